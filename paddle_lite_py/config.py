@@ -1,0 +1,47 @@
+"""Process-wide settings: 64-bit types, and the persistent compilation cache."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import platform
+from pathlib import Path
+
+import jax
+
+CACHE_VARIABLE = "PADDLE_LITE_CACHE_DIR"
+MAX_CACHE_BYTES = 2 << 30
+
+
+def cpu_features() -> str:
+    """A line that differs between CPUs whose machine code is not interchangeable."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor() + platform.machine()
+    return next((line for line in lines if line.startswith(("flags", "Features"))), "") + platform.machine()
+
+
+def cache_dir() -> Path | None:
+    """Folder of compiled programs; None when the user switched it off.
+
+    One folder for each jaxlib version and CPU feature set: a home folder may be shared by unlike machines.
+    """
+    chosen = os.environ.get(CACHE_VARIABLE)
+    if chosen is not None and chosen.lower() in ("", "0", "off", "none"):
+        return None
+    root = Path(chosen or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "paddle_lite_py"))
+    features = hashlib.sha256(cpu_features().encode()).hexdigest()[:8]
+    return root / f"jaxlib-{jax.lib.__version__}-{features}"
+
+
+def configure() -> None:
+    """Set JAX up as Paddle programs expect it: 64-bit integers, and compiled programs kept on disk."""
+    jax.config.update("jax_enable_x64", True)
+    folder = cache_dir()
+    if folder is None or jax.config.jax_compilation_cache_dir:
+        return
+    jax.config.update("jax_compilation_cache_dir", str(folder))
+    jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
+    jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
+    jax.config.update("jax_compilation_cache_max_size", MAX_CACHE_BYTES)

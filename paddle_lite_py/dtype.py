@@ -1,0 +1,175 @@
+"""Data types: Paddle's names over NumPy and JAX dtypes."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+__all__ = ["DType", "as_dtype", "dtype", "finfo", "get_default_dtype", "iinfo", "set_default_dtype"]
+
+
+class DType:
+    """One element type; prints as ``paddle.float32`` and equals its own name."""
+
+    __slots__ = ("name", "np")
+
+    def __init__(self, name: str, np_dtype: Any) -> None:
+        self.name = name
+        self.np = np.dtype(np_dtype)
+
+    def __repr__(self) -> str:
+        return f"paddle.{self.name}"
+
+    def __hash__(self) -> int:
+        return hash(self.name)
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, DType):
+            return self is other
+        if isinstance(other, str):
+            return other in (self.name, f"paddle.{self.name}")
+        return isinstance(other, np.dtype | type) and _by_numpy(other) is self
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return as_dtype, (self.name,)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self.np.itemsize
+
+    @property
+    def is_floating(self) -> bool:
+        """True for float16, bfloat16, float32, float64 and the 8-bit floats."""
+        return "float" in self.name
+
+    @property
+    def is_complex(self) -> bool:
+        """True for complex64 and complex128."""
+        return self.np.kind == "c"
+
+    @property
+    def is_differentiable(self) -> bool:
+        """True where a gradient may flow."""
+        return self.is_floating or self.is_complex
+
+    @property
+    def is_integer(self) -> bool:
+        """True for the signed and unsigned integers."""
+        return self.np.kind in "iu"
+
+
+bool_ = DType("bool", np.bool_)
+uint8 = DType("uint8", np.uint8)
+int8 = DType("int8", np.int8)
+int16 = DType("int16", np.int16)
+int32 = DType("int32", np.int32)
+int64 = DType("int64", np.int64)
+float16 = DType("float16", np.float16)
+bfloat16 = DType("bfloat16", ml_dtypes.bfloat16)
+float32 = DType("float32", np.float32)
+float64 = DType("float64", np.float64)
+complex64 = DType("complex64", np.complex64)
+complex128 = DType("complex128", np.complex128)
+float8_e4m3fn = DType("float8_e4m3fn", ml_dtypes.float8_e4m3fn)
+float8_e5m2 = DType("float8_e5m2", ml_dtypes.float8_e5m2)
+# JAX state (random counters) needs unsigned words; Paddle has no name for them.
+uint32 = DType("uint32", np.uint32)
+
+ALL = (
+    *(bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64),
+    *(complex64, complex128, float8_e4m3fn, float8_e5m2, uint32),
+)
+_NAMES = {d.name: d for d in ALL} | {"float": float32, "double": float64, "half": float16, "int": int32, "long": int64}
+_NUMPY = {d.np: d for d in ALL}
+_PYTHON = {bool: bool_, int: int64, float: float32, complex: complex64}
+_default = float32
+
+dtype = DType
+
+
+def _by_numpy(value: Any) -> DType | None:
+    try:
+        return _NUMPY.get(np.dtype(value))
+    except TypeError:
+        return None
+
+
+def as_dtype(value: Any) -> DType:
+    """The DType named by a DType, a string, a NumPy dtype or a Python type.
+
+    Raises:
+        TypeError: if `value` names no dtype.
+
+    Examples:
+        >>> as_dtype("float32"), as_dtype(np.int64), as_dtype(bool)
+        (paddle.float32, paddle.int64, paddle.bool)
+    """
+    if value.__class__ is DType:
+        return value
+    found: DType | None
+    if isinstance(value, str):
+        found = _NAMES.get(value.removeprefix("paddle."))
+    else:
+        found = _PYTHON.get(value) if isinstance(value, type) and value in _PYTHON else _by_numpy(value)
+    if found is None:
+        raise TypeError(f"dtype is {value!r}; expected one of {', '.join(d.name for d in ALL[:12])}")
+    return found
+
+
+def from_numpy(np_dtype: np.dtype) -> DType:
+    """The DType of an array's `.dtype` (the hot path of `Tensor.dtype`)."""
+    found = _NUMPY.get(np_dtype)
+    if found is None:
+        raise TypeError(f"an array of dtype {np_dtype} has no Paddle dtype; expected one of {', '.join(_NAMES)}")
+    return found
+
+
+def get_default_dtype() -> str:
+    """Name of the dtype of new floating tensors.
+
+    Examples:
+        >>> get_default_dtype()
+        'float32'
+    """
+    return _default.name
+
+
+def set_default_dtype(d: Any) -> None:
+    """Set the dtype of new floating tensors (float16, bfloat16, float32 or float64).
+
+    Raises:
+        TypeError: if `d` is not a floating dtype.
+    """
+    global _default
+    chosen = as_dtype(d)
+    if chosen not in (float16, bfloat16, float32, float64):
+        raise TypeError(f"the default dtype must be float16, bfloat16, float32 or float64, got {chosen.name}")
+    _default = chosen
+
+
+def default_dtype() -> DType:
+    """The DType of new floating tensors."""
+    return _default
+
+
+def finfo(d: Any) -> Any:
+    """Limits of a floating dtype, as numpy.finfo.
+
+    Examples:
+        >>> float(finfo("float32").eps) < 2e-7
+        True
+    """
+    return ml_dtypes.finfo(as_dtype(d).np)
+
+
+def iinfo(d: Any) -> Any:
+    """Limits of an integer dtype, as numpy.iinfo.
+
+    Examples:
+        >>> iinfo("int8").max
+        127
+    """
+    return ml_dtypes.iinfo(as_dtype(d).np)

@@ -1,0 +1,136 @@
+"""Eager execution: one cached `jax.jit` call an op, and a node on the tape where a gradient may flow."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from .interpreter import _State, state
+from .op import BoundOp
+from .random import default_generator
+from .tape import Node, Output
+from .tensor import Tensor, as_array, wrap
+
+_new = Tensor.__new__
+
+
+class Eager:
+    """The interpreter that runs each op at once."""
+
+    def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+        """Apply a bound op; see interpreter.Interpreter."""
+        data = []
+        needs_grad = False
+        for a in args:
+            if isinstance(a, Tensor):
+                data.append(a._data)
+                if not a.stop_gradient:
+                    needs_grad = True
+            else:
+                data.append(_payload(a))
+        try:
+            out = bound.jitted(*data)
+        except Exception as e:
+            raise explain(bound, args, e) from None
+        if needs_grad and state.grad_enabled:
+            return record(bound, args, tuple(data), out)
+        if out.__class__ is tuple:
+            return tuple([wrap(o) for o in out])
+        t = _new(Tensor)
+        t._data = out
+        return t
+
+    def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+        """Apply a random op and keep the generator's next state."""
+        word = default_generator.state
+        out, following = self.run(bound, (word, *args))
+        word._data = following._data
+        return out
+
+    def rebound(self, obj: Any, attribute: str) -> None:
+        """Nothing to note: outside a trace a rebinding is just an assignment."""
+
+    def detached(self, tensor: Tensor) -> Tensor:
+        """A detached handle needs nothing more."""
+        return tensor
+
+    def static_value(self, tensor: Tensor, what: str) -> Any:
+        """The Python value of a tensor used as an attribute."""
+        array = tensor._array(what)
+        return array.item() if array.size == 1 else array.tolist()
+
+
+def record(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], out: Any) -> Any:
+    """Wrap the outputs and put the call on the tape."""
+    if bound.differentiable is None:
+        outs = out if out.__class__ is tuple else (out,)
+        bound.differentiable = tuple([jax.numpy.issubdtype(o.dtype, jax.numpy.inexact) for o in outs])
+    sources = []
+    for a in args:
+        if isinstance(a, Tensor) and not a.stop_gradient:
+            source = a._source
+            sources.append(a if source is None else source)
+        else:
+            sources.append(None)
+    if out.__class__ is not tuple:
+        t = _new(Tensor)
+        t._data = out
+        if bound.differentiable and bound.differentiable[0]:
+            t.stop_gradient = False
+            t._source = Node(bound, data, tuple(sources))
+        return t
+    node = Node(bound, data, tuple(sources))
+    outs = []
+    for i, o in enumerate(out):
+        t = wrap(o)
+        if bound.differentiable and bound.differentiable[i]:
+            t.stop_gradient = False
+            t._source = Output(node, i)
+        outs.append(t)
+    return tuple(outs)
+
+
+def _payload(arg: Any) -> Any:
+    """A Python scalar as it is (a weak scalar to the op), anything else as an array."""
+    kind = arg.__class__
+    if kind is float or kind is int or kind is bool or kind is complex:
+        return arg
+    if isinstance(arg, np.generic):
+        return arg.item()
+    return as_array(arg)
+
+
+def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
+    """The error of a failed op in the user's terms: the op, its arguments, and what JAX found."""
+    for a in args:
+        if isinstance(a, Tensor) and not isinstance(a._data, jax.Array):
+            try:
+                a._data.concrete(f"{bound.op.name}()")
+            except Exception as escaped:
+                return escaped
+    if isinstance(error, KeyboardInterrupt | MemoryError):
+        return error
+    named = ", ".join(f"{n}={_describe(a)}" for n, a in zip(_names(bound, len(args)), args, strict=True))
+    text = str(error).strip().split("\n")[0]
+    kind = type(error) if type(error) in (ValueError, TypeError, IndexError, NotImplementedError) else ValueError
+    extra = ", ".join(f"{k}={v!r}" for k, v in zip(bound.op.attr_names, bound.attrs, strict=False))
+    return kind(f"{bound.op.name}({named}{', ' + extra if extra else ''}): {text}")
+
+
+def _names(bound: BoundOp, count: int) -> list[str]:
+    if bound.layout is None:
+        names = [p.name for p in bound.op.tensor_params]
+    else:
+        names = []
+        for p, n in zip(bound.op.tensor_params, bound.layout, strict=True):
+            names += [] if n is None else [p.name] if n < 0 else [f"{p.name}[{i}]" for i in range(n)]
+    return names if len(names) == count else [f"arg{i}" for i in range(count)]
+
+
+def _describe(arg: Any) -> str:
+    return f"{arg.dtype.name}{arg.shape}" if isinstance(arg, Tensor) else repr(arg)[:40]
+
+
+_State.interpreter = Eager()

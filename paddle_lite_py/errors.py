@@ -1,0 +1,51 @@
+"""Errors in one grammar: which of the user's things, what was found, what to do."""
+
+from __future__ import annotations
+
+import os
+import sys
+from typing import NamedTuple
+
+PACKAGE_DIR = os.path.dirname(os.path.abspath(__file__)) + os.sep
+# Frames of these folders belong to the framework, never to the user.
+OWN_DIRS = [PACKAGE_DIR]
+
+
+class EscapedTensorError(RuntimeError):
+    """A traced tensor was used after its trace had ended.
+
+    It stands for a value inside one compiled program and has no data of its own. Return it from the static
+    function, or assign it in place to a tensor made outside (``buffer.set_value(x)``).
+    """
+
+
+class TracedValueError(TypeError):
+    """Python asked a traced tensor for its value (``bool(x)``, ``x.numpy()``, ``int(x)``) while a program was traced."""
+
+
+class GraphFreedError(RuntimeError):
+    """backward() met a graph whose saved tensors an earlier backward() had freed; keep them with retain_graph=True."""
+
+
+class Where(NamedTuple):
+    """A place in the user's code."""
+
+    filename: str
+    lineno: int
+
+    def __str__(self) -> str:
+        return f"{os.path.basename(self.filename)}:{self.lineno}"
+
+
+UNKNOWN = Where("<unknown>", 0)
+
+
+def user_frame() -> Where:
+    """The innermost line of the current stack that is not the framework's."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not name.startswith(tuple(OWN_DIRS)):
+            return Where(name, frame.f_lineno)
+        frame = frame.f_back  # type: ignore[assignment]
+    return UNKNOWN

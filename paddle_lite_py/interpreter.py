@@ -1,0 +1,49 @@
+"""The mode, decided in one place: each thread has a current interpreter, swapped by a context manager."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from .op import BoundOp
+
+
+class Interpreter(Protocol):
+    """What applies an op: eager execution, or a Program under construction."""
+
+    def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+        """Apply a bound op to tensors and Python scalars; returns one Tensor or a tuple of them."""
+
+    def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+        """The same for an op whose first argument is the random state, and which returns the next state last."""
+
+    def rebound(self, obj: Any, attribute: str) -> None:
+        """Told before an attribute that is state (a payload, a gradient) is replaced."""
+
+    def detached(self, tensor: Any) -> Any:
+        """Cut a new handle from the graph of the one whose payload it shares."""
+
+    def static_value(self, tensor: Any, what: str) -> Any:
+        """The Python value of a tensor, or an error saying why there is none yet."""
+
+
+class _State(threading.local):
+    interpreter: Interpreter
+    grad_enabled = True
+
+
+state = _State()
+
+
+@contextmanager
+def use(interpreter: Interpreter) -> Iterator[None]:
+    """Make `interpreter` the current one for the block."""
+    before = state.interpreter
+    state.interpreter = interpreter
+    try:
+        yield
+    finally:
+        state.interpreter = before

@@ -1,0 +1,300 @@
+"""One definition of an op: a JAX function with a decorator.
+
+In the function's signature, tensors (or lists of tensors) stand before `/` and attributes after it. From that one
+function come the public function, the Tensor methods, eager execution, shape inference, the Program's operator, its
+lowering and its gradient.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from . import dtype as dtypes
+from .interpreter import state
+
+REGISTRY: dict[str, Op] = {}
+# A list argument is packed flat; its place in the signature is kept as its length, an absent one as None.
+Layout = tuple[Any, ...] | None
+SINGLE = -1
+
+
+class BoundOp:
+    """An op with its attributes fixed: a pure function of arrays, with all that is derived from it cached."""
+
+    __slots__ = ("__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "layout", "op")
+    # Its gradient is a JAX function, so it may be part of a compiled backward segment.
+    compiled = True
+
+    def __init__(self, op: Op, fn: Callable[..., Any], attrs: tuple[Any, ...] = (), layout: Layout = None) -> None:
+        self.op = op
+        self.attrs = attrs
+        self.layout = layout
+        self.fn = fn
+        self.jitted = jax.jit(fn)
+        # For each output whether a gradient may flow from it; found at the first recorded call.
+        self.differentiable: tuple[bool, ...] | None = None if op.grad else ()
+        self._inferred: dict[Any, Any] = {}
+        self._pullbacks: dict[Any, Callable[..., Any]] = {}
+
+    def __repr__(self) -> str:
+        return f"{self.op.name}({', '.join(f'{k}={v!r}' for k, v in zip(self.op.attr_names, self.attrs, strict=False))})"
+
+    def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
+        """Gradients of the masked arguments; an absent cotangent (None) is zero. Called while JAX traces."""
+
+        def f(*diff: Any) -> Any:
+            it = iter(diff)
+            return self.fn(*[next(it) if m else d for d, m in zip(data, mask, strict=True)])
+
+        out, pull = jax.vjp(f, *[d for d, m in zip(data, mask, strict=True) if m])
+        if isinstance(out, tuple):
+            padded = cotangents + (None,) * (len(out) - len(cotangents))
+            return list(pull(tuple(map(_cotangent, padded, out))))
+        return list(pull(_cotangent(cotangents[0], out)))
+
+    def pullback(self, mask: tuple[bool, ...]) -> Callable[..., Any]:
+        """The compiled vjp for one choice of arguments."""
+        found = self._pullbacks.get(mask)
+        if found is None:
+            found = self._pullbacks[mask] = jax.jit(functools.partial(self._vjp_for, mask))
+        return found
+
+    def _vjp_for(self, mask: tuple[bool, ...], data: tuple[Any, ...], cotangents: tuple[Any, ...]) -> list[Any]:
+        return self.vjp(data, cotangents, mask)
+
+    def infer(self, specs: tuple[Any, ...]) -> Any:
+        """Output specs from input specs (ShapeDtypeStruct) and Python scalars, memoised."""
+        key = (specs, tuple(map(type, specs)))
+        found = self._inferred.get(key)
+        if found is None:
+            found = self._inferred[key] = _infer(self.fn, specs)
+        return found
+
+
+def _infer(fn: Callable[..., Any], specs: tuple[Any, ...]) -> Any:
+    is_array = [isinstance(s, jax.ShapeDtypeStruct) for s in specs]
+
+    def on_arrays(*arrays: Any) -> Any:
+        it = iter(arrays)
+        return fn(*[next(it) if a else s for s, a in zip(specs, is_array, strict=True)])
+
+    return jax.eval_shape(on_arrays, *[s for s, a in zip(specs, is_array, strict=True) if a])
+
+
+def _cotangent(ct: Any, out: Any) -> Any:
+    if not jnp.issubdtype(out.dtype, jnp.inexact):
+        return np.zeros(out.shape, jax.dtypes.float0)
+    return jnp.zeros_like(out) if ct is None else ct.astype(out.dtype)
+
+
+def _strong(x: Any) -> Any:
+    # A weak result would make the next op take it for a Python scalar.
+    return jax.lax.convert_element_type(x, x.dtype) if getattr(x, "weak_type", False) else jnp.asarray(x)
+
+
+def unpack(flat: tuple[Any, ...], layout: tuple[Any, ...]) -> list[Any]:
+    """Regroup flat arguments: the reverse of Op.pack."""
+    it = iter(flat)
+    return [None if n is None else next(it) if n == SINGLE else [next(it) for _ in range(n)] for n in layout]
+
+
+class Op:
+    """A named JAX function with its calling convention and rules."""
+
+    def __init__(self, fn: Callable[..., Any], name: str, grad: bool, amp: str | None, random: bool) -> None:
+        self.name, self.grad, self.amp, self.random = name, grad, amp, random
+        params = list(inspect.signature(fn).parameters.values())
+        # The key of a random op is the framework's, not an argument of the user.
+        self.tensor_params = [p for p in params if p.kind is p.POSITIONAL_ONLY][random:]
+        self.attr_params = [p for p in params if p.kind is not p.POSITIONAL_ONLY]
+        self.attr_names = tuple(p.name for p in self.attr_params)
+        self.is_list = [str(p.annotation).startswith(("list", "Sequence")) for p in self.tensor_params]
+        self.simple = not any(self.is_list) and all(p.default is p.empty for p in self.tensor_params)
+        self.fn = _with_state(fn) if random else fn
+        self._bound: dict[Any, BoundOp] = {}
+        self.bare = self.bind(()) if self.simple and not self.attr_params else None
+
+    def __repr__(self) -> str:
+        return f"<op {self.name}>"
+
+    def bind(self, attrs: tuple[Any, ...], layout: Layout = None) -> BoundOp:
+        """The bound op for these attributes, from a cache."""
+        key = (attrs, layout, *map(type, attrs))
+        try:
+            found = self._bound.get(key)
+        except TypeError:  # unhashable: a list, or a list inside a tuple
+            found = None
+        return found if found is not None else self._bind_frozen(attrs, layout)
+
+    def _bind_frozen(self, attrs: tuple[Any, ...], layout: Layout) -> BoundOp:
+        frozen = tuple([freeze(v, n) for v, n in zip(attrs, self.attr_names, strict=True)])
+        key = (frozen, layout, *map(type, frozen))
+        found = self._bound.get(key)
+        if found is None:
+            found = self._bound[key] = BoundOp(self, self._pure(frozen, layout), frozen, layout)
+        return found
+
+    def _pure(self, attrs: tuple[Any, ...], layout: Layout) -> Callable[..., Any]:
+        op_fn, named = self.fn, dict(zip(self.attr_names, attrs, strict=True))
+
+        def fn(*flat: Any) -> Any:
+            out = op_fn(*(flat if layout is None else unpack(flat, layout)), **named)
+            return tuple(map(_strong, out)) if isinstance(out, tuple | list) else _strong(out)
+
+        fn.__name__ = fn.__qualname__ = self.name
+        return fn
+
+    def pack(self, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], Layout]:
+        """Flatten list arguments and drop absent ones; the layout says how to undo it."""
+        if self.simple:
+            return args, None
+        flat: list[Any] = []
+        layout: list[Any] = []
+        for arg, is_list in zip(args, self.is_list, strict=True):
+            if arg is None:
+                layout.append(None)
+            elif is_list and isinstance(arg, list | tuple):
+                layout.append(len(arg))
+                flat.extend(arg)
+            else:
+                layout.append(SINGLE)
+                flat.append(arg)
+        return tuple(flat), tuple(layout)
+
+    def apply(self, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+        """Run the op in the current mode."""
+        flat, layout = self.pack(args)
+        run = state.interpreter.run_random if self.random else state.interpreter.run
+        return run(self.bind(attrs, layout), flat)
+
+
+def freeze(value: Any, name: str = "attribute") -> Any:
+    """A hashable copy of an attribute; a tensor in it becomes its Python value."""
+    if value is None or isinstance(value, int | float | str | complex | dtypes.DType):
+        return value
+    if isinstance(value, list | tuple):
+        return tuple([freeze(v, name) for v in value])
+    if isinstance(value, np.generic):
+        return value.item()
+    if isinstance(value, np.ndarray):
+        return freeze(value.tolist(), name)
+    if hasattr(value, "_static_value"):
+        return freeze(value._static_value(name), name)
+    try:
+        hash(value)
+    except TypeError:
+        raise TypeError(f"{name} is a {type(value).__name__}; expected a number, a string or a list of them") from None
+    return value
+
+
+def _with_state(fn: Callable[..., Any]) -> Callable[..., Any]:
+    @functools.wraps(fn)
+    def with_state(word: Any, *args: Any, **attrs: Any) -> Any:
+        return fn(random_key(word), *args, **attrs), next_state(word)
+
+    return with_state
+
+
+def random_key(word: Any) -> Any:
+    """A JAX key from the generator's state, uint32[2]: seed and counter."""
+    return jax.random.fold_in(jax.random.key(word[0]), word[1])
+
+
+def next_state(word: Any) -> Any:
+    """The generator's state after one draw."""
+    return word + jnp.array([0, 1], jnp.uint32)
+
+
+def op(
+    fn: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    methods: Iterable[str] = (),
+    operators: Iterable[str] = (),
+    inplace: str | None = None,
+    grad: bool = True,
+    amp: str | None = None,
+    random: bool = False,
+) -> Any:
+    """Define an op from a JAX function.
+
+    Arguments:
+        name: of the op, the function's own by default.
+        methods: names under which Tensor has it.
+        operators: Python operators that it serves ("__add__"); one that starts with "__r" swaps its operands.
+        inplace: name of the in-place method that it serves as well ("add_").
+        grad: False where no gradient is defined.
+        amp: "white" (low precision helps), "black" (needs float32) or None (follows its inputs).
+        random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
+    """
+    if fn is None:
+        return functools.partial(
+            op, name=name, methods=methods, operators=operators, inplace=inplace, grad=grad, amp=amp, random=random
+        )
+    made = Op(fn, name or fn.__name__, grad, amp, random)
+    if made.name in REGISTRY:
+        raise ValueError(f"op {made.name!r} is defined twice")
+    REGISTRY[made.name] = made
+    public = _public(made)
+    METHODS.extend((m, public) for m in methods)
+    METHODS.extend((m, _reversed(public) if m.startswith("__r") else public) for m in operators)
+    if inplace:
+        METHODS.append((inplace, _inplace(public, inplace)))
+    return public
+
+
+# (method name, function of self): installed on Tensor by the tensor module.
+METHODS: list[tuple[str, Callable[..., Any]]] = []
+
+
+def _public(made: Op) -> Callable[..., Any]:
+    """The user's function: generated, so that Python itself binds the arguments."""
+    params = made.tensor_params + made.attr_params
+    env: dict[str, Any] = {"_state": state, "_op": made, "_bare": made.bare}
+    heads = []
+    for p in params:
+        if p.default is p.empty:
+            heads.append(p.name)
+        else:
+            env[f"_d_{p.name}"] = p.default
+            heads.append(f"{p.name}=_d_{p.name}")
+    tensors = _tuple([p.name for p in made.tensor_params])
+    run = "run_random" if made.random else "run"
+    if made.bare is not None:
+        body = f"_state.interpreter.{run}(_bare, {tensors})"
+    elif made.simple:
+        body = f"_state.interpreter.{run}(_op.bind({_tuple(made.attr_names)}), {tensors})"
+    else:
+        body = f"_op.apply({tensors}, {_tuple(made.attr_names)})"
+    exec(f"def {made.name}({', '.join([*heads, 'name=None'])}):\n    return {body}", env)
+    public = env[made.name]
+    public.__doc__, public.__module__ = made.fn.__doc__, made.fn.__module__
+    public.__op__ = made
+    return public
+
+
+def _tuple(names: Iterable[str]) -> str:
+    return "(" + "".join(f"{n}, " for n in names) + ")"
+
+
+def _reversed(public: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: Any, other: Any) -> Any:
+        return public(other, self)
+
+    return functools.update_wrapper(method, public)
+
+
+def _inplace(public: Callable[..., Any], name: str) -> Callable[..., Any]:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return self._rebind(public(self, *args, **kwargs))
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"In-place form of `{public.__name__}`: the result replaces this tensor's value."
+    return method

@@ -1,0 +1,67 @@
+"""Paddle's type promotion. A Python scalar arrives as it is or as a weakly typed array, and follows the tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from .. import dtype as dtypes
+
+
+def is_scalar(x: Any) -> bool:
+    """True for a Python number, traced or not."""
+    return isinstance(x, bool | int | float | complex) or getattr(x, "weak_type", False)
+
+
+def scalar_kind(x: Any) -> str:
+    """'b', 'i', 'f' or 'c': the kind of a Python number, traced or not."""
+    if isinstance(x, bool):
+        return "b"
+    return jnp.result_type(x).kind if not isinstance(x, int | float | complex) else {int: "i", float: "f"}.get(type(x), "c")
+
+
+def scalar_dtype(x: Any, other: Any) -> Any:
+    """The dtype of a scalar next to a tensor's dtype: the tensor's, unless the scalar is of a higher kind."""
+    kind, rank = scalar_kind(x), "biufc"
+    other = jnp.dtype(other)
+    other_kind = "f" if jnp.issubdtype(other, jnp.floating) else other.kind
+    if rank.index(kind) <= rank.index(other_kind):
+        return other
+    if kind == "c":
+        return jnp.complex128 if other == jnp.float64 else jnp.complex64
+    return jnp.int64 if kind == "i" else dtypes.default_dtype().np
+
+
+def promote(x: Any, y: Any) -> tuple[Any, Any]:
+    """Both operands in their common dtype."""
+    if is_scalar(x) and is_scalar(y):
+        x, y = natural(x), natural(y)
+    if is_scalar(x):
+        kind = scalar_dtype(x, y.dtype)
+    elif is_scalar(y):
+        kind = scalar_dtype(y, x.dtype)
+    else:
+        kind = x.dtype if x.dtype == y.dtype else common(x.dtype, y.dtype)
+    return jnp.asarray(x).astype(kind), jnp.asarray(y).astype(kind)
+
+
+def common(a: Any, b: Any) -> Any:
+    """The dtype two tensors meet in: the wider float; a float rather than an integer; as NumPy among integers."""
+    fa, fb = jnp.issubdtype(a, jnp.inexact), jnp.issubdtype(b, jnp.inexact)
+    if fa != fb:
+        return a if fa else b
+    return jnp.promote_types(a, b)
+
+
+def natural(x: Any) -> Any:
+    """A lone Python number as a tensor: int64, the default float, bool or complex64."""
+    if not is_scalar(x):
+        return x
+    return jnp.asarray(x, {"b": jnp.bool_, "i": jnp.int64, "f": dtypes.default_dtype().np, "c": jnp.complex64}[scalar_kind(x)])
+
+
+def floating(x: Any) -> Any:
+    """Integers and booleans as the default float; floats as they are."""
+    x = natural(x)
+    return x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(dtypes.default_dtype().np)

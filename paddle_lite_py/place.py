@@ -1,0 +1,131 @@
+"""Places: where tensors live."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+
+_JAX_NAME = {"cpu": "cpu", "gpu": "gpu", "tpu": "tpu"}
+
+
+class Place:
+    """A device: its kind ("cpu", "gpu", "tpu") and index."""
+
+    kind = "cpu"
+
+    def __init__(self, index: int = 0) -> None:
+        self.index = index
+
+    def __repr__(self) -> str:
+        return f"Place({self})"
+
+    def __str__(self) -> str:
+        return self.kind if self.kind == "cpu" else f"{self.kind}:{self.index}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Place) and str(self) == str(other)
+
+    def __hash__(self) -> int:
+        return hash(str(self))
+
+    def is_cpu_place(self) -> bool:
+        """True on the CPU."""
+        return self.kind == "cpu"
+
+    def is_gpu_place(self) -> bool:
+        """True on a GPU."""
+        return self.kind == "gpu"
+
+    def get_device_id(self) -> int:
+        """Index among the devices of its kind."""
+        return self.index
+
+    @property
+    def device(self) -> jax.Device:
+        """The JAX device.
+
+        Raises:
+            ValueError: if this machine has no such device.
+        """
+        try:
+            devices = jax.devices(_JAX_NAME[self.kind])
+        except RuntimeError:
+            devices = []
+        if self.index >= len(devices):
+            have = ", ".join(sorted({str(of_device(d)) for d in jax.devices()} | {"cpu"}))
+            raise ValueError(f"device '{self}' is not there; this machine has {have}")
+        return devices[self.index]
+
+
+class CPUPlace(Place):
+    """The CPU."""
+
+
+class CUDAPlace(Place):
+    """A GPU, by index."""
+
+    kind = "gpu"
+
+
+class CUDAPinnedPlace(CPUPlace):
+    """Host memory; XLA pins what it transfers itself."""
+
+
+class TPUPlace(Place):
+    """A TPU, by index."""
+
+    kind = "tpu"
+
+
+_KINDS = {"cpu": CPUPlace, "gpu": CUDAPlace, "cuda": CUDAPlace, "tpu": TPUPlace}
+
+
+def as_place(value: Any) -> Place:
+    """The Place named by a Place or a string such as "cpu", "gpu", "gpu:1".
+
+    Raises:
+        ValueError: if the name is not of that form.
+    """
+    if isinstance(value, Place):
+        return value
+    kind, _, index = str(value).partition(":")
+    if kind not in _KINDS or not (index.isdigit() or not index):
+        raise ValueError(f"device is {value!r}; expected 'cpu', 'gpu', 'gpu:0', 'tpu' or 'tpu:0'")
+    return _KINDS[kind](int(index or 0))
+
+
+def of_device(device: jax.Device) -> Place:
+    """The Place of a JAX device."""
+    return _KINDS.get(device.platform, CPUPlace)(0 if device.platform == "cpu" else device.id)
+
+
+def current() -> Place:
+    """The place of new tensors."""
+    chosen = jax.config.jax_default_device
+    return of_device(chosen if chosen is not None else jax.devices()[0])
+
+
+def set_device(device: Any) -> Place:
+    """Make a device the place of new tensors; returns its Place.
+
+    Raises:
+        ValueError: if `device` names none, or this machine has not got it.
+
+    Examples:
+        >>> set_device("cpu")
+        Place(cpu)
+    """
+    place = as_place(device)
+    jax.config.update("jax_default_device", place.device)
+    return place
+
+
+def get_device() -> str:
+    """Name of the current device.
+
+    Examples:
+        >>> get_device() in ("cpu", "gpu:0", "tpu:0")
+        True
+    """
+    return str(current())

@@ -1,0 +1,406 @@
+"""Tensor: a handle on an immutable payload, a `jax.Array` (eager) or a Program's `Value` (while tracing).
+
+In-place methods, ``x[i] = v`` and buffer updates rebind the handle to a new payload. The methods of the ops are
+installed from the registry.
+"""
+
+from __future__ import annotations
+
+import copy
+import html
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from . import dtype as dtypes
+from . import place as places
+from . import tape
+from .interpreter import state
+from .op import METHODS
+
+# What `_grad` holds after clear_grad(): zeros that nobody has read yet.
+ZEROS = "zeros"
+
+
+class Tensor:
+    """A multi-dimensional array with the operators, methods and gradient of Paddle's Tensor."""
+
+    _data: Any
+    # Class attributes are the defaults, so that making a Tensor sets one attribute only.
+    stop_gradient = True
+    persistable = False
+    trainable = True
+    _source: Any = None
+    _grad: Any = None
+    _hooks: dict[int, Callable[[Any], Any]] | None = None
+    _name: str | None = None
+
+    def __init__(self, data: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> None:
+        self._data = as_array(data if data is not None else [], dtype, place)
+        if not stop_gradient:
+            self.stop_gradient = False
+
+    # -- what it is ------------------------------------------------------------------------------------------------
+    @property
+    def shape(self) -> list[int]:
+        """Sizes of the dimensions."""
+        return list(self._data.shape)
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        """Type of the elements."""
+        return dtypes.from_numpy(self._data.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self._data.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        out = 1
+        for n in self._data.shape:
+            out = out * n
+        return out
+
+    @property
+    def place(self) -> places.Place:
+        """Where the data are."""
+        if isinstance(self._data, jax.Array):
+            return places.of_device(next(iter(self._data.devices())))
+        return places.current()
+
+    @property
+    def name(self) -> str:
+        """A name, unique if it was not set."""
+        if self._name is None:
+            Tensor._counter += 1
+            self._name = f"generated_tensor_{Tensor._counter - 1}"
+        return self._name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self._name = value
+
+    _counter = 0
+
+    @property
+    def is_leaf(self) -> bool:
+        """True unless an op that is on the tape made it."""
+        return self._source is None
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._data.dtype.itemsize
+
+    element_size = itemsize.fget
+
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return self.ndim
+
+    ndimension = dim
+    rank = dim
+
+    def is_floating_point(self) -> bool:
+        """True for the floating dtypes."""
+        return self.dtype.is_floating
+
+    def is_contiguous(self) -> bool:
+        """True: XLA chooses layouts itself."""
+        return True
+
+    def contiguous(self) -> Tensor:
+        """Itself: XLA chooses layouts itself."""
+        return self
+
+    # -- its value -------------------------------------------------------------------------------------------------
+    def _array(self, what: str) -> jax.Array:
+        """The payload as data; `what` is the user's call, for the error where there are none yet."""
+        data = self._data
+        return data if isinstance(data, jax.Array) else data.concrete(what)
+
+    def _static_value(self, what: str) -> Any:
+        return state.interpreter.static_value(self, what)
+
+    def numpy(self) -> np.ndarray:
+        """A NumPy copy of the data, yours to change."""
+        return np.array(self._array("numpy()"))
+
+    def item(self, *args: int) -> Any:
+        """The Python number of the only element, or of the one at the given index."""
+        return self._array("item()").item(*args)
+
+    def tolist(self) -> Any:
+        """Nested Python lists of the elements."""
+        return self._array("tolist()").tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self._array("numpy()"), dtype=dtype)
+
+    def __jax_array__(self) -> jax.Array:
+        return self._array("jax.numpy")
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        # A copy: an optimizer may donate the array itself to XLA while the importer still reads it.
+        return jax.numpy.copy(self._array("__dlpack__()")).__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        return self._array("__dlpack__()").__dlpack_device__()
+
+    def _scalar(self, what: str) -> Any:
+        array = self._array(what)
+        if array.size != 1:
+            raise ValueError(
+                f"{what} needs a tensor of one element, got shape {list(array.shape)}; use .any(), .all() or index it"
+            )
+        return array.item()
+
+    def __bool__(self) -> bool:
+        return bool(self._scalar("bool()"))
+
+    def __int__(self) -> int:
+        return int(self._scalar("int()"))
+
+    def __float__(self) -> float:
+        return float(self._scalar("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar("complex()"))
+
+    def __index__(self) -> int:
+        if not (self.dtype.is_integer or self.dtype == "bool"):
+            raise TypeError(f"only an integer tensor can be an index, got {self.dtype.name}{self.shape}")
+        return int(self._static_value("an index"))
+
+    def __len__(self) -> int:
+        if not self._data.shape:
+            raise TypeError("len() of a 0-D tensor; it has no first dimension")
+        return self._data.shape[0]
+
+    def __iter__(self) -> Iterator[Tensor]:
+        if not self._data.shape:
+            raise TypeError("a 0-D tensor cannot be iterated over")
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __format__(self, spec: str) -> str:
+        if spec and isinstance(self._data, jax.Array) and self._data.size == 1:
+            return format(self._data.item(), spec)
+        return str(self)
+
+    __hash__ = object.__hash__  # type: ignore[assignment]
+
+    def __repr__(self) -> str:
+        if not isinstance(self._data, jax.Array):
+            return f"Tensor(shape={self.shape}, dtype={self.dtype.name}, traced as {self._data})"
+        body = np.array2string(np.asarray(self._data), separator=", ", prefix=" " * 7, threshold=1000, edgeitems=3)
+        head = f"shape={self.shape}, dtype={self.dtype.name}, place={self.place!r}, stop_gradient={self.stop_gradient}"
+        return f"{type(self).__name__}({head},\n       {body})"
+
+    def _repr_html_(self) -> str:
+        head, _, body = repr(self).partition("\n")
+        kind = f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
+        return (
+            f"<details open><summary><code>{html.escape(type(self).__name__)} {kind}</code> "
+            f"<small>{html.escape(str(self.place))}, stop_gradient={self.stop_gradient}</small></summary>"
+            f"<pre>{html.escape(body.strip().removesuffix(')') if body else head)}</pre></details>"
+        )
+
+    # -- rebinding -------------------------------------------------------------------------------------------------
+    def _set_payload(self, data: Any) -> None:
+        """Rebind to a new immutable value (unrecorded: buffers, parameters under an optimizer)."""
+        state.interpreter.rebound(self, "_data")
+        self._data = data
+
+    def _rebind(self, new: Tensor) -> Tensor:
+        """Become `new` in place: the value and the place in the graph."""
+        if new.shape != self.shape or new._data.dtype != self._data.dtype:
+            raise ValueError(
+                f"an in-place operation on {self.dtype.name}{self.shape} gave {new.dtype.name}{new.shape}; "
+                "shape and dtype must stay: use the out-of-place form"
+            )
+        if not self.stop_gradient and self._source is None and state.grad_enabled:
+            raise RuntimeError(
+                f"tensor '{self.name}' is a leaf that requires gradient, so it cannot be changed in place while "
+                "gradients are recorded: wrap the change in paddle.no_grad(), or use the out-of-place form"
+            )
+        self._set_payload(new._data)
+        if not new.stop_gradient or self._source is not None:
+            self._source = new._source
+            self.stop_gradient = new.stop_gradient
+        return self
+
+    def set_value(self, value: Any) -> None:
+        """Replace the data by `value` (a tensor or array of the same shape), keeping the dtype.
+
+        Raises:
+            ValueError: if the shapes differ; nothing is changed then.
+        """
+        if isinstance(value, Tensor):
+            data = value._data
+            if data.dtype != self._data.dtype:
+                data = value.astype(self.dtype)._data
+        else:
+            data = as_array(value, self.dtype)
+        if tuple(data.shape) != tuple(self._data.shape):
+            raise ValueError(f"set_value on '{self.name}': shape {self.shape} expected, got {list(data.shape)}")
+        self._set_payload(data)
+
+    def copy_(self, other: Any, blocking: bool = True) -> Tensor:
+        """Replace the data by those of `other`, converted to this dtype and shape."""
+        self.set_value(other)
+        return self
+
+    def get_tensor(self) -> Tensor:
+        """Itself."""
+        return self
+
+    value = get_tensor
+
+    # -- gradient --------------------------------------------------------------------------------------------------
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward() accumulated, or None."""
+        if self._grad is ZEROS:
+            return wrap(jax.numpy.zeros(self._data.shape, self._data.dtype))
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None and list(value.shape) != self.shape:
+            raise ValueError(f"gradient of '{self.name}': shape {self.shape} expected, got {list(value.shape)}")
+        self._set_grad(value)
+
+    def _set_grad(self, value: Any) -> None:
+        state.interpreter.rebound(self, "_grad")
+        self._grad = value
+
+    def _accumulate(self, grad: Any) -> None:
+        """Add an array to the gradient, hooks first."""
+        for hook in (self._hooks or {}).values():
+            grad = hook(grad)
+        held = self._grad
+        self._set_grad(wrap(grad if held is None or held is ZEROS else tape._add(held._data, grad)))
+
+    def clear_gradient(self, set_to_zero: bool = True) -> None:
+        """Set the gradient to zeros (the default) or None."""
+        self._set_grad(ZEROS if set_to_zero and self._grad is not None else None)
+
+    clear_grad = clear_gradient
+
+    def detach(self) -> Tensor:
+        """A tensor with the same data that is not part of the graph."""
+        out = wrap(self._data)
+        return state.interpreter.detached(out) if not self.stop_gradient else out
+
+    def detach_(self) -> Tensor:
+        """Leave the graph in place."""
+        self._source, self.stop_gradient = None, True
+        return self
+
+    # -- copies ----------------------------------------------------------------------------------------------------
+    def __copy__(self) -> Tensor:
+        out = type(self).__new__(type(self))
+        out.__dict__.update(self.__dict__)
+        return out
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if self._source is not None:
+            raise RuntimeError(f"only leaf tensors can be deep copied; detach '{self.name}' first")
+        out = type(self).__new__(type(self))
+        memo[id(self)] = out
+        skipped = ("_data", "_grad", "_hooks", "_name")
+        out.__dict__.update(copy.deepcopy({k: v for k, v in self.__dict__.items() if k not in skipped}, memo))
+        out._data = self._data  # immutable, so shared
+        return out
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = {k: v for k, v in self.__dict__.items() if k not in ("_data", "_source", "_grad", "_hooks")}
+        return _restore, (type(self), self.numpy(), kept)
+
+
+class Parameter(Tensor):
+    """A Tensor that an optimizer trains."""
+
+    stop_gradient = False
+    persistable = True
+    optimize_attr: dict[str, float]
+    regularizer: Any = None
+    need_clip = True
+    is_distributed = False
+
+    def __init__(self, data: Any = None, dtype: Any = None, name: str | None = None, trainable: bool = True) -> None:
+        super().__init__(data, dtype)
+        self.optimize_attr = {"learning_rate": 1.0}
+        self._name = name
+        self.trainable = trainable
+        self.stop_gradient = not trainable
+
+
+def wrap(data: Any) -> Tensor:
+    """A new handle on a payload."""
+    out = Tensor.__new__(Tensor)
+    out._data = data
+    return out
+
+
+def _restore(cls: type, data: np.ndarray, attributes: dict[str, Any]) -> Tensor:
+    out = cls.__new__(cls)
+    out.__dict__.update(attributes)
+    out._data = jax.numpy.asarray(data)
+    return out
+
+
+def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
+    """A JAX array from anything array-like: Python floats become the default dtype, other dtypes stay.
+
+    Raises:
+        TypeError: if the data are not numbers.
+        ValueError: if nested lists are ragged.
+    """
+    if isinstance(data, Tensor):
+        data = data._data
+    kind = None if dtype is None else dtypes.as_dtype(dtype).np
+    if not isinstance(data, jax.Array | np.ndarray | np.generic):
+        data = _from_python(data)
+        if kind is None and data.dtype == np.float64:
+            kind = dtypes.default_dtype().np
+        elif kind is None and data.dtype == np.complex128:
+            kind = np.dtype(np.complex64)
+    if data.dtype.kind not in "biufcV":
+        raise TypeError(f"to_tensor: the data are {data.dtype} ({str(data)[:60]}); expected numbers or booleans")
+    device = None if place is None else places.as_place(place).device
+    if isinstance(data, jax.Array):
+        out = data if kind is None or data.dtype == kind else data.astype(kind)
+        return out if device is None else jax.device_put(out, device)
+    # A copy: on the CPU JAX may otherwise share the memory, and the caller may change it later.
+    return jax.device_put(np.array(data, dtype=kind, copy=True), device)
+
+
+def _from_python(data: Any) -> np.ndarray:
+    if hasattr(data, "__array__") or isinstance(data, int | float | complex):
+        return np.asarray(data)
+    if isinstance(data, list | tuple):
+        data = jax.tree.map(_plain, data, is_leaf=lambda x: isinstance(x, Tensor))
+    try:
+        return np.asarray(data)
+    except ValueError as e:
+        raise ValueError(f"to_tensor: nested lists must be rectangular ({e})") from None
+
+
+def _plain(leaf: Any) -> Any:
+    return np.asarray(leaf._array("to_tensor()")) if isinstance(leaf, Tensor) else leaf
+
+
+def install_methods() -> None:
+    """Give Tensor the methods and operators of every op defined so far."""
+    while METHODS:
+        name, function = METHODS.pop()
+        setattr(Tensor, name, function)
