@@ -9,4 +9,6 @@ from .ops.math import *  # noqa: E402, F403
 from .ops.linalg import *  # noqa: E402, F403
 from .ops.reduction import *  # noqa: E402, F403
 from .tensor import Tensor  # noqa: E402, F403
+from .autograd import no_grad, grad
+from . import autograd
 tensor.install_methods()

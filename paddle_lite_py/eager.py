@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from . import gradients
 from .interpreter import _State, state
 from .op import BoundOp
 from .random import default_generator
@@ -55,6 +56,29 @@ class Eager:
     def detached(self, tensor: Tensor) -> Tensor:
         """A detached handle needs nothing more."""
         return tensor
+
+    def backward(self, tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
+        """Accumulate gradients in the leaves that the tensors depend on."""
+        gradients.backward(tensors, grads, retain_graph)
+
+    def grad(
+        self,
+        outputs: list[Tensor],
+        inputs: list[Tensor],
+        grads: list[Tensor | None],
+        retain_graph: bool,
+        create_graph: bool,
+    ) -> list[Tensor | None]:
+        """Gradients of the outputs with respect to the inputs; None where none depends on one."""
+        return gradients.grad(outputs, inputs, grads, retain_graph, create_graph)
+
+    def register_hook(self, tensor: Tensor, hook: Any) -> Any:
+        """Call `hook` with the gradient of a tensor."""
+        return gradients.register_hook(tensor, hook)
+
+    def custom_gradient(self, layer: Any, ctx: Any, inputs: list[Tensor], out: Any) -> Any:
+        """Put a call of a PyLayer on the tape."""
+        return gradients.custom_gradient(layer, ctx, inputs, out)
 
     def static_value(self, tensor: Tensor, what: str) -> Any:
         """The Python value of a tensor used as an attribute."""

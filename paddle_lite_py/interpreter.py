@@ -23,6 +23,17 @@ class Interpreter(Protocol):
     def rebound(self, obj: Any, attribute: str) -> None:
         """Told before an attribute that is state (a payload, a gradient) is replaced."""
 
+    def backward(self, tensors: list[Any], grads: list[Any], retain_graph: bool) -> None:
+        """Accumulate gradients in the leaves that the tensors depend on."""
+
+    def grad(
+        self, outputs: list[Any], inputs: list[Any], grads: list[Any], retain_graph: bool, create_graph: bool
+    ) -> list[Any]:
+        """Gradients of the outputs with respect to the inputs; None where none depends on one."""
+
+    def register_hook(self, tensor: Any, hook: Any) -> Any:
+        """Call `hook` with the gradient of a tensor; returns a handle that removes it."""
+
     def detached(self, tensor: Any) -> Any:
         """Cut a new handle from the graph of the one whose payload it shares."""
 

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import dtype as dtypes
+from .errors import PACKAGE_DIR
 from .interpreter import state
 
 REGISTRY: dict[str, Op] = {}
@@ -108,7 +109,9 @@ def unpack(flat: tuple[Any, ...], layout: tuple[Any, ...]) -> list[Any]:
 class Op:
     """A named JAX function with its calling convention and rules."""
 
-    def __init__(self, fn: Callable[..., Any], name: str, grad: bool, amp: str | None, random: bool) -> None:
+    def __init__(
+        self, fn: Callable[..., Any], name: str, grad: bool = True, amp: str | None = None, random: bool = False, effect: bool = False
+    ) -> None:
         self.name, self.grad, self.amp, self.random = name, grad, amp, random
         params = list(inspect.signature(fn).parameters.values())
         # The key of a random op is the framework's, not an argument of the user.
@@ -117,6 +120,7 @@ class Op:
         self.attr_names = tuple(p.name for p in self.attr_params)
         self.is_list = [str(p.annotation).startswith(("list", "Sequence")) for p in self.tensor_params]
         self.simple = not any(self.is_list) and all(p.default is p.empty for p in self.tensor_params)
+        self.effect = effect  # it acts on the world (prints, checks), so it stays though nothing reads its result
         self.fn = _with_state(fn) if random else fn
         self._bound: dict[Any, BoundOp] = {}
         self.bare = self.bind(()) if self.simple and not self.attr_params else None
@@ -222,6 +226,7 @@ def op(
     grad: bool = True,
     amp: str | None = None,
     random: bool = False,
+    effect: bool = False,
 ) -> Any:
     """Define an op from a JAX function.
 
@@ -232,13 +237,13 @@ def op(
         inplace: name of the in-place method that it serves as well ("add_").
         grad: False where no gradient is defined.
         amp: "white" (low precision helps), "black" (needs float32) or None (follows its inputs).
+        effect: True if it acts on the world (prints, checks), so that it stays though nothing reads its result.
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
     """
     if fn is None:
-        return functools.partial(
-            op, name=name, methods=methods, operators=operators, inplace=inplace, grad=grad, amp=amp, random=random
-        )
-    made = Op(fn, name or fn.__name__, grad, amp, random)
+        options = {"name": name, "methods": methods, "operators": operators, "inplace": inplace, "grad": grad}
+        return functools.partial(op, **options, amp=amp, random=random, effect=effect)
+    made = Op(fn, name or fn.__name__, grad, amp, random, effect)
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made
@@ -273,7 +278,8 @@ def _public(made: Op) -> Callable[..., Any]:
         body = f"_state.interpreter.{run}(_op.bind({_tuple(made.attr_names)}), {tensors})"
     else:
         body = f"_op.apply({tensors}, {_tuple(made.attr_names)})"
-    exec(f"def {made.name}({', '.join([*heads, 'name=None'])}):\n    return {body}", env)
+    source = f"def {made.name}({', '.join([*heads, 'name=None'])}):\n    return {body}"
+    exec(compile(source, f"{PACKAGE_DIR}<{made.name}>", "exec"), env)
     public = env[made.name]
     public.__doc__, public.__module__ = made.fn.__doc__, made.fn.__module__
     public.__op__ = made

@@ -32,7 +32,7 @@ class Node:
         self.data = data
         self.sources = sources
         # {output index: functions of a cotangent}; they make the node a Python boundary.
-        self.hooks: dict[int, list[Callable[[Array], Array]]] | None = None
+        self.hooks: dict[int, dict[Any, Callable[[Array], Array]]] | None = None
 
 
 class Output(NamedTuple):
@@ -112,7 +112,7 @@ class Sweep:
 
     def _observe(self, node: Node) -> None:
         for index, hooks in (node.hooks or {}).items():
-            for hook in hooks:
+            for hook in list(hooks.values()):
                 if (node, index) in self.cotangents:
                     self.cotangents[node, index] = hook(self.cotangents[node, index])
         for key in self.watched:

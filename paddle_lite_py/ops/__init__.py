@@ -1,5 +1,5 @@
 """Ops: JAX functions with a decorator, one file a family."""
 
-from . import linalg, math, reduction
+from . import base, linalg, math, reduction
 
-__all__ = ["linalg", "math", "reduction"]
+__all__ = ["base", "linalg", "math", "reduction"]
