@@ -125,6 +125,7 @@ class Builder:
         self.frame = self.root
         self.captures: dict[int, Capture] = {}
         self.providers: list[tuple[Callable[[], Any], Value]] = []
+        self.checks: Any = None
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
 
     def argument(self, spec: Any, position: int, requires_grad: bool = False) -> Tensor:

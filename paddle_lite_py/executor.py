@@ -28,6 +28,26 @@ def donatable(arrays: list[Any]) -> list[Any]:
     return arrays
 
 
+class Checks:
+    """The asserts and raises of a program, by number; the code is 0 while none has failed."""
+
+    def __init__(self) -> None:
+        self.code = wrap(jnp.zeros((), jnp.int32))
+        self._makers: list[tuple[Callable[[], BaseException], Any]] = []
+
+    def add(self, make: Callable[[], BaseException], where: Any) -> int:
+        """Number of a new check."""
+        self._makers.append((make, where))
+        return len(self._makers)
+
+    def failure(self, number: int) -> BaseException:
+        """The error of the check that failed."""
+        make, where = self._makers[number - 1]
+        error = make()
+        error.add_note(f"raised by the static program for {where}: {getattr(where, 'source', '')}".rstrip(": "))
+        return error
+
+
 class Executable:
     """A traced program, compiled: for inference, and with residuals where a gradient is to flow out of it."""
 
