@@ -120,7 +120,10 @@ class Capture(NamedTuple):
 class Builder:
     """The interpreter that builds a Program."""
 
-    def __init__(self) -> None:
+    def __init__(self, convert: Callable[[Any], Any] = lambda f: f) -> None:
+        self.convert = convert
+        self.layers: list[Any] = []
+        self.deferred: list[Callable[[], None]] = []
         self.root = Frame()
         self.frame = self.root
         self.captures: dict[int, Capture] = {}
@@ -146,6 +149,18 @@ class Builder:
             yield self.frame
         finally:
             self.frame = outer
+
+    def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What to call for a user's function that the framework itself calls: its converted form."""
+        return self.convert(function)
+
+    def entered(self, layer: Any) -> None:
+        """Note a layer that is called: its settings shape the program."""
+        self.layers.append(layer)
+
+    def defer(self, function: Callable[[], None]) -> None:
+        """Call a Python function after each run instead of now."""
+        self.deferred.append(function)
 
     def provide(self, get: Callable[[], Any]) -> Tensor:
         """An input that `get` gives before each run (a learning rate, say)."""

@@ -72,6 +72,17 @@ class Eager:
         """Gradients of the outputs with respect to the inputs; None where none depends on one."""
         return gradients.grad(outputs, inputs, grads, retain_graph, create_graph)
 
+    def callee(self, function: Any) -> Any:
+        """The function itself."""
+        return function
+
+    def entered(self, layer: Any) -> None:
+        """Nothing to note."""
+
+    def defer(self, function: Any) -> None:
+        """Call it now."""
+        function()
+
     def register_hook(self, tensor: Tensor, hook: Any) -> Any:
         """Call `hook` with the gradient of a tensor."""
         return gradients.register_hook(tensor, hook)
@@ -157,4 +168,5 @@ def _describe(arg: Any) -> str:
     return f"{arg.dtype.name}{arg.shape}" if isinstance(arg, Tensor) else repr(arg)[:40]
 
 
-_State.interpreter = Eager()
+EAGER = Eager()
+_State.interpreter = EAGER

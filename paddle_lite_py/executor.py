@@ -40,6 +40,10 @@ class Checks:
         self._makers.append((make, where))
         return len(self._makers)
 
+    def texts(self) -> list[dict[str, str]]:
+        """Type and text of each error, for a file."""
+        return [{"type": type(e).__name__, "text": str(e)} for e in (make() for make, _ in self._makers)]
+
     def failure(self, number: int) -> BaseException:
         """The error of the check that failed."""
         make, where = self._makers[number - 1]
@@ -62,7 +66,10 @@ class Executable:
         order = [i for i, h in captures if id(h) in written] + [i for i, h in captures if id(h) not in written]
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
         self.lowered = lower(program)
-        self.jitted = jax.jit(self._named(self._call), donate_argnums=(0,))
+        # A failed check leaves all state as it was, so that state must not have been given away.
+        self.donates = traced.checks is None
+        self.jitted = jax.jit(self._named(self._call), donate_argnums=(0,) if self.donates else ())
+        self.acts = bool(traced.effects or traced.deferred or traced.checks)
         self.payloads = [e for e in traced.effects if e.write.key == "_data" and e.structure is nested.LEAF]
         self._forward = jax.jit(self._named(self._call_with_residuals), static_argnums=(0, 3))
         self._pulls: dict[Any, StaticPull] = {}
@@ -81,25 +88,29 @@ class Executable:
     def run(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, without a gradient."""
         mutable = [h._data for h in self.mutable]
-        if mutable:
+        if mutable and self.donates:
             mutable = donatable(mutable)
         rest = [a._data for a in args]
         if self.traced.providers:
             rest += [get() for get in self.traced.providers]
         outs = self.jitted(mutable, [h._data for h in self.fixed], rest)
         traced = self.traced
-        if traced.effects:
+        if self.acts:
             self._apply(outs, args)
         if traced.structure is nested.LEAF:
             return wrap(outs[0])
         return self._result([wrap(a) for a in outs[: traced.n_results]], args)
 
     def _apply(self, outs: list[Any], args: Sequence[Tensor]) -> None:
+        if self.traced.checks is not None and (failed := int(outs[-1])):
+            raise self.traced.checks.failure(failed)
         at = self.traced.n_results
         for effect in self.traced.effects:
             arrays = outs[at : at + effect.n_leaves]
             at += effect.n_leaves
             _put(effect, arrays, args)
+        for function in self.traced.deferred:
+            function()
 
     def _result(self, tensors: list[Tensor], args: Sequence[Tensor]) -> Any:
         return _resolve(nested.unflatten(self.traced.structure, iter(tensors)), self.traced.structure, args)

@@ -31,6 +31,15 @@ class Interpreter(Protocol):
     ) -> list[Any]:
         """Gradients of the outputs with respect to the inputs; None where none depends on one."""
 
+    def callee(self, function: Any) -> Any:
+        """What to call for a user's function that the framework itself calls, such as a layer's forward."""
+
+    def entered(self, layer: Any) -> None:
+        """Told that a layer is called."""
+
+    def defer(self, function: Any) -> None:
+        """Call a Python function when the code runs: now, or after each run of the program under construction."""
+
     def register_hook(self, tensor: Any, hook: Any) -> Any:
         """Call `hook` with the gradient of a tensor; returns a handle that removes it."""
 
@@ -39,6 +48,16 @@ class Interpreter(Protocol):
 
     def static_value(self, tensor: Any, what: str) -> Any:
         """The Python value of a tensor, or an error saying why there is none yet."""
+
+
+class Config:
+    """Counts changes of the configuration of layers and parameters, so that programs see in one comparison that
+    nothing changed."""
+
+    epoch = 0
+
+
+config = Config()
 
 
 class _State(threading.local):

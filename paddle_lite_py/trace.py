@@ -40,14 +40,23 @@ class Traced(NamedTuple):
     n_results: int
     effects: list[Effect]
     requires_grad: tuple[bool, ...]  # for each result, whether a gradient may still be asked of it
+    layers: list[Any]  # that were called
+    checks: Any = None  # the asserts and raises; the code of the one that failed is the last output
+    deferred: tuple[Callable[[], None], ...] = ()  # Python calls to make after each run
 
 
-def trace(fn: Callable[..., Any], specs: Sequence[Any], grads: Sequence[bool], names: Sequence[str]) -> Traced:
+def trace(
+    fn: Callable[..., Any],
+    specs: Sequence[Any],
+    grads: Sequence[bool],
+    names: Sequence[str],
+    convert: Callable[[Any], Any] = lambda f: f,
+) -> Traced:
     """Trace fn(*tensors), one tensor for each spec.
 
     State that fn changes is given back whatever happens: only a run changes it.
     """
-    builder = Builder()
+    builder = Builder(convert)
     tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
     for tensor, name in zip(tensors, names, strict=True):
         tensor._data.name = name
@@ -57,10 +66,15 @@ def trace(fn: Callable[..., Any], specs: Sequence[Any], grads: Sequence[bool], n
         with use(builder):
             structure = _outputs(builder, fn(*tensors), leaves)
             n_results = len(leaves)
+            code = builder.checks.code if builder.checks else None
             for write in filter(builder.is_outside, builder.root.log.values()):
+                if write.owner is code:
+                    continue
                 at = len(leaves)
                 found = _outputs(builder, write.get(), leaves)
                 effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
+            if code is not None:
+                leaves.append(builder.value_of(code))
     finally:
         builder.root.undo()
         builder.root.closed = True
@@ -123,4 +137,7 @@ def _assemble(
         n_results,
         effects,
         tuple([v.requires_grad and not v.freed for v in leaves[:n_results]]),
+        builder.layers,
+        builder.checks,
+        tuple(builder.deferred),
     )
