@@ -14,7 +14,8 @@ import jax
 from dy2static import Undefined
 from paddle_lite_py import control
 from paddle_lite_py import structure as nested
-from paddle_lite_py.builder import Builder, Frame, Write
+from paddle_lite_py.builder import Builder, Frame, Room, Write
+from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.program import Value
 from paddle_lite_py.tensor import Tensor, wrap
 
@@ -218,16 +219,23 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     if tested.written:
         (write, _), *_ = tested.written.values()
         raise StagingError(f"the condition of the loop at {where} changes {written_cell(write).name}; do it in the body")
-    results = final_values = loop.final(path)
+    final_values = loop.final(path)
     with builder.inner(tested.frame):
         answer = merge.as_value(builder, going, "bool")
     init = loop.initial()
     operands = list(dict.fromkeys([*tested.frame.operands, *path.frame.operands]))
     finish(tested.frame, operands, [answer], test_inputs)
     finish(path.frame, operands, final_values, inputs)
-    bound = control.while_(tested.frame.block, path.frame.block, len(init))
+    grad = mode.grad_enabled and any(v.requires_grad for v in final_values)
+    if grad and builder.room is None:
+        builder.room = Room()
+    capacity = builder.room.capacity if grad and builder.room else None
+    bound = control.while_(tested.frame.block, path.frame.block, len(init), capacity)
     results = list(_append(builder, bound, [*init, *operands], path.frame.block.outputs))
-    loop.leave(path, results)
+    loop.leave(path, results[: len(init)])
+    if grad and builder.room:
+        needed = builder.room.needed
+        needed._set_payload(needed.maximum(builder.handle(results[-1]))._data)
 
 
 def for_(
@@ -260,7 +268,7 @@ def _stable(loop: Loop, run: Callable[[Tensor | None], Any], index: bool) -> tup
 def _append(builder: Builder, bound: Any, inputs: list[Value], finals: list[Any]) -> tuple[Value, ...]:
     grad = any(v.requires_grad for v in finals)
     values = builder.emit(bound, tuple(inputs), grad)
-    for value, final in zip(values, finals, strict=True):
+    for value, final in zip(values, finals, strict=False):
         value.requires_grad = final.requires_grad
     return values
 

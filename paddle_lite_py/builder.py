@@ -17,7 +17,7 @@ import numpy as np
 from . import control
 from .errors import GraphFreedError, TracedValueError, user_frame
 from .graph import ancestors, close
-from .interpreter import state
+from .interpreter import no_grad, state
 from .op import REGISTRY, BoundOp
 from .program import Block, Operator, Value
 from .random import default_generator
@@ -117,6 +117,14 @@ class Capture(NamedTuple):
     value: Value
 
 
+class Room:
+    """The capacity that the loops of a program share, and the largest number of iterations that a run needed."""
+
+    def __init__(self) -> None:
+        self.capacity = control.Capacity()
+        self.needed = wrap(jax.numpy.zeros((), jax.numpy.int32))
+
+
 class Builder:
     """The interpreter that builds a Program."""
 
@@ -129,6 +137,7 @@ class Builder:
         self.captures: dict[int, Capture] = {}
         self.providers: list[tuple[Callable[[], Any], Value]] = []
         self.checks: Any = None
+        self.room: Room | None = None  # of the loops that have a gradient
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
 
     def argument(self, spec: Any, position: int, requires_grad: bool = False) -> Tensor:
@@ -338,6 +347,26 @@ class Builder:
             f"register_hook() at {user_frame()} inside a static function is not supported; register it on a leaf "
             "tensor outside, or change the gradient with paddle.autograd.PyLayer"
         )
+
+    def custom_gradient(self, layer: Any, ctx: Any, inputs: list[Tensor], out: Any) -> Any:
+        """Give results that forward() of a PyLayer made the gradient that its backward() computes, as a block."""
+        outs = [t for t in (out if isinstance(out, tuple | list) else [out]) if isinstance(t, Tensor)]
+        values = [self.value_of(t) for t in outs]
+        with self.inner() as frame, no_grad():
+            cotangents = [wrap(frame.new_input(v)) for v in values]
+            found = layer.backward(ctx, *cotangents)
+            grads = list(found) if isinstance(found, tuple | list) else [found]
+            if len(grads) != len(inputs):
+                raise ValueError(f"{layer.name}.backward gave {len(grads)} gradients, but forward took {len(inputs)} tensors")
+            zeros = [t * 0 if g is None else g for g, t in zip(grads, inputs, strict=True)]
+            frame.block.outputs = [self.value_of(g) for g in zeros]
+        frame.closed = True
+        bound = control.custom(frame.block, len(values), len(inputs))
+        given = [self.value_of(t) for t in inputs]
+        made = self.emit(bound, (*values, *given, *frame.operands), True)
+        handles = iter([self.handle(v) for v in made])
+        kept = [next(handles) if isinstance(t, Tensor) else t for t in (out if isinstance(out, tuple | list) else [out])]
+        return type(out)(kept) if isinstance(out, tuple | list) else kept[0]
 
     def _check_reachable(self, read: set[Value]) -> None:
         for v in self.frame.block.inputs:

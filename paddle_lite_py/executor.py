@@ -65,12 +65,16 @@ class Executable:
         self.fixed = [h for _, h in captures if id(h) not in written]
         order = [i for i, h in captures if id(h) in written] + [i for i, h in captures if id(h) not in written]
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
-        self.lowered = lower(program)
-        # A failed check leaves all state as it was, so that state must not have been given away.
-        self.donates = traced.checks is None
-        self.jitted = jax.jit(self._named(self._call), donate_argnums=(0,) if self.donates else ())
+        # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
+        # repeated from the same state: neither may have given that state away.
+        self.donates = traced.checks is None and traced.room is None
         self.acts = bool(traced.effects or traced.deferred or traced.checks)
-        self.payloads = [e for e in traced.effects if e.write.key == "_data" and e.structure is nested.LEAF]
+        self.records_loops = traced.room is not None and any(op.name == "grad" for op in program.ops())
+        self._compile()
+
+    def _compile(self) -> None:
+        self.lowered = lower(self.traced.program)
+        self.jitted = jax.jit(self._named(self._call), donate_argnums=(0,) if self.donates else ())
         self._forward = jax.jit(self._named(self._call_with_residuals), static_argnums=(0, 3))
         self._pulls: dict[Any, StaticPull] = {}
 
@@ -93,16 +97,28 @@ class Executable:
         rest = [a._data for a in args]
         if self.traced.providers:
             rest += [get() for get in self.traced.providers]
-        outs = self.jitted(mutable, [h._data for h in self.fixed], rest)
+        fixed = [h._data for h in self.fixed]
+        outs = self.jitted(mutable, fixed, rest)
         traced = self.traced
+        if self.records_loops and self._short_of_room(outs):
+            outs = self.jitted(mutable, fixed, rest)
         if self.acts:
             self._apply(outs, args)
         if traced.structure is nested.LEAF:
             return wrap(outs[0])
         return self._result([wrap(a) for a in outs[: traced.n_results]], args)
 
+    def _short_of_room(self, outs: list[Any]) -> bool:
+        """True, after making more, if a loop ran for more iterations than its gradient had room for."""
+        capacity, needed = self.traced.room.capacity, int(outs[-1])
+        if needed <= capacity.size:
+            return False
+        capacity.size = 1 << (needed - 1).bit_length()
+        self._compile()
+        return True
+
     def _apply(self, outs: list[Any], args: Sequence[Tensor]) -> None:
-        if self.traced.checks is not None and (failed := int(outs[-1])):
+        if self.traced.checks is not None and (failed := int(outs[-2 if self.traced.room else -1])):
             raise self.traced.checks.failure(failed)
         at = self.traced.n_results
         for effect in self.traced.effects:
@@ -126,6 +142,8 @@ class Executable:
         other = [a for a, t in zip(arrays, takes, strict=True) if not t]
         shapes = tuple([a._data.shape for a in args])
         outs, residuals = self._forward(takes, diff, other, shapes)
+        if self.traced.room is not None and self._short_of_room(outs):
+            outs, residuals = self._forward(takes, diff, other, shapes)
         sources = [h if h._source is None else h._source for h, t in zip(handles, takes, strict=False) if t]
         tensors = self._on_tape(outs, Node(self._pulls[takes, shapes], tuple(residuals), tuple(sources)))
         self._apply(outs, args)

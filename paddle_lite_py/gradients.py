@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from . import tape
-from .interpreter import state
+from .interpreter import no_grad, state
 from .op import BoundOp, Op
 from .tape import Node, Output
 from .tensor import RemoveHandle, Tensor, wrap
@@ -108,11 +108,8 @@ class _PyBackward:
 
     def backward(self, data: Any, cotangents: dict[int, Any]) -> list[Any]:
         """Gradients of the tensor arguments, from arrays to arrays."""
-        before, state.grad_enabled = state.grad_enabled, False
-        try:
+        with no_grad():
             found = self.backward_tensors({i: wrap(c) for i, c in cotangents.items()})
-        finally:
-            state.grad_enabled = before
         return [None if g is None else g._data for g in found]
 
     def backward_tensors(self, cotangents: dict[int, Tensor]) -> list[Tensor | None]:

@@ -77,3 +77,13 @@ def use(interpreter: Interpreter) -> Iterator[None]:
         yield
     finally:
         state.interpreter = before
+
+
+@contextmanager
+def no_grad() -> Iterator[None]:
+    """Record no gradients in the block."""
+    before, state.grad_enabled = state.grad_enabled, False
+    try:
+        yield
+    finally:
+        state.grad_enabled = before

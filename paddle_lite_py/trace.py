@@ -41,7 +41,8 @@ class Traced(NamedTuple):
     effects: list[Effect]
     requires_grad: tuple[bool, ...]  # for each result, whether a gradient may still be asked of it
     layers: list[Any]  # that were called
-    checks: Any = None  # the asserts and raises; the code of the one that failed is the last output
+    checks: Any = None  # the asserts and raises; the code of the one that failed is an output after the rest
+    room: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
     deferred: tuple[Callable[[], None], ...] = ()  # Python calls to make after each run
 
 
@@ -66,15 +67,16 @@ def trace(
         with use(builder):
             structure = _outputs(builder, fn(*tensors), leaves)
             n_results = len(leaves)
-            code = builder.checks.code if builder.checks else None
+            # Handles of the framework's own, that the executor looks at after a run.
+            own = [builder.checks.code] if builder.checks else []
+            own += [builder.room.needed] if builder.room else []
             for write in filter(builder.is_outside, builder.root.log.values()):
-                if write.owner is code:
+                if any(write.owner is t for t in own):
                     continue
                 at = len(leaves)
                 found = _outputs(builder, write.get(), leaves)
                 effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
-            if code is not None:
-                leaves.append(builder.value_of(code))
+            leaves += [builder.value_of(t) for t in own]
     finally:
         builder.root.undo()
         builder.root.closed = True
@@ -139,5 +141,6 @@ def _assemble(
         tuple([v.requires_grad and not v.freed for v in leaves[:n_results]]),
         builder.layers,
         builder.checks,
+        builder.room,
         tuple(builder.deferred),
     )
