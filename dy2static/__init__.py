@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from .convert import convert, do_not_convert, to_code
 from .errors import ConversionError, UndefinedError
 from .runtime import Runtime
 from .state import State
 from .undefined import Undefined
 from .where import Where
 
-__all__ = ["ConversionError", "Runtime", "State", "Undefined", "UndefinedError", "Where"]
+__all__ = ["ConversionError", "Runtime", "State", "Undefined", "UndefinedError", "Where", "convert", "do_not_convert", "to_code"]

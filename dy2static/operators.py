@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -18,9 +17,6 @@ Getter = Callable[[], tuple[Any, ...]]
 Setter = Callable[[tuple[Any, ...]], None]
 Facts = tuple[tuple[str, ...], tuple[bool, ...], tuple[bool, ...], tuple[bool, ...]]
 _UNTESTED = object()
-_COMPARE = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
-            "!=": operator.ne, "is": operator.is_, "is not": operator.is_not,
-            "in": lambda x, y: x in y, "not in": lambda x, y: x not in y}  # fmt: skip
 
 
 class Operators:
@@ -34,6 +30,10 @@ class Operators:
         >>> Operators(Runtime()).and_(0, lambda: 1 / 0)
         0
     """
+
+    untested = _UNTESTED
+    slice = slice
+    iter = iter
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
@@ -160,11 +160,9 @@ class Operators:
             return self.runtime.if_exp(test, body, orelse, Where.of_caller())
         return body() if test else orelse()
 
-    def compare(self, left: Any, *rest: Any) -> Any:
-        """A chained comparison, `left < middle() < right()`: each operand evaluated once, and only if reached."""
-        sign, right = rest[0], rest[1]()
-        value = _COMPARE[sign](left, right)
-        return value if len(rest) == 2 else self.and_(value, lambda: self.compare(right, *rest[2:]))
+    def generator(self, eager: Callable[[Any], Any], lazy: Callable[[Any], Any], iterable: Any) -> Any:
+        """A generator expression; a list where the iterable is staged, for Python cannot pause a staged loop."""
+        return eager(iterable) if self.staged_iterable(iterable) else lazy(iter(iterable))
 
     # Variables
 
