@@ -35,8 +35,8 @@ dist: $(VENV)/.has-dev
 	@.cache/dist-venv/bin/python -m pip --disable-pip-version-check --no-input install --quiet --quiet dist/*.whl
 	@cd .cache && dist-venv/bin/python -c "import paddle_lite_py, paddle_lite_py.jit, dy2static; print('works:', paddle_lite_py.__file__)"
 
-size: $(VENV)/bin/python
-	@$(PY) tests/house.py
+size:
+	@$(PYTHON) tests/house.py
 
 clean:
 	rm -rf $(VENV) .cache build dist out *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
