@@ -19,17 +19,18 @@ from pathlib import Path
 
 from cells import Cell, ImportCell, MemoryCell, TimedCell
 from targets import GROUPS, JAX_FORM, OURS, TARGETS, Target
+from worker import ABSENT
 
 FRAMEWORKS = (OURS, "jax", "torch", "paddle", "tensorflow")
 PACKAGES = (
-    "paddle_lite_py",
+    "paddle-lite-py",
     "jax",
     "jaxlib",
     "optax",
     "torch",
     "paddlepaddle",
-    "tensorflow-cpu",
     "tensorflow",
+    "tensorflow-cpu",
     "numpy",
 )
 Rows = dict[str, dict[str, dict]]
@@ -110,7 +111,7 @@ def line(name: str, rows: Rows, frameworks: list[str]) -> str:
 def shown(cell: dict) -> str:
     """A figure with its unit; `failed` where the framework cannot do it."""
     if "value" not in cell:
-        return "-" if cell.get("error") == "absent" else "failed"
+        return "-" if cell.get("error") == ABSENT else "failed"
     value, unit = cell["value"], cell["unit"]
     return f"{value / 1000:.2f} ms" if unit == "us" and value >= 1000 else f"{value:.1f} {unit}"
 
@@ -158,7 +159,8 @@ def versions(python: str) -> dict[str, str]:
     code = (
         "import importlib.metadata as m, json, platform\n"
         f"names = {PACKAGES!r}\n"
-        "there = {d.metadata['Name']: d.version for d in m.distributions() if d.metadata['Name'] in names}\n"
+        "there = {d.metadata['Name'].replace('_', '-'): d.version for d in m.distributions()}\n"
+        "there = {name: there[name] for name in names if name in there}\n"
         "print(json.dumps({'python': platform.python_version(), **there}))"
     )
     return json.loads(subprocess.run([python, "-c", code], capture_output=True, text=True, check=True).stdout)

@@ -20,11 +20,14 @@ Call = Callable[[], Any]
 Workloads = dict[str, Callable[[], Call]]
 
 MEMORY_CALLS = 20
+ABSENT = "absent"  # this framework has no such workload
 
 
 def serve(workloads: Workloads, sync: Call) -> None:
     """Run the workload named on the command line; what goes wrong is reported as a result of its own."""
     name, *flags = sys.argv[1:]
+    if name not in workloads:
+        return say(error=ABSENT)
     try:
         call = workloads[name]()
         if "--memory" in flags:

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import optax
+
 from worker import Call, Workloads, serve
 
 sync = jax.block_until_ready

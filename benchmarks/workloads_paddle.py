@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
 from worker import Call, Workloads, serve
 
 paddle: Any = importlib.import_module(os.environ.get("BENCH_MODULE", "paddle_lite_py"))

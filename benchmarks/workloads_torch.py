@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from typing import Any
 
@@ -10,9 +9,9 @@ import numpy as np
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+
 from worker import Call, Workloads, serve
 
-torch.set_num_threads(os.cpu_count() or 1)
 rs = np.random.RandomState(0)
 
 

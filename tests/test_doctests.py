@@ -7,9 +7,10 @@ import doctest
 import importlib
 from collections.abc import Iterator
 
-import house
 import numpy
 import pytest
+
+import house
 
 OPTIONS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef

@@ -11,8 +11,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import house
 import pytest
+
+import house
 
 # A module may import modules of its own layer (but for APART) and of the layers below it.
 LAYERS = {
