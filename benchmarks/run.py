@@ -124,11 +124,14 @@ def ratio_of(target: Target, rows: Rows) -> float | None:
 
 
 def verdict(target: Target, rows: Rows) -> str:
-    """How a target stands, such as `jax 1.02 <= 1.05 ok`; empty when it was not measured."""
+    """How a target stands, such as `jax 1.02 <= 1.05 ok`; empty when there is nothing to hold it against."""
+    against = f"{target.peer} {target.of}".strip()
+    theirs = rows.get(target.of or target.workload, {}).get(target.peer, {})
+    if "value" not in theirs or target.workload not in rows:
+        return ""
     ratio = ratio_of(target, rows)
     if ratio is None:
-        return ""
-    against = f"{target.peer} {target.of}".strip()
+        return f"{against}: MISSED"
     return f"{against} {ratio:.2f} <= {target.limit:g} {'ok' if ratio <= target.limit else 'MISSED'}"
 
 

@@ -51,6 +51,11 @@ def test_targets_compare_the_rows_they_name(run):
     assert run.verdict(run.Target("a", 1.0, "torch", "b"), rows) == ""
 
 
+def test_a_row_that_only_the_peer_can_do_misses_its_target(run):
+    rows = {"a": {"ours": {"error": "TypeError"}, "jax": {"value": 20.0}}}
+    assert run.verdict(run.Target("a", 1.5), rows) == "jax: MISSED"
+
+
 def test_every_target_is_measured(run):
     names = {name for group in run.GROUPS.values() for name in group}
     assert {t.workload for t in run.TARGETS} | {t.of for t in run.TARGETS} - {""} <= names
