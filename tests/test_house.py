@@ -17,25 +17,31 @@ import house
 
 # A module may import modules of its own layer (but for APART) and of the layers below it.
 LAYERS = {
-    0: "dtype place config errors",
+    0: "dtype place config errors interpreter structure symbolic",
     1: "op",
-    2: "interpreter",
-    3: "eager tape",
-    4: "tensor random",
-    5: "program infer",
-    6: "builder verify printer passes serialize lower",
-    7: "executor",
-    8: "ops",
-    9: "autograd",
-    10: "nn",
-    11: "optimizer static amp io metric regularizer vision text distributed hapi framework",
-    12: "jit",
-    13: "paddle_lite_py",  # the facade, paddle_lite_py/__init__.py
+    2: "tape",
+    3: "tensor",
+    4: "random gradients",
+    5: "eager",
+    6: "program printer infer",
+    7: "graph lower verify serialize",
+    8: "control",
+    9: "builder passes",
+    10: "trace",
+    11: "executor",
+    12: "ops",
+    13: "autograd",
+    14: "nn",
+    15: "optimizer static amp io metric regularizer vision text distributed hapi framework",
+    16: "jit",
+    17: "paddle_lite_py",  # the facade, paddle_lite_py/__init__.py
 }
 # Leaves of these layers may not import each other either.
-APART = {11}
+APART = {15}
 # Arrows that go up on purpose, with the reason: (importing module, imported part of the package).
-ALLOWED: dict[tuple[str, str], str] = {}
+ALLOWED: dict[tuple[str, str], str] = {
+    ("paddle_lite_py.program", "printer"): "a Program shows itself as text",
+}
 
 LAYER = {part: layer for layer, parts in LAYERS.items() for part in parts.split()}
 # Loaded only by who asks for them: none may come with `import paddle_lite_py`.
@@ -131,8 +137,10 @@ def test_a_wrong_arrow_is_found(tmp_path):
         (tmp_path / "paddle_lite_py").mkdir(exist_ok=True)
         (tmp_path / "paddle_lite_py" / f"{name}.py").write_text(text)
     found = [line.rpartition(": ")[2] for line in wrong_arrows(tmp_path)]
-    facade = "layer 11 < 13"
-    assert found == ["amp and io stand apart in layer 11", facade, "only jit imports dy2static", "layer 4 < 10"]
+    apart = f"amp and io stand apart in layer {LAYER['amp']}"
+    facade = f"layer {LAYER['amp']} < {LAYER['paddle_lite_py']}"
+    up = f"layer {LAYER['tensor']} < {LAYER['nn']}"
+    assert found == [apart, facade, "only jit imports dy2static", up]
 
 
 def test_functions_are_short():
