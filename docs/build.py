@@ -16,7 +16,7 @@ from pdoc.render_helpers import to_html
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-STYLE = "body{max-width:52em;margin:2em auto;padding:0 1em;font:16px/1.5 sans-serif}pre{background:#f6f6f6;padding:.6em}"
+STYLE = "body{max-width:52em;margin:2em auto;font:16px/1.5 sans-serif}pre{background:#f6f6f6;padding:.6em}"
 
 
 def main(folder: Path) -> None:

@@ -6,8 +6,9 @@ import json
 import subprocess
 import sys
 
-import house
 import pytest
+
+import house
 
 BENCHMARKS = house.ROOT / "benchmarks"
 
