@@ -30,10 +30,12 @@ docs: $(VENV)/.has-docs
 # Builds the sdist and the wheel, and tries the wheel in an environment of its own, away from the sources.
 dist: $(VENV)/.has-dev
 	@rm -rf build dist .cache/dist-venv
-	@$(PY) -m build --outdir dist . >/dev/null
+	@mkdir -p .cache
+	@$(PY) -m build --outdir dist . >.cache/build.log 2>&1 || { cat .cache/build.log; false; }
 	@$(PYTHON) -m venv .cache/dist-venv
 	@.cache/dist-venv/bin/python -m pip --disable-pip-version-check --no-input install --quiet --quiet dist/*.whl
-	@cd .cache && dist-venv/bin/python -c "import paddle_lite_py, paddle_lite_py.jit, dy2static; print('works:', paddle_lite_py.__file__)"
+	@cd .cache && dist-venv/bin/python -c "import paddle_lite_py.jit, dy2static, importlib.util as u; assert not u.find_spec('jit')"
+	@ls dist/*
 
 size:
 	@$(PYTHON) tests/house.py

@@ -8,6 +8,7 @@ from __future__ import annotations
 import configparser
 import re
 import sys
+import warnings
 from pathlib import Path
 
 import pdoc
@@ -24,6 +25,8 @@ def main(folder: Path) -> None:
     config = configparser.ConfigParser()
     config.read(ROOT / "setup.cfg")
     pdoc.render.configure(docformat="google", include_undocumented=False, footer_text="paddle_lite_py")
+    # pdoc walks into subpackages that the package lists openly; naming each finds them all, some twice.
+    warnings.filterwarnings("ignore", "The module specification")
     pdoc.pdoc(*config["options"]["packages"].split(), output_directory=folder)
     for page in PAGES:
         (folder / f"{page.stem.lower()}.html").write_text(rendered(page))
