@@ -47,8 +47,9 @@ def main() -> None:
         rows.update(measure(wanted, pythons, args))
         for name in wanted:
             print(line(name, rows, list(pythons)), flush=True)
+    print("".join(f"\n{failure}" for failure in failures(rows)))
     missed = [t for t in TARGETS if verdict(t, rows).endswith("MISSED")]
-    print(f"\n{len(missed)} of {sum(bool(verdict(t, rows)) for t in TARGETS)} targets missed")
+    print(f"{len(missed)} of {sum(bool(verdict(t, rows)) for t in TARGETS)} targets missed")
     if args.out:
         write(Path(args.out), rows, pythons, args)
 
@@ -114,6 +115,12 @@ def shown(cell: dict) -> str:
         return "-" if cell.get("error") == ABSENT else "failed"
     value, unit = cell["value"], cell["unit"]
     return f"{value / 1000:.2f} ms" if unit == "us" and value >= 1000 else f"{value:.1f} {unit}"
+
+
+def failures(rows: Rows) -> list[str]:
+    """Why each failed cell failed."""
+    cells = [(f, n, cell.get("error", ABSENT)) for n, row in rows.items() for f, cell in row.items()]
+    return [f"{f} failed at {n}: {error}" for f, n, error in cells if error != ABSENT]
 
 
 def ratio_of(target: Target, rows: Rows) -> float | None:
