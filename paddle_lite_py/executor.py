@@ -11,7 +11,7 @@ import jax.numpy as jnp
 
 from . import structure as nested
 from .lower import lower
-from .op import BoundOp, Op
+from .op import BoundOp, Op, cotangent
 from .tape import Node, Output
 from .tensor import Tensor, wrap
 from .trace import Argument, Effect, Traced
@@ -171,7 +171,7 @@ class Executable:
 
         primal, pull, outs = jax.vjp(forward, diff, has_aux=True)
         residuals, tree = jax.tree.flatten(pull)
-        self._pulls[takes, shapes] = StaticPull(self.name, tree, [(p.shape, p.dtype) for p in primal])
+        self._pulls[takes, shapes] = StaticPull(self.name, tree, [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in primal])
         return outs, residuals
 
 
@@ -187,10 +187,8 @@ class StaticPull(BoundOp):
 
     def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
         """Gradients of the forward's differentiable inputs."""
-        full = [
-            jnp.zeros(shape, kind) if i >= len(cotangents) or cotangents[i] is None else cotangents[i].astype(kind)
-            for i, (shape, kind) in enumerate(self.specs)
-        ]
+        padded = [*cotangents, *[None] * (len(self.specs) - len(cotangents))]
+        full = [cotangent(ct, spec) for ct, spec in zip(padded, self.specs, strict=True)]
         return jax.tree.unflatten(self.tree, data)(full)[0]
 
 

@@ -57,8 +57,8 @@ class BoundOp:
         out, pull = jax.vjp(f, *[d for d, m in zip(data, mask, strict=True) if m])
         if isinstance(out, tuple):
             padded = cotangents + (None,) * (len(out) - len(cotangents))
-            return list(pull(tuple(map(_cotangent, padded, out))))
-        return list(pull(_cotangent(cotangents[0], out)))
+            return list(pull(tuple(map(cotangent, padded, out))))
+        return list(pull(cotangent(cotangents[0], out)))
 
     def pullback(self, mask: tuple[bool, ...]) -> Callable[..., Any]:
         """The compiled vjp for one choice of arguments."""
@@ -89,7 +89,14 @@ def _infer(fn: Callable[..., Any], specs: tuple[Any, ...]) -> Any:
     return jax.eval_shape(on_arrays, *[s for s, a in zip(specs, is_array, strict=True) if a])
 
 
-def _cotangent(ct: Any, out: Any) -> Any:
+# A cotangent of ones, made inside the compiled backward: no leaf to JAX.
+ONES = ()
+
+
+def cotangent(ct: Any, out: Any) -> Any:
+    """A cotangent as an array like `out`: absent is zeros."""
+    if isinstance(ct, tuple):  # ONES
+        return jnp.ones_like(out)
     if not jnp.issubdtype(out.dtype, jnp.inexact):
         return np.zeros(out.shape, jax.dtypes.float0)
     return jnp.zeros_like(out) if ct is None else ct.astype(out.dtype)
@@ -274,6 +281,12 @@ def _public(made: Op) -> Callable[..., Any]:
     run = "run_random" if made.random else "run"
     if made.bare is not None:
         body = f"_state.interpreter.{run}(_bare, {tensors})"
+    elif made.simple and all(p.default is not p.empty for p in made.attr_params):
+        # The bound op of the default attributes is at hand; `is` costs nothing next to a cache key.
+        defaults = tuple([p.default for p in made.attr_params])
+        env["_bare"] = made.bind(defaults)
+        same = " and ".join(f"{n} is _d_{n}" for n in made.attr_names)
+        body = f"_state.interpreter.{run}(_bare if {same} else _op.bind({_tuple(made.attr_names)}), {tensors})"
     elif made.simple:
         body = f"_state.interpreter.{run}(_op.bind({_tuple(made.attr_names)}), {tensors})"
     else:
