@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import jax
@@ -234,6 +234,9 @@ def op(
     amp: str | None = None,
     random: bool = False,
     effect: bool = False,
+    aliases: Mapping[str, str] | None = None,
+    variadic: str | None = None,
+    reshapes: bool = False,
 ) -> Any:
     """Define an op from a JAX function.
 
@@ -246,24 +249,82 @@ def op(
         amp: "white" (low precision helps), "black" (needs float32) or None (follows its inputs).
         effect: True if it acts on the world (prints, checks), so that it stays though nothing reads its result.
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
+        aliases: other keywords for its parameters: {"dim": "axis"}.
+        variadic: the list parameter that may be spread out as well: reshape(x, 2, 3).
+        reshapes: True if the in-place form may change shape and dtype.
     """
     if fn is None:
-        options = {"name": name, "methods": methods, "operators": operators, "inplace": inplace, "grad": grad}
-        return functools.partial(op, **options, amp=amp, random=random, effect=effect)
+        spread = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes}
+        kinds = {"grad": grad, "amp": amp, "random": random, "effect": effect}
+        return functools.partial(op, name=name, methods=methods, operators=operators, inplace=inplace, **kinds, **spread)
     made = Op(fn, name or fn.__name__, grad, amp, random, effect)
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made
     public = _public(made)
-    METHODS.extend((m, public) for m in methods)
-    METHODS.extend((m, _reversed(public) if m.startswith("__r") else public) for m in operators)
-    if inplace:
-        METHODS.append((inplace, _inplace(public, inplace)))
-    return public
+    return _install(public, methods, operators, inplace, reshapes, _accepting(public, aliases or {}, variadic))
+
+
+def composite(
+    fn: Callable[..., Any] | None = None,
+    *,
+    methods: Iterable[str] = (),
+    operators: Iterable[str] = (),
+    inplace: str | None = None,
+    aliases: Mapping[str, str] | None = None,
+    variadic: str | None = None,
+    reshapes: bool = False,
+) -> Any:
+    """A public function written with other ops, with the Tensor methods and spellings that an op may have."""
+    if fn is None:
+        spread = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes}
+        return functools.partial(composite, methods=methods, operators=operators, inplace=inplace, **spread)
+    front = _accepting(fn, {"name": "", **(aliases or {})}, variadic)
+    return _install(fn, methods, operators, inplace, reshapes, front)
 
 
 # (method name, function of self): installed on Tensor by the tensor module.
 METHODS: list[tuple[str, Callable[..., Any]]] = []
+# The in-place methods by name; they are functions of the public namespace as well.
+INPLACE: dict[str, Callable[..., Any]] = {}
+
+
+def _install(
+    strict: Callable[..., Any],
+    methods: Iterable[str],
+    operators: Iterable[str],
+    inplace: str | None,
+    reshapes: bool,
+    front: Callable[..., Any],
+) -> Callable[..., Any]:
+    METHODS.extend((m, front) for m in methods)
+    # Python itself calls operators, always with positional arguments.
+    METHODS.extend((m, _reversed(strict) if m.startswith("__r") else strict) for m in operators)
+    if inplace:
+        INPLACE[inplace] = _inplace(front, inplace, reshapes)
+        METHODS.append((inplace, INPLACE[inplace]))
+    return front
+
+
+def _accepting(fn: Callable[..., Any], aliases: Mapping[str, str], variadic: str | None) -> Callable[..., Any]:
+    """The function with other keywords for its parameters ("" drops one), and a list that may be spread out."""
+    if not aliases and variadic is None:
+        return fn
+    at = list(inspect.signature(fn).parameters).index(variadic) if variadic else 1 << 30
+
+    @functools.wraps(fn)
+    def accepting(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            kwargs = {n: v for k, v in kwargs.items() if (n := aliases.get(k, k))}
+        if len(args) > at + 1 and _is_spread(args[at:]):
+            args = (*args[:at], args[at:])
+        return fn(*args, **kwargs)
+
+    return accepting
+
+
+def _is_spread(args: tuple[Any, ...]) -> bool:
+    return not any(a is None or isinstance(a, list | tuple | str | type | dtypes.DType | np.dtype) for a in args)
 
 
 def _public(made: Op) -> Callable[..., Any]:
@@ -310,9 +371,9 @@ def _reversed(public: Callable[..., Any]) -> Callable[..., Any]:
     return functools.update_wrapper(method, public)
 
 
-def _inplace(public: Callable[..., Any], name: str) -> Callable[..., Any]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return self._rebind(public(self, *args, **kwargs))
+def _inplace(public: Callable[..., Any], name: str, reshapes: bool) -> Callable[..., Any]:
+    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return x._rebind(public(x, *args, **kwargs), reshapes)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"In-place form of `{public.__name__}`: the result replaces this tensor's value."

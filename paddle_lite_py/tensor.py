@@ -86,6 +86,8 @@ class Tensor:
         self._name = value
 
     _counter = 0
+    # NumPy leaves `array + tensor` to the tensor's reflected operator.
+    __array_ufunc__ = None
 
     @property
     def is_leaf(self) -> bool:
@@ -219,9 +221,9 @@ class Tensor:
         state.interpreter.rebound(self, "_data")
         self._data = data
 
-    def _rebind(self, new: Tensor) -> Tensor:
-        """Become `new` in place: the value and the place in the graph."""
-        if new.shape != self.shape or new._data.dtype != self._data.dtype:
+    def _rebind(self, new: Tensor, reshapes: bool = False) -> Tensor:
+        """Become `new` in place: the value and the place in the graph; `reshapes` lets shape and dtype change."""
+        if not reshapes and (new._data.shape != self._data.shape or new._data.dtype != self._data.dtype):
             raise ValueError(
                 f"an in-place operation on {self.dtype.name}{self.shape} gave {new.dtype.name}{new.shape}; "
                 "shape and dtype must stay: use the out-of-place form"

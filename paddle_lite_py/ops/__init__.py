@@ -1,5 +1,36 @@
 """Ops: JAX functions with a decorator, one file a family."""
 
-from . import base, linalg, math, reduction
+from . import (
+    base,
+    binary,
+    convert,
+    creation,
+    decomposition,
+    diagonals,
+    dynamic,
+    effects,
+    factors,
+    fft,
+    gather,
+    indexing,
+    inplace,
+    joining,
+    linalg,
+    logic,
+    manipulation,
+    math,
+    norms,
+    random,
+    reduction,
+    scatter,
+    search,
+    slicing,
+    statistics,
+    unary,
+)
 
-__all__ = ["base", "linalg", "math", "reduction"]
+__all__ = [
+    *("base", "binary", "convert", "creation", "decomposition", "diagonals", "dynamic", "effects", "factors", "fft"),
+    *("gather", "indexing", "inplace", "joining", "linalg", "logic", "manipulation", "math", "norms", "random"),
+    *("reduction", "scatter", "search", "slicing", "statistics", "unary"),
+]
