@@ -333,6 +333,8 @@ def _public(made: Op) -> Callable[..., Any]:
     env: dict[str, Any] = {"_state": state, "_op": made, "_bare": made.bare}
     heads = []
     for p in params:
+        if p.kind is p.KEYWORD_ONLY and "*" not in heads:
+            heads.append("*")
         if p.default is p.empty:
             heads.append(p.name)
         else:
