@@ -1,9 +1,12 @@
 """Ops: JAX functions with a decorator, one file a family."""
 
 from . import (
+    activation,
     base,
     binary,
+    common,
     convert,
+    convolution,
     creation,
     decomposition,
     diagonals,
@@ -17,9 +20,12 @@ from . import (
     joining,
     linalg,
     logic,
+    losses,
     manipulation,
     math,
+    normalization,
     norms,
+    pooling,
     random,
     reduction,
     scatter,
@@ -30,7 +36,8 @@ from . import (
 )
 
 __all__ = [
-    *("base", "binary", "convert", "creation", "decomposition", "diagonals", "dynamic", "effects", "factors", "fft"),
-    *("gather", "indexing", "inplace", "joining", "linalg", "logic", "manipulation", "math", "norms", "random"),
-    *("reduction", "scatter", "search", "slicing", "statistics", "unary"),
+    *("activation", "base", "binary", "common", "convert", "convolution", "creation", "decomposition", "diagonals"),
+    *("dynamic", "effects", "factors", "fft", "gather", "indexing", "inplace", "joining", "linalg"),
+    *("logic", "losses", "manipulation", "math", "normalization", "norms", "pooling", "random", "reduction"),
+    *("scatter", "search", "slicing", "statistics", "unary"),
 ]
