@@ -45,10 +45,12 @@ class Expressions(Hoist):
         namer: makes temporaries.
         globals_: the names declared global.
         uncertain: the identities of the names whose reads are checked.
+        fast: whether plain booleans are to be decided without a call.
     """
 
-    def __init__(self, namer: Namer, globals_: set[str], uncertain: set[int]) -> None:
+    def __init__(self, namer: Namer, globals_: set[str], uncertain: set[int], fast: bool = True) -> None:
         super().__init__(namer, globals_)
+        self.fast = fast
         self.uncertain = uncertain
         self._short: dict[int, gast.expr] = {}  # for an expression made here, the form for use in a thunk
         self._kept: list[gast.AST] = []  # so that an identity in `_short` is never taken by another node
@@ -122,6 +124,8 @@ class Expressions(Hoist):
         return self._short.get(id(node), node)
 
     def _both(self, long: gast.expr, short: gast.expr) -> gast.expr:
+        if not self.fast:
+            return short
         self._short[id(long)] = short
         self._kept.append(long)
         return long
