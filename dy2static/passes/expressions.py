@@ -17,7 +17,7 @@ from typing import Any
 import gast
 
 from ..names import Namer
-from ..template import declare, expression, statements
+from ..template import declare, expression, locate, statements
 from .hoist import Hoist
 
 _AND = "RIGHT if (V := LEFT) is True else V if V is False else OPS.and_(V, THUNK)"
@@ -105,7 +105,7 @@ class Expressions(Hoist):
         left, links = self.visit(node.left), []
         for op, operand in zip(node.ops, node.comparators, strict=True):
             right, again = self._twice(self.visit(operand), operand is node.comparators[-1])
-            links.append(gast.copy_location(gast.Compare(left=left, ops=[op], comparators=[right]), node))
+            links.append(locate(gast.Compare(left=left, ops=[op], comparators=[right]), node))
             left = again
         result: gast.expr = links[-1]
         for link in links[-2::-1]:
