@@ -28,4 +28,7 @@ from .ops.unary import *  # noqa: E402, F403
 from .random import get_rng_state, seed, set_rng_state  # noqa: E402, F403
 from .tensor import Tensor, install_methods  # noqa: E402, F403
 
+from . import autograd  # noqa: E402, F403
+from .autograd import grad, no_grad  # noqa: E402, F403
+
 install_methods()

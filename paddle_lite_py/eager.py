@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from . import gradients
 from .interpreter import _State, state
 from .op import BoundOp
 from .random import default_generator
@@ -21,26 +22,49 @@ class Eager:
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""
-        data = []
-        needs_grad = False
+        if len(args) == 2:  # most calls: unrolled, because each Python step here shows in the time of an op
+            x, y = args
+            if isinstance(x, Tensor) and isinstance(y, Tensor):
+                dx, dy = x._data, y._data
+                try:
+                    out = bound.jitted(dx, dy)
+                except Exception as e:
+                    raise explain(bound, args, e) from None
+                if (x.stop_gradient and y.stop_gradient) or not state.grad_enabled:
+                    if out.__class__ is tuple:
+                        return tuple(map(wrap, out))
+                    t = _new(Tensor)
+                    t._data = out
+                    return t
+                sources = (
+                    None if x.stop_gradient else x._source or x,
+                    None if y.stop_gradient else y._source or y,
+                )
+                return record(bound, (dx, dy), sources, out)
+        return self._run(bound, args)
+
+    def _run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+        data, sources, flows = [], [], False
         for a in args:
             if isinstance(a, Tensor):
                 data.append(a._data)
-                if not a.stop_gradient:
-                    needs_grad = True
+                if a.stop_gradient:
+                    sources.append(None)
+                else:
+                    flows = True
+                    sources.append(a._source or a)
             else:
                 data.append(_payload(a))
+                sources.append(None)
         try:
             out = bound.jitted(*data)
         except Exception as e:
             raise explain(bound, args, e) from None
-        if needs_grad and state.grad_enabled:
-            return record(bound, args, tuple(data), out)
+        if flows and state.grad_enabled:
+            return record(bound, tuple(data), tuple(sources), out)
         if out.__class__ is tuple:
-            return tuple([wrap(o) for o in out])
-        t = _new(Tensor)
-        t._data = out
-        return t
+            return tuple(map(wrap, out))
+        return wrap(out)
 
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a random op and keep the generator's next state."""
@@ -56,40 +80,72 @@ class Eager:
         """A detached handle needs nothing more."""
         return tensor
 
+    def backward(self, tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
+        """Accumulate gradients in the leaves that the tensors depend on."""
+        gradients.backward(tensors, grads, retain_graph)
+
+    def grad(
+        self,
+        outputs: list[Tensor],
+        inputs: list[Tensor],
+        grads: list[Tensor | None],
+        retain_graph: bool,
+        create_graph: bool,
+    ) -> list[Tensor | None]:
+        """Gradients of the outputs with respect to the inputs; None where none depends on one."""
+        return gradients.grad(outputs, inputs, grads, retain_graph, create_graph)
+
+    def callee(self, function: Any) -> Any:
+        """The function itself."""
+        return function
+
+    def entered(self, layer: Any) -> None:
+        """Nothing to note."""
+
+    def defer(self, function: Any) -> None:
+        """Call it now."""
+        function()
+
+    def register_hook(self, tensor: Tensor, hook: Any) -> Any:
+        """Call `hook` with the gradient of a tensor."""
+        return gradients.register_hook(tensor, hook)
+
+    def custom_gradient(self, layer: Any, ctx: Any, inputs: list[Tensor], out: Any) -> Any:
+        """Put a call of a PyLayer on the tape."""
+        return gradients.custom_gradient(layer, ctx, inputs, out)
+
     def static_value(self, tensor: Tensor, what: str) -> Any:
         """The Python value of a tensor used as an attribute."""
         array = tensor._array(what)
         return array.item() if array.size == 1 else array.tolist()
 
 
-def record(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], out: Any) -> Any:
+def record(bound: BoundOp, data: tuple[Any, ...], sources: tuple[Any, ...], out: Any) -> Any:
     """Wrap the outputs and put the call on the tape."""
-    if bound.differentiable is None:
-        outs = out if out.__class__ is tuple else (out,)
-        bound.differentiable = tuple([jax.numpy.issubdtype(o.dtype, jax.numpy.inexact) for o in outs])
-    sources = []
-    for a in args:
-        if isinstance(a, Tensor) and not a.stop_gradient:
-            source = a._source
-            sources.append(a if source is None else source)
-        else:
-            sources.append(None)
+    flows = bound.differentiable
+    if flows is None:
+        flows = bound.differentiable = _flows(out)
     if out.__class__ is not tuple:
         t = _new(Tensor)
         t._data = out
-        if bound.differentiable and bound.differentiable[0]:
+        if flows and flows[0]:
             t.stop_gradient = False
-            t._source = Node(bound, data, tuple(sources))
+            t._source = Node(bound, data, sources)
         return t
-    node = Node(bound, data, tuple(sources))
+    node = Node(bound, data, sources)
     outs = []
     for i, o in enumerate(out):
         t = wrap(o)
-        if bound.differentiable and bound.differentiable[i]:
+        if flows and flows[i]:
             t.stop_gradient = False
             t._source = Output(node, i)
         outs.append(t)
     return tuple(outs)
+
+
+def _flows(out: Any) -> tuple[bool, ...]:
+    outs = out if out.__class__ is tuple else (out,)
+    return tuple([bool(jax.numpy.issubdtype(o.dtype, jax.numpy.inexact)) for o in outs])
 
 
 def _payload(arg: Any) -> Any:
@@ -133,4 +189,5 @@ def _describe(arg: Any) -> str:
     return f"{arg.dtype.name}{arg.shape}" if isinstance(arg, Tensor) else repr(arg)[:40]
 
 
-_State.interpreter = Eager()
+EAGER = Eager()
+_State.interpreter = EAGER

@@ -23,11 +23,41 @@ class Interpreter(Protocol):
     def rebound(self, obj: Any, attribute: str) -> None:
         """Told before an attribute that is state (a payload, a gradient) is replaced."""
 
+    def backward(self, tensors: list[Any], grads: list[Any], retain_graph: bool) -> None:
+        """Accumulate gradients in the leaves that the tensors depend on."""
+
+    def grad(
+        self, outputs: list[Any], inputs: list[Any], grads: list[Any], retain_graph: bool, create_graph: bool
+    ) -> list[Any]:
+        """Gradients of the outputs with respect to the inputs; None where none depends on one."""
+
+    def callee(self, function: Any) -> Any:
+        """What to call for a user's function that the framework itself calls, such as a layer's forward."""
+
+    def entered(self, layer: Any) -> None:
+        """Told that a layer is called."""
+
+    def defer(self, function: Any) -> None:
+        """Call a Python function when the code runs: now, or after each run of the program under construction."""
+
+    def register_hook(self, tensor: Any, hook: Any) -> Any:
+        """Call `hook` with the gradient of a tensor; returns a handle that removes it."""
+
     def detached(self, tensor: Any) -> Any:
         """Cut a new handle from the graph of the one whose payload it shares."""
 
     def static_value(self, tensor: Any, what: str) -> Any:
         """The Python value of a tensor, or an error saying why there is none yet."""
+
+
+class Config:
+    """Counts changes of the configuration of layers and parameters, so that programs see in one comparison that
+    nothing changed."""
+
+    epoch = 0
+
+
+config = Config()
 
 
 class _State(threading.local):
@@ -47,3 +77,13 @@ def use(interpreter: Interpreter) -> Iterator[None]:
         yield
     finally:
         state.interpreter = before
+
+
+@contextmanager
+def no_grad() -> Iterator[None]:
+    """Record no gradients in the block."""
+    before, state.grad_enabled = state.grad_enabled, False
+    try:
+        yield
+    finally:
+        state.grad_enabled = before

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import dtype as dtypes
+from .errors import PACKAGE_DIR
 from .interpreter import state
 
 REGISTRY: dict[str, Op] = {}
@@ -44,7 +45,9 @@ class BoundOp:
         self._pullbacks: dict[Any, Callable[..., Any]] = {}
 
     def __repr__(self) -> str:
-        return f"{self.op.name}({', '.join(f'{k}={v!r}' for k, v in zip(self.op.attr_names, self.attrs, strict=False))})"
+        return (
+            f"{self.op.name}({', '.join(f'{k}={v!r}' for k, v in zip(self.op.attr_names, self.attrs, strict=False))})"
+        )
 
     def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
         """Gradients of the masked arguments; an absent cotangent (None) is zero. Called while JAX traces."""
@@ -56,8 +59,8 @@ class BoundOp:
         out, pull = jax.vjp(f, *[d for d, m in zip(data, mask, strict=True) if m])
         if isinstance(out, tuple):
             padded = cotangents + (None,) * (len(out) - len(cotangents))
-            return list(pull(tuple(map(_cotangent, padded, out))))
-        return list(pull(_cotangent(cotangents[0], out)))
+            return list(pull(tuple(map(cotangent, padded, out))))
+        return list(pull(cotangent(cotangents[0], out)))
 
     def pullback(self, mask: tuple[bool, ...]) -> Callable[..., Any]:
         """The compiled vjp for one choice of arguments."""
@@ -88,7 +91,14 @@ def _infer(fn: Callable[..., Any], specs: tuple[Any, ...]) -> Any:
     return jax.eval_shape(on_arrays, *[s for s, a in zip(specs, is_array, strict=True) if a])
 
 
-def _cotangent(ct: Any, out: Any) -> Any:
+# A cotangent of ones, made inside the compiled backward: no leaf to JAX.
+ONES = ()
+
+
+def cotangent(ct: Any, out: Any) -> Any:
+    """A cotangent as an array like `out`: absent is zeros."""
+    if isinstance(ct, tuple):  # ONES
+        return jnp.ones_like(out)
     if not jnp.issubdtype(out.dtype, jnp.inexact):
         return np.zeros(out.shape, jax.dtypes.float0)
     return jnp.zeros_like(out) if ct is None else ct.astype(out.dtype)
@@ -108,7 +118,15 @@ def unpack(flat: tuple[Any, ...], layout: tuple[Any, ...]) -> list[Any]:
 class Op:
     """A named JAX function with its calling convention and rules."""
 
-    def __init__(self, fn: Callable[..., Any], name: str, grad: bool, amp: str | None, random: bool) -> None:
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        name: str,
+        grad: bool = True,
+        amp: str | None = None,
+        random: bool = False,
+        effect: bool = False,
+    ) -> None:
         self.name, self.grad, self.amp, self.random = name, grad, amp, random
         params = list(inspect.signature(fn).parameters.values())
         # The key of a random op is the framework's, not an argument of the user.
@@ -117,6 +135,7 @@ class Op:
         self.attr_names = tuple(p.name for p in self.attr_params)
         self.is_list = [str(p.annotation).startswith(("list", "Sequence")) for p in self.tensor_params]
         self.simple = not any(self.is_list) and all(p.default is p.empty for p in self.tensor_params)
+        self.effect = effect  # it acts on the world (prints, checks), so it stays though nothing reads its result
         self.fn = _with_state(fn) if random else fn
         self._bound: dict[Any, BoundOp] = {}
         self.bare = self.bind(()) if self.simple and not self.attr_params else None
@@ -222,6 +241,7 @@ def op(
     grad: bool = True,
     amp: str | None = None,
     random: bool = False,
+    effect: bool = False,
     aliases: Mapping[str, str] | None = None,
     variadic: str | None = None,
     reshapes: bool = False,
@@ -235,16 +255,17 @@ def op(
         inplace: name of the in-place method that it serves as well ("add_").
         grad: False where no gradient is defined.
         amp: "white" (low precision helps), "black" (needs float32) or None (follows its inputs).
+        effect: True if it acts on the world (prints, checks), so that it stays though nothing reads its result.
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
         aliases: other keywords for its parameters: {"dim": "axis"}.
         variadic: the list parameter that may be spread out as well: reshape(x, 2, 3).
         reshapes: True if the in-place form may change shape and dtype.
     """
     if fn is None:
-        spread = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes}
-        kinds = {"grad": grad, "amp": amp, "random": random}
-        return functools.partial(op, name=name, methods=methods, operators=operators, inplace=inplace, **kinds, **spread)
-    made = Op(fn, name or fn.__name__, grad, amp, random)
+        options = {"name": name, "methods": methods, "operators": operators, "inplace": inplace, "grad": grad}
+        spellings = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes}
+        return functools.partial(op, **options, amp=amp, random=random, effect=effect, **spellings)
+    made = Op(fn, name or fn.__name__, grad, amp, random, effect)
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made
@@ -329,11 +350,18 @@ def _public(made: Op) -> Callable[..., Any]:
     run = "run_random" if made.random else "run"
     if made.bare is not None:
         body = f"_state.interpreter.{run}(_bare, {tensors})"
+    elif made.simple and all(p.default is not p.empty for p in made.attr_params):
+        # The bound op of the default attributes is at hand; `is` costs nothing next to a cache key.
+        defaults = tuple([p.default for p in made.attr_params])
+        env["_bare"] = made.bind(defaults)
+        same = " and ".join(f"{n} is _d_{n}" for n in made.attr_names)
+        body = f"_state.interpreter.{run}(_bare if {same} else _op.bind({_tuple(made.attr_names)}), {tensors})"
     elif made.simple:
         body = f"_state.interpreter.{run}(_op.bind({_tuple(made.attr_names)}), {tensors})"
     else:
         body = f"_op.apply({tensors}, {_tuple(made.attr_names)})"
-    exec(f"def {made.name}({', '.join([*heads, 'name=None'])}):\n    return {body}", env)
+    source = f"def {made.name}({', '.join([*heads, 'name=None'])}):\n    return {body}"
+    exec(compile(source, f"{PACKAGE_DIR}<{made.name}>", "exec"), env)
     public = env[made.name]
     public.__doc__, public.__module__ = made.fn.__doc__, made.fn.__module__
     public.__op__ = made

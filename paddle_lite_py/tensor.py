@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import copy
 import html
+import weakref
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -16,7 +17,6 @@ import numpy as np
 
 from . import dtype as dtypes
 from . import place as places
-from . import tape
 from .interpreter import state
 from .op import METHODS
 
@@ -284,12 +284,49 @@ class Tensor:
         state.interpreter.rebound(self, "_grad")
         self._grad = value
 
-    def _accumulate(self, grad: Any) -> None:
-        """Add an array to the gradient, hooks first."""
-        for hook in (self._hooks or {}).values():
-            grad = hook(grad)
-        held = self._grad
-        self._set_grad(wrap(grad if held is None or held is ZEROS else tape._add(held._data, grad)))
+    def _accumulate(self, grad: Tensor) -> None:
+        """Add to the gradient, hooks first."""
+        for hook in list((self._hooks or {}).values()):
+            changed = hook(grad)
+            grad = grad if changed is None else changed
+        self._accumulate_plain(grad)
+
+    def backward(self, grad_tensor: Tensor | None = None, retain_graph: bool = False) -> None:
+        """Accumulate the gradient of this tensor in the .grad of the leaves that it depends on.
+
+        Arguments:
+            grad_tensor: gradient of the final result with respect to this tensor; ones by default.
+            retain_graph: keep what the graph saved, so that backward() may run again.
+
+        Raises:
+            RuntimeError: if this tensor requires no gradient, or its graph has been freed.
+
+        Examples:
+            >>> import paddle_lite_py as paddle
+            >>> x = paddle.to_tensor(3.0, stop_gradient=False)
+            >>> (x * x).backward(); float(x.grad)
+            6.0
+        """
+        state.interpreter.backward([self], [grad_tensor], retain_graph)
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemoveHandle:
+        """Call `hook` with this tensor's gradient in each backward(); a tensor that it returns replaces it."""
+        if self.stop_gradient:
+            raise RuntimeError(f"register_hook on '{self.name}', which has stop_gradient=True: no gradient reaches it")
+        return state.interpreter.register_hook(self, hook)
+
+    def retain_grads(self) -> None:
+        """Keep the gradient of this tensor though it is not a leaf."""
+        if self._source is not None:
+            me = weakref.ref(self)
+            self.register_hook(lambda g: (t := me()) is not None and t._accumulate_plain(g) or None)
+
+    def _accumulate_plain(self, grad: Tensor) -> None:
+        self._set_grad(grad if self._grad is None or self._grad is ZEROS else self._grad + grad)
+
+    def gradient(self) -> np.ndarray | None:
+        """The gradient as a NumPy array, or None."""
+        return None if self.grad is None else self.grad.numpy()
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Set the gradient to zeros (the default) or None."""
@@ -344,6 +381,17 @@ class Parameter(Tensor):
         self._name = name
         self.trainable = trainable
         self.stop_gradient = not trainable
+
+
+class RemoveHandle:
+    """Takes a hook off again."""
+
+    def __init__(self, hooks: Any, key: Any) -> None:
+        self._hooks, self._key = hooks, key
+
+    def remove(self) -> bool:
+        """Remove the hook; True if it was still there."""
+        return self._hooks.pop(self._key, None) is not None
 
 
 def wrap(data: Any) -> Tensor:

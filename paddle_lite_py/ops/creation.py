@@ -14,7 +14,19 @@ from ..tensor import Tensor
 from .promote import numpy_dtype
 
 __all__ = [
-    *("arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "zeros"),
+    *(
+        "arange",
+        "empty",
+        "empty_like",
+        "eye",
+        "full",
+        "full_like",
+        "linspace",
+        "logspace",
+        "ones",
+        "ones_like",
+        "zeros",
+    ),
     "zeros_like",
 ]
 

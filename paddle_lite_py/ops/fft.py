@@ -56,19 +56,28 @@ def _define(name: str, f: Any, what: str, where: str, x: str, value: str) -> Any
 
 def _hermitian(x: Any, s: Any, axes: Any, norm: str) -> Any:
     """A real signal from half of its Hermitian spectrum: inverse of the other axes, then hfft of the last."""
-    axes = tuple(range(-len(s), 0)) if axes is None and s is not None else tuple(range(x.ndim)) if axes is None else axes
+    axes = (
+        tuple(range(-len(s), 0)) if axes is None and s is not None else tuple(range(x.ndim)) if axes is None else axes
+    )
     x = jnp.fft.fftn(x, None if s is None else s[:-1], axes[:-1], norm) if len(axes) > 1 else x
     return jnp.fft.hfft(x, None if s is None else s[-1], axes[-1], norm)
 
 
 def _half(x: Any, s: Any, axes: Any, norm: str) -> Any:
-    axes = tuple(range(-len(s), 0)) if axes is None and s is not None else tuple(range(x.ndim)) if axes is None else axes
+    axes = (
+        tuple(range(-len(s), 0)) if axes is None and s is not None else tuple(range(x.ndim)) if axes is None else axes
+    )
     x = jnp.fft.ihfft(x, None if s is None else s[-1], axes[-1], norm)
     return jnp.fft.ifftn(x, None if s is None else s[:-1], axes[:-1], norm) if len(axes) > 1 else x
 
 
 _ONE, _TWO, _ALL = "the last axis", "the last two", "all axes"
-_F, _I, _R, _S = "Discrete Fourier transform", "Inverse discrete Fourier transform", "of a real signal", "to a real signal"
+_F, _I, _R, _S = (
+    "Discrete Fourier transform",
+    "Inverse discrete Fourier transform",
+    "of a real signal",
+    "to a real signal",
+)
 _H, _J = "Real transform of half a Hermitian signal", "Inverse of hfft"
 fft = _define("fft", jnp.fft.fft, f"{_F} along one axis", _ONE, "[1.0, 1.0]", "[(2+0j), 0j]")
 ifft = _define("ifft", jnp.fft.ifft, f"{_I} along one axis", _ONE, "[2.0, 0.0]", "[(1+0j), (1+0j)]")

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import composite, op
-from .promote import floating, is_inexact, natural, promote, promote_all, promote_floating
+from .promote import is_inexact, natural, promote, promote_all, promote_floating
 
 __all__ = [
     *("add", "add_n", "clamp", "clip", "div", "divide", "floor_divide", "floor_mod", "increment", "lerp", "maximum"),
@@ -83,7 +83,13 @@ def div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
     """
     if rounding_mode not in (None, "floor", "trunc"):
         raise ValueError(f"rounding_mode is {rounding_mode!r}; expected None, 'floor' or 'trunc'")
-    return divide(x, y) if rounding_mode is None else floor_divide(x, y) if rounding_mode == "floor" else trunc_divide(x, y)
+    return (
+        divide(x, y)
+        if rounding_mode is None
+        else floor_divide(x, y)
+        if rounding_mode == "floor"
+        else trunc_divide(x, y)
+    )
 
 
 @op

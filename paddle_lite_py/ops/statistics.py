@@ -13,7 +13,18 @@ from .promote import axes, floating, is_inexact
 from .reduction import AXIS
 
 __all__ = [
-    *("bincount", "corrcoef", "cov", "histogram", "histogram_bin_edges", "histogramdd", "kthvalue", "median", "mode", "nanmedian"),
+    *(
+        "bincount",
+        "corrcoef",
+        "cov",
+        "histogram",
+        "histogram_bin_edges",
+        "histogramdd",
+        "kthvalue",
+        "median",
+        "mode",
+        "nanmedian",
+    ),
     *("nanquantile", "quantile", "std", "var"),
 ]
 
@@ -249,7 +260,9 @@ def histogram(
 
 
 @op(name="_histogram", grad=False)
-def _histogram(x: Any, weight: Any = None, /, bins: int = 100, low: float = 0, high: float = 0, density: bool = False) -> Any:
+def _histogram(
+    x: Any, weight: Any = None, /, bins: int = 100, low: float = 0, high: float = 0, density: bool = False
+) -> Any:
     edges = _edges(x, bins, low, high)
     inside = ((x >= edges[0]) & (x <= edges[-1])).reshape(-1)
     weights = inside if weight is None else jnp.where(inside, weight.reshape(-1), 0)

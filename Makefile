@@ -1,0 +1,58 @@
+# Every target sets up what it needs in .venv, once; after that it needs no network.
+#   make demo | test | check | bench | docs | dist | size | clean
+PYTHON ?= python3
+JOBS ?= 2
+VENV := .venv
+PY := $(VENV)/bin/python
+PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
+
+.PHONY: demo test check bench docs dist size clean
+
+demo: $(VENV)/.has-demo
+	@$(PY) tutorials/demo.py
+
+test: $(VENV)/.has-test
+	@$(PY) -m pytest -q -n $(JOBS) $(ARGS)
+
+check: $(VENV)/.has-dev
+	@$(PY) -m ruff check .
+	@$(PY) -m ruff format --check .
+	@$(PY) -m mypy
+	@$(PY) -m pytest -q tests/test_house.py
+
+# Peers join when their Pythons are named: make bench PADDLE=... TORCH=... TF=... ARGS='--only train_mlp'
+bench: $(VENV)/.has-bench
+	@$(PY) benchmarks/run.py --out out/bench.json $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH)) $(if $(TF),--tensorflow $(TF)) $(ARGS)
+
+docs: $(VENV)/.has-docs
+	@$(PY) docs/build.py out/docs
+
+# Builds the sdist and the wheel, and tries the wheel in an environment of its own, away from the sources.
+dist: $(VENV)/.has-dev
+	@rm -rf build dist .cache/dist-venv
+	@mkdir -p .cache
+	@$(PY) -m build --outdir dist . >.cache/build.log 2>&1 || { cat .cache/build.log; false; }
+	@$(PYTHON) -m venv .cache/dist-venv
+	@.cache/dist-venv/bin/python -m pip --disable-pip-version-check --no-input install --quiet --quiet dist/*.whl
+	@cd .cache && dist-venv/bin/python -c "import paddle_lite_py.jit, dy2static, importlib.util as u; assert not u.find_spec('jit')"
+	@ls dist/*
+
+size:
+	@$(PYTHON) tests/house.py
+
+clean:
+	rm -rf $(VENV) .cache build dist out *.egg-info .pytest_cache .ruff_cache .mypy_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; v = sys.version_info; v >= (3, 11) or sys.exit("paddle_lite_py needs Python 3.11 or newer; $(PYTHON) is %d.%d. Name a newer one: make PYTHON=python3.12 ..." % v[:2])'
+	@echo "setting up $(VENV) with $$($(PYTHON) --version)"
+	@$(PYTHON) -m venv $(VENV)
+
+# One stamp per extra. Without build isolation a later re-install finds all it needs in place, offline.
+$(VENV)/.has-%: setup.cfg pyproject.toml | $(VENV)/bin/python
+	@echo "installing what \`make\` needs for: $*"
+	@$(PIP) 'setuptools>=70.1'
+	@$(PIP) --no-build-isolation --editable '.[$*]'
+	@touch $@
+.PRECIOUS: $(VENV)/.has-%

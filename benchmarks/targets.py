@@ -1,0 +1,57 @@
+"""What is measured, what each row is held against, and how far it may fall behind."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+OURS = "ours"
+NETS = ("mlp", "lenet", "resnet", "bert", "lm")
+
+# Rows of one group are measured in the same rounds, so that they can be held against each other.
+GROUPS: dict[str, list[str]] = {
+    "import": ["import_time"],
+    "eager": ["eager_add", "eager_add_grad", "eager_matmul", "eager_fwd_bwd4"],
+    "static_call4": ["static_call4"],
+    "static_while100": ["static_while100"],
+    "static_collatz": ["static_collatz"],
+    "static_grad_while100": ["static_grad_while100"],
+    **{f"train_{net}": [f"train_{net}_{mode}" for mode in ("eager", "net", "step")] for net in NETS},
+    **{f"infer_{net}": [f"infer_{net}_{mode}" for mode in ("eager", "net")] for net in NETS if net != "lm"},
+    "memory": ["memory_lenet_step", "memory_bert_step"],
+}
+# Hand-written JAX has one form of each: the compiled one.
+JAX_FORM = {
+    "eager_add_grad": "eager_add",
+    **{f"train_{net}_{mode}": f"train_{net}_step" for net in NETS for mode in ("eager", "net")},
+    **{f"infer_{net}_eager": f"infer_{net}_net" for net in NETS},
+}
+
+
+class Target(NamedTuple):
+    """Our time on `workload` may be at most `limit` times that of `peer` on `of` (the same workload if empty)."""
+
+    workload: str
+    limit: float
+    peer: str = "jax"
+    of: str = ""
+
+
+TARGETS = [
+    Target("import_time", 1.3),
+    Target("eager_add", 1.25),
+    Target("eager_add_grad", 1.4),
+    Target("eager_fwd_bwd4", 8.0, of="eager_add"),
+    Target("static_call4", 1.6),
+    Target("static_while100", 1.3),
+    Target("train_mlp_eager", 1.35),
+    Target("train_mlp_net", 1.25),
+    Target("train_mlp_step", 1.05),
+    Target("train_lenet_step", 1.05),
+    Target("train_bert_step", 1.05),
+    Target("train_resnet_step", 0.85),
+    Target("train_lm_step", 0.85),
+    *(Target(f"train_{net}_eager", 1.0, peer) for net in ("mlp", "lenet") for peer in ("torch", "paddle")),
+    *(Target(f"train_{net}_eager", 1.25, OURS, f"train_{net}_step") for net in ("resnet", "bert", "lm")),
+    Target("memory_lenet_step", 1.1),
+    Target("memory_bert_step", 1.1),
+]

@@ -1,0 +1,257 @@
+"""The workloads written by hand for jax.jit: what a careful user of JAX writes, and the yardstick of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+
+from worker import Call, Workloads, serve
+
+sync = jax.block_until_ready
+rs = np.random.RandomState(0)
+# A net is its parameters, its forward function, and a batch: inputs and labels.
+Net = tuple[Any, Callable, Any, Any]
+
+
+def dense(i: int, o: int) -> dict:
+    """Parameters of a linear layer."""
+    return {"w": weights(i, o), "b": jnp.zeros(o)}
+
+
+def linear(p: dict, x):
+    """A linear layer."""
+    return x @ p["w"] + p["b"]
+
+
+def weights(*shape: int):
+    """Small random weights."""
+    return jnp.asarray(rs.randn(*shape) * 0.05, jnp.float32)
+
+
+def conv(x, w, stride: int = 1, pad: int = 0):
+    """A convolution in the layout of the Paddle API."""
+    padding = [(pad, pad), (pad, pad)]
+    return jax.lax.conv_general_dilated(x, w, (stride, stride), padding, dimension_numbers=("NCHW", "OIHW", "NCHW"))
+
+
+def pool(x):
+    """Max pooling by two."""
+    return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, (1, 1, 2, 2), (1, 1, 2, 2), "VALID")
+
+
+def images(*shape: int) -> tuple[Any, Any]:
+    """Random images with labels of ten classes."""
+    return jnp.asarray(rs.randn(*shape), jnp.float32), jnp.asarray(rs.randint(0, 10, shape[:1]))
+
+
+def tokens(vocab: int, *shape: int) -> tuple[Any, Any]:
+    """Random token ids and what should follow them."""
+    return jnp.asarray(rs.randint(0, vocab, shape)), jnp.asarray(rs.randint(0, vocab, shape))
+
+
+def mlp() -> Net:
+    """Three linear layers."""
+
+    def forward(p, x):
+        return linear(p[2], jax.nn.relu(linear(p[1], jax.nn.relu(linear(p[0], x)))))
+
+    return [dense(784, 256), dense(256, 128), dense(128, 10)], forward, *images(64, 784)
+
+
+def lenet() -> Net:
+    """LeNet-5 for 28x28 images."""
+    p = {
+        "c1": weights(6, 1, 3, 3),
+        "d1": jnp.zeros((6, 1, 1)),
+        "c2": weights(16, 6, 5, 5),
+        "d2": jnp.zeros((16, 1, 1)),
+        "f": [dense(400, 120), dense(120, 84), dense(84, 10)],
+    }
+
+    def forward(p, x):
+        x = pool(jax.nn.relu(conv(x, p["c1"], 1, 1) + p["d1"]))
+        x = pool(jax.nn.relu(conv(x, p["c2"]) + p["d2"])).reshape(x.shape[0], -1)
+        return linear(p["f"][2], jax.nn.relu(linear(p["f"][1], jax.nn.relu(linear(p["f"][0], x)))))
+
+    return p, forward, *images(64, 1, 28, 28)
+
+
+def batch_norm_parameters(c: int) -> dict:
+    """Scale and shift of each channel."""
+    return {"g": jnp.ones((c, 1, 1)), "b": jnp.zeros((c, 1, 1))}
+
+
+def batch_norm(p: dict, x):
+    """Batch normalisation with the statistics of the batch."""
+    m, v = x.mean((0, 2, 3), keepdims=True), x.var((0, 2, 3), keepdims=True)
+    return (x - m) * jax.lax.rsqrt(v + 1e-5) * p["g"] + p["b"]
+
+
+def residual_block(i: int, o: int, stride: int) -> dict:
+    """Parameters of a residual block."""
+    bn = batch_norm_parameters
+    p = {"c1": weights(o, i, 3, 3), "b1": bn(o), "c2": weights(o, o, 3, 3), "b2": bn(o)}
+    return p if stride == 1 and i == o else {**p, "s": weights(o, i, 1, 1), "sb": bn(o)}
+
+
+def resnet() -> Net:
+    """ResNet-18 for 32x32 images at half width."""
+    strides = [1, 1, 2, 1, 2, 1, 2, 1]
+    widths = [32, 32, 32, 64, 64, 128, 128, 256, 256]
+    blocks = [residual_block(i, o, s) for i, o, s in zip(widths, widths[1:], strides, strict=False)]
+    p = {"stem": weights(32, 3, 3, 3), "sbn": batch_norm_parameters(32), "blocks": blocks, "fc": dense(256, 10)}
+
+    def forward(p, x):
+        x = jax.nn.relu(batch_norm(p["sbn"], conv(x, p["stem"], 1, 1)))
+        for q, s in zip(p["blocks"], strides, strict=True):
+            y = jax.nn.relu(batch_norm(q["b1"], conv(x, q["c1"], s, 1)))
+            y = batch_norm(q["b2"], conv(y, q["c2"], 1, 1))
+            x = jax.nn.relu(y + (batch_norm(q["sb"], conv(x, q["s"], s)) if "s" in q else x))
+        return linear(p["fc"], x.mean((2, 3)))
+
+    return p, forward, *images(16, 3, 32, 32)
+
+
+def layer_norm(p: dict, x):
+    """Layer normalisation."""
+    m = x.mean(-1, keepdims=True)
+    return (x - m) * jax.lax.rsqrt(((x - m) ** 2).mean(-1, keepdims=True) + 1e-5) * p["g"] + p["b"]
+
+
+def encoder_layer(d: int) -> dict:
+    """Parameters of a transformer encoder layer."""
+    p = {k: dense(d, d) for k in "qkvo"} | {"f1": dense(d, 4 * d), "f2": dense(4 * d, d)}
+    return p | {n: {"g": jnp.ones(d), "b": jnp.zeros(d)} for n in ("n1", "n2")}
+
+
+def bert(d: int = 256, layers: int = 4, heads: int = 4, vocab: int = 8000) -> Net:
+    """Four encoder layers with a language-model head."""
+    p = {"tok": weights(vocab, d), "pos": weights(128, d), "head": dense(d, vocab)}
+    p["l"] = [encoder_layer(d) for _ in range(layers)]
+
+    def attend(q, x):
+        n, t, _ = x.shape
+        query, key, value = (linear(q[k], x).reshape(n, t, heads, -1).transpose(0, 2, 1, 3) for k in "qkv")
+        scores = jax.nn.softmax(query @ key.swapaxes(-1, -2) / np.sqrt(d // heads).astype("float32"))
+        return linear(q["o"], (scores @ value).transpose(0, 2, 1, 3).reshape(n, t, d))
+
+    def forward(p, ids):
+        x = p["tok"][ids] + p["pos"][: ids.shape[1]]
+        for q in p["l"]:
+            x = layer_norm(q["n1"], x + attend(q, x))
+            x = layer_norm(q["n2"], x + linear(q["f2"], jax.nn.gelu(linear(q["f1"], x), approximate=False)))
+        return linear(p["head"], x)
+
+    return p, forward, *tokens(vocab, 4, 128)
+
+
+def lm(vocab: int = 2000, d: int = 200) -> Net:
+    """Two-layer LSTM language model."""
+    p = {"emb": weights(vocab, d), "head": dense(d, vocab)}
+    p["l"] = [{"i": dense(d, 4 * d), "h": dense(d, 4 * d)} for _ in range(2)]
+
+    def cell(q, carry, gates):
+        h, s = carry
+        i, f, g, o = jnp.split(gates + linear(q["h"], h), 4, -1)
+        s = jax.nn.sigmoid(f) * s + jax.nn.sigmoid(i) * jnp.tanh(g)
+        h = jax.nn.sigmoid(o) * jnp.tanh(s)
+        return (h, s), h
+
+    def forward(p, ids):
+        x, zero = p["emb"][ids].swapaxes(0, 1), jnp.zeros((ids.shape[0], d))
+        for q in p["l"]:
+            _, x = jax.lax.scan(lambda c, g, q=q: cell(q, c, g), (zero, zero), linear(q["i"], x))
+        return linear(p["head"], x.swapaxes(0, 1))
+
+    return p, forward, *tokens(vocab, 20, 35)
+
+
+NETS: dict[str, Callable[[], Net]] = {"mlp": mlp, "lenet": lenet, "resnet": resnet, "bert": bert, "lm": lm}
+
+
+def train(kind: str) -> Call:
+    """A whole training step as one executable, its state donated."""
+    p, forward, x, y = NETS[kind]()
+    opt = optax.adam(1e-4)
+    state = [p, opt.init(p)]
+
+    def loss_of(p, x, y):
+        logits = forward(p, x)
+        z = jax.nn.log_softmax(logits).reshape(-1, logits.shape[-1])
+        return -jnp.mean(jnp.take_along_axis(z, y.reshape(-1, 1), 1))
+
+    def step(p, s, x, y):
+        loss, g = jax.value_and_grad(loss_of)(p, x, y)
+        u, s = opt.update(g, s)
+        return optax.apply_updates(p, u), s, loss
+
+    compiled = jax.jit(step, donate_argnums=(0, 1))
+
+    def call():
+        state[0], state[1], loss = compiled(*state, x, y)
+        return loss
+
+    return call
+
+
+def infer(kind: str) -> Call:
+    """The forward pass for one example."""
+    p, forward, x, _ = NETS[kind]()
+    return jitted(forward, p, x[:1])
+
+
+def jitted(function: Callable, *args: Any) -> Call:
+    """A bare call of a compiled function."""
+    f = jax.jit(function)
+    return lambda: f(*args)
+
+
+def four(a, b):
+    """Matrix product, addition, tanh, sum."""
+    return jnp.tanh(a @ b + a).sum()
+
+
+def count(x):
+    """A hundred steps of a while loop."""
+    return jax.lax.while_loop(lambda s: s[0] < 100, lambda s: (s[0] + 1, jnp.tanh(s[1])), (jnp.int32(0), x))[1]
+
+
+def collatz(n):
+    """A data-dependent loop with a branch in it."""
+
+    def body(s):
+        n, k = s
+        return jax.lax.cond(n % 2 == 0, lambda n: n // 2, lambda n: 3 * n + 1, n), k + 1
+
+    return jax.lax.while_loop(lambda s: s[0] > 1, body, (n, jnp.int32(0)))[1]
+
+
+def hundred(w, x):
+    """A hundred steps as a scan: JAX has no gradient of a loop whose length it does not know."""
+    return jax.lax.scan(lambda x, _: (jnp.tanh(x @ w) + 0.01, None), x, None, length=100)[0].sum()
+
+
+def ones(*shape: int):
+    """An array of ones."""
+    return jnp.ones(shape)
+
+
+WORKLOADS: Workloads = {
+    "eager_add": lambda: jitted(lambda a, b: a + b, ones(4, 4), ones(4, 4)),
+    "eager_matmul": lambda: jitted(lambda a, b: a @ b, ones(4, 4), ones(4, 4)),
+    "eager_fwd_bwd4": lambda: jitted(jax.grad(four), ones(4, 4), ones(4, 4)),
+    "static_call4": lambda: jitted(four, ones(4, 4), ones(4, 4)),
+    "static_while100": lambda: jitted(count, ones(4, 4)),
+    "static_collatz": lambda: jitted(collatz, jnp.int32(97)),
+    "static_grad_while100": lambda: jitted(jax.value_and_grad(hundred), weights(64, 64) * 2, ones(64, 64)),
+    **{f"train_{k}_step": lambda k=k: train(k) for k in NETS},
+    **{f"infer_{k}_net": lambda k=k: infer(k) for k in NETS},
+}
+
+if __name__ == "__main__":
+    serve(WORKLOADS, sync)

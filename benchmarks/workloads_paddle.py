@@ -1,0 +1,276 @@
+"""The workloads in the Paddle API. BENCH_MODULE names the package that serves it (paddle or paddle_lite_py)."""
+
+from __future__ import annotations
+
+import importlib
+import os
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from worker import Call, Workloads, serve
+
+paddle: Any = importlib.import_module(os.environ.get("BENCH_MODULE", "paddle_lite_py"))
+nn, F = paddle.nn, paddle.nn.functional
+rs = np.random.RandomState(0)
+
+
+def static(function: Any) -> Any:
+    """The whole function as one graph: without it, Paddle may fall back to pieces."""
+    return paddle.jit.to_static(function, full_graph=True)
+
+
+def sync(result: Any) -> None:
+    """Wait until a result is there."""
+    result.numpy()
+
+
+class MLP(nn.Layer):
+    """Three linear layers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(784, 256), nn.Linear(256, 128), nn.Linear(128, 10)
+
+    def forward(self, x):
+        return self.c(F.relu(self.b(F.relu(self.a(x)))))
+
+
+class LeNet(nn.Layer):
+    """LeNet-5 for 28x28 images."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.c1, self.c2 = nn.Conv2D(1, 6, 3, padding=1), nn.Conv2D(6, 16, 5)
+        self.f1, self.f2, self.f3 = nn.Linear(400, 120), nn.Linear(120, 84), nn.Linear(84, 10)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.c1(x)), 2, 2)
+        x = F.max_pool2d(F.relu(self.c2(x)), 2, 2)
+        return self.f3(F.relu(self.f2(F.relu(self.f1(paddle.flatten(x, 1))))))
+
+
+class Block(nn.Layer):
+    """Residual block of two 3x3 convolutions."""
+
+    def __init__(self, i: int, o: int, s: int) -> None:
+        super().__init__()
+        self.c1, self.b1 = nn.Conv2D(i, o, 3, s, 1, bias_attr=False), nn.BatchNorm2D(o)
+        self.c2, self.b2 = nn.Conv2D(o, o, 3, 1, 1, bias_attr=False), nn.BatchNorm2D(o)
+        self.short = None
+        if s != 1 or i != o:
+            self.short = nn.Sequential(nn.Conv2D(i, o, 1, s, bias_attr=False), nn.BatchNorm2D(o))
+
+    def forward(self, x):
+        y = self.b2(self.c2(F.relu(self.b1(self.c1(x)))))
+        return F.relu(y + (x if self.short is None else self.short(x)))
+
+
+class ResNet(nn.Layer):
+    """ResNet-18 for 32x32 images at half width."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2D(3, 32, 3, 1, 1, bias_attr=False), nn.BatchNorm2D(32), nn.ReLU())
+        blocks, i = [], 32
+        for o, s in ((32, 1), (64, 2), (128, 2), (256, 2)):
+            blocks += [Block(i, o, s), Block(o, o, 1)]
+            i = o
+        self.blocks, self.fc = nn.Sequential(*blocks), nn.Linear(256, 10)
+
+    def forward(self, x):
+        return self.fc(self.blocks(self.stem(x)).mean([2, 3]))
+
+
+class Bert(nn.Layer):
+    """Four encoder layers with a language-model head."""
+
+    def __init__(self, d: int = 256, layers: int = 4, heads: int = 4, vocab: int = 8000) -> None:
+        super().__init__()
+        self.tok, self.pos = nn.Embedding(vocab, d), nn.Embedding(128, d)
+        layer = nn.TransformerEncoderLayer(d, heads, 4 * d, dropout=0.0, activation="gelu")
+        self.enc, self.head = nn.TransformerEncoder(layer, layers), nn.Linear(d, vocab)
+
+    def forward(self, ids):
+        pos = paddle.arange(ids.shape[1])
+        return self.head(self.enc(self.tok(ids) + self.pos(pos)))
+
+
+class LM(nn.Layer):
+    """Two-layer LSTM language model."""
+
+    def __init__(self, vocab: int = 2000, d: int = 200) -> None:
+        super().__init__()
+        self.emb, self.rnn, self.head = nn.Embedding(vocab, d), nn.LSTM(d, d, num_layers=2), nn.Linear(d, vocab)
+
+    def forward(self, ids):
+        y, _ = self.rnn(self.emb(ids))
+        return self.head(y)
+
+
+def images(*shape: int) -> tuple[Any, Any]:
+    """Random images with labels of ten classes."""
+    return paddle.to_tensor(rs.randn(*shape).astype("float32")), paddle.to_tensor(rs.randint(0, 10, shape[:1]))
+
+
+def tokens(vocab: int, *shape: int) -> tuple[Any, Any]:
+    """Random token ids and what should follow them."""
+    return paddle.to_tensor(rs.randint(0, vocab, shape)), paddle.to_tensor(rs.randint(0, vocab, shape))
+
+
+NETS: dict[str, tuple[Callable, Callable]] = {
+    "mlp": (MLP, lambda: images(64, 784)),
+    "lenet": (LeNet, lambda: images(64, 1, 28, 28)),
+    "resnet": (ResNet, lambda: images(16, 3, 32, 32)),
+    "bert": (Bert, lambda: tokens(8000, 4, 128)),
+    "lm": (LM, lambda: tokens(2000, 20, 35)),
+}
+
+
+def train(kind: str, mode: str) -> Call:
+    """A training step: eager, with the layer alone static (net), or static as a whole (step)."""
+    make, data = NETS[kind]
+    net = make()
+    opt = paddle.optimizer.Adam(1e-4, parameters=net.parameters())
+    x, y = data()
+    if mode == "net":
+        net = static(net)
+
+    def step(x, y):
+        logits = net(x)
+        loss = F.cross_entropy(logits.reshape([-1, logits.shape[-1]]), y.reshape([-1]))
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    function = static(step) if mode == "step" else step
+    return lambda: function(x, y)
+
+
+def infer(kind: str, mode: str) -> Call:
+    """The forward pass for one example."""
+    make, data = NETS[kind]
+    net = make()
+    net.eval()
+    x = data()[0][:1]
+    function = static(net) if mode == "net" else net
+
+    def call():
+        with paddle.no_grad():
+            return function(x)
+
+    return call
+
+
+def ones(*shape: int, grad: bool = False) -> Any:
+    """A tensor of ones, with or without gradient."""
+    x = paddle.ones(list(shape))
+    x.stop_gradient = not grad
+    return x
+
+
+def eager_add(grad: bool) -> Call:
+    """The smallest call there is."""
+    a, b = ones(4, 4, grad=grad), ones(4, 4)
+    return lambda: a + b
+
+
+def eager_matmul() -> Call:
+    """A small matrix product."""
+    a, b = ones(4, 4), ones(4, 4)
+    return lambda: a @ b
+
+
+def eager_fwd_bwd4() -> Call:
+    """Four ops forward, and backward."""
+    a, b, w = ones(4, 4), ones(4, 4), ones(4, 4, grad=True)
+
+    def call():
+        paddle.tanh(paddle.matmul(w, b) + a).sum().backward()
+        grad = w.grad
+        w.clear_gradient()
+        return grad
+
+    return call
+
+
+def static_call4() -> Call:
+    """Four ops in a static function: the cost of the call itself."""
+    f = static(four)
+    a, b = ones(4, 4), ones(4, 4)
+    return lambda: f(a, b)
+
+
+def four(a, b):
+    """Matrix product, addition, tanh, sum."""
+    return paddle.tanh(paddle.matmul(a, b) + a).sum()
+
+
+def count(x):
+    """A hundred steps on a tensor condition."""
+    i = paddle.zeros([], "int32")
+    while i < 100:
+        x = paddle.tanh(x)
+        i += 1
+    return x
+
+
+def collatz(n):
+    """A data-dependent loop with a branch in it."""
+    steps = paddle.zeros([], "int32")
+    while n > 1:
+        if n % 2 == 0:
+            n = n // 2
+        else:
+            n = 3 * n + 1
+        steps += 1
+    return steps
+
+
+def static_loop(function: Any, *args: Any) -> Call:
+    """A loop as a static function of tensors."""
+    f = static(function)
+    return lambda: f(*args)
+
+
+def static_grad_while100() -> Call:
+    """A data-dependent loop and its gradient."""
+    w = paddle.to_tensor(rs.randn(64, 64).astype("float32") * np.float32(0.1))
+    w.stop_gradient = False
+    x, n = ones(64, 64), paddle.full([], 100, "int32")
+
+    def loop(x, n):
+        i = paddle.zeros([], "int32")
+        while i < n:
+            x = paddle.tanh(paddle.matmul(x, w)) + 0.01
+            i += 1
+        return x.sum()
+
+    f = static(loop)
+
+    def call():
+        f(x, n).backward()
+        grad = w.grad
+        w.clear_gradient()
+        return grad
+
+    return call
+
+
+WORKLOADS: Workloads = {
+    "eager_add": lambda: eager_add(grad=False),
+    "eager_add_grad": lambda: eager_add(grad=True),
+    "eager_matmul": eager_matmul,
+    "eager_fwd_bwd4": eager_fwd_bwd4,
+    "static_call4": static_call4,
+    "static_while100": lambda: static_loop(count, ones(4, 4)),
+    "static_collatz": lambda: static_loop(collatz, paddle.full([], 97, "int64")),
+    "static_grad_while100": static_grad_while100,
+    **{f"train_{k}_{m}": lambda k=k, m=m: train(k, m) for k in NETS for m in ("eager", "net", "step")},
+    **{f"infer_{k}_{m}": lambda k=k, m=m: infer(k, m) for k in NETS for m in ("eager", "net")},
+}
+
+if __name__ == "__main__":
+    serve(WORKLOADS, sync)

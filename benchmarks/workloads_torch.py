@@ -1,0 +1,248 @@
+"""The workloads in PyTorch: eager as users write it; net and step with torch.compile."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+import torch.nn as nn
+import torch.nn.functional as F
+
+from worker import Call, Workloads, serve
+
+rs = np.random.RandomState(0)
+
+
+def sync(result: Any) -> None:
+    """On the CPU a result is there when the call returns."""
+
+
+class MLP(nn.Module):
+    """Three linear layers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(784, 256), nn.Linear(256, 128), nn.Linear(128, 10)
+
+    def forward(self, x):
+        return self.c(F.relu(self.b(F.relu(self.a(x)))))
+
+
+class LeNet(nn.Module):
+    """LeNet-5 for 28x28 images."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.c1, self.c2 = nn.Conv2d(1, 6, 3, padding=1), nn.Conv2d(6, 16, 5)
+        self.f1, self.f2, self.f3 = nn.Linear(400, 120), nn.Linear(120, 84), nn.Linear(84, 10)
+
+    def forward(self, x):
+        x = F.max_pool2d(F.relu(self.c1(x)), 2, 2)
+        x = F.max_pool2d(F.relu(self.c2(x)), 2, 2)
+        return self.f3(F.relu(self.f2(F.relu(self.f1(torch.flatten(x, 1))))))
+
+
+class Block(nn.Module):
+    """Residual block of two 3x3 convolutions."""
+
+    def __init__(self, i: int, o: int, s: int) -> None:
+        super().__init__()
+        self.c1, self.b1 = nn.Conv2d(i, o, 3, s, 1, bias=False), nn.BatchNorm2d(o)
+        self.c2, self.b2 = nn.Conv2d(o, o, 3, 1, 1, bias=False), nn.BatchNorm2d(o)
+        self.short = None
+        if s != 1 or i != o:
+            self.short = nn.Sequential(nn.Conv2d(i, o, 1, s, bias=False), nn.BatchNorm2d(o))
+
+    def forward(self, x):
+        y = self.b2(self.c2(F.relu(self.b1(self.c1(x)))))
+        return F.relu(y + (x if self.short is None else self.short(x)))
+
+
+class ResNet(nn.Module):
+    """ResNet-18 for 32x32 images at half width."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.stem = nn.Sequential(nn.Conv2d(3, 32, 3, 1, 1, bias=False), nn.BatchNorm2d(32), nn.ReLU())
+        blocks, i = [], 32
+        for o, s in ((32, 1), (64, 2), (128, 2), (256, 2)):
+            blocks += [Block(i, o, s), Block(o, o, 1)]
+            i = o
+        self.blocks, self.fc = nn.Sequential(*blocks), nn.Linear(256, 10)
+
+    def forward(self, x):
+        return self.fc(self.blocks(self.stem(x)).mean([2, 3]))
+
+
+class Bert(nn.Module):
+    """Four encoder layers with a language-model head."""
+
+    def __init__(self, d: int = 256, layers: int = 4, heads: int = 4, vocab: int = 8000) -> None:
+        super().__init__()
+        self.tok, self.pos = nn.Embedding(vocab, d), nn.Embedding(128, d)
+        layer = nn.TransformerEncoderLayer(d, heads, 4 * d, dropout=0.0, activation="gelu", batch_first=True)
+        self.enc = nn.TransformerEncoder(layer, layers, enable_nested_tensor=False)
+        self.head = nn.Linear(d, vocab)
+
+    def forward(self, ids):
+        return self.head(self.enc(self.tok(ids) + self.pos(torch.arange(ids.shape[1]))))
+
+
+class LM(nn.Module):
+    """Two-layer LSTM language model."""
+
+    def __init__(self, vocab: int = 2000, d: int = 200) -> None:
+        super().__init__()
+        self.emb, self.head = nn.Embedding(vocab, d), nn.Linear(d, vocab)
+        self.rnn = nn.LSTM(d, d, num_layers=2, batch_first=True)
+
+    def forward(self, ids):
+        return self.head(self.rnn(self.emb(ids))[0])
+
+
+def images(*shape: int) -> tuple[Any, Any]:
+    """Random images with labels of ten classes."""
+    return torch.from_numpy(rs.randn(*shape).astype("float32")), torch.from_numpy(rs.randint(0, 10, shape[:1]))
+
+
+def tokens(vocab: int, *shape: int) -> tuple[Any, Any]:
+    """Random token ids and what should follow them."""
+    return torch.from_numpy(rs.randint(0, vocab, shape)), torch.from_numpy(rs.randint(0, vocab, shape))
+
+
+NETS: dict[str, tuple[Callable, Callable]] = {
+    "mlp": (MLP, lambda: images(64, 784)),
+    "lenet": (LeNet, lambda: images(64, 1, 28, 28)),
+    "resnet": (ResNet, lambda: images(16, 3, 32, 32)),
+    "bert": (Bert, lambda: tokens(8000, 4, 128)),
+    "lm": (LM, lambda: tokens(2000, 20, 35)),
+}
+
+
+def train(kind: str, mode: str) -> Call:
+    """A training step: eager, with the module alone compiled (net), or compiled as a whole (step)."""
+    make, data = NETS[kind]
+    net = make()
+    opt = torch.optim.Adam(net.parameters(), 1e-4)
+    x, y = data()
+    if mode == "net":
+        net = torch.compile(net)
+
+    def step(x, y):
+        logits = net(x)
+        loss = F.cross_entropy(logits.reshape(-1, logits.shape[-1]), y.reshape(-1))
+        loss.backward()
+        opt.step()
+        opt.zero_grad()
+        return loss
+
+    function = torch.compile(step) if mode == "step" else step
+    return lambda: function(x, y)
+
+
+def infer(kind: str, mode: str) -> Call:
+    """The forward pass for one example."""
+    make, data = NETS[kind]
+    net = make().eval()
+    x = data()[0][:1]
+    function = torch.compile(net) if mode == "net" else net
+
+    def call():
+        with torch.no_grad():
+            return function(x)
+
+    return call
+
+
+def eager_add(grad: bool) -> Call:
+    """The smallest call there is."""
+    a, b = torch.ones(4, 4, requires_grad=grad), torch.ones(4, 4)
+    return lambda: a + b
+
+
+def eager_matmul() -> Call:
+    """A small matrix product."""
+    a, b = torch.ones(4, 4), torch.ones(4, 4)
+    return lambda: a @ b
+
+
+def eager_fwd_bwd4() -> Call:
+    """Four ops forward, and backward."""
+    a, b, w = torch.ones(4, 4), torch.ones(4, 4), torch.ones(4, 4, requires_grad=True)
+
+    def call():
+        torch.tanh(w @ b + a).sum().backward()
+        grad, w.grad = w.grad, None
+        return grad
+
+    return call
+
+
+def four(a, b):
+    """Matrix product, addition, tanh, sum."""
+    return torch.tanh(a @ b + a).sum()
+
+
+def count(x):
+    """A hundred steps on a tensor condition."""
+    i = torch.zeros([], dtype=torch.int32)
+    while i < 100:
+        x = torch.tanh(x)
+        i = i + 1
+    return x
+
+
+def collatz(n):
+    """A data-dependent loop with a branch in it."""
+    steps = torch.zeros([], dtype=torch.int32)
+    while n > 1:
+        n = n // 2 if n % 2 == 0 else 3 * n + 1
+        steps = steps + 1
+    return steps
+
+
+def compiled(function: Callable, *args: Any) -> Call:
+    """A function under torch.compile."""
+    f = torch.compile(function)
+    return lambda: f(*args)
+
+
+def static_grad_while100() -> Call:
+    """A data-dependent loop and its gradient."""
+    w = torch.from_numpy(rs.randn(64, 64).astype("float32") * np.float32(0.1)).requires_grad_()
+    x, n = torch.ones(64, 64), torch.tensor(100)
+
+    def loop(x, n):
+        i = torch.zeros([], dtype=torch.int64)
+        while i < n:
+            x = torch.tanh(x @ w) + 0.01
+            i = i + 1
+        return x.sum()
+
+    f = torch.compile(loop)
+
+    def call():
+        f(x, n).backward()
+        grad, w.grad = w.grad, None
+        return grad
+
+    return call
+
+
+WORKLOADS: Workloads = {
+    "eager_add": lambda: eager_add(grad=False),
+    "eager_add_grad": lambda: eager_add(grad=True),
+    "eager_matmul": eager_matmul,
+    "eager_fwd_bwd4": eager_fwd_bwd4,
+    "static_call4": lambda: compiled(four, torch.ones(4, 4), torch.ones(4, 4)),
+    "static_while100": lambda: compiled(count, torch.ones(4, 4)),
+    "static_collatz": lambda: compiled(collatz, torch.tensor(97)),
+    "static_grad_while100": static_grad_while100,
+    **{f"train_{k}_{m}": lambda k=k, m=m: train(k, m) for k in NETS for m in ("eager", "net", "step")},
+    **{f"infer_{k}_{m}": lambda k=k, m=m: infer(k, m) for k in NETS for m in ("eager", "net")},
+}
+
+if __name__ == "__main__":
+    serve(WORKLOADS, sync)

@@ -1,0 +1,188 @@
+"""Which function a call in converted code really calls."""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+import itertools
+import os
+import sysconfig
+import types
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from .compiler import compile_tree, convert_tree
+from .errors import ConversionError
+from .pipeline import Options
+from .registry import ByIdentity, is_converted, register
+
+if TYPE_CHECKING:
+    from .operators import Operators
+
+MARK = "__dy2static_do_not_convert__"
+_PREFIX = "__dy2static_"
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+_LIBRARY = (_HERE, *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
+_THIRD_PARTY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
+_BUILTINS = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
+             types.MethodDescriptorType, types.ClassMethodDescriptorType)  # fmt: skip
+_BUILTIN_TYPES = frozenset(value for value in vars(builtins).values() if isinstance(value, type))
+_TAKES_FUNCTIONS = frozenset({map, filter, sorted, functools.reduce})
+_FUNCTIONS = (types.FunctionType, types.MethodType)
+_number = itertools.count()
+
+
+class _Memo:
+    """Kept on a user's function: what to call in its place (None: itself). Pickled and copied empty."""
+
+    __slots__ = ("code", "closure", "target")
+
+    def __init__(self, f: types.FunctionType | None = None, target: Any = None) -> None:
+        self.code, self.closure = (f.__code__, f.__closure__) if f else (None, None)
+        self.target = target
+
+    def __reduce__(self) -> Any:
+        return _Memo, ()
+
+
+class Callees:
+    """Finds, for what a user calls, what converted code calls: the converted function, or the thing as it is.
+
+    The code of a conversion lives as long as the user's code object, and is shared by all functions made from that; the
+    converted function is kept on the user's function, so that the two die together.
+
+    Arguments:
+        operators: what the converted functions call.
+    """
+
+    def __init__(self, operators: Operators) -> None:
+        self.runtime = operators.runtime
+        self.options = Options(
+            stores=operators.overrides("setattr_", "setitem_", "delattr_", "delitem_"),
+            raises=operators.overrides("raise_"),
+        )
+        self._cell = types.CellType(operators)
+        self._watched, self._replaces = operators.overrides("call"), operators.overrides("builtin")
+        self._codes = ByIdentity()
+        self._key = f"{_PREFIX}{next(_number)}"
+
+    def find(self, f: Any) -> Any:
+        """The converted form of `f`, or `f` itself."""
+        kind = type(f)
+        if kind is types.FunctionType:
+            memo = f.__dict__.get(self._key)
+            if memo is None or memo.code is not f.__code__ or memo.closure is not f.__closure__:
+                memo = self._decide(f)
+            found = memo.target or f
+        elif kind is types.MethodType:
+            inner = self._unwatched(f.__func__)
+            found = f if inner is f.__func__ else types.MethodType(inner, f.__self__)
+        elif kind in _BUILTINS or (isinstance(f, type) and f in _BUILTIN_TYPES):
+            return self._builtin(f)
+        else:
+            found = self._object(f, kind)
+        return self._watch(found) if self._watched else found
+
+    def _unwatched(self, f: Any) -> Any:
+        """`find` without the runtime's call hook, for a part of what is called."""
+        watched, self._watched = self._watched, False
+        try:
+            return self.find(f)
+        finally:
+            self._watched = watched
+
+    def _watch(self, f: Any) -> Callable[..., Any]:
+        return lambda *args, **kwargs: self.runtime.call(f, args, kwargs)
+
+    def _builtin(self, f: Any) -> Any:
+        replacement = self.runtime.builtin(f) if self._replaces else None
+        target = f if replacement is None else replacement
+        takes = type(f) is types.BuiltinFunctionType or isinstance(f, type)
+        return self._with_functions(target) if takes and f in _TAKES_FUNCTIONS else target
+
+    def _with_functions(self, target: Any) -> Callable[..., Any]:
+        """The builtin `target`, which calls the functions among its arguments: converted, as a call would be."""
+
+        def called(*args: Any, **kwargs: Any) -> Any:
+            return target(*map(self._argument, args), **{key: self._argument(value) for key, value in kwargs.items()})
+
+        return called
+
+    def _argument(self, value: Any) -> Any:
+        return self.find(value) if isinstance(value, _FUNCTIONS) else value
+
+    def _object(self, f: Any, kind: type) -> Any:
+        """A class, a partial, or another callable object."""
+        if self.runtime.is_own(f) or MARK in getattr(f, "__dict__", ()):
+            return f
+        if isinstance(f, type):
+            return self._class(f)
+        if kind is functools.partial:
+            inner = self._unwatched(f.func)
+            return f if inner is f.func else functools.partial(inner, *f.args, **f.keywords)
+        call = getattr(kind, "__call__", None)
+        if type(call) is not types.FunctionType:
+            return f
+        inner = self._unwatched(call)
+        return f if inner is call else types.MethodType(inner, f)
+
+    def _class(self, cls: type) -> Any:
+        """A user's class: its `__init__` is converted."""
+        init = cls.__init__  # type: ignore[misc]
+        if type(init) is not types.FunctionType or type(cls).__call__ is not type.__call__:
+            return cls
+        converted = self._unwatched(init)
+        return cls if converted is init else functools.partial(_construct, cls, converted)
+
+    def _decide(self, f: types.FunctionType) -> _Memo:
+        target = None
+        if not self._called_as_it_is(f):
+            try:
+                target = self.converted(f)
+            except ConversionError:
+                target = None  # no source: plain Python may do
+        memo = f.__dict__[self._key] = _Memo(f, target)
+        return memo
+
+    def _called_as_it_is(self, f: types.FunctionType) -> bool:
+        filename = f.__code__.co_filename
+        third_party = filename.startswith(_LIBRARY) or any(part in filename for part in _THIRD_PARTY)
+        return third_party or self.runtime.is_own(f)
+
+    def converted(self, f: types.FunctionType) -> types.FunctionType:
+        """A new converted function, with the closure and the globals of `f`; `f` itself if it is not to be converted.
+
+        Raises:
+            ConversionError: there is no source.
+        """
+        if MARK in f.__dict__ or is_converted(f.__code__) or inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f):
+            return f
+        found = self._codes.get(f.__code__)
+        if found is None:
+            conversion = convert_tree(f, self.options)
+            found = compile_tree(f, conversion), conversion.namer.operators
+            register(found[0])
+            self._codes.put(f.__code__, found)
+        return _instance(f, *found, self._cell)
+
+
+def _construct(cls: type, init: Callable[..., None], *args: Any, **kwargs: Any) -> Any:
+    made = cls.__new__(cls, *args, **kwargs)
+    if isinstance(made, cls):
+        init(made, *args, **kwargs)
+    return made
+
+
+def _instance(f: types.FunctionType, code: types.CodeType, operators: str, cell: Any) -> types.FunctionType:
+    """The function `f` with other code."""
+    cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)) | {operators: cell}
+    closure = tuple(cells[name] for name in code.co_freevars)
+    new = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, closure)
+    new.__kwdefaults__ = f.__kwdefaults__
+    new.__qualname__, new.__doc__, new.__module__ = f.__qualname__, f.__doc__, f.__module__
+    new.__annotations__ = f.__annotations__
+    if hasattr(f, "__type_params__"):
+        new.__type_params__ = f.__type_params__  # type: ignore[attr-defined]
+    new.__dict__.update({key: value for key, value in f.__dict__.items() if not key.startswith(_PREFIX)})
+    return new

@@ -1,0 +1,99 @@
+"""From a converted tree to a code object that stands in the user's file."""
+
+from __future__ import annotations
+
+import __future__
+
+import ast
+import types
+from typing import Any, NamedTuple
+
+import gast
+
+from .names import Namer
+from .passes.mangle import mangle
+from .pipeline import Options, Pipeline
+from .source import Source, find
+from .template import statements
+
+_FUTURE = sum(getattr(__future__, feature).compiler_flag for feature in __future__.all_feature_names)
+
+
+class Conversion(NamedTuple):
+    """A converted function, without its closure and globals.
+
+    Attributes:
+        tree: the converted function.
+        namer: made its names; `namer.operators` is the variable that holds the operators.
+    """
+
+    tree: gast.FunctionDef
+    namer: Namer
+
+
+def convert_tree(f: types.FunctionType, options: Options) -> Conversion:
+    """The converted tree of a function.
+
+    Raises:
+        ConversionError: there is no source.
+    """
+    source = find(f)
+    node = _as_function(source, f)
+    mangle(node, source.class_name)
+    namer = Namer(node, frozenset(f.__code__.co_freevars))
+    Pipeline(namer, options).function(node, cell="__class__" in f.__code__.co_freevars)
+    return Conversion(node, namer)
+
+
+def compile_tree(f: types.FunctionType, conversion: Conversion) -> types.CodeType:
+    """The code of the converted function, under the user's file name and lines."""
+    node, namer = conversion
+    code = f.__code__
+    free = [*code.co_freevars, namer.operators]
+    (factory,) = statements("def F():\n    BODY", node, F=namer.new("factory"), BODY=[node])
+    factory.args.args = [gast.Name(name, gast.Param(), None, None) for name in free]
+    module = gast.gast_to_ast(gast.Module(body=[factory], type_ignores=[]))
+    flags = code.co_flags & _FUTURE
+    compiled = compile(ast.fix_missing_locations(module), code.co_filename, "exec", flags=flags, dont_inherit=True)
+    made = _function_code(_function_code(compiled))
+    return _renamed(made, namer, code.co_name, f"{made.co_qualname}", code.co_qualname, code.co_firstlineno)
+
+
+def _as_function(source: Source, f: types.FunctionType) -> Any:
+    """The function alone: without decorators, defaults and annotations, which the user's function has evaluated."""
+    node: Any = source.tree
+    if isinstance(node, gast.Lambda):
+        args = node.args
+        (node,) = statements("def F():\n    return BODY", node, F="converted", BODY=node.body)
+        node.args = args
+    node.decorator_list, node.returns, node.name = [], None, "converted"
+    node.args.defaults, node.args.kw_defaults = [], [None] * len(node.args.kwonlyargs)
+    for arg in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs, node.args.vararg, node.args.kwarg):
+        if arg is not None:
+            arg.annotation = None
+    if getattr(node, "type_params", None):
+        node.type_params = []
+    return node
+
+
+def _function_code(code: types.CodeType) -> types.CodeType:
+    return next(const for const in code.co_consts if isinstance(const, types.CodeType))
+
+
+def _renamed(
+    code: types.CodeType, namer: Namer, name: str, old: str, new: str, first_line: int | None = None
+) -> types.CodeType:
+    """The code under the user's names: functions made by the conversion bear the name of the one around them."""
+    consts = tuple(
+        _renamed(const, namer, _inner_name(const, namer, name), old, new)
+        if isinstance(const, types.CodeType) else const for const in code.co_consts
+    )  # fmt: skip
+    qualname = new + code.co_qualname[len(old) :] if code.co_qualname.startswith(old) else code.co_qualname
+    return code.replace(co_consts=consts, co_name=name, co_qualname=qualname,
+                        co_firstlineno=first_line or code.co_firstlineno)  # fmt: skip
+
+
+def _inner_name(code: types.CodeType, namer: Namer, outer: str) -> str:
+    if not namer.made(code.co_name):
+        return code.co_name
+    return "<lambda>" if code.co_name.startswith(namer.prefix + "lambda") else outer

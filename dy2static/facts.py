@@ -1,0 +1,129 @@
+"""What the control-flow pass must know of each statement: the variables it changes, and how they are used around it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import gast
+
+from .cfg import LOOPS, Graph
+from .flow import Flow
+from .names import Namer
+from .scope import FUNCTIONS, Access, function_access, parameters
+
+
+class Composite(NamedTuple):
+    """A variable of the form `obj.key` or `obj[key]`."""
+
+    name: str
+    obj: str
+    key: gast.expr | str
+
+
+class Changes(NamedTuple):
+    """The variables which a compound statement changes.
+
+    Attributes:
+        names: the plain ones.
+        live_out, carried: see `State`, for each name.
+        uncertain: those that may have no value while the statement runs.
+        composites: `self.h`, `d["k"]`.
+    """
+
+    names: tuple[str, ...]
+    live_out: tuple[bool, ...]
+    carried: tuple[bool, ...]
+    uncertain: frozenset[str]
+    composites: tuple[Composite, ...]
+
+
+class Facts:
+    """The facts on one function, gathered before its expressions are rewritten.
+
+    Arguments:
+        function: its tree, with structural jumps.
+        namer: the names made so far.
+    """
+
+    def __init__(self, function: Any, namer: Namer) -> None:
+        self.namer = namer
+        self.access = function_access(function, namer.functions)
+        self.globals = self.access.globals
+        self.params = parameters(function.args)
+        self.graph = Graph(function.body, namer.functions)
+        local = self.access.bound | self.access.nonlocals | self.access.globals
+        always = self.access.captured | self.access.nonlocals | self.access.globals | self.access.rebound
+        unset = self.access.bound - self.params
+        self.flow = Flow(self.graph, local, unset, always & local)
+
+    def changes(self, stmt: Any) -> Changes:
+        """What an `if` or a loop changes."""
+        inside = self._inside(stmt)
+        names = (inside.written | inside.deleted | inside.rebound) - set(self.namer.functions)
+        if inside.calls:
+            names |= self.access.rebound & (self.access.bound | self.access.nonlocals)
+        ordered = tuple(sorted(names, key=lambda n: (self.namer.made(n), n)))
+        live = self.flow.live_before(self.graph.after[stmt])
+        carried = self.flow.live_after(self.graph.head[stmt])
+        uncertain = self.flow.undefined_before(self.graph.before[stmt]) | inside.deleted
+        return Changes(ordered, tuple(n in live for n in ordered), tuple(n in carried or n in live for n in ordered),
+                       frozenset(uncertain), tuple(_composites(stmt, names)))  # fmt: skip
+
+    def _inside(self, stmt: Any) -> Access:
+        parts = [*stmt.body, *stmt.orelse]
+        if isinstance(stmt, gast.While):
+            parts.append(stmt.test)
+        if isinstance(stmt, (gast.For, gast.AsyncFor)):
+            parts.append(stmt.target)
+        return Access(parts, self.namer.functions)
+
+
+def compound(body: list[Any]) -> list[Any]:
+    """All branches and loops among the statements, in this scope."""
+    found, stack = [], list(body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (gast.If, *LOOPS)):
+            found.append(node)
+        if not isinstance(node, (gast.expr, gast.ClassDef, *FUNCTIONS)):
+            stack += gast.iter_child_nodes(node)
+    return found
+
+
+def _composites(stmt: Any, changed: set[str]) -> list[Composite]:
+    """The stores to places which keep their meaning throughout the statement."""
+    found: dict[str, Composite] = {}
+    for node in _stores([*stmt.body, *stmt.orelse]):
+        place = _place(node)
+        if place is not None and not ({place.obj, _key_name(place.key)} & changed):
+            found[place.name] = place
+    return [found[name] for name in sorted(found)]
+
+
+def _stores(body: list[Any]) -> list[Any]:
+    found, stack = [], list(body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, (gast.Attribute, gast.Subscript)) and not isinstance(node.ctx, gast.Load):
+            found.append(node)
+        if not isinstance(node, (gast.ClassDef, *FUNCTIONS)):
+            stack += gast.iter_child_nodes(node)
+    return found
+
+
+def _place(node: Any) -> Composite | None:
+    if not isinstance(node.value, gast.Name):
+        return None
+    obj = node.value.id
+    if isinstance(node, gast.Attribute):
+        return Composite(f"{obj}.{node.attr}", obj, node.attr)
+    key = node.slice
+    if isinstance(key, gast.Name):
+        return Composite(f"{obj}[{key.id}]", obj, key)
+    if isinstance(key, gast.Constant):
+        return Composite(f"{obj}[{key.value!r}]", obj, key)
+    return None
+
+
+def _key_name(key: Any) -> str | None:
+    return key.id if isinstance(key, gast.Name) else None

@@ -1,0 +1,49 @@
+"""Names that the conversion makes, kept clear of the user's."""
+
+from __future__ import annotations
+
+import gast
+
+
+def identifiers(tree: gast.AST) -> set[str]:
+    """Every name, attribute and declaration that occurs in the tree."""
+    found: set[str] = set()
+    for node in gast.walk(tree):
+        for field in ("id", "name", "attr", "asname", "rest"):
+            value = getattr(node, field, None)
+            if isinstance(value, str):
+                found.add(value)
+        if isinstance(node, (gast.Global, gast.Nonlocal)):
+            found.update(node.names)
+    return found
+
+
+class Namer:
+    """Makes names with a prefix that no name of the user's has.
+
+    Arguments:
+        tree: the user's code.
+
+    Example:
+        >>> namer = Namer(gast.parse("x = 1"))
+        >>> namer.new("break"), namer.new("break")
+        ('_dy_break', '_dy_break_1')
+    """
+
+    def __init__(self, tree: gast.AST, taken: set[str] | frozenset[str] = frozenset()) -> None:
+        used = identifiers(tree) | taken
+        self.prefix = next(p for i in range(10_000) if not any(u.startswith(p := f"_dy{i or ''}_") for u in used))
+        self.operators = self.prefix + "ops"
+        self.value = self.prefix + "value"
+        self.functions: dict[str, set[str]] = {}  # functions made for one expression: the names each of them reads
+        self._count: dict[str, int] = {}
+
+    def new(self, purpose: str) -> str:
+        """A name never used before."""
+        number = self._count.get(purpose, 0)
+        self._count[purpose] = number + 1
+        return f"{self.prefix}{purpose}_{number}" if number else self.prefix + purpose
+
+    def made(self, name: str) -> bool:
+        """Whether the conversion made this name."""
+        return name.startswith(self.prefix)

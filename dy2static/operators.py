@@ -1,0 +1,215 @@
+"""What converted code calls: each operator decides by value, and asks the runtime only for staged values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .calls import Callees
+from .errors import ConversionError
+from .runtime import Runtime
+from .state import Slot, State
+from .undefined import Undefined
+from .where import Where
+
+Thunk = Callable[[], Any]
+Getter = Callable[[], tuple[Any, ...]]
+Setter = Callable[[tuple[Any, ...]], None]
+Facts = tuple[tuple[str, ...], tuple[bool, ...], tuple[bool, ...], tuple[bool, ...]]
+_UNTESTED = object()
+
+
+class Operators:
+    """The operators of one runtime, which converted functions hold in a closure cell.
+
+    Arguments:
+        runtime: the meaning of staged values.
+
+    Example:
+        >>> from dy2static.operators import Operators
+        >>> Operators(Runtime()).and_(0, lambda: 1 / 0)
+        0
+    """
+
+    untested = _UNTESTED
+    slice = slice
+    iter = iter
+
+    def __init__(self, runtime: Runtime) -> None:
+        self.runtime = runtime
+        self.staged = runtime.is_staged
+        self.staged_iterable = runtime.is_staged_iterable
+        self.callees = Callees(self)
+        self.callee = self.callees.find
+        self.setattr_, self.delattr_ = runtime.setattr_, runtime.delattr_
+        self.setitem_, self.delitem_ = runtime.setitem_, runtime.delitem_
+
+    @classmethod
+    def of(cls, runtime: Runtime) -> Operators:
+        """The operators of this runtime, made once."""
+        made = runtime.__dict__.get("_operators")
+        if made is None:
+            made = runtime.__dict__["_operators"] = cls(runtime)
+        return made
+
+    def overrides(self, *methods: str) -> bool:
+        """Whether the framework gives one of these methods a meaning of its own."""
+        return any(getattr(type(self.runtime), name) is not getattr(Runtime, name) for name in methods)
+
+    # Statements
+
+    def if_(
+        self, test: Any, body: Thunk, orelse: Thunk, get: Getter, set: Setter, facts: Facts, slots: Thunk | None = None
+    ) -> None:
+        """`if test`, whose branches have become functions."""
+        if not self.staged(test):
+            return (body if test else orelse)()
+        where = Where.of_caller()
+        self.runtime.if_(test, body, orelse, self._state(get, set, facts, slots, where), where)
+
+    def while_(
+        self,
+        test: Thunk,
+        body: Thunk,
+        get: Getter,
+        set: Setter,
+        facts: Facts,
+        slots: Thunk | None = None,
+        first: Any = _UNTESTED,
+    ) -> None:
+        """`while test`; Python until the test returns a staged value."""
+        where = Where.of_caller()
+        value = test() if first is _UNTESTED else first
+        while not self.staged(value):
+            if not value:
+                return
+            body()
+            value = test()
+        self.runtime.while_(test, body, self._state(get, set, facts, slots, where), where, value)
+
+    def for_(
+        self,
+        iterable: Any,
+        body: Callable[[Any], None],
+        extra_test: Thunk | None,
+        get: Getter,
+        set: Setter,
+        facts: Facts,
+        slots: Thunk | None = None,
+    ) -> None:
+        """`for item in iterable`; a Python iterable is unrolled, under a guard once a break flag is staged."""
+        where = Where.of_caller()
+        if self.staged_iterable(iterable):
+            state = self._state(get, set, facts, slots, where)
+            return self.runtime.for_(iterable, body, extra_test, state, where)
+        going: Any = True if extra_test is None else extra_test()
+        iterator = iter(iterable)
+        while self.staged(going) or going:
+            try:
+                item = next(iterator)
+            except StopIteration:
+                return
+            if self.staged(going):
+                state = self._state(get, set, facts, slots, where)
+                self.runtime.if_(going, lambda item=item: body(item), _nothing, state, where)  # type: ignore[misc]
+            else:
+                body(item)
+            going = True if extra_test is None else extra_test()
+
+    def _state(self, get: Getter, set: Setter, facts: Facts, slots: Thunk | None, where: Where) -> State:
+        names, internal, live_out, carried = facts
+        found = [] if slots is None else [slot for slot in slots() if slot is not None]
+        return State(names, get, set, where, internal=internal, live_out=live_out, carried=carried, slots=found,
+                     runtime=self.runtime)  # fmt: skip
+
+    def assert_(self, test: Any, message: Thunk | None) -> None:
+        """`assert test, message()` for a staged test."""
+        self.runtime.assert_(test, message, Where.of_caller())
+
+    def raise_(self, exc: BaseException | type[BaseException], cause: Any = Undefined) -> Any:
+        """`raise exc from cause`."""
+        if isinstance(exc, type) and issubclass(exc, BaseException):
+            exc = exc()
+        if not isinstance(exc, BaseException):
+            raise TypeError("exceptions must derive from BaseException")
+        if cause is not Undefined:
+            exc.__cause__ = cause() if isinstance(cause, type) else cause
+        return self.runtime.raise_(exc, Where.of_caller())
+
+    # Expressions
+
+    def and_(self, left: Any, right: Thunk) -> Any:
+        """`left and right()`."""
+        if self.staged(left):
+            return self.runtime.and_(left, right)
+        return left and right()
+
+    def or_(self, left: Any, right: Thunk) -> Any:
+        """`left or right()`."""
+        if self.staged(left):
+            return self.runtime.or_(left, right)
+        return left or right()
+
+    def not_(self, value: Any) -> Any:
+        """`not value`."""
+        return self.runtime.not_(value) if self.staged(value) else not value
+
+    def if_exp(self, test: Any, body: Thunk, orelse: Thunk) -> Any:
+        """`body() if test else orelse()`."""
+        if self.staged(test):
+            return self.runtime.if_exp(test, body, orelse, Where.of_caller())
+        return body() if test else orelse()
+
+    def generator(self, eager: Callable[[Any], Any], lazy: Callable[[Any], Any], iterable: Any) -> Any:
+        """A generator expression; a list where the iterable is staged, for Python cannot pause a staged loop."""
+        return eager(iterable) if self.staged_iterable(iterable) else lazy(iter(iterable))
+
+    # Variables
+
+    def load(self, value: Any) -> Any:
+        """The value of a variable which may be undefined."""
+        if value.__class__ is Undefined:
+            raise value.error()
+        return value
+
+    def peek(self, read: Thunk) -> Any:
+        """The value of a variable for the state of a statement: `Undefined` where it has none."""
+        try:
+            return read()
+        except NameError:
+            return Undefined
+
+    def attribute(self, name: str, read: Thunk, key: str) -> Slot | None:
+        """The variable `obj.key`, unless a property computes it."""
+        obj = self.peek(read)
+        if obj is Undefined or self.staged(obj) or isinstance(getattr(type(obj), key, None), property):
+            return None
+        return Slot(name, obj, key, False)
+
+    def item(self, name: str, read: Thunk, read_key: Thunk) -> Slot | None:
+        """The variable `obj[key]` of a builtin container."""
+        obj, key = self.peek(read), self.peek(read_key)
+        if not isinstance(obj, (dict, list)) or key is Undefined or self.staged(key):
+            return None
+        return Slot(name, obj, key, True)
+
+    def user_locals(self, names: dict[str, Any], prefix: str) -> dict[str, Any]:
+        """`locals()` without what the conversion added."""
+        return {k: v for k, v in names.items() if not k.startswith(prefix) and not isinstance(v, Undefined)}
+
+    # Python alone: inside generators, where a staged statement cannot be paused
+
+    def python(self, value: Any, what: str) -> Any:
+        """A test or an iterable that only Python can drive; explains itself if it is staged."""
+        if self.staged(value) or (what == "for" and self.staged_iterable(value)):
+            where = Where.of_caller()
+            raise ConversionError(
+                f"the `{what}` statement at {where}, in `{where.function}`, depends on a staged value, but it holds "
+                f"a `yield` (or a `return` in a `finally`), which only Python can drive: `{where.source}`. "
+                "Collect the results in a list and return it, or make the value a Python one"
+            )
+        return value
+
+
+def _nothing() -> None:
+    return None

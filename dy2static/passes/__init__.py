@@ -1,0 +1,1 @@
+"""The passes; each removes one construct from the tree of a function."""

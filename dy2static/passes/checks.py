@@ -1,0 +1,42 @@
+"""`assert` decides by value.
+
+Before:                             After (`v` is a temporary):
+    assert x > 0, f"bad {x}"            if (v := x > 0) is not True and ops.staged(v):
+                                            ops.assert_(v, lambda: f"bad {x}")
+                                        else:
+                                            assert v, f"bad {x}"
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from ..scope import FUNCTIONS
+from ..template import expression, statements
+from .expressions import is_python
+from .hoist import Hoist
+
+
+class Checks(Hoist):
+    """Rewrites the asserts of one scope."""
+
+    def generic_visit(self, node: Any) -> Any:
+        if isinstance(node, (gast.expr, *FUNCTIONS)):
+            return node
+        return super().generic_visit(node)
+
+    def visit_Assert(self, node: gast.Assert) -> Any:
+        if is_python(node.test):
+            return node
+        message = expression("lambda: X" if node.msg else "None", node, X=node.msg)
+        source = """
+            if (V := TEST) is not True and OPS.staged(V):
+                OPS.assert_(V, MESSAGE)
+            else:
+                CHECK
+            """
+        check = gast.copy_location(gast.Assert(test=expression("V", node, V=self.namer.value), msg=node.msg), node)
+        return statements(source, node, V=self.namer.value, TEST=node.test, OPS=self.namer.operators,
+                          MESSAGE=message, CHECK=[check])  # fmt: skip

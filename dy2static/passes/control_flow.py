@@ -1,0 +1,312 @@
+"""Branches and loops run as Python until a test is staged, and then as functions, which the runtime calls.
+
+Before:                             After (`v` is a temporary):
+    if x > 0:                           if (v := x > 0) is not True and v is not False and ops.staged(v):
+        y = x                               def body(): nonlocal y; y = x
+    else:                                   def orelse(): nonlocal y; y = -x
+        y = -x                              def set_(values): nonlocal y; (y,) = values
+                                            ops.if_(v, body, orelse, lambda: (y,), set_, FACTS)
+                                        elif v:
+                                            y = x
+                                        else:
+                                            y = -x
+
+So a statement stands there twice, once as it was and once as functions; what is nested in the functions stands there
+only as functions. Loops hand over in the middle: a `while` when its test becomes staged, a `for` when its break flag
+does. FACTS tells the names, which of them the conversion made, which are live after the statement, and which carried.
+
+A statement with a `yield`, or with a jump that had to stay, is pinned: Python drives it, and a staged test is an error.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from ..cfg import TRIES
+from ..facts import Changes, Facts
+from ..names import Namer
+from ..scope import within
+from ..template import constant, declare, expression, statements
+from .expressions import is_python
+
+_PINS = (gast.Yield, gast.YieldFrom, gast.Await, gast.Return, gast.Break, gast.Continue, gast.AsyncFor, gast.AsyncWith)
+
+
+class ControlFlow:
+    """Builds the statements of one function anew.
+
+    Arguments:
+        namer: makes names.
+        facts: on the function.
+        changes: for each branch and loop, by identity.
+        fast: whether Python values get code of their own; without it the code is shorter, for people.
+        raises: whether the runtime wants to see each `raise`.
+    """
+
+    def __init__(self, namer: Namer, facts: Facts, changes: dict[int, Changes], fast: bool, raises: bool) -> None:
+        self.namer, self.facts, self.changes = namer, facts, changes
+        self.fast, self.raises = fast, raises
+        self._pinned: dict[int, bool] = {}
+
+    def function(self, body: list[gast.stmt]) -> list[gast.stmt]:
+        """The body of the function, and, before it, what makes its variables local."""
+        new = self._block(body, staged=not self.fast)
+        if self.fast:
+            return new
+        access = self.facts.access
+        names = sorted(access.bound - self.facts.params - set(self.namer.functions))
+        return [s for n in names for s in statements("if False:\n    X = None", body[0], X=n)] + new
+
+    def _block(self, body: list[gast.stmt], staged: bool) -> list[gast.stmt]:
+        return [new for stmt in body for new in self._statement(stmt, staged)]
+
+    def _statement(self, stmt: Any, staged: bool) -> list[gast.stmt]:
+        if isinstance(stmt, (gast.If, gast.While, gast.For)) and id(stmt) in self.changes:
+            return self._compound(stmt, staged)
+        if isinstance(stmt, gast.Raise) and stmt.exc is not None and self.raises:
+            return [self._raise(stmt)]
+        if isinstance(stmt, (gast.With, gast.AsyncWith, gast.AsyncFor, gast.ExceptHandler, *TRIES)):
+            return [self._container(stmt, staged)]
+        return [stmt]
+
+    def _container(self, stmt: Any, staged: bool) -> Any:
+        fields = dict(gast.iter_fields(stmt))
+        for field in ("body", "orelse", "finalbody"):
+            if fields.get(field):
+                fields[field] = self._block(fields[field], staged)
+        if "handlers" in fields:
+            fields["handlers"] = [self._container(handler, staged) for handler in stmt.handlers]
+        return gast.copy_location(type(stmt)(**fields), stmt)
+
+    def _compound(self, stmt: Any, staged: bool) -> list[gast.stmt]:
+        method = type(stmt).__name__.lower()
+        if self._is_pinned(stmt):
+            return getattr(self, f"_{method}_pinned")(stmt)
+        return getattr(self, f"_{method}_staged" if staged else f"_{method}_plain")(stmt)
+
+    def _is_pinned(self, stmt: Any) -> bool:
+        if id(stmt) not in self._pinned:
+            self._pinned[id(stmt)] = within(stmt, _PINS)
+        return self._pinned[id(stmt)]
+
+    def _fill(self, source: str, at: gast.AST, **holes: Any) -> list[gast.stmt]:
+        return statements(source, at, OPS=self.namer.operators, V=self.namer.value, **holes)
+
+    # if
+
+    def _if_plain(self, stmt: gast.If) -> list[gast.stmt]:
+        body, orelse = self._block(stmt.body, False), self._block(stmt.orelse, False)
+        guards = getattr(stmt, "guards", [])
+        if guards:
+            cleared, unset = self._each(guards, "is False", stmt), self._each(guards, "is not True", stmt)
+            return self._fill("if CLEARED:\n    BODY\nelif UNSET:\n    STAGED", stmt, CLEARED=cleared, UNSET=unset,
+                              BODY=body, STAGED=self._if_staged(stmt))  # fmt: skip
+        if is_python(stmt.test):
+            return [gast.copy_location(gast.If(test=stmt.test, body=body, orelse=orelse), stmt)]
+        handed = self._if_staged(stmt, expression("V", stmt, V=self.namer.value))
+        source = """
+            if (V := TEST) is not True and V is not False and OPS.staged(V):
+                STAGED
+            elif V:
+                BODY
+            """ + ("else:\n                ORELSE" if orelse else "")  # fmt: skip
+        return self._fill(source, stmt, TEST=stmt.test, STAGED=handed, BODY=body, ORELSE=orelse)
+
+    def _each(self, flags: list[str], check: str, at: gast.AST) -> gast.expr:
+        """`flag CHECK and ...`"""
+        parts = [expression(f"F {check}", at, F=flag) for flag in flags]
+        return parts[0] if len(parts) == 1 else gast.copy_location(gast.BoolOp(gast.And(), parts), at)
+
+    def _if_staged(self, stmt: gast.If, test: gast.expr | None = None) -> list[gast.stmt]:
+        guards = getattr(stmt, "guards", [])
+        if test is None:
+            test = self._going(guards, stmt) if guards else stmt.test
+        body, orelse = self.namer.new("body"), self.namer.new("orelse")
+        before, state = self._state(stmt)
+        return [
+            *self._inner(body, "", stmt, stmt.body),
+            *self._inner(orelse, "", stmt, stmt.orelse),
+            *before,
+            *self._call("if_", stmt, [test, *self._names(stmt, body, orelse)], state),
+        ]
+
+    def _going(self, guards: list[str], at: gast.AST) -> gast.expr:
+        """That no flag is set, as a value which may be staged."""
+        flags = [expression("F", at, F=flag) for flag in guards]
+        union = flags[-1]
+        for flag in flags[-2::-1]:
+            union = expression("OPS.or_(A, lambda: B)", at, OPS=self.namer.operators, A=flag, B=union)
+        return expression("OPS.not_(U)", at, OPS=self.namer.operators, U=union)
+
+    def _if_pinned(self, stmt: gast.If) -> list[gast.stmt]:
+        guards = getattr(stmt, "guards", [])
+        test = self._python(self._going(guards, stmt) if guards else stmt.test, "if", stmt)
+        body, orelse = self._block(stmt.body, False), self._block(stmt.orelse, False)
+        return [gast.copy_location(gast.If(test=test, body=body, orelse=orelse), stmt)]
+
+    def _python(self, value: gast.expr, what: str, at: gast.AST) -> gast.expr:
+        if is_python(value):
+            return value
+        return expression("OPS.python(X, WHAT)", at, OPS=self.namer.operators, X=value, WHAT=constant(what, at))
+
+    # while
+
+    def _while_plain(self, stmt: Any) -> list[gast.stmt]:
+        guards = getattr(stmt, "guards", [])
+        body = self._block(stmt.body, False)
+        if not guards and is_python(stmt.test):
+            return [gast.copy_location(gast.While(test=stmt.test, body=body, orelse=[]), stmt)]
+        test, first = stmt.test, expression("V", stmt, V=self.namer.value)
+        stop: list[gast.stmt] = []
+        doubt = "OPS.staged(V)"
+        if guards:
+            clear = self._each(guards, "is False", stmt)
+            test = expression("TEST if CLEAR else OPS.untested", stmt, TEST=test, CLEAR=clear, OPS=self.namer.operators)
+            stop = [s for flag in guards for s in statements("if F is True:\n    break", stmt, F=flag)]
+            doubt = "(V is OPS.untested or OPS.staged(V))"
+        source = f"""
+            while True:
+                STOP
+                if (V := TEST) is not True and V is not False and {doubt}:
+                    STAGED
+                    break
+                if not V:
+                    break
+                BODY
+            """
+        return self._fill(source, stmt, STOP=stop, TEST=test, STAGED=self._while_staged(stmt, first), BODY=body)
+
+    def _while_staged(self, stmt: Any, first: gast.expr | None = None) -> list[gast.stmt]:
+        guards = getattr(stmt, "guards", [])
+        test, body = self.namer.new("test"), self.namer.new("body")
+        before, state = self._state(stmt)
+        asked = test
+        guarded: list[gast.stmt] = []
+        if guards:
+            asked = self.namer.new("test")
+            guarded = self._fill("def ASKED():\n    return OPS.and_(GOING, TEST)", stmt, ASKED=asked,
+                                 GOING=self._going(guards, stmt), TEST=test)  # fmt: skip
+        first = first or expression("OPS.untested", stmt, OPS=self.namer.operators)
+        return [
+            *self._inner(test, "", stmt, [gast.copy_location(gast.Return(value=stmt.test), stmt)]),
+            *guarded,
+            *self._inner(body, "", stmt, stmt.body),
+            *before,
+            *self._call("while_", stmt, [*self._names(stmt, asked, body)], [*state, first]),
+        ]
+
+    def _while_pinned(self, stmt: Any) -> list[gast.stmt]:
+        test = self._python(stmt.test, "while", stmt)
+        loop = gast.While(test=test, body=self._block(stmt.body, False), orelse=self._block(stmt.orelse, False))
+        loop.body = [*loop.body, *self._stops(stmt, "while")]
+        return [gast.copy_location(loop, stmt)]
+
+    def _stops(self, stmt: Any, what: str) -> list[gast.stmt]:
+        flags = [expression("F", stmt, F=flag) for flag in getattr(stmt, "guards", [])]
+        return [s for flag in flags
+                for s in self._fill("if FLAG:\n    break", stmt, FLAG=self._python(flag, what, stmt))]  # fmt: skip
+
+    # for
+
+    def _for_plain(self, stmt: Any) -> list[gast.stmt]:
+        guards = getattr(stmt, "guards", [])
+        body = self._block(stmt.body, False)
+        iterable, handed = self.namer.new("items"), self.namer.new("staged")
+        names = {"ITEMS": iterable, "HANDED": handed}
+        turn: list[gast.stmt] = []
+        if guards:
+            stop = "if CLEAR:\n    pass\nelse:\n    HANDED = UNSET\n    break"
+            clear, unset = self._each(guards, "is False", stmt), self._each(guards, "is not True", stmt)
+            turn = self._fill(stop, stmt, CLEAR=clear, UNSET=unset, **names)
+        source = f"""
+            ITEMS = ITERABLE
+            HANDED = OPS.staged_iterable(ITEMS)
+            if not HANDED:
+                {"ITEMS = iter(ITEMS)" if guards else "pass"}
+                for TARGET in ITEMS:
+                    BODY
+                    TURN
+            if HANDED:
+                STAGED
+            ITEMS = None
+            """
+        source = source.replace("                pass\n", "").replace("iter(", "OPS.iter(")
+        staged = self._for_staged(stmt, expression("ITEMS", stmt, ITEMS=iterable))
+        return self._fill(source, stmt, ITERABLE=stmt.iter, TARGET=stmt.target, BODY=body, TURN=turn, STAGED=staged,
+                          **names)  # fmt: skip
+
+    def _for_staged(self, stmt: Any, iterable: gast.expr | None = None) -> list[gast.stmt]:
+        guards = getattr(stmt, "guards", [])
+        body, item = self.namer.new("body"), self.namer.prefix + "item"
+        assign = gast.Assign(targets=[stmt.target], value=expression("ITEM", stmt, ITEM=item), type_comment=None)
+        before, state = self._state(stmt)
+        going = "lambda: GOING" if guards else "None"
+        extra = expression(going, stmt, GOING=self._going(guards, stmt) if guards else None)
+        return [
+            *self._inner(body, item, stmt, [gast.copy_location(assign, stmt.target), *stmt.body]),
+            *before,
+            *self._call("for_", stmt, [iterable or stmt.iter, *self._names(stmt, body), extra], state),
+        ]
+
+    def _for_pinned(self, stmt: Any) -> list[gast.stmt]:
+        iterable = self._python(stmt.iter, "for", stmt)
+        body = [*self._block(stmt.body, False), *self._stops(stmt, "for")]
+        orelse = self._block(stmt.orelse, False)
+        loop = gast.For(target=stmt.target, iter=iterable, body=body, orelse=orelse, type_comment=None)
+        return [gast.copy_location(loop, stmt)]
+
+    # What the staged forms share
+
+    def _inner(self, name: str, parameter: str, at: gast.stmt, body: list[Any]) -> list[gast.stmt]:
+        """A function of the statement's own, which acts on the variables of the user's function."""
+        head = declare(self.changes[id(at)].names, self.facts.globals, at)
+        return statements(f"def F({'P' if parameter else ''}):\n    BODY", at, F=name, P=parameter,
+                          BODY=head + self._block(body, True))  # fmt: skip
+
+    def _names(self, at: gast.AST, *identifiers: str) -> list[gast.expr]:
+        return [expression("F", at, F=identifier) for identifier in identifiers]
+
+    def _call(self, method: str, at: gast.stmt, args: list[gast.expr], state: list[gast.expr]) -> list[gast.stmt]:
+        call = expression(f"OPS.{method}()", at, OPS=self.namer.operators)
+        call.args = [*args, *state]
+        return [gast.copy_location(gast.Expr(value=call), at)]
+
+    def _state(self, at: gast.stmt) -> tuple[list[gast.stmt], list[gast.expr]]:
+        """Statements that define the setter, and the arguments that describe the variables."""
+        changes = self.changes[id(at)]
+        setter = self.namer.new("set")
+        before = self._setter(setter, changes.names, at)
+        facts = (changes.names, tuple(map(self.namer.made, changes.names)), changes.live_out, changes.carried)
+        slots = [self._slot(place, at) for place in changes.composites]
+        slots_thunk = expression("lambda: X" if slots else "None", at, X=_tuple(slots, at))
+        getter = expression("lambda: X", at, X=_tuple([self._get(n, changes, at) for n in changes.names], at))
+        return before, [getter, expression("F", at, F=setter), constant(facts, at), slots_thunk]
+
+    def _setter(self, setter: str, names: tuple[str, ...], at: gast.stmt) -> list[gast.stmt]:
+        targets = [gast.copy_location(gast.Name(n, gast.Store(), None, None), at) for n in names]
+        pattern = gast.copy_location(gast.Tuple(targets, gast.Store()), at)
+        values = expression("P", at, P=self.namer.prefix + "values")
+        assign = gast.copy_location(gast.Assign(targets=[pattern], value=values, type_comment=None), at)
+        body = [*declare(names, self.facts.globals, at), *([assign] if names else [])]
+        return statements("def F(P):\n    BODY", at, F=setter, P=values.id, BODY=body)
+
+    def _get(self, name: str, changes: Changes, at: gast.stmt) -> gast.expr:
+        certain = name not in changes.uncertain
+        return expression("X" if certain else "OPS.peek(lambda: X)", at, X=name, OPS=self.namer.operators)
+
+    def _slot(self, place: Any, at: gast.stmt) -> gast.expr:
+        holes = {"OPS": self.namer.operators, "NAME": constant(place.name, at), "O": place.obj}
+        if isinstance(place.key, str):
+            return expression("OPS.attribute(NAME, lambda: O, KEY)", at, KEY=constant(place.key, at), **holes)
+        return expression("OPS.item(NAME, lambda: O, lambda: KEY)", at, KEY=place.key, **holes)
+
+    def _raise(self, stmt: gast.Raise) -> gast.stmt:
+        call = expression("OPS.raise_(X)", stmt, OPS=self.namer.operators, X=stmt.exc)
+        call.args += [stmt.cause] if stmt.cause is not None else []
+        return gast.copy_location(gast.Return(value=call), stmt)
+
+
+def _tuple(elements: list[gast.expr], at: gast.AST) -> gast.expr:
+    return gast.copy_location(gast.Tuple(elements, gast.Load()), at)

@@ -1,0 +1,152 @@
+"""Boolean operators, comparisons in a chain, `not` and the ternary operator decide by value.
+
+Before:                             After (`v` is a temporary):
+    a and b                             b if (v := a) is True else v if v is False else ops.and_(v, lambda: b)
+    not a                               not v if (v := a) is True or v is False else ops.not_(v)
+    a < f(x) < b                        a < (m := f(x)) and m < b, then as above
+    b if a else c                       b if (v := a) is True else c if v is False else ops.if_exp(v, ...)
+
+Most tests are plain booleans: for them, no function is made or called. Operands which are Python booleans by their
+form (`x is None`) stay as they are.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from ..names import Namer
+from ..template import declare, expression, statements
+from .hoist import Hoist
+
+_AND = "RIGHT if (V := LEFT) is True else V if V is False else OPS.and_(V, THUNK)"
+_OR = "V if (V := LEFT) is True else RIGHT if V is False else OPS.or_(V, THUNK)"
+_NOT = "(not V) if (V := X) is True or V is False else OPS.not_(V)"
+_IF = "BODY if (V := TEST) is True else ORELSE if V is False else OPS.if_exp(V, THUNK, OTHER)"
+_PYTHON = (gast.Is, gast.IsNot, gast.In, gast.NotIn)
+
+
+def is_python(node: Any) -> bool:
+    """Whether the value is a plain Python one, whatever the variables hold."""
+    if isinstance(node, gast.Compare):
+        return len(node.ops) == 1 and isinstance(node.ops[0], _PYTHON)
+    if isinstance(node, gast.BoolOp):
+        return all(map(is_python, node.values))
+    if isinstance(node, gast.UnaryOp):
+        return isinstance(node.op, gast.Not) and is_python(node.operand)
+    return isinstance(node, gast.Constant)
+
+
+class Expressions(Hoist):
+    """Rewrites the expressions of one scope.
+
+    Arguments:
+        namer: makes temporaries.
+        globals_: the names declared global.
+        uncertain: the identities of the names whose reads are checked.
+    """
+
+    def __init__(self, namer: Namer, globals_: set[str], uncertain: set[int]) -> None:
+        super().__init__(namer, globals_)
+        self.uncertain = uncertain
+        self._short: dict[int, gast.expr] = {}  # for an expression made here, the form for use in a thunk
+        self._kept: list[gast.AST] = []  # so that an identity in `_short` is never taken by another node
+
+    def visit_Name(self, node: gast.Name) -> Any:
+        if id(node) in self.uncertain:
+            return expression("OPS.load(X)", node, OPS=self.namer.operators, X=node)
+        return node
+
+    def visit_If(self, node: Any) -> Any:
+        if getattr(node, "guards", None):
+            node.body, node.orelse = self.block(node.body), self.block(node.orelse)
+            return node
+        return self.generic_visit(node)
+
+    def visit_BoolOp(self, node: gast.BoolOp) -> Any:
+        if all(map(is_python, node.values[:-1])) or not self._movable(node.values[1:]):
+            return self.generic_visit(node)
+        template = _AND if isinstance(node.op, gast.And) else _OR
+        values = [self.visit(value) for value in node.values]
+        result = values[-1]
+        for value in values[-2::-1]:
+            result = self._binary(template, value, result, node)
+        return result
+
+    def _binary(self, template: str, left: gast.expr, right: gast.expr, at: gast.AST) -> gast.expr:
+        thunk = self._thunk(right)
+        call = "OPS.and_(LEFT, THUNK)" if template is _AND else "OPS.or_(LEFT, THUNK)"
+        short = expression(call, at, OPS=self.namer.operators, LEFT=self.short(left), THUNK=thunk)
+        long = self._make(template, at, LEFT=left, RIGHT=right, THUNK=thunk)
+        return self._both(long, short)
+
+    def visit_UnaryOp(self, node: gast.UnaryOp) -> Any:
+        if not isinstance(node.op, gast.Not) or is_python(node):
+            return self.generic_visit(node)
+        operand = self.visit(node.operand)
+        short = expression("OPS.not_(X)", node, OPS=self.namer.operators, X=self.short(operand))
+        return self._both(self._make(_NOT, node, X=operand), short)
+
+    def visit_IfExp(self, node: gast.IfExp) -> Any:
+        if is_python(node.test) or not self._movable([node.body, node.orelse]):
+            return self.generic_visit(node)
+        test, body, orelse = self.visit(node.test), self.visit(node.body), self.visit(node.orelse)
+        thunk, other = self._thunk(body), self._thunk(orelse)
+        short = expression("OPS.if_exp(TEST, THUNK, OTHER)", node, OPS=self.namer.operators, TEST=self.short(test),
+                           THUNK=thunk, OTHER=other)  # fmt: skip
+        return self._both(self._make(_IF, node, TEST=test, BODY=body, ORELSE=orelse, THUNK=thunk, OTHER=other), short)
+
+    def visit_Compare(self, node: gast.Compare) -> Any:
+        if len(node.ops) == 1 or not self._movable(node.comparators):
+            return self.generic_visit(node)
+        left, links = self.visit(node.left), []
+        for op, operand in zip(node.ops, node.comparators, strict=True):
+            right, again = self._twice(self.visit(operand), operand is node.comparators[-1])
+            links.append(gast.copy_location(gast.Compare(left=left, ops=[op], comparators=[right]), node))
+            left = again
+        result: gast.expr = links[-1]
+        for link in links[-2::-1]:
+            result = self._binary(_AND, link, result, node)
+        return result
+
+    def _twice(self, value: gast.expr, last: bool) -> tuple[gast.expr, gast.expr]:
+        """The value, and an expression that gives it again."""
+        if last or isinstance(value, (gast.Name, gast.Constant)):
+            return value, value
+        temporary = self.namer.new("middle")
+        return (expression("(M := X)", value, M=temporary, X=value), expression("M", value, M=temporary))
+
+    def short(self, node: gast.expr) -> gast.expr:
+        """The form of a rewritten expression that calls the operators at once: smaller, for staged code."""
+        return self._short.get(id(node), node)
+
+    def _both(self, long: gast.expr, short: gast.expr) -> gast.expr:
+        self._short[id(long)] = short
+        self._kept.append(long)
+        return long
+
+    def _make(self, template: str, at: gast.AST, **holes: gast.expr) -> gast.expr:
+        return expression(template, at, OPS=self.namer.operators, V=self.namer.value, **holes)
+
+    def _thunk(self, node: gast.expr) -> gast.expr:
+        short = self.short(node)
+        written = sorted(_user_walrus(short, self.namer))
+        if not written:
+            return expression("lambda: X", node, X=short)
+        (made,) = statements("def F():\n    DECLARE\n    return X", node, F=self.namer.new("operand"), X=short,
+                             DECLARE=declare(written, self.globals, node))  # fmt: skip
+        self.before.append(made)
+        return expression("F", node, F=made.name)
+
+    def _movable(self, operands: list[gast.expr]) -> bool:
+        """Whether the operands can become thunks: they hold no `yield`, and no name to bind inside a lambda."""
+        nodes = [part for operand in operands for part in gast.walk(operand)]
+        if any(isinstance(part, (gast.Yield, gast.YieldFrom, gast.Await)) for part in nodes):
+            return False
+        return not self.lambdas or not any(isinstance(part, gast.NamedExpr) for part in nodes)
+
+
+def _user_walrus(node: gast.AST, namer: Namer) -> set[str]:
+    found = {part.target.id for part in gast.walk(node) if isinstance(part, gast.NamedExpr)}
+    return {identifier for identifier in found if not namer.made(identifier)}

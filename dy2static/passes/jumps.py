@@ -1,0 +1,234 @@
+"""`return`, `break`, `continue` and the `else` of loops become assignments and branches.
+
+Before:                             After:
+    for v in xs:                        stop = returned = False
+        if v > 3:                       for v in xs:                # guards: returned, stop
+            return v                        if v > 3:
+        if v < 0:                               value = v; returned = True
+            break                           elif v < 0:
+    else:                                       stop = True
+        v = 7                           if not (returned or stop):
+    return -v                               v = 7
+                                        if not returned:
+                                            value = -v
+                                        return value
+
+What follows an `if` of which one branch jumps moves into the other branch; a flag is made only where that does not do.
+A loop leaves when one of its `guards` is set. Jumps in a `finally` stay, as do the returns of generators.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import gast
+
+from ..cfg import LOOPS, TRIES
+from ..names import Namer
+from ..scope import FUNCTIONS, within
+from ..template import expression, name, statements
+
+WITHS = (gast.With, gast.AsyncWith)
+
+
+class Loop(NamedTuple):
+    """The flags of the loop around."""
+
+    stop: str
+    skip: str
+
+
+class Block(NamedTuple):
+    """Rewritten statements.
+
+    Attributes:
+        body: the statements.
+        ends: whether control never reaches what follows, other than by a jump.
+        flags: the flags that a jump may have set.
+    """
+
+    body: list[gast.stmt]
+    ends: bool
+    flags: set[str]
+
+
+class Jumps:
+    """Rewrites the jumps of one function, in place.
+
+    Arguments:
+        namer: makes the flags.
+        returns: whether to rewrite returns too; those of a generator stay.
+    """
+
+    def __init__(self, namer: Namer, returns: bool = True) -> None:
+        self.namer = namer
+        self.returns = returns
+        self.returned, self.value = namer.new("returned"), namer.new("return")
+        self._guarding: set[str] = set()
+
+    def function(self, node: gast.FunctionDef) -> None:
+        """Rewrites the body of a function."""
+        self.returns = self.returns and _nested_return(node.body)
+        body = [*node.body, *statements("return None", node.body[-1])] if self.returns else node.body
+        new = self._block(body, None).body
+        if self.returns:
+            new = [*self._reset(self.returned, node.body[0]), *new, *statements("return V", node.body[-1], V=self.value)]
+        node.body = self._pruned(new)
+
+    def _block(self, body: list[gast.stmt], loop: Loop | None) -> Block:
+        out: list[gast.stmt] = []
+        flags: set[str] = set()
+        for i, stmt in enumerate(body):
+            if isinstance(stmt, (gast.Return, gast.Break, gast.Continue, gast.Raise)):
+                new, flag = self._jump(stmt, loop)
+                return Block(out + new, True, flags | flag)
+            if not self._concerns(stmt):
+                out.append(stmt)
+                continue
+            done, rest = self._compound(stmt, body[i + 1 :], loop)
+            out += done.body
+            flags |= done.flags
+            if done.ends or not rest:
+                return Block(out, done.ends, flags)
+            if done.flags:
+                tail = self._block(rest, loop)
+                return Block(out + self._guard(done.flags, tail.body, rest[0]), tail.ends, flags | tail.flags)
+        return Block(out, False, flags)
+
+    def _jump(self, stmt: gast.stmt, loop: Loop | None) -> tuple[list[gast.stmt], set[str]]:
+        if isinstance(stmt, gast.Return) and self.returns:
+            value = stmt.value or expression("None", stmt)
+            return [*statements("X = V", stmt, X=self.value, V=value), *self._set(self.returned, stmt)], {self.returned}
+        if isinstance(stmt, (gast.Break, gast.Continue)) and loop is not None:
+            flag = loop.stop if isinstance(stmt, gast.Break) else loop.skip
+            return self._set(flag, stmt), {flag}
+        return [stmt], set()
+
+    def _concerns(self, stmt: gast.stmt) -> bool:
+        if isinstance(stmt, LOOPS) and stmt.orelse:
+            return True
+        kinds = (gast.Break, gast.Continue, *((gast.Return,) if self.returns else ()), *LOOPS)
+        return isinstance(stmt, (gast.If, *WITHS, *TRIES, *LOOPS)) and within(stmt, kinds)
+
+    def _compound(self, stmt: Any, rest: list[gast.stmt], loop: Loop | None) -> tuple[Block, list[gast.stmt]]:
+        """The statement rewritten, and what is left of the statements after it."""
+        if isinstance(stmt, gast.If):
+            return self._if(stmt, rest, loop)
+        if isinstance(stmt, LOOPS):
+            return self._loop(stmt, loop), rest
+        if isinstance(stmt, WITHS):
+            body = self._block(stmt.body, loop)
+            stmt.body = body.body
+            return Block([stmt], False, body.flags), rest
+        return self._try(stmt, loop), rest
+
+    def _if(self, stmt: gast.If, rest: list[gast.stmt], loop: Loop | None) -> tuple[Block, list[gast.stmt]]:
+        jumps = within(stmt, (gast.Return, gast.Break, gast.Continue))
+        body_ends, else_ends = self._ends(stmt.body), self._ends(stmt.orelse)
+        if jumps and rest and body_ends != else_ends:
+            stmt.body, stmt.orelse = (stmt.body, stmt.orelse + rest) if body_ends else (stmt.body + rest, stmt.orelse)
+            rest = []
+        body, orelse = self._block(stmt.body, loop), self._block(stmt.orelse, loop)
+        stmt.body, stmt.orelse = body.body, orelse.body
+        return Block([stmt], body.ends and orelse.ends, body.flags | orelse.flags), rest
+
+    def _ends(self, body: list[gast.stmt]) -> bool:
+        """Whether control never gets to what follows the statements."""
+        for stmt in body:
+            if isinstance(stmt, (gast.Return, gast.Break, gast.Continue, gast.Raise)):
+                return True
+            if isinstance(stmt, gast.If) and self._ends(stmt.body) and self._ends(stmt.orelse):
+                return True
+        return False
+
+    def _loop(self, stmt: Any, outer: Loop | None) -> Block:
+        loop = Loop(self.namer.new("stop"), self.namer.new("skip"))
+        body = self._block(stmt.body, loop)
+        reset = self._reset(loop.skip, stmt) if loop.skip in body.flags else []
+        stmt.body = reset + body.body
+        stmt.guards = sorted(body.flags - {loop.skip})
+        self._guarding.update(stmt.guards)
+        flags = body.flags & {self.returned}
+        out = [*(self._reset(loop.stop, stmt) if loop.stop in body.flags else []), stmt]
+        endless = isinstance(stmt, gast.While) and isinstance(stmt.test, gast.Constant) and bool(stmt.test.value)
+        ends = endless and loop.stop not in body.flags
+        if stmt.orelse:
+            orelse = self._block(stmt.orelse, outer)
+            stmt.orelse = []
+            out += self._guard(stmt.guards, orelse.body, stmt) if stmt.guards else orelse.body
+            flags = flags | orelse.flags
+        return Block(out, ends, flags)
+
+    def _try(self, stmt: Any, loop: Loop | None) -> Block:
+        body, orelse = self._block(stmt.body, loop), self._block(stmt.orelse, loop)
+        handlers = [self._block(handler.body, loop) for handler in stmt.handlers]
+        stmt.body, stmt.orelse = body.body, orelse.body
+        if body.flags and stmt.orelse:
+            stmt.orelse = self._guard(body.flags, orelse.body, stmt.orelse[0])
+        for handler, new in zip(stmt.handlers, handlers, strict=True):
+            handler.body = new.body
+        if not within(stmt.finalbody, (gast.Return, gast.Break, gast.Continue)):
+            stmt.finalbody = self._block(stmt.finalbody, loop).body
+        ends = (body.ends or orelse.ends) and all(new.ends for new in handlers)
+        return Block([stmt], ends, body.flags.union(orelse.flags, *(new.flags for new in handlers)))
+
+    def _guard(self, flags: Sequence[str] | set[str], body: list[gast.stmt], at: gast.stmt) -> list[gast.stmt]:
+        if not body:
+            return []
+        ordered = sorted(flags)
+        self._guarding.update(ordered)
+        guard = gast.copy_location(gast.If(test=not_set(ordered, at), body=body, orelse=[]), at)
+        guard.guards = ordered
+        return [guard]
+
+    def _set(self, flag: str, at: gast.AST) -> list[gast.stmt]:
+        return statements("F = True", at, F=flag)
+
+    def _reset(self, flag: str, at: gast.AST) -> list[gast.stmt]:
+        return statements("F = False", at, F=flag)
+
+    def _pruned(self, body: list[gast.stmt]) -> list[gast.stmt]:
+        """The statements without the flags that nothing asks for."""
+        made = {self.returned} | {n for n in self._flags(body)}
+        return _Prune(made - self._guarding).block(body)
+
+    def _flags(self, body: list[gast.stmt]) -> set[str]:
+        prefixes = (self.namer.prefix + "stop", self.namer.prefix + "skip")
+        names = (node for stmt in body for node in gast.walk(stmt) if isinstance(node, gast.Name))
+        return {node.id for node in names if node.id.startswith(prefixes)}
+
+
+class _Prune(gast.NodeTransformer):
+    def __init__(self, unused: set[str]) -> None:
+        self.unused = unused
+
+    def block(self, body: list[gast.stmt]) -> list[gast.stmt]:
+        out = [new for stmt in body if (new := self.visit(stmt)) is not None]
+        return out
+
+    def generic_visit(self, node: Any) -> Any:
+        if isinstance(node, (gast.expr, gast.ClassDef, *FUNCTIONS)):
+            return node
+        super().generic_visit(node)
+        if isinstance(getattr(node, "body", None), list) and not node.body:
+            node.body = [gast.copy_location(gast.Pass(), node)]
+        return node
+
+    def visit_Assign(self, node: gast.Assign) -> gast.Assign | None:
+        target = node.targets[0]
+        return None if isinstance(target, gast.Name) and target.id in self.unused else node
+
+
+def not_set(flags: list[str], at: gast.AST) -> gast.expr:
+    """`not (flag or ...)`"""
+    values = [name(flag, at) for flag in flags]
+    union = values[0] if len(values) == 1 else gast.copy_location(gast.BoolOp(gast.Or(), values), at)
+    return gast.copy_location(gast.UnaryOp(gast.Not(), union), at)
+
+
+def _nested_return(body: list[gast.stmt]) -> bool:
+    """Whether a return stands inside a branch or a loop, or where code follows it."""
+    inside = [stmt for stmt in body if isinstance(stmt, (gast.If, *LOOPS, *WITHS, *TRIES))]
+    branches = [node for stmt in inside for node in gast.walk(stmt) if isinstance(node, (gast.If, *LOOPS))]
+    return any(within(node, (gast.Return,)) for node in branches)

@@ -1,0 +1,113 @@
+"""Stores to attributes and items go through the operators, so that a framework can see them.
+
+Before:                             After:
+    self.h = x                          ops.setattr_(self, "h", x)
+    a, d["k"] = pair                    a, item = pair; ops.setitem_(d, "k", item)
+    d[i] += 1                           o = d; k = i; v = o[k]; v += 1; ops.setitem_(o, k, v)
+    del d["k"]                          ops.delitem_(d, "k")
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import gast
+
+from ..scope import FUNCTIONS, within
+from ..template import constant, expression, name, statements
+from .hoist import Hoist
+
+_PLACES = (gast.Attribute, gast.Subscript)
+
+
+class Stores(Hoist):
+    """Rewrites the stores of one scope."""
+
+    def generic_visit(self, node: Any) -> Any:
+        if isinstance(node, (gast.expr, *FUNCTIONS)):
+            return node
+        return super().generic_visit(node)
+
+    def visit_Assign(self, node: gast.Assign) -> Any:
+        if not any(isinstance(part, _PLACES) for target in node.targets for part in _places(target)):
+            return node
+        one = node.targets[0]
+        if len(node.targets) == 1 and isinstance(one, _PLACES) and not within(one, (gast.Call,)):
+            return [self._store(node.targets[0], node.value)]
+        value = self.namer.new("assigned")
+        out = statements("V = VALUE", node, V=value, VALUE=node.value)
+        for target in node.targets:
+            stores: list[gast.stmt] = []
+            plain = self._plain(target, stores)
+            value_again = name(value, node)
+            if isinstance(target, _PLACES):
+                out.append(self._store(target, value_again))
+                continue
+            assign = gast.Assign(targets=[plain], value=value_again, type_comment=None)
+            out += [gast.copy_location(assign, node), *stores]
+        return out
+
+    def _plain(self, target: Any, stores: list[gast.stmt]) -> Any:
+        """The target with a temporary for each place; `stores` moves the temporaries there."""
+        if isinstance(target, _PLACES):
+            item = self.namer.new("item")
+            stores.append(self._store(target, name(item, target)))
+            return name(item, target, gast.Store())
+        if isinstance(target, (gast.Tuple, gast.List)):
+            target.elts = [self._plain(element, stores) for element in target.elts]
+        elif isinstance(target, gast.Starred):
+            target.value = self._plain(target.value, stores)
+        return target
+
+    def visit_AugAssign(self, node: gast.AugAssign) -> Any:
+        target = node.target
+        if not isinstance(target, _PLACES):
+            return node
+        obj, key, value = (self.namer.new(purpose) for purpose in ("object", "key", "old"))
+        out = statements("O = OBJECT", node, O=obj, OBJECT=target.value)
+        if isinstance(target, gast.Subscript):
+            out += statements("K = KEY", node, K=key, KEY=_key(target.slice, self.namer.operators))
+            again: Any = gast.Subscript(name(obj, node), name(key, node), gast.Load())
+        else:
+            again = gast.Attribute(name(obj, node), target.attr, gast.Load())
+        out += statements("V = PLACE", node, V=value, PLACE=gast.copy_location(again, node))
+        out.append(gast.copy_location(gast.AugAssign(name(value, node, gast.Store()), node.op, node.value), node))
+        return [*out, self._store(again, name(value, node))]
+
+    def visit_Delete(self, node: gast.Delete) -> Any:
+        return [self._delete(target) for target in node.targets]
+
+    def _delete(self, target: Any) -> gast.stmt:
+        if not isinstance(target, _PLACES):
+            return gast.copy_location(gast.Delete(targets=[target]), target)
+        return self._call(target, "delattr_", "delitem_")
+
+    def _store(self, target: Any, value: gast.expr) -> gast.stmt:
+        return self._call(target, "setattr_", "setitem_", value)
+
+    def _call(self, target: Any, attribute: str, item: str, *value: gast.expr) -> gast.stmt:
+        if isinstance(target, gast.Attribute):
+            method, key = attribute, constant(target.attr, target)
+        else:
+            method, key = item, _key(target.slice, self.namer.operators)
+        call = expression(f"OPS.{method}(O, K)", target, OPS=self.namer.operators, O=target.value, K=key)
+        call.args += value
+        return gast.copy_location(gast.Expr(value=call), target)
+
+
+def _places(target: Any) -> list[Any]:
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return [part for element in target.elts for part in _places(element)]
+    return _places(target.value) if isinstance(target, gast.Starred) else [target]
+
+
+def _key(key: Any, operators: str) -> Any:
+    """A subscript as a value: `a:b` is `slice(a, b)`."""
+    if isinstance(key, gast.Slice):
+        none = expression("None", key if hasattr(key, "lineno") else key.lower or key.upper)
+        return expression("OPS.slice(A, B, C)", none, OPS=operators, A=key.lower or none, B=key.upper or none,
+                          C=key.step or none)  # fmt: skip
+    if isinstance(key, gast.Tuple):
+        elements = [_key(element, operators) for element in key.elts]
+        return gast.copy_location(gast.Tuple(elements, gast.Load()), key)
+    return key

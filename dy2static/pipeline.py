@@ -1,0 +1,94 @@
+"""The passes in order: each removes one construct; control flow goes last."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import gast
+
+from .facts import Facts, compound
+from .names import Namer
+from .passes.calls import Calls
+from .passes.checks import Checks
+from .passes.comprehensions import Comprehensions
+from .passes.control_flow import ControlFlow
+from .passes.expressions import Expressions
+from .passes.jumps import Jumps
+from .passes.match import Match
+from .passes.reads import uncertain
+from .passes.simplify import Simplify
+from .passes.stores import Stores
+from .scope import Access, within
+
+
+class Options(NamedTuple):
+    """What the code is made for.
+
+    Attributes:
+        fast: whether Python values get code of their own (see the control-flow pass).
+        stores, raises: whether the runtime wants to see stores to objects, and raises.
+    """
+
+    fast: bool = True
+    stores: bool = False
+    raises: bool = False
+
+
+class Pipeline:
+    """Converts functions of one source tree.
+
+    Arguments:
+        namer: makes names for the whole tree.
+        options: what the code is made for.
+    """
+
+    def __init__(self, namer: Namer, options: Options) -> None:
+        self.namer = namer
+        self.options = options
+
+    def function(self, node: gast.FunctionDef, cell: bool = False) -> None:
+        """Converts a function and those nested in it, in place.
+
+        Arguments:
+            node: the function.
+            cell: whether `super()` without arguments may stand in it.
+        """
+        globals_ = Access(node.body).globals
+        self._canonical(node, globals_)
+        facts = Facts(node, self.namer)
+        changes = {id(stmt): facts.changes(stmt) for stmt in compound(node.body)}
+        self._expressions(node, facts, cell)
+        for nested in _nested(node.body):
+            self.function(nested, cell)
+        flow = ControlFlow(self.namer, facts, changes, self.options.fast, self.options.raises)
+        node.body = flow.function(node.body)
+
+    def _canonical(self, node: Any, globals_: set[str]) -> None:
+        """Leaves only branches, loops without `else`, and statements without jumps."""
+        generator = within(node.body, (gast.Yield, gast.YieldFrom))
+        Simplify(self.namer).function(node)
+        Match(self.namer).function(node)
+        node.body = Comprehensions(self.namer, globals_).block(node.body)
+        Jumps(self.namer, returns=not generator).function(node)
+
+    def _expressions(self, node: Any, facts: Facts, cell: bool) -> None:
+        """Rewrites what is no control flow."""
+        first = next(iter([*node.args.posonlyargs, *node.args.args]), None)
+        node.body = Calls(self.namer, first.id if cell and first is not None else None).block(node.body)
+        checked = uncertain(facts.graph, facts.flow, self.namer.prefix)
+        node.body = Expressions(self.namer, facts.globals, checked).block(node.body)
+        if self.options.stores:
+            node.body = Stores(self.namer).block(node.body)
+        node.body = Checks(self.namer).block(node.body)
+
+
+def _nested(body: list[Any]) -> list[gast.FunctionDef]:
+    """The functions defined in this scope, those that are coroutines apart."""
+    found, stack = [], list(body)
+    while stack:
+        node = stack.pop()
+        if isinstance(node, gast.FunctionDef):
+            found.append(node)
+        elif not isinstance(node, (gast.expr, gast.ClassDef, gast.AsyncFunctionDef)):
+            stack += gast.iter_child_nodes(node)
+    return found

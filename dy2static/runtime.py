@@ -1,0 +1,128 @@
+"""What a framework fills in: the meaning of control flow on staged values."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .state import State
+    from .where import Where
+
+
+class Runtime:
+    """The meaning of Python for values that are not known yet; this base class is plain Python.
+
+    A framework derives from it. Converted code decides by value: it runs Python for Python values and asks the runtime
+    only when `is_staged` or `is_staged_iterable` says that a value is staged.
+
+    Example:
+        >>> import dy2static
+        >>> dy2static.Runtime().is_staged(3)
+        False
+    """
+
+    def is_staged(self, value: Any) -> bool:
+        """Whether the value is a traced tensor, of which Python cannot know the truth."""
+        return False
+
+    def is_staged_iterable(self, value: Any) -> bool:
+        """Whether a loop over the value is staged: a tensor, or a range, enumerate or zip made of tensors."""
+        return False
+
+    # Statements. `state` gets and sets the variables which the bodies change.
+
+    def if_(self, pred: Any, body: Callable[[], None], orelse: Callable[[], None], state: State, where: Where) -> None:
+        """An `if` on a staged `pred`; `body` and `orelse` act on the variables through `state`."""
+        raise NotImplementedError(_missing("if_"))
+
+    def while_(
+        self, test: Callable[[], Any], body: Callable[[], None], state: State, where: Where, first_test: Any
+    ) -> None:
+        """A `while` whose test has just returned the staged value `first_test`."""
+        raise NotImplementedError(_missing("while_"))
+
+    def for_(
+        self,
+        iterable: Any,
+        body: Callable[[Any], None],
+        extra_test: Callable[[], Any] | None,
+        state: State,
+        where: Where,
+    ) -> None:
+        """A `for` over a staged iterable; `extra_test` is asked before each iteration (break and return flags)."""
+        raise NotImplementedError(_missing("for_"))
+
+    def assert_(self, test: Any, message: Callable[[], Any] | None, where: Where) -> None:
+        """An `assert` of a staged test."""
+        raise NotImplementedError(_missing("assert_"))
+
+    def raise_(self, exc: BaseException | type[BaseException], where: Where) -> Any:
+        """A `raise`; where it returns instead of raising, the innermost function or staged body is left."""
+        raise exc
+
+    # Expressions. The left operand is a value, the others are thunks.
+
+    def and_(self, left: Any, right: Callable[[], Any]) -> Any:
+        """`left and right()` for a staged left operand."""
+        raise NotImplementedError(_missing("and_"))
+
+    def or_(self, left: Any, right: Callable[[], Any]) -> Any:
+        """`left or right()` for a staged left operand."""
+        raise NotImplementedError(_missing("or_"))
+
+    def not_(self, value: Any) -> Any:
+        """`not value` for a staged value."""
+        raise NotImplementedError(_missing("not_"))
+
+    def if_exp(self, pred: Any, body: Callable[[], Any], orelse: Callable[[], Any], where: Where) -> Any:
+        """`body() if pred else orelse()` for a staged `pred`."""
+        raise NotImplementedError(_missing("if_exp"))
+
+    # Calls.
+
+    def builtin(self, f: Any) -> Any | None:
+        """What to call in place of a Python builtin, or None for the builtin itself.
+
+        Asked for builtin functions and types (len, range, int, ...) and for bound methods of builtin containers
+        (`outs.append`, whose `__self__` is the list).
+        """
+        return None
+
+    def is_own(self, f: Any) -> bool:
+        """Whether `f` belongs to the framework and is called as it is."""
+        return False
+
+    def call(self, f: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """A call of `f`, already converted; override it to watch the calls."""
+        return f(*args, **kwargs)
+
+    # State on objects. Loads are plain Python; a composite variable such as `self.h` is read with `getattr_`.
+
+    def getattr_(self, obj: Any, name: str) -> Any:
+        """`obj.name`, read as part of the state of a statement."""
+        return getattr(obj, name)
+
+    def setattr_(self, obj: Any, name: str, value: Any) -> None:
+        """`obj.name = value`."""
+        setattr(obj, name, value)
+
+    def delattr_(self, obj: Any, name: str) -> None:
+        """`del obj.name`."""
+        delattr(obj, name)
+
+    def getitem_(self, obj: Any, key: Any) -> Any:
+        """`obj[key]`, read as part of the state of a statement."""
+        return obj[key]
+
+    def setitem_(self, obj: Any, key: Any, value: Any) -> None:
+        """`obj[key] = value`."""
+        obj[key] = value
+
+    def delitem_(self, obj: Any, key: Any) -> None:
+        """`del obj[key]`."""
+        del obj[key]
+
+
+def _missing(method: str) -> str:
+    return f"the runtime calls a value staged, but does not define `Runtime.{method}`: define it"

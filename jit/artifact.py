@@ -1,0 +1,108 @@
+"""Files of a saved program: a JSON manifest, weights as safetensors, and StableHLO.
+
+The manifest is the commit point. Data files carry a digest in their names and are written first; the manifest is then
+replaced in one step, and only afterwards are files that it no longer names removed. So a save that fails or is killed
+half-way leaves the old artefact whole.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from pathlib import Path
+from typing import Any
+
+FORMAT = "paddle_lite_py.artifact"
+VERSION = 1
+MAX_MANIFEST = 1 << 28
+
+
+class ArtifactError(ValueError):
+    """Saved files are missing, damaged, foreign or of a newer version."""
+
+
+def write(prefix: str, manifest: dict[str, Any], blobs: dict[str, bytes]) -> None:
+    """Write a manifest and its data files; `blobs` maps a suffix to content.
+
+    Raises:
+        OSError: if the folder cannot be written; the files that were there stay whole.
+    """
+    path = Path(f"{prefix}.json")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    old = _files_of(path)
+    files = {}
+    for suffix, content in blobs.items():
+        digest = hashlib.sha256(content).hexdigest()
+        name = f"{path.name.removesuffix('.json')}.{digest[:12]}.{suffix}"
+        files[suffix] = {"name": name, "size": len(content), "sha256": digest}
+        if not (path.parent / name).exists():
+            _replace(path.parent / name, content)
+    head = {"format": FORMAT, "version": VERSION, "files": files}
+    _replace(path, json.dumps(head | manifest, indent=1).encode())
+    for name in old - {f["name"] for f in files.values()}:
+        (path.parent / name).unlink(missing_ok=True)
+
+
+def _replace(path: Path, content: bytes) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as f:
+            f.write(content)
+            f.flush()
+            os.fsync(f.fileno())
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, path)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def _files_of(path: Path) -> set[str]:
+    try:
+        files = json.loads(path.read_bytes())["files"].values()
+        return {f["name"] for f in files if os.path.basename(f["name"]) == f["name"]}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return set()
+
+
+def read(prefix: str) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Manifest and data files of an artefact, checked.
+
+    Raises:
+        ArtifactError: saying which file is missing, damaged, foreign or too new.
+    """
+    path = Path(f"{prefix}.json")
+    if not path.is_file():
+        raise ArtifactError(f"no saved program at '{prefix}': {path} is not there")
+    if path.stat().st_size > MAX_MANIFEST:
+        raise ArtifactError(f"{path} is larger than any manifest ({path.stat().st_size} bytes)")
+    try:
+        manifest = json.loads(path.read_bytes())
+    except (ValueError, RecursionError) as e:
+        raise ArtifactError(f"{path} is damaged: {e}") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
+        raise ArtifactError(f"{path} is not a program saved by paddle.jit.save")
+    if manifest.get("version") != VERSION:
+        raise ArtifactError(f"{path} has format version {manifest.get('version')!r}; this package reads {VERSION}: update it")
+    try:
+        blobs = {suffix: _blob(path.parent, f) for suffix, f in manifest["files"].items()}
+    except (KeyError, TypeError, AttributeError) as e:
+        raise ArtifactError(f"{path} is damaged: {type(e).__name__}: {e}") from None
+    return manifest, blobs
+
+
+def _blob(folder: Path, entry: dict[str, Any]) -> bytes:
+    name = entry["name"]
+    if not isinstance(name, str) or os.path.basename(name) != name or not name:
+        raise ArtifactError(f"the manifest names a file outside of its folder: {name!r}")
+    path = folder / name
+    if not path.is_file():
+        raise ArtifactError(f"{path} is missing; copy it together with the manifest")
+    if path.stat().st_size != entry["size"]:
+        raise ArtifactError(f"{path} has {path.stat().st_size} bytes, the manifest says {entry['size']}: it is truncated or foreign")
+    content = path.read_bytes()
+    if hashlib.sha256(content).hexdigest() != entry["sha256"]:
+        raise ArtifactError(f"{path} is damaged: its content does not match the manifest")
+    return content

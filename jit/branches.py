@@ -1,0 +1,147 @@
+"""Staged `if`: both branches become blocks of one cond operator, and what they leave behind is joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from dy2static import Undefined
+from paddle_lite_py import control
+from paddle_lite_py import structure as nested
+from paddle_lite_py.builder import Builder, Frame
+from paddle_lite_py.program import Value
+from paddle_lite_py.tensor import Tensor
+
+from . import merge
+from .cells import Cell, Path, content, follow, store, variables, written_cell
+from .errors import branch_mismatch
+
+
+class Outputs:
+    """The outputs that two open frames are given, pair by pair."""
+
+    def __init__(self, builder: Builder, true: Frame, false: Frame) -> None:
+        self.builder = builder
+        self.frames = (true, false)
+        self.pairs: list[tuple[Value, Value]] = []
+
+    def add(self, a: Any, b: Any, shape: Any, dtype: Any) -> None:
+        """Add one output: in each frame a tensor, a number, or None for zeros that nothing reads."""
+        made = []
+        for frame, x in zip(self.frames, (a, b), strict=True):
+            with self.builder.inner(frame):
+                zero = x is None
+                made.append(merge.zeros(self.builder, shape, dtype) if zero else merge.as_value(self.builder, x, dtype))
+        self.pairs.append((made[0], made[1]))
+
+
+def if_(builder: Builder, pred: Tensor, body: Callable[[], None], orelse: Callable[[], None], state: Any, where: Any) -> None:
+    """Trace both branches and leave the joined state behind."""
+    true = follow(builder, body, state)
+    false = follow(builder, orelse, state)
+    before = state.get()
+    outs = Outputs(builder, true.frame, false.frame)
+    joined = [
+        _join(outs, cell, t, f, old, where)
+        for cell, t, f, old in zip(variables(state), true.values, false.values, before, strict=True)
+    ]
+    writes = {k: w for path in (true, false) for k, (w, _) in path.written.items()}
+    stored = [
+        (w, _join(outs, written_cell(w), _after(true, k, w), _after(false, k, w), content(w.before), where))
+        for k, w in writes.items()
+    ]
+    tensors = iter(_emit(builder, pred, outs))
+    state.set([_filled(j, tensors) for j in joined])
+    for write, j in stored:
+        store(builder, write, _filled(j, tensors))
+
+
+def _after(path: Path, key: Any, write: Any) -> Any:
+    return content(path.written[key][1] if key in path.written else write.before)
+
+
+def _join(outs: Outputs, cell: Cell, true: Any, false: Any, before: Any, where: Any) -> Any:
+    """Structure of a variable after the statement; its leaves are new outputs."""
+    if true is false:
+        return nested.Static(true)
+    if not cell.live:
+        return nested.Static(before)
+    if merge.is_absent(true) or merge.is_absent(false):
+        if not cell.internal:
+            return nested.Static(Undefined(cell.name, where))
+        return _one_sided(outs, true, false)
+    if cell.is_gradient and (merge.is_blank(true) or merge.is_blank(false)):
+        return _one_sided(outs, None if merge.is_blank(true) else true, None if merge.is_blank(false) else false)
+    if cell.internal and (true is None or false is None):
+        return _one_sided(outs, true, false)
+    (ts, tl), (fs, fl) = merge.parts(true), merge.parts(false)
+    if not _alike(ts, fs):
+        raise branch_mismatch(cell.name, merge.describe(true), merge.describe(false), where)
+    tl_it, fl_it = iter(tl), iter(fl)
+    return _join_tree(outs, cell, ts, tl_it, fl_it, where)
+
+
+def _alike(a: Any, b: Any) -> bool:
+    if isinstance(a, nested.Nest) and isinstance(b, nested.Nest):
+        same = a.kind is b.kind and a.keys == b.keys and len(a.children) == len(b.children)
+        return same and all(_alike(x, y) for x, y in zip(a.children, b.children, strict=True))
+    return bool(a == b)
+
+
+def _join_tree(outs: Outputs, cell: Cell, tree: Any, true: Iterator[Any], false: Iterator[Any], where: Any) -> Any:
+    if isinstance(tree, nested.Nest):
+        children = [_join_tree(outs, cell, c, true, false, where) for c in tree.children]
+        return tree._replace(children=tuple(children))
+    if tree is not nested.LEAF:
+        return tree
+    t, f = next(true), next(false)
+    if t is f or (type(t) is type(f) and not isinstance(t, Tensor) and t == f):
+        return nested.Static(t)
+    try:
+        shape, dtype = merge.join(t, f)
+    except merge.Mismatch:
+        raise branch_mismatch(cell.name, merge.describe(t), merge.describe(f), where) from None
+    outs.add(t, f, shape, dtype)
+    return nested.LEAF
+
+
+def _one_sided(outs: Outputs, true: Any, false: Any) -> Any:
+    """A value that exists in one branch only: zeros stand for it in the other, where nothing reads it."""
+    missing_true = merge.is_absent(true) or true is None
+    structure, leaves = merge.parts(false if missing_true else true)
+    for x in leaves:
+        kind = merge.natural_dtype(x)
+        shape = tuple(x._data.shape) if isinstance(x, Tensor) else ()
+        outs.add(None if missing_true else x, x if missing_true else None, shape, kind)
+    return structure
+
+
+def _filled(structure: Any, tensors: Iterator[Any]) -> Any:
+    return nested.unflatten(structure, tensors)
+
+
+def _emit(builder: Builder, pred: Tensor, outs: Outputs) -> list[Tensor]:
+    """The cond operator in the current frame."""
+    true, false = outs.frames
+    operands = list(dict.fromkeys([*true.operands, *false.operands]))
+    for frame, side in zip(outs.frames, (0, 1), strict=True):
+        finish(frame, operands, [p[side] for p in outs.pairs])
+    bound = control.cond(true.block, false.block)
+    grad = any(v.requires_grad for v in true.block.outputs + false.block.outputs)
+    values = builder.emit(bound, (builder.value_of(pred), *operands), grad)
+    for value, (a, b) in zip(values, outs.pairs, strict=True):
+        value.requires_grad = a.requires_grad or b.requires_grad
+    return [builder.handle(v) for v in values]
+
+
+def finish(frame: Frame, operands: list[Value], outputs: list[Value], leading: list[Value] | None = None) -> None:
+    """Close a frame: its inputs in the order of `operands`, after the leading ones that it already has."""
+    inner = {o: i for o, i in zip(frame.operands, [v for v in frame.block.inputs if v in set(frame.lifted.values())], strict=True)}
+    inputs = list(leading or [])
+    for outer in operands:
+        inputs.append(inner[outer] if outer in inner else Value(outer.shape, outer.dtype, frame, outer.requires_grad))
+    frame.block.inputs = inputs
+    frame.block.outputs = list(outputs)
+    frame.closed = True
+
+

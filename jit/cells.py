@@ -1,0 +1,77 @@
+"""The state of a staged statement: the user's variables, and whatever else its bodies write."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from paddle_lite_py.builder import Builder, Frame, Write
+from paddle_lite_py.program import Value
+from paddle_lite_py.tensor import Tensor, wrap
+
+
+class Cell(NamedTuple):
+    """One piece of state: its name in messages, and whether anything reads it afterwards."""
+
+    name: str
+    internal: bool  # the converter made it, and only reads it where it is defined
+    live: bool
+    carried: bool
+    is_gradient: bool = False
+
+
+def variables(state: Any) -> list[Cell]:
+    """A cell for each variable of a statement."""
+    return [
+        Cell(name, state.is_internal(i), live, carried)
+        for i, (name, live, carried) in enumerate(zip(state.names, state.live_out, state.carried, strict=True))
+    ]
+
+
+def written_cell(write: Write) -> Cell:
+    """A cell for a write that was seen in a body."""
+    owner = write.owner
+    if isinstance(owner, Tensor):
+        what = "gradient of " if write.key == "_grad" else ""
+        return Cell(f"{what}tensor '{owner.name}'", False, True, True, write.key == "_grad")
+    place = f"[{write.key!r}]" if write.is_item else f".{write.key}"
+    return Cell(f"{type(owner).__name__}{place}", False, True, True)
+
+
+class Path(NamedTuple):
+    """What one path of a statement did: its frame, the variables after it, and what else it wrote."""
+
+    frame: Frame
+    values: tuple[Any, ...]
+    written: dict[Any, tuple[Write, Any]]
+
+
+def follow(builder: Builder, body: Callable[[], Any], state: Any, prepare: Callable[[], None] | None = None,
+           frame: Frame | None = None) -> Path:  # fmt: skip
+    """Trace a body in a frame of its own, and put everything back as it was."""
+    before = state.get()
+    slots = {(id(s.obj), s.key, s.item) for s in state._slots}
+    with builder.inner(frame) as inner:
+        try:
+            if prepare is not None:
+                prepare()
+            body()
+            values = state.get()
+        finally:
+            written = inner.undo()
+            state._set(before[: state._plain])
+    return Path(inner, values, {k: v for k, v in written.items() if k not in slots})
+
+
+def content(value: Any) -> Any:
+    """What a write holds, with payloads as tensors."""
+    return wrap(value) if isinstance(value, Value) or hasattr(value, "addressable_shards") else value
+
+
+def store(builder: Builder, write: Write, value: Any) -> None:
+    """Write a merged value in the current frame, noted there."""
+    if write.is_item:
+        builder.item_written(write.owner, write.key)
+    else:
+        builder.rebound(write.owner, write.key)
+    write.put(value._data if write.key == "_data" else value)

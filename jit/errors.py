@@ -1,0 +1,32 @@
+"""Errors of staging, in one grammar: the variable and line, what was found on each side, what to do."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+class StagingError(TypeError):
+    """Python control flow on tensors that no static program can mean the same as."""
+
+
+def branch_mismatch(name: str, true: str, false: str, where: Any) -> StagingError:
+    """A variable that differs between the branches of a staged `if`."""
+    return StagingError(
+        f"`{name}` is {true} after the first branch of the `if` at {where} and {false} after the other; "
+        "both must agree, because the condition is a tensor: give it the same structure, shape and dtype in both "
+        f"branches (cast or reshape one of them){_line(where)}"
+    )
+
+
+def loop_mismatch(name: str, before: str, after: str, where: Any) -> StagingError:
+    """A variable whose type or shape changes from one iteration of a staged loop to the next."""
+    return StagingError(
+        f"`{name}` is {before} before the loop at {where} and {after} after one iteration; a loop on a tensor condition "
+        "needs the same structure and shape each time: start it with that shape, or write into a buffer made before "
+        f"the loop (buffer[i] = value){_line(where)}"
+    )
+
+
+def _line(where: Any) -> str:
+    source = getattr(where, "source", "")
+    return f"\n    {source}" if source else ""

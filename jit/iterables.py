@@ -1,0 +1,144 @@
+"""What a staged `for` may run over: a range with a traced bound, a tensor, and enumerate or zip of those."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from paddle_lite_py.tensor import Tensor
+
+from .errors import StagingError
+
+
+class StagedRange:
+    """range() with a tensor among its arguments."""
+
+    def __init__(self, *args: Any) -> None:
+        self.start, self.stop, self.step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+
+    def length(self) -> Any:
+        """Number of items: a tensor."""
+        step = self.step
+        if isinstance(step, Tensor):
+            span = (self.stop - self.start + step - step.sign()) // step
+        else:
+            span = (self.stop - self.start + (step - 1 if step > 0 else step + 1)) // step
+        return span.reshape([]).astype("int64").maximum(0)
+
+    def item(self, i: Tensor) -> Any:
+        """The i-th item, an int64 tensor."""
+        return i * self.step + self.start
+
+    def __len__(self) -> int:
+        raise TypeError("len() of a range over a tensor is not known before the program runs")
+
+    def __iter__(self) -> Any:
+        raise StagingError("a range over a tensor can only be looped over by a `for` that to_static converts")
+
+
+class StagedEnumerate:
+    """enumerate() of something staged."""
+
+    def __init__(self, iterable: Any, start: Any = 0) -> None:
+        self.iterable, self.start = iterable, start
+
+    def length(self) -> Any:
+        """Number of items."""
+        return length_of(self.iterable)
+
+    def item(self, i: Tensor) -> Any:
+        """The i-th pair."""
+        return i + self.start, item_of(self.iterable, i)
+
+
+class StagedZip:
+    """zip() with something staged among its arguments."""
+
+    def __init__(self, *iterables: Any) -> None:
+        self.iterables = iterables
+
+    def length(self) -> Any:
+        """Number of items: that of the shortest."""
+        lengths = [length_of(x) for x in self.iterables]
+        out = lengths[0]
+        for n in lengths[1:]:
+            out = min(out, n) if isinstance(out, int) and isinstance(n, int) else _minimum(out, n)
+        return out
+
+    def item(self, i: Tensor) -> Any:
+        """The i-th tuple."""
+        return tuple([item_of(x, i) for x in self.iterables])
+
+
+class StagedReversed:
+    """reversed() of something staged."""
+
+    def __init__(self, iterable: Any) -> None:
+        self.iterable = iterable
+
+    def length(self) -> Any:
+        """Number of items."""
+        return length_of(self.iterable)
+
+    def item(self, i: Tensor) -> Any:
+        """The i-th item from the end."""
+        return item_of(self.iterable, (i * -1) + self.length() + -1)
+
+
+class StagedMap:
+    """map() over something staged."""
+
+    def __init__(self, f: Callable[..., Any], *iterables: Any) -> None:
+        self.f, self.zip = f, StagedZip(*iterables)
+
+    def length(self) -> Any:
+        """Number of items."""
+        return self.zip.length()
+
+    def item(self, i: Tensor) -> Any:
+        """The i-th result."""
+        return self.f(*self.zip.item(i))
+
+
+STAGED = (StagedRange, StagedEnumerate, StagedZip, StagedReversed, StagedMap)
+
+
+def is_staged(x: Any) -> bool:
+    """True for a tensor with a first dimension and for the staged iterables."""
+    return isinstance(x, STAGED) or isinstance(x, Tensor)
+
+
+def length_of(x: Any) -> Any:
+    """Number of items: an int where it is known."""
+    if isinstance(x, STAGED):
+        return x.length()
+    if isinstance(x, Tensor):
+        if not x.ndim:
+            raise TypeError("a 0-D tensor cannot be iterated over; to loop that many times, use range(n)")
+        return x.shape[0]
+    if hasattr(x, "__len__") and hasattr(x, "__getitem__"):
+        return len(x)
+    raise StagingError(f"zip() or enumerate() of a tensor with a {type(x).__name__}, which cannot be indexed; make it a list")
+
+
+def item_of(x: Any, i: Tensor) -> Any:
+    """The i-th item, i being traced."""
+    if isinstance(x, STAGED):
+        return x.item(i)
+    if isinstance(x, Tensor):
+        return x[i]
+    if isinstance(x, range):
+        return i * x.step + x.start
+    return _stacked(x)[i]
+
+
+def _stacked(items: Any) -> Tensor:
+    from paddle_lite_py.ops.manipulation import stack
+
+    if not all(isinstance(v, Tensor) for v in items):
+        raise StagingError("a list that is looped over together with a tensor must hold tensors of one shape")
+    return stack(list(items))
+
+
+def _minimum(a: Any, b: Any) -> Any:
+    return a.minimum(b) if isinstance(a, Tensor) else b.minimum(a)

@@ -1,0 +1,328 @@
+"""Staged `while` and `for`: bodies become blocks, and the state they change becomes the carries of the loop.
+
+What is carried is found by tracing: a first attempt carries the tensors only; a number that an iteration changes, a
+dtype that it promotes, or a write to state outside makes another attempt, until an iteration leaves the types alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+
+from dy2static import Undefined
+from paddle_lite_py import control
+from paddle_lite_py import structure as nested
+from paddle_lite_py.builder import Builder, Frame, Room, Write
+from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.program import Value
+from paddle_lite_py.tensor import Tensor, wrap
+
+from . import merge
+from .branches import finish
+from .cells import Cell, Path, content, follow, store, variables, written_cell
+from .errors import StagingError, loop_mismatch
+
+MAX_ATTEMPTS = 12
+
+
+class Carry(NamedTuple):
+    """A cell that an iteration changes: its content before the loop, and the dtypes its leaves are carried in."""
+
+    cell: Cell
+    structure: Any
+    leaves: list[Any]
+    shapes: list[tuple[Any, ...]]
+    dtypes: list[Any]
+
+
+class Loop:
+    """One staged loop being traced."""
+
+    def __init__(self, builder: Builder, state: Any, where: Any) -> None:
+        self.builder, self.state, self.where = builder, state, where
+        self.cells = variables(state)
+        self.start = list(state.get())
+        self.carries: dict[Any, Carry] = {}  # by position of a variable, or key of a write
+        self.writes: dict[Any, Write] = {}
+        for i, (cell, value) in enumerate(zip(self.cells, self.start, strict=True)):
+            if not merge.is_absent(value) and any(isinstance(x, Tensor) for x in merge.parts(value)[1]):
+                self.carry(i, cell, value)
+
+    def carry(self, key: Any, cell: Cell, value: Any) -> None:
+        """Carry a cell, with the types it starts with."""
+        structure, leaves = merge.parts(value)
+        shapes = [tuple(x._data.shape) if isinstance(x, Tensor) else () for x in leaves]
+        self.carries[key] = Carry(cell, structure, leaves, shapes, [merge.natural_dtype(x) for x in leaves])
+
+    # -- one attempt -----------------------------------------------------------------------------------------------
+    def enter(self, frame: Frame, index: bool) -> tuple[list[Value], Tensor | None]:
+        """Give a frame its inputs and put them in the variables; returns the inputs and the iteration number."""
+        inputs: list[Value] = []
+        number = None
+        if index:
+            inputs.append(frame.new_input(jax.ShapeDtypeStruct((), "int64")))
+            number = wrap(inputs[0])
+        values = list(self.start)
+        for key, carry in self.carries.items():
+            handles = []
+            for shape, dtype, leaf in zip(carry.shapes, carry.dtypes, carry.leaves, strict=True):
+                grad = isinstance(leaf, Tensor) and not leaf.stop_gradient
+                value = frame.new_input(jax.ShapeDtypeStruct(shape, dtype), grad or key in self.graded)
+                inputs.append(value)
+                handles.append(self.builder.handle(value))
+            filled = nested.unflatten(carry.structure, iter(handles))
+            if key in self.writes:
+                store(self.builder, self.writes[key], filled)
+                self._leaf(frame, key, inputs[-1])
+            else:
+                values[key] = filled
+        self.state.set(values)
+        return inputs, number
+
+    graded: frozenset[Any] = frozenset()
+
+    def _leaf(self, frame: Frame, key: Any, value: Value) -> None:
+        owner = self.writes[key].owner
+        if self.writes[key].key == "_data" and not owner.stop_gradient and owner._source is None:
+            frame.leaves[value] = owner
+
+    def trace(self, run: Callable[[Tensor | None], Any], index: bool) -> tuple[Path, list[Value], Any]:
+        """Trace `run` (a body, or a test that returns its value) on fresh inputs."""
+        box: dict[str, Any] = {}
+        frame = Frame(self.builder.frame)
+
+        def prepare() -> None:
+            box["inputs"], box["number"] = self.enter(frame, index)
+
+        def body() -> None:
+            box["result"] = run(box["number"])
+
+        path = follow(self.builder, body, self.state, prepare, frame)
+        return path, box["inputs"], box["result"]
+
+    def widen(self, path: Path) -> bool:
+        """Compare an iteration's end with its start; True if the carries had to be changed."""
+        changed = False
+        for i, (cell, after) in enumerate(zip(self.cells, path.values, strict=True)):
+            changed |= self._widen_one(i, cell, self.start[i], after)
+        for key, (write, after) in path.written.items():
+            if key not in self.writes:
+                self.writes[key] = write
+            changed |= self._widen_one(key, written_cell(write), content(self.writes[key].before), content(after))
+        return changed
+
+    def _widen_one(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:
+        if after is before:
+            return False
+        if key not in self.carries:
+            return self._newly_carried(key, cell, before, after)
+        carry = self.carries[key]
+        structure, leaves = merge.parts(after)
+        if cell.is_gradient and merge.is_blank(after):
+            return False
+        if structure != carry.structure or len(leaves) != len(carry.leaves):
+            raise loop_mismatch(cell.name, merge.describe(before), merge.describe(after), self.where)
+        changed = False
+        for i, leaf in enumerate(leaves):
+            try:
+                shape, dtype = merge.join(_sample(carry, i), leaf)
+            except merge.Mismatch:
+                found = merge.describe(_sample(carry, i))
+                raise loop_mismatch(cell.name, found, merge.describe(leaf), self.where) from None
+            if dtype != carry.dtypes[i]:
+                carry.dtypes[i], changed = dtype, True
+            if isinstance(leaf, Tensor) and not leaf.stop_gradient and key not in self.graded and dtype.kind not in "biu":
+                if all(not isinstance(x, Tensor) or x.stop_gradient for x in carry.leaves):
+                    self.graded, changed = self.graded | {key}, True
+        return changed
+
+    def _newly_carried(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:
+        if merge.is_absent(after) or not (cell.live or cell.carried):
+            return False
+        if merge.is_absent(before) or (cell.internal and before is None) or (cell.is_gradient and merge.is_blank(before)):
+            structure, leaves = merge.parts(after)
+            if not leaves and structure == merge.parts(before)[0]:
+                return False
+            self.carry(key, cell, after)
+            blank = self.carries[key]
+            self.carries[key] = blank._replace(leaves=[None] * len(leaves))
+            return True
+        if merge.parts(before) == ([], []) or not merge.parts(before)[1]:
+            if merge.parts(before)[0] == merge.parts(after)[0]:
+                return False
+            raise loop_mismatch(cell.name, merge.describe(before), merge.describe(after), self.where)
+        if not _same_numbers(before, after):
+            self.carry(key, cell, before)
+            return True
+        return False
+
+    # -- the operator ----------------------------------------------------------------------------------------------
+    def initial(self) -> list[Value]:
+        """Values of the carries before the loop, in the current frame."""
+        out = []
+        for carry in self.carries.values():
+            for leaf, shape, dtype in zip(carry.leaves, carry.shapes, carry.dtypes, strict=True):
+                absent = leaf is None
+                out.append(merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype))
+        return out
+
+    def final(self, path: Path) -> list[Value]:
+        """Values of the carries after an iteration, in its frame."""
+        out = []
+        with self.builder.inner(path.frame):
+            for key, carry in self.carries.items():
+                after = content(path.written[key][1]) if key in self.writes else path.values[key]
+                leaves = [None] if carry.cell.is_gradient and merge.is_blank(after) else merge.parts(after)[1]
+                for leaf, shape, dtype in zip(leaves, carry.shapes, carry.dtypes, strict=True):
+                    absent = leaf is None
+                    out.append(
+                        merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype)
+                    )
+        return out
+
+    def leave(self, path: Path, results: list[Value]) -> None:
+        """Put the results in the variables."""
+        tensors = iter([self.builder.handle(v) for v in results])
+        filled = {key: nested.unflatten(c.structure, tensors) for key, c in self.carries.items()}
+        values = [filled.get(i, self._untouched(i, path)) for i in range(len(self.start))]
+        self.state.set(values)
+        for key, write in self.writes.items():
+            if key in filled:
+                store(self.builder, write, filled[key])
+
+    def _untouched(self, i: int, path: Path) -> Any:
+        before = self.start[i]
+        if merge.is_absent(before) and not merge.is_absent(path.values[i]):
+            return Undefined(self.cells[i].name, self.where)
+        return before
+
+
+def _sample(carry: Carry, i: int) -> Any:
+    """A tensor of the type a leaf is carried in."""
+    return wrap(Value(carry.shapes[i], carry.dtypes[i]))
+
+
+def _same_numbers(before: Any, after: Any) -> bool:
+    (sb, lb), (sa, la) = merge.parts(before), merge.parts(after)
+    return bool(sb == sa) and all(type(x) is type(y) and x == y for x, y in zip(lb, la, strict=True) if not isinstance(y, Tensor)) and not any(
+        isinstance(y, Tensor) for y in la
+    )
+
+
+def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], state: Any, where: Any) -> None:
+    """A loop on a staged condition."""
+    loop = Loop(builder, state, where)
+    path, inputs, _ = _stable(loop, lambda _: body(), index=False)
+    tested, test_inputs, going = loop.trace(lambda _: test(), index=False)
+    if tested.written:
+        (write, _), *_ = tested.written.values()
+        raise StagingError(f"the condition of the loop at {where} changes {written_cell(write).name}; do it in the body")
+    final_values = loop.final(path)
+    with builder.inner(tested.frame):
+        answer = merge.as_value(builder, going, "bool")
+    init = loop.initial()
+    operands = list(dict.fromkeys([*tested.frame.operands, *path.frame.operands]))
+    finish(tested.frame, operands, [answer], test_inputs)
+    finish(path.frame, operands, final_values, inputs)
+    grad = mode.grad_enabled and any(v.requires_grad for v in final_values)
+    if grad and builder.room is None:
+        builder.room = Room()
+    capacity = builder.room.capacity if grad and builder.room else None
+    bound = control.while_(tested.frame.block, path.frame.block, len(init), capacity)
+    results = list(_append(builder, bound, [*init, *operands], path.frame.block.outputs))
+    loop.leave(path, results[: len(init)])
+    if grad and builder.room:
+        needed = builder.room.needed
+        needed._set_payload(needed.maximum(builder.handle(results[-1]))._data)
+
+
+def for_(
+    builder: Builder,
+    length: int,
+    item: Callable[[Tensor], Any],
+    body: Callable[[Any], None],
+    state: Any,
+    where: Any,
+) -> None:
+    """A loop of known length."""
+    loop = Loop(builder, state, where)
+    path, inputs, _ = _stable(loop, lambda i: body(item(i)), index=True)  # type: ignore[arg-type]
+    finals = loop.final(path)
+    init = loop.initial()
+    operands = list(path.frame.operands)
+    finish(path.frame, operands, finals, inputs)
+    bound = control.for_(path.frame.block, len(init), length)
+    loop.leave(path, list(_append(builder, bound, [*init, *operands], path.frame.block.outputs)))
+
+
+def _stable(loop: Loop, run: Callable[[Tensor | None], Any], index: bool) -> tuple[Path, list[Value], Any]:
+    for _ in range(MAX_ATTEMPTS):
+        path, inputs, result = loop.trace(run, index)
+        if not loop.widen(path):
+            return path, inputs, result
+    raise StagingError(f"the types of the loop at {loop.where} do not settle: each iteration changes them again")
+
+
+def _append(builder: Builder, bound: Any, inputs: list[Value], finals: list[Any]) -> tuple[Value, ...]:
+    grad = any(v.requires_grad for v in finals)
+    values = builder.emit(bound, tuple(inputs), grad)
+    for value, final in zip(values, finals, strict=False):
+        value.requires_grad = final.requires_grad
+    return values
+
+
+def counted(
+    builder: Builder,
+    length: Any,
+    item: Callable[[Tensor], Any],
+    body: Callable[[Any], None],
+    extra_test: Callable[[], Any] | None,
+    state: Any,
+    where: Any,
+) -> None:
+    """A `for` whose length is a tensor, or that a staged break may end: a `while` on a counter."""
+    counter = _Counter(state, merge.zero_index(builder))
+
+    def test() -> Any:
+        more = counter.value < length
+        extra = True if extra_test is None else extra_test()
+        if extra is True:
+            return more
+        return more.logical_and(extra) if isinstance(extra, Tensor) else more.logical_and(more if extra else more != more)
+
+    def step() -> None:
+        now = counter.value
+        body(item(now))
+        counter.value = now + 1
+
+    while_(builder, test, step, counter, where)
+
+
+class _Counter:
+    """A statement's state with a counter in front."""
+
+    def __init__(self, state: Any, zero: Tensor) -> None:
+        self.inner, self.value = state, zero
+        self.names = ("the loop's counter", *state.names)
+        self.live_out = (False, *state.live_out)
+        self.carried = (True, *state.carried)
+        self._slots, self._plain = state._slots, state._plain + 1
+
+    def is_internal(self, index: int) -> bool:
+        """True for what the converter made."""
+        return index == 0 or self.inner.is_internal(index - 1)
+
+    def get(self) -> tuple[Any, ...]:
+        """The counter and the state."""
+        return (self.value, *self.inner.get())
+
+    def set(self, values: Any) -> None:
+        """Set both."""
+        self.value = values[0]
+        self.inner.set(values[1:])
+
+    def _set(self, values: Any) -> None:
+        self.value = values[0]
+        self.inner._set(values[1:])

@@ -1,0 +1,103 @@
+"""Joining the values that a variable has on two paths: both branches, or before and after one iteration."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from dy2static import Undefined
+from paddle_lite_py import dtype as dtypes
+from paddle_lite_py import structure as nested
+from paddle_lite_py.builder import MISSING, Builder
+from paddle_lite_py.op import REGISTRY
+from paddle_lite_py.ops.promote import common, scalar_dtype
+from paddle_lite_py.program import Value
+from paddle_lite_py.tensor import ZEROS, Tensor, wrap
+
+Number = bool | int | float | complex
+
+
+class Mismatch(Exception):
+    """Two values cannot be one; the message says what each is."""
+
+
+def is_value(x: Any) -> bool:
+    """True for what can be the same variable of a program with different contents: tensors and numbers."""
+    return isinstance(x, Tensor) or type(x) in (bool, int, float, complex)
+
+
+def parts(x: Any) -> tuple[Any, list[Any]]:
+    """Structure and leaves of a value; payloads count as tensors."""
+    leaves: list[Any] = []
+    return nested.flatten(wrap(x) if isinstance(x, Value) else x, is_value, leaves), leaves
+
+
+def is_absent(x: Any) -> bool:
+    """True for a variable, attribute or gradient that is not there."""
+    return isinstance(x, Undefined) or x is MISSING
+
+
+def is_blank(x: Any) -> bool:
+    """True for a gradient that stands for zeros."""
+    return x is None or x is ZEROS
+
+
+def describe(x: Any) -> str:
+    """A value in an error message: `float32[3]`, `int 4`, `a list of 2`."""
+    if isinstance(x, Tensor):
+        return f"{x.dtype.name}{x.shape}"
+    if isinstance(x, list | tuple | dict):
+        return f"a {type(x).__name__} of {len(x)}"
+    return f"{type(x).__name__} {x!r}" if isinstance(x, Number | str) else repr(x)[:60]
+
+
+def join(a: Any, b: Any) -> tuple[tuple[int, ...], Any]:
+    """Shape and dtype that two tensors or numbers have in common.
+
+    Raises:
+        Mismatch: if their shapes differ, or one is a tensor with a shape and the other a number.
+    """
+    shape_a, shape_b = _shape(a), _shape(b)
+    if shape_a != shape_b:
+        raise Mismatch(f"{describe(a)} and {describe(b)}")
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        kind = a._data.dtype if a._data.dtype == b._data.dtype else common(a._data.dtype, b._data.dtype)
+    elif isinstance(a, Tensor):
+        kind = scalar_dtype(b, a._data.dtype)
+    elif isinstance(b, Tensor):
+        kind = scalar_dtype(a, b._data.dtype)
+    else:
+        kind = common(natural_dtype(a), natural_dtype(b))
+    return shape_a, jnp.dtype(kind)
+
+
+def _shape(x: Any) -> tuple[Any, ...]:
+    return tuple(x._data.shape) if isinstance(x, Tensor) else ()
+
+
+def natural_dtype(x: Any) -> Any:
+    """The dtype of a tensor, or that a Python number has as one."""
+    return x._data.dtype if isinstance(x, Tensor) else dtypes.as_dtype(type(x)).np
+
+
+def as_value(builder: Builder, x: Any, dtype: Any) -> Value:
+    """A tensor or number as a Value of the current frame, in a dtype."""
+    if not isinstance(x, Tensor):
+        constant = REGISTRY["constant"].bind((x, jnp.dtype(dtype).name, None))
+        return builder.emit(constant, (), False)[0]
+    value = builder.value_of(x)
+    if value.dtype == dtype:
+        return value
+    cast = REGISTRY["cast"].bind((dtypes.from_numpy(jnp.dtype(dtype)),))
+    return builder.emit(cast, (value,), value.requires_grad)[0]
+
+
+def zeros(builder: Builder, shape: tuple[Any, ...], dtype: Any) -> Value:
+    """Zeros in the current frame: what an absent value holds where nothing may read it."""
+    return builder.emit(REGISTRY["constant"].bind((0, jnp.dtype(dtype).name, shape)), (), False)[0]
+
+
+def zero_index(builder: Builder) -> Tensor:
+    """An int64 zero in the current frame."""
+    return builder.handle(zeros(builder, (), "int64"))

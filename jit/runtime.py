@@ -1,0 +1,151 @@
+"""What converted Python means on traced tensors: the framework's side of dy2static."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Callable
+from typing import Any
+
+import dy2static
+from paddle_lite_py.builder import Builder
+from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.tensor import Tensor
+
+from . import branches, checks, loops
+from .builtin import replacement
+from .iterables import is_staged, item_of, length_of
+
+
+class StagedRuntime(dy2static.Runtime):
+    """Python control flow on tensors becomes operators with blocks."""
+
+    @property
+    def builder(self) -> Builder:
+        """The builder of the trace under way."""
+        return mode.interpreter  # type: ignore[return-value]
+
+    def is_staged(self, value: Any) -> bool:
+        """True for every tensor while a program is traced: the content of one made outside may change too."""
+        return isinstance(value, Tensor) and isinstance(mode.interpreter, Builder)
+
+    def is_staged_iterable(self, value: Any) -> bool:
+        """True for a tensor, and for range, enumerate and zip of tensors."""
+        return is_staged(value) and isinstance(mode.interpreter, Builder)
+
+    def if_(self, pred: Any, body: Any, orelse: Any, state: Any, where: Any) -> None:
+        """A cond operator."""
+        branches.if_(self.builder, _truth(pred, where), body, orelse, state, where)
+
+    def while_(self, test: Any, body: Any, state: Any, where: Any, first_test: Any) -> None:
+        """A while operator."""
+        loops.while_(self.builder, lambda: _truth(test(), where), body, state, where)
+
+    def for_(self, iterable: Any, body: Any, extra_test: Any, state: Any, where: Any) -> None:
+        """A for operator where the number of iterations is known, a while operator where it is not."""
+        length = length_of(iterable)
+        if isinstance(length, int) and extra_test is None:
+            if length:
+                loops.for_(self.builder, length, lambda i: item_of(iterable, i), body, state, where)
+            return
+        loops.counted(self.builder, length, lambda i: item_of(iterable, i), body, extra_test, state, where)
+
+    def and_(self, left: Any, right: Any) -> Any:
+        """Python's `and`: the left value if it is false, else the right one."""
+        return self._either(left, right, True)
+
+    def or_(self, left: Any, right: Any) -> Any:
+        """Python's `or`: the left value if it is true, else the right one."""
+        return self._either(left, right, False)
+
+    def _either(self, left: Any, right: Callable[[], Any], on: bool) -> Any:
+        if left.dtype == "bool" and left.size == 1:
+            box = _Result()
+            where = dy2static.Where.of_caller(2)
+            yes, no = (lambda: box.put(right())), (lambda: box.put(left))
+            branches.if_(self.builder, left, yes if on else no, no if on else yes, box.state(where), where)
+            return box.value
+        return self.if_exp(_truth(left, None), right if on else lambda: left, (lambda: left) if on else right, None)
+
+    def not_(self, value: Any) -> Any:
+        """Logical not of the truth of a tensor."""
+        return _truth(value, None).logical_not()
+
+    def if_exp(self, pred: Any, body: Any, orelse: Any, where: Any) -> Any:
+        """A cond operator that gives one value."""
+        box = _Result()
+        where = where or dy2static.Where.of_caller(2)
+        branches.if_(self.builder, _truth(pred, where), lambda: box.put(body()), lambda: box.put(orelse()), box.state(where), where)
+        return box.value
+
+    def assert_(self, test: Any, message: Any, where: Any) -> None:
+        """A check, whose failure is raised after the run."""
+        checks.check(self.builder, _truth(test, where), AssertionError, message, where)
+
+    def raise_(self, exc: Any, where: Any) -> Any:
+        """A check that fails in the staged branch that raises; a plain raise elsewhere."""
+        builder = mode.interpreter
+        if not isinstance(builder, Builder) or builder.frame is builder.root:
+            raise exc
+        checks.fail(builder, exc, where)
+
+    def builtin(self, f: Any) -> Any:
+        """The form of a Python builtin that takes tensors."""
+        return replacement(f)
+
+    def is_own(self, f: Any) -> bool:
+        """True for this framework, JAX and NumPy: called as they are. A user's Layer is called by its own __call__."""
+        module = getattr(f, "__module__", None) or ""
+        return module.partition(".")[0] in ("paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static")
+
+    def setattr_(self, obj: Any, name: str, value: Any) -> None:
+        """Note what the attribute held, then set it."""
+        if isinstance(mode.interpreter, Builder) and not isinstance(obj, Tensor):
+            mode.interpreter.rebound(obj, name)
+        setattr(obj, name, value)
+
+    def delattr_(self, obj: Any, name: str) -> None:
+        """Note what the attribute held, then remove it."""
+        if isinstance(mode.interpreter, Builder):
+            mode.interpreter.rebound(obj, name)
+        delattr(obj, name)
+
+    def setitem_(self, obj: Any, key: Any, value: Any) -> None:
+        """Note what the item was, then set it."""
+        if isinstance(mode.interpreter, Builder) and isinstance(obj, dict | list) and builtins.isinstance(key, int | str):
+            mode.interpreter.item_written(obj, key)
+        obj[key] = value
+
+
+def _truth(value: Any, where: Any) -> Tensor:
+    """A tensor as one boolean."""
+    if value.size != 1:
+        place = f" at {where}" if where else ""
+        raise ValueError(
+            f"the condition{place} is a {value.dtype.name}{value.shape} tensor, whose truth is not defined; "
+            "use .any(), .all() or index it"
+        )
+    value = value if not value.shape else value.reshape([])
+    return value if value.dtype == "bool" else value != 0
+
+
+class _Result:
+    """The state of an expression: one unnamed value."""
+
+    value: Any = None
+
+    def put(self, value: Any) -> None:
+        self.value = value
+
+    def state(self, where: Any) -> Any:
+        def put(values: tuple[Any, ...]) -> None:
+            (self.value,) = values
+
+        return dy2static.State(("the expression",), lambda: (self.value,), put, where)
+
+
+def convert(f: Callable[..., Any]) -> Callable[..., Any]:
+    """Convert a function for tracing."""
+    return dy2static.convert(f, runtime=RUNTIME)
+
+
+RUNTIME = StagedRuntime()

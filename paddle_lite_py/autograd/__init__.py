@@ -1,0 +1,7 @@
+"""Differentiation: backward, grad, PyLayer and the gradient modes."""
+
+from .functional import backward, grad
+from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
+from .py_layer import PyLayer, PyLayerContext
+
+__all__ = ["PyLayer", "PyLayerContext", "backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]

@@ -1,0 +1,74 @@
+"""backward() and grad() as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..interpreter import state
+from ..tensor import Tensor, wrap
+
+Tensors = Tensor | Sequence[Tensor]
+
+
+def backward(tensors: Tensors, grad_tensors: Any = None, retain_graph: bool = False) -> None:
+    """Accumulate the gradients of several tensors in the leaves that they depend on."""
+    outs = _listed(tensors)
+    state.interpreter.backward(outs, _grads(grad_tensors, len(outs)), retain_graph)
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Any = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    only_inputs: bool = True,
+    allow_unused: bool = False,
+    no_grad_vars: Any = None,
+) -> list[Tensor | None]:
+    """Gradients of the outputs with respect to the inputs, without touching any .grad.
+
+    Arguments:
+        grad_outputs: gradients of the final result with respect to the outputs; ones by default.
+        retain_graph: keep what the graph saved; as create_graph by default.
+        create_graph: record the gradients themselves, so that they can be differentiated again.
+        allow_unused: give None for an input that no output depends on, instead of raising.
+
+    Raises:
+        RuntimeError: if an output does not depend on an input and allow_unused is False.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor(3.0, stop_gradient=False)
+        >>> (dx,) = paddle.grad(x * x * x, x, create_graph=True)
+        >>> (ddx,) = paddle.grad(dx, x)
+        >>> float(dx), float(ddx)
+        (27.0, 18.0)
+    """
+    outs, ins = _listed(outputs), _listed(inputs)
+    for i, t in enumerate(ins):
+        if t.stop_gradient:
+            raise RuntimeError(f"inputs[{i}] ('{t.name}') of grad() has stop_gradient=True, so it has no gradient")
+    kept = [(t, t.stop_gradient) for t in _listed(no_grad_vars or [])]
+    if kept:
+        raise NotImplementedError("grad(no_grad_vars=...) is not supported; detach those tensors in the forward code")
+    keep = create_graph if retain_graph is None else retain_graph
+    found = state.interpreter.grad(outs, ins, _grads(grad_outputs, len(outs)), keep, create_graph)
+    for i, (t, g) in enumerate(zip(ins, found, strict=True)):
+        if g is None and not allow_unused:
+            raise RuntimeError(f"no output depends on inputs[{i}] ('{t.name}'); pass allow_unused=True to get None")
+    return found
+
+
+def _listed(tensors: Any) -> list[Tensor]:
+    return [tensors] if isinstance(tensors, Tensor) else list(tensors)
+
+
+def _grads(grads: Any, count: int) -> list[Tensor | None]:
+    if grads is None:
+        return [None] * count
+    listed = list(grads) if isinstance(grads, list | tuple) else [grads]
+    if len(listed) != count:
+        raise ValueError(f"{count} outputs but {len(listed)} gradients for them")
+    return [g if g is None or isinstance(g, Tensor) else wrap(g) for g in listed]

@@ -1,0 +1,87 @@
+"""PyLayer: an operation with the user's own backward."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..interpreter import state
+from ..tensor import Tensor
+from .mode import no_grad
+
+
+class PyLayerContext:
+    """Carries tensors and attributes from forward() to backward()."""
+
+    def __init__(self) -> None:
+        self._saved: tuple[Any, ...] = ()
+
+    def save_for_backward(self, *tensors: Any) -> None:
+        """Keep tensors for backward()."""
+        self._saved = tensors
+
+    def saved_tensor(self) -> tuple[Any, ...]:
+        """The tensors that forward() kept."""
+        return self._saved
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Say that no gradient flows from these outputs."""
+        for t in tensors:
+            t.stop_gradient = True
+        self._blocked = {id(t) for t in tensors}
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Give backward() zeros (True, the default) or None for outputs that got no gradient."""
+        self._materialize = value
+
+    _materialize = True
+    _blocked: set[int] = set()
+
+
+class PyLayer:
+    """Subclass it with static methods forward(ctx, *args) and backward(ctx, *grads); call with apply().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> class Double(paddle.autograd.PyLayer):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         return x * 2
+        ...     @staticmethod
+        ...     def backward(ctx, dy):
+        ...         return dy * 2
+        >>> x = paddle.to_tensor(1.0, stop_gradient=False)
+        >>> Double.apply(x).backward(); float(x.grad)
+        2.0
+    """
+
+    name: str
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        cls.name = cls.__name__
+
+    @staticmethod
+    def forward(ctx: PyLayerContext, *args: Any, **kwargs: Any) -> Any:
+        """Compute the result; to be overridden."""
+        raise NotImplementedError("a PyLayer needs a static method forward(ctx, ...)")
+
+    @staticmethod
+    def backward(ctx: PyLayerContext, *grads: Any) -> Any:
+        """A gradient for each tensor that forward took; to be overridden."""
+        raise NotImplementedError("a PyLayer needs a static method backward(ctx, ...)")
+
+    @classmethod
+    def apply(cls, *args: Any, **kwargs: Any) -> Any:
+        """Run forward() and record backward() for it."""
+        ctx = PyLayerContext()
+        tensors = [a for a in [*args, *kwargs.values()] if isinstance(a, Tensor)]
+        needs = state.grad_enabled and any(not t.stop_gradient for t in tensors)
+        with no_grad():
+            out = cls.forward(ctx, *args, **kwargs)
+        if not needs:
+            return out
+        return state.interpreter.custom_gradient(cls, ctx, tensors, out)
+
+
+LegacyPyLayer = PyLayer
+EagerPyLayer = PyLayer

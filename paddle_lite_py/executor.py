@@ -1,0 +1,230 @@
+"""Run traced programs: one compiled call, then the state that it leaves changed is written back to its handles."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from . import structure as nested
+from .lower import lower
+from .op import BoundOp, Op, cotangent
+from .tape import Node, Output
+from .tensor import Tensor, wrap
+from .trace import Argument, Effect, Traced
+
+# References to an array that only its handle holds: the handle's, the list's, and getrefcount's own.
+_ALONE = 3
+
+
+def donatable(arrays: list[Any]) -> list[Any]:
+    """The arrays, each one that somebody else may still read replaced by a copy, so that XLA may reuse their memory."""
+    for i in range(len(arrays)):
+        if sys.getrefcount(arrays[i]) > _ALONE:
+            arrays[i] = jnp.copy(arrays[i])
+    return arrays
+
+
+class Checks:
+    """The asserts and raises of a program, by number; the code is 0 while none has failed."""
+
+    def __init__(self) -> None:
+        self.code = wrap(jnp.zeros((), jnp.int32))
+        self._makers: list[tuple[Callable[[], BaseException], Any]] = []
+
+    def add(self, make: Callable[[], BaseException], where: Any) -> int:
+        """Number of a new check."""
+        self._makers.append((make, where))
+        return len(self._makers)
+
+    def texts(self) -> list[dict[str, str]]:
+        """Type and text of each error, for a file."""
+        return [{"type": type(e).__name__, "text": str(e)} for e in (make() for make, _ in self._makers)]
+
+    def failure(self, number: int) -> BaseException:
+        """The error of the check that failed."""
+        make, where = self._makers[number - 1]
+        error = make()
+        error.add_note(f"raised by the static program for {where}: {getattr(where, 'source', '')}".rstrip(": "))
+        return error
+
+
+class Executable:
+    """A traced program, compiled: for inference, and with residuals where a gradient is to flow out of it."""
+
+    def __init__(self, traced: Traced, name: str) -> None:
+        self.traced = traced
+        self.name = name
+        program, n = traced.program, traced.n_args
+        written = {id(e.write.owner) for e in traced.effects if e.write.key == "_data"}
+        captures = list(enumerate(traced.captures, n))
+        self.mutable = [h for _, h in captures if id(h) in written]
+        self.fixed = [h for _, h in captures if id(h) not in written]
+        order = [i for i, h in captures if id(h) in written] + [i for i, h in captures if id(h) not in written]
+        self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
+        # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
+        # repeated from the same state: neither may have given that state away.
+        self.donates = traced.checks is None and traced.room is None
+        self.acts = bool(traced.effects or traced.deferred or traced.checks)
+        self.records_loops = traced.room is not None and any(op.name == "grad" for op in program.ops())
+        self._compile()
+
+    def _compile(self) -> None:
+        self.lowered = lower(self.traced.program)
+        self.jitted = jax.jit(self._named(self._call), donate_argnums=(0,) if self.donates else ())
+        self._forward = jax.jit(self._named(self._call_with_residuals), static_argnums=(0, 3))
+        self._pulls: dict[Any, StaticPull] = {}
+
+    def _named(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            return fn(*args)
+
+        call.__name__ = call.__qualname__ = self.name
+        return call
+
+    def _call(self, mutable: list[Any], fixed: list[Any], rest: list[Any]) -> list[Any]:
+        given = dict(zip(self.place, [*mutable, *fixed, *rest], strict=True))
+        return self.lowered(*[given[i] for i in range(len(given))])
+
+    def run(self, args: Sequence[Tensor]) -> Any:
+        """Results for the argument tensors, without a gradient."""
+        mutable = [h._data for h in self.mutable]
+        if mutable and self.donates:
+            mutable = donatable(mutable)
+        rest = [a._data for a in args]
+        if self.traced.providers:
+            rest += [get() for get in self.traced.providers]
+        fixed = [h._data for h in self.fixed]
+        outs = self.jitted(mutable, fixed, rest)
+        traced = self.traced
+        if self.records_loops and self._short_of_room(outs):
+            outs = self.jitted(mutable, fixed, rest)
+        if self.acts:
+            self._apply(outs, args)
+        if traced.structure is nested.LEAF:
+            return wrap(outs[0])
+        return self._result([wrap(a) for a in outs[: traced.n_results]], args)
+
+    def _short_of_room(self, outs: list[Any]) -> bool:
+        """True, after making more, if a loop ran for more iterations than its gradient had room for."""
+        capacity, needed = self.traced.room.capacity, int(outs[-1])
+        if needed <= capacity.size:
+            return False
+        capacity.size = 1 << (needed - 1).bit_length()
+        self._compile()
+        return True
+
+    def _apply(self, outs: list[Any], args: Sequence[Tensor]) -> None:
+        if self.traced.checks is not None and (failed := int(outs[-2 if self.traced.room else -1])):
+            raise self.traced.checks.failure(failed)
+        at = self.traced.n_results
+        for effect in self.traced.effects:
+            arrays = outs[at : at + effect.n_leaves]
+            at += effect.n_leaves
+            _put(effect, arrays, args)
+        for function in self.traced.deferred:
+            function()
+
+    def _result(self, tensors: list[Tensor], args: Sequence[Tensor]) -> Any:
+        return _resolve(nested.unflatten(self.traced.structure, iter(tensors)), self.traced.structure, args)
+
+    # -- with a gradient -------------------------------------------------------------------------------------------
+    def run_with_grad(self, args: Sequence[Tensor]) -> Any:
+        """Results for the argument tensors, as one node on the tape."""
+        handles = [*self.mutable, *self.fixed, *args]
+        arrays = [h._data for h in handles] + [get() for get in self.traced.providers]
+        takes = tuple([not h.stop_gradient and _inexact(h._data) for h in handles])
+        takes += (False,) * len(self.traced.providers)
+        diff = [a for a, t in zip(arrays, takes, strict=True) if t]
+        other = [a for a, t in zip(arrays, takes, strict=True) if not t]
+        shapes = tuple([a._data.shape for a in args])
+        outs, residuals = self._forward(takes, diff, other, shapes)
+        if self.traced.room is not None and self._short_of_room(outs):
+            outs, residuals = self._forward(takes, diff, other, shapes)
+        sources = [h if h._source is None else h._source for h, t in zip(handles, takes, strict=False) if t]
+        tensors = self._on_tape(outs, Node(self._pulls[takes, shapes], tuple(residuals), tuple(sources)))
+        self._apply(outs, args)
+        if self.traced.structure is nested.LEAF:
+            return tensors[0]
+        return self._result(tensors, args)
+
+    def _on_tape(self, outs: list[Any], node: Node) -> list[Tensor]:
+        tensors = [wrap(a) for a in outs[: self.traced.n_results]]
+        flows = [i for i, f in enumerate(self.traced.requires_grad) if f]
+        for i, index in enumerate(flows):
+            tensors[index].stop_gradient = False
+            tensors[index]._source = node if len(flows) == 1 else Output(node, i)
+        return tensors
+
+    def _call_with_residuals(self, takes: tuple[bool, ...], diff: list[Any], other: list[Any], shapes: Any) -> Any:
+        n = len(self.mutable)
+        flows = [i for i, f in enumerate(self.traced.requires_grad) if f]
+
+        def forward(diff: list[Any]) -> tuple[list[Any], list[Any]]:
+            d, o = iter(diff), iter(other)
+            given = [next(d) if t else next(o) for t in takes]
+            outs = self._call(given[:n], given[n : n + len(self.fixed)], given[n + len(self.fixed) :])
+            return [outs[i] for i in flows], outs
+
+        primal, pull, outs = jax.vjp(forward, diff, has_aux=True)
+        residuals, tree = jax.tree.flatten(pull)
+        self._pulls[takes, shapes] = StaticPull(self.name, tree, [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in primal])
+        return outs, residuals
+
+
+class StaticPull(BoundOp):
+    """The backward of a compiled forward: its arrays are the residuals."""
+
+    __slots__ = ("specs", "tree")
+
+    def __init__(self, name: str, tree: Any, specs: list[Any]) -> None:
+        super().__init__(Op(_no_forward, name), _no_forward)
+        self.tree = tree
+        self.specs = specs
+
+    def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
+        """Gradients of the forward's differentiable inputs."""
+        padded = [*cotangents, *[None] * (len(self.specs) - len(cotangents))]
+        full = [cotangent(ct, spec) for ct, spec in zip(padded, self.specs, strict=True)]
+        return jax.tree.unflatten(self.tree, data)(full)[0]
+
+
+def _no_forward(*args: Any) -> Any:
+    raise NotImplementedError(
+        "a gradient of a gradient through a static function called from eager code is not supported; "
+        "compute both inside the static function, or call the function eagerly"
+    )
+
+
+def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
+    write = effect.write
+    owner = args[write.owner.position] if write.owner.__class__ is Argument else write.owner
+    if write.key == "_data":
+        owner._data = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
+        return
+    value = nested.unflatten(effect.structure, iter([wrap(a) for a in arrays]))
+    write._replace(owner=owner).put(_resolve(value, effect.structure, args))
+
+
+def _resolve(value: Any, structure: Any, args: Sequence[Tensor]) -> Any:
+    """Put the caller's own tensors where a result stands for them."""
+    if not _mentions_argument(structure):
+        return value
+    if isinstance(value, Argument):
+        return args[value.position]
+    leaves: list[Any] = []
+    found = nested.flatten(value, lambda v: isinstance(v, Argument | Tensor), leaves)
+    return nested.unflatten(found, iter([args[v.position] if isinstance(v, Argument) else v for v in leaves]))
+
+
+def _mentions_argument(structure: Any) -> bool:
+    if isinstance(structure, nested.Nest):
+        return any(map(_mentions_argument, structure.children))
+    return isinstance(structure, nested.Static) and isinstance(structure.value, Argument)
+
+
+def _inexact(array: Any) -> bool:
+    return bool(jnp.issubdtype(array.dtype, jnp.inexact))

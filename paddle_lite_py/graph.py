@@ -1,0 +1,44 @@
+"""Surgery on operators: what a value depends on, closing a run of operators into a block, renaming."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from .program import Block, Operator, Value
+
+
+def ancestors(ops: Sequence[Operator], values: Iterable[Value]) -> list[Operator]:
+    """The operators, in order, that the values depend on."""
+    wanted = set(values)
+    needed = []
+    for op in reversed(ops):
+        if wanted.intersection(op.outputs):
+            needed.append(op)
+            wanted.update(v for v in op.inputs if isinstance(v, Value))
+    needed.reverse()
+    return needed
+
+
+def copy_value(value: Value) -> Value:
+    """A new Value like `value`."""
+    out = Value(value.shape, value.dtype, None, value.requires_grad)
+    out.name, out.where = value.name, value.where
+    return out
+
+
+def close(ops: Sequence[Operator]) -> tuple[Block, dict[Value, Value], list[Value]]:
+    """A block that does what `ops` do: the block, old value -> new value, and the outer value of each input."""
+    mapping: dict[Value, Value] = {}
+    block = Block([], [], [])
+    outer: list[Value] = []
+    for op in ops:
+        for v in op.inputs:
+            if isinstance(v, Value) and v not in mapping:
+                mapping[v] = copy_value(v)
+                block.inputs.append(mapping[v])
+                outer.append(v)
+        for v in op.outputs:
+            mapping[v] = copy_value(v)
+        inputs = tuple(mapping[v] if isinstance(v, Value) else v for v in op.inputs)
+        block.ops.append(Operator(op.bound, inputs, tuple(mapping[v] for v in op.outputs), op.where))
+    return block, mapping, outer

@@ -1,0 +1,22 @@
+"""The ops that the framework itself needs: identity and constants."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..op import op
+
+
+@op
+def identity(x: Any, /) -> Any:
+    """x itself, as a new node of the graph."""
+    return x
+
+
+@op(grad=False)
+def constant(*, value: Any, dtype: Any, shape: Any = None) -> Any:
+    """A small constant, kept in the program; a number may be spread over a shape."""
+    made = jnp.asarray(value, dtype)
+    return made if shape is None else jnp.broadcast_to(made, shape)

@@ -1,0 +1,163 @@
+"""Programs as versioned JSON, and back. Reading one executes nothing: it only names ops of the registry."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+from jax import export
+
+from . import control
+from . import dtype as dtypes
+from .errors import UNKNOWN, Where
+from .op import REGISTRY, BoundOp
+from .program import Block, Operator, Program, Value
+from .symbolic import is_symbolic
+
+FORMAT = "paddle_lite_py.program"
+VERSION = 1
+
+
+class FormatError(ValueError):
+    """A file or text is not a program of a version that this package reads."""
+
+
+def to_json(program: Program) -> dict[str, Any]:
+    """A program as JSON-ready data.
+
+    Raises:
+        TypeError: naming the operator, if an attribute has no JSON form.
+    """
+    writer = _Writer()
+    names = {"inputs": program.input_names, "outputs": program.output_names}
+    return {"format": FORMAT, "version": VERSION, "names": names, "block": writer.block(program.block)}
+
+
+def from_json(data: Any) -> Program:
+    """The program that to_json() wrote.
+
+    Raises:
+        FormatError: if the data are damaged, foreign, or of a newer version.
+    """
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise FormatError(f"not a {FORMAT}: {str(data)[:60]}")
+    if data.get("version") != VERSION:
+        raise FormatError(f"program version is {data.get('version')!r}; this package reads version {VERSION}")
+    try:
+        block = _Reader().block(data["block"])
+        return Program(block, list(data["names"]["inputs"]), list(data["names"]["outputs"]))
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as e:
+        raise FormatError(f"the program is damaged: {type(e).__name__}: {e}") from None
+
+
+class _Writer:
+    def __init__(self) -> None:
+        self.ids: dict[Value, int] = {}
+
+    def value(self, v: Value) -> dict[str, Any]:
+        self.ids[v] = len(self.ids)
+        return {"id": self.ids[v], "shape": [self.attr(n) for n in v.shape], "dtype": v.dtype.name, "grad": v.requires_grad}
+
+    def read(self, v: Any) -> Any:
+        return self.ids[v] if isinstance(v, Value) else {"py": self.attr(v)}
+
+    def block(self, block: Block) -> dict[str, Any]:
+        return {
+            "inputs": [self.value(v) for v in block.inputs],
+            "ops": [self.operator(op) for op in block.ops],
+            "outputs": [self.read(v) for v in block.outputs],
+        }
+
+    def operator(self, op: Operator) -> dict[str, Any]:
+        if op.name not in REGISTRY and op.name not in control.REBUILD:
+            raise TypeError(f"operator {op.name} at {op.where} is not of the registry, so it cannot be written")
+        bound = op.bound
+        attrs = {n: self.attr(a) for n, a in zip(bound.op.attr_names, bound.attrs, strict=True)}
+        layout = None if bound.layout is None else list(bound.layout)
+        inputs = [self.read(v) for v in op.inputs]
+        out = {"op": op.name, "in": inputs, "out": [self.value(v) for v in op.outputs], "attrs": attrs}
+        return out | ({"layout": layout} if layout is not None else {}) | {"at": str(op.where)}
+
+    def attr(self, a: Any) -> Any:
+        if a is None or isinstance(a, bool | int | str):
+            return a
+        if isinstance(a, float):
+            return a if math.isfinite(a) else {"float": repr(a)}
+        if isinstance(a, complex):
+            return {"complex": [a.real, a.imag]}
+        if isinstance(a, tuple):
+            return [self.attr(x) for x in a]
+        if isinstance(a, dtypes.DType):
+            return {"dtype": a.name}
+        if isinstance(a, Block):
+            return {"block": self.block(a)}
+        if a is Ellipsis:
+            return {"ellipsis": True}
+        if is_symbolic(a):
+            return {"dim": str(a)}
+        raise TypeError(f"an attribute of type {type(a).__name__} ({a!r:.60}) has no JSON form")
+
+
+class _Reader:
+    def __init__(self) -> None:
+        self.values: dict[int, Value] = {}
+        self.scope = export.SymbolicScope()
+
+    def value(self, data: Any) -> Value:
+        shape = tuple([self.attr(n) for n in data["shape"]])
+        made = Value(shape, dtypes.as_dtype(data["dtype"]).np, None, bool(data["grad"]))
+        self.values[data["id"]] = made
+        return made
+
+    def read(self, data: Any) -> Any:
+        return self.attr(data["py"]) if isinstance(data, dict) else self.values[data]
+
+    def block(self, data: Any) -> Block:
+        inputs = [self.value(v) for v in data["inputs"]]
+        return Block(inputs, [self.operator(o) for o in data["ops"]], [self.read(v) for v in data["outputs"]])
+
+    def operator(self, data: Any) -> Operator:
+        inputs = tuple([self.read(v) for v in data["in"]])
+        bound = self.bound(data)
+        file, _, line = str(data.get("at", "")).rpartition(":")
+        where = Where(file, int(line)) if line.isdigit() else UNKNOWN
+        return Operator(bound, inputs, tuple([self.value(v) for v in data["out"]]), where)
+
+    def bound(self, data: Any) -> BoundOp:
+        name, attrs = data["op"], {k: self.attr(v) for k, v in data["attrs"].items()}
+        if name in control.REBUILD:
+            return control.REBUILD[name](**attrs)
+        if name not in REGISTRY:
+            raise FormatError(f"op {name!r} is not known to this version of the package")
+        op = REGISTRY[name]
+        layout = tuple(data["layout"]) if data.get("layout") is not None else None
+        return op.bind(tuple([attrs[n] for n in op.attr_names]), layout)
+
+    def attr(self, data: Any) -> Any:
+        if isinstance(data, list):
+            return tuple([self.attr(x) for x in data])
+        if not isinstance(data, dict):
+            return data
+        ((kind, value),) = data.items()
+        match kind:
+            case "float":
+                return float(value)
+            case "complex":
+                return complex(*value)
+            case "dtype":
+                return dtypes.as_dtype(value)
+            case "block":
+                return self.block(value)
+            case "ellipsis":
+                return Ellipsis
+            case "dim":
+                return export.symbolic_shape(value, scope=self.scope)[0]
+        raise FormatError(f"unknown attribute kind {kind!r}")
+
+
+def export_program(program: Program, lowered: Any, platforms: tuple[str, ...], vjp_order: int = 1) -> bytes:
+    """The program as serialised StableHLO for several platforms, with its gradient."""
+    specs = [v.spec for v in program.block.inputs]
+    exported = export.export(jax.jit(lowered), platforms=platforms)(*specs)
+    return bytes(exported.serialize(vjp_order=vjp_order))

@@ -1,0 +1,103 @@
+"""Unknown dimensions: JAX's symbolic dimensions, and their value once shapes are known."""
+
+from __future__ import annotations
+
+import ast
+import operator
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+from jax import export
+
+Dims = dict[str, Any]
+
+_OPERATORS: dict[type, Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Pow: operator.pow,
+    ast.USub: operator.neg,
+}
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "floordiv": operator.floordiv,
+    "mod": operator.mod,
+    "max": lambda a, b: jax.core.max_dim(a, b) if is_symbolic(a) or is_symbolic(b) else max(a, b),
+    "min": lambda a, b: jax.core.min_dim(a, b) if is_symbolic(a) or is_symbolic(b) else min(a, b),
+}
+
+
+def is_symbolic(dim: Any) -> bool:
+    """True for a dimension that is not a number."""
+    return not isinstance(dim, int) and export.is_symbolic_dim(dim)
+
+
+def evaluate(dim: Any, dims: Dims) -> Any:
+    """The value of a dimension expression such as ``2*b + 1``, given its symbols."""
+    return _eval(ast.parse(str(dim), mode="eval").body, dims) if is_symbolic(dim) else dim
+
+
+def _eval(node: ast.expr, dims: Dims) -> Any:
+    match node:
+        case ast.Constant(value=int()):
+            return node.value
+        case ast.Name():
+            return dims[node.id]
+        case ast.BinOp():
+            return _OPERATORS[type(node.op)](_eval(node.left, dims), _eval(node.right, dims))
+        case ast.UnaryOp():
+            return _OPERATORS[type(node.op)](_eval(node.operand, dims))
+        case ast.Call(func=ast.Name()):
+            return _FUNCTIONS[node.func.id](*[_eval(a, dims) for a in node.args])
+    raise ValueError(f"not a dimension expression: {ast.dump(node)}")
+
+
+def substitute(value: Any, dims: Dims) -> Any:
+    """An attribute with the symbolic dimensions in it replaced by their values."""
+    if isinstance(value, tuple):
+        return tuple(substitute(v, dims) for v in value)
+    return evaluate(value, dims)
+
+
+def has_symbolic(value: Any) -> bool:
+    """True if an attribute holds a symbolic dimension."""
+    return any(map(has_symbolic, value)) if isinstance(value, tuple) else is_symbolic(value)
+
+
+def solve(declared: Any, found: Any) -> Dims:
+    """Values of the symbols in declared shapes, from the shapes found.
+
+    Raises:
+        ValueError: if one symbol would have two values, or a known dimension differs.
+    """
+    dims: Dims = {}
+    for want, got in zip(declared, found, strict=True):
+        for w, g in zip(want, got, strict=True):
+            name = str(w)
+            if is_symbolic(w) and name.isidentifier() and dims.setdefault(name, g) is not g and dims[name] != g:
+                raise ValueError(f"dimension {name} is {dims[name]} in one argument and {g} in another")
+    return dims
+
+
+class _Current(threading.local):
+    dims: Dims = {}
+
+
+_current = _Current()
+
+
+@contextmanager
+def known(dims: Dims) -> Iterator[None]:
+    """Lower with these symbols known."""
+    before, _current.dims = _current.dims, dims
+    try:
+        yield
+    finally:
+        _current.dims = before
+
+
+def current() -> Dims:
+    """The symbols known to the lowering under way."""
+    return _current.dims

@@ -1,0 +1,146 @@
+"""Trace a function into a Program: what it computes, what it reads from outside, and the state it leaves changed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+
+from . import structure as nested
+from .builder import Builder, Write
+from .interpreter import use
+from .passes import dead_code
+from .program import Program, Value
+from .tensor import Tensor
+
+
+class Argument(NamedTuple):
+    """Stands for the caller's own tensor, in a result or as the owner of state."""
+
+    position: int
+
+
+class Effect(NamedTuple):
+    """State to set after each run: the write, and its new content, whose leaves are outputs of the program."""
+
+    write: Write
+    structure: Any
+    n_leaves: int
+
+
+class Traced(NamedTuple):
+    """A program with its ties to the Python world."""
+
+    program: Program
+    n_args: int
+    captures: list[Tensor]
+    providers: list[Callable[[], Any]]
+    structure: Any  # of the result
+    n_results: int
+    effects: list[Effect]
+    requires_grad: tuple[bool, ...]  # for each result, whether a gradient may still be asked of it
+    layers: list[Any]  # that were called
+    checks: Any = None  # the asserts and raises; the code of the one that failed is an output after the rest
+    room: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
+    deferred: tuple[Callable[[], None], ...] = ()  # Python calls to make after each run
+
+
+def trace(
+    fn: Callable[..., Any],
+    specs: Sequence[Any],
+    grads: Sequence[bool],
+    names: Sequence[str],
+    convert: Callable[[Any], Any] = lambda f: f,
+) -> Traced:
+    """Trace fn(*tensors), one tensor for each spec.
+
+    State that fn changes is given back whatever happens: only a run changes it.
+    """
+    builder = Builder(convert)
+    tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
+    for tensor, name in zip(tensors, names, strict=True):
+        tensor._data.name = name
+    leaves: list[Value] = []
+    effects: list[Effect] = []
+    try:
+        with use(builder):
+            structure = _outputs(builder, fn(*tensors), leaves)
+            n_results = len(leaves)
+            # Handles of the framework's own, that the executor looks at after a run.
+            own = [builder.checks.code] if builder.checks else []
+            own += [builder.room.needed] if builder.room else []
+            for write in filter(builder.is_outside, builder.root.log.values()):
+                if any(write.owner is t for t in own):
+                    continue
+                at = len(leaves)
+                found = _outputs(builder, write.get(), leaves)
+                effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
+            leaves += [builder.value_of(t) for t in own]
+    finally:
+        builder.root.undo()
+        builder.root.closed = True
+    return _assemble(builder, len(tensors), structure, leaves, n_results, effects)
+
+
+def _owned(builder: Builder, write: Write) -> Write:
+    position = builder.arguments.get(id(write.owner))
+    owner = write.owner if position is None else Argument(position)
+    return write._replace(owner=owner, before=None)  # the old value must not be kept alive
+
+
+def _outputs(builder: Builder, value: Any, leaves: list[Value]) -> Any:
+    """Flatten a result; its traced tensors become outputs, and tensors from outside stay themselves."""
+    if isinstance(value, Value):  # a payload
+        value = builder.handle(value)
+    elif isinstance(value, jax.Array):
+        return nested.Static(value)
+    tensors: list[Tensor] = []
+    structure = nested.flatten(value, lambda v: isinstance(v, Tensor), tensors)
+    updated = {id(w.owner) for w in builder.root.log.values() if w.key == "_data" and builder.is_outside(w)}
+
+    def place(tensor: Tensor) -> Any:
+        if id(tensor) in builder.arguments:
+            return nested.Static(Argument(builder.arguments[id(tensor)]))
+        if id(tensor) in updated or not isinstance(tensor._data, Value):
+            return nested.Static(tensor)
+        leaves.append(builder.value_of(tensor))
+        return nested.LEAF
+
+    return _replace(structure, iter([place(t) for t in tensors]))
+
+
+def _replace(structure: Any, places: Any) -> Any:
+    if structure is nested.LEAF:
+        return next(places)
+    if isinstance(structure, nested.Nest):
+        return structure._replace(children=tuple([_replace(c, places) for c in structure.children]))
+    return structure
+
+
+def _assemble(
+    builder: Builder, n_args: int, structure: Any, leaves: list[Value], n_results: int, effects: list[Effect]
+) -> Traced:
+    block = builder.root.block
+    captures = list(builder.captures.values())
+    block.inputs = [
+        *[v for v in block.inputs[:n_args]],
+        *[c.value for c in captures],
+        *[v for _, v in builder.providers],
+    ]
+    block.outputs = list(leaves)
+    names = [v.name or f"in{i}" for i, v in enumerate(block.inputs)]
+    return Traced(
+        dead_code(Program(block, names)),
+        n_args,
+        [c.handle for c in captures],
+        [get for get, _ in builder.providers],
+        structure,
+        n_results,
+        effects,
+        tuple([v.requires_grad and not v.freed for v in leaves[:n_results]]),
+        builder.layers,
+        builder.checks,
+        builder.room,
+        tuple(builder.deferred),
+    )

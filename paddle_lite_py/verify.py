@@ -1,0 +1,61 @@
+"""Check that a program is well formed: run after every rewrite in tests and under the debug flag."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .program import Block, Operator, Program, Value
+
+
+class ProgramError(ValueError):
+    """A program breaks a rule of the intermediate representation."""
+
+
+def verify(program: Program) -> Program:
+    """The program itself, if every value is defined once, before its use, with the shape and dtype its operator gives.
+
+    Raises:
+        ProgramError: naming the operator and the rule.
+    """
+    if len(program.input_names) != len(program.block.inputs):
+        raise ProgramError(f"{len(program.block.inputs)} inputs but {len(program.input_names)} names")
+    if len(program.output_names) != len(program.block.outputs):
+        raise ProgramError(f"{len(program.block.outputs)} outputs but {len(program.output_names)} names")
+    _block(program.block, set())
+    return program
+
+
+def _block(block: Block, everywhere: set[Value]) -> None:
+    defined: set[Value] = set()
+    for value in block.inputs:
+        _define(value, defined, everywhere, "an input")
+    for op in block.ops:
+        for v in op.inputs:
+            if isinstance(v, Value) and v not in defined:
+                raise ProgramError(f"{op}: {v!r} is read before it is defined in this block")
+        for inner in op.blocks:
+            _block(inner, everywhere)
+        _types(op)
+        for v in op.outputs:
+            _define(v, defined, everywhere, str(op))
+    for v in block.outputs:
+        if isinstance(v, Value) and v not in defined:
+            raise ProgramError(f"output {v!r} is not defined in its block")
+
+
+def _define(value: Value, defined: set[Value], everywhere: set[Value], by: str) -> None:
+    if value in everywhere:
+        raise ProgramError(f"{value!r} is defined twice, the second time by {by}")
+    defined.add(value)
+    everywhere.add(value)
+
+
+def _types(op: Operator) -> None:
+    specs: tuple[Any, ...] = tuple([v.spec if isinstance(v, Value) else v for v in op.inputs])
+    out = op.bound.infer(specs)
+    outs = out if isinstance(out, tuple | list) else (out,)
+    if len(outs) != len(op.outputs):
+        raise ProgramError(f"{op}: {len(op.outputs)} outputs, but its function gives {len(outs)}")
+    for value, spec in zip(op.outputs, outs, strict=True):
+        if (value.shape, value.dtype) != (spec.shape, spec.dtype):
+            raise ProgramError(f"{op}: {value!r} is {value.dtype}{list(value.shape)}, its function gives {spec}")

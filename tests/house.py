@@ -1,0 +1,127 @@
+"""Facts about the source tree, read from the text alone: modules, imports, lengths.
+
+Run it for the size report: python tests/house.py
+"""
+
+from __future__ import annotations
+
+import ast
+import statistics
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+# Folder at the top of the repository -> the name its package is imported by.
+PACKAGES = {"dy2static": "dy2static", "jit": "paddle_lite_py.jit", "paddle_lite_py": "paddle_lite_py"}
+
+
+class Import(NamedTuple):
+    """One arrow: the module `importer` names `target` at `line`."""
+
+    importer: str
+    target: str
+    line: int
+
+
+class Function(NamedTuple):
+    """Where a function stands, how long it is, and how much of that is its docstring."""
+
+    where: str
+    lines: int
+    doc: int
+
+    @property
+    def code(self) -> int:
+        """Lines that a reader must follow: all but the docstring."""
+        return self.lines - self.doc
+
+
+def modules(root: Path = ROOT) -> dict[str, Path]:
+    """Every module of the packages, by the name it is imported by."""
+    found = {}
+    for folder, package in PACKAGES.items():
+        for path in sorted((root / folder).rglob("*.py")):
+            parts = path.relative_to(root / folder).with_suffix("").parts
+            inner = parts[:-1] if parts[-1] == "__init__" else parts
+            found[".".join((package, *inner))] = path
+    return found
+
+
+def imports(root: Path = ROOT) -> list[Import]:
+    """Every import at run time: at the top of a module or inside a function, but not under TYPE_CHECKING."""
+    known = modules(root)
+    return [found for name, path in known.items() for found in _imports_of(name, path, known)]
+
+
+def _imports_of(name: str, path: Path, known: dict[str, Path]) -> Iterator[Import]:
+    package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+    for node in _run_time_nodes(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            yield from (Import(name, alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            source = _absolute(node, package)
+            for alias in node.names:
+                member = f"{source}.{alias.name}"
+                yield Import(name, member if member in known else source, node.lineno)
+
+
+def _absolute(node: ast.ImportFrom, package: str) -> str:
+    if not node.level:
+        return node.module or ""
+    base = package.split(".")[: len(package.split(".")) - node.level + 1]
+    return ".".join(base + ([node.module] if node.module else []))
+
+
+def _run_time_nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    if isinstance(tree, ast.If) and ast.unparse(tree.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING"):
+        children: list[ast.AST] = list(tree.orelse)
+    else:
+        children = list(ast.iter_child_nodes(tree))
+    yield tree
+    for child in children:
+        yield from _run_time_nodes(child)
+
+
+def functions(root: Path = ROOT) -> list[Function]:
+    """Every function of the packages; a nested one also counts within the one around it."""
+    return [f for path in modules(root).values() for f in _functions_of(path, root)]
+
+
+def _functions_of(path: Path, root: Path) -> Iterator[Function]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            doc = node.body[0] if ast.get_docstring(node, clean=False) is not None else None
+            doc_lines = (doc.end_lineno or 0) - doc.lineno + 1 if doc else 0
+            where = f"{path.relative_to(root)}:{node.lineno} {node.name}"
+            yield Function(where, (node.end_lineno or 0) - node.lineno + 1, doc_lines)
+
+
+def files(root: Path = ROOT) -> dict[str, int]:
+    """Lines of each file of the packages."""
+    return {str(path.relative_to(root)): path.read_text().count("\n") for path in modules(root).values()}
+
+
+def percentile(values: list[int], percent: int) -> int:
+    """The value that `percent` of the values do not exceed."""
+    return sorted(values)[max(0, -(-len(values) * percent // 100) - 1)]
+
+
+def _report() -> str:
+    found, sizes = functions(), files()
+    lines = [f"{'package':16}{'files':>8}{'lines':>8}"]
+    for folder in PACKAGES:
+        own = [n for f, n in sizes.items() if f.split("/")[0] == folder]
+        lines.append(f"{folder:16}{len(own):8}{sum(own):8}")
+    for title, lengths in (("code", [f.code for f in found]), ("with docstring", [f.lines for f in found])):
+        if lengths:
+            median, high = statistics.median(lengths), percentile(lengths, 95)
+            lines.append(f"functions, {title}: {len(lengths)}, median {median:g}, p95 {high}, max {max(lengths)}")
+    lines += [f"{f.code:6}  {f.where}" for f in sorted(found, key=lambda f: -f.code)[:8]]
+    lines += [f"{n:6}  {f}" for f, n in sorted(sizes.items(), key=lambda item: -item[1])[:8]]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(print(_report()))

@@ -1,0 +1,191 @@
+"""The rules of the house, checked on the source text: who may import whom, sizes, and what stays out."""
+
+from __future__ import annotations
+
+import configparser
+import graphlib
+import json
+import re
+import statistics
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import house
+
+# A module may import modules of its own layer (but for APART) and of the layers below it.
+LAYERS = {
+    0: "dtype place config errors interpreter structure symbolic",
+    1: "op",
+    2: "tape",
+    3: "tensor",
+    4: "random gradients",
+    5: "eager",
+    6: "program printer infer",
+    7: "graph lower verify",
+    8: "control",
+    9: "builder passes serialize",
+    10: "trace",
+    11: "executor",
+    12: "ops",
+    13: "autograd",
+    14: "nn",
+    15: "optimizer static amp io metric regularizer vision text distributed hapi framework",
+    16: "jit",
+    17: "paddle_lite_py",  # the facade, paddle_lite_py/__init__.py
+}
+# Leaves of these layers may not import each other either.
+APART = {15}
+# Arrows that go up on purpose, with the reason: (importing module, imported part of the package).
+ALLOWED: dict[tuple[str, str], str] = {
+    ("paddle_lite_py.program", "printer"): "a Program shows itself as text",
+}
+
+LAYER = {part: layer for layer, parts in LAYERS.items() for part in parts.split()}
+# Loaded only by who asks for them: none may come with `import paddle_lite_py`.
+HEAVY = {"matplotlib", "sklearn", "pandas", "optax", "tensorflow", "torch", "paddle", "pytest"}
+# Folders of a developer's machine, which a reader of the repository does not have.
+MACHINE_PATH = re.compile(r"(?<![\w./])/(?:" + "|".join(("work", "root", "opt", "tmp")) + r")\b")
+
+
+def part_of(module: str) -> str:
+    """The part of the house that a module belongs to: `nn` for paddle_lite_py.nn.layer."""
+    top, _, rest = module.partition(".")
+    return rest.split(".")[0] if top == "paddle_lite_py" and rest else top
+
+
+def wrong_arrows(root: Path = house.ROOT) -> list[str]:
+    """Each import that the layers do not allow, as a line that says what is wrong."""
+    return [f"{i.importer}:{i.line} imports {i.target}: {why}" for i in house.imports(root) if (why := objection(i))]
+
+
+def objection(arrow: house.Import) -> str:
+    """What the layers have against an import; empty when nothing."""
+    source, target = part_of(arrow.importer), part_of(arrow.target)
+    if source == target or arrow.target.split(".")[0] not in ("paddle_lite_py", "dy2static"):
+        return ""
+    if (arrow.importer, target) in ALLOWED:
+        return ""
+    if target == "dy2static":
+        return "" if source == "jit" else "only jit imports dy2static"
+    if source not in LAYER or target not in LAYER:
+        return ""  # test_every_module_has_a_layer speaks of these
+    if LAYER[source] == LAYER[target] and LAYER[source] in APART:
+        return f"{source} and {target} stand apart in layer {LAYER[source]}"
+    return f"layer {LAYER[source]} < {LAYER[target]}" if LAYER[source] < LAYER[target] else ""
+
+
+def run_python(code: str) -> str:
+    """Run code in a fresh Python that sees the repository; its output."""
+    done = subprocess.run([sys.executable, "-c", code], cwd=house.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_the_packages_are_there():
+    assert {name.split(".")[0] for name in house.modules()} == {"dy2static", "paddle_lite_py"}
+    assert "paddle_lite_py.jit" in house.modules()
+
+
+def test_every_module_has_a_layer():
+    homeless = sorted({part_of(m) for m in house.modules()} - LAYER.keys() - {"dy2static"})
+    assert not homeless, f"give each of these a layer in LAYERS of {Path(__file__).name}: {', '.join(homeless)}"
+
+
+def test_imports_go_down():
+    assert not (wrong := wrong_arrows()), "\n".join(wrong)
+
+
+def test_parts_do_not_import_each_other_in_a_circle():
+    graph: dict[str, set[str]] = {}
+    for i in house.imports():
+        source, target = part_of(i.importer), part_of(i.target)
+        if source != target and target in LAYER and (i.importer, target) not in ALLOWED:
+            graph.setdefault(source, set()).add(target)
+    assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_dy2static_knows_python_only():
+    foreign = [
+        f"{i.importer}:{i.line} imports {i.target}"
+        for i in house.imports()
+        if i.importer.split(".")[0] == "dy2static"
+        and i.target.split(".")[0] not in sys.stdlib_module_names | {"dy2static", "gast", "astor"}
+    ]
+    assert not foreign, "\n".join(foreign)
+
+
+def test_only_the_public_interface_of_jax_is_used():
+    private = [f"{i.importer}:{i.line} imports {i.target}" for i in house.imports() if i.target.startswith("jax._")]
+    assert not private, "\n".join(private)
+
+
+def test_allowed_arrows_are_still_needed():
+    needed = {(i.importer, part_of(i.target)) for i in house.imports()}
+    assert not ALLOWED.keys() - needed
+
+
+def test_a_wrong_arrow_is_found(tmp_path):
+    for name, text in {
+        "tensor": "def f():\n    from . import nn\n",
+        "nn": "from typing import TYPE_CHECKING\nif TYPE_CHECKING:\n    from paddle_lite_py import static\n",
+        "amp": "from .io import reader\nfrom paddle_lite_py import Tensor\nimport dy2static\n",
+        "io": "import paddle_lite_py.tensor\n",
+    }.items():
+        (tmp_path / "paddle_lite_py").mkdir(exist_ok=True)
+        (tmp_path / "paddle_lite_py" / f"{name}.py").write_text(text)
+    found = [line.rpartition(": ")[2] for line in wrong_arrows(tmp_path)]
+    apart = f"amp and io stand apart in layer {LAYER['amp']}"
+    facade = f"layer {LAYER['amp']} < {LAYER['paddle_lite_py']}"
+    up = f"layer {LAYER['tensor']} < {LAYER['nn']}"
+    assert found == [apart, facade, "only jit imports dy2static", up]
+
+
+def test_functions_are_short():
+    found = house.functions()
+    lengths = [f.code for f in found]
+    longest = ", ".join(f"{f.where} ({f.code})" for f in sorted(found, key=lambda f: -f.code)[:5])
+    assert statistics.median(lengths) <= 8, longest
+    assert house.percentile(lengths, 95) <= 30, longest
+    assert max(lengths) <= 60, longest
+
+
+def test_files_are_short():
+    assert not (long := {f: n for f, n in house.files().items() if n > 400}), f"split these (at most 400 lines): {long}"
+
+
+def test_every_package_folder_is_installed():
+    config = configparser.ConfigParser()
+    config.read(house.ROOT / "setup.cfg")
+    named = set(config["options"]["packages"].split())
+    there = {name for name, path in house.modules().items() if path.name == "__init__.py"}
+    assert there == named, "list exactly these under [options] packages in setup.cfg"
+
+
+def test_no_machine_paths_in_tracked_files():
+    listed = subprocess.run(["git", "ls-files"], cwd=house.ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    found = []
+    for name in listed.stdout.splitlines():
+        text = (house.ROOT / name).read_text(errors="ignore") if (house.ROOT / name).is_file() else ""
+        found += [f"{name}: {m.group()}" for m in MACHINE_PATH.finditer(text)]
+    assert not found, "\n".join(found)
+
+
+def test_the_facade_loads_nothing_heavy():
+    loaded = json.loads(run_python("import sys, json, paddle_lite_py; print(json.dumps(list(sys.modules)))"))
+    assert "paddle_lite_py.jit" in loaded
+    assert not HEAVY & {name.split(".")[0] for name in loaded}
+
+
+@pytest.mark.parametrize("first", ["paddle_lite_py", "paddle_lite_py.jit", "dy2static"])
+def test_each_package_can_be_imported_first(first):
+    run_python(f"import {first}; import paddle_lite_py as p; import paddle_lite_py.jit as j; assert p.jit is j")
+
+
+def test_dy2static_stands_alone():
+    block = "import sys; sys.modules.update(jax=None, paddle_lite_py=None)"
+    run_python(f"{block}; import dy2static; assert dy2static.convert(abs)(-1) == 1")
