@@ -262,9 +262,9 @@ def op(
         reshapes: True if the in-place form may change shape and dtype.
     """
     if fn is None:
-        options = {"name": name, "methods": methods, "operators": operators, "inplace": inplace, "grad": grad}
-        spellings = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes}
-        return functools.partial(op, **options, amp=amp, random=random, effect=effect, **spellings)
+        spread = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes}
+        kinds = {"grad": grad, "amp": amp, "random": random, "effect": effect}
+        return functools.partial(op, name=name, methods=methods, operators=operators, inplace=inplace, **kinds, **spread)
     made = Op(fn, name or fn.__name__, grad, amp, random, effect)
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
@@ -307,11 +307,15 @@ def _install(
 ) -> Callable[..., Any]:
     METHODS.extend((m, front) for m in methods)
     # Python itself calls operators, always with positional arguments.
-    METHODS.extend((m, _reversed(strict) if m.startswith("__r") else strict) for m in operators)
+    METHODS.extend((m, _reversed(strict) if _is_reflected(m) else strict) for m in operators)
     if inplace:
         INPLACE[inplace] = _inplace(front, inplace, reshapes)
         METHODS.append((inplace, INPLACE[inplace]))
     return front
+
+
+def _is_reflected(operator: str) -> bool:
+    return operator.startswith("__r") and operator != "__rshift__"
 
 
 def _accepting(fn: Callable[..., Any], aliases: Mapping[str, str], variadic: str | None) -> Callable[..., Any]:
@@ -341,6 +345,8 @@ def _public(made: Op) -> Callable[..., Any]:
     env: dict[str, Any] = {"_state": state, "_op": made, "_bare": made.bare}
     heads = []
     for p in params:
+        if p.kind is p.KEYWORD_ONLY and "*" not in heads:
+            heads.append("*")
         if p.default is p.empty:
             heads.append(p.name)
         else:

@@ -2,9 +2,12 @@
 
 # ruff: noqa: F401  (importing a family registers its ops)
 from . import (
+    activation,
     base,
     binary,
+    common,
     convert,
+    convolution,
     creation,
     decomposition,
     diagonals,
@@ -18,9 +21,13 @@ from . import (
     joining,
     linalg,
     logic,
+    losses,
     manipulation,
     math,
+    methods,
+    normalization,
     norms,
+    pooling,
     random,
     reduction,
     scatter,

@@ -250,7 +250,7 @@ def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]
     return list(np.broadcast_shapes(*known))
 
 
-@op(methods=["tile"], aliases={"input": "x", "dims": "repeat_times"}, variadic="repeat_times")
+@op(methods=["tile"], aliases={"input": "x", "dims": "repeat_times"})
 def tile(x: Any, /, repeat_times: Sequence[int]) -> Any:
     """Repeat the tensor along its axes; the counts are for the last ones.
 

@@ -216,9 +216,8 @@ def bounded(x: Any, low: Any = None, high: Any = None, /) -> Any:
 
 @op(name="_scale")
 def _scale(x: Any, scale: Any, bias: Any, /, bias_after_scale: bool = True) -> Any:
-    kind = x.dtype if is_inexact(x) else jnp.float64
-    a, b, value = jnp.asarray(scale).astype(kind), jnp.asarray(bias).astype(kind), x.astype(kind)
-    return (value * a + b if bias_after_scale else (value + b) * a).astype(x.dtype)
+    a, b = jnp.asarray(scale).astype(x.dtype), jnp.asarray(bias).astype(x.dtype)
+    return x * a + b if bias_after_scale else (x + b) * a
 
 
 @composite(methods=["scale"], inplace="scale_")

@@ -30,7 +30,7 @@ __all__ = [
 
 
 @op(methods=["var"], aliases=AXIS)
-def var(x: Any, /, axis: Any = None, unbiased: bool | None = None, keepdim: bool = False, correction: float = 1) -> Any:
+def var(x: Any, /, axis: Any = None, unbiased: bool | None = None, keepdim: bool = False, correction: int = 1) -> Any:
     """Variance over axes.
 
     Arguments:
@@ -266,7 +266,7 @@ def _histogram(
     edges = _edges(x, bins, low, high)
     inside = ((x >= edges[0]) & (x <= edges[-1])).reshape(-1)
     weights = inside if weight is None else jnp.where(inside, weight.reshape(-1), 0)
-    out, _ = jnp.histogram(floating(x), edges, weights=weights.astype(jnp.float64), density=density)
+    out, _ = jnp.histogram(floating(x).reshape(-1), edges, weights=weights.astype(jnp.float64), density=density)
     if density:
         return out.astype(jnp.float32)
     return out.astype(jnp.int64 if weight is None else weight.dtype)
