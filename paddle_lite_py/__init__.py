@@ -59,7 +59,4 @@ from .place import CPUPlace, CUDAPinnedPlace, CUDAPlace, Place, TPUPlace, get_de
 from .random import Generator, get_rng_state, seed, set_rng_state  # noqa: E402
 from .tensor import Tensor, install_methods  # noqa: E402
 
-from . import autograd  # noqa: E402, F403
-from .autograd import grad, no_grad  # noqa: E402, F403
-
 install_methods()
