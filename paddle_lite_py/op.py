@@ -45,7 +45,9 @@ class BoundOp:
         self._pullbacks: dict[Any, Callable[..., Any]] = {}
 
     def __repr__(self) -> str:
-        return f"{self.op.name}({', '.join(f'{k}={v!r}' for k, v in zip(self.op.attr_names, self.attrs, strict=False))})"
+        return (
+            f"{self.op.name}({', '.join(f'{k}={v!r}' for k, v in zip(self.op.attr_names, self.attrs, strict=False))})"
+        )
 
     def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
         """Gradients of the masked arguments; an absent cotangent (None) is zero. Called while JAX traces."""
@@ -117,7 +119,13 @@ class Op:
     """A named JAX function with its calling convention and rules."""
 
     def __init__(
-        self, fn: Callable[..., Any], name: str, grad: bool = True, amp: str | None = None, random: bool = False, effect: bool = False
+        self,
+        fn: Callable[..., Any],
+        name: str,
+        grad: bool = True,
+        amp: str | None = None,
+        random: bool = False,
+        effect: bool = False,
     ) -> None:
         self.name, self.grad, self.amp, self.random = name, grad, amp, random
         params = list(inspect.signature(fn).parameters.values())
@@ -299,11 +307,15 @@ def _install(
 ) -> Callable[..., Any]:
     METHODS.extend((m, front) for m in methods)
     # Python itself calls operators, always with positional arguments.
-    METHODS.extend((m, _reversed(strict) if m.startswith("__r") else strict) for m in operators)
+    METHODS.extend((m, _reversed(strict) if _is_reflected(m) else strict) for m in operators)
     if inplace:
         INPLACE[inplace] = _inplace(front, inplace, reshapes)
         METHODS.append((inplace, INPLACE[inplace]))
     return front
+
+
+def _is_reflected(operator: str) -> bool:
+    return operator.startswith("__r") and operator != "__rshift__"
 
 
 def _accepting(fn: Callable[..., Any], aliases: Mapping[str, str], variadic: str | None) -> Callable[..., Any]:

@@ -1,5 +1,6 @@
 """Ops: JAX functions with a decorator, one file a family."""
 
+# ruff: noqa: F401  (importing a family registers its ops)
 from . import (
     activation,
     base,
@@ -23,6 +24,7 @@ from . import (
     losses,
     manipulation,
     math,
+    methods,
     normalization,
     norms,
     pooling,
@@ -34,10 +36,3 @@ from . import (
     statistics,
     unary,
 )
-
-__all__ = [
-    *("activation", "base", "binary", "common", "convert", "convolution", "creation", "decomposition", "diagonals"),
-    *("dynamic", "effects", "factors", "fft", "gather", "indexing", "inplace", "joining", "linalg"),
-    *("logic", "losses", "manipulation", "math", "normalization", "norms", "pooling", "random", "reduction"),
-    *("scatter", "search", "slicing", "statistics", "unary"),
-]

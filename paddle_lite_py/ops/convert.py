@@ -101,7 +101,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
     """A copy through which gradients flow.
 
     Arguments:
-        x: a tensor, an array, a list or a number (a number gives shape [1]).
+        x: a tensor, an array, a list or a number (shape [1]); as in NumPy, Python floats give float64.
         output: a tensor to hold the result instead of a new one.
 
     Examples:
@@ -110,7 +110,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
         [1, 2]
     """
     if not isinstance(x, Tensor):
-        x = to_tensor(np.atleast_1d(x) if isinstance(x, bool | int | float) else x)
+        x = to_tensor(x if _holds_tensors(x) else np.atleast_1d(x))
     out = _assign(x)
     return out if output is None else output._rebind(out, True)
 

@@ -14,7 +14,19 @@ from ..tensor import Tensor
 from .promote import numpy_dtype
 
 __all__ = [
-    *("arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "logspace", "ones", "ones_like", "zeros"),
+    *(
+        "arange",
+        "empty",
+        "empty_like",
+        "eye",
+        "full",
+        "full_like",
+        "linspace",
+        "logspace",
+        "ones",
+        "ones_like",
+        "zeros",
+    ),
     "zeros_like",
 ]
 
@@ -237,4 +249,5 @@ def eye(num_rows: Any, num_columns: Any = None, dtype: Any = None) -> Tensor:
         [[1.0, 0.0], [0.0, 1.0]]
     """
     rows = _number(num_rows, "num_rows of eye()")
-    return _eye(rows, rows if num_columns is None else _number(num_columns, "num_columns of eye()"), float_dtype(dtype))
+    columns = rows if num_columns is None else _number(num_columns, "num_columns of eye()")
+    return _eye(rows=rows, columns=columns, dtype=float_dtype(dtype))

@@ -87,7 +87,7 @@ def diag(x: Any, /, offset: int = 0, padding_value: float = 0) -> Any:
     out = jnp.diag(x, offset)
     if x.ndim == 2 or padding_value == 0:
         return out
-    return jnp.where(jnp.eye(*out.shape, k=offset, dtype=bool), out, jnp.asarray(padding_value, x.dtype))
+    return jnp.where(jnp.eye(out.shape[0], k=offset, dtype=bool), out, jnp.asarray(padding_value, x.dtype))
 
 
 @op(methods=["diagflat"])

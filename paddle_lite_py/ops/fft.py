@@ -56,38 +56,47 @@ def _define(name: str, f: Any, what: str, where: str, x: str, value: str) -> Any
 
 def _hermitian(x: Any, s: Any, axes: Any, norm: str) -> Any:
     """A real signal from half of its Hermitian spectrum: inverse of the other axes, then hfft of the last."""
-    axes = tuple(range(-len(s), 0)) if axes is None and s is not None else tuple(range(x.ndim)) if axes is None else axes
+    axes = (
+        tuple(range(-len(s), 0)) if axes is None and s is not None else tuple(range(x.ndim)) if axes is None else axes
+    )
     x = jnp.fft.fftn(x, None if s is None else s[:-1], axes[:-1], norm) if len(axes) > 1 else x
     return jnp.fft.hfft(x, None if s is None else s[-1], axes[-1], norm)
 
 
 def _half(x: Any, s: Any, axes: Any, norm: str) -> Any:
-    axes = tuple(range(-len(s), 0)) if axes is None and s is not None else tuple(range(x.ndim)) if axes is None else axes
+    axes = (
+        tuple(range(-len(s), 0)) if axes is None and s is not None else tuple(range(x.ndim)) if axes is None else axes
+    )
     x = jnp.fft.ihfft(x, None if s is None else s[-1], axes[-1], norm)
     return jnp.fft.ifftn(x, None if s is None else s[:-1], axes[:-1], norm) if len(axes) > 1 else x
 
 
 _ONE, _TWO, _ALL = "the last axis", "the last two", "all axes"
-_F, _I, _R, _S = "Discrete Fourier transform", "Inverse discrete Fourier transform", "of a real signal", "to a real signal"
+_F, _I, _R, _S = (
+    "Discrete Fourier transform",
+    "Inverse discrete Fourier transform",
+    "of a real signal",
+    "to a real signal",
+)
 _H, _J = "Real transform of half a Hermitian signal", "Inverse of hfft"
 fft = _define("fft", jnp.fft.fft, f"{_F} along one axis", _ONE, "[1.0, 1.0]", "[(2+0j), 0j]")
 ifft = _define("ifft", jnp.fft.ifft, f"{_I} along one axis", _ONE, "[2.0, 0.0]", "[(1+0j), (1+0j)]")
 rfft = _define("rfft", jnp.fft.rfft, f"{_F} {_R}: half the spectrum", _ONE, "[1.0, 1.0]", "[(2+0j), 0j]")
 irfft = _define("irfft", jnp.fft.irfft, f"{_I} {_S}", _ONE, "[2 + 0j, 0j]", "[1.0, 1.0]")
 hfft = _define("hfft", jnp.fft.hfft, f"{_H} along one axis", _ONE, "[1 + 0j, 0j]", "[1.0, 1.0]")
-ihfft = _define("ihfft", jnp.fft.ihfft, f"{_J} along one axis", _ONE, "[1.0, 1.0]", "[(1-0j), -0j]")
+ihfft = _define("ihfft", jnp.fft.ihfft, f"{_J} along one axis", _ONE, "[1.0, 1.0]", "[(1+0j), 0j]")
 fft2 = _define("fft2", jnp.fft.fft2, f"{_F} along two axes", _TWO, "[[1.0, 1.0]]", "[[(2+0j), 0j]]")
 ifft2 = _define("ifft2", jnp.fft.ifft2, f"{_I} along two axes", _TWO, "[[2.0, 0.0]]", "[[(1+0j), (1+0j)]]")
 rfft2 = _define("rfft2", jnp.fft.rfft2, f"{_F} {_R} along two axes", _TWO, "[[1.0, 1.0]]", "[[(2+0j), 0j]]")
 irfft2 = _define("irfft2", jnp.fft.irfft2, f"{_I} {_S} along two axes", _TWO, "[[2 + 0j, 0j]]", "[[1.0, 1.0]]")
 hfft2 = _define("hfft2", _hermitian, f"{_H} along two axes", _TWO, "[[1 + 0j, 0j]]", "[[1.0, 1.0]]")
-ihfft2 = _define("ihfft2", _half, f"{_J}2 along two axes", _TWO, "[[1.0, 1.0]]", "[[(1-0j), -0j]]")
+ihfft2 = _define("ihfft2", _half, f"{_J}2 along two axes", _TWO, "[[1.0, 1.0]]", "[[(1+0j), 0j]]")
 fftn = _define("fftn", jnp.fft.fftn, f"{_F} along several axes", _ALL, "[1.0, 1.0]", "[(2+0j), 0j]")
 ifftn = _define("ifftn", jnp.fft.ifftn, f"{_I} along several axes", _ALL, "[2.0, 0.0]", "[(1+0j), (1+0j)]")
 rfftn = _define("rfftn", jnp.fft.rfftn, f"{_F} {_R} along several axes", _ALL, "[1.0, 1.0]", "[(2+0j), 0j]")
 irfftn = _define("irfftn", jnp.fft.irfftn, f"{_I} {_S} along several axes", _ALL, "[2 + 0j, 0j]", "[1.0, 1.0]")
 hfftn = _define("hfftn", _hermitian, f"{_H} along several axes", _ALL, "[1 + 0j, 0j]", "[1.0, 1.0]")
-ihfftn = _define("ihfftn", _half, f"{_J}n along several axes", _ALL, "[1.0, 1.0]", "[(1-0j), -0j]")
+ihfftn = _define("ihfftn", _half, f"{_J}n along several axes", _ALL, "[1.0, 1.0]", "[(1+0j), 0j]")
 
 
 @op

@@ -17,7 +17,17 @@ from .promote import promote_all
 
 __all__ = [
     *("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cat", "chunk"),
-    *("column_stack", "combinations", "concat", "dsplit", "dstack", "hsplit", "hstack", "meshgrid", "repeat_interleave"),
+    *(
+        "column_stack",
+        "combinations",
+        "concat",
+        "dsplit",
+        "dstack",
+        "hsplit",
+        "hstack",
+        "meshgrid",
+        "repeat_interleave",
+    ),
     *("row_stack", "split", "stack", "tensor_split", "unbind", "unstack", "vsplit", "vstack"),
 ]
 

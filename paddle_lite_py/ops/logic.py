@@ -15,8 +15,31 @@ from .unary import INPUT
 
 __all__ = [
     *("allclose", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_or"),
-    *("bitwise_right_shift", "bitwise_xor", "eq", "equal", "equal_all", "ge", "greater", "greater_equal", "greater_than"),
-    *("gt", "is_empty", "isclose", "isfinite", "isin", "isinf", "isnan", "isneginf", "isposinf", "isreal", "le", "less"),
+    *(
+        "bitwise_right_shift",
+        "bitwise_xor",
+        "eq",
+        "equal",
+        "equal_all",
+        "ge",
+        "greater",
+        "greater_equal",
+        "greater_than",
+    ),
+    *(
+        "gt",
+        "is_empty",
+        "isclose",
+        "isfinite",
+        "isin",
+        "isinf",
+        "isnan",
+        "isneginf",
+        "isposinf",
+        "isreal",
+        "le",
+        "less",
+    ),
     *("less_equal", "less_than", "logical_and", "logical_not", "logical_or", "logical_xor", "lt", "ne", "not_equal"),
     "signbit",
 ]
@@ -32,7 +55,9 @@ Examples:
 
 def _documented(made: Any, what: str, arguments: str, value: str) -> Any:
     arguments = ", ".join(f"paddle.to_tensor({a})" for a in arguments.split(";"))
-    made.__doc__ = made.__wrapped__.__doc__ = _DOC.format(what=what, name=made.__name__, arguments=arguments, value=value)
+    made.__doc__ = made.__wrapped__.__doc__ = _DOC.format(
+        what=what, name=made.__name__, arguments=arguments, value=value
+    )
     made.__module__ = __name__
     return made
 
@@ -111,7 +136,13 @@ bitwise_or = _bitwise("bitwise_or", jnp.bitwise_or, "Bitwise or", "[7, 7]", "or"
 bitwise_xor = _bitwise("bitwise_xor", jnp.bitwise_xor, "Bitwise exclusive or", "[6, 5]", "xor")
 
 
-@op(methods=["bitwise_not", "bitwise_invert"], operators=["__invert__"], inplace="bitwise_not_", grad=False, aliases=INPUT)
+@op(
+    methods=["bitwise_not", "bitwise_invert"],
+    operators=["__invert__"],
+    inplace="bitwise_not_",
+    grad=False,
+    aliases=INPUT,
+)
 def bitwise_not(x: Any, /) -> Any:
     """Each bit inverted; for booleans, not.
 

@@ -16,7 +16,19 @@ from .promote import natural, numpy_dtype
 
 __all__ = [
     *("broadcast_shape", "broadcast_to", "cast", "expand", "expand_as", "flatten", "moveaxis", "permute", "repeat"),
-    *("reshape", "squeeze", "swapaxes", "swapdims", "t", "tile", "transpose", "unflatten", "unsqueeze", "view", "view_as"),
+    *(
+        "reshape",
+        "squeeze",
+        "swapaxes",
+        "swapdims",
+        "t",
+        "tile",
+        "transpose",
+        "unflatten",
+        "unsqueeze",
+        "view",
+        "view_as",
+    ),
 ]
 
 INPUT = {"input": "x"}
@@ -50,7 +62,12 @@ def reshape(x: Any, /, shape: Sequence[int]) -> Any:
     return jnp.reshape(x, shape)
 
 
-@op(methods=["flatten"], inplace="flatten_", reshapes=True, aliases={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"})
+@op(
+    methods=["flatten"],
+    inplace="flatten_",
+    reshapes=True,
+    aliases={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
+)
 def flatten(x: Any, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
     """Join the axes from start_axis to stop_axis into one.
 
@@ -233,7 +250,7 @@ def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]
     return list(np.broadcast_shapes(*known))
 
 
-@op(methods=["tile"], aliases={"input": "x", "dims": "repeat_times"}, variadic="repeat_times")
+@op(methods=["tile"], aliases={"input": "x", "dims": "repeat_times"})
 def tile(x: Any, /, repeat_times: Sequence[int]) -> Any:
     """Repeat the tensor along its axes; the counts are for the last ones.
 

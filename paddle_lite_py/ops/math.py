@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import composite, op
-from .promote import floating, is_inexact, natural, promote, promote_all, promote_floating
+from .promote import is_inexact, natural, promote, promote_all, promote_floating
 
 __all__ = [
     *("add", "add_n", "clamp", "clip", "div", "divide", "floor_divide", "floor_mod", "increment", "lerp", "maximum"),
@@ -83,7 +83,13 @@ def div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
     """
     if rounding_mode not in (None, "floor", "trunc"):
         raise ValueError(f"rounding_mode is {rounding_mode!r}; expected None, 'floor' or 'trunc'")
-    return divide(x, y) if rounding_mode is None else floor_divide(x, y) if rounding_mode == "floor" else trunc_divide(x, y)
+    return (
+        divide(x, y)
+        if rounding_mode is None
+        else floor_divide(x, y)
+        if rounding_mode == "floor"
+        else trunc_divide(x, y)
+    )
 
 
 @op
@@ -210,9 +216,8 @@ def bounded(x: Any, low: Any = None, high: Any = None, /) -> Any:
 
 @op(name="_scale")
 def _scale(x: Any, scale: Any, bias: Any, /, bias_after_scale: bool = True) -> Any:
-    kind = x.dtype if is_inexact(x) else jnp.float64
-    a, b, value = jnp.asarray(scale).astype(kind), jnp.asarray(bias).astype(kind), x.astype(kind)
-    return (value * a + b if bias_after_scale else (value + b) * a).astype(x.dtype)
+    a, b = jnp.asarray(scale).astype(x.dtype), jnp.asarray(bias).astype(x.dtype)
+    return x * a + b if bias_after_scale else (x + b) * a
 
 
 @composite(methods=["scale"], inplace="scale_")

@@ -32,7 +32,7 @@ def scalar_dtype(x: Any, other: Any) -> Any:
         return other
     if kind == "c":
         return jnp.complex128 if other == jnp.float64 else jnp.complex64
-    return jnp.int64 if kind == "i" and other_kind == "b" else other if kind == "i" else dtypes.default_dtype().np
+    return jnp.int64 if kind == "i" else dtypes.default_dtype().np
 
 
 def promote(x: Any, y: Any) -> tuple[Any, Any]:

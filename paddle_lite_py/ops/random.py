@@ -238,14 +238,18 @@ def multinomial(x: Any, num_samples: int = 1, replacement: bool = False) -> Tens
         [1]
     """
     if not replacement and num_samples > x.shape[-1]:
-        raise ValueError(f"multinomial(): num_samples is {num_samples}, but x has {x.shape[-1]} categories; use replacement=True")
+        raise ValueError(
+            f"multinomial(): num_samples is {num_samples}, but x has {x.shape[-1]} categories; use replacement=True"
+        )
     return _multinomial(x, num_samples, replacement)
 
 
 @op(name="poisson", random=True, grad=False)
 def _poisson(key: Any, x: Any, /) -> Any:
     # JAX draws Poisson numbers with one of its generators only.
-    return jax.random.poisson(jax.random.key(jax.random.bits(key, (), jnp.uint32), impl="threefry2x32"), x).astype(x.dtype)
+    return jax.random.poisson(jax.random.key(jax.random.bits(key, (), jnp.uint32), impl="threefry2x32"), x).astype(
+        x.dtype
+    )
 
 
 @composite

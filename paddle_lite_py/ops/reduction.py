@@ -207,7 +207,7 @@ def cumsum(x: Any, /, axis: int | None = None, dtype: Any = None) -> Any:
         >>> paddle.cumsum(paddle.to_tensor([[1, 2], [3, 4]]), axis=1).tolist()
         [[1, 3], [3, 7]]
     """
-    kind = numpy_dtype(dtype) or (jnp.int64 if x.dtype == bool else x.dtype)
+    kind = _summed(x, dtype)
     x, axis = _along(x, axis)
     return jnp.cumsum(x, axis=axis, dtype=kind)
 

@@ -150,7 +150,13 @@ _REDUCE = {"add": "add", "sum": "add", "mul": "multiply", "multiply": "multiply"
     methods=["put_along_axis"], inplace="put_along_axis_", aliases={"input": "arr", "dim": "axis", "index": "indices"}
 )
 def put_along_axis(
-    arr: Any, indices: Any, values: Any, axis: int, reduce: str = "assign", include_self: bool = True, broadcast: bool = True
+    arr: Any,
+    indices: Any,
+    values: Any,
+    axis: int,
+    reduce: str = "assign",
+    include_self: bool = True,
+    broadcast: bool = True,
 ) -> Any:
     """arr with values written along an axis, at indices of the same number of dimensions.
 

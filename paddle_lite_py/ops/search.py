@@ -133,7 +133,7 @@ def searchsorted(
 def _searchsorted(sequence: Any, values: Any, /, dtype: str, right: bool) -> Any:
     side = "right" if right else "left"
     sequence, values = promote(sequence, values)
-    
+
     def find(row: Any, v: Any) -> Any:
         return jnp.searchsorted(row, v, side=side)
 

@@ -14,7 +14,7 @@ from ..op import op
 __all__ = ["as_strided", "crop", "flip", "reverse", "roll", "rot90", "slice", "strided_slice", "unfold"]
 
 
-@op(methods=["flip"], aliases={"input": "x", "dims": "axis"}, variadic="axis")
+@op(methods=["flip"], aliases={"input": "x", "dims": "axis"})
 def flip(x: Any, /, axis: Any) -> Any:
     """Reverse the order of the elements along axes.
 

@@ -81,7 +81,9 @@ atanh = _floating("atanh", jnp.arctanh, "Inverse hyperbolic tangent of each elem
 erf = _floating("erf", jax.scipy.special.erf, "Error function of each element", 0.5, "0.5205")
 erfinv = _floating("erfinv", jax.scipy.special.erfinv, "Inverse error function of each element", 0.5, "0.4769")
 sigmoid = _floating("sigmoid", jax.nn.sigmoid, "1 / (1 + exp(-x)) of each element", 0.5, "0.6225")
-lgamma = _floating("lgamma", jax.lax.lgamma, "Logarithm of the absolute gamma function", 4.0, "1.7918", also=["gammaln"])
+lgamma = _floating(
+    "lgamma", jax.lax.lgamma, "Logarithm of the absolute gamma function", 4.0, "1.7918", also=["gammaln"]
+)
 digamma = _floating("digamma", jax.lax.digamma, "Derivative of the log-gamma function", 1.0, "-0.5772")
 i0 = _floating("i0", jax.scipy.special.i0, "Modified Bessel function of order 0", 1.0, "1.2661")
 i0e = _floating("i0e", jax.scipy.special.i0e, "exp(-|x|) i0(x)", 1.0, "0.4658")
@@ -91,8 +93,12 @@ sinc = _floating("sinc", jnp.sinc, "sin(pi x) / (pi x) of each element", 0.5, "0
 deg2rad = _floating("deg2rad", jnp.deg2rad, "Degrees as radians", 90.0, "1.5708")
 rad2deg = _floating("rad2deg", jnp.rad2deg, "Radians as degrees", 1.0, "57.2958")
 
-abs = _keeping("abs", jnp.abs, "Absolute value of each element", -2.5, "2.5000", operators=["__abs__"], also=["absolute"])
-neg = _keeping("neg", lambda x: x if x.dtype == bool else -x, "Each element negated", 2.5, "-2.5000", operators=["__neg__"])
+abs = _keeping(
+    "abs", jnp.abs, "Absolute value of each element", -2.5, "2.5000", operators=["__abs__"], also=["absolute"]
+)
+neg = _keeping(
+    "neg", lambda x: x if x.dtype == bool else -x, "Each element negated", 2.5, "-2.5000", operators=["__neg__"]
+)
 square = _keeping("square", jnp.square, "Square of each element", 3.0, "9.0000")
 sign = _keeping("sign", jnp.sign, "-1, 0 or 1: the sign of each element", -2.5, "-1.0000")
 sgn = _keeping("sgn", jnp.sign, "The sign of each element; x / |x| if complex", -2.5, "-1.0000")
@@ -172,7 +178,7 @@ def multigammaln(x: Any, /, p: int) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> f"{paddle.multigammaln(paddle.to_tensor(3.0), 2).item():.4f}"
-        '1.5501'
+        '1.5502'
     """
     return jax.scipy.special.multigammaln(floating(x), p)
 
