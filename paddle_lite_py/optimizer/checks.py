@@ -46,15 +46,19 @@ def parameters(who: str, given: Any) -> list[Any]:
     return out
 
 
-def unshared(who: str, params: list[Any], others: list[Parameter]) -> None:
-    """No parameter may be trained twice."""
-    seen = {id(p) for p in others}
+def unshared(who: str, params: list[Any], others: list[Parameter]) -> list[Parameter]:
+    """The parameters, each once: none may be trained twice in a step."""
+    taken = {id(p): p for p in others}
+    out: dict[int, Parameter] = {}
     for p in params:
         if not isinstance(p, Tensor):
             raise TypeError(f"{who}: a group holds a {type(p).__name__}; expected a Parameter")
-        if id(p) in seen:
-            raise ValueError(f"{who}: parameter '{p.name}' is given twice")
-        seen.add(id(p))
+        if id(p) in taken:
+            raise ValueError(f"{who}: parameter '{p.name}' is in two groups")
+        if id(p) in out:
+            warnings.warn(f"{who}: parameter '{p.name}' is given twice; it is trained once", stacklevel=5)
+        out[id(p)] = p  # type: ignore[assignment]
+    return list(out.values())
 
 
 def in_unit(who: str, **values: float) -> None:

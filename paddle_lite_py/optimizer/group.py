@@ -20,9 +20,14 @@ class Group:
     """Parameters and their state; `options` are the settings in which it may differ from the optimizer."""
 
     def __init__(self, params: list[Parameter], options: dict[str, Any], slots: tuple[Slot, ...]) -> None:
-        self.params, self.options, self.slots = params, options, slots
-        self.arrays: dict[str, list[Tensor | None]] = {s.name: [None] * len(params) for s in slots if not s.scalar}
+        self.params, self.options = params, options
         self.masters: list[Tensor | None] = [None] * len(params)
+        self.use(slots)
+
+    def use(self, slots: tuple[Slot, ...]) -> None:
+        """Keep these accumulators, none of them made yet."""
+        params, self.slots = self.params, slots
+        self.arrays: dict[str, list[Tensor | None]] = {s.name: [None] * len(params) for s in slots if not s.scalar}
         self.scalars: dict[str, Tensor] = {}
         self.started = [False] * len(params)
 

@@ -12,10 +12,9 @@ import numpy as np
 from ..eager import EAGER
 from ..executor import donatable
 from ..interpreter import no_grad, state
-from ..nn.clip import ClipGradBase
 from ..tensor import ZEROS, Parameter, Tensor, wrap
 from . import checks
-from .group import LOW, Group
+from .group import Group
 from .lr import LRScheduler
 from .update import Recipe, Rule, Setting, Slot, compiled, operator
 
@@ -65,7 +64,7 @@ class Optimizer:
 
     def _add_group(self, given: dict[str, Any]) -> None:
         params = list(given["params"]) if isinstance(given["params"], list | tuple) else [given["params"]]
-        checks.unshared(type(self).__name__, params, self._parameter_list)
+        params = checks.unshared(type(self).__name__, params, self._parameter_list)
         options = {k: v for k, v in given.items() if k != "params"}
         self._groups.append(Group(params, options, self._slots))
 
@@ -143,7 +142,7 @@ class Optimizer:
         if state.interpreter is EAGER:
             new = compiled(recipe)(self._rate(), [g._data for g in grads], donatable([h._data for h in handles]))
             for handle, array in zip(handles, new, strict=True):
-                handle._data = array
+                handle.__dict__["_data"] = array  # not through Parameter.__setattr__: the hot path
             return
         rate = state.interpreter.provide(self._rate)
         with no_grad():
@@ -270,6 +269,3 @@ def _accumulated(param: Parameter) -> Any:
             "call backward() before it, or inside it"
         )
     return param.grad._data
-
-
-__all__ = ["LOW", "ClipGradBase", "Optimizer"]
