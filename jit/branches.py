@@ -13,7 +13,7 @@ from paddle_lite_py.program import Value
 from paddle_lite_py.tensor import Tensor
 
 from . import merge
-from .cells import Cell, Path, content, follow, store, variables, written_cell
+from .cells import Cell, Path, before, content, follow, store, variables, written_cell
 from .errors import branch_mismatch
 
 
@@ -39,15 +39,15 @@ def if_(builder: Builder, pred: Tensor, body: Callable[[], None], orelse: Callab
     """Trace both branches and leave the joined state behind."""
     true = follow(builder, body, state)
     false = follow(builder, orelse, state)
-    before = state.get()
+    start = state.get()
     outs = Outputs(builder, true.frame, false.frame)
     joined = [
         _join(outs, cell, t, f, old, where)
-        for cell, t, f, old in zip(variables(state), true.values, false.values, before, strict=True)
+        for cell, t, f, old in zip(variables(state), true.values, false.values, start, strict=True)
     ]
     writes = {k: w for path in (true, false) for k, (w, _) in path.written.items()}
     stored = [
-        (w, _join(outs, written_cell(w), _after(true, k, w), _after(false, k, w), content(w.before), where))
+        (w, _join(outs, written_cell(w), _after(true, k, w), _after(false, k, w), before(w), where))
         for k, w in writes.items()
     ]
     tensors = iter(_emit(builder, pred, outs))
@@ -57,15 +57,15 @@ def if_(builder: Builder, pred: Tensor, body: Callable[[], None], orelse: Callab
 
 
 def _after(path: Path, key: Any, write: Any) -> Any:
-    return content(path.written[key][1] if key in path.written else write.before)
+    return content(path.written[key][1]) if key in path.written else before(write)
 
 
-def _join(outs: Outputs, cell: Cell, true: Any, false: Any, before: Any, where: Any) -> Any:
+def _join(outs: Outputs, cell: Cell, true: Any, false: Any, start: Any, where: Any) -> Any:
     """Structure of a variable after the statement; its leaves are new outputs."""
     if true is false:
         return nested.Static(true)
     if not cell.live:
-        return nested.Static(before)
+        return nested.Static(start)
     if merge.is_absent(true) or merge.is_absent(false):
         if not cell.internal:
             return nested.Static(Undefined(cell.name, where))

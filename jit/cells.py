@@ -68,6 +68,11 @@ def content(value: Any) -> Any:
     return wrap(value) if isinstance(value, Value) or hasattr(value, "addressable_shards") else value
 
 
+def before(write: Write) -> Any:
+    """What a write replaced. A tensor handle has its payload back by now, and stands for itself."""
+    return write.owner if write.key == "_data" else content(write.before)
+
+
 def store(builder: Builder, write: Write, value: Any) -> None:
     """Write a merged value in the current frame, noted there."""
     if write.is_item:

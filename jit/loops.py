@@ -21,6 +21,7 @@ from paddle_lite_py.tensor import Tensor, wrap
 
 from . import merge
 from .branches import finish
+from .cells import before as replaced
 from .cells import Cell, Path, content, follow, store, variables, written_cell
 from .errors import StagingError, loop_mismatch
 
@@ -110,7 +111,7 @@ class Loop:
         for key, (write, after) in path.written.items():
             if key not in self.writes:
                 self.writes[key] = write
-            changed |= self._widen_one(key, written_cell(write), content(self.writes[key].before), content(after))
+            changed |= self._widen_one(key, written_cell(write), replaced(self.writes[key]), content(after))
         return changed
 
     def _widen_one(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from dy2static import Undefined
-from paddle_lite_py import dtype as dtypes
+from paddle_lite_py import dtypes
 from paddle_lite_py import structure as nested
 from paddle_lite_py.builder import MISSING, Builder
 from paddle_lite_py.op import REGISTRY
@@ -84,7 +84,7 @@ def natural_dtype(x: Any) -> Any:
 def as_value(builder: Builder, x: Any, dtype: Any) -> Value:
     """A tensor or number as a Value of the current frame, in a dtype."""
     if not isinstance(x, Tensor):
-        constant = REGISTRY["constant"].bind((x, jnp.dtype(dtype).name))
+        constant = REGISTRY["constant"].bind((x, jnp.dtype(dtype).name, None))
         return builder.emit(constant, (), False)[0]
     value = builder.value_of(x)
     if value.dtype == dtype:
@@ -95,7 +95,7 @@ def as_value(builder: Builder, x: Any, dtype: Any) -> Value:
 
 def zeros(builder: Builder, shape: tuple[Any, ...], dtype: Any) -> Value:
     """Zeros in the current frame: what an absent value holds where nothing may read it."""
-    return builder.emit(REGISTRY["full"].bind((shape, 0, dtypes.from_numpy(jnp.dtype(dtype)))), (), False)[0]
+    return builder.emit(REGISTRY["constant"].bind((0, jnp.dtype(dtype).name, shape)), (), False)[0]
 
 
 def zero_index(builder: Builder) -> Tensor:

@@ -22,26 +22,49 @@ class Eager:
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""
-        data = []
-        needs_grad = False
+        if len(args) == 2:  # most calls: unrolled, because each Python step here shows in the time of an op
+            x, y = args
+            if isinstance(x, Tensor) and isinstance(y, Tensor):
+                dx, dy = x._data, y._data
+                try:
+                    out = bound.jitted(dx, dy)
+                except Exception as e:
+                    raise failure(bound, args, e) from None
+                if (x.stop_gradient and y.stop_gradient) or not state.grad_enabled:
+                    if out.__class__ is tuple:
+                        return tuple(map(wrap, out))
+                    t = _new(Tensor)
+                    t._data = out
+                    return t
+                sources = (
+                    None if x.stop_gradient else x._source or x,
+                    None if y.stop_gradient else y._source or y,
+                )
+                return record(bound, (dx, dy), sources, out)
+        return self._run(bound, args)
+
+    def _run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+        data, sources, flows = [], [], False
         for a in args:
             if isinstance(a, Tensor):
                 data.append(a._data)
-                if not a.stop_gradient:
-                    needs_grad = True
+                if a.stop_gradient:
+                    sources.append(None)
+                else:
+                    flows = True
+                    sources.append(a._source or a)
             else:
                 data.append(_payload(a))
+                sources.append(None)
         try:
             out = bound.jitted(*data)
         except Exception as e:
-            raise explain(bound, args, e) from None
-        if needs_grad and state.grad_enabled:
-            return record(bound, args, tuple(data), out)
+            raise failure(bound, args, e) from None
+        if flows and state.grad_enabled:
+            return record(bound, tuple(data), tuple(sources), out)
         if out.__class__ is tuple:
-            return tuple([wrap(o) for o in out])
-        t = _new(Tensor)
-        t._data = out
-        return t
+            return tuple(map(wrap, out))
+        return wrap(out)
 
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a random op and keep the generator's next state."""
@@ -49,6 +72,9 @@ class Eager:
         out, following = self.run(bound, (word, *args))
         word._data = following._data
         return out
+
+    def gradient_state(self, tensor: Tensor, only_if_empty: bool = False) -> None:
+        """Nothing to note."""
 
     def rebound(self, obj: Any, attribute: str) -> None:
         """Nothing to note: outside a trace a rebinding is just an assignment."""
@@ -97,34 +123,32 @@ class Eager:
         return array.item() if array.size == 1 else array.tolist()
 
 
-def record(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], out: Any) -> Any:
+def record(bound: BoundOp, data: tuple[Any, ...], sources: tuple[Any, ...], out: Any) -> Any:
     """Wrap the outputs and put the call on the tape."""
-    if bound.differentiable is None:
-        outs = out if out.__class__ is tuple else (out,)
-        bound.differentiable = tuple([jax.numpy.issubdtype(o.dtype, jax.numpy.inexact) for o in outs])
-    sources = []
-    for a in args:
-        if isinstance(a, Tensor) and not a.stop_gradient:
-            source = a._source
-            sources.append(a if source is None else source)
-        else:
-            sources.append(None)
+    flows = bound.differentiable
+    if flows is None:
+        flows = bound.differentiable = _flows(out)
     if out.__class__ is not tuple:
         t = _new(Tensor)
         t._data = out
-        if bound.differentiable and bound.differentiable[0]:
+        if flows and flows[0]:
             t.stop_gradient = False
-            t._source = Node(bound, data, tuple(sources))
+            t._source = Node(bound, data, sources)
         return t
-    node = Node(bound, data, tuple(sources))
+    node = Node(bound, data, sources)
     outs = []
     for i, o in enumerate(out):
         t = wrap(o)
-        if bound.differentiable and bound.differentiable[i]:
+        if flows and flows[i]:
             t.stop_gradient = False
             t._source = Output(node, i)
         outs.append(t)
     return tuple(outs)
+
+
+def _flows(out: Any) -> tuple[bool, ...]:
+    outs = out if out.__class__ is tuple else (out,)
+    return tuple([bool(jax.numpy.issubdtype(o.dtype, jax.numpy.inexact)) for o in outs])
 
 
 def _payload(arg: Any) -> Any:
@@ -137,16 +161,19 @@ def _payload(arg: Any) -> Any:
     return as_array(arg)
 
 
-def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
-    """The error of a failed op in the user's terms: the op, its arguments, and what JAX found."""
+def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
+    """The error of an op that failed to run."""
     for a in args:
         if isinstance(a, Tensor) and not isinstance(a._data, jax.Array):
             try:
                 a._data.concrete(f"{bound.op.name}()")
             except Exception as escaped:
                 return escaped
-    if isinstance(error, KeyboardInterrupt | MemoryError):
-        return error
+    return explain(bound, args, error)
+
+
+def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
+    """The error of an op in the user's terms: the op, its arguments, and what JAX found."""
     named = ", ".join(f"{n}={_describe(a)}" for n, a in zip(_names(bound, len(args)), args, strict=True))
     text = str(error).strip().split("\n")[0]
     kind = type(error) if type(error) in (ValueError, TypeError, IndexError, NotImplementedError) else ValueError

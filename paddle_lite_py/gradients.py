@@ -17,6 +17,13 @@ from .tensor import RemoveHandle, Tensor, wrap
 
 def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
     """Accumulate gradients in the leaves that the tensors depend on."""
+    if len(tensors) == 1 and grads[0] is None and _source(tensors[0]).__class__ is Node:
+        found = tape.backward_plain(tensors[0]._source, retain_graph)
+        if found is not None:
+            for leaf, array in found:
+                if array is not None:
+                    leaf._accumulate(wrap(array))
+            return
     sweep = tape.Sweep({})
     for tensor, grad in zip(tensors, grads, strict=True):
         sweep.add(_source(tensor), _seed(tensor, grad))

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import dtype as dtypes
+from . import dtypes
 from .errors import PACKAGE_DIR
 from .interpreter import state
 
@@ -45,7 +45,9 @@ class BoundOp:
         self._pullbacks: dict[Any, Callable[..., Any]] = {}
 
     def __repr__(self) -> str:
-        return f"{self.op.name}({', '.join(f'{k}={v!r}' for k, v in zip(self.op.attr_names, self.attrs, strict=False))})"
+        return (
+            f"{self.op.name}({', '.join(f'{k}={v!r}' for k, v in zip(self.op.attr_names, self.attrs, strict=False))})"
+        )
 
     def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
         """Gradients of the masked arguments; an absent cotangent (None) is zero. Called while JAX traces."""
@@ -57,8 +59,8 @@ class BoundOp:
         out, pull = jax.vjp(f, *[d for d, m in zip(data, mask, strict=True) if m])
         if isinstance(out, tuple):
             padded = cotangents + (None,) * (len(out) - len(cotangents))
-            return list(pull(tuple(map(_cotangent, padded, out))))
-        return list(pull(_cotangent(cotangents[0], out)))
+            return list(pull(tuple(map(cotangent, padded, out))))
+        return list(pull(cotangent(cotangents[0], out)))
 
     def pullback(self, mask: tuple[bool, ...]) -> Callable[..., Any]:
         """The compiled vjp for one choice of arguments."""
@@ -89,7 +91,14 @@ def _infer(fn: Callable[..., Any], specs: tuple[Any, ...]) -> Any:
     return jax.eval_shape(on_arrays, *[s for s, a in zip(specs, is_array, strict=True) if a])
 
 
-def _cotangent(ct: Any, out: Any) -> Any:
+# A cotangent of ones, made inside the compiled backward: no leaf to JAX.
+ONES = ()
+
+
+def cotangent(ct: Any, out: Any) -> Any:
+    """A cotangent as an array like `out`: absent is zeros."""
+    if isinstance(ct, tuple):  # ONES
+        return jnp.ones_like(out)
     if not jnp.issubdtype(out.dtype, jnp.inexact):
         return np.zeros(out.shape, jax.dtypes.float0)
     return jnp.zeros_like(out) if ct is None else ct.astype(out.dtype)
@@ -110,7 +119,13 @@ class Op:
     """A named JAX function with its calling convention and rules."""
 
     def __init__(
-        self, fn: Callable[..., Any], name: str, grad: bool = True, amp: str | None = None, random: bool = False, effect: bool = False
+        self,
+        fn: Callable[..., Any],
+        name: str,
+        grad: bool = True,
+        amp: str | None = None,
+        random: bool = False,
+        effect: bool = False,
     ) -> None:
         self.name, self.grad, self.amp, self.random = name, grad, amp, random
         params = list(inspect.signature(fn).parameters.values())
@@ -227,6 +242,9 @@ def op(
     amp: str | None = None,
     random: bool = False,
     effect: bool = False,
+    aliases: Mapping[str, str] | None = None,
+    variadic: str | None = None,
+    reshapes: bool = False,
 ) -> Any:
     """Define an op from a JAX function.
 
@@ -239,24 +257,86 @@ def op(
         amp: "white" (low precision helps), "black" (needs float32) or None (follows its inputs).
         effect: True if it acts on the world (prints, checks), so that it stays though nothing reads its result.
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
+        aliases: other keywords for its parameters: {"dim": "axis"}.
+        variadic: the list parameter that may be spread out as well: reshape(x, 2, 3).
+        reshapes: True if the in-place form may change shape and dtype.
     """
     if fn is None:
-        options = {"name": name, "methods": methods, "operators": operators, "inplace": inplace, "grad": grad}
-        return functools.partial(op, **options, amp=amp, random=random, effect=effect)
+        spread = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes}
+        kinds = {"grad": grad, "amp": amp, "random": random, "effect": effect}
+        return functools.partial(op, name=name, methods=methods, operators=operators, inplace=inplace, **kinds, **spread)
     made = Op(fn, name or fn.__name__, grad, amp, random, effect)
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made
     public = _public(made)
-    METHODS.extend((m, public) for m in methods)
-    METHODS.extend((m, _reversed(public) if m.startswith("__r") else public) for m in operators)
-    if inplace:
-        METHODS.append((inplace, _inplace(public, inplace)))
-    return public
+    return _install(public, methods, operators, inplace, reshapes, _accepting(public, aliases or {}, variadic))
+
+
+def composite(
+    fn: Callable[..., Any] | None = None,
+    *,
+    methods: Iterable[str] = (),
+    operators: Iterable[str] = (),
+    inplace: str | None = None,
+    aliases: Mapping[str, str] | None = None,
+    variadic: str | None = None,
+    reshapes: bool = False,
+) -> Any:
+    """A public function written with other ops, with the Tensor methods and spellings that an op may have."""
+    if fn is None:
+        spread = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes}
+        return functools.partial(composite, methods=methods, operators=operators, inplace=inplace, **spread)
+    front = _accepting(fn, {"name": "", **(aliases or {})}, variadic)
+    return _install(fn, methods, operators, inplace, reshapes, front)
 
 
 # (method name, function of self): installed on Tensor by the tensor module.
 METHODS: list[tuple[str, Callable[..., Any]]] = []
+# The in-place methods by name; they are functions of the public namespace as well.
+INPLACE: dict[str, Callable[..., Any]] = {}
+
+
+def _install(
+    strict: Callable[..., Any],
+    methods: Iterable[str],
+    operators: Iterable[str],
+    inplace: str | None,
+    reshapes: bool,
+    front: Callable[..., Any],
+) -> Callable[..., Any]:
+    METHODS.extend((m, front) for m in methods)
+    # Python itself calls operators, always with positional arguments.
+    METHODS.extend((m, _reversed(strict) if _is_reflected(m) else strict) for m in operators)
+    if inplace:
+        INPLACE[inplace] = _inplace(front, inplace, reshapes)
+        METHODS.append((inplace, INPLACE[inplace]))
+    return front
+
+
+def _is_reflected(operator: str) -> bool:
+    return operator.startswith("__r") and operator != "__rshift__"
+
+
+def _accepting(fn: Callable[..., Any], aliases: Mapping[str, str], variadic: str | None) -> Callable[..., Any]:
+    """The function with other keywords for its parameters ("" drops one), and a list that may be spread out."""
+    if not aliases and variadic is None:
+        return fn
+    at = list(inspect.signature(fn).parameters).index(variadic) if variadic else 1 << 30
+
+    @functools.wraps(fn)
+    def accepting(*args: Any, **kwargs: Any) -> Any:
+        if kwargs:
+            kwargs = {n: v for k, v in kwargs.items() if (n := aliases.get(k, k))}
+        if len(args) > at + 1 and _is_spread(args[at:]):
+            args = (*args[:at], args[at:])
+        return fn(*args, **kwargs)
+
+    return accepting
+
+
+def _is_spread(args: tuple[Any, ...]) -> bool:
+    return not any(a is None or isinstance(a, list | tuple | str | type | dtypes.DType | np.dtype) for a in args)
 
 
 def _public(made: Op) -> Callable[..., Any]:
@@ -265,6 +345,8 @@ def _public(made: Op) -> Callable[..., Any]:
     env: dict[str, Any] = {"_state": state, "_op": made, "_bare": made.bare}
     heads = []
     for p in params:
+        if p.kind is p.KEYWORD_ONLY and "*" not in heads:
+            heads.append("*")
         if p.default is p.empty:
             heads.append(p.name)
         else:
@@ -274,6 +356,12 @@ def _public(made: Op) -> Callable[..., Any]:
     run = "run_random" if made.random else "run"
     if made.bare is not None:
         body = f"_state.interpreter.{run}(_bare, {tensors})"
+    elif made.simple and all(p.default is not p.empty for p in made.attr_params):
+        # The bound op of the default attributes is at hand; `is` costs nothing next to a cache key.
+        defaults = tuple([p.default for p in made.attr_params])
+        env["_bare"] = made.bind(defaults)
+        same = " and ".join(f"{n} is _d_{n}" for n in made.attr_names)
+        body = f"_state.interpreter.{run}(_bare if {same} else _op.bind({_tuple(made.attr_names)}), {tensors})"
     elif made.simple:
         body = f"_state.interpreter.{run}(_op.bind({_tuple(made.attr_names)}), {tensors})"
     else:
@@ -297,9 +385,9 @@ def _reversed(public: Callable[..., Any]) -> Callable[..., Any]:
     return functools.update_wrapper(method, public)
 
 
-def _inplace(public: Callable[..., Any], name: str) -> Callable[..., Any]:
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        return self._rebind(public(self, *args, **kwargs))
+def _inplace(public: Callable[..., Any], name: str, reshapes: bool) -> Callable[..., Any]:
+    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return x._rebind(public(x, *args, **kwargs), reshapes)
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"In-place form of `{public.__name__}`: the result replaces this tensor's value."

@@ -63,7 +63,7 @@ def _folded(op: Operator, known: dict[Value, Any]) -> Operator:
     known[out] = array = np.asarray(bound.jitted(*args))
     if bound.op.name == "constant":
         return op
-    constant = REGISTRY["constant"].bind((_nested(array), array.dtype.name))
+    constant = REGISTRY["constant"].bind((_nested(array), array.dtype.name, None))
     return Operator(constant, (), (out,), op.where)
 
 

@@ -7,32 +7,39 @@ ONE compiled executable, a new one op by op through cached pullbacks, so that ch
 
 from __future__ import annotations
 
+import itertools
+import operator
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 
 from .errors import GraphFreedError
-from .op import BoundOp
+from .op import ONES, BoundOp
 
 Array = Any
-MAX_SEGMENTS = 256
-# A segment is compiled when it is met for this many-th time.
+MAX_FORMS = 512
+# A segment is compiled when it is met for this many-th time, and with that many shapes before shapes must come back too.
 HOT = 2
+MAX_TRACES = 8
+
+
+_next = itertools.count().__next__
+_number = operator.attrgetter("number")
 
 
 class Node:
     """One recorded call: which function, on which arrays, that came from where."""
 
-    __slots__ = ("__weakref__", "bound", "data", "hooks", "sources")
+    # {output index: functions of a cotangent}; they make the node a Python boundary.
+    hooks: dict[int, dict[Any, Callable[[Array], Array]]] | None = None
 
-    def __init__(self, bound: Any, data: tuple[Array, ...] | None, sources: tuple[Source, ...]) -> None:
+    def __init__(self, bound: Any, data: Sequence[Array] | None, sources: tuple[Source, ...]) -> None:
         self.bound = bound
         self.data = data
         self.sources = sources
-        # {output index: functions of a cotangent}; they make the node a Python boundary.
-        self.hooks: dict[int, dict[Any, Callable[[Array], Array]]] | None = None
+        self.number = _next()  # later nodes have higher ones
 
 
 class Output(NamedTuple):
@@ -204,35 +211,124 @@ class Segment:
 
     def run(self) -> list[Array | None]:
         """The gradient of each slot (None where none arrives)."""
-        shapes = tuple([x.shape for arrays in self.data for x in arrays if hasattr(x, "shape")])
-        if _met(self.structure, shapes) >= HOT:
-            return _compiled(self.structure)(self.data, self.heads)
+        form = _form(self.structure, lambda: self.structure)
+        if form.is_hot([x for arrays in self.data for x in arrays]):
+            return form.call(self.data, self.heads)
         return walk(self.structure, self.data, self.heads, _call_pullback)
 
 
-_seen: OrderedDict[Any, int] = OrderedDict()
-_cache: OrderedDict[Structure, Callable[..., list[Array | None]]] = OrderedDict()
+class _Form:
+    """What is known of a structure: how often it was met, and its compiled backward."""
 
+    __slots__ = ("call", "call_flat", "met", "shapes", "structure", "traces")
 
-def _met(structure: Structure, shapes: Any) -> int:
-    key = (structure, shapes)
-    count = _seen[key] = _seen.get(key, 0) + 1
-    if len(_seen) > 8 * MAX_SEGMENTS:
-        _seen.popitem(last=False)
-    return count
-
-
-def _compiled(structure: Structure) -> Callable[..., list[Array | None]]:
-    found = _cache.get(structure)
-    if found is None:
+    def __init__(self, structure: Structure) -> None:
+        self.structure = structure
+        self.met = 0
+        self.traces = 0
+        self.shapes: OrderedDict[Any, int] = OrderedDict()
 
         def backward(data: Any, heads: Any) -> list[Array | None]:
+            self.traces += 1
             return walk(structure, data, heads, lambda bound, *a: bound.vjp(*a))
 
-        found = _cache[structure] = jax.jit(backward)
-        if len(_cache) > MAX_SEGMENTS:
-            _cache.popitem(last=False)
-    return found
+        self.call = jax.jit(backward)
+        sizes = [len(codes) for codes in structure.codes]
+
+        def backward_flat(*flat: Any) -> list[Array | None]:
+            it = iter(flat)
+            return backward([[next(it) for _ in range(n)] for n in sizes], ())
+
+        self.call_flat = jax.jit(backward_flat)
+
+    def is_hot(self, arrays: list[Any]) -> bool:
+        """True if the compiled form should run: this structure came before, and its shapes are not a stream of new ones."""
+        self.met += 1
+        if self.traces < MAX_TRACES:
+            return self.met >= HOT
+        key = tuple([getattr(x, "shape", None) for x in arrays])
+        count = self.shapes[key] = self.shapes.get(key, 0) + 1
+        if len(self.shapes) > MAX_FORMS:
+            self.shapes.popitem(last=False)
+        return count >= HOT
+
+
+_forms: OrderedDict[Any, _Form] = OrderedDict()
+
+
+def _form(key: Any, structure: Callable[[], Structure]) -> _Form:
+    form = _forms.get(key)
+    if form is None:
+        form = _forms[key] = _Form(structure())
+        if len(_forms) > MAX_FORMS:
+            _forms.popitem(last=False)
+    return form
+
+
+# -- the common case: one root, no Python boundary -----------------------------------------------------------------
+def backward_plain(root: Node, retain_graph: bool) -> list[tuple[Any, Array]] | None:
+    """Gradients of the leaves under a node whose cotangent is ones; None if the graph has Python boundaries.
+
+    It does in one pass what Sweep and Segment do in general, because it runs in every training step.
+    """
+    nodes, seen = [root], {root}
+    for node in nodes:  # grows as it goes
+        if node.hooks is not None or not node.bound.compiled:
+            return None
+        for s in node.sources:
+            if s is not None:
+                s = s if s.__class__ is Node else s.node if s.__class__ is Output else None
+                if s is not None and s not in seen:
+                    seen.add(s)
+                    nodes.append(s)
+    nodes.sort(key=_number, reverse=True)
+    position = {n: i for i, n in enumerate(nodes)}
+    slots: list[Any] = []
+    slot_of: dict[int, int] = {}
+    key: list[Any] = []
+    data: list[Any] = []
+    for node in nodes:
+        if node.data is None:
+            _data(node)
+        data += node.data  # type: ignore[operator]
+        key.append(node.bound)
+        for s in node.sources:
+            if s is None:
+                key.append(-1)
+            elif s.__class__ is Node:
+                key.append(position[s] * FAN)
+            elif s.__class__ is Output:
+                key.append(position[s.node] * FAN + s.index)
+            else:
+                slot = slot_of.get(id(s))
+                if slot is None:
+                    slot = slot_of[id(s)] = len(slots)
+                    slots.append(s)
+                key.append(-2 - slot)
+    flat_key = tuple(key)
+    form = _form(flat_key, lambda: _structure(flat_key))
+    if form.is_hot(data):
+        grads = form.call_flat(*data)
+    else:
+        grads = walk(form.structure, [n.data for n in nodes], (), _call_pullback)
+    if not retain_graph:
+        for node in nodes:
+            node.data = None
+    return list(zip(slots, grads, strict=True))
+
+
+def _structure(key: tuple[Any, ...]) -> Structure:
+    """The structure that a flat key of backward_plain stands for."""
+    bounds: list[Any] = []
+    codes: list[list[int]] = []
+    for item in key:
+        if isinstance(item, int):
+            codes[-1].append(item)
+        else:
+            bounds.append(item)
+            codes.append([])
+    n_slots = max([-1 - c for row in codes for c in row if c < -1], default=0)
+    return Structure(tuple(bounds), tuple(map(tuple, codes)), (0,), n_slots)
 
 
 def _call_pullback(bound: BoundOp, data: Any, cts: Any, mask: tuple[bool, ...]) -> list[Array]:
@@ -243,7 +339,7 @@ def walk(structure: Structure, data: Any, heads: Any, vjp: Callable[..., list[Ar
     """Backward over a segment: used as it is, and traced into its compiled form."""
     flowing: list[dict[int, Array]] = [{} for _ in structure.bounds]
     slots: list[Array | None] = [None] * structure.n_slots
-    for code, ct in zip(structure.heads, heads, strict=True):
+    for code, ct in zip(structure.heads, heads or (ONES,), strict=True):
         flowing[code // FAN][code % FAN] = ct
     for bound, codes, arrays, cts in zip(structure.bounds, structure.codes, data, flowing, strict=True):
         mask = tuple([c != -1 for c in codes])

@@ -15,7 +15,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from . import dtype as dtypes
+from . import dtypes
 from . import place as places
 from .interpreter import config, state
 from .op import METHODS
@@ -86,6 +86,8 @@ class Tensor:
         self._name = value
 
     _counter = 0
+    # NumPy leaves `array + tensor` to the tensor's reflected operator.
+    __array_ufunc__ = None
 
     @property
     def is_leaf(self) -> bool:
@@ -219,9 +221,9 @@ class Tensor:
         state.interpreter.rebound(self, "_data")
         self._data = data
 
-    def _rebind(self, new: Tensor) -> Tensor:
-        """Become `new` in place: the value and the place in the graph."""
-        if new.shape != self.shape or new._data.dtype != self._data.dtype:
+    def _rebind(self, new: Tensor, reshapes: bool = False) -> Tensor:
+        """Become `new` in place: the value and the place in the graph; `reshapes` lets shape and dtype change."""
+        if not reshapes and (new._data.shape != self._data.shape or new._data.dtype != self._data.dtype):
             raise ValueError(
                 f"an in-place operation on {self.dtype.name}{self.shape} gave {new.dtype.name}{new.shape}; "
                 "shape and dtype must stay: use the out-of-place form"
@@ -268,6 +270,7 @@ class Tensor:
     @property
     def grad(self) -> Tensor | None:
         """The gradient that backward() accumulated, or None."""
+        state.interpreter.gradient_state(self)
         if self._grad is ZEROS:
             return wrap(jax.numpy.zeros(self._data.shape, self._data.dtype))
         return self._grad
@@ -320,6 +323,7 @@ class Tensor:
             self.register_hook(lambda g: (t := me()) is not None and t._accumulate_plain(g) or None)
 
     def _accumulate_plain(self, grad: Tensor) -> None:
+        state.interpreter.gradient_state(self, True)
         self._set_grad(grad if self._grad is None or self._grad is ZEROS else self._grad + grad)
 
     def gradient(self) -> np.ndarray | None:
@@ -328,6 +332,7 @@ class Tensor:
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Set the gradient to zeros (the default) or None."""
+        state.interpreter.gradient_state(self)
         self._set_grad(ZEROS if set_to_zero and self._grad is not None else None)
 
     clear_grad = clear_gradient

@@ -1,5 +1,38 @@
 """Ops: JAX functions with a decorator, one file a family."""
 
-from . import base, linalg, math, reduction
-
-__all__ = ["base", "linalg", "math", "reduction"]
+# ruff: noqa: F401  (importing a family registers its ops)
+from . import (
+    activation,
+    base,
+    binary,
+    common,
+    convert,
+    convolution,
+    creation,
+    decomposition,
+    diagonals,
+    dynamic,
+    effects,
+    factors,
+    fft,
+    gather,
+    indexing,
+    inplace,
+    joining,
+    linalg,
+    logic,
+    losses,
+    manipulation,
+    math,
+    methods,
+    normalization,
+    norms,
+    pooling,
+    random,
+    reduction,
+    scatter,
+    search,
+    slicing,
+    statistics,
+    unary,
+)

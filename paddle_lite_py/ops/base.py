@@ -16,6 +16,7 @@ def identity(x: Any, /) -> Any:
 
 
 @op(grad=False)
-def constant(*, value: Any, dtype: Any) -> Any:
-    """A small constant, kept in the program."""
-    return jnp.asarray(value, dtype)
+def constant(*, value: Any, dtype: Any, shape: Any = None) -> Any:
+    """A small constant, kept in the program; a number may be spread over a shape."""
+    made = jnp.asarray(value, dtype)
+    return made if shape is None else jnp.broadcast_to(made, shape)

@@ -1,21 +1,274 @@
-"""Linear algebra."""
+"""Products of vectors and matrices."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
-from ..op import op
-from .promote import promote
+from ..op import composite, op
+from .promote import promote, promote_all
+
+__all__ = [
+    *("addmm", "baddbmm", "bmm", "cross", "dot", "einsum", "inner", "kron", "matmul", "mm", "multi_dot", "mv", "outer"),
+    *("tensordot", "vander", "vecdot"),
+]
 
 
-@op(methods=["matmul", "mm"], operators=["__matmul__"], amp="white")
+@op(methods=["matmul"], operators=["__matmul__", "__rmatmul__"], amp="white", aliases={"input": "x", "other": "y"})
 def matmul(x: Any, y: Any, /, transpose_x: bool = False, transpose_y: bool = False) -> Any:
-    """Matrix product of x and y."""
+    """Matrix product of x and y; leading axes are broadcast, vectors are contracted.
+
+    Arguments:
+        transpose_x, transpose_y: exchange the last two axes first.
+
+    Raises:
+        ValueError: if the inner sizes differ.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.matmul(paddle.to_tensor([[1.0, 2.0]]), paddle.to_tensor([[3.0], [4.0]])).tolist()
+        [[11.0]]
+    """
     x, y = promote(x, y)
     return jnp.matmul(_t(x) if transpose_x else x, _t(y) if transpose_y else y)
 
 
 def _t(x: Any) -> Any:
     return jnp.swapaxes(x, -1, -2) if x.ndim > 1 else x
+
+
+def _need(ndim: int, **operands: Any) -> None:
+    for name, x in operands.items():
+        if x.ndim != ndim:
+            raise ValueError(f"{name} has {x.ndim} dimensions; expected {ndim}")
+
+
+@op(methods=["mm"], amp="white", aliases={"x": "input", "y": "mat2"})
+def mm(input: Any, mat2: Any, /) -> Any:
+    """Matrix product.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.mm(paddle.to_tensor([[1.0, 2.0]]), paddle.to_tensor([[3.0], [4.0]])).tolist()
+        [[11.0]]
+    """
+    return jnp.matmul(*promote(input, mat2))
+
+
+@op(methods=["bmm"], amp="white", aliases={"input": "x", "mat2": "y"})
+def bmm(x: Any, y: Any, /) -> Any:
+    """Matrix products of two batches of matrices.
+
+    Raises:
+        ValueError: if x or y has not three dimensions.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.bmm(paddle.ones([2, 1, 3]), paddle.ones([2, 3, 1])).shape
+        [2, 1, 1]
+    """
+    _need(3, x=x, y=y)
+    return jnp.matmul(*promote(x, y))
+
+
+@op(methods=["mv"], amp="white", aliases={"input": "x"})
+def mv(x: Any, vec: Any, /) -> Any:
+    """Product of a matrix and a vector.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.mv(paddle.to_tensor([[1.0, 2.0]]), paddle.to_tensor([3.0, 4.0])).tolist()
+        [11.0]
+    """
+    _need(2, x=x)
+    _need(1, vec=vec)
+    return jnp.matmul(*promote(x, vec))
+
+
+@op(methods=["dot"], aliases={"input": "x", "tensor": "y"})
+def dot(x: Any, y: Any, /) -> Any:
+    """Sum of the products of elements along the last axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.dot(paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])).item()
+        11
+    """
+    x, y = promote(x, y)
+    return jnp.sum(x * y, -1).astype(x.dtype)
+
+
+@op
+def vecdot(x: Any, y: Any, /, axis: int = -1) -> Any:
+    """Dot product along an axis; the first operand is conjugated.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.vecdot(paddle.to_tensor([[1, 2]]), paddle.to_tensor([[3, 4]])).tolist()
+        [11]
+    """
+    x, y = promote(x, y)
+    return jnp.sum(jnp.conj(x) * y, axis).astype(x.dtype)
+
+
+@op(methods=["inner"], aliases={"input": "x", "other": "y"})
+def inner(x: Any, y: Any, /) -> Any:
+    """Sums of products over the last axes of x and y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.inner(paddle.to_tensor([1, 2]), paddle.to_tensor([[3, 4], [5, 6]])).tolist()
+        [11, 17]
+    """
+    return jnp.inner(*promote(x, y))
+
+
+@op(methods=["outer"], aliases={"input": "x", "vec2": "y"})
+def outer(x: Any, y: Any, /) -> Any:
+    """All products of an element of x and one of y, both flattened.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.outer(paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])).tolist()
+        [[3, 4], [6, 8]]
+    """
+    return jnp.outer(*promote(x, y))
+
+
+@op(methods=["cross"], aliases={"input": "x", "other": "y", "dim": "axis"})
+def cross(x: Any, y: Any, /, axis: int = 9) -> Any:
+    """Cross products of vectors of three elements.
+
+    Arguments:
+        axis: where the three elements lie; by default the first axis of size 3.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.cross(paddle.to_tensor([1, 0, 0]), paddle.to_tensor([0, 1, 0])).tolist()
+        [0, 0, 1]
+    """
+    x, y = jnp.broadcast_arrays(*promote(x, y))
+    if axis == 9:
+        axis = next((i for i, n in enumerate(x.shape) if n == 3), -1)
+    if x.shape[axis] != 3:
+        raise ValueError(f"cross() needs an axis of size 3, got shape {list(x.shape)}")
+    return jnp.cross(x, y, axis=axis)
+
+
+@composite(methods=["addmm"], inplace="addmm_", aliases={"mat1": "x", "mat2": "y"})
+def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0) -> Any:
+    """beta * input + alpha * (x @ y), of matrices.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.addmm(paddle.ones([1, 1]), paddle.ones([1, 2]), paddle.ones([2, 1])).tolist()
+        [[3.0]]
+    """
+    return _add_product(input, x, y, beta, alpha, 2)
+
+
+@composite(methods=["baddbmm"], inplace="baddbmm_", aliases={"batch1": "x", "batch2": "y"})
+def baddbmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0) -> Any:
+    """beta * input + alpha * (x @ y), of batches of matrices.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.baddbmm(paddle.ones([1, 1, 1]), paddle.ones([1, 1, 2]), paddle.ones([1, 2, 1])).tolist()
+        [[[3.0]]]
+    """
+    return _add_product(input, x, y, beta, alpha, 3)
+
+
+@op(name="addmm", amp="white")
+def _add_product(input: Any, x: Any, y: Any, beta: Any, alpha: Any, /, ndim: int) -> Any:
+    _need(ndim, x=x, y=y)
+    input, x, y = promote_all([input, x, y])
+    return jnp.asarray(beta).astype(x.dtype) * input + jnp.asarray(alpha).astype(x.dtype) * jnp.matmul(x, y)
+
+
+@op(name="einsum", amp="white")
+def _einsum(operands: list[Any], /, equation: str) -> Any:
+    return jnp.einsum(equation, *promote_all(operands))
+
+
+@composite
+def einsum(equation: str, *operands: Any) -> Any:
+    """Sum of products in Einstein's notation.
+
+    Arguments:
+        equation: for each operand a letter an axis, then "->" and the axes of the result: "ij,jk->ik".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.einsum("ij,kj->ik", paddle.ones([2, 3]), paddle.ones([4, 3])).shape
+        [2, 4]
+    """
+    if len(operands) == 1 and isinstance(operands[0], list | tuple):
+        operands = tuple(operands[0])
+    return _einsum(list(operands), equation)
+
+
+@op(methods=["kron"], aliases={"input": "x", "other": "y"})
+def kron(x: Any, y: Any, /) -> Any:
+    """Kronecker product: each element of x times the whole of y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.kron(paddle.to_tensor([1, 2]), paddle.to_tensor([1, 1])).tolist()
+        [1, 1, 2, 2]
+    """
+    return jnp.kron(*promote(x, y))
+
+
+@op(methods=["tensordot"], amp="white")
+def tensordot(x: Any, y: Any, /, axes: Any = 2) -> Any:
+    """Sum of products over pairs of axes.
+
+    Arguments:
+        axes: how many of the last axes of x meet the first of y, or two lists of axes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.tensordot(paddle.ones([2, 3]), paddle.ones([2, 3]), axes=[[0], [0]]).shape
+        [3, 3]
+    """
+    x, y = promote(x, y)
+    if isinstance(axes, int):
+        return jnp.tensordot(x, y, axes)
+    pairs = [(a,) if isinstance(a, int) else tuple(a) for a in axes]
+    first, second = (pairs[0], pairs[0]) if len(pairs) == 1 else pairs
+    return jnp.tensordot(x, y, (first, second))
+
+
+@op(name="multi_dot", amp="white")
+def _multi_dot(x: list[Any], /) -> Any:
+    return jnp.linalg.multi_dot(promote_all(x))
+
+
+@composite
+def multi_dot(x: Sequence[Any]) -> Any:
+    """Product of several matrices, in the order that costs least.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.multi_dot([paddle.ones([2, 3]), paddle.ones([3, 4]), paddle.ones([4, 1])]).shape
+        [2, 1]
+    """
+    return _multi_dot(list(x))
+
+
+@op(methods=["vander"])
+def vander(x: Any, /, n: int | None = None, increasing: bool = False) -> Any:
+    """Vandermonde matrix: powers of x as columns.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.vander(paddle.to_tensor([1, 2, 3])).tolist()
+        [[1, 1, 1], [4, 2, 1], [9, 3, 1]]
+    """
+    power = jnp.arange(x.shape[0] if n is None else n)
+    raised = jax.numpy.power(x[:, None], power.astype(x.dtype))
+    return raised if increasing else raised[:, ::-1]

@@ -1,28 +1,286 @@
-"""Elementwise arithmetic."""
+"""Arithmetic of two tensors, and scaling."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
-from ..op import op
-from .promote import floating, promote
+from ..op import composite, op
+from .promote import is_inexact, natural, promote, promote_all, promote_floating
+
+__all__ = [
+    *("add", "add_n", "clamp", "clip", "div", "divide", "floor_divide", "floor_mod", "increment", "lerp", "maximum"),
+    *("minimum", "mod", "mul", "multiplex", "multiply", "pow", "remainder", "scale", "sub", "subtract", "true_divide"),
+]
+
+XY = {"input": "x", "other": "y"}
 
 
-@op(methods=["add"], operators=["__add__", "__radd__"], inplace="add_")
+@op(methods=["add"], operators=["__add__", "__radd__"], inplace="add_", aliases=XY)
 def add(x: Any, y: Any, /) -> Any:
-    """Elementwise sum of x and y."""
+    """Elementwise sum of x and y, which are broadcast to one shape.
+
+    Raises:
+        ValueError: if the shapes cannot be broadcast.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.add(paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])).tolist()
+        [4, 6]
+    """
     return jnp.add(*promote(x, y))
 
 
-@op(methods=["multiply", "mul"], operators=["__mul__", "__rmul__"], inplace="multiply_")
+@op(methods=["subtract", "sub"], operators=["__sub__", "__rsub__"], inplace="subtract_", aliases=XY)
+def subtract(x: Any, y: Any, /) -> Any:
+    """Elementwise difference x - y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.subtract(paddle.to_tensor([3, 4]), paddle.to_tensor([1, 1])).tolist()
+        [2, 3]
+    """
+    return jnp.subtract(*promote(x, y))
+
+
+@op(methods=["multiply", "mul"], operators=["__mul__", "__rmul__"], inplace="multiply_", aliases=XY)
 def multiply(x: Any, y: Any, /) -> Any:
-    """Elementwise product of x and y."""
+    """Elementwise product of x and y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.multiply(paddle.to_tensor([3, 4]), paddle.to_tensor([2, 2])).tolist()
+        [6, 8]
+    """
     return jnp.multiply(*promote(x, y))
 
 
-@op(methods=["tanh"], inplace="tanh_")
-def tanh(x: Any, /) -> Any:
-    """Hyperbolic tangent of each element."""
-    return jnp.tanh(floating(x))
+@op(methods=["divide"], operators=["__truediv__", "__div__", "__rtruediv__", "__rdiv__"], inplace="divide_", aliases=XY)
+def divide(x: Any, y: Any, /) -> Any:
+    """Elementwise quotient x / y; integers divide to the default float.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.divide(paddle.to_tensor([3, 4]), paddle.to_tensor([2, 2])).tolist()
+        [1.5, 2.0]
+    """
+    return jnp.divide(*promote_floating(x, y))
+
+
+@composite(methods=["div", "true_divide"], inplace="div_", aliases=XY)
+def div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
+    """Elementwise quotient, rounded if asked.
+
+    Arguments:
+        rounding_mode: None, "floor" or "trunc" (towards zero).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.div(paddle.to_tensor([-3, 4]), paddle.to_tensor([2, 2]), rounding_mode="trunc").tolist()
+        [-1, 2]
+    """
+    if rounding_mode not in (None, "floor", "trunc"):
+        raise ValueError(f"rounding_mode is {rounding_mode!r}; expected None, 'floor' or 'trunc'")
+    return (
+        divide(x, y)
+        if rounding_mode is None
+        else floor_divide(x, y)
+        if rounding_mode == "floor"
+        else trunc_divide(x, y)
+    )
+
+
+@op
+def trunc_divide(x: Any, y: Any, /) -> Any:
+    """Elementwise quotient rounded towards zero."""
+    x, y = promote(x, y)
+    return jnp.trunc(x / y) if is_inexact(x) else jax.lax.div(*jnp.broadcast_arrays(x, y))
+
+
+@op(methods=["floor_divide"], operators=["__floordiv__", "__rfloordiv__"], inplace="floor_divide_", aliases=XY)
+def floor_divide(x: Any, y: Any, /) -> Any:
+    """Elementwise quotient rounded down.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.floor_divide(paddle.to_tensor([7, -7]), paddle.to_tensor([2, 2])).tolist()
+        [3, -4]
+    """
+    x, y = promote(x, y)
+    return jnp.floor(x / y) if is_inexact(x) else jnp.floor_divide(x, y)
+
+
+@op(methods=["remainder", "mod", "floor_mod"], operators=["__mod__", "__rmod__"], inplace="remainder_", aliases=XY)
+def remainder(x: Any, y: Any, /) -> Any:
+    """Elementwise remainder x - floor(x / y) * y, with the sign of y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.remainder(paddle.to_tensor([7, -7]), paddle.to_tensor([3, 3])).tolist()
+        [1, 2]
+    """
+    return jnp.remainder(*promote(x, y))
+
+
+@composite(methods=["pow"], operators=["__pow__"], inplace="pow_", aliases={**XY, "exponent": "y"})
+def pow(x: Any, y: Any) -> Any:
+    """Each element of x to the power y, a number or a tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.pow(paddle.to_tensor([2.0, 3.0]), 2).tolist()
+        [4.0, 9.0]
+    """
+    return power_scalar(x, y) if type(y) in (int, float) else power(x, y)
+
+
+@op(operators=["__rpow__"])
+def power(x: Any, y: Any, /) -> Any:
+    """Elementwise power of two tensors."""
+    return jnp.power(*promote(x, y))
+
+
+@op
+def power_scalar(x: Any, /, y: float) -> Any:
+    """Power with a number known beforehand, so that x ** 2 is a product."""
+    x, exponent = promote(x, y)
+    if isinstance(y, int) and abs(y) <= 64 and (is_inexact(x) or y >= 0):
+        return jax.lax.integer_pow(x, y)
+    if not is_inexact(x):
+        return jnp.power(x.astype(jnp.float64), y).astype(x.dtype)
+    return jnp.sqrt(x) if y == 0.5 else jnp.power(x, exponent)
+
+
+@op(methods=["maximum"], inplace="maximum_", aliases=XY)
+def maximum(x: Any, y: Any, /) -> Any:
+    """The greater of each two elements; NaN where one is NaN.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.maximum(paddle.to_tensor([1, 5]), paddle.to_tensor([3, 4])).tolist()
+        [3, 5]
+    """
+    return jnp.maximum(*promote(x, y))
+
+
+@op(methods=["minimum"], inplace="minimum_", aliases=XY)
+def minimum(x: Any, y: Any, /) -> Any:
+    """The smaller of each two elements; NaN where one is NaN.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.minimum(paddle.to_tensor([1, 5]), paddle.to_tensor([3, 4])).tolist()
+        [1, 4]
+    """
+    return jnp.minimum(*promote(x, y))
+
+
+@op(methods=["lerp"], inplace="lerp_", aliases={"input": "x", "end": "y"})
+def lerp(x: Any, y: Any, weight: Any, /) -> Any:
+    """Linear interpolation x + weight * (y - x).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.lerp(paddle.to_tensor([1.0]), paddle.to_tensor([3.0]), 0.5).tolist()
+        [2.0]
+    """
+    x, y = promote(x, y)
+    return x + promote(weight, x)[0] * (y - x)
+
+
+@composite(methods=["clip", "clamp"], inplace="clip_", aliases={"input": "x"})
+def clip(x: Any, min: Any = None, max: Any = None) -> Any:
+    """Limit each element to [min, max]; either bound may be a number, a tensor or None.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.clip(paddle.to_tensor([-1.0, 0.5, 2.0]), 0.0, 1.0).tolist()
+        [0.0, 0.5, 1.0]
+    """
+    return bounded(x, min, max)
+
+
+@op
+def bounded(x: Any, low: Any = None, high: Any = None, /) -> Any:
+    """x within its bounds. Written with `where`, so that the gradient passes at the bounds, as in Paddle."""
+    kind = natural(x).dtype
+    for bound in (low, high):
+        kind = kind if bound is None else promote(jnp.zeros((), kind), bound)[0].dtype
+    x = jnp.asarray(x).astype(kind)
+    if low is not None:
+        x = jnp.where(x < jnp.asarray(low).astype(kind), jnp.asarray(low).astype(kind), x)
+    return x if high is None else jnp.where(x > jnp.asarray(high).astype(kind), jnp.asarray(high).astype(kind), x)
+
+
+@op(name="_scale")
+def _scale(x: Any, scale: Any, bias: Any, /, bias_after_scale: bool = True) -> Any:
+    a, b = jnp.asarray(scale).astype(x.dtype), jnp.asarray(bias).astype(x.dtype)
+    return x * a + b if bias_after_scale else (x + b) * a
+
+
+@composite(methods=["scale"], inplace="scale_")
+def scale(x: Any, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = True, act: str | None = None) -> Any:
+    """scale * x + bias, or scale * (x + bias); the dtype stays that of x.
+
+    Arguments:
+        act: name of an activation for the result: "relu", "tanh" or "sigmoid".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.scale(paddle.to_tensor([1.0, 2.0]), 2.0, bias=1.0).tolist()
+        [3.0, 5.0]
+    """
+    if act not in (None, "relu", "tanh", "sigmoid"):
+        raise ValueError(f"act is {act!r}; expected None, 'relu', 'tanh' or 'sigmoid'")
+    out = _scale(x, scale, bias, bias_after_scale)
+    return out if act is None else bounded(out, 0) if act == "relu" else getattr(out, act)()
+
+
+@composite
+def increment(x: Any, value: float = 1.0) -> Any:
+    """Add a number to a tensor of one element, in place.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.increment(paddle.to_tensor([1.0])).tolist()
+        [2.0]
+    """
+    if x.size != 1:
+        raise ValueError(f"increment() needs a tensor of one element, got shape {x.shape}")
+    return x._rebind(_scale(x, 1, value))
+
+
+@op
+def add_n(inputs: list[Any], /) -> Any:
+    """Sum of several tensors of one shape.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.add_n([paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])]).tolist()
+        [4, 6]
+    """
+    xs = promote_all(inputs if isinstance(inputs, list) else [inputs])
+    total = xs[0]
+    for x in xs[1:]:
+        total = total + x
+    return total
+
+
+@op(methods=["multiplex"])
+def multiplex(inputs: list[Any], index: Any, /) -> Any:
+    """Row i of the result is row i of the tensor that index[i] chooses.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> a, b = paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([[5, 6], [7, 8]])
+        >>> paddle.multiplex([a, b], paddle.to_tensor([[1], [0]])).tolist()
+        [[5, 6], [3, 4]]
+    """
+    xs = jnp.stack(promote_all(inputs))
+    return xs[index.reshape(-1), jnp.arange(index.shape[0])]
+
+
+clamp, mul, sub, true_divide = clip, multiply, subtract, divide
+mod = floor_mod = remainder

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from .. import dtype as dtypes
+from .. import dtypes
 
 
 def is_scalar(x: Any) -> bool:
@@ -18,7 +18,9 @@ def scalar_kind(x: Any) -> str:
     """'b', 'i', 'f' or 'c': the kind of a Python number, traced or not."""
     if isinstance(x, bool):
         return "b"
-    return jnp.result_type(x).kind if not isinstance(x, int | float | complex) else {int: "i", float: "f"}.get(type(x), "c")
+    if isinstance(x, int | float | complex):
+        return {int: "i", float: "f"}.get(type(x), "c")
+    return jnp.result_type(x).kind
 
 
 def scalar_dtype(x: Any, other: Any) -> Any:
@@ -46,6 +48,21 @@ def promote(x: Any, y: Any) -> tuple[Any, Any]:
     return jnp.asarray(x).astype(kind), jnp.asarray(y).astype(kind)
 
 
+def promote_all(xs: list[Any]) -> list[Any]:
+    """Several tensors in their common dtype."""
+    xs = [natural(x) for x in xs]
+    kind = xs[0].dtype
+    for x in xs[1:]:
+        kind = kind if x.dtype == kind else common(kind, x.dtype)
+    return [x if x.dtype == kind else x.astype(kind) for x in xs]
+
+
+def promote_floating(x: Any, y: Any) -> tuple[Any, Any]:
+    """Both operands in their common dtype, integers and booleans as the default float."""
+    x, y = promote(x, y)
+    return floating(x), floating(y)
+
+
 def common(a: Any, b: Any) -> Any:
     """The dtype two tensors meet in: the wider float; a float rather than an integer; as NumPy among integers."""
     fa, fb = jnp.issubdtype(a, jnp.inexact), jnp.issubdtype(b, jnp.inexact)
@@ -58,10 +75,26 @@ def natural(x: Any) -> Any:
     """A lone Python number as a tensor: int64, the default float, bool or complex64."""
     if not is_scalar(x):
         return x
-    return jnp.asarray(x, {"b": jnp.bool_, "i": jnp.int64, "f": dtypes.default_dtype().np, "c": jnp.complex64}[scalar_kind(x)])
+    kinds = {"b": jnp.bool_, "i": jnp.int64, "f": dtypes.default_dtype().np, "c": jnp.complex64}
+    return jnp.asarray(x, kinds[scalar_kind(x)])
 
 
 def floating(x: Any) -> Any:
     """Integers and booleans as the default float; floats as they are."""
     x = natural(x)
-    return x if jnp.issubdtype(x.dtype, jnp.inexact) else x.astype(dtypes.default_dtype().np)
+    return x if is_inexact(x) else x.astype(dtypes.default_dtype().np)
+
+
+def is_inexact(x: Any) -> bool:
+    """True for a floating or complex array."""
+    return jnp.issubdtype(x.dtype, jnp.inexact)
+
+
+def numpy_dtype(dtype: Any) -> Any:
+    """The NumPy dtype of a `dtype` argument; None stays None."""
+    return None if dtype is None else dtypes.as_dtype(dtype).np
+
+
+def axes(axis: Any) -> Any:
+    """A reduction's axis argument for JAX: None, an int or a tuple; an empty list means all, as None does."""
+    return None if axis == () else axis

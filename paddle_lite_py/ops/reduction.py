@@ -1,19 +1,288 @@
-"""Reductions."""
+"""Reductions and cumulative sums."""
 
 from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
-from .. import dtype as dtypes
 from ..op import op
+from .promote import axes, floating, is_inexact, numpy_dtype
+
+__all__ = [
+    *("all", "amax", "amin", "any", "count_nonzero", "cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"),
+    *("logsumexp", "max", "mean", "min", "nanmean", "nansum", "prod", "reduce_as", "sum"),
+]
+
+AXIS = {"input": "x", "dim": "axis"}
 
 
-@op(methods=["sum"])
+def _summed(x: Any, dtype: Any) -> Any:
+    """The dtype of a sum: as asked; int64 for booleans and the signed integers up to 32 bits."""
+    return numpy_dtype(dtype) or (jnp.int64 if x.dtype.kind in "bi" else x.dtype)
+
+
+@op(methods=["sum"], aliases=AXIS)
 def sum(x: Any, /, axis: Any = None, dtype: Any = None, keepdim: bool = False) -> Any:
-    """Sum of x over axes; integers and booleans sum in int64."""
-    kind = None if dtype is None else dtypes.as_dtype(dtype).np
-    if kind is None and x.dtype.kind in "bi":
-        kind = jnp.int64
-    return jnp.sum(x, axis=axis or None if axis == () else axis, dtype=kind, keepdims=keepdim)
+    """Sum over axes; integers and booleans sum in int64.
+
+    Arguments:
+        axis: an int, a list of them, or None for all.
+        dtype: of the result.
+        keepdim: keep the reduced axes with size 1.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.sum(paddle.to_tensor([[1, 2], [3, 4]]), axis=0).tolist()
+        [4, 6]
+    """
+    return jnp.sum(x, axis=axes(axis), dtype=_summed(x, dtype), keepdims=keepdim)
+
+
+@op(methods=["nansum"], aliases=AXIS)
+def nansum(x: Any, /, axis: Any = None, dtype: Any = None, keepdim: bool = False) -> Any:
+    """Sum over axes with NaN as zero.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nansum(paddle.to_tensor([1.0, float("nan")])).item()
+        1.0
+    """
+    return jnp.nansum(x, axis=axes(axis), dtype=_summed(x, dtype), keepdims=keepdim)
+
+
+@op(methods=["mean"], aliases=AXIS)
+def mean(x: Any, /, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """Mean over axes. As in Paddle, integers have an integer mean, rounded towards zero.
+
+    Arguments:
+        axis: an int, a list of them, or None for all.
+        keepdim: keep the reduced axes with size 1.
+        dtype: to convert to before.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.mean(paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]]), axis=1).tolist()
+        [1.5, 3.5]
+    """
+    x = x if dtype is None else x.astype(numpy_dtype(dtype))
+    if is_inexact(x):
+        return jnp.mean(x, axis=axes(axis), keepdims=keepdim)
+    return jnp.trunc(jnp.mean(x.astype(jnp.float64), axis=axes(axis), keepdims=keepdim)).astype(x.dtype)
+
+
+@op(methods=["nanmean"], aliases=AXIS)
+def nanmean(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+    """Mean over axes of the elements that are not NaN.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nanmean(paddle.to_tensor([1.0, float("nan"), 3.0])).item()
+        2.0
+    """
+    return jnp.nanmean(x, axis=axes(axis), keepdims=keepdim)
+
+
+@op(methods=["max"])
+def max(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+    """Maximum over axes; equal maxima share the gradient.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.max(paddle.to_tensor([[1, 5], [3, 4]]), axis=1).tolist()
+        [5, 4]
+    """
+    return jnp.max(x, axis=axes(axis), keepdims=keepdim)
+
+
+@op(methods=["min"])
+def min(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+    """Minimum over axes; equal minima share the gradient.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.min(paddle.to_tensor([[1, 5], [3, 4]]), axis=1).tolist()
+        [1, 3]
+    """
+    return jnp.min(x, axis=axes(axis), keepdims=keepdim)
+
+
+@op(methods=["amax"], aliases=AXIS)
+def amax(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+    """Maximum over axes; equal maxima share the gradient.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.amax(paddle.to_tensor([[1, 5], [3, 4]])).item()
+        5
+    """
+    return jnp.max(x, axis=axes(axis), keepdims=keepdim)
+
+
+@op(methods=["amin"], aliases=AXIS)
+def amin(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+    """Minimum over axes; equal minima share the gradient.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.amin(paddle.to_tensor([[1, 5], [3, 4]])).item()
+        1
+    """
+    return jnp.min(x, axis=axes(axis), keepdims=keepdim)
+
+
+@op(methods=["prod"], aliases=AXIS)
+def prod(x: Any, /, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """Product over axes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.prod(paddle.to_tensor([[1, 2], [3, 4]]), axis=1).tolist()
+        [2, 12]
+    """
+    kind = numpy_dtype(dtype) or (jnp.int64 if x.dtype == bool else x.dtype)
+    return jnp.prod(x, axis=axes(axis), dtype=kind, keepdims=keepdim)
+
+
+@op(methods=["all"], grad=False, aliases=AXIS)
+def all(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+    """Whether all elements along axes are true.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.all(paddle.to_tensor([[True, False], [True, True]]), axis=1).tolist()
+        [False, True]
+    """
+    return jnp.all(x.astype(bool), axis=axes(axis), keepdims=keepdim)
+
+
+@op(methods=["any"], grad=False, aliases=AXIS)
+def any(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+    """Whether an element along axes is true.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.any(paddle.to_tensor([[True, False], [False, False]]), axis=1).tolist()
+        [True, False]
+    """
+    return jnp.any(x.astype(bool), axis=axes(axis), keepdims=keepdim)
+
+
+@op(methods=["count_nonzero"], grad=False, aliases=AXIS)
+def count_nonzero(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+    """How many elements along axes are not zero.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.count_nonzero(paddle.to_tensor([0, 1, 2])).item()
+        2
+    """
+    return jnp.count_nonzero(x, axis=axes(axis), keepdims=keepdim)
+
+
+@op(methods=["logsumexp"], amp="black", aliases=AXIS)
+def logsumexp(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+    """log(sum(exp(x))) over axes, without overflow.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f"{paddle.logsumexp(paddle.to_tensor([0.0, 0.0])).item():.4f}"
+        '0.6931'
+    """
+    return jax.nn.logsumexp(floating(x), axis=axes(axis), keepdims=keepdim)
+
+
+def _along(x: Any, axis: int | None) -> tuple[Any, int]:
+    """x and its axis, counted from 0; flat and 0 for None."""
+    return (x.reshape(-1), 0) if axis is None else (x, axis % x.ndim if x.ndim else 0)
+
+
+@op(methods=["cumsum"], inplace="cumsum_", aliases=AXIS)
+def cumsum(x: Any, /, axis: int | None = None, dtype: Any = None) -> Any:
+    """Cumulative sum along an axis, or of the flattened tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.cumsum(paddle.to_tensor([[1, 2], [3, 4]]), axis=1).tolist()
+        [[1, 3], [3, 7]]
+    """
+    kind = _summed(x, dtype)
+    x, axis = _along(x, axis)
+    return jnp.cumsum(x, axis=axis, dtype=kind)
+
+
+@op(methods=["cumprod"], inplace="cumprod_", aliases={"input": "x", "axis": "dim"})
+def cumprod(x: Any, /, dim: int | None = None, dtype: Any = None) -> Any:
+    """Cumulative product along an axis, or of the flattened tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.cumprod(paddle.to_tensor([1, 2, 3]), dim=0).tolist()
+        [1, 2, 6]
+    """
+    x, axis = _along(x, dim)
+    return jnp.cumprod(x, axis=axis, dtype=numpy_dtype(dtype) or x.dtype)
+
+
+@op(methods=["logcumsumexp"], aliases=AXIS)
+def logcumsumexp(x: Any, /, axis: int | None = None, dtype: Any = None) -> Any:
+    """log(cumsum(exp(x))) along an axis, without overflow.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f"{paddle.logcumsumexp(paddle.to_tensor([0.0, 0.0]))[1].item():.4f}"
+        '0.6931'
+    """
+    x = floating(x if dtype is None else x.astype(numpy_dtype(dtype)))
+    x, axis = _along(x, axis)
+    return jax.lax.cumlogsumexp(x, axis)
+
+
+def _latest(best: Any, x: Any, axis: int, dtype: Any) -> Any:
+    """Where along the axis each running extreme was last met."""
+    here = jax.lax.broadcasted_iota(numpy_dtype(dtype), x.shape, axis)
+    return jax.lax.cummax(jnp.where(x == best, here, 0), axis)
+
+
+@op(methods=["cummax"], aliases=AXIS)
+def cummax(x: Any, /, axis: int | None = None, dtype: Any = "int64") -> Any:
+    """Running maximum along an axis, and where it was last met.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [out.tolist() for out in paddle.cummax(paddle.to_tensor([1, 3, 2]))]
+        [[1, 3, 3], [0, 1, 1]]
+    """
+    x, axis = _along(x, axis)
+    best = jax.lax.cummax(x, axis)
+    return best, _latest(best, x, axis, dtype)
+
+
+@op(methods=["cummin"], aliases=AXIS)
+def cummin(x: Any, /, axis: int | None = None, dtype: Any = "int64") -> Any:
+    """Running minimum along an axis, and where it was last met.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [out.tolist() for out in paddle.cummin(paddle.to_tensor([3, 1, 2]))]
+        [[3, 1, 1], [0, 1, 1]]
+    """
+    x, axis = _along(x, axis)
+    best = jax.lax.cummin(x, axis)
+    return best, _latest(best, x, axis, dtype)
+
+
+@op(methods=["reduce_as"])
+def reduce_as(x: Any, target: Any, /) -> Any:
+    """Sum x down to the shape of target, the reverse of broadcasting.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.reduce_as(paddle.ones([2, 3]), paddle.zeros([3])).tolist()
+        [2.0, 2.0, 2.0]
+    """
+    lead = x.ndim - target.ndim
+    x = jnp.sum(x, axis=tuple(range(lead)))
+    kept = tuple([i for i, (n, m) in enumerate(zip(x.shape, target.shape, strict=True)) if n != m])
+    return jnp.sum(x, axis=kept, keepdims=True)

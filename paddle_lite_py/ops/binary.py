@@ -1,0 +1,195 @@
+"""Less common functions of two tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..op import op
+from .math import XY
+from .promote import floating, is_inexact, promote, promote_floating
+
+__all__ = [
+    *("arctan2", "atan2", "complex", "copysign", "fmax", "fmin", "frexp", "gcd", "heaviside", "hypot", "lcm", "ldexp"),
+    *("logaddexp", "nextafter", "polar"),
+]
+
+
+@op(methods=["fmax"], aliases=XY)
+def fmax(x: Any, y: Any, /) -> Any:
+    """The greater of each two elements; the other one where one is NaN.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.fmax(paddle.to_tensor([1.0, float("nan")]), paddle.to_tensor([3.0, 4.0])).tolist()
+        [3.0, 4.0]
+    """
+    x, y = promote(x, y)
+    return jnp.where((x >= y) | jnp.isnan(y), x, y)
+
+
+@op(methods=["fmin"], aliases=XY)
+def fmin(x: Any, y: Any, /) -> Any:
+    """The smaller of each two elements; the other one where one is NaN.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.fmin(paddle.to_tensor([1.0, float("nan")]), paddle.to_tensor([3.0, 4.0])).tolist()
+        [1.0, 4.0]
+    """
+    x, y = promote(x, y)
+    return jnp.where((x <= y) | jnp.isnan(y), x, y)
+
+
+@op(methods=["atan2"], inplace="atan2_", aliases=XY)
+def atan2(x: Any, y: Any, /) -> Any:
+    """Angle of the point (y, x), in [-pi, pi]; integers give float64.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f"{paddle.atan2(paddle.to_tensor(1.0), paddle.to_tensor(1.0)).item():.4f}"
+        '0.7854'
+    """
+    x, y = promote(x, y)
+    return jnp.arctan2(x, y) if is_inexact(x) else jnp.arctan2(x.astype(jnp.float64), y.astype(jnp.float64))
+
+
+@op(methods=["hypot"], inplace="hypot_", aliases=XY)
+def hypot(x: Any, y: Any, /) -> Any:
+    """sqrt(x * x + y * y), without overflow.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.hypot(paddle.to_tensor(3.0), paddle.to_tensor(4.0)).item()
+        5.0
+    """
+    return jnp.hypot(*promote_floating(x, y))
+
+
+@op(methods=["logaddexp"], aliases=XY)
+def logaddexp(x: Any, y: Any, /) -> Any:
+    """log(exp(x) + exp(y)), without overflow.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f"{paddle.logaddexp(paddle.to_tensor(0.0), paddle.to_tensor(0.0)).item():.4f}"
+        '0.6931'
+    """
+    return jnp.logaddexp(*promote_floating(x, y))
+
+
+@op(methods=["copysign"], inplace="copysign_", aliases=XY)
+def copysign(x: Any, y: Any, /) -> Any:
+    """x with the sign of y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.copysign(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([-1.0, 3.0])).tolist()
+        [-1.0, 2.0]
+    """
+    return jnp.copysign(*promote_floating(x, y))
+
+
+@op(methods=["nextafter"], grad=False, aliases=XY)
+def nextafter(x: Any, y: Any, /) -> Any:
+    """The next number after x towards y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nextafter(paddle.to_tensor(1.0), paddle.to_tensor(2.0)).item() > 1
+        True
+    """
+    return jnp.nextafter(*promote_floating(x, y))
+
+
+@op(methods=["heaviside"], aliases=XY)
+def heaviside(x: Any, y: Any, /) -> Any:
+    """0 where x < 0, y where x == 0, 1 where x > 0.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.heaviside(paddle.to_tensor([-1.0, 0.0, 1.0]), paddle.to_tensor([0.5])).tolist()
+        [0.0, 0.5, 1.0]
+    """
+    x, y = promote(x, y)
+    return jnp.where(x == 0, y, (x > 0).astype(y.dtype))
+
+
+@op(methods=["gcd"], inplace="gcd_", grad=False, aliases=XY)
+def gcd(x: Any, y: Any, /) -> Any:
+    """Greatest common divisor of each two integers.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.gcd(paddle.to_tensor([4, 9]), paddle.to_tensor([6, 6])).tolist()
+        [2, 3]
+    """
+    return jnp.gcd(*promote(x, y))
+
+
+@op(methods=["lcm"], inplace="lcm_", grad=False, aliases=XY)
+def lcm(x: Any, y: Any, /) -> Any:
+    """Least common multiple of each two integers.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.lcm(paddle.to_tensor([4, 9]), paddle.to_tensor([6, 6])).tolist()
+        [12, 18]
+    """
+    return jnp.lcm(*promote(x, y))
+
+
+@op(methods=["ldexp"], inplace="ldexp_", aliases=XY)
+def ldexp(x: Any, y: Any, /) -> Any:
+    """x times two to the power y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.ldexp(paddle.to_tensor([1.0]), paddle.to_tensor([3])).tolist()
+        [8.0]
+    """
+    x = floating(x)
+    return x * jnp.exp2(jnp.asarray(y).astype(x.dtype))
+
+
+@op(methods=["frexp"], grad=False)
+def frexp(x: Any, /) -> Any:
+    """Mantissa in [0.5, 1) and exponent of each element, both in x's dtype.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.tolist() for part in paddle.frexp(paddle.to_tensor([8.0]))]
+        [[0.5], [4.0]]
+    """
+    mantissa, exponent = jnp.frexp(x)
+    return mantissa, exponent.astype(x.dtype)
+
+
+@op
+def complex(real: Any, imag: Any, /) -> Any:
+    """Complex numbers from their real and imaginary parts.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.complex(paddle.to_tensor([1.0]), paddle.to_tensor([2.0])).tolist()
+        [(1+2j)]
+    """
+    return jax.lax.complex(*jnp.broadcast_arrays(*promote_floating(real, imag)))
+
+
+@op
+def polar(abs: Any, angle: Any, /) -> Any:
+    """Complex numbers from their absolute values and angles.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.polar(paddle.to_tensor([2.0]), paddle.to_tensor([0.0])).tolist()
+        [(2+0j)]
+    """
+    r, phi = jnp.broadcast_arrays(*promote_floating(abs, angle))
+    return jax.lax.complex(r * jnp.cos(phi), r * jnp.sin(phi))
+
+
+arctan2 = atan2

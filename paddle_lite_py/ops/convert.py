@@ -1,0 +1,218 @@
+"""Data as tensors, copies, and what a tensor is."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..op import composite, op
+from ..tensor import Tensor, as_array, wrap
+from .joining import stack
+from .promote import natural
+
+__all__ = [
+    *("as_tensor", "assign", "clone", "from_numpy", "is_complex", "is_floating_point", "is_integer", "is_tensor"),
+    *("numel", "rank", "shape", "to_tensor", "tolist"),
+]
+
+
+def to_tensor(data: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> Tensor:
+    """A tensor of given data, always a copy.
+
+    Arguments:
+        data: a number, nested lists of numbers, a NumPy array (whose dtype is kept) or a tensor.
+        dtype: of the result. Python floats give the default dtype, integers int64.
+        place: device, the current one by default.
+        stop_gradient: False to record gradients for it.
+
+    Raises:
+        TypeError: if the data are not numbers.
+        ValueError: if nested lists are ragged.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.to_tensor([[1, 2], [3, 4]]).dtype
+        paddle.int64
+    """
+    if data is None or isinstance(data, str | bytes):
+        raise TypeError(f"to_tensor: data is {data!r}; expected a number, a list, a NumPy array or a tensor")
+    out = _gathered(data, dtype) if _holds_tensors(data) else None
+    if out is None:
+        out = wrap(as_array([0.0][:0] if isinstance(data, list | tuple) and not data else data, dtype, place))
+    if not stop_gradient:
+        out.stop_gradient = False
+    return out
+
+
+def _holds_tensors(data: Any) -> bool:
+    """True for a tensor of a program, or a list that holds one somewhere: its value is not there yet."""
+    if isinstance(data, list | tuple):
+        return any(_holds_tensors(d) for d in data)
+    return isinstance(data, Tensor) and not isinstance(data._data, jax.Array)
+
+
+def _gathered(data: Any, dtype: Any) -> Tensor:
+    out = data.clone() if isinstance(data, Tensor) else _stacked(data)
+    return (out if dtype is None else out.astype(dtype)).detach()
+
+
+def _stacked(data: Any) -> Any:
+    if isinstance(data, list | tuple):
+        return stack([_stacked(d) for d in data])
+    return data if isinstance(data, Tensor) else to_tensor(data)
+
+
+def tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+    """to_tensor() with the argument names of torch.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.as_tensor([1.0], requires_grad=True).stop_gradient
+        False
+    """
+    return to_tensor(data, dtype, device, not requires_grad)
+
+
+as_tensor = tensor
+
+
+def from_numpy(ndarray: np.ndarray) -> Tensor:
+    """A tensor with a copy of a NumPy array.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.from_numpy(np.array([1, 2])).tolist()
+        [1, 2]
+    """
+    return to_tensor(ndarray)
+
+
+@op(name="assign")
+def _assign(x: Any, /) -> Any:
+    return natural(x)
+
+
+@composite
+def assign(x: Any, output: Tensor | None = None) -> Tensor:
+    """A copy through which gradients flow.
+
+    Arguments:
+        x: a tensor, an array, a list or a number (shape [1]); as in NumPy, Python floats give float64.
+        output: a tensor to hold the result instead of a new one.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.assign([1, 2]).tolist()
+        [1, 2]
+    """
+    if not isinstance(x, Tensor):
+        x = to_tensor(x if _holds_tensors(x) else np.atleast_1d(x))
+    out = _assign(x)
+    return out if output is None else output._rebind(out, True)
+
+
+@composite(methods=["clone"])
+def clone(x: Any) -> Tensor:
+    """A copy through which gradients flow.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.clone(paddle.to_tensor([1, 2])).tolist()
+        [1, 2]
+    """
+    return _assign(x)
+
+
+@op(name="numel", methods=["numel", "nelement"], grad=False)
+def numel(x: Any, /) -> Any:
+    """The number of elements, as a tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.numel(paddle.zeros([2, 3])).item()
+        6
+    """
+    return jnp.asarray(math.prod(x.shape), jnp.int64)
+
+
+@op(name="shape", grad=False)
+def shape(input: Any, /) -> Any:
+    """The sizes of the dimensions, as a tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.shape(paddle.zeros([2, 3])).tolist()
+        [2, 3]
+    """
+    return jnp.stack([jnp.asarray(n, jnp.int64) for n in input.shape]) if input.shape else jnp.zeros(0, jnp.int64)
+
+
+@op(name="rank", grad=False)
+def rank(input: Any, /) -> Any:
+    """The number of dimensions, as a tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.rank(paddle.zeros([2, 3])).item()
+        2
+    """
+    return jnp.asarray(input.ndim, jnp.int32)
+
+
+def tolist(x: Tensor) -> Any:
+    """Nested Python lists of the elements.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.tolist(paddle.to_tensor([1, 2]))
+        [1, 2]
+    """
+    return x.tolist()
+
+
+def is_tensor(x: Any) -> bool:
+    """True for a tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.is_tensor(paddle.zeros([1])), paddle.is_tensor([1])
+        (True, False)
+    """
+    return isinstance(x, Tensor)
+
+
+def is_floating_point(x: Tensor) -> bool:
+    """True for a tensor of a floating dtype.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.is_floating_point(paddle.zeros([1]))
+        True
+    """
+    return x.dtype.is_floating
+
+
+def is_integer(x: Tensor) -> bool:
+    """True for a tensor of an integer dtype.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.is_integer(paddle.zeros([1]))
+        False
+    """
+    return x.dtype.is_integer
+
+
+def is_complex(x: Tensor) -> bool:
+    """True for a tensor of a complex dtype.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.is_complex(paddle.zeros([1]))
+        False
+    """
+    return x.dtype.is_complex

@@ -1,0 +1,253 @@
+"""New tensors."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from .. import dtypes
+from ..op import composite, op
+from ..tensor import Tensor
+from .promote import numpy_dtype
+
+__all__ = [
+    *(
+        "arange",
+        "empty",
+        "empty_like",
+        "eye",
+        "full",
+        "full_like",
+        "linspace",
+        "logspace",
+        "ones",
+        "ones_like",
+        "zeros",
+    ),
+    "zeros_like",
+]
+
+SIZE = {"size": "shape"}
+
+
+def shape_tuple(shape: Any) -> tuple[Any, ...]:
+    """A shape argument: an int, a sequence (0-D tensors allowed) or a 1-D tensor."""
+    if isinstance(shape, Tensor | np.ndarray) and shape.ndim:
+        return tuple(shape.tolist())
+    items = shape if isinstance(shape, list | tuple) else [shape]
+    return tuple([i._static_value("a shape") if isinstance(i, Tensor) else i for i in items])
+
+
+def float_dtype(dtype: Any) -> Any:
+    """A dtype argument whose default is the default float."""
+    return dtypes.default_dtype() if dtype is None else dtypes.as_dtype(dtype)
+
+
+@op(name="full")
+def _full(fill_value: Any, /, shape: Any, dtype: Any) -> Any:
+    return jnp.broadcast_to(jnp.asarray(fill_value).astype(numpy_dtype(dtype)), shape)
+
+
+@composite(aliases={**SIZE, "value": "fill_value"})
+def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
+    """A tensor of one value.
+
+    Arguments:
+        shape: sizes; an int, a list (0-D tensors allowed) or a tensor.
+        fill_value: a number or a 0-D tensor.
+        dtype: the default float if not given, but bool for a bool and complex64 for a complex number.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.full([2], 1).tolist()
+        [1.0, 1.0]
+    """
+    kinds = {bool: dtypes.bool_, complex: dtypes.complex64}
+    kind = dtypes.as_dtype(dtype) if dtype is not None else kinds.get(type(fill_value), dtypes.default_dtype())
+    return _full(fill_value, shape_tuple(shape), kind)
+
+
+@composite(aliases=SIZE, variadic="shape")
+def zeros(shape: Any, dtype: Any = None) -> Tensor:
+    """A tensor of zeros, of the default float unless a dtype is given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.zeros([1, 2]).tolist()
+        [[0.0, 0.0]]
+    """
+    return _full(0, shape_tuple(shape), float_dtype(dtype))
+
+
+@composite(aliases=SIZE, variadic="shape")
+def ones(shape: Any, dtype: Any = None) -> Tensor:
+    """A tensor of ones, of the default float unless a dtype is given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.ones([1, 2], "int32").tolist()
+        [[1, 1]]
+    """
+    return _full(1, shape_tuple(shape), float_dtype(dtype))
+
+
+@composite(aliases=SIZE, variadic="shape")
+def empty(shape: Any, dtype: Any = None) -> Tensor:
+    """A tensor whose values do not matter (zeros: XLA has no uninitialised memory).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.empty([1, 2]).shape
+        [1, 2]
+    """
+    return _full(0, shape_tuple(shape), float_dtype(dtype))
+
+
+@op(name="full_like", grad=False)
+def _full_like(x: Any, fill_value: Any, /, dtype: Any = None) -> Any:
+    return jnp.broadcast_to(jnp.asarray(fill_value).astype(numpy_dtype(dtype) or x.dtype), x.shape)
+
+
+@composite(methods=["full_like"], aliases={"input": "x"})
+def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Tensor:
+    """A tensor of one value with the shape (and dtype) of another.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.full_like(paddle.to_tensor([1, 2]), 7).tolist()
+        [7, 7]
+    """
+    return _full_like(x, fill_value, dtype)
+
+
+@composite(aliases={"input": "x"})
+def zeros_like(x: Any, dtype: Any = None) -> Tensor:
+    """Zeros with the shape (and dtype) of another tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.zeros_like(paddle.to_tensor([1, 2])).tolist()
+        [0, 0]
+    """
+    return _full_like(x, 0, dtype)
+
+
+@composite(aliases={"input": "x"})
+def ones_like(x: Any, dtype: Any = None) -> Tensor:
+    """Ones with the shape (and dtype) of another tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.ones_like(paddle.to_tensor([1, 2])).tolist()
+        [1, 1]
+    """
+    return _full_like(x, 1, dtype)
+
+
+@composite(aliases={"input": "x"})
+def empty_like(x: Any, dtype: Any = None) -> Tensor:
+    """A tensor with the shape (and dtype) of another, whose values do not matter.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.empty_like(paddle.to_tensor([1, 2])).shape
+        [2]
+    """
+    return _full_like(x, 0, dtype)
+
+
+def _number(value: Any, what: str) -> Any:
+    return value._static_value(what) if isinstance(value, Tensor) else value
+
+
+@op(name="arange")
+def _arange(start: Any, step: Any, /, length: Any, dtype: Any) -> Any:
+    kind = numpy_dtype(dtype)
+    wide = kind if jnp.issubdtype(kind, jnp.integer) else jnp.float64
+    return (jnp.asarray(start).astype(wide) + jnp.arange(length) * jnp.asarray(step).astype(wide)).astype(kind)
+
+
+@composite
+def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
+    """Numbers from start up to end (not included).
+
+    Arguments:
+        start, end, step: numbers or 0-D tensors; one alone is the end.
+        dtype: int64 if all are integers, else the default float.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.arange(1, 7, 2).tolist()
+        [1, 3, 5]
+    """
+    if end is None:
+        start, end = 0, start
+    dtype = dtypes.as_dtype(dtype) if dtype is not None else _range_dtype(start, end, step)
+    first, last, by = [_number(v, "a bound of arange()") for v in (start, end, step)]
+    return _arange(first, by, _range_length(first, last, by), dtype)
+
+
+def _range_dtype(*bounds: Any) -> dtypes.DType:
+    for b in bounds:
+        if isinstance(b, Tensor) and b.dtype.is_floating:
+            return b.dtype
+    return dtypes.default_dtype() if any(isinstance(b, float | np.floating) for b in bounds) else dtypes.int64
+
+
+def _range_length(start: Any, end: Any, step: Any) -> Any:
+    if isinstance(start, int) and start == 0 and isinstance(step, int) and step == 1 and not isinstance(end, float):
+        return end if not isinstance(end, int) else max(end, 0)
+    return max(math.ceil((end - start) / step), 0)
+
+
+@composite(aliases={"end": "stop", "steps": "num"})
+def linspace(start: Any, stop: Any, num: Any, dtype: Any = None) -> Tensor:
+    """Equally spaced numbers from start to stop (included).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linspace(0, 1, 3).tolist()
+        [0.0, 0.5, 1.0]
+    """
+    return _linspace(start, stop, _number(num, "num of linspace()"), float_dtype(dtype))
+
+
+@op(name="linspace")
+def _linspace(start: Any, stop: Any, /, num: int, dtype: Any) -> Any:
+    kind = numpy_dtype(dtype)
+    wide = kind if jnp.issubdtype(kind, jnp.floating) else jnp.float64
+    return jnp.linspace(jnp.asarray(start).astype(wide), jnp.asarray(stop).astype(wide), num).astype(kind)
+
+
+@composite(aliases={"end": "stop", "steps": "num"})
+def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = None) -> Tensor:
+    """base to the power of equally spaced numbers from start to stop.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.logspace(0, 2, 3).tolist()
+        [1.0, 10.0, 100.0]
+    """
+    return (base ** linspace(start, stop, num, "float64")).astype(float_dtype(dtype))
+
+
+@op(name="eye")
+def _eye(*, rows: int, columns: int, dtype: Any) -> Any:
+    return jnp.eye(rows, columns, dtype=numpy_dtype(dtype))
+
+
+@composite(aliases={"n": "num_rows", "m": "num_columns"})
+def eye(num_rows: Any, num_columns: Any = None, dtype: Any = None) -> Tensor:
+    """A matrix with ones on its diagonal and zeros elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.eye(2).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    rows = _number(num_rows, "num_rows of eye()")
+    columns = rows if num_columns is None else _number(num_columns, "num_columns of eye()")
+    return _eye(rows=rows, columns=columns, dtype=float_dtype(dtype))

@@ -1,0 +1,346 @@
+"""Decompositions of matrices, and what they give: inverses, solutions, determinants, rank."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..op import composite, op
+from .norms import norm
+from .promote import promote
+
+__all__ = [
+    *("cholesky", "cholesky_inverse", "cholesky_solve", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv"),
+    *("inverse", "matrix_power", "matrix_rank", "pca_lowrank", "pinv", "qr", "slogdet", "solve", "svd", "svd_lowrank"),
+    *("svdvals", "triangular_solve"),
+]
+
+
+def T(x: Any) -> Any:
+    """Matrices with rows and columns exchanged."""
+    return jnp.swapaxes(x, -1, -2)
+
+
+def H(x: Any) -> Any:
+    """Matrices with rows and columns exchanged, conjugated."""
+    return jnp.conj(T(x))
+
+
+@op(methods=["inverse"], amp="black", aliases={"input": "x"})
+def inverse(x: Any, /) -> Any:
+    """Inverses of square matrices.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.inverse(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]])).tolist()
+        [[0.5, 0.0], [0.0, 0.25]]
+    """
+    return jnp.linalg.inv(x)
+
+
+inv = inverse
+
+
+@op(methods=["det"], amp="black")
+def det(x: Any, /) -> Any:
+    """Determinants of square matrices.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.det(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]])).item()
+        8.0
+    """
+    return jnp.linalg.det(x)
+
+
+@op(methods=["slogdet"], amp="black")
+def slogdet(x: Any, /) -> Any:
+    """Signs and logarithms of the absolute determinants, stacked along a first axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.slogdet(paddle.eye(2)).tolist()
+        [1.0, 0.0]
+    """
+    return jnp.stack(jnp.linalg.slogdet(x))
+
+
+@op(methods=["cholesky"], amp="black")
+def cholesky(x: Any, /, upper: bool = False) -> Any:
+    """The triangular factor L of symmetric positive matrices x = L L^T (or U, of x = U^T U).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.cholesky(paddle.to_tensor([[4.0, 0.0], [0.0, 9.0]])).tolist()
+        [[2.0, 0.0], [0.0, 3.0]]
+    """
+    return jnp.linalg.cholesky(x, upper=upper)
+
+
+@op(methods=["cholesky_solve"], amp="black")
+def cholesky_solve(x: Any, y: Any, /, upper: bool = False) -> Any:
+    """The solution of A z = x, from the Cholesky factor y of A.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.cholesky_solve(paddle.to_tensor([[4.0]]), paddle.to_tensor([[2.0]])).tolist()
+        [[1.0]]
+    """
+    x, y = promote(x, y)
+    first = jax.lax.linalg.triangular_solve(y, x, left_side=True, lower=not upper, transpose_a=upper, conjugate_a=upper)
+    return jax.lax.linalg.triangular_solve(
+        y, first, left_side=True, lower=not upper, transpose_a=not upper, conjugate_a=not upper
+    )
+
+
+@op(methods=["cholesky_inverse"], amp="black")
+def cholesky_inverse(x: Any, /, upper: bool = False) -> Any:
+    """The inverse of A, from its Cholesky factor x.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.cholesky_inverse(paddle.to_tensor([[2.0]])).tolist()
+        [[0.25]]
+    """
+    return jnp.linalg.inv(H(x) @ x if upper else x @ H(x))
+
+
+@op(methods=["solve"], amp="black")
+def solve(x: Any, y: Any, /, left: bool = True) -> Any:
+    """The solution of x z = y (or z x = y).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.solve(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]]), paddle.to_tensor([2.0, 4.0])).tolist()
+        [1.0, 1.0]
+    """
+    x, y = promote(x, y)
+    vector = y.ndim == 1 or (y.ndim == x.ndim - 1 and y.shape == x.shape[:-1])
+    y = y[..., None] if vector else y
+    out = jnp.linalg.solve(x, y) if left else T(jnp.linalg.solve(T(x), T(y)))
+    return out[..., 0] if vector else out
+
+
+@op(methods=["triangular_solve"], amp="black")
+def triangular_solve(
+    x: Any, y: Any, /, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+) -> Any:
+    """The solution of x z = y for a triangular x.
+
+    Arguments:
+        upper: x is an upper triangle, otherwise a lower one.
+        transpose: solve with the transpose of x.
+        unitriangular: take the diagonal of x for ones.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([[1.0, 1.0], [0.0, 2.0]]), paddle.to_tensor([[2.0], [2.0]])
+        >>> paddle.linalg.triangular_solve(x, y).tolist()
+        [[1.0], [1.0]]
+    """
+    x, y = promote(x, y)
+    batch = jnp.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    x, y = jnp.broadcast_to(x, (*batch, *x.shape[-2:])), jnp.broadcast_to(y, (*batch, *y.shape[-2:]))
+    return jax.lax.linalg.triangular_solve(
+        x, y, left_side=True, lower=not upper, transpose_a=transpose, unit_diagonal=unitriangular
+    )
+
+
+@op(methods=["svd"], amp="black")
+def svd(x: Any, /, full_matrices: bool = False) -> Any:
+    """Singular value decomposition: U, the singular values, and V^H, of x = U diag(S) V^H.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.shape for part in paddle.linalg.svd(paddle.ones([3, 2]))]
+        [[3, 2], [2], [2, 2]]
+    """
+    return tuple(jnp.linalg.svd(x, full_matrices=full_matrices))
+
+
+@op(methods=["svdvals"], amp="black")
+def svdvals(x: Any, /) -> Any:
+    """Singular values of matrices, the largest first.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.svdvals(paddle.to_tensor([[3.0, 0.0], [0.0, 4.0]])).tolist()
+        [4.0, 3.0]
+    """
+    return jnp.linalg.svd(x, compute_uv=False)
+
+
+@composite
+def svd_lowrank(x: Any, q: int | None = None, niter: int = 2, M: Any = None) -> Any:
+    """U, S and V of the q largest singular values; found from the full decomposition.
+
+    Arguments:
+        q: how many, at most 6 by default.
+        niter: accepted for Paddle's sake: there is no iteration.
+        M: subtracted from x first, if given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.shape for part in paddle.linalg.svd_lowrank(paddle.ones([4, 3]), q=2)]
+        [[4, 2], [2], [3, 2]]
+    """
+    q = min(6, *x.shape[-2:]) if q is None else q
+    u, s, vh = svd(x if M is None else x - M)
+    return u[..., :q], s[..., :q], vh.conj().swapaxes(-1, -2)[..., :q]
+
+
+@composite
+def pca_lowrank(x: Any, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
+    """Principal components: svd_lowrank() of x, less the mean of its rows.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.shape for part in paddle.linalg.pca_lowrank(paddle.ones([4, 3]), q=2)]
+        [[4, 2], [2], [3, 2]]
+    """
+    return svd_lowrank(x - x.mean(-2, keepdim=True) if center else x, q)
+
+
+@op(name="qr", amp="black")
+def _qr(x: Any, /, mode: str) -> Any:
+    return jnp.linalg.qr(x, mode=mode)
+
+
+@composite(methods=["qr"])
+def qr(x: Any, mode: str = "reduced") -> Any:
+    """Q with orthonormal columns and the upper triangle R, of x = Q R.
+
+    Arguments:
+        mode: "reduced", "complete", or "r" for R alone.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.shape for part in paddle.linalg.qr(paddle.ones([3, 2]))]
+        [[3, 2], [2, 2]]
+    """
+    if mode not in ("reduced", "complete", "r"):
+        raise ValueError(f"qr(): mode is {mode!r}; expected 'reduced', 'complete' or 'r'")
+    return _qr(x, mode)
+
+
+@op(methods=["eigh"], amp="black")
+def eigh(x: Any, /, UPLO: str = "L") -> Any:
+    """Eigenvalues, in order, and eigenvectors of symmetric matrices, of which one triangle is read.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.eigh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]]))[0].tolist()
+        [1.0, 2.0]
+    """
+    return tuple(jnp.linalg.eigh(x, UPLO=UPLO))
+
+
+@op(methods=["eigvalsh"], amp="black")
+def eigvalsh(x: Any, /, UPLO: str = "L") -> Any:
+    """Eigenvalues of symmetric matrices, in order.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.eigvalsh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]])).tolist()
+        [1.0, 2.0]
+    """
+    return jnp.linalg.eigvalsh(x, UPLO=UPLO)
+
+
+@op(methods=["eig"], amp="black")
+def eig(x: Any, /) -> Any:
+    """Eigenvalues and eigenvectors of square matrices, complex.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.eig(paddle.to_tensor([[1.0, 0.0], [0.0, 2.0]]))[0].tolist()
+        [(1+0j), (2+0j)]
+    """
+    return tuple(jnp.linalg.eig(x))
+
+
+@op(methods=["eigvals"], amp="black")
+def eigvals(x: Any, /) -> Any:
+    """Eigenvalues of square matrices, complex.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.eigvals(paddle.to_tensor([[1.0, 0.0], [0.0, 2.0]])).tolist()
+        [(1+0j), (2+0j)]
+    """
+    return jnp.linalg.eigvals(x)
+
+
+@op(methods=["pinv"], amp="black")
+def pinv(x: Any, /, rcond: float = 1e-15, hermitian: bool = False) -> Any:
+    """Pseudo-inverse of matrices.
+
+    Arguments:
+        rcond: singular values below rcond times the largest count as zero.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.pinv(paddle.to_tensor([[2.0], [0.0]])).tolist()
+        [[0.5, 0.0]]
+    """
+    floor = jnp.finfo(x.dtype).eps * max(x.shape[-2:])
+    return jnp.linalg.pinv(x, rtol=max(rcond, float(floor)), hermitian=hermitian)
+
+
+@op(methods=["matrix_power"], amp="black")
+def matrix_power(x: Any, /, n: int) -> Any:
+    """x to the integer power n; a negative one is of the inverse.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.matrix_power(paddle.to_tensor([[2.0]]), 3).tolist()
+        [[8.0]]
+    """
+    return jnp.linalg.matrix_power(x, n)
+
+
+@op(name="matrix_rank", grad=False)
+def _matrix_rank(x: Any, tol: Any = None, atol: Any = None, rtol: Any = None, /, hermitian: bool = False) -> Any:
+    values = jnp.abs(jnp.linalg.eigvalsh(x)) if hermitian else jnp.linalg.svd(x, compute_uv=False)
+    top = jnp.max(values, -1)
+    if tol is None and atol is None and rtol is None:
+        tol = top * max(x.shape[-2:]) * jnp.finfo(x.dtype).eps
+    elif tol is None:
+        tol = jnp.maximum(0 if atol is None else atol, (0 if rtol is None else rtol) * top)
+    return jnp.sum(values > jnp.expand_dims(jnp.asarray(tol), -1), -1)
+
+
+@composite(methods=["matrix_rank"])
+def matrix_rank(x: Any, tol: Any = None, hermitian: bool = False, atol: Any = None, rtol: Any = None) -> Any:
+    """Number of singular values above a tolerance.
+
+    Arguments:
+        tol, atol: smallest value that counts.
+        rtol: the same as a fraction of the largest.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.matrix_rank(paddle.ones([3, 3])).item()
+        1
+    """
+    return _matrix_rank(x, tol, atol, rtol, hermitian)
+
+
+@composite(methods=["cond"])
+def cond(x: Any, p: Any = None) -> Any:
+    """Condition number: the norm of a matrix times that of its inverse.
+
+    Arguments:
+        p: which norm: None or 2, -2, 1, -1, inf, -inf, "fro" or "nuc".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.cond(paddle.to_tensor([[4.0, 0.0], [0.0, 2.0]])).item()
+        2.0
+    """
+    if p in (None, 2, -2):
+        values = svdvals(x)
+        return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
+    return norm(x, p, axis=[-2, -1]) * norm(inverse(x), p, axis=[-2, -1])

@@ -1,0 +1,207 @@
+"""Diagonals and triangles of matrices, and differences along an axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..op import composite, op
+from .dynamic import fresh
+from .promote import floating, numpy_dtype
+
+__all__ = [
+    *("cumulative_trapezoid", "diag", "diag_embed", "diagflat", "diagonal", "diff", "trace", "trapezoid", "tril"),
+    *("tril_indices", "triu", "triu_indices"),
+]
+
+
+@op(methods=["tril"], inplace="tril_", aliases={"input": "x"})
+def tril(x: Any, /, diagonal: int = 0) -> Any:
+    """The lower triangles of matrices; the rest becomes zero.
+
+    Arguments:
+        diagonal: the highest diagonal kept, counted upwards from the main one.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.tril(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
+        [[1, 0], [3, 4]]
+    """
+    return jnp.tril(x, diagonal)
+
+
+@op(methods=["triu"], inplace="triu_", aliases={"input": "x"})
+def triu(x: Any, /, diagonal: int = 0) -> Any:
+    """The upper triangles of matrices; the rest becomes zero.
+
+    Arguments:
+        diagonal: the lowest diagonal kept, counted upwards from the main one.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.triu(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
+        [[1, 2], [0, 4]]
+    """
+    return jnp.triu(x, diagonal)
+
+
+def tril_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Any:
+    """Row and column numbers of the lower triangle of a matrix.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.tril_indices(2, 2).tolist()
+        [[0, 1, 1], [0, 0, 1]]
+    """
+    return fresh(np.stack(np.tril_indices(row, offset, row if col is None else col)).astype(numpy_dtype(dtype)))
+
+
+def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Any:
+    """Row and column numbers of the upper triangle of a matrix.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.triu_indices(2, 2).tolist()
+        [[0, 0, 1], [0, 1, 1]]
+    """
+    return fresh(np.stack(np.triu_indices(row, offset, row if col is None else col)).astype(numpy_dtype(dtype)))
+
+
+@op(methods=["diag"], aliases={"input": "x", "diagonal": "offset"})
+def diag(x: Any, /, offset: int = 0, padding_value: float = 0) -> Any:
+    """The matrix that has a vector on a diagonal, or the diagonal of a matrix.
+
+    Arguments:
+        offset: which diagonal, counted upwards from the main one.
+        padding_value: what stands elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.diag(paddle.to_tensor([1, 2])).tolist()
+        [[1, 0], [0, 2]]
+    """
+    if x.ndim > 2:
+        raise ValueError(f"diag() needs 1 or 2 dimensions, got {x.ndim}")
+    out = jnp.diag(x, offset)
+    if x.ndim == 2 or padding_value == 0:
+        return out
+    return jnp.where(jnp.eye(out.shape[0], k=offset, dtype=bool), out, jnp.asarray(padding_value, x.dtype))
+
+
+@op(methods=["diagflat"])
+def diagflat(x: Any, /, offset: int = 0) -> Any:
+    """The matrix that has the elements of x on a diagonal.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.diagflat(paddle.to_tensor([[1], [2]])).tolist()
+        [[1, 0], [0, 2]]
+    """
+    return jnp.diag(x.reshape(-1), offset)
+
+
+@op(methods=["diagonal"], aliases={"input": "x", "dim1": "axis1", "dim2": "axis2"})
+def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Diagonals of the matrices in the plane of two axes, along a new last axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.diagonal(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
+        [1, 4]
+    """
+    return jnp.diagonal(x, offset, axis1, axis2)
+
+
+@op(methods=["diag_embed"])
+def diag_embed(input: Any, /, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+    """Matrices that have the vectors of the last axis on a diagonal.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.diag_embed(paddle.to_tensor([[1, 2]])).tolist()
+        [[[1, 0], [0, 2]]]
+    """
+    n = input.shape[-1] + abs(offset)
+    out = jnp.eye(n, k=offset, dtype=bool)
+    rows = jnp.pad(input, [(0, 0)] * (input.ndim - 1) + [(max(-offset, 0), max(offset, 0))])[..., :, None]
+    return jnp.moveaxis(jnp.where(out, rows, 0).astype(input.dtype), (-2, -1), (dim1, dim2))
+
+
+@op(methods=["trace"], aliases={"input": "x", "dim1": "axis1", "dim2": "axis2"})
+def trace(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """Sums of the diagonals in the plane of two axes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.trace(paddle.to_tensor([[1, 2], [3, 4]])).item()
+        5
+    """
+    return jnp.trace(x, offset, axis1, axis2)
+
+
+@op(name="diff")
+def _diff(x: Any, prepend: Any = None, append: Any = None, /, n: int = 1, axis: int = -1) -> Any:
+    parts = [p.astype(x.dtype) for p in (prepend, x, append) if p is not None]
+    return jnp.diff(jnp.concatenate(parts, axis) if len(parts) > 1 else x, n, axis)
+
+
+@composite(methods=["diff"], aliases={"input": "x", "dim": "axis"})
+def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+    """Differences of neighbours along an axis, n times over.
+
+    Arguments:
+        prepend, append: joined to x before and behind, if given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.diff(paddle.to_tensor([1, 4, 9])).tolist()
+        [3, 5]
+    """
+    return _diff(x, prepend, append, n, axis)
+
+
+def _areas(y: Any, x: Any, dx: Any, axis: int) -> Any:
+    """Areas under the line between neighbours along an axis."""
+    y = jnp.moveaxis(floating(y), axis, -1)
+    if x is not None:
+        dx = jnp.diff(x if x.ndim == 1 else jnp.moveaxis(x, axis, -1))
+    return (y[..., 1:] + y[..., :-1]) / 2 * jnp.asarray(dx).astype(y.dtype)
+
+
+@op(name="trapezoid")
+def _trapezoid(y: Any, x: Any = None, dx: Any = 1.0, /, axis: int = -1) -> Any:
+    return jnp.sum(_areas(y, x, dx, axis), -1)
+
+
+@op(name="cumulative_trapezoid")
+def _cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, /, axis: int = -1) -> Any:
+    return jnp.moveaxis(jnp.cumsum(_areas(y, x, dx, axis), -1), -1, axis)
+
+
+@composite(methods=["trapezoid"])
+def trapezoid(y: Any, x: Any = None, dx: Any = None, axis: int = -1) -> Any:
+    """Integral of y along an axis by the trapezoid rule.
+
+    Arguments:
+        x: where y was taken; otherwise at distances dx (1 by default).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.trapezoid(paddle.to_tensor([1.0, 2.0, 3.0])).item()
+        4.0
+    """
+    return _trapezoid(y, x, 1.0 if dx is None else dx, axis)
+
+
+@composite(methods=["cumulative_trapezoid"])
+def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = None, axis: int = -1) -> Any:
+    """Running integral of y along an axis by the trapezoid rule; arguments as for trapezoid().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.cumulative_trapezoid(paddle.to_tensor([1.0, 2.0, 3.0])).tolist()
+        [1.5, 4.0]
+    """
+    return _cumulative_trapezoid(y, x, 1.0 if dx is None else dx, axis)

@@ -1,0 +1,38 @@
+"""For ops whose output shape depends on the data: they look at the values, which only eager execution has."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..eager import Eager
+from ..interpreter import state
+from ..tensor import Tensor, as_array, wrap
+
+
+def is_eager() -> bool:
+    """True when ops run at once."""
+    return isinstance(state.interpreter, Eager)
+
+
+def concrete(x: Any, what: str, instead: str) -> np.ndarray:
+    """The values of a tensor as NumPy.
+
+    Raises:
+        NotImplementedError: in a static program, naming the call and what to write instead.
+    """
+    if isinstance(x, Tensor):
+        if not is_eager():
+            raise NotImplementedError(
+                f"{what} gives a tensor whose shape depends on the data, which a static program cannot hold; "
+                f"use {instead}, or run this part eagerly"
+            )
+        x = x._array(what)
+    return np.asarray(x)
+
+
+def fresh(values: Any) -> Tensor:
+    """A new tensor of NumPy values."""
+    return wrap(as_array(np.asarray(values)) if not isinstance(values, jax.Array) else values)

@@ -1,0 +1,166 @@
+"""LU and Householder factors, least squares, and functions of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..op import composite, op
+from .decomposition import H, T
+from .promote import promote
+
+__all__ = ["householder_product", "lstsq", "lu", "lu_solve", "lu_unpack", "matrix_exp", "matrix_transpose", "ormqr"]
+
+
+@op(name="lstsq", amp="black")
+def _lstsq(x: Any, y: Any, /, rcond: float | None) -> Any:
+    x, y = promote(x, y)
+    u, s, vh = jnp.linalg.svd(x, full_matrices=False)
+    floor = (jnp.finfo(x.dtype).eps * max(x.shape[-2:]) if rcond is None else rcond) * s[..., :1]
+    kept = s > floor
+    scaled = (H(u) @ y) * jnp.where(kept, 1 / jnp.where(kept, s, 1), 0)[..., None]
+    out = H(vh) @ scaled
+    tall = x.shape[-2] > x.shape[-1]
+    residual = jnp.sum(jnp.abs(x @ out - y) ** 2, -2) if tall else jnp.zeros(0, x.dtype)
+    return out, residual, jnp.sum(kept, -1).astype(jnp.int32), s
+
+
+@composite(methods=["lstsq"])
+def lstsq(x: Any, y: Any, rcond: float | None = None, driver: str | None = None) -> Any:
+    """The z for which x z is closest to y: solution, residuals, rank and singular values of x.
+
+    Arguments:
+        rcond: singular values below rcond times the largest count as zero.
+        driver: accepted for Paddle's sake; the method is always the singular value decomposition.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([[1.0], [1.0]]), paddle.to_tensor([[1.0], [3.0]])
+        >>> f"{paddle.linalg.lstsq(x, y)[0].item():.4f}"
+        '2.0000'
+    """
+    return _lstsq(x, y, rcond)
+
+
+@op(name="lu", amp="black")
+def _lu(x: Any, /) -> Any:
+    packed, pivots, _ = jax.lax.linalg.lu(x)
+    return packed, pivots.astype(jnp.int32) + 1, jnp.zeros(x.shape[:-2], jnp.int32)
+
+
+@composite(methods=["lu"])
+def lu(x: Any, pivot: bool = True, get_infos: bool = False) -> Any:
+    """LU decomposition with row exchanges: L and U in one matrix, and the exchanges, counted from 1.
+
+    Arguments:
+        get_infos: also give a tensor of zeros, which means success.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.tolist() for part in paddle.linalg.lu(paddle.to_tensor([[1.0, 2.0], [2.0, 5.0]]))]
+        [[[2.0, 5.0], [0.5, -0.5]], [2, 2]]
+    """
+    if not pivot:
+        raise NotImplementedError("lu() without pivoting is not supported: use pivot=True")
+    outs = _lu(x)
+    return outs if get_infos else outs[:2]
+
+
+@op(name="lu_unpack", amp="black")
+def _lu_unpack(x: Any, y: Any, /) -> Any:
+    rows, columns = x.shape[-2:]
+    small = min(rows, columns)
+    lower = jnp.tril(x[..., :, :small], -1) + jnp.eye(rows, small, dtype=x.dtype)
+    order = jax.lax.linalg.lu_pivots_to_permutation(y.astype(jnp.int32) - 1, rows)
+    return T(jax.nn.one_hot(order, rows, dtype=x.dtype)), lower, jnp.triu(x[..., :small, :])
+
+
+@composite(methods=["lu_unpack"])
+def lu_unpack(x: Any, y: Any, unpack_ludata: bool = True, unpack_pivots: bool = True) -> Any:
+    """P, L and U from the result of lu(), so that the decomposed matrix is P L U.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> packed, pivots = paddle.linalg.lu(paddle.to_tensor([[1.0, 2.0], [2.0, 5.0]]))
+        >>> P, L, U = paddle.linalg.lu_unpack(packed, pivots)
+        >>> (P @ L @ U).tolist()
+        [[1.0, 2.0], [2.0, 5.0]]
+    """
+    return _lu_unpack(x, y)
+
+
+@op(methods=["lu_solve"], amp="black")
+def lu_solve(b: Any, lu: Any, pivots: Any, /, trans: str = "N") -> Any:
+    """The solution of A z = b, from the LU decomposition of A.
+
+    Arguments:
+        trans: "N" for A, "T" for its transpose, "C" for its conjugate transpose.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> packed, pivots = paddle.linalg.lu(paddle.to_tensor([[2.0]]))
+        >>> paddle.linalg.lu_solve(paddle.to_tensor([[4.0]]), packed, pivots).tolist()
+        [[2.0]]
+    """
+    return jax.scipy.linalg.lu_solve((lu, pivots - 1), b, trans="NTC".index(trans))
+
+
+@op(methods=["matrix_exp"], amp="black")
+def matrix_exp(x: Any, /) -> Any:
+    """Exponentials of square matrices.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.matrix_exp(paddle.zeros([2, 2])).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return jax.scipy.linalg.expm(x)
+
+
+@op(methods=["matrix_transpose"])
+def matrix_transpose(x: Any, /) -> Any:
+    """Matrices with rows and columns exchanged.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.matrix_transpose(paddle.to_tensor([[1, 2]])).tolist()
+        [[1], [2]]
+    """
+    return T(x)
+
+
+@op(methods=["householder_product"], amp="black")
+def householder_product(x: Any, tau: Any, /) -> Any:
+    """The first columns of a product of Householder reflections, from their vectors and scales.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.householder_product(paddle.to_tensor([[1.0], [0.0]]), paddle.to_tensor([0.0])).abs().tolist()
+        [[1.0], [0.0]]
+    """
+    return jax.lax.linalg.householder_product(x, tau)
+
+
+@op(name="ormqr", amp="black")
+def _ormqr(x: Any, tau: Any, y: Any, /, left: bool, transpose: bool) -> Any:
+    rows, columns = x.shape[-2:]
+    square = jnp.concatenate([x, jnp.zeros((*x.shape[:-1], rows - columns), x.dtype)], -1)
+    scales = jnp.concatenate([tau, jnp.zeros((*tau.shape[:-1], rows - tau.shape[-1]), tau.dtype)], -1)
+    q = jax.lax.linalg.householder_product(square, scales)
+    q = H(q) if transpose else q
+    return q @ y if left else y @ q
+
+
+@composite(methods=["ormqr"])
+def ormqr(x: Any, tau: Any, y: Any, left: bool = True, transpose: bool = False) -> Any:
+    """Product of y with the whole Q of a decomposition given by Householder vectors and scales.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, tau = paddle.to_tensor([[1.0], [0.0]]), paddle.to_tensor([0.0])
+        >>> paddle.linalg.ormqr(x, tau, paddle.to_tensor([[3.0], [4.0]])).tolist()
+        [[3.0], [4.0]]
+    """
+    return _ormqr(x, tau, y, left, transpose)

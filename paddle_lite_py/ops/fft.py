@@ -1,0 +1,153 @@
+"""Discrete Fourier transforms, as rows of a table."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..op import composite, op
+from .creation import float_dtype
+from .dynamic import fresh
+from .promote import floating, numpy_dtype
+
+NORMS = ("backward", "ortho", "forward")
+
+_DOC = """{what}.
+
+Arguments:
+    x: a tensor.
+    {size}: length of the transform along each axis; x is cut or padded with zeros to it.
+    {axis}: where; {where} by default.
+    norm: which direction divides by the length: "backward", "forward", or "ortho" for the root in both.
+
+Examples:
+    >>> import paddle_lite_py as paddle
+    >>> paddle.fft.{name}(paddle.to_tensor({x})).tolist()
+    {value}
+"""
+
+
+def _checked(norm: str) -> str:
+    if norm not in NORMS:
+        raise ValueError(f"norm is {norm!r}; expected one of {NORMS}")
+    return norm
+
+
+def _define(name: str, f: Any, what: str, where: str, x: str, value: str) -> Any:
+    """A transform along one axis (n, axis) or several (s, axes)."""
+    if where == "the last axis":
+
+        def fn(x: Any, /, n: Any = None, axis: Any = -1, norm: str = "backward") -> Any:
+            return f(floating(x), n, axis, _checked(norm))
+    else:
+        default = (-2, -1) if where == "the last two" else None
+
+        def fn(x: Any, /, s: Any = None, axes: Any = default, norm: str = "backward") -> Any:  # type: ignore[misc]
+            return f(floating(x), s, axes, _checked(norm))
+
+    fn.__name__ = fn.__qualname__ = name
+    made = op(fn)
+    size, axis = ("n", "axis") if where == "the last axis" else ("s", "axes")
+    made.__doc__ = _DOC.format(what=what, name=name, size=size, axis=axis, where=where, x=x, value=value)
+    made.__module__ = __name__
+    return made
+
+
+def _hermitian(x: Any, s: Any, axes: Any, norm: str) -> Any:
+    """A real signal from half of its Hermitian spectrum: inverse of the other axes, then hfft of the last."""
+    axes = (
+        tuple(range(-len(s), 0)) if axes is None and s is not None else tuple(range(x.ndim)) if axes is None else axes
+    )
+    x = jnp.fft.fftn(x, None if s is None else s[:-1], axes[:-1], norm) if len(axes) > 1 else x
+    return jnp.fft.hfft(x, None if s is None else s[-1], axes[-1], norm)
+
+
+def _half(x: Any, s: Any, axes: Any, norm: str) -> Any:
+    axes = (
+        tuple(range(-len(s), 0)) if axes is None and s is not None else tuple(range(x.ndim)) if axes is None else axes
+    )
+    x = jnp.fft.ihfft(x, None if s is None else s[-1], axes[-1], norm)
+    return jnp.fft.ifftn(x, None if s is None else s[:-1], axes[:-1], norm) if len(axes) > 1 else x
+
+
+_ONE, _TWO, _ALL = "the last axis", "the last two", "all axes"
+_F, _I, _R, _S = (
+    "Discrete Fourier transform",
+    "Inverse discrete Fourier transform",
+    "of a real signal",
+    "to a real signal",
+)
+_H, _J = "Real transform of half a Hermitian signal", "Inverse of hfft"
+fft = _define("fft", jnp.fft.fft, f"{_F} along one axis", _ONE, "[1.0, 1.0]", "[(2+0j), 0j]")
+ifft = _define("ifft", jnp.fft.ifft, f"{_I} along one axis", _ONE, "[2.0, 0.0]", "[(1+0j), (1+0j)]")
+rfft = _define("rfft", jnp.fft.rfft, f"{_F} {_R}: half the spectrum", _ONE, "[1.0, 1.0]", "[(2+0j), 0j]")
+irfft = _define("irfft", jnp.fft.irfft, f"{_I} {_S}", _ONE, "[2 + 0j, 0j]", "[1.0, 1.0]")
+hfft = _define("hfft", jnp.fft.hfft, f"{_H} along one axis", _ONE, "[1 + 0j, 0j]", "[1.0, 1.0]")
+ihfft = _define("ihfft", jnp.fft.ihfft, f"{_J} along one axis", _ONE, "[1.0, 1.0]", "[(1+0j), 0j]")
+fft2 = _define("fft2", jnp.fft.fft2, f"{_F} along two axes", _TWO, "[[1.0, 1.0]]", "[[(2+0j), 0j]]")
+ifft2 = _define("ifft2", jnp.fft.ifft2, f"{_I} along two axes", _TWO, "[[2.0, 0.0]]", "[[(1+0j), (1+0j)]]")
+rfft2 = _define("rfft2", jnp.fft.rfft2, f"{_F} {_R} along two axes", _TWO, "[[1.0, 1.0]]", "[[(2+0j), 0j]]")
+irfft2 = _define("irfft2", jnp.fft.irfft2, f"{_I} {_S} along two axes", _TWO, "[[2 + 0j, 0j]]", "[[1.0, 1.0]]")
+hfft2 = _define("hfft2", _hermitian, f"{_H} along two axes", _TWO, "[[1 + 0j, 0j]]", "[[1.0, 1.0]]")
+ihfft2 = _define("ihfft2", _half, f"{_J}2 along two axes", _TWO, "[[1.0, 1.0]]", "[[(1+0j), 0j]]")
+fftn = _define("fftn", jnp.fft.fftn, f"{_F} along several axes", _ALL, "[1.0, 1.0]", "[(2+0j), 0j]")
+ifftn = _define("ifftn", jnp.fft.ifftn, f"{_I} along several axes", _ALL, "[2.0, 0.0]", "[(1+0j), (1+0j)]")
+rfftn = _define("rfftn", jnp.fft.rfftn, f"{_F} {_R} along several axes", _ALL, "[1.0, 1.0]", "[(2+0j), 0j]")
+irfftn = _define("irfftn", jnp.fft.irfftn, f"{_I} {_S} along several axes", _ALL, "[2 + 0j, 0j]", "[1.0, 1.0]")
+hfftn = _define("hfftn", _hermitian, f"{_H} along several axes", _ALL, "[1 + 0j, 0j]", "[1.0, 1.0]")
+ihfftn = _define("ihfftn", _half, f"{_J}n along several axes", _ALL, "[1.0, 1.0]", "[(1+0j), 0j]")
+
+
+@op
+def fftshift(x: Any, /, axes: Any = None) -> Any:
+    """Move the zero frequency to the middle.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.fft.fftshift(paddle.to_tensor([0.0, 1.0, -1.0])).tolist()
+        [-1.0, 0.0, 1.0]
+    """
+    return jnp.fft.fftshift(x, axes)
+
+
+@op
+def ifftshift(x: Any, /, axes: Any = None) -> Any:
+    """The reverse of fftshift().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.fft.ifftshift(paddle.to_tensor([-1.0, 0.0, 1.0])).tolist()
+        [0.0, 1.0, -1.0]
+    """
+    return jnp.fft.ifftshift(x, axes)
+
+
+@composite
+def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Any:
+    """Frequencies of a transform of length n with samples at distances d.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.fft.fftfreq(4).tolist()
+        [0.0, 0.25, -0.5, -0.25]
+    """
+    return fresh(jnp.fft.fftfreq(n, d, dtype=numpy_dtype(float_dtype(dtype))))
+
+
+@composite
+def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Any:
+    """Frequencies of rfft() of length n with samples at distances d.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.fft.rfftfreq(4).tolist()
+        [0.0, 0.25, 0.5]
+    """
+    return fresh(jnp.fft.rfftfreq(n, d, dtype=numpy_dtype(float_dtype(dtype))))
+
+
+__all__ = [
+    *("fft", "fft2", "fftfreq", "fftn", "fftshift", "hfft", "hfft2", "hfftn", "ifft", "ifft2", "ifftn", "ifftshift"),
+    *("ihfft", "ihfft2", "ihfftn", "irfft", "irfft2", "irfftn", "rfft", "rfft2", "rfftfreq", "rfftn"),
+]

@@ -1,0 +1,386 @@
+"""Join tensors, and take them apart."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..op import composite, op
+from .dynamic import concrete
+from .manipulation import as_tuple
+from .promote import promote_all
+
+__all__ = [
+    *("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cat", "chunk"),
+    *(
+        "column_stack",
+        "combinations",
+        "concat",
+        "dsplit",
+        "dstack",
+        "hsplit",
+        "hstack",
+        "meshgrid",
+        "repeat_interleave",
+    ),
+    *("row_stack", "split", "stack", "tensor_split", "unbind", "unstack", "vsplit", "vstack"),
+]
+
+LIST = {"tensors": "x", "dim": "axis"}
+
+
+@op(methods=["concat"], aliases=LIST)
+def concat(x: list[Any], /, axis: int = 0) -> Any:
+    """Join tensors along an existing axis.
+
+    Arguments:
+        x: a list of tensors whose other sizes agree.
+        axis: where they are joined.
+
+    Raises:
+        ValueError: if the sizes disagree.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.concat([paddle.to_tensor([1, 2]), paddle.to_tensor([3])]).tolist()
+        [1, 2, 3]
+    """
+    return jnp.concatenate(promote_all(x if isinstance(x, list) else [x]), axis)
+
+
+cat = concat
+
+
+@op(methods=["stack"], aliases=LIST)
+def stack(x: list[Any], /, axis: int = 0) -> Any:
+    """Join tensors of one shape along a new axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.stack([paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])], axis=1).tolist()
+        [[1, 3], [2, 4]]
+    """
+    return jnp.stack(promote_all(x if isinstance(x, list) else list(x)), axis)
+
+
+def _sections(size: Any, parts: Any) -> list[Any]:
+    """Sizes of the parts of an axis: an equal number of them, or a list with at most one -1."""
+    if isinstance(parts, int):
+        if isinstance(size, int) and size % parts:
+            raise ValueError(f"an axis of size {size} cannot be split into {parts} equal parts")
+        return [size // parts] * parts
+    known = sum(n for n in parts if n != -1)
+    sizes = [size - known if n == -1 else n for n in parts]
+    if isinstance(size, int) and sum(sizes) != size:
+        raise ValueError(f"sections {list(parts)} add up to {sum(sizes)}; the axis has size {size}")
+    return sizes
+
+
+@op(name="_split")
+def _split(x: Any, /, parts: Any, axis: int) -> Any:
+    axis = axis % x.ndim
+    out, start = [], 0
+    for n in _sections(x.shape[axis], parts):
+        out.append(jax.lax.slice_in_dim(x, start, start + n, axis=axis))
+        start = start + n
+    return tuple(out)
+
+
+@composite(methods=["split"], aliases={"input": "x", "dim": "axis"})
+def split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Take a tensor apart along an axis.
+
+    Arguments:
+        num_or_sections: how many equal parts, or a list of their sizes, one of which may be -1.
+
+    Raises:
+        ValueError: if the axis cannot be split so.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.tolist() for part in paddle.split(paddle.to_tensor([1, 2, 3]), [1, -1])]
+        [[1], [2, 3]]
+    """
+    return list(_split(x, num_or_sections, axis))
+
+
+@composite(methods=["chunk"], aliases={"input": "x", "dim": "axis"})
+def chunk(x: Any, chunks: int, axis: int = 0) -> list[Any]:
+    """Take a tensor apart into equal parts.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.tolist() for part in paddle.chunk(paddle.to_tensor([1, 2, 3, 4]), 2)]
+        [[1, 2], [3, 4]]
+    """
+    return list(_split(x, chunks, axis))
+
+
+@op(name="_tensor_split")
+def _tensor_split(x: Any, /, at: Any, axis: int) -> Any:
+    return tuple(jnp.array_split(x, at if isinstance(at, int) else np.asarray(at, int), axis))
+
+
+@composite(methods=["tensor_split"])
+def tensor_split(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
+    """Take a tensor apart into nearly equal parts, or at given places.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.tolist() for part in paddle.tensor_split(paddle.to_tensor([1, 2, 3]), 2)]
+        [[1, 2], [3]]
+    """
+    return list(_tensor_split(x, num_or_indices, axis))
+
+
+@composite(methods=["hsplit"])
+def hsplit(x: Any, num_or_indices: Any) -> list[Any]:
+    """tensor_split() along the columns (the only axis of a vector).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.shape for part in paddle.hsplit(paddle.zeros([2, 4]), 2)]
+        [[2, 2], [2, 2]]
+    """
+    return tensor_split(x, num_or_indices, 1 if x.ndim > 1 else 0)
+
+
+@composite(methods=["vsplit"])
+def vsplit(x: Any, num_or_indices: Any) -> list[Any]:
+    """tensor_split() along the rows.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.shape for part in paddle.vsplit(paddle.zeros([2, 4]), 2)]
+        [[1, 4], [1, 4]]
+    """
+    return tensor_split(x, num_or_indices, 0)
+
+
+@composite(methods=["dsplit"])
+def dsplit(x: Any, num_or_indices: Any) -> list[Any]:
+    """tensor_split() along the third axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.shape for part in paddle.dsplit(paddle.zeros([1, 1, 4]), 2)]
+        [[1, 1, 2], [1, 1, 2]]
+    """
+    return tensor_split(x, num_or_indices, 2)
+
+
+@op(name="_unstack")
+def _unstack(x: Any, /, axis: int) -> Any:
+    return tuple([jax.lax.index_in_dim(x, i, axis, keepdims=False) for i in range(x.shape[axis])])
+
+
+@composite(methods=["unbind"], aliases={"x": "input", "dim": "axis"})
+def unbind(input: Any, axis: int = 0) -> list[Any]:
+    """The slices along an axis, which is dropped.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.tolist() for part in paddle.unbind(paddle.to_tensor([[1, 2], [3, 4]]))]
+        [[1, 2], [3, 4]]
+    """
+    return list(_unstack(input, axis))
+
+
+@composite(methods=["unstack"])
+def unstack(x: Any, axis: int = 0, num: int | None = None) -> list[Any]:
+    """The slices along an axis, which is dropped.
+
+    Arguments:
+        num: the size of the axis, checked if given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.tolist() for part in paddle.unstack(paddle.to_tensor([[1, 2], [3, 4]]), axis=1)]
+        [[1, 3], [2, 4]]
+    """
+    if num is not None and num != x.shape[axis]:
+        raise ValueError(f"unstack(): num is {num}, but axis {axis} of x has size {x.shape[axis]}")
+    return list(_unstack(x, axis))
+
+
+@op(name="_broadcast_tensors")
+def _broadcast(x: list[Any], /) -> Any:
+    return tuple(jnp.broadcast_arrays(*x))
+
+
+@composite
+def broadcast_tensors(input: Sequence[Any]) -> list[Any]:
+    """Tensors broadcast to one shape.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [out.shape for out in paddle.broadcast_tensors([paddle.zeros([3]), paddle.zeros([2, 1])])]
+        [[2, 3], [2, 3]]
+    """
+    return list(_broadcast(list(input)))
+
+
+@op(name="_meshgrid")
+def _meshgrid(x: list[Any], /, indexing: str) -> Any:
+    return tuple(jnp.meshgrid(*x, indexing=indexing))
+
+
+@composite
+def meshgrid(*args: Any, indexing: str = "ij") -> list[Any]:
+    """Coordinates of the grid that vectors span, one tensor for each vector.
+
+    Arguments:
+        args: vectors, or one list of them.
+        indexing: "ij" (the first vector along the rows) or "xy".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [g.tolist() for g in paddle.meshgrid(paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4]))]
+        [[[1, 1], [2, 2]], [[3, 4], [3, 4]]]
+    """
+    if len(args) == 1 and isinstance(args[0], list | tuple):
+        args = tuple(args[0])
+    return list(_meshgrid(list(args), indexing))
+
+
+@op(name="_repeat_interleave")
+def _repeat_each(x: Any, index: Any = None, /, repeats: int = 1, axis: int | None = None) -> Any:
+    x = x.reshape(-1) if axis is None else x
+    return jnp.repeat(x, repeats, axis or 0) if index is None else jnp.take(x, index, axis or 0)
+
+
+@composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"})
+def repeat_interleave(x: Any, repeats: Any, axis: int | None = None, output_size: int | None = None) -> Any:
+    """Repeat each element along an axis (or of the flattened tensor).
+
+    Arguments:
+        repeats: a number, or one for each element; a tensor of them needs eager mode.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.repeat_interleave(paddle.to_tensor([1, 2]), 2).tolist()
+        [1, 1, 2, 2]
+    """
+    if isinstance(repeats, int):
+        return _repeat_each(x, None, repeats, axis)
+    counts = concrete(repeats, "repeat_interleave() with a tensor of counts", "one count, repeat_interleave(x, 2)")
+    size = x.size if axis is None else x.shape[axis]
+    return _repeat_each(x, np.repeat(np.arange(size), counts), 1, axis)
+
+
+def _stacker(name: str, f: Any, what: str, shape: str) -> Any:
+    def fn(x: list[Any], /) -> Any:
+        return f(promote_all(x))
+
+    fn.__name__ = fn.__qualname__ = name
+    made = op(fn)
+    made.__module__ = __name__
+    made.__doc__ = f"""{what}.
+
+Examples:
+    >>> import paddle_lite_py as paddle
+    >>> paddle.{name}([paddle.zeros([2, 3]), paddle.zeros([2, 3])]).shape
+    {shape}
+"""
+    return made
+
+
+hstack = _stacker("hstack", jnp.hstack, "Join tensors along the columns", "[2, 6]")
+vstack = _stacker("vstack", jnp.vstack, "Join tensors along the rows", "[4, 3]")
+row_stack = vstack
+dstack = _stacker("dstack", jnp.dstack, "Join tensors along the third axis", "[2, 3, 2]")
+column_stack = _stacker("column_stack", jnp.column_stack, "Join vectors and matrices as columns", "[2, 6]")
+
+
+@op
+def block_diag(inputs: list[Any], /) -> Any:
+    """A matrix with the given ones along its diagonal.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.block_diag([paddle.to_tensor([[1]]), paddle.to_tensor([[2, 3]])]).tolist()
+        [[1, 0, 0], [0, 2, 3]]
+    """
+    return jax.scipy.linalg.block_diag(*promote_all(inputs))
+
+
+@op(name="_atleast")
+def _atleast(x: Any, /, ndim: int) -> Any:
+    return (jnp.atleast_1d, jnp.atleast_2d, jnp.atleast_3d)[ndim - 1](x)
+
+
+def _atleast_all(inputs: tuple[Any, ...], ndim: int) -> Any:
+    outs = [_atleast(x, ndim) for x in inputs]
+    return outs[0] if len(outs) == 1 else outs
+
+
+@composite(methods=["atleast_1d"])
+def atleast_1d(*inputs: Any) -> Any:
+    """Tensors with at least one dimension.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.atleast_1d(paddle.to_tensor(1)).shape
+        [1]
+    """
+    return _atleast_all(inputs, 1)
+
+
+@composite(methods=["atleast_2d"])
+def atleast_2d(*inputs: Any) -> Any:
+    """Tensors with at least two dimensions.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.atleast_2d(paddle.to_tensor([1, 2])).shape
+        [1, 2]
+    """
+    return _atleast_all(inputs, 2)
+
+
+@composite(methods=["atleast_3d"])
+def atleast_3d(*inputs: Any) -> Any:
+    """Tensors with at least three dimensions.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.atleast_3d(paddle.to_tensor([1, 2])).shape
+        [1, 2, 1]
+    """
+    return _atleast_all(inputs, 3)
+
+
+@op(name="_cartesian_prod")
+def _cartesian(x: list[Any], /) -> Any:
+    return jnp.stack([g.reshape(-1) for g in jnp.meshgrid(*x, indexing="ij")], -1)
+
+
+@composite
+def cartesian_prod(x: Any) -> Any:
+    """All combinations of one element from each vector, one a row.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.cartesian_prod([paddle.to_tensor([1, 2]), paddle.to_tensor([3])]).tolist()
+        [[1, 3], [2, 3]]
+    """
+    xs = as_tuple(x)
+    return xs[0] if len(xs) == 1 else _cartesian(list(xs))
+
+
+@op(methods=["combinations"])
+def combinations(x: Any, /, r: int = 2, with_replacement: bool = False) -> Any:
+    """All choices of r elements of a vector, one a row.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.combinations(paddle.to_tensor([1, 2, 3])).tolist()
+        [[1, 2], [1, 3], [2, 3]]
+    """
+    choose = itertools.combinations_with_replacement if with_replacement else itertools.combinations
+    return x[np.array(list(choose(range(x.shape[0]), r)), int).reshape(-1, r)]

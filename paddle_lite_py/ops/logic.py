@@ -1,0 +1,267 @@
+"""Comparison, logic and bits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..op import composite, op
+from .math import XY
+from .promote import natural, promote
+from .unary import INPUT
+
+__all__ = [
+    *("allclose", "bitwise_and", "bitwise_invert", "bitwise_left_shift", "bitwise_not", "bitwise_or"),
+    *(
+        "bitwise_right_shift",
+        "bitwise_xor",
+        "eq",
+        "equal",
+        "equal_all",
+        "ge",
+        "greater",
+        "greater_equal",
+        "greater_than",
+    ),
+    *(
+        "gt",
+        "is_empty",
+        "isclose",
+        "isfinite",
+        "isin",
+        "isinf",
+        "isnan",
+        "isneginf",
+        "isposinf",
+        "isreal",
+        "le",
+        "less",
+    ),
+    *("less_equal", "less_than", "logical_and", "logical_not", "logical_or", "logical_xor", "lt", "ne", "not_equal"),
+    "signbit",
+]
+
+_DOC = """{what}.
+
+Examples:
+    >>> import paddle_lite_py as paddle
+    >>> paddle.{name}({arguments}).tolist()
+    {value}
+"""
+
+
+def _documented(made: Any, what: str, arguments: str, value: str) -> Any:
+    arguments = ", ".join(f"paddle.to_tensor({a})" for a in arguments.split(";"))
+    made.__doc__ = made.__wrapped__.__doc__ = _DOC.format(
+        what=what, name=made.__name__, arguments=arguments, value=value
+    )
+    made.__module__ = __name__
+    return made
+
+
+def _compare(name: str, f: Callable[..., Any], what: str, value: str, methods: list[str], operator: str = "") -> Any:
+    def fn(x: Any, y: Any, /) -> Any:
+        return f(*promote(x, y))
+
+    fn.__name__ = fn.__qualname__ = name
+    made = op(fn, methods=[name, *methods], operators=[operator] if operator else [], grad=False, aliases=XY)
+    return _documented(made, f"Elementwise, whether {what}", "[1, 2, 3];[2, 2, 2]", value)
+
+
+equal = _compare("equal", jnp.equal, "x equals y", "[False, True, False]", ["eq"])
+not_equal = _compare("not_equal", jnp.not_equal, "x differs from y", "[True, False, True]", ["ne"])
+less_than = _compare("less_than", jnp.less, "x < y", "[True, False, False]", ["less", "lt"], "__lt__")
+less_equal = _compare("less_equal", jnp.less_equal, "x <= y", "[True, True, False]", ["le"], "__le__")
+greater_than = _compare("greater_than", jnp.greater, "x > y", "[False, False, True]", ["greater", "gt"], "__gt__")
+greater_equal = _compare("greater_equal", jnp.greater_equal, "x >= y", "[False, True, True]", ["ge"], "__ge__")
+eq, ne, lt, le, gt, ge = equal, not_equal, less_than, less_equal, greater_than, greater_equal
+less, greater = less_than, greater_than
+
+
+def _comparable(y: Any) -> bool:
+    return hasattr(y, "dtype") or isinstance(y, int | float | complex | list | tuple)
+
+
+@composite(operators=["__eq__"])
+def _eq(x: Any, y: Any) -> Any:
+    return equal(x, y) if _comparable(y) else NotImplemented
+
+
+@composite(operators=["__ne__"])
+def _ne(x: Any, y: Any) -> Any:
+    return not_equal(x, y) if _comparable(y) else NotImplemented
+
+
+def _logical(name: str, f: Callable[..., Any], what: str, value: str) -> Any:
+    def fn(x: Any, y: Any, /) -> Any:
+        return f(natural(x).astype(bool), natural(y).astype(bool))
+
+    fn.__name__ = fn.__qualname__ = name
+    made = op(fn, methods=[name], inplace=f"{name}_", grad=False, aliases=XY)
+    return _documented(made, f"{what} of the truth of x and y", "[True, True, False];[True, False, False]", value)
+
+
+logical_and = _logical("logical_and", jnp.logical_and, "Elementwise and", "[True, False, False]")
+logical_or = _logical("logical_or", jnp.logical_or, "Elementwise or", "[True, True, False]")
+logical_xor = _logical("logical_xor", jnp.logical_xor, "Elementwise exclusive or", "[False, True, False]")
+
+
+@op(methods=["logical_not"], inplace="logical_not_", grad=False, aliases=INPUT)
+def logical_not(x: Any, /) -> Any:
+    """Elementwise not.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.logical_not(paddle.to_tensor([True, False])).tolist()
+        [False, True]
+    """
+    return jnp.logical_not(x.astype(bool))
+
+
+def _bitwise(name: str, f: Callable[..., Any], what: str, value: str, operator: str) -> Any:
+    def fn(x: Any, y: Any, /) -> Any:
+        return f(*promote(x, y))
+
+    fn.__name__ = fn.__qualname__ = name
+    operators = [f"__{operator}__", f"__r{operator}__"]
+    made = op(fn, methods=[name], operators=operators, inplace=f"{name}_", grad=False, aliases=XY)
+    return _documented(made, f"{what} of two integers or booleans", "[5, 6];[3, 3]", value)
+
+
+bitwise_and = _bitwise("bitwise_and", jnp.bitwise_and, "Bitwise and", "[1, 2]", "and")
+bitwise_or = _bitwise("bitwise_or", jnp.bitwise_or, "Bitwise or", "[7, 7]", "or")
+bitwise_xor = _bitwise("bitwise_xor", jnp.bitwise_xor, "Bitwise exclusive or", "[6, 5]", "xor")
+
+
+@op(
+    methods=["bitwise_not", "bitwise_invert"],
+    operators=["__invert__"],
+    inplace="bitwise_not_",
+    grad=False,
+    aliases=INPUT,
+)
+def bitwise_not(x: Any, /) -> Any:
+    """Each bit inverted; for booleans, not.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.bitwise_not(paddle.to_tensor([0, 1])).tolist()
+        [-1, -2]
+    """
+    return jnp.bitwise_not(x)
+
+
+bitwise_invert = bitwise_not
+
+
+@op(methods=["bitwise_left_shift"], operators=["__lshift__", "__rlshift__"], grad=False)
+def bitwise_left_shift(x: Any, y: Any, /, is_arithmetic: bool = True) -> Any:
+    """The bits of x moved y places to the left.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.bitwise_left_shift(paddle.to_tensor([1, 3]), paddle.to_tensor([2, 1])).tolist()
+        [4, 6]
+    """
+    return jnp.left_shift(*promote(x, y))
+
+
+@op(methods=["bitwise_right_shift"], operators=["__rshift__", "__rrshift__"], grad=False)
+def bitwise_right_shift(x: Any, y: Any, /, is_arithmetic: bool = True) -> Any:
+    """The bits of x moved y places to the right.
+
+    Arguments:
+        is_arithmetic: keep the sign; otherwise zeros move in from the left.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.bitwise_right_shift(paddle.to_tensor([4, -8]), paddle.to_tensor([1, 1])).tolist()
+        [2, -4]
+    """
+    x, y = jnp.broadcast_arrays(*promote(x, y))
+    return jnp.right_shift(x, y) if is_arithmetic else jax.lax.shift_right_logical(x, y)
+
+
+def _classify(name: str, f: Callable[..., Any], what: str, value: str) -> Any:
+    def fn(x: Any, /) -> Any:
+        return f(x)
+
+    fn.__name__ = fn.__qualname__ = name
+    made = op(fn, methods=[name], grad=False, aliases=INPUT)
+    return _documented(made, f"Elementwise, whether {what}", "[1.0, float('inf'), float('nan'), -2.0]", value)
+
+
+isnan = _classify("isnan", jnp.isnan, "the element is NaN", "[False, False, True, False]")
+isinf = _classify("isinf", jnp.isinf, "the element is infinite", "[False, True, False, False]")
+isfinite = _classify("isfinite", jnp.isfinite, "the element is finite", "[True, False, False, True]")
+isposinf = _classify("isposinf", jnp.isposinf, "the element is +inf", "[False, True, False, False]")
+isneginf = _classify("isneginf", jnp.isneginf, "the element is -inf", "[False, False, False, False]")
+isreal = _classify("isreal", jnp.isreal, "the element has no imaginary part", "[True, True, True, True]")
+signbit = _classify("signbit", jnp.signbit, "the sign bit is set", "[False, False, False, True]")
+
+
+@op(methods=["isclose"], grad=False, aliases=XY)
+def isclose(x: Any, y: Any, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """Elementwise, whether |x - y| <= atol + rtol * |y|.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.isclose(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([1.0, 2.1])).tolist()
+        [True, False]
+    """
+    x, y = promote(x, y)
+    return jnp.isclose(x, y, rtol, atol, equal_nan)
+
+
+@op(methods=["allclose"], grad=False, aliases=XY)
+def allclose(x: Any, y: Any, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+    """Whether every element of x is close to that of y, as a tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.allclose(paddle.to_tensor([1.0]), paddle.to_tensor([1.0])).item()
+        True
+    """
+    x, y = promote(x, y)
+    return jnp.all(jnp.isclose(x, y, rtol, atol, equal_nan))
+
+
+@op(methods=["equal_all"], grad=False, aliases=XY)
+def equal_all(x: Any, y: Any, /) -> Any:
+    """Whether x and y have one shape and equal elements, as a tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.equal_all(paddle.to_tensor([1, 2]), paddle.to_tensor([1, 2])).item()
+        True
+    """
+    x, y = promote(x, y)
+    return jnp.all(x == y) if x.shape == y.shape else jnp.asarray(False)
+
+
+@op(methods=["isin"], grad=False)
+def isin(x: Any, test_x: Any, /, assume_unique: bool = False, invert: bool = False) -> Any:
+    """Elementwise, whether x is among the elements of test_x.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.isin(paddle.to_tensor([1, 2]), paddle.to_tensor([2, 3])).tolist()
+        [False, True]
+    """
+    x, test_x = promote(x, test_x)
+    return jnp.isin(x, test_x, assume_unique=assume_unique, invert=invert)
+
+
+@op(methods=["is_empty"], grad=False)
+def is_empty(x: Any, /) -> Any:
+    """Whether a tensor has no elements, as a tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.is_empty(paddle.to_tensor([1.0])).item()
+        False
+    """
+    return jnp.asarray(x.size == 0)

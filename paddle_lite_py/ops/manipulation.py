@@ -1,0 +1,327 @@
+"""Shape, order of axes and dtype: nothing here computes."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..op import composite, op
+from .promote import natural, numpy_dtype
+
+__all__ = [
+    *("broadcast_shape", "broadcast_to", "cast", "expand", "expand_as", "flatten", "moveaxis", "permute", "repeat"),
+    *(
+        "reshape",
+        "squeeze",
+        "swapaxes",
+        "swapdims",
+        "t",
+        "tile",
+        "transpose",
+        "unflatten",
+        "unsqueeze",
+        "view",
+        "view_as",
+    ),
+]
+
+INPUT = {"input": "x"}
+INPUT_DIM = {"input": "x", "dim": "axis"}
+
+
+def as_tuple(value: Any) -> tuple[Any, ...]:
+    """An int or a sequence of them as a tuple."""
+    return tuple(value) if isinstance(value, list | tuple) else (value,)
+
+
+@op(methods=["reshape"], inplace="reshape_", aliases=INPUT, variadic="shape", reshapes=True)
+def reshape(x: Any, /, shape: Sequence[int]) -> Any:
+    """The same elements in another shape.
+
+    Arguments:
+        x: a tensor.
+        shape: the new sizes: -1, once, is found from the others; 0 keeps the size of x there.
+
+    Raises:
+        ValueError: if the number of elements differs.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.reshape(paddle.zeros([2, 3, 4]), [0, -1]).shape
+        [2, 12]
+    """
+    shape = as_tuple(shape)
+    if x.size != 0:
+        shape = tuple([x.shape[i] if isinstance(n, int) and n == 0 else n for i, n in enumerate(shape)])
+    return jnp.reshape(x, shape)
+
+
+@op(
+    methods=["flatten"],
+    inplace="flatten_",
+    reshapes=True,
+    aliases={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
+)
+def flatten(x: Any, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
+    """Join the axes from start_axis to stop_axis into one.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.flatten(paddle.zeros([2, 3, 4]), 1).shape
+        [2, 12]
+    """
+    if not x.ndim:
+        return x.reshape(1)
+    start, stop = start_axis % x.ndim, stop_axis % x.ndim
+    return x.reshape(*x.shape[:start], math.prod(x.shape[start : stop + 1]), *x.shape[stop + 1 :])
+
+
+@op(methods=["unflatten"], aliases=INPUT_DIM)
+def unflatten(x: Any, /, axis: int, shape: Sequence[int]) -> Any:
+    """Split one axis into several; one size may be -1.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.unflatten(paddle.zeros([2, 6]), 1, [3, -1]).shape
+        [2, 3, 2]
+    """
+    axis = axis % x.ndim
+    known = math.prod([n for n in shape if n != -1])
+    return x.reshape(*x.shape[:axis], *[x.shape[axis] // known if n == -1 else n for n in shape], *x.shape[axis + 1 :])
+
+
+@op(methods=["transpose"], inplace="transpose_", aliases=INPUT, variadic="perm", reshapes=True)
+def transpose(x: Any, /, perm: Sequence[int]) -> Any:
+    """Reorder the axes: axis i of the result is axis perm[i] of x.
+
+    Arguments:
+        perm: every axis once; two axes alone, spread out, are exchanged: x.transpose(0, 1).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.transpose(paddle.zeros([2, 3, 4]), [2, 0, 1]).shape
+        [4, 2, 3]
+    """
+    if len(perm) == 2 and x.ndim > 2:
+        return jnp.swapaxes(x, *perm)
+    if len(perm) != x.ndim:
+        raise ValueError(f"perm is {list(perm)}; expected {x.ndim} axes")
+    return jnp.transpose(x, perm)
+
+
+@op(methods=["permute"], variadic="dims")
+def permute(input: Any, /, dims: Sequence[int]) -> Any:
+    """Reorder the axes: axis i of the result is axis dims[i].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.zeros([2, 3, 4]).permute(2, 0, 1).shape
+        [4, 2, 3]
+    """
+    return jnp.transpose(input, dims)
+
+
+@op(methods=["t"], inplace="t_", reshapes=True)
+def t(input: Any, /) -> Any:
+    """Transpose of a tensor of at most two dimensions.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.t(paddle.zeros([2, 3])).shape
+        [3, 2]
+    """
+    if input.ndim > 2:
+        raise ValueError(f"t() needs at most 2 dimensions, got {input.ndim}; use transpose()")
+    return input.T
+
+
+@op(methods=["moveaxis"])
+def moveaxis(x: Any, /, source: Any, destination: Any) -> Any:
+    """Move axes to other places; the rest keep their order.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.moveaxis(paddle.zeros([2, 3, 4]), 0, 2).shape
+        [3, 4, 2]
+    """
+    return jnp.moveaxis(x, source, destination)
+
+
+@op(methods=["swapaxes", "swapdims"], aliases={"input": "x", "dim0": "axis0", "dim1": "axis1"})
+def swapaxes(x: Any, /, axis0: int, axis1: int) -> Any:
+    """Exchange two axes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.swapaxes(paddle.zeros([2, 3, 4]), 0, 2).shape
+        [4, 3, 2]
+    """
+    return jnp.swapaxes(x, axis0, axis1)
+
+
+@op(methods=["squeeze"], inplace="squeeze_", aliases=INPUT_DIM, reshapes=True)
+def squeeze(x: Any, /, axis: Any = None) -> Any:
+    """Drop axes of size 1: all of them, or those named; a named axis of another size stays.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.squeeze(paddle.zeros([1, 3, 1]), axis=[0, 1]).shape
+        [3, 1]
+    """
+    chosen = builtins.range(x.ndim) if axis is None or axis == () else as_tuple(axis)
+    for a in chosen:
+        if not -x.ndim <= a < x.ndim:
+            raise ValueError(f"axis is {a}; expected {-x.ndim} to {x.ndim - 1}")
+    gone = {a % x.ndim for a in chosen}
+    return jnp.squeeze(x, tuple([a for a in sorted(gone) if isinstance(x.shape[a], int) and x.shape[a] == 1]))
+
+
+@op(methods=["unsqueeze"], inplace="unsqueeze_", aliases=INPUT_DIM, reshapes=True)
+def unsqueeze(x: Any, /, axis: Any) -> Any:
+    """Insert axes of size 1, one after the other.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.unsqueeze(paddle.zeros([2, 3]), [0, 2]).shape
+        [1, 2, 1, 3]
+    """
+    for a in as_tuple(axis):
+        x = jnp.expand_dims(x, a)
+    return x
+
+
+def _expanded(x: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
+    """The target shape with -1 replaced by x's own sizes."""
+    lead = len(shape) - x.ndim
+    return tuple([x.shape[i - lead] if isinstance(n, int) and n == -1 else n for i, n in enumerate(shape)])
+
+
+@op(methods=["expand"], aliases={"input": "x", "size": "shape"}, variadic="shape")
+def expand(x: Any, /, shape: Sequence[int]) -> Any:
+    """Broadcast to a shape; -1 keeps the size of x.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.expand(paddle.to_tensor([[1], [2]]), [-1, 3]).tolist()
+        [[1, 1, 1], [2, 2, 2]]
+    """
+    return jnp.broadcast_to(x, _expanded(x, as_tuple(shape)))
+
+
+@op(methods=["broadcast_to"], aliases={"input": "x", "size": "shape"}, variadic="shape")
+def broadcast_to(x: Any, /, shape: Sequence[int]) -> Any:
+    """Broadcast to a shape; -1 keeps the size of x.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.broadcast_to(paddle.to_tensor([1, 2]), [2, 2]).tolist()
+        [[1, 2], [1, 2]]
+    """
+    return jnp.broadcast_to(x, _expanded(x, as_tuple(shape)))
+
+
+@op(methods=["expand_as"], aliases={"input": "x", "other": "y"})
+def expand_as(x: Any, y: Any, /) -> Any:
+    """Broadcast x to the shape of y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.expand_as(paddle.to_tensor([1]), paddle.zeros([3])).tolist()
+        [1, 1, 1]
+    """
+    return jnp.broadcast_to(x, y.shape)
+
+
+def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]:
+    """The shape that tensors of two shapes are broadcast to.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.broadcast_shape([2, 1], [3])
+        [2, 3]
+    """
+    known = [tuple([builtins.abs(n) for n in s]) for s in (x_shape, y_shape)]
+    return list(np.broadcast_shapes(*known))
+
+
+@op(methods=["tile"], aliases={"input": "x", "dims": "repeat_times"})
+def tile(x: Any, /, repeat_times: Sequence[int]) -> Any:
+    """Repeat the tensor along its axes; the counts are for the last ones.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.tile(paddle.to_tensor([1, 2]), [2, 2]).tolist()
+        [[1, 2, 1, 2], [1, 2, 1, 2]]
+    """
+    return jnp.tile(x, as_tuple(repeat_times))
+
+
+@op(methods=["repeat"], variadic="repeats")
+def repeat(x: Any, /, repeats: Sequence[int]) -> Any:
+    """Repeat the tensor along its axes, as tile().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.to_tensor([1, 2]).repeat(2, 1).tolist()
+        [[1, 2], [1, 2]]
+    """
+    return jnp.tile(x, as_tuple(repeats))
+
+
+@op(methods=["cast", "astype"], inplace="cast_", aliases=INPUT, reshapes=True)
+def cast(x: Any, /, dtype: Any) -> Any:
+    """Convert the elements to another dtype.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.cast(paddle.to_tensor([1.7, 0.0]), "int32").tolist()
+        [1, 0]
+    """
+    kind = numpy_dtype(dtype)
+    if jnp.issubdtype(x.dtype, jnp.complexfloating) and not jnp.issubdtype(kind, jnp.complexfloating):
+        x = x.real
+    return natural(x).astype(kind)
+
+
+@op(name="_bitcast", grad=False)
+def _bitcast(x: Any, /, dtype: Any) -> Any:
+    kind = jnp.dtype(numpy_dtype(dtype))
+    if kind.itemsize > x.dtype.itemsize:
+        x = x.reshape(*x.shape[:-1], -1, kind.itemsize // x.dtype.itemsize)
+    out = jax.lax.bitcast_convert_type(x, kind)
+    return out.reshape(*x.shape[:-1], -1) if out.ndim > x.ndim else out
+
+
+@composite(methods=["view"], aliases={"shape": "shape_or_dtype", "dtype": "shape_or_dtype"}, variadic="shape_or_dtype")
+def view(x: Any, shape_or_dtype: Any) -> Any:
+    """The same elements in another shape, or the same bits as another dtype.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.view(paddle.zeros([2, 3]), [3, 2]).shape, paddle.view(paddle.zeros([2]), "int32").dtype
+        ([3, 2], paddle.int32)
+    """
+    if isinstance(shape_or_dtype, list | tuple | int) or hasattr(shape_or_dtype, "_static_value"):
+        return reshape(x, shape_or_dtype)
+    return _bitcast(x, shape_or_dtype)
+
+
+@composite(methods=["view_as", "reshape_as"])
+def view_as(x: Any, other: Any) -> Any:
+    """The same elements in the shape of another tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.view_as(paddle.zeros([2, 3]), paddle.zeros([6])).shape
+        [6]
+    """
+    return reshape(x, tuple(other._data.shape))
+
+
+swapdims = swapaxes

@@ -1,0 +1,250 @@
+"""Methods and properties of Tensor that are not ops of their own: conversion, placement, siblings."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from .. import dtype as dtypes
+from .. import place as places
+from ..op import METHODS
+from ..tensor import Tensor, wrap
+from .creation import full
+from .dynamic import is_eager
+from .manipulation import cast, transpose
+
+
+def _method(f: Callable[..., Any]) -> Callable[..., Any]:
+    METHODS.append((f.__name__, f))
+    return f
+
+
+def _property(f: Callable[..., Any]) -> None:
+    METHODS.append((f.__name__, property(f)))  # type: ignore[arg-type]
+
+
+# Conversions named after a dtype: x.float(), x.long(), ...
+_CONVERSIONS = {
+    **{"bool": "bool", "byte": "uint8", "char": "int8", "short": "int16", "int": "int32", "long": "int64"},
+    **{"half": "float16", "bfloat16": "bfloat16", "float": "float32", "double": "float64"},
+    **{"cfloat": "complex64", "cdouble": "complex128"},
+}
+
+
+def _conversion(name: str) -> Callable[[Tensor], Tensor]:
+    def convert(self: Tensor) -> Tensor:
+        return cast(self, name)
+
+    convert.__doc__ = f"The elements as {name}."
+    return convert
+
+
+METHODS.extend((method, _conversion(name)) for method, name in _CONVERSIONS.items())
+
+
+@_method
+def to(self: Tensor, *args: Any, device: Any = None, dtype: Any = None, blocking: bool = True, **_: Any) -> Tensor:
+    """The tensor on another device or in another dtype, or as another tensor is: x.to("gpu", "float16"), x.to(y)."""
+    for a in args:
+        if isinstance(a, Tensor):
+            device, dtype = a.place, a.dtype
+        elif isinstance(a, places.Place) or (isinstance(a, str) and not _names_dtype(a)):
+            device = a
+        elif not isinstance(a, bool) and a is not None:
+            dtype = a
+    out = self if dtype is None or self.dtype == dtypes.as_dtype(dtype) else cast(self, dtype)
+    return out if device is None else _moved(out, places.as_place(device))
+
+
+def _names_dtype(name: str) -> bool:
+    try:
+        return bool(dtypes.as_dtype(name))
+    except TypeError:
+        return False
+
+
+def _moved(x: Tensor, place: places.Place) -> Tensor:
+    """The tensor at a place. A program is placed as a whole, so inside one this changes nothing."""
+    if not is_eager() or x.place == place:
+        return x
+    out = wrap(jax.device_put(x._data, place.device))
+    out.stop_gradient, out._source = x.stop_gradient, x._source
+    return out
+
+
+@_method
+def cpu(self: Tensor) -> Tensor:
+    """The tensor on the CPU."""
+    return _moved(self, places.CPUPlace())
+
+
+@_method
+def cuda(self: Tensor, device_id: int | None = None, blocking: bool = True) -> Tensor:
+    """The tensor on a GPU."""
+    return _moved(self, places.CUDAPlace(device_id or 0))
+
+
+@_method
+def pin_memory(self: Tensor, blocking: bool = True) -> Tensor:
+    """Itself: XLA pins what it transfers."""
+    return self
+
+
+@_method
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """The elements in the dtype of another tensor."""
+    return cast(self, other.dtype)
+
+
+@_method
+def apply(self: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
+    """func(x)."""
+    return func(self)
+
+
+@_method
+def apply_(self: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
+    """Replace the value by func(x)."""
+    return self._rebind(func(self))
+
+
+@_method
+def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of one value, with this dtype unless another is given."""
+    out = full(size, fill_value, self.dtype if dtype is None else dtype)
+    out.stop_gradient = not requires_grad
+    return out
+
+
+@_method
+def new_zeros(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Zeros, with this dtype unless another is given."""
+    return new_full(self, _size(size), 0, dtype=dtype, requires_grad=requires_grad)
+
+
+@_method
+def new_ones(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """Ones, with this dtype unless another is given."""
+    return new_full(self, _size(size), 1, dtype=dtype, requires_grad=requires_grad)
+
+
+@_method
+def new_empty(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+    """A tensor whose values do not matter, with this dtype unless another is given."""
+    return new_full(self, _size(size), 0, dtype=dtype, requires_grad=requires_grad)
+
+
+def _size(size: tuple[Any, ...]) -> Any:
+    return size[0] if len(size) == 1 and isinstance(size[0], list | tuple | Tensor) else size
+
+
+@_method
+def requires_grad_(self: Tensor, requires_grad: bool = True) -> Tensor:
+    """Record gradients for this tensor, or stop to."""
+    self.stop_gradient = not requires_grad
+    return self
+
+
+@_method
+def get_device(self: Tensor) -> int:
+    """Index of the device; -1 on the CPU."""
+    return -1 if self.place.is_cpu_place() else self.place.index
+
+
+@_method
+def is_dense(self: Tensor) -> bool:
+    """True: there are dense tensors only."""
+    return True
+
+
+@_method
+def is_sparse(self: Tensor) -> bool:
+    """False: there are dense tensors only."""
+    return False
+
+
+METHODS.extend([("is_selected_rows", is_sparse), ("is_dist", is_sparse), ("is_tensor", is_dense)])
+
+
+@_method
+def to_dense(self: Tensor) -> Tensor:
+    """Itself: there are dense tensors only."""
+    return self
+
+
+@_method
+def is_same_shape(self: Tensor, other: Tensor) -> bool:
+    """True if the shapes agree."""
+    return self.shape == other.shape
+
+
+@_method
+def get_strides(self: Tensor) -> list[int]:
+    """How many elements lie between neighbours along each axis, in row-major order."""
+    out = [1]
+    for n in reversed(self.shape[1:]):
+        out.append(out[-1] * n)
+    return out[::-1] if self.ndim else []
+
+
+@_method
+def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """`length` slices along an axis, from `start` on."""
+    return self[(*[slice(None)] * (dim % self.ndim), slice(start, start + length))]  # type: ignore[index]
+
+
+METHODS.append(("stride", lambda self, dim=None: get_strides(self) if dim is None else get_strides(self)[dim]))
+
+
+@_property
+def T(self: Tensor) -> Tensor:
+    """The axes in reverse order."""
+    return transpose(self, list(range(self.ndim))[::-1])
+
+
+@_property
+def mT(self: Tensor) -> Tensor:
+    """The last two axes exchanged."""
+    if self.ndim < 2:
+        raise ValueError(f"mT needs at least 2 dimensions, got shape {self.shape}")
+    return transpose(self, [*range(self.ndim - 2), self.ndim - 1, self.ndim - 2])
+
+
+@_property
+def strides(self: Tensor) -> list[int]:
+    """How many elements lie between neighbours along each axis, in row-major order."""
+    return get_strides(self)
+
+
+@_property
+def device(self: Tensor) -> str:
+    """Name of the device."""
+    return str(self.place)
+
+
+@_property
+def is_cuda(self: Tensor) -> bool:
+    """True on a GPU."""
+    return self.place.is_gpu_place()
+
+
+@_property
+def grad_fn(self: Tensor) -> Any:
+    """What made the tensor, on the tape; None for a leaf."""
+    return self._source
+
+
+def _get_data(self: Tensor) -> Tensor:
+    """The tensor itself; assigning replaces its value."""
+    return self
+
+
+def _get_requires_grad(self: Tensor) -> bool:
+    """The opposite of stop_gradient."""
+    return not self.stop_gradient
+
+
+METHODS.append(("data", property(_get_data, lambda self, value: self.set_value(value))))  # type: ignore[arg-type]
+METHODS.append(("requires_grad", property(_get_requires_grad, requires_grad_)))  # type: ignore[arg-type]

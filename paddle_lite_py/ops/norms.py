@@ -1,0 +1,173 @@
+"""Norms and distances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..op import composite, op
+from .promote import axes, floating, numpy_dtype, promote_floating
+
+__all__ = ["cdist", "dist", "matrix_norm", "norm", "pdist", "renorm", "vector_norm"]
+
+
+def root(x: Any) -> Any:
+    """Square root with gradient 0 (not infinite) at 0."""
+    safe = jnp.where(x > 0, x, 1)
+    return jnp.where(x > 0, jnp.sqrt(safe), 0)
+
+
+def _magnitude(x: Any, p: float, axis: Any, keepdim: bool) -> Any:
+    """The p-norm of vectors along axes."""
+    size = jnp.abs(x)
+    if p == float("inf"):
+        return jnp.max(size, axis=axis, keepdims=keepdim)
+    if p == float("-inf"):
+        return jnp.min(size, axis=axis, keepdims=keepdim)
+    if p == 0:
+        return jnp.sum((size != 0).astype(size.dtype), axis=axis, keepdims=keepdim)
+    if p == 1:
+        return jnp.sum(size, axis=axis, keepdims=keepdim)
+    if p == 2:
+        return root(jnp.sum(jnp.real(x * jnp.conj(x)), axis=axis, keepdims=keepdim))
+    total = jnp.sum(size**p, axis=axis, keepdims=keepdim)
+    return jnp.where(total > 0, jnp.where(total > 0, total, 1) ** (1 / p), 0)
+
+
+@op(name="p_norm", amp="black")
+def _vector(x: Any, /, p: float, axis: Any, keepdim: bool, dtype: Any = None) -> Any:
+    x = floating(x if dtype is None else x.astype(numpy_dtype(dtype)))
+    return _magnitude(x, p, axes(axis), keepdim)
+
+
+@op(name="matrix_norm", amp="black")
+def _matrix(x: Any, /, p: Any, axis: tuple[int, int], keepdim: bool) -> Any:
+    x, (row, column) = floating(x), axis
+    if p in (1, -1, float("inf"), float("-inf")):
+        over, along = (row, column) if p in (1, -1) else (column, row)
+        sums = jnp.sum(jnp.abs(x), axis=over, keepdims=True)
+        out = (jnp.max if p > 0 else jnp.min)(sums, axis=along, keepdims=True)
+    else:
+        values = jnp.linalg.svd(jnp.moveaxis(x, axis, (-2, -1)), compute_uv=False)
+        reduced = jnp.sum(values, -1) if p == "nuc" else jnp.max(values, -1) if p == 2 else jnp.min(values, -1)
+        out = jnp.expand_dims(reduced, tuple([a % x.ndim for a in axis]))
+    return out if keepdim else jnp.squeeze(out, axis)
+
+
+@composite(methods=["norm"], aliases={"input": "x", "dim": "axis"})
+def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """Norm of vectors or matrices.
+
+    Arguments:
+        p: None or "fro" (root of the sum of squares), "nuc" (sum of singular values), a number, inf or -inf.
+        axis: one axis for vectors, two for matrices, None for the flattened tensor.
+
+    Raises:
+        ValueError: if p has no meaning for these axes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.norm(paddle.to_tensor([3.0, 4.0])).item()
+        5.0
+    """
+    axis = tuple(axis) if isinstance(axis, list | tuple) else axis
+    if isinstance(axis, tuple) and len(axis) == 2 and p not in (None, "fro", 0):
+        return matrix_norm(x, p, axis, keepdim)
+    if isinstance(p, str) and p != "fro":
+        raise ValueError(f"norm(): p is {p!r} with axis={axis}; 'nuc' needs two axes, of matrices")
+    return _vector(x, 2.0 if p in (None, "fro") else float(p), axis, keepdim, dtype)
+
+
+@composite(methods=["vector_norm"])
+def vector_norm(x: Any, p: float = 2.0, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+    """Norm of vectors along axes, or of the flattened tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.vector_norm(paddle.to_tensor([3.0, 4.0]), 1).item()
+        7.0
+    """
+    return _vector(x, float(p), axis, keepdim, dtype)
+
+
+@composite(methods=["matrix_norm"])
+def matrix_norm(x: Any, p: Any = "fro", axis: Any = (-2, -1), keepdim: bool = False, dtype: Any = None) -> Any:
+    """Norm of matrices.
+
+    Arguments:
+        p: "fro", "nuc", 1, -1, 2, -2, inf or -inf.
+        axis: the rows' and the columns' axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.matrix_norm(paddle.to_tensor([[3.0, 0.0], [0.0, 4.0]]), "nuc").item()
+        7.0
+    """
+    known = ("fro", "nuc", 1, -1, 2, -2, float("inf"), float("-inf"))
+    if p not in known:
+        raise ValueError(f"matrix_norm(): p is {p!r}; expected one of {known}")
+    x = x if dtype is None else x.astype(dtype)
+    return _vector(x, 2.0, tuple(axis), keepdim) if p == "fro" else _matrix(x, p, tuple(axis), keepdim)
+
+
+@op(methods=["dist"])
+def dist(x: Any, y: Any, /, p: float = 2) -> Any:
+    """p-norm of x - y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.dist(paddle.to_tensor([0.0, 0.0]), paddle.to_tensor([3.0, 4.0])).item()
+        5.0
+    """
+    x, y = promote_floating(x, y)
+    return _magnitude(x - y, p, None, False)
+
+
+@op(aliases={"x1": "x", "x2": "y"})
+def cdist(x: Any, y: Any, /, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
+    """p-norm distance of each row of x to each row of y.
+
+    Arguments:
+        compute_mode: "use_mm_for_euclid_dist" allows, for p = 2, one matrix product instead of all differences;
+            the default does so for more than 25 rows, "donot_use_mm_for_euclid_dist" never.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.cdist(paddle.zeros([1, 2]), paddle.to_tensor([[3.0, 4.0]])).tolist()
+        [[5.0]]
+    """
+    x, y = promote_floating(x, y)
+    many = compute_mode == "use_mm_for_euclid_dist_if_necessary" and (x.shape[-2] > 25 or y.shape[-2] > 25)
+    if p == 2 and (many or compute_mode == "use_mm_for_euclid_dist"):
+        xx, yy = jnp.sum(x * x, -1)[..., :, None], jnp.sum(y * y, -1)[..., None, :]
+        return root(jnp.maximum(xx + yy - 2 * (x @ jnp.swapaxes(y, -1, -2)), 0))
+    return _magnitude(x[..., :, None, :] - y[..., None, :, :], p, -1, False)
+
+
+@op
+def pdist(x: Any, /, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
+    """p-norm distances between the rows of a matrix, each pair once.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.pdist(paddle.to_tensor([[0.0, 0.0], [3.0, 4.0]])).tolist()
+        [5.0]
+    """
+    i, j = jnp.triu_indices(x.shape[0], 1)
+    return _magnitude(x[i] - x[j], p, -1, False)
+
+
+@op(methods=["renorm"], inplace="renorm_")
+def renorm(x: Any, /, p: float, axis: int, max_norm: float) -> Any:
+    """Scale down the slices along an axis whose p-norm exceeds max_norm.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.renorm(paddle.to_tensor([[3.0, 4.0], [0.1, 0.0]]), 2.0, 0, 1.0)[1].tolist() == [
+        ...     paddle.to_tensor(0.1).item(), 0.0]
+        True
+    """
+    others = tuple([i for i in range(x.ndim) if i != axis % x.ndim])
+    size = _magnitude(x, p, others, True)
+    return x * jnp.where(size > max_norm, max_norm / jnp.where(size > 0, size, 1), 1).astype(x.dtype)

@@ -1,0 +1,298 @@
+"""Random numbers. Each op takes a key that the framework advances."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .. import dtypes
+from ..op import composite, op
+from ..tensor import Tensor
+from .creation import SIZE, float_dtype, shape_tuple
+from .promote import numpy_dtype
+
+__all__ = [
+    *("bernoulli", "binomial", "gaussian", "log_normal", "multinomial", "normal", "poisson", "rand", "rand_like"),
+    *("randint", "randint_like", "randn", "randn_like", "randperm", "standard_gamma", "standard_normal", "uniform"),
+]
+
+
+@op(name="uniform", random=True)
+def _uniform(key: Any, low: Any, high: Any, /, shape: Any, dtype: Any) -> Any:
+    kind = numpy_dtype(dtype)
+    unit = jax.random.uniform(key, shape, kind)
+    return unit * (jnp.asarray(high) - jnp.asarray(low)).astype(kind) + jnp.asarray(low).astype(kind)
+
+
+@op(name="gaussian", random=True)
+def _gaussian(key: Any, mean: Any, std: Any, /, shape: Any, dtype: Any) -> Any:
+    kind = numpy_dtype(dtype)
+    if shape is None:
+        shape = jnp.broadcast_shapes(jnp.shape(mean), jnp.shape(std))
+    unit = jax.random.normal(key, shape, kind)
+    return unit * jnp.asarray(std).astype(kind) + jnp.asarray(mean).astype(kind)
+
+
+@composite(aliases=SIZE)
+def uniform(shape: Any, dtype: Any = None, min: Any = 0.0, max: Any = 1.0, seed: int = 0) -> Tensor:
+    """Numbers equally likely in [min, max).
+
+    Arguments:
+        seed: ignored; paddle.seed() sets the stream.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.uniform([100], max=2.0)
+        >>> bool((x >= 0).all()), bool((x < 2).all())
+        (True, True)
+    """
+    return _uniform(min, max, shape_tuple(shape), float_dtype(dtype))
+
+
+@composite(aliases=SIZE, variadic="shape")
+def rand(shape: Any, dtype: Any = None) -> Tensor:
+    """Numbers equally likely in [0, 1).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.rand([2, 3]).shape
+        [2, 3]
+    """
+    return _uniform(0.0, 1.0, shape_tuple(shape), float_dtype(dtype))
+
+
+@composite(aliases=SIZE, variadic="shape")
+def randn(shape: Any, dtype: Any = None) -> Tensor:
+    """Numbers of the standard normal distribution.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.randn([2, 3]).shape
+        [2, 3]
+    """
+    return _gaussian(0.0, 1.0, shape_tuple(shape), float_dtype(dtype))
+
+
+standard_normal = randn
+
+
+@composite
+def gaussian(shape: Any, mean: Any = 0.0, std: Any = 1.0, seed: int = 0, dtype: Any = None) -> Tensor:
+    """Numbers of a normal distribution.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.gaussian([2], mean=5.0, std=0.0).tolist()
+        [5.0, 5.0]
+    """
+    return _gaussian(mean, std, shape_tuple(shape), float_dtype(dtype))
+
+
+@composite(aliases=SIZE)
+def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None) -> Tensor:
+    """Numbers of a normal distribution; mean and std may be tensors.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.normal(mean=5.0, std=0.0, shape=[2]).tolist()
+        [5.0, 5.0]
+    """
+    tensors = [v.dtype for v in (mean, std) if isinstance(v, Tensor)]
+    if not tensors and shape is None:
+        shape = [1]
+    return _gaussian(mean, std, None if tensors else shape_tuple(shape), (tensors or [float_dtype(None)])[0])
+
+
+@composite
+def log_normal(mean: Any = 1.0, std: Any = 2.0, shape: Any = None) -> Tensor:
+    """Numbers whose logarithms are normally distributed.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.log_normal(mean=0.0, std=0.0, shape=[2]).tolist()
+        [1.0, 1.0]
+    """
+    return normal(mean, std, shape).exp()
+
+
+@op(name="randint", random=True, grad=False)
+def _randint(key: Any, low: Any, high: Any, /, shape: Any, dtype: Any) -> Any:
+    out = jax.random.randint(key, shape, low, high, jnp.int64)
+    return out.astype(numpy_dtype(dtype))
+
+
+def _bounds(low: Any, high: Any) -> tuple[Any, Any]:
+    low, high = (0, low) if high is None else (low, high)
+    if isinstance(low, int) and isinstance(high, int) and low >= high:
+        raise ValueError(f"randint(): the range from {low} to {high} is empty; high must exceed low")
+    return low, high
+
+
+@composite(aliases=SIZE)
+def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None) -> Tensor:
+    """Integers equally likely in [low, high); one bound alone is the upper one.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.randint(0, 1, [3]).tolist()
+        [0, 0, 0]
+    """
+    low, high = _bounds(low, high)
+    return _randint(low, high, shape_tuple(shape), dtypes.int64 if dtype is None else dtypes.as_dtype(dtype))
+
+
+@composite(aliases={"input": "x"})
+def randint_like(x: Any, low: Any = 0, high: Any = None, dtype: Any = None) -> Tensor:
+    """randint() with the shape (and dtype) of another tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.randint_like(paddle.zeros([2]), 0, 1).tolist()
+        [0.0, 0.0]
+    """
+    return _randint(*_bounds(low, high), tuple(x._data.shape), x.dtype if dtype is None else dtypes.as_dtype(dtype))
+
+
+@composite(aliases={"input": "x"})
+def rand_like(x: Any, dtype: Any = None) -> Tensor:
+    """rand() with the shape (and dtype) of another tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.rand_like(paddle.zeros([2, 3])).shape
+        [2, 3]
+    """
+    return _uniform(0.0, 1.0, tuple(x._data.shape), x.dtype if dtype is None else dtypes.as_dtype(dtype))
+
+
+@composite(aliases={"input": "x"})
+def randn_like(x: Any, dtype: Any = None) -> Tensor:
+    """randn() with the shape (and dtype) of another tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.randn_like(paddle.zeros([2, 3])).shape
+        [2, 3]
+    """
+    return _gaussian(0.0, 1.0, tuple(x._data.shape), x.dtype if dtype is None else dtypes.as_dtype(dtype))
+
+
+@op(name="randperm", random=True, grad=False)
+def _randperm(key: Any, /, n: int, dtype: Any) -> Any:
+    return jax.random.permutation(key, n).astype(numpy_dtype(dtype))
+
+
+@composite
+def randperm(n: int, dtype: Any = "int64") -> Tensor:
+    """The numbers 0 to n - 1 in random order.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> sorted(paddle.randperm(4).tolist())
+        [0, 1, 2, 3]
+    """
+    return _randperm(n, dtypes.as_dtype(dtype))
+
+
+@op(name="bernoulli", random=True, grad=False)
+def _bernoulli(key: Any, x: Any, /, shape: Any = None, dtype: Any = None) -> Any:
+    shape, kind = shape or x.shape, numpy_dtype(dtype) or x.dtype
+    return (jax.random.uniform(key, shape, jnp.float32) < x).astype(kind)
+
+
+@composite(methods=["bernoulli"], aliases={"input": "x"})
+def bernoulli(x: Any, p: Any = None) -> Tensor:
+    """Ones and zeros; each is 1 with the probability x, or p if it is given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.bernoulli(paddle.to_tensor([0.0, 1.0])).tolist()
+        [0.0, 1.0]
+    """
+    return _bernoulli(x) if p is None else _bernoulli(p, tuple(x._data.shape), x.dtype)
+
+
+@op(name="multinomial", random=True, grad=False)
+def _multinomial(key: Any, x: Any, /, num_samples: int, replacement: bool) -> Any:
+    logits = jnp.log(x)
+    if replacement:
+        draws = jax.random.categorical(key, logits, axis=-1, shape=(num_samples, *x.shape[:-1]))
+        return jnp.moveaxis(draws, 0, -1).astype(jnp.int64)
+    # The largest of the logits with Gumbel noise are a draw without replacement.
+    noisy = logits + jax.random.gumbel(key, x.shape, logits.dtype)
+    return jax.lax.top_k(noisy, num_samples)[1].astype(jnp.int64)
+
+
+@composite(methods=["multinomial"], aliases={"input": "x"})
+def multinomial(x: Any, num_samples: int = 1, replacement: bool = False) -> Tensor:
+    """Indices drawn with probabilities proportional to x, along the last axis.
+
+    Raises:
+        ValueError: if more are drawn, without replacement, than there are.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.multinomial(paddle.to_tensor([0.0, 1.0])).tolist()
+        [1]
+    """
+    if not replacement and num_samples > x.shape[-1]:
+        raise ValueError(
+            f"multinomial(): num_samples is {num_samples}, but x has {x.shape[-1]} categories; use replacement=True"
+        )
+    return _multinomial(x, num_samples, replacement)
+
+
+@op(name="poisson", random=True, grad=False)
+def _poisson(key: Any, x: Any, /) -> Any:
+    # JAX draws Poisson numbers with one of its generators only.
+    return jax.random.poisson(jax.random.key(jax.random.bits(key, (), jnp.uint32), impl="threefry2x32"), x).astype(
+        x.dtype
+    )
+
+
+@composite
+def poisson(x: Any) -> Tensor:
+    """Numbers of Poisson distributions with the means x.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.poisson(paddle.to_tensor([0.0])).tolist()
+        [0.0]
+    """
+    return _poisson(x)
+
+
+@op(name="binomial", random=True, grad=False)
+def _binomial(key: Any, count: Any, prob: Any, /) -> Any:
+    return jax.random.binomial(key, count.astype(jnp.float32), prob).astype(jnp.int64)
+
+
+@composite
+def binomial(count: Any, prob: Any) -> Tensor:
+    """Numbers of successes in `count` trials with the probability `prob`.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.binomial(paddle.to_tensor([3.0]), paddle.to_tensor([1.0])).tolist()
+        [3]
+    """
+    return _binomial(count, prob)
+
+
+@op(name="standard_gamma", random=True)
+def _standard_gamma(key: Any, x: Any, /) -> Any:
+    return jax.random.gamma(key, x, dtype=x.dtype)
+
+
+@composite
+def standard_gamma(x: Any) -> Tensor:
+    """Numbers of gamma distributions with the shapes x and scale 1.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.standard_gamma(paddle.to_tensor([1.0])).shape
+        [1]
+    """
+    return _standard_gamma(x)

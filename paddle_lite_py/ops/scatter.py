@@ -1,0 +1,293 @@
+"""Write elements by index; every function returns a new tensor."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..op import composite, op
+from .gather import crop_others
+
+__all__ = [
+    *("diagonal_scatter", "fill_diagonal_tensor", "index_add", "index_fill", "index_put", "masked_fill"),
+    *("masked_scatter", "put_along_axis", "scatter", "scatter_add", "scatter_nd", "scatter_nd_add", "scatter_reduce"),
+    *("select_scatter", "slice_scatter"),
+]
+
+
+@op(methods=["scatter"], inplace="scatter_")
+def scatter(x: Any, index: Any, updates: Any, /, overwrite: bool = True) -> Any:
+    """x with some of its rows replaced.
+
+    Arguments:
+        index: a vector of row numbers.
+        updates: the new rows.
+        overwrite: the last update of a row wins; otherwise the updates of a row are added up.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, rows = paddle.zeros([2, 2]), paddle.to_tensor([[5.0, 6.0]])
+        >>> paddle.scatter(x, paddle.to_tensor([1]), rows).tolist()
+        [[0.0, 0.0], [5.0, 6.0]]
+    """
+    index, updates = index.reshape(-1), updates.astype(x.dtype)
+    return x.at[index].set(updates) if overwrite else x.at[index].set(0).at[index].add(updates)
+
+
+@op(methods=["scatter_nd_add"])
+def scatter_nd_add(x: Any, index: Any, updates: Any, /) -> Any:
+    """Add updates to elements or slices of x; each row of index holds the indices of its first axes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> i, v = paddle.to_tensor([[1], [1]]), paddle.to_tensor([1.0, 2.0])
+        >>> paddle.scatter_nd_add(paddle.zeros([3]), i, v).tolist()
+        [0.0, 3.0, 0.0]
+    """
+    return x.at[tuple(jnp.moveaxis(index, -1, 0))].add(updates.astype(x.dtype))
+
+
+@op
+def scatter_nd(index: Any, updates: Any, /, shape: Any) -> Any:
+    """scatter_nd_add() to zeros of a shape.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.scatter_nd(paddle.to_tensor([[1], [1]]), paddle.to_tensor([1.0, 2.0]), [3]).tolist()
+        [0.0, 3.0, 0.0]
+    """
+    return jnp.zeros(shape, updates.dtype).at[tuple(jnp.moveaxis(index, -1, 0))].add(updates)
+
+
+@composite(methods=["index_add"], inplace="index_add_", aliases={"input": "x", "dim": "axis", "source": "value"})
+def index_add(x: Any, index: Any, axis: int, value: Any, alpha: Any = 1) -> Any:
+    """Add slices to those of x along an axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.index_add(paddle.zeros([2, 2]), paddle.to_tensor([1]), 0, paddle.ones([1, 2])).tolist()
+        [[0.0, 0.0], [1.0, 1.0]]
+    """
+    return _index_add(x, index, value if type(alpha) is int and alpha == 1 else value * alpha, axis)
+
+
+@op(name="_index_add")
+def _index_add(x: Any, index: Any, value: Any, /, axis: int) -> Any:
+    out = jnp.moveaxis(x, axis, 0).at[index].add(jnp.moveaxis(value, axis, 0).astype(x.dtype))
+    return jnp.moveaxis(out, 0, axis)
+
+
+@composite(methods=["index_fill"], inplace="index_fill_", aliases={"input": "x", "dim": "axis"})
+def index_fill(x: Any, index: Any, axis: int, value: Any) -> Any:
+    """Set slices of x along an axis to a value.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.index_fill(paddle.zeros([2, 2]), paddle.to_tensor([1]), 0, 5.0).tolist()
+        [[0.0, 0.0], [5.0, 5.0]]
+    """
+    return _index_fill(x, index, value, axis)
+
+
+@op(name="_index_fill")
+def _index_fill(x: Any, index: Any, value: Any, /, axis: int) -> Any:
+    out = jnp.moveaxis(x, axis, 0).at[index].set(jnp.asarray(value).astype(x.dtype))
+    return jnp.moveaxis(out, 0, axis)
+
+
+@composite(methods=["index_put"], inplace="index_put_")
+def index_put(x: Any, indices: Any, value: Any, accumulate: bool = False) -> Any:
+    """Set (or add to) the elements that a tuple of index tensors names.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> i, j = paddle.to_tensor([0]), paddle.to_tensor([1])
+        >>> paddle.index_put(paddle.zeros([2, 2]), (i, j), paddle.to_tensor(9.0)).tolist()
+        [[0.0, 9.0], [0.0, 0.0]]
+    """
+    return _index_put(x, value, list(indices), accumulate)
+
+
+@op(name="_index_put")
+def _index_put(x: Any, value: Any, indices: list[Any], /, accumulate: bool) -> Any:
+    at = x.at[tuple(indices)]
+    value = jnp.asarray(value).astype(x.dtype)
+    return at.add(value) if accumulate else at.set(value)
+
+
+@op(methods=["masked_fill"], inplace="masked_fill_", aliases={"input": "x"})
+def masked_fill(x: Any, mask: Any, value: Any, /) -> Any:
+    """x with the elements under a mask set to a value.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.masked_fill(paddle.to_tensor([1, 2]), paddle.to_tensor([True, False]), 0).tolist()
+        [0, 2]
+    """
+    return jnp.where(mask, jnp.asarray(value).astype(x.dtype), x)
+
+
+@op(methods=["masked_scatter"], inplace="masked_scatter_")
+def masked_scatter(x: Any, mask: Any, value: Any, /) -> Any:
+    """x with the elements under a mask replaced by those of value, in order.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, mask = paddle.to_tensor([1, 2, 3]), paddle.to_tensor([True, False, True])
+        >>> paddle.masked_scatter(x, mask, paddle.to_tensor([7, 8, 9])).tolist()
+        [7, 2, 8]
+    """
+    mask = jnp.broadcast_to(mask, x.shape)
+    order = jnp.cumsum(mask.reshape(-1)) - 1
+    return jnp.where(mask, jnp.take(value.reshape(-1), order, mode="clip").reshape(x.shape).astype(x.dtype), x)
+
+
+_REDUCE = {"add": "add", "sum": "add", "mul": "multiply", "multiply": "multiply", "amax": "max", "amin": "min"}
+
+
+@composite(
+    methods=["put_along_axis"], inplace="put_along_axis_", aliases={"input": "arr", "dim": "axis", "index": "indices"}
+)
+def put_along_axis(
+    arr: Any,
+    indices: Any,
+    values: Any,
+    axis: int,
+    reduce: str = "assign",
+    include_self: bool = True,
+    broadcast: bool = True,
+) -> Any:
+    """arr with values written along an axis, at indices of the same number of dimensions.
+
+    Arguments:
+        values: a number or a tensor.
+        reduce: "assign", "add", "mul", "mean", "amax" or "amin" with what is there.
+        include_self: let the element that is there take part in the reduction.
+        broadcast: let the sizes of the other axes of indices and values broadcast to those of arr.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.put_along_axis(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([[1], [0]]), 9, 1).tolist()
+        [[1, 9], [9, 4]]
+    """
+    if reduce not in ("assign", "mean", *_REDUCE):
+        raise ValueError(f"put_along_axis(): reduce is {reduce!r}; expected 'assign', 'mean' or one of {list(_REDUCE)}")
+    return _put_along_axis(arr, indices, values, axis, reduce, include_self, broadcast)
+
+
+@op(name="_put_along_axis")
+def _put_along_axis(
+    x: Any, indices: Any, values: Any, /, axis: int, reduce: str, include_self: bool, broadcast: bool
+) -> Any:
+    axis = axis % x.ndim
+    values = jnp.asarray(values).astype(x.dtype)
+    if broadcast:
+        target = tuple([n if i == axis else m for i, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True))])
+        indices, values = jnp.broadcast_to(indices, target), jnp.broadcast_to(values, target)
+    elif values.ndim:
+        values = crop_others(values, indices.shape, -1)
+    grid = jnp.meshgrid(*[jnp.arange(n) for n in indices.shape], indexing="ij", sparse=True)
+    at = tuple([indices if i == axis else g for i, g in enumerate(grid)])
+    return _reduced(x, at, values, reduce, include_self)
+
+
+def _reduced(x: Any, at: tuple[Any, ...], values: Any, reduce: str, include_self: bool) -> Any:
+    """x with values written or reduced into it."""
+    if reduce == "assign":
+        return x.at[at].set(values)
+    if reduce == "mean":
+        values = jnp.broadcast_to(values, jnp.broadcast_shapes(*[i.shape for i in at]))
+        count = jnp.full(x.shape, int(include_self), x.dtype).at[at].add(1)
+        total = (x if include_self else x.at[at].set(0)).at[at].add(values)
+        return total / jnp.maximum(count, 1) if jnp.issubdtype(x.dtype, jnp.inexact) else total // jnp.maximum(count, 1)
+    if not include_self:
+        start = {"add": 0, "multiply": 1}.get(_REDUCE[reduce])
+        x = x.at[at].set(values if start is None else start)
+    return getattr(x.at[at], _REDUCE[reduce])(values)
+
+
+@composite(methods=["scatter_add"], inplace="scatter_add_", aliases={"x": "input", "axis": "dim"})
+def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+    """Add src to input along an axis, at indices.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.scatter_add(paddle.zeros([3]), 0, paddle.to_tensor([1, 1]), paddle.ones([2])).tolist()
+        [0.0, 2.0, 0.0]
+    """
+    return _put_along_axis(input, index, src, dim, "add", True, False)
+
+
+@composite(methods=["scatter_reduce"], aliases={"x": "input", "axis": "dim"})
+def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True) -> Any:
+    """Reduce src into input along an axis, at indices.
+
+    Arguments:
+        reduce: "sum", "prod", "mean", "amax" or "amin".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> i, v = paddle.to_tensor([1, 1]), paddle.to_tensor([3.0, 5.0])
+        >>> paddle.scatter_reduce(paddle.zeros([3]), 0, i, v, "amax").tolist()
+        [0.0, 5.0, 0.0]
+    """
+    return put_along_axis(input, index, src, dim, "mul" if reduce == "prod" else reduce, include_self, False)
+
+
+def _rows(x: Any, axis: int) -> tuple[Any, ...]:
+    return (slice(None),) * (axis % x.ndim)
+
+
+@op(methods=["select_scatter"])
+def select_scatter(x: Any, values: Any, /, axis: int, index: int) -> Any:
+    """x with one slice along an axis replaced.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.select_scatter(paddle.zeros([2, 2]), paddle.ones([2]), 1, 0).tolist()
+        [[1.0, 0.0], [1.0, 0.0]]
+    """
+    return x.at[(*_rows(x, axis), index)].set(values.astype(x.dtype))
+
+
+@op(methods=["slice_scatter"])
+def slice_scatter(x: Any, value: Any, /, axes: Any, starts: Any, ends: Any, strides: Any) -> Any:
+    """x with starts[i]:ends[i]:strides[i] of the axes replaced.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.slice_scatter(paddle.zeros([2, 3]), paddle.ones([2, 2]), [1], [0], [3], [2]).tolist()
+        [[1.0, 0.0, 1.0], [1.0, 0.0, 1.0]]
+    """
+    index = [slice(None)] * x.ndim
+    for a, start, end, step in zip(axes, starts, ends, strides, strict=True):
+        index[a] = slice(start, end, step)
+    return x.at[tuple(index)].set(value.astype(x.dtype))
+
+
+@op(methods=["diagonal_scatter"])
+def diagonal_scatter(x: Any, y: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+    """x with a diagonal replaced by y, whose last axis runs along it.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.diagonal_scatter(paddle.zeros([2, 2]), paddle.ones([2])).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    front = jnp.moveaxis(x, (axis1, axis2), (0, 1))
+    i = jnp.arange(max(0, min(front.shape[0] + min(offset, 0), front.shape[1] - max(offset, 0))))
+    out = front.at[i - min(offset, 0), i + max(offset, 0)].set(jnp.moveaxis(y, -1, 0).astype(x.dtype))
+    return jnp.moveaxis(out, (0, 1), (axis1, axis2))
+
+
+@composite(methods=["fill_diagonal_tensor"], inplace="fill_diagonal_tensor_")
+def fill_diagonal_tensor(x: Any, y: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+    """x with a diagonal replaced by y, as diagonal_scatter().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.zeros([2, 2]).fill_diagonal_tensor(paddle.ones([2])).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    return diagonal_scatter(x, y, offset, dim1, dim2)

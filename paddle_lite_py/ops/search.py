@@ -1,0 +1,282 @@
+"""Searching and sorting, and the ops whose output shape depends on the data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..op import composite, op
+from .dynamic import concrete, fresh
+from .promote import numpy_dtype, promote
+from .reduction import AXIS
+
+__all__ = [
+    *("argmax", "argmin", "argsort", "argwhere", "bucketize", "masked_select", "msort", "nonzero", "searchsorted"),
+    *("sort", "topk", "unique", "unique_consecutive", "where"),
+]
+
+
+def _arg(f: Any, x: Any, axis: int | None, keepdim: bool, dtype: Any) -> Any:
+    out = f(x, axis=axis).astype(numpy_dtype(dtype))
+    if not keepdim:
+        return out
+    return out.reshape((1,) * x.ndim) if axis is None else jnp.expand_dims(out, axis)
+
+
+@op(methods=["argmax"], grad=False, aliases=AXIS)
+def argmax(x: Any, /, axis: int | None = None, keepdim: bool = False, dtype: Any = "int64") -> Any:
+    """Where the maximum stands along an axis, or in the flattened tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.argmax(paddle.to_tensor([[1, 5], [4, 3]]), axis=1).tolist()
+        [1, 0]
+    """
+    return _arg(jnp.argmax, x, axis, keepdim, dtype)
+
+
+@op(methods=["argmin"], grad=False, aliases=AXIS)
+def argmin(x: Any, /, axis: int | None = None, keepdim: bool = False, dtype: Any = "int64") -> Any:
+    """Where the minimum stands along an axis, or in the flattened tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.argmin(paddle.to_tensor([[1, 5], [4, 3]]), axis=1).tolist()
+        [0, 1]
+    """
+    return _arg(jnp.argmin, x, axis, keepdim, dtype)
+
+
+@op(methods=["sort"], aliases=AXIS)
+def sort(x: Any, /, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """The elements along an axis in order.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.sort(paddle.to_tensor([2, 3, 1]), descending=True).tolist()
+        [3, 2, 1]
+    """
+    return jnp.sort(x, axis=axis, stable=True, descending=descending) if x.ndim else x
+
+
+@op(methods=["msort"], aliases={"input": "x"})
+def msort(x: Any, /) -> Any:
+    """The elements along the first axis in order.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.msort(paddle.to_tensor([2, 3, 1])).tolist()
+        [1, 2, 3]
+    """
+    return jnp.sort(x, axis=0)
+
+
+@op(methods=["argsort"], grad=False, aliases=AXIS)
+def argsort(x: Any, /, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
+    """Indices that put the elements along an axis in order; equal ones keep theirs.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.argsort(paddle.to_tensor([2, 3, 1])).tolist()
+        [2, 0, 1]
+    """
+    return jnp.argsort(x, axis=axis, stable=True, descending=descending).astype(jnp.int64)
+
+
+@op(methods=["topk"], aliases=AXIS)
+def topk(x: Any, /, k: int, axis: int | None = None, largest: bool = True, sorted: bool = True) -> Any:
+    """The k largest (or smallest) elements along an axis, the last by default, and where they stand.
+
+    Raises:
+        ValueError: if k exceeds the size of the axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [out.tolist() for out in paddle.topk(paddle.to_tensor([1.0, 3.0, 2.0]), 2)]
+        [[3.0, 2.0], [1, 2]]
+    """
+    axis = -1 if axis is None else axis
+    size = x.shape[axis] if x.ndim else 1
+    if isinstance(size, int) and k > size:
+        raise ValueError(f"k is {k}, but axis {axis} has size {size}")
+    row = jnp.moveaxis(x, axis, -1) if x.ndim else x.reshape(1)
+    # Of the integers ~x, not -x, reverses the order: the smallest has no negative.
+    flip = (lambda a: a) if largest else jnp.negative if jnp.issubdtype(x.dtype, jnp.floating) else jnp.invert
+    values, index = jax.lax.top_k(flip(row), k)
+    outs = flip(values), index.astype(jnp.int64)
+    return tuple([jnp.moveaxis(o, -1, axis) if x.ndim else o.reshape(()) for o in outs])
+
+
+@composite(methods=["searchsorted"], aliases={"input": "values"})
+def searchsorted(
+    sorted_sequence: Any, values: Any, out_int32: bool = False, right: bool = False, side: str | None = None
+) -> Any:
+    """Where values would go into a sorted sequence, along the last axis.
+
+    Arguments:
+        out_int32: give int32 instead of int64.
+        right: go behind equal elements rather than before them.
+        side: "left" or "right", the same in words.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.searchsorted(paddle.to_tensor([1, 3, 5]), paddle.to_tensor([3, 4])).tolist()
+        [1, 2]
+    """
+    return _searchsorted(sorted_sequence, values, "int32" if out_int32 else "int64", right or side == "right")
+
+
+@op(name="_searchsorted", grad=False)
+def _searchsorted(sequence: Any, values: Any, /, dtype: str, right: bool) -> Any:
+    side = "right" if right else "left"
+    sequence, values = promote(sequence, values)
+
+    def find(row: Any, v: Any) -> Any:
+        return jnp.searchsorted(row, v, side=side)
+
+    if sequence.ndim > 1:
+        rows, wanted = sequence.reshape(-1, sequence.shape[-1]), values.reshape(-1, values.shape[-1])
+        return jax.vmap(find)(rows, wanted).reshape(values.shape).astype(dtype)
+    return find(sequence, values).astype(dtype)
+
+
+@composite(methods=["bucketize"], aliases={"input": "x", "boundaries": "sorted_sequence"})
+def bucketize(x: Any, sorted_sequence: Any, out_int32: bool = False, right: bool = False) -> Any:
+    """The number of the bucket, between sorted boundaries, that each element falls into.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.bucketize(paddle.to_tensor([3, 4]), paddle.to_tensor([1, 3, 5])).tolist()
+        [1, 2]
+    """
+    return searchsorted(sorted_sequence, x, out_int32, right)
+
+
+@op(name="where")
+def _where(condition: Any, x: Any, y: Any, /) -> Any:
+    return jnp.where(condition.astype(bool), *promote(x, y))
+
+
+@composite(methods=["where"], aliases={"input": "x", "other": "y"})
+def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+    """Elements of x where the condition holds, of y elsewhere; with a condition alone, nonzero(as_tuple=True).
+
+    Raises:
+        ValueError: if only one of x and y is given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([1, -2])
+        >>> paddle.where(x > 0, x, 0).tolist()
+        [1, 0]
+    """
+    if x is None and y is None:
+        return nonzero(condition, as_tuple=True)
+    if x is None or y is None:
+        raise ValueError("where() needs both x and y, or neither")
+    return _where(condition, x, y)
+
+
+@composite(methods=["nonzero"], aliases={"input": "x"})
+def nonzero(x: Any, as_tuple: bool = False) -> Any:
+    """Indices of the elements that are not zero, one a row; needs eager mode.
+
+    Arguments:
+        as_tuple: give a tensor of indices for each axis instead.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nonzero(paddle.to_tensor([[0, 1], [2, 0]])).tolist()
+        [[0, 1], [1, 0]]
+    """
+    found = np.nonzero(concrete(x, "nonzero()", "where(mask, x, 0) or a sum over mask * x"))
+    return tuple([fresh(i) for i in found]) if as_tuple else fresh(np.stack(found, -1))
+
+
+@composite(methods=["argwhere"], aliases={"x": "input"})
+def argwhere(input: Any) -> Any:
+    """Indices of the elements that are not zero, one a row; needs eager mode.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.argwhere(paddle.to_tensor([0, 1])).tolist()
+        [[1]]
+    """
+    return nonzero(input)
+
+
+@op(name="_take_flat")
+def take_flat(x: Any, index: Any, /, shape: Any = None) -> Any:
+    """Elements of x, flattened (after broadcasting to a shape)."""
+    return (x if shape is None else jnp.broadcast_to(x, shape)).reshape(-1)[index]
+
+
+@composite(methods=["masked_select"], aliases={"input": "x"})
+def masked_select(x: Any, mask: Any) -> Any:
+    """The elements under a mask, as a vector; needs eager mode.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([1.0, -2.0, 3.0])
+        >>> paddle.masked_select(x, x > 0).tolist()
+        [1.0, 3.0]
+    """
+    held = concrete(mask, "masked_select()", "where(mask, x, 0) or a sum over mask * x")
+    shape = np.broadcast_shapes(held.shape, tuple(x.shape))
+    return take_flat(x, np.flatnonzero(np.broadcast_to(held, shape)), shape)
+
+
+@composite(methods=["unique"], aliases={"input": "x", "dim": "axis"})
+def unique(
+    x: Any,
+    return_index: bool = False,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    dtype: Any = "int64",
+    sorted: bool = True,
+) -> Any:
+    """The different elements (or slices along an axis) in order; needs eager mode.
+
+    Arguments:
+        return_index, return_inverse, return_counts: also give where each first stands, which of the results each
+            element is, and how often each occurs, as tensors of `dtype`.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [out.tolist() for out in paddle.unique(paddle.to_tensor([3, 1, 1]), return_counts=True)]
+        [[1, 3], [2, 1]]
+    """
+    values = concrete(x, "unique()", "sort() and a comparison of neighbours")
+    outs = np.unique(values, True, True, True, axis=axis, equal_nan=False)
+    return _chosen(x, outs[1], outs[2].reshape(-1), outs[3], (return_index, return_inverse, return_counts), axis, dtype)
+
+
+def _chosen(x: Any, first: Any, inverse: Any, counts: Any, wanted: Any, axis: int | None, dtype: Any) -> Any:
+    """The result of unique(): the elements by index, so that gradients flow, and the counts asked for."""
+    out = take_flat(x, first) if axis is None else x.gather(fresh(first), axis)
+    kind = numpy_dtype(dtype)
+    extra = [fresh(e.astype(kind)) for e, w in zip((first, inverse, counts), wanted, strict=True) if w]
+    return (out, *extra) if extra else out
+
+
+@composite(methods=["unique_consecutive"], aliases={"input": "x", "dim": "axis"})
+def unique_consecutive(
+    x: Any, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, dtype: Any = "int64"
+) -> Any:
+    """The elements (or slices along an axis) that differ from the one before; needs eager mode.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.unique_consecutive(paddle.to_tensor([1, 1, 2, 1])).tolist()
+        [1, 2, 1]
+    """
+    values = concrete(x, "unique_consecutive()", "a comparison of neighbours")
+    rows = values.reshape(-1, 1) if axis is None else np.moveaxis(values, axis, 0).reshape(values.shape[axis], -1)
+    new = np.concatenate([np.ones(min(1, len(rows)), bool), (rows[1:] != rows[:-1]).any(1)])
+    first = np.flatnonzero(new)
+    counts = np.diff(np.append(first, len(rows)))
+    return _chosen(x, first, np.cumsum(new) - 1, counts, (False, return_inverse, return_counts), axis, dtype)

@@ -1,0 +1,134 @@
+"""Parts of a tensor, and its elements moved along axes."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..op import op
+
+__all__ = ["as_strided", "crop", "flip", "reverse", "roll", "rot90", "slice", "strided_slice", "unfold"]
+
+
+@op(methods=["flip"], aliases={"input": "x", "dims": "axis"})
+def flip(x: Any, /, axis: Any) -> Any:
+    """Reverse the order of the elements along axes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.flip(paddle.to_tensor([1, 2, 3]), 0).tolist()
+        [3, 2, 1]
+    """
+    return jnp.flip(x, axis)
+
+
+@op(methods=["roll"], aliases={"input": "x", "dims": "axis"})
+def roll(x: Any, /, shifts: Any, axis: Any = None) -> Any:
+    """Move the elements along axes; what leaves at the end comes back at the start.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.roll(paddle.to_tensor([1, 2, 3]), 1).tolist()
+        [3, 1, 2]
+    """
+    return jnp.roll(x, shifts, axis)
+
+
+@op(methods=["rot90"], aliases={"input": "x", "dims": "axes"})
+def rot90(x: Any, /, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
+    """Rotate by 90 degrees k times in the plane of two axes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.rot90(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
+        [[2, 4], [1, 3]]
+    """
+    return jnp.rot90(x, k, tuple(axes))  # type: ignore[arg-type]
+
+
+@op(methods=["slice"])
+def slice(input: Any, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Any:
+    """Cut out starts[i]:ends[i] of axis axes[i].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.slice(paddle.to_tensor([[1, 2, 3], [4, 5, 6]]), [1], [1], [3]).tolist()
+        [[2, 3], [5, 6]]
+    """
+    return _cut(input, axes, starts, ends, [1] * len(axes))
+
+
+@op(methods=["strided_slice"])
+def strided_slice(
+    x: Any, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int]
+) -> Any:
+    """Cut out starts[i]:ends[i]:strides[i] of axis axes[i].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.strided_slice(paddle.to_tensor([1, 2, 3, 4]), [0], [3], [0], [-2]).tolist()
+        [4, 2]
+    """
+    return _cut(x, axes, starts, ends, strides)
+
+
+def _cut(x: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> Any:
+    index = [builtins.slice(None)] * x.ndim
+    for a, start, end, step in zip(axes, starts, ends, strides, strict=True):
+        index[a] = builtins.slice(start, None if step < 0 and end < -x.shape[a] else end, step)
+    return x[tuple(index)]
+
+
+@op(methods=["crop"])
+def crop(x: Any, /, shape: Any = None, offsets: Any = None) -> Any:
+    """Cut out a block.
+
+    Arguments:
+        shape: sizes of the block; -1 reaches to the end.
+        offsets: where it begins, at 0 by default.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.crop(paddle.to_tensor([[1, 2, 3], [4, 5, 6]]), [1, 2], [1, 0]).tolist()
+        [[4, 5]]
+    """
+    start = offsets or (0,) * x.ndim
+    sizes = x.shape if shape is None else shape
+    stop = [n if size == -1 else at + size for n, at, size in zip(x.shape, start, sizes, strict=True)]
+    return x[tuple([builtins.slice(a, b) for a, b in zip(start, stop, strict=True)])]
+
+
+@op(methods=["as_strided"], aliases={"input": "x", "size": "shape"})
+def as_strided(x: Any, /, shape: Sequence[int], stride: Sequence[int], offset: int = 0) -> Any:
+    """Elements of the flattened tensor at offset + sum(index * stride); a copy, as arrays are immutable.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.as_strided(paddle.to_tensor([1, 2, 3, 4]), [2, 2], [1, 2]).tolist()
+        [[1, 3], [2, 4]]
+    """
+    at = np.full((), offset)
+    for n, step in zip(shape, stride, strict=True):
+        at = at[..., None] + np.arange(n) * step
+    return x.reshape(-1)[at]
+
+
+@op(methods=["unfold"])
+def unfold(x: Any, /, axis: int, size: int, step: int) -> Any:
+    """Windows of a size along an axis, as a new last axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.unfold(paddle.to_tensor([1, 2, 3, 4]), 0, 2, 1).tolist()
+        [[1, 2], [2, 3], [3, 4]]
+    """
+    starts = np.arange(0, x.shape[axis] - size + 1, step)
+    windows = jnp.take(x, starts[:, None] + np.arange(size), axis=axis)
+    return jnp.moveaxis(windows, axis % x.ndim + 1, -1)
+
+
+reverse = flip

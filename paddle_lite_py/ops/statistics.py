@@ -1,0 +1,315 @@
+"""Spread, order statistics and counts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..op import composite, op
+from .dynamic import concrete, fresh, is_eager
+from .promote import axes, floating, is_inexact
+from .reduction import AXIS
+
+__all__ = [
+    *(
+        "bincount",
+        "corrcoef",
+        "cov",
+        "histogram",
+        "histogram_bin_edges",
+        "histogramdd",
+        "kthvalue",
+        "median",
+        "mode",
+        "nanmedian",
+    ),
+    *("nanquantile", "quantile", "std", "var"),
+]
+
+
+@op(methods=["var"], aliases=AXIS)
+def var(x: Any, /, axis: Any = None, unbiased: bool | None = None, keepdim: bool = False, correction: int = 1) -> Any:
+    """Variance over axes.
+
+    Arguments:
+        axis: an int, a list of them, or None for all.
+        unbiased: divide by n - 1 (the default) or, if False, by n.
+        correction: what to subtract from n, when `unbiased` is not given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.var(paddle.to_tensor([1.0, 2.0, 3.0])).item()
+        1.0
+    """
+    less = correction if unbiased is None else int(unbiased)
+    out = jnp.var(floating(x), axis=axes(axis), ddof=less, keepdims=keepdim)
+    return out if is_inexact(x) else out.astype(x.dtype)
+
+
+@op(methods=["std"], aliases=AXIS)
+def std(x: Any, /, axis: Any = None, unbiased: bool = True, keepdim: bool = False) -> Any:
+    """Standard deviation over axes; arguments as for var().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.std(paddle.to_tensor([1.0, 2.0, 3.0])).item()
+        1.0
+    """
+    return jnp.sqrt(jnp.var(floating(x), axis=axes(axis), ddof=int(unbiased), keepdims=keepdim))
+
+
+@composite(methods=["median"], aliases=AXIS)
+def median(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -> Any:
+    """Median over axes; NaN if there is a NaN.
+
+    Arguments:
+        mode: "avg" takes the mean of the two middle elements, "min" the lower one; with an axis, "min" returns
+            the indices too.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.median(paddle.to_tensor([1.0, 2.0, 3.0, 4.0])).item()
+        2.5
+    """
+    if mode not in ("avg", "min"):
+        raise ValueError(f"median(): mode is {mode!r}; expected 'avg' or 'min'")
+    if mode == "avg":
+        return _middle(x, axis, keepdim)
+    out, index = _lower_middle(x, axis, keepdim)
+    return out if axis is None else (out, index)
+
+
+@op(name="_median")
+def _middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
+    return jnp.quantile(floating(x), 0.5, axis=axes(axis), keepdims=keepdim, method="midpoint")
+
+
+@op(name="_median_min")
+def _lower_middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
+    axis = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
+    return _pick(x, axis, keepdim, lambda n: (n - 1) // 2)
+
+
+def _pick(x: Any, axis: tuple[int, ...], keepdim: bool, rank: Any) -> tuple[Any, Any]:
+    """The element of a rank in sorted order over axes, and its index."""
+    axis = tuple([a % x.ndim for a in axis])
+    rest = [i for i in range(x.ndim) if i not in axis]
+    flat = jnp.transpose(x, (*rest, *axis)).reshape(*[x.shape[i] for i in rest], -1)
+    k = rank(flat.shape[-1])
+    order = jnp.argsort(flat, axis=-1, stable=True)[..., k : k + 1]
+    out = jnp.take_along_axis(flat, order, -1)
+    shape = [1 if i in axis else n for i, n in enumerate(x.shape)] if keepdim else [x.shape[i] for i in rest]
+    return out.reshape(shape), order.astype(jnp.int64).reshape(shape)
+
+
+@op(methods=["kthvalue"], aliases=AXIS)
+def kthvalue(x: Any, /, k: int, axis: int | None = None, keepdim: bool = False) -> Any:
+    """The k-th smallest element along an axis (the last by default), and its index.
+
+    Raises:
+        ValueError: if k is not between 1 and the size of the axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [out.item() for out in paddle.kthvalue(paddle.to_tensor([1.0, 3.0, 2.0]), 2)]
+        [2.0, 2]
+    """
+    axis = -1 if axis is None else axis
+    if not 1 <= k <= x.shape[axis]:
+        raise ValueError(f"k is {k}; expected 1 to {x.shape[axis]}, the size of axis {axis}")
+    return _pick(x, (axis,), keepdim, lambda n: k - 1)
+
+
+@op(methods=["mode"], aliases=AXIS)
+def mode(x: Any, /, axis: int = -1, keepdim: bool = False) -> Any:
+    """The most frequent element along an axis (the smallest of them), and where it stands last.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [out.item() for out in paddle.mode(paddle.to_tensor([1.0, 3.0, 3.0]))]
+        [3.0, 2]
+    """
+    row = jnp.moveaxis(x, axis, -1)
+    ordered = jnp.sort(row, axis=-1)
+    counts = jnp.sum(ordered[..., :, None] == ordered[..., None, :], -1)
+    value = jnp.take_along_axis(ordered, jnp.argmax(counts, -1, keepdims=True), -1)
+    n = row.shape[-1]
+    index = n - 1 - jnp.argmax((row == value)[..., ::-1], -1, keepdims=True)
+    outs = jnp.take_along_axis(row, index, -1), index.astype(jnp.int64)
+    return tuple([jnp.moveaxis(o, -1, axis) if keepdim else o[..., 0] for o in outs])
+
+
+@op(methods=["quantile"], aliases=AXIS)
+def quantile(x: Any, /, q: Any, axis: Any = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
+    """Quantiles over axes; several give a first dimension.
+
+    Arguments:
+        q: a number in [0, 1], or a list of them.
+        interpolation: "linear", "lower", "higher", "midpoint" or "nearest".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.quantile(paddle.to_tensor([1.0, 2.0, 3.0]), 0.5).item()
+        2.0
+    """
+    x = floating(x)
+    return jnp.quantile(x, jnp.asarray(q, x.dtype), axis=axes(axis), keepdims=keepdim, method=interpolation)
+
+
+@op(methods=["nanquantile"], aliases=AXIS)
+def nanquantile(x: Any, /, q: Any, axis: Any = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
+    """Quantiles over axes of the elements that are not NaN; arguments as for quantile().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nanquantile(paddle.to_tensor([1.0, float("nan"), 3.0]), 0.5).item()
+        2.0
+    """
+    x = floating(x)
+    return jnp.nanquantile(x, jnp.asarray(q, x.dtype), axis=axes(axis), keepdims=keepdim, method=interpolation)
+
+
+@op(methods=["nanmedian"], aliases=AXIS)
+def nanmedian(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+    """Median over axes of the elements that are not NaN.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nanmedian(paddle.to_tensor([1.0, float("nan"), 3.0])).item()
+        2.0
+    """
+    return jnp.nanmedian(floating(x), axis=axes(axis), keepdims=keepdim)
+
+
+@op(name="cov")
+def _cov(x: Any, fweights: Any = None, aweights: Any = None, /, rowvar: bool = True, ddof: bool = True) -> Any:
+    return jnp.cov(x, rowvar=rowvar, ddof=int(ddof), fweights=fweights, aweights=aweights).astype(x.dtype)
+
+
+@composite(methods=["cov"])
+def cov(x: Any, rowvar: bool = True, ddof: bool = True, fweights: Any = None, aweights: Any = None) -> Any:
+    """Covariance matrix of variables.
+
+    Arguments:
+        rowvar: each row is a variable; otherwise each column.
+        ddof: divide by n - 1, otherwise by n.
+        fweights, aweights: how often each observation counts, and how much.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.cov(paddle.to_tensor([[1.0, 2.0], [2.0, 4.0]])).tolist()
+        [[0.5, 1.0], [1.0, 2.0]]
+    """
+    return _cov(x, fweights, aweights, rowvar, ddof)
+
+
+@op(methods=["corrcoef"])
+def corrcoef(x: Any, /, rowvar: bool = True) -> Any:
+    """Correlation matrix of variables, one a row (or a column).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.linalg.corrcoef(paddle.to_tensor([[1.0, 2.0], [2.0, 4.0]])).round().tolist()
+        [[1.0, 1.0], [1.0, 1.0]]
+    """
+    return jnp.corrcoef(x, rowvar=rowvar)
+
+
+@composite(methods=["bincount"], aliases={"input": "x"})
+def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+    """How often each number from 0 occurs, or the sum of its weights.
+
+    The length depends on the data; inside a static program it is `minlength`, which must then be given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.bincount(paddle.to_tensor([1, 2, 1])).tolist()
+        [0, 2, 1]
+    """
+    if not minlength or is_eager():
+        values = concrete(x, "bincount()", "bincount(x, minlength=n), where every number is below n")
+        minlength = max(minlength, int(values.max()) + 1 if values.size else 0)
+    return _bincount(x, weights, minlength)
+
+
+@op(name="_bincount")
+def _bincount(x: Any, weights: Any = None, /, length: int = 0) -> Any:
+    ones = jnp.ones(x.shape, jnp.int64) if weights is None else weights
+    return jnp.zeros(length, ones.dtype).at[x].add(ones)
+
+
+@composite(methods=["histogram"])
+def histogram(
+    input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0, weight: Any = None, density: bool = False
+) -> Any:
+    """How many elements fall into each of `bins` equal bins.
+
+    Arguments:
+        min, max: bounds of the bins; both 0 takes those of the data.
+        weight: counted instead of ones, if given.
+        density: normalise so that the integral is 1.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.histogram(paddle.to_tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3).tolist()
+        [0, 2, 1, 0]
+    """
+    return _histogram(input, weight, bins, min, max, density)
+
+
+@op(name="_histogram", grad=False)
+def _histogram(
+    x: Any, weight: Any = None, /, bins: int = 100, low: float = 0, high: float = 0, density: bool = False
+) -> Any:
+    edges = _edges(x, bins, low, high)
+    inside = ((x >= edges[0]) & (x <= edges[-1])).reshape(-1)
+    weights = inside if weight is None else jnp.where(inside, weight.reshape(-1), 0)
+    out, _ = jnp.histogram(floating(x).reshape(-1), edges, weights=weights.astype(jnp.float64), density=density)
+    if density:
+        return out.astype(jnp.float32)
+    return out.astype(jnp.int64 if weight is None else weight.dtype)
+
+
+def _edges(x: Any, bins: int, low: Any, high: Any) -> Any:
+    x = floating(x)
+    if low == 0 and high == 0:
+        low, high = jnp.min(x), jnp.max(x)
+        same = low == high
+        low, high = jnp.where(same, low - 0.5, low), jnp.where(same, high + 0.5, high)
+    return jnp.linspace(low, high, bins + 1, dtype=x.dtype)
+
+
+@op(methods=["histogram_bin_edges"], grad=False)
+def histogram_bin_edges(input: Any, /, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Any:
+    """The bounds of the bins that histogram() uses.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.histogram_bin_edges(paddle.to_tensor([0.0, 2.0]), bins=2).tolist()
+        [0.0, 1.0, 2.0]
+    """
+    return _edges(input, bins, min, max)
+
+
+@composite(methods=["histogramdd"])
+def histogramdd(x: Any, bins: Any = 10, ranges: Any = None, density: bool = False, weights: Any = None) -> Any:
+    """Histogram of points in several dimensions: the counts and the list of bin edges.
+
+    Arguments:
+        x: points, one a row.
+        bins: number of bins, one for all dimensions or a list.
+        ranges: flat list of lower and upper bounds, two for each dimension.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> counts, edges = paddle.histogramdd(paddle.to_tensor([[0.0, 0.0], [1.0, 1.0]]), bins=[2, 2])
+        >>> counts.tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
+    points = concrete(x, "histogramdd()", "histogram() of one dimension")
+    bounds = None if ranges is None else list(zip(ranges[::2], ranges[1::2], strict=True))
+    weight = None if weights is None else concrete(weights, "histogramdd()", "histogram() of one dimension")
+    counts, edges = np.histogramdd(points, bins, bounds, density, weight)
+    return fresh(counts.astype(points.dtype)), [fresh(e.astype(points.dtype)) for e in edges]

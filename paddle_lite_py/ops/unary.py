@@ -1,0 +1,279 @@
+"""Elementwise functions of one tensor, as rows of two tables: name, JAX function, what it is, an example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..op import op
+from .promote import floating, natural
+
+INPUT = {"input": "x"}
+
+_DOC = """{what}.
+
+Arguments:
+    x: a tensor; {kinds}.
+
+Examples:
+    >>> import paddle_lite_py as paddle
+    >>> f"{{paddle.{name}(paddle.to_tensor({x})).item():.4f}}"
+    '{value}'
+"""
+_FLOAT, _ANY = "integers are converted to the default float", "integers stay integers"
+
+
+def _define(name: str, fn: Callable[[Any], Any], what: str, x: Any, value: str, **options: Any) -> Callable[..., Any]:
+    fn.__name__ = fn.__qualname__ = name
+    kinds = options.pop("kinds")
+    made = op(fn, methods=[name, *options.pop("also", ())], inplace=f"{name}_", aliases=INPUT, **options)
+    made.__doc__ = made.__wrapped__.__doc__ = _DOC.format(what=what, kinds=kinds, name=name, x=x, value=value)
+    made.__module__ = __name__
+    return made
+
+
+def _floating(name: str, f: Callable[[Any], Any], what: str, x: Any, value: str, **options: Any) -> Callable[..., Any]:
+    """An op whose result is floating (or complex) for every input."""
+
+    def fn(x: Any, /) -> Any:
+        return f(floating(x))
+
+    return _define(name, fn, what, x, value, kinds=_FLOAT, **options)
+
+
+def _keeping(name: str, f: Callable[[Any], Any], what: str, x: Any, value: str, **options: Any) -> Callable[..., Any]:
+    """An op whose result has the dtype of its input."""
+
+    def fn(x: Any, /) -> Any:
+        return f(natural(x))
+
+    return _define(name, fn, what, x, value, kinds=_ANY, **options)
+
+
+def _rounding(f: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    return lambda x: f(x) if jnp.issubdtype(x.dtype, jnp.floating) else x
+
+
+exp = _floating("exp", jnp.exp, "e to the power of each element", 1.0, "2.7183", amp="black")
+expm1 = _floating("expm1", jnp.expm1, "exp(x) - 1, exact near zero", 1.0, "1.7183", amp="black")
+log = _floating("log", jnp.log, "Natural logarithm of each element", 2.0, "0.6931", amp="black")
+log2 = _floating("log2", jnp.log2, "Logarithm to base 2 of each element", 8.0, "3.0000", amp="black")
+log10 = _floating("log10", jnp.log10, "Logarithm to base 10 of each element", 100.0, "2.0000", amp="black")
+log1p = _floating("log1p", jnp.log1p, "log(1 + x), exact near zero", 1.0, "0.6931", amp="black")
+sqrt = _floating("sqrt", jnp.sqrt, "Square root of each element", 4.0, "2.0000")
+rsqrt = _floating("rsqrt", jax.lax.rsqrt, "One over the square root of each element", 4.0, "0.5000", amp="black")
+reciprocal = _floating("reciprocal", jnp.reciprocal, "One over each element", 4.0, "0.2500")
+sin = _floating("sin", jnp.sin, "Sine of each element", 0.5, "0.4794")
+cos = _floating("cos", jnp.cos, "Cosine of each element", 0.5, "0.8776")
+tan = _floating("tan", jnp.tan, "Tangent of each element", 0.5, "0.5463")
+asin = _floating("asin", jnp.arcsin, "Inverse sine of each element", 0.5, "0.5236", also=["arcsin"])
+acos = _floating("acos", jnp.arccos, "Inverse cosine of each element", 0.5, "1.0472", also=["arccos"])
+atan = _floating("atan", jnp.arctan, "Inverse tangent of each element", 0.5, "0.4636", also=["arctan"])
+sinh = _floating("sinh", jnp.sinh, "Hyperbolic sine of each element", 0.5, "0.5211")
+cosh = _floating("cosh", jnp.cosh, "Hyperbolic cosine of each element", 0.5, "1.1276")
+tanh = _floating("tanh", jnp.tanh, "Hyperbolic tangent of each element", 0.5, "0.4621")
+asinh = _floating("asinh", jnp.arcsinh, "Inverse hyperbolic sine of each element", 0.5, "0.4812", also=["arcsinh"])
+acosh = _floating("acosh", jnp.arccosh, "Inverse hyperbolic cosine of each element", 2.0, "1.3170", also=["arccosh"])
+atanh = _floating("atanh", jnp.arctanh, "Inverse hyperbolic tangent of each element", 0.5, "0.5493", also=["arctanh"])
+erf = _floating("erf", jax.scipy.special.erf, "Error function of each element", 0.5, "0.5205")
+erfinv = _floating("erfinv", jax.scipy.special.erfinv, "Inverse error function of each element", 0.5, "0.4769")
+sigmoid = _floating("sigmoid", jax.nn.sigmoid, "1 / (1 + exp(-x)) of each element", 0.5, "0.6225")
+lgamma = _floating(
+    "lgamma", jax.lax.lgamma, "Logarithm of the absolute gamma function", 4.0, "1.7918", also=["gammaln"]
+)
+digamma = _floating("digamma", jax.lax.digamma, "Derivative of the log-gamma function", 1.0, "-0.5772")
+i0 = _floating("i0", jax.scipy.special.i0, "Modified Bessel function of order 0", 1.0, "1.2661")
+i0e = _floating("i0e", jax.scipy.special.i0e, "exp(-|x|) i0(x)", 1.0, "0.4658")
+i1 = _floating("i1", jax.scipy.special.i1, "Modified Bessel function of order 1", 1.0, "0.5652")
+i1e = _floating("i1e", jax.scipy.special.i1e, "exp(-|x|) i1(x)", 1.0, "0.2079")
+sinc = _floating("sinc", jnp.sinc, "sin(pi x) / (pi x) of each element", 0.5, "0.6366")
+deg2rad = _floating("deg2rad", jnp.deg2rad, "Degrees as radians", 90.0, "1.5708")
+rad2deg = _floating("rad2deg", jnp.rad2deg, "Radians as degrees", 1.0, "57.2958")
+
+abs = _keeping(
+    "abs", jnp.abs, "Absolute value of each element", -2.5, "2.5000", operators=["__abs__"], also=["absolute"]
+)
+neg = _keeping(
+    "neg", lambda x: x if x.dtype == bool else -x, "Each element negated", 2.5, "-2.5000", operators=["__neg__"]
+)
+square = _keeping("square", jnp.square, "Square of each element", 3.0, "9.0000")
+sign = _keeping("sign", jnp.sign, "-1, 0 or 1: the sign of each element", -2.5, "-1.0000")
+sgn = _keeping("sgn", jnp.sign, "The sign of each element; x / |x| if complex", -2.5, "-1.0000")
+floor = _keeping("floor", _rounding(jnp.floor), "The nearest integer below", 1.7, "1.0000")
+ceil = _keeping("ceil", _rounding(jnp.ceil), "The nearest integer above", 1.2, "2.0000")
+trunc = _keeping("trunc", _rounding(jnp.trunc), "The integer part of each element", -1.7, "-1.0000", also=["fix"])
+frac = _keeping("frac", lambda x: x - _rounding(jnp.trunc)(x), "The fractional part of each element", 1.25, "0.2500")
+positive = _keeping("positive", lambda x: x, "The elements as they are", 1.5, "1.5000", operators=["__pos__"])
+
+absolute, arcsin, arccos, arctan, arcsinh, arccosh, arctanh = abs, asin, acos, atan, asinh, acosh, atanh
+fix, gammaln, negative = trunc, lgamma, neg
+
+
+@op(methods=["round"], inplace="round_", aliases=INPUT)
+def round(x: Any, /, decimals: int = 0) -> Any:
+    """Round to a number of decimals, halves to even.
+
+    Arguments:
+        x: a tensor; integers stay as they are.
+        decimals: places kept; negative ones round tens, hundreds, ...
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.round(paddle.to_tensor([0.5, 1.5, 2.25])).tolist()
+        [0.0, 2.0, 2.0]
+    """
+    x = natural(x)
+    return jnp.round(x, decimals) if decimals or jnp.issubdtype(x.dtype, jnp.inexact) else x
+
+
+@op(methods=["logit"], inplace="logit_")
+def logit(x: Any, /, eps: float | None = None) -> Any:
+    """log(x / (1 - x)) of each element.
+
+    Arguments:
+        x: probabilities.
+        eps: if given, x is first clipped to [eps, 1 - eps].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.logit(paddle.to_tensor([0.5])).tolist()
+        [0.0]
+    """
+    x = floating(x)
+    return jax.scipy.special.logit(x if eps is None else jnp.clip(x, eps, 1 - eps))
+
+
+@op(methods=["stanh"])
+def stanh(x: Any, /, scale_a: float = 0.67, scale_b: float = 1.7159) -> Any:
+    """scale_b * tanh(scale_a * x) of each element.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f"{paddle.stanh(paddle.to_tensor(1.0)).item():.4f}"
+        '1.0038'
+    """
+    return scale_b * jnp.tanh(scale_a * floating(x))
+
+
+@op(methods=["polygamma"], inplace="polygamma_", aliases=INPUT)
+def polygamma(x: Any, /, n: int) -> Any:
+    """The n-th derivative of digamma at each element.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f"{paddle.polygamma(paddle.to_tensor(1.0), 1).item():.4f}"
+        '1.6449'
+    """
+    x = floating(x)
+    return jax.lax.digamma(x) if n == 0 else jax.scipy.special.polygamma(n, x)
+
+
+@op(methods=["multigammaln"], inplace="multigammaln_")
+def multigammaln(x: Any, /, p: int) -> Any:
+    """Logarithm of the multivariate gamma function of dimension p.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f"{paddle.multigammaln(paddle.to_tensor(3.0), 2).item():.4f}"
+        '1.5502'
+    """
+    return jax.scipy.special.multigammaln(floating(x), p)
+
+
+@op(methods=["nan_to_num"], inplace="nan_to_num_")
+def nan_to_num(x: Any, /, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
+    """Replace NaN, and the infinities (by the largest finite numbers unless given).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nan_to_num(paddle.to_tensor([float("nan"), 1.0])).tolist()
+        [0.0, 1.0]
+    """
+    return jnp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+@op(methods=["real"], aliases=INPUT)
+def real(x: Any, /) -> Any:
+    """Real part of each element.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.real(paddle.to_tensor([1 + 2j])).tolist()
+        [1.0]
+    """
+    return jnp.real(x)
+
+
+@op(methods=["imag"], aliases=INPUT)
+def imag(x: Any, /) -> Any:
+    """Imaginary part of each element.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.imag(paddle.to_tensor([1 + 2j])).tolist()
+        [2.0]
+    """
+    return jnp.imag(x)
+
+
+@op(methods=["conj"], aliases=INPUT)
+def conj(x: Any, /) -> Any:
+    """Complex conjugate of each element.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.conj(paddle.to_tensor([1 + 2j])).tolist()
+        [(1-2j)]
+    """
+    return jnp.conj(x)
+
+
+@op(methods=["angle"], aliases=INPUT)
+def angle(x: Any, /) -> Any:
+    """Angle of each element in the complex plane.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f"{paddle.angle(paddle.to_tensor(1j)).item():.4f}"
+        '1.5708'
+    """
+    return jnp.angle(floating(x))
+
+
+@op(methods=["as_real"], aliases=INPUT)
+def as_real(x: Any, /) -> Any:
+    """A complex tensor as a real one with a last dimension of (real, imaginary).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.as_real(paddle.to_tensor([1 + 2j])).tolist()
+        [[1.0, 2.0]]
+    """
+    return jnp.stack([x.real, x.imag], -1)
+
+
+@op(methods=["as_complex"], aliases=INPUT)
+def as_complex(x: Any, /) -> Any:
+    """A real tensor whose last dimension is (real, imaginary) as a complex one.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.as_complex(paddle.to_tensor([[1.0, 2.0]])).tolist()
+        [(1+2j)]
+    """
+    if x.shape[-1] != 2:
+        raise ValueError(f"the last dimension is {x.shape[-1]}; expected 2, for (real, imaginary)")
+    return jax.lax.complex(x[..., 0], x[..., 1])
+
+
+__all__ = [
+    *("abs", "absolute", "acos", "acosh", "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh"),
+    *("as_complex", "as_real", "asin", "asinh", "atan", "atanh", "ceil", "conj", "cos", "cosh", "deg2rad", "digamma"),
+    *("erf", "erfinv", "exp", "expm1", "fix", "floor", "frac", "gammaln", "i0", "i0e", "i1", "i1e", "imag", "lgamma"),
+    *("log", "log10", "log1p", "log2", "logit", "multigammaln", "nan_to_num", "neg", "negative", "polygamma"),
+    *("positive", "rad2deg", "real", "reciprocal", "round", "rsqrt", "sgn", "sigmoid", "sign", "sin", "sinc", "sinh"),
+    *("sqrt", "square", "stanh", "tan", "tanh", "trunc"),
+]
