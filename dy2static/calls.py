@@ -59,6 +59,7 @@ class Callees:
     def __init__(self, operators: Operators) -> None:
         self.runtime = operators.runtime
         self.options = Options(
+            fast=self.runtime.shortcuts,
             stores=operators.overrides("setattr_", "setitem_", "delattr_", "delitem_"),
             raises=operators.overrides("raise_"),
         )

@@ -103,9 +103,12 @@ class Graph:
         self._loops.append((head, after))
         last = self._block(stmt.body, start)
         self._loops.pop()
-        _edge(last, head)
-        if getattr(stmt, "guards", None):
+        guards = getattr(stmt, "guards", None)
+        if guards and last is not None:
+            last = self._add("guards", [], last)
+            last.access.read.update(guards)
             _edge(last, after)
+        _edge(last, head)
         if leaves:
             _edge(self._block(stmt.orelse, head), after)
 

@@ -1,7 +1,6 @@
 """From a converted tree to a code object that stands in the user's file."""
 
 from __future__ import annotations
-
 import __future__
 
 import ast

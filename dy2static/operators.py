@@ -110,7 +110,7 @@ class Operators:
             except StopIteration:
                 return
             if self.staged(going):
-                state = self._state(get, set, facts, slots, where)
+                state = self._state(get, set, (*facts[:2], facts[3], facts[3]), slots, where)  # live: the next round
                 self.runtime.if_(going, lambda item=item: body(item), _nothing, state, where)  # type: ignore[misc]
             else:
                 body(item)

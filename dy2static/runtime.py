@@ -20,7 +20,13 @@ class Runtime:
         >>> import dy2static
         >>> dy2static.Runtime().is_staged(3)
         False
+
+    Attributes:
+        shortcuts: whether Python values get code of their own, which runs at plain speed; without it the code is
+            smaller, and quicker to convert.
     """
+
+    shortcuts = True
 
     def is_staged(self, value: Any) -> bool:
         """Whether the value is a traced tensor, of which Python cannot know the truth."""

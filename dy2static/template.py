@@ -34,22 +34,31 @@ def expression(source: str, at: gast.AST, **holes: Hole) -> gast.expr:
     return _Filler(at, holes).fill(_parsed(source)[0].value)
 
 
+def locate(new: gast.AST, at: gast.AST) -> gast.AST:
+    """Gives a node the place where another starts; on one line, for Python reports the last line of a method call."""
+    line, column = getattr(at, "lineno", None), getattr(at, "col_offset", None)
+    whole = getattr(at, "end_lineno", None) == line
+    new.lineno = new.end_lineno = line
+    new.col_offset, new.end_col_offset = column, at.end_col_offset if whole else column
+    return new
+
+
 def name(identifier: str, at: gast.AST, ctx: gast.expr_context | None = None) -> gast.Name:
     """A name, to be loaded unless `ctx` says otherwise."""
     new = gast.Name(id=identifier, ctx=ctx or gast.Load(), annotation=None, type_comment=None)
-    return gast.copy_location(new, at)
+    return locate(new, at)
 
 
 def constant(value: Any, at: gast.AST) -> gast.Constant:
     """A constant."""
-    return gast.copy_location(gast.Constant(value=value, kind=None), at)
+    return locate(gast.Constant(value=value, kind=None), at)
 
 
 def declare(names: Iterable[str], globals_: set[str], at: gast.AST) -> list[gast.stmt]:
     """The `global` and `nonlocal` statements that let an inner function bind the names of the user's function."""
     found = sorted(names)
     kinds = ((gast.Global, [n for n in found if n in globals_]), (gast.Nonlocal, [n for n in found if n not in globals_]))
-    return [gast.copy_location(kind(names=names), at) for kind, names in kinds if names]
+    return [locate(kind(names=names), at) for kind, names in kinds if names]
 
 
 @functools.lru_cache(maxsize=512)
@@ -74,7 +83,7 @@ class _Filler:
         return out
 
     def _lone(self, filled: Hole) -> list[gast.stmt]:
-        return [filled if isinstance(filled, gast.stmt) else gast.copy_location(gast.Expr(value=filled), self.at)]
+        return [filled if isinstance(filled, gast.stmt) else locate(gast.Expr(value=filled), self.at)]
 
     def fill(self, node: Any) -> Any:
         if isinstance(node, list):
@@ -91,8 +100,7 @@ class _Filler:
         if not node._fields:
             return node  # a context or an operator
         new = type(node)(**{field: self.fill(getattr(node, field, None)) for field in node._fields})
-        for attribute in node._attributes:
-            setattr(new, attribute, getattr(self.at, attribute, None))
+        locate(new, self.at)
         if isinstance(new, (gast.FunctionDef, gast.For, gast.While, gast.If, gast.With)) and not new.body:
-            new.body = [gast.copy_location(gast.Pass(), self.at)]
+            new.body = [locate(gast.Pass(), self.at)]
         return new

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from dy2static import Undefined
-from paddle_lite_py import dtype as dtypes
+from paddle_lite_py import dtypes
 from paddle_lite_py import structure as nested
 from paddle_lite_py.builder import MISSING, Builder
 from paddle_lite_py.op import REGISTRY

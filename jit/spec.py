@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import jax
 from jax import export
 
-from paddle_lite_py import dtype as dtypes
+from paddle_lite_py import dtypes
 from paddle_lite_py import structure as nested
 from paddle_lite_py.tensor import Tensor
 

@@ -27,7 +27,9 @@ from . import guards, spec
 from .runtime import convert
 from .spec import InputSpec
 
+# Kinds of arguments that a function keeps programs for, and programs of one kind under different Python values.
 MAX_PROGRAMS = 64
+MAX_VARIANTS = 8
 STORM = 8
 
 
@@ -48,6 +50,7 @@ class Entry:
         self.traced = executable.traced
         self.may_need_grad = any(self.traced.requires_grad)
         self.flags = [(h, h.stop_gradient) for h in self.traced.captures]
+        self.gradients = self.traced.gradients
         # Guards on layers need a look only after some layer's configuration changed.
         self.guards, self.layer_guards, self.epoch = found, settled, config.epoch
 
@@ -56,6 +59,11 @@ class Entry:
         for g in self.guards:
             if not g.holds():
                 return g
+        for handle, kind in self.gradients:
+            held = handle._grad
+            found = "some" if held.__class__ is Tensor else "none" if held is None else "zeros"
+            if found != kind and not (kind == "empty" and found != "some"):
+                return guards.Guard({"grad": found}, "grad", kind, f"the gradient of '{handle.name}'")
         if self.epoch != config.epoch:
             for g in self.layer_guards:
                 if not g.holds():
@@ -74,7 +82,8 @@ class StaticFunction:
         self._function = function
         self._input_spec = input_spec
         self.full_graph = full_graph
-        self._entries: OrderedDict[Any, Entry] = OrderedDict()
+        # The programs of each kind of call, the one used last in front.
+        self._entries: OrderedDict[Any, list[Entry]] = OrderedDict()
         self.retraces: list[str] = []
         self.last_call: tuple[Any, ...] | None = None  # the arguments of the last trace, as specs
         self._bound: weakref.WeakKeyDictionary[Any, StaticFunction] = weakref.WeakKeyDictionary()
@@ -92,8 +101,8 @@ class StaticFunction:
                 data = a._data
                 key += (data.shape, data.dtype, a.stop_gradient)
             else:
-                entry = self._entries.get(tuple(key))
-                if entry is not None and entry.stale() is None:
+                entries = self._entries.get(tuple(key))
+                if entries is not None and (entry := entries[0]).stale() is None:
                     if entry.may_need_grad and mode.grad_enabled:
                         return entry.run_with_grad(args)
                     return entry.run(args)
@@ -114,19 +123,25 @@ class StaticFunction:
     def _entry(self, structure: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Entry:
         specs = self._specs(args, kwargs, tensors)
         key = self._key(structure, tensors, specs)
-        entry = self._entries.get(key)
-        cause = "first call" if not self._entries else "new kind of arguments"
-        if entry is not None:
+        entries = self._entries.setdefault(key, [])
+        cause = "first call" if len(self._entries) == 1 else "new kind of arguments"
+        for i, entry in enumerate(entries):
             stale = entry.stale()
             if stale is None:
+                entries.insert(0, entries.pop(i))
                 self._entries.move_to_end(key)
                 return entry
             cause = stale.change()
-        entry = self._entries[key] = self._make(structure, tensors, specs, args, kwargs)
+        try:
+            entries.insert(0, self._make(structure, tensors, specs, args, kwargs))
+        finally:
+            del entries[MAX_VARIANTS:]
+            if not entries:
+                del self._entries[key]
         self._note(f"traced for {_kinds(tensors)}: {cause}")
         if len(self._entries) > MAX_PROGRAMS:
             self._entries.popitem(last=False)
-        return entry
+        return entries[0]
 
     def _key(self, structure: Any, tensors: list[Tensor], specs: list[InputSpec] | None) -> Any:
         flat = structure.children[0].children
@@ -219,9 +234,9 @@ class StaticFunction:
         return dy2static.to_code(self._function)
 
     @property
-    def program_cache(self) -> OrderedDict[Any, Entry]:
+    def program_cache(self) -> list[Entry]:
         """The compiled programs, the one used longest ago first."""
-        return self._entries
+        return [e for entries in self._entries.values() for e in reversed(entries)]
 
     @property
     def concrete_program(self) -> Program:
@@ -230,7 +245,7 @@ class StaticFunction:
             if self._input_spec is None:
                 raise RuntimeError(f"`{self.__name__}` has no program yet: call it once, or give to_static an input_spec")
             return self.traced_for(self._input_spec).program
-        return next(reversed(self._entries.values())).traced.program
+        return self.program_cache[-1].traced.program
 
     main_program = concrete_program
 
@@ -256,7 +271,7 @@ class StaticFunction:
         return StaticFunction(self._function, self._input_spec, self.full_graph)
 
     def __repr__(self) -> str:
-        return f"<StaticFunction {self.__name__}, {len(self._entries)} programs>"
+        return f"<StaticFunction {self.__name__}, {len(self.program_cache)} programs>"
 
 
 def _tensors(values: Any) -> Any:

@@ -14,8 +14,8 @@ config.configure()
 
 from . import autograd, eager, ops  # noqa: E402
 from .autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled  # noqa: E402
-from .dtype import bool_ as bool  # noqa: E402
-from .dtype import (  # noqa: E402
+from .dtypes import bool_ as bool  # noqa: E402
+from .dtypes import (  # noqa: E402
     bfloat16,
     complex64,
     complex128,

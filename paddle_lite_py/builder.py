@@ -15,6 +15,7 @@ import jax
 import numpy as np
 
 from . import control
+from .eager import explain
 from .errors import GraphFreedError, TracedValueError, user_frame
 from .graph import ancestors, close
 from .interpreter import no_grad, state
@@ -132,6 +133,7 @@ class Builder:
         self.convert = convert
         self.layers: list[Any] = []
         self.deferred: list[Callable[[], None]] = []
+        self.gradients: list[tuple[Tensor, str]] = []
         self.root = Frame()
         self.frame = self.root
         self.captures: dict[int, Capture] = {}
@@ -260,8 +262,6 @@ class Builder:
         try:
             self._last = out = bound.infer(specs)
         except Exception as e:
-            from .eager import explain
-
             raise explain(bound, tuple([wrap(v) if isinstance(v, Value) else v for v in inputs]), e) from None
         freed = any(isinstance(v, Value) and v.freed and v.requires_grad for v in inputs)
         values = []
@@ -290,6 +290,22 @@ class Builder:
         if not isinstance(obj, Tensor) or id(obj) in self.arguments or (id(obj), "_data", False) in self.frame.log:
             return False
         return isinstance(obj._data, Value) and obj._data.frame is self.frame
+
+    def gradient_state(self, tensor: Tensor, only_if_empty: bool = False) -> None:
+        """Note what .grad of a tensor holds before the program: later runs need the same kind of state.
+
+        A gradient that is there becomes an input, read anew before each run. With `only_if_empty`, None and cleared
+        zeros count as the same: the caller is about to put a first gradient there.
+        """
+        key = (id(tensor), "_grad", False)
+        if key in self.root.log or self._is_local(tensor) or isinstance(tensor._grad, Tensor) and is_traced(tensor._grad):
+            return
+        held = tensor._grad
+        kind = "some" if isinstance(held, Tensor) else "empty" if only_if_empty else "none" if held is None else "zeros"
+        self.gradients.append((tensor, kind))
+        if kind == "some":
+            self.root.log[key] = Write(tensor, "_grad", held)
+            tensor._grad = self.provide(lambda: tensor._grad._data)
 
     def is_outside(self, write: Write) -> bool:
         """True for state that outlives the trace: not a handle that the trace itself made."""
@@ -402,35 +418,53 @@ class Builder:
     ) -> list[Tensor | None]:
         """Move what the roots depend on into one grad operator; gradients of `wrt`, inner values included."""
         frame = self.frame
-        cotangents = [1.0 if g is None else self.value_of(g) for g in grads]
-        needed = ancestors(frame.block.ops, roots)
-        first, cotangents = _before(frame.block.ops, needed, cotangents)
+        given = [1.0 if g is None else self.value_of(g) for g in grads]
+        ops = frame.block.ops
+        needed = ancestors(ops, roots, stop=_starts(ops, wrt))
         block, mapping, outer = close(needed)
-        made = [v for op in needed for v in op.outputs]
+        made = {v: None for op in needed for v in op.outputs}
+        first, moved = _before(ops, needed, [*outer, *given])
         forward = list(dict.fromkeys([*roots, *made]))
-        inner = [v for v in wrt if v in set(made)]
+        inner = [v for v in dict.fromkeys(wrt) if v in made]
         block.outputs = [mapping[v] for v in [*forward, *inner]]
-        outside = [v for v in dict.fromkeys(wrt) if v in mapping and v not in set(made)]
+        outside = [v for v in dict.fromkeys(wrt) if v in mapping and v not in made]
         bound = control.grad(block, tuple([outer.index(v) for v in outside]), tuple(range(len(inner))), len(roots))
         outs = {v: Value(v.shape, v.dtype, frame, create_graph) for v in [*outside, *inner]}
-        op = Operator(bound, (*outer, *cotangents), (*forward, *outs.values()), user_frame())
+        op = Operator(bound, tuple(moved), (*forward, *outs.values()), user_frame())
         taken = set(needed) | set(first)
-        frame.block.ops = [*first, op, *[o for o in frame.block.ops if o not in taken]]
+        frame.block.ops = [*first, op, *[o for o in ops if o not in taken]]
         for v in made if not retain_graph else ():
             v.freed = v.freed or v.requires_grad
         return [self.handle(outs[v]) if v in outs else None for v in wrt]
 
 
-def _before(ops: list[Operator], needed: list[Operator], cotangents: list[Any]) -> tuple[list[Operator], list[Any]]:
-    """The operators that the cotangents depend on; a copy of those that the grad operator is about to take in."""
-    first = ancestors(ops, [c for c in cotangents if isinstance(c, Value)])
+def _starts(ops: list[Operator], wrt: list[Value]) -> set[Value]:
+    """The values of `wrt` that depend on no other of them: where the differentiated computation begins."""
+    wanted = set(wrt)
+    starts = set()
+    for v in wanted:
+        above = {u for op in ancestors(ops, [v]) for u in op.inputs if isinstance(u, Value)}
+        if not above & (wanted - {v}):
+            starts.add(v)
+    return starts
+
+
+def _before(ops: list[Operator], needed: list[Operator], values: list[Any]) -> tuple[list[Operator], list[Any]]:
+    """The operators behind values that a grad operator reads; a copy of those that it is about to take in."""
+    first = ancestors(ops, [v for v in values if isinstance(v, Value)])
     if not set(first) & set(needed):
-        return first, cotangents
+        return first, values
     block, mapping, outer = close(first)
     back = dict(zip(block.inputs, outer, strict=True))
     for op in block.ops:
         op.inputs = tuple(back.get(v, v) if isinstance(v, Value) else v for v in op.inputs)
-    return block.ops, [mapping.get(c, c) if isinstance(c, Value) else c for c in cotangents]
+    made = {v for op in first for v in op.outputs}
+    return block.ops + [op for op in first if op not in set(needed)], [mapping[v] if v in made else v for v in values]
+
+
+def is_traced(tensor: Tensor) -> bool:
+    """True for a tensor that stands for a value of a program."""
+    return isinstance(tensor._data, Value)
 
 
 def _identity() -> BoundOp:

@@ -29,7 +29,7 @@ class Eager:
                 try:
                     out = bound.jitted(dx, dy)
                 except Exception as e:
-                    raise explain(bound, args, e) from None
+                    raise failure(bound, args, e) from None
                 if (x.stop_gradient and y.stop_gradient) or not state.grad_enabled:
                     if out.__class__ is tuple:
                         return tuple(map(wrap, out))
@@ -59,7 +59,7 @@ class Eager:
         try:
             out = bound.jitted(*data)
         except Exception as e:
-            raise explain(bound, args, e) from None
+            raise failure(bound, args, e) from None
         if flows and state.grad_enabled:
             return record(bound, tuple(data), tuple(sources), out)
         if out.__class__ is tuple:
@@ -72,6 +72,9 @@ class Eager:
         out, following = self.run(bound, (word, *args))
         word._data = following._data
         return out
+
+    def gradient_state(self, tensor: Tensor, only_if_empty: bool = False) -> None:
+        """Nothing to note."""
 
     def rebound(self, obj: Any, attribute: str) -> None:
         """Nothing to note: outside a trace a rebinding is just an assignment."""
@@ -158,16 +161,19 @@ def _payload(arg: Any) -> Any:
     return as_array(arg)
 
 
-def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
-    """The error of a failed op in the user's terms: the op, its arguments, and what JAX found."""
+def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
+    """The error of an op that failed to run."""
     for a in args:
         if isinstance(a, Tensor) and not isinstance(a._data, jax.Array):
             try:
                 a._data.concrete(f"{bound.op.name}()")
             except Exception as escaped:
                 return escaped
-    if isinstance(error, KeyboardInterrupt | MemoryError):
-        return error
+    return explain(bound, args, error)
+
+
+def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
+    """The error of an op in the user's terms: the op, its arguments, and what JAX found."""
     named = ", ".join(f"{n}={_describe(a)}" for n, a in zip(_names(bound, len(args)), args, strict=True))
     text = str(error).strip().split("\n")[0]
     kind = type(error) if type(error) in (ValueError, TypeError, IndexError, NotImplementedError) else ValueError

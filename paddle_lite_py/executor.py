@@ -68,13 +68,18 @@ class Executable:
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
         # repeated from the same state: neither may have given that state away.
         self.donates = traced.checks is None and traced.room is None
+        # One result and nothing else to do: the hot path of small functions.
+        self.plain = traced.structure is nested.LEAF and not (
+            traced.effects or traced.deferred or traced.checks or traced.room or traced.providers
+        )
         self.acts = bool(traced.effects or traced.deferred or traced.checks)
         self.records_loops = traced.room is not None and any(op.name == "grad" for op in program.ops())
         self._compile()
 
     def _compile(self) -> None:
         self.lowered = lower(self.traced.program)
-        self.jitted = jax.jit(self._named(self._call), donate_argnums=(0,) if self.donates else ())
+        donated = tuple(range(len(self.mutable))) if self.donates else ()
+        self.jitted = jax.jit(self._named(self._call), donate_argnums=donated)
         self._forward = jax.jit(self._named(self._call_with_residuals), static_argnums=(0, 3))
         self._pulls: dict[Any, StaticPull] = {}
 
@@ -85,27 +90,29 @@ class Executable:
         call.__name__ = call.__qualname__ = self.name
         return call
 
-    def _call(self, mutable: list[Any], fixed: list[Any], rest: list[Any]) -> list[Any]:
-        given = dict(zip(self.place, [*mutable, *fixed, *rest], strict=True))
-        return self.lowered(*[given[i] for i in range(len(given))])
+    def _call(self, *arrays: Any) -> Any:
+        """The program on its inputs in the order: state that it changes, other captures, arguments, provided."""
+        given = dict(zip(self.place, arrays, strict=True))
+        outs = self.lowered(*[given[i] for i in range(len(given))])
+        return outs[0] if self.plain else outs
 
     def run(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, without a gradient."""
-        mutable = [h._data for h in self.mutable]
-        if mutable and self.donates:
-            mutable = donatable(mutable)
-        rest = [a._data for a in args]
-        if self.traced.providers:
-            rest += [get() for get in self.traced.providers]
-        fixed = [h._data for h in self.fixed]
-        outs = self.jitted(mutable, fixed, rest)
+        if self.plain:
+            return wrap(self.jitted(*[h._data for h in self.fixed], *[a._data for a in args]))
+        arrays = [h._data for h in self.mutable]
+        if arrays and self.donates:
+            arrays = donatable(arrays)
+        arrays += [h._data for h in self.fixed]
+        arrays += [a._data for a in args]
         traced = self.traced
+        if traced.providers:
+            arrays += [get() for get in traced.providers]
+        outs = self.jitted(*arrays)
         if self.records_loops and self._short_of_room(outs):
-            outs = self.jitted(mutable, fixed, rest)
+            outs = self.jitted(*arrays)
         if self.acts:
             self._apply(outs, args)
-        if traced.structure is nested.LEAF:
-            return wrap(outs[0])
         return self._result([wrap(a) for a in outs[: traced.n_results]], args)
 
     def _short_of_room(self, outs: list[Any]) -> bool:
@@ -129,7 +136,8 @@ class Executable:
             function()
 
     def _result(self, tensors: list[Tensor], args: Sequence[Tensor]) -> Any:
-        return _resolve(nested.unflatten(self.traced.structure, iter(tensors)), self.traced.structure, args)
+        structure = self.traced.structure
+        return tensors[0] if structure is nested.LEAF else _resolve(nested.unflatten(structure, iter(tensors)), structure, args)
 
     # -- with a gradient -------------------------------------------------------------------------------------------
     def run_with_grad(self, args: Sequence[Tensor]) -> Any:
@@ -147,8 +155,6 @@ class Executable:
         sources = [h if h._source is None else h._source for h, t in zip(handles, takes, strict=False) if t]
         tensors = self._on_tape(outs, Node(self._pulls[takes, shapes], tuple(residuals), tuple(sources)))
         self._apply(outs, args)
-        if self.traced.structure is nested.LEAF:
-            return tensors[0]
         return self._result(tensors, args)
 
     def _on_tape(self, outs: list[Any], node: Node) -> list[Tensor]:
@@ -160,13 +166,12 @@ class Executable:
         return tensors
 
     def _call_with_residuals(self, takes: tuple[bool, ...], diff: list[Any], other: list[Any], shapes: Any) -> Any:
-        n = len(self.mutable)
         flows = [i for i, f in enumerate(self.traced.requires_grad) if f]
 
         def forward(diff: list[Any]) -> tuple[list[Any], list[Any]]:
             d, o = iter(diff), iter(other)
-            given = [next(d) if t else next(o) for t in takes]
-            outs = self._call(given[:n], given[n : n + len(self.fixed)], given[n + len(self.fixed) :])
+            outs = self._call(*[next(d) if t else next(o) for t in takes])
+            outs = [outs] if self.plain else outs
             return [outs[i] for i in flows], outs
 
         primal, pull, outs = jax.vjp(forward, diff, has_aux=True)
@@ -203,7 +208,8 @@ def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
     write = effect.write
     owner = args[write.owner.position] if write.owner.__class__ is Argument else write.owner
     if write.key == "_data":
-        owner._data = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
+        # Past Parameter.__setattr__, which looks after its other attributes.
+        owner.__dict__["_data"] = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
         return
     value = nested.unflatten(effect.structure, iter([wrap(a) for a in arrays]))
     write._replace(owner=owner).put(_resolve(value, effect.structure, args))

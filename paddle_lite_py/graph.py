@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 
 from .program import Block, Operator, Value
 
 
-def ancestors(ops: Sequence[Operator], values: Iterable[Value]) -> list[Operator]:
-    """The operators, in order, that the values depend on."""
-    wanted = set(values)
+def ancestors(ops: Sequence[Operator], values: Iterable[Value], stop: Set[Value] = frozenset()) -> list[Operator]:
+    """The operators, in order, that the values depend on; values in `stop` are taken as given."""
+    wanted = set(values) - stop
     needed = []
     for op in reversed(ops):
         if wanted.intersection(op.outputs):
             needed.append(op)
-            wanted.update(v for v in op.inputs if isinstance(v, Value))
+            wanted.update(v for v in op.inputs if isinstance(v, Value) and v not in stop)
     needed.reverse()
     return needed
 

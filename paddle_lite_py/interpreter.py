@@ -43,6 +43,9 @@ class Interpreter(Protocol):
     def register_hook(self, tensor: Any, hook: Any) -> Any:
         """Call `hook` with the gradient of a tensor; returns a handle that removes it."""
 
+    def gradient_state(self, tensor: Any, only_if_empty: bool = False) -> None:
+        """Told before .grad of a tensor is read or replaced."""
+
     def detached(self, tensor: Any) -> Any:
         """Cut a new handle from the graph of the one whose payload it shares."""
 

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import dtype as dtypes
+from . import dtypes
 from .errors import PACKAGE_DIR
 from .interpreter import state
 

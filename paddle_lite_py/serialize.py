@@ -9,7 +9,7 @@ import jax
 from jax import export
 
 from . import control
-from . import dtype as dtypes
+from . import dtypes
 from .errors import UNKNOWN, Where
 from .op import REGISTRY, BoundOp
 from .program import Block, Operator, Program, Value

@@ -15,7 +15,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from . import dtype as dtypes
+from . import dtypes
 from . import place as places
 from .interpreter import state
 from .op import METHODS
@@ -270,6 +270,7 @@ class Tensor:
     @property
     def grad(self) -> Tensor | None:
         """The gradient that backward() accumulated, or None."""
+        state.interpreter.gradient_state(self)
         if self._grad is ZEROS:
             return wrap(jax.numpy.zeros(self._data.shape, self._data.dtype))
         return self._grad
@@ -322,6 +323,7 @@ class Tensor:
             self.register_hook(lambda g: (t := me()) is not None and t._accumulate_plain(g) or None)
 
     def _accumulate_plain(self, grad: Tensor) -> None:
+        state.interpreter.gradient_state(self, True)
         self._set_grad(grad if self._grad is None or self._grad is ZEROS else self._grad + grad)
 
     def gradient(self) -> np.ndarray | None:
@@ -330,6 +332,7 @@ class Tensor:
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Set the gradient to zeros (the default) or None."""
+        state.interpreter.gradient_state(self)
         self._set_grad(ZEROS if set_to_zero and self._grad is not None else None)
 
     clear_grad = clear_gradient

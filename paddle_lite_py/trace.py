@@ -41,6 +41,7 @@ class Traced(NamedTuple):
     effects: list[Effect]
     requires_grad: tuple[bool, ...]  # for each result, whether a gradient may still be asked of it
     layers: list[Any]  # that were called
+    gradients: list[tuple[Tensor, str]]  # what .grad of a tensor must hold: "some", "empty", "none" or "zeros"
     checks: Any = None  # the asserts and raises; the code of the one that failed is an output after the rest
     room: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
     deferred: tuple[Callable[[], None], ...] = ()  # Python calls to make after each run
@@ -71,7 +72,7 @@ def trace(
             own = [builder.checks.code] if builder.checks else []
             own += [builder.room.needed] if builder.room else []
             for write in filter(builder.is_outside, builder.root.log.values()):
-                if any(write.owner is t for t in own):
+                if any(write.owner is t for t in own) or _unchanged(builder, write):
                     continue
                 at = len(leaves)
                 found = _outputs(builder, write.get(), leaves)
@@ -81,6 +82,12 @@ def trace(
         builder.root.undo()
         builder.root.closed = True
     return _assemble(builder, len(tensors), structure, leaves, n_results, effects)
+
+
+def _unchanged(builder: Builder, write: Write) -> bool:
+    """True for a gradient that was only read."""
+    now = write.get() if write.key == "_grad" else None
+    return isinstance(now, Tensor) and any(now._data is v for _, v in builder.providers)
 
 
 def _owned(builder: Builder, write: Write) -> Write:
@@ -140,6 +147,7 @@ def _assemble(
         effects,
         tuple([v.requires_grad and not v.freed for v in leaves[:n_results]]),
         builder.layers,
+        builder.gradients,
         builder.checks,
         builder.room,
         tuple(builder.deferred),

@@ -17,7 +17,7 @@ import house
 
 # A module may import modules of its own layer (but for APART) and of the layers below it.
 LAYERS = {
-    0: "dtype place config errors interpreter structure symbolic",
+    0: "dtypes place config errors interpreter structure symbolic",
     1: "op",
     2: "tape",
     3: "tensor",

@@ -14,7 +14,7 @@ from typing import Any
 import gast
 
 from ..scope import FUNCTIONS
-from ..template import expression, statements
+from ..template import expression, locate, statements
 from .expressions import is_python
 from .hoist import Hoist
 
@@ -37,6 +37,6 @@ class Checks(Hoist):
             else:
                 CHECK
             """
-        check = gast.copy_location(gast.Assert(test=expression("V", node, V=self.namer.value), msg=node.msg), node)
+        check = locate(gast.Assert(test=expression("V", node, V=self.namer.value), msg=node.msg), node)
         return statements(source, node, V=self.namer.value, TEST=node.test, OPS=self.namer.operators,
                           MESSAGE=message, CHECK=[check])  # fmt: skip

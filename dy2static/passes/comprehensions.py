@@ -19,7 +19,7 @@ from typing import Any
 import gast
 
 from ..scope import COMPREHENSIONS, Access, free, function_access, within
-from ..template import declare, expression, statements
+from ..template import declare, expression, locate, statements
 from .hoist import Hoist
 
 _START = {gast.ListComp: "[]", gast.SetComp: "set()", gast.DictComp: "{}", gast.GeneratorExp: "[]"}
@@ -82,11 +82,11 @@ class Comprehensions(Hoist):
     def _loops(self, node: Any, body: list[gast.stmt]) -> list[gast.stmt]:
         for generator in node.generators[::-1]:
             for test in generator.ifs[::-1]:
-                body = [gast.copy_location(gast.If(test=test, body=body, orelse=[]), test)]
+                body = [locate(gast.If(test=test, body=body, orelse=[]), test)]
             first = generator is node.generators[0]
             iterable = expression("I", node, I=self.namer.prefix + "iterable") if first else generator.iter
             loop = gast.For(target=generator.target, iter=iterable, body=body, orelse=[], type_comment=None)
-            body = [gast.copy_location(loop, generator.target)]
+            body = [locate(loop, generator.target)]
         return body
 
 

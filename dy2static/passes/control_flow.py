@@ -28,7 +28,7 @@ from ..cfg import TRIES
 from ..facts import Changes, Facts
 from ..names import Namer
 from ..scope import within
-from ..template import constant, declare, expression, statements
+from ..template import constant, declare, expression, locate, statements
 from .expressions import is_python
 
 _PINS = (gast.Yield, gast.YieldFrom, gast.Await, gast.Return, gast.Break, gast.Continue, gast.AsyncFor, gast.AsyncWith)
@@ -78,7 +78,7 @@ class ControlFlow:
                 fields[field] = self._block(fields[field], staged)
         if "handlers" in fields:
             fields["handlers"] = [self._container(handler, staged) for handler in stmt.handlers]
-        return gast.copy_location(type(stmt)(**fields), stmt)
+        return locate(type(stmt)(**fields), stmt)
 
     def _compound(self, stmt: Any, staged: bool) -> list[gast.stmt]:
         method = type(stmt).__name__.lower()
@@ -104,7 +104,7 @@ class ControlFlow:
             return self._fill("if CLEARED:\n    BODY\nelif UNSET:\n    STAGED", stmt, CLEARED=cleared, UNSET=unset,
                               BODY=body, STAGED=self._if_staged(stmt))  # fmt: skip
         if is_python(stmt.test):
-            return [gast.copy_location(gast.If(test=stmt.test, body=body, orelse=orelse), stmt)]
+            return [locate(gast.If(test=stmt.test, body=body, orelse=orelse), stmt)]
         handed = self._if_staged(stmt, expression("V", stmt, V=self.namer.value))
         source = """
             if (V := TEST) is not True and V is not False and OPS.staged(V):
@@ -117,7 +117,7 @@ class ControlFlow:
     def _each(self, flags: list[str], check: str, at: gast.AST) -> gast.expr:
         """`flag CHECK and ...`"""
         parts = [expression(f"F {check}", at, F=flag) for flag in flags]
-        return parts[0] if len(parts) == 1 else gast.copy_location(gast.BoolOp(gast.And(), parts), at)
+        return parts[0] if len(parts) == 1 else locate(gast.BoolOp(gast.And(), parts), at)
 
     def _if_staged(self, stmt: gast.If, test: gast.expr | None = None) -> list[gast.stmt]:
         guards = getattr(stmt, "guards", [])
@@ -144,7 +144,7 @@ class ControlFlow:
         guards = getattr(stmt, "guards", [])
         test = self._python(self._going(guards, stmt) if guards else stmt.test, "if", stmt)
         body, orelse = self._block(stmt.body, False), self._block(stmt.orelse, False)
-        return [gast.copy_location(gast.If(test=test, body=body, orelse=orelse), stmt)]
+        return [locate(gast.If(test=test, body=body, orelse=orelse), stmt)]
 
     def _python(self, value: gast.expr, what: str, at: gast.AST) -> gast.expr:
         if is_python(value):
@@ -157,7 +157,7 @@ class ControlFlow:
         guards = getattr(stmt, "guards", [])
         body = self._block(stmt.body, False)
         if not guards and is_python(stmt.test):
-            return [gast.copy_location(gast.While(test=stmt.test, body=body, orelse=[]), stmt)]
+            return [locate(gast.While(test=stmt.test, body=body, orelse=[]), stmt)]
         test, first = stmt.test, expression("V", stmt, V=self.namer.value)
         stop: list[gast.stmt] = []
         doubt = "OPS.staged(V)"
@@ -190,7 +190,7 @@ class ControlFlow:
                                  GOING=self._going(guards, stmt), TEST=test)  # fmt: skip
         first = first or expression("OPS.untested", stmt, OPS=self.namer.operators)
         return [
-            *self._inner(test, "", stmt, [gast.copy_location(gast.Return(value=stmt.test), stmt)]),
+            *self._inner(test, "", stmt, [locate(gast.Return(value=stmt.test), stmt)]),
             *guarded,
             *self._inner(body, "", stmt, stmt.body),
             *before,
@@ -201,7 +201,7 @@ class ControlFlow:
         test = self._python(stmt.test, "while", stmt)
         loop = gast.While(test=test, body=self._block(stmt.body, False), orelse=self._block(stmt.orelse, False))
         loop.body = [*loop.body, *self._stops(stmt, "while")]
-        return [gast.copy_location(loop, stmt)]
+        return [locate(loop, stmt)]
 
     def _stops(self, stmt: Any, what: str) -> list[gast.stmt]:
         flags = [expression("F", stmt, F=flag) for flag in getattr(stmt, "guards", [])]
@@ -245,7 +245,7 @@ class ControlFlow:
         going = "lambda: GOING" if guards else "None"
         extra = expression(going, stmt, GOING=self._going(guards, stmt) if guards else None)
         return [
-            *self._inner(body, item, stmt, [gast.copy_location(assign, stmt.target), *stmt.body]),
+            *self._inner(body, item, stmt, [locate(assign, stmt.target), *stmt.body]),
             *before,
             *self._call("for_", stmt, [iterable or stmt.iter, *self._names(stmt, body), extra], state),
         ]
@@ -255,7 +255,7 @@ class ControlFlow:
         body = [*self._block(stmt.body, False), *self._stops(stmt, "for")]
         orelse = self._block(stmt.orelse, False)
         loop = gast.For(target=stmt.target, iter=iterable, body=body, orelse=orelse, type_comment=None)
-        return [gast.copy_location(loop, stmt)]
+        return [locate(loop, stmt)]
 
     # What the staged forms share
 
@@ -271,7 +271,7 @@ class ControlFlow:
     def _call(self, method: str, at: gast.stmt, args: list[gast.expr], state: list[gast.expr]) -> list[gast.stmt]:
         call = expression(f"OPS.{method}()", at, OPS=self.namer.operators)
         call.args = [*args, *state]
-        return [gast.copy_location(gast.Expr(value=call), at)]
+        return [locate(gast.Expr(value=call), at)]
 
     def _state(self, at: gast.stmt) -> tuple[list[gast.stmt], list[gast.expr]]:
         """Statements that define the setter, and the arguments that describe the variables."""
@@ -285,10 +285,10 @@ class ControlFlow:
         return before, [getter, expression("F", at, F=setter), constant(facts, at), slots_thunk]
 
     def _setter(self, setter: str, names: tuple[str, ...], at: gast.stmt) -> list[gast.stmt]:
-        targets = [gast.copy_location(gast.Name(n, gast.Store(), None, None), at) for n in names]
-        pattern = gast.copy_location(gast.Tuple(targets, gast.Store()), at)
+        targets = [locate(gast.Name(n, gast.Store(), None, None), at) for n in names]
+        pattern = locate(gast.Tuple(targets, gast.Store()), at)
         values = expression("P", at, P=self.namer.prefix + "values")
-        assign = gast.copy_location(gast.Assign(targets=[pattern], value=values, type_comment=None), at)
+        assign = locate(gast.Assign(targets=[pattern], value=values, type_comment=None), at)
         body = [*declare(names, self.facts.globals, at), *([assign] if names else [])]
         return statements("def F(P):\n    BODY", at, F=setter, P=values.id, BODY=body)
 
@@ -305,8 +305,8 @@ class ControlFlow:
     def _raise(self, stmt: gast.Raise) -> gast.stmt:
         call = expression("OPS.raise_(X)", stmt, OPS=self.namer.operators, X=stmt.exc)
         call.args += [stmt.cause] if stmt.cause is not None else []
-        return gast.copy_location(gast.Return(value=call), stmt)
+        return locate(gast.Return(value=call), stmt)
 
 
 def _tuple(elements: list[gast.expr], at: gast.AST) -> gast.expr:
-    return gast.copy_location(gast.Tuple(elements, gast.Load()), at)
+    return locate(gast.Tuple(elements, gast.Load()), at)

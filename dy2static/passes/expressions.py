@@ -17,7 +17,7 @@ from typing import Any
 import gast
 
 from ..names import Namer
-from ..template import declare, expression, statements
+from ..template import declare, expression, locate, statements
 from .hoist import Hoist
 
 _AND = "RIGHT if (V := LEFT) is True else V if V is False else OPS.and_(V, THUNK)"
@@ -45,10 +45,12 @@ class Expressions(Hoist):
         namer: makes temporaries.
         globals_: the names declared global.
         uncertain: the identities of the names whose reads are checked.
+        fast: whether plain booleans are to be decided without a call.
     """
 
-    def __init__(self, namer: Namer, globals_: set[str], uncertain: set[int]) -> None:
+    def __init__(self, namer: Namer, globals_: set[str], uncertain: set[int], fast: bool = True) -> None:
         super().__init__(namer, globals_)
+        self.fast = fast
         self.uncertain = uncertain
         self._short: dict[int, gast.expr] = {}  # for an expression made here, the form for use in a thunk
         self._kept: list[gast.AST] = []  # so that an identity in `_short` is never taken by another node
@@ -103,7 +105,7 @@ class Expressions(Hoist):
         left, links = self.visit(node.left), []
         for op, operand in zip(node.ops, node.comparators, strict=True):
             right, again = self._twice(self.visit(operand), operand is node.comparators[-1])
-            links.append(gast.copy_location(gast.Compare(left=left, ops=[op], comparators=[right]), node))
+            links.append(locate(gast.Compare(left=left, ops=[op], comparators=[right]), node))
             left = again
         result: gast.expr = links[-1]
         for link in links[-2::-1]:
@@ -122,6 +124,8 @@ class Expressions(Hoist):
         return self._short.get(id(node), node)
 
     def _both(self, long: gast.expr, short: gast.expr) -> gast.expr:
+        if not self.fast:
+            return short
         self._short[id(long)] = short
         self._kept.append(long)
         return long

@@ -27,7 +27,7 @@ import gast
 from ..cfg import LOOPS, TRIES
 from ..names import Namer
 from ..scope import FUNCTIONS, within
-from ..template import expression, name, statements
+from ..template import expression, locate, name, statements
 
 WITHS = (gast.With, gast.AsyncWith)
 
@@ -178,7 +178,7 @@ class Jumps:
             return []
         ordered = sorted(flags)
         self._guarding.update(ordered)
-        guard = gast.copy_location(gast.If(test=not_set(ordered, at), body=body, orelse=[]), at)
+        guard = locate(gast.If(test=not_set(ordered, at), body=body, orelse=[]), at)
         guard.guards = ordered
         return [guard]
 
@@ -212,7 +212,7 @@ class _Prune(gast.NodeTransformer):
             return node
         super().generic_visit(node)
         if isinstance(getattr(node, "body", None), list) and not node.body:
-            node.body = [gast.copy_location(gast.Pass(), node)]
+            node.body = [locate(gast.Pass(), node)]
         return node
 
     def visit_Assign(self, node: gast.Assign) -> gast.Assign | None:
@@ -223,8 +223,8 @@ class _Prune(gast.NodeTransformer):
 def not_set(flags: list[str], at: gast.AST) -> gast.expr:
     """`not (flag or ...)`"""
     values = [name(flag, at) for flag in flags]
-    union = values[0] if len(values) == 1 else gast.copy_location(gast.BoolOp(gast.Or(), values), at)
-    return gast.copy_location(gast.UnaryOp(gast.Not(), union), at)
+    union = values[0] if len(values) == 1 else locate(gast.BoolOp(gast.Or(), values), at)
+    return locate(gast.UnaryOp(gast.Not(), union), at)
 
 
 def _nested_return(body: list[gast.stmt]) -> bool:

@@ -20,7 +20,7 @@ import gast
 
 from ..names import Namer
 from ..scope import FUNCTIONS
-from ..template import expression, name, statements
+from ..template import expression, locate, name, statements
 
 
 class Match(gast.NodeTransformer):
@@ -54,14 +54,14 @@ class Match(gast.NodeTransformer):
         if test is None:
             return before + case.body
         branch = gast.If(test=test, body=case.body, orelse=rest)
-        return [*before, gast.copy_location(branch, test if hasattr(test, "lineno") else at)]
+        return [*before, locate(branch, test if hasattr(test, "lineno") else at)]
 
     def _pattern(self, pattern: Any, subject: str, at: gast.AST) -> tuple[list[gast.stmt], gast.expr | None]:
         """Statements to run first, and the test; None for a pattern that always matches."""
         values = _values(pattern)
         if values:
             tests = [expression("S == V", v, S=subject, V=v) for v in values]
-            return [], tests[0] if len(tests) == 1 else gast.copy_location(gast.BoolOp(gast.Or(), tests), at)
+            return [], tests[0] if len(tests) == 1 else locate(gast.BoolOp(gast.Or(), tests), at)
         if isinstance(pattern, gast.MatchAs) and pattern.pattern is None:
             return ([] if pattern.name is None else statements("X = S", at, X=pattern.name, S=subject)), None
         hit = self.namer.new("hit")

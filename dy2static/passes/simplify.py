@@ -15,7 +15,7 @@ import gast
 
 from ..names import Namer
 from ..scope import FUNCTIONS
-from ..template import name, statements
+from ..template import locate, name, statements
 
 
 class Simplify(gast.NodeTransformer):
@@ -35,10 +35,10 @@ class Simplify(gast.NodeTransformer):
 
     def visit_AnnAssign(self, node: gast.AnnAssign) -> Any:
         if node.value is not None:
-            return gast.copy_location(gast.Assign(targets=[node.target], value=node.value, type_comment=None), node)
+            return locate(gast.Assign(targets=[node.target], value=node.value, type_comment=None), node)
         if isinstance(node.target, gast.Name):
             return statements("if False:\n    X = None", node, X=node.target.id)
-        return gast.copy_location(gast.Pass(), node)
+        return locate(gast.Pass(), node)
 
     def visit_For(self, node: Any) -> Any:
         self.generic_visit(node)
@@ -65,4 +65,4 @@ class Simplify(gast.NodeTransformer):
             return target, []
         item = self.namer.new("target")
         assign = gast.Assign(targets=[target], value=name(item, target), type_comment=None)
-        return name(item, target, gast.Store()), [gast.copy_location(assign, target)]
+        return name(item, target, gast.Store()), [locate(assign, target)]

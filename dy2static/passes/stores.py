@@ -14,7 +14,7 @@ from typing import Any
 import gast
 
 from ..scope import FUNCTIONS, within
-from ..template import constant, expression, name, statements
+from ..template import constant, expression, locate, name, statements
 from .hoist import Hoist
 
 _PLACES = (gast.Attribute, gast.Subscript)
@@ -44,7 +44,7 @@ class Stores(Hoist):
                 out.append(self._store(target, value_again))
                 continue
             assign = gast.Assign(targets=[plain], value=value_again, type_comment=None)
-            out += [gast.copy_location(assign, node), *stores]
+            out += [locate(assign, node), *stores]
         return out
 
     def _plain(self, target: Any, stores: list[gast.stmt]) -> Any:
@@ -70,8 +70,8 @@ class Stores(Hoist):
             again: Any = gast.Subscript(name(obj, node), name(key, node), gast.Load())
         else:
             again = gast.Attribute(name(obj, node), target.attr, gast.Load())
-        out += statements("V = PLACE", node, V=value, PLACE=gast.copy_location(again, node))
-        out.append(gast.copy_location(gast.AugAssign(name(value, node, gast.Store()), node.op, node.value), node))
+        out += statements("V = PLACE", node, V=value, PLACE=locate(again, node))
+        out.append(locate(gast.AugAssign(name(value, node, gast.Store()), node.op, node.value), node))
         return [*out, self._store(again, name(value, node))]
 
     def visit_Delete(self, node: gast.Delete) -> Any:
@@ -79,7 +79,7 @@ class Stores(Hoist):
 
     def _delete(self, target: Any) -> gast.stmt:
         if not isinstance(target, _PLACES):
-            return gast.copy_location(gast.Delete(targets=[target]), target)
+            return locate(gast.Delete(targets=[target]), target)
         return self._call(target, "delattr_", "delitem_")
 
     def _store(self, target: Any, value: gast.expr) -> gast.stmt:
@@ -92,7 +92,7 @@ class Stores(Hoist):
             method, key = item, _key(target.slice, self.namer.operators)
         call = expression(f"OPS.{method}(O, K)", target, OPS=self.namer.operators, O=target.value, K=key)
         call.args += value
-        return gast.copy_location(gast.Expr(value=call), target)
+        return locate(gast.Expr(value=call), target)
 
 
 def _places(target: Any) -> list[Any]:
@@ -109,5 +109,5 @@ def _key(key: Any, operators: str) -> Any:
                           C=key.step or none)  # fmt: skip
     if isinstance(key, gast.Tuple):
         elements = [_key(element, operators) for element in key.elts]
-        return gast.copy_location(gast.Tuple(elements, gast.Load()), key)
+        return locate(gast.Tuple(elements, gast.Load()), key)
     return key

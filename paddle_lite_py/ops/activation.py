@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .. import dtype as dtypes
+from .. import dtypes
 from ..op import op
 
 __all__ = [

@@ -8,7 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from .. import dtype as dtypes
+from .. import dtypes
 from ..op import composite, op
 from ..tensor import Tensor
 from .promote import numpy_dtype

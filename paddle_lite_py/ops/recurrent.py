@@ -1,0 +1,166 @@
+"""Recurrent layers: one op a layer and direction, over the whole sequence.
+
+The input projection is one matrix product before the scan. The LSTM has a gradient of its own: the forward scan saves
+the gates, and the gradient of the recurrent weight is one product after the reverse scan instead of one a step.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..op import op
+
+__all__ = ["gru_layer", "lstm_layer", "rnn_layer"]
+
+Array = Any
+
+
+@op(amp="white")
+def lstm_layer(x: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, lengths: Any = None, /,
+               reverse: bool = False) -> Any:  # fmt: skip
+    """An LSTM over x [time, batch, input]; gates in the order input, forget, cell, output.
+
+    Arguments:
+        h, c: state before the first step, [batch, hidden].
+        w_ih, w_hh: [4 * hidden, input] and [4 * hidden, hidden].
+        lengths: steps of each sequence, [batch]; the state stands still and the output is 0 after them.
+
+    Returns: outputs [time, batch, hidden], and the last h and c.
+    """
+    xi = _project(x, w_ih, b_ih, b_hh)
+    if lengths is not None:
+        return _masked(_lstm_step(w_hh.T), xi, (h, c), lengths, reverse)
+    return _lstm(xi, h, c, w_hh.T, reverse)
+
+
+@op(amp="white")
+def gru_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, lengths: Any = None, /,
+              reverse: bool = False) -> Any:  # fmt: skip
+    """A GRU over x [time, batch, input]; gates in the order reset, update, candidate. Returns outputs and the last h."""
+    xi = _project(x, w_ih, b_ih, None)
+    return _scan(_gru_step(w_hh.T, b_hh), xi, (h,), lengths, reverse)
+
+
+@op(amp="white")
+def rnn_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, lengths: Any = None, /,
+              activation: str = "tanh", reverse: bool = False) -> Any:  # fmt: skip
+    """A plain recurrent layer over x [time, batch, input]: h = act(W x + U h + b). Returns outputs and the last h."""
+    act = jnp.tanh if activation == "tanh" else jax.nn.relu
+    xi, u = _project(x, w_ih, b_ih, b_hh), w_hh.T
+
+    def step(state: tuple[Array, ...], g: Array) -> tuple[Array, ...]:
+        return (act(g + state[0] @ u),)
+
+    return _scan(step, xi, (h,), lengths, reverse)
+
+
+def _project(x: Array, w_ih: Array, b_ih: Array, b_hh: Array) -> Array:
+    xi = x @ w_ih.T
+    for b in (b_ih, b_hh):
+        xi = xi if b is None else xi + b
+    return xi
+
+
+def _gru_step(u: Array, b_hh: Array) -> Any:
+    def step(state: tuple[Array, ...], g: Array) -> tuple[Array, ...]:
+        (h,) = state
+        r = h @ u if b_hh is None else h @ u + b_hh
+        (xr, xz, xc), (hr, hz, hc) = jnp.split(g, 3, -1), jnp.split(r, 3, -1)
+        z = jax.nn.sigmoid(xz + hz)
+        candidate = jnp.tanh(xc + jax.nn.sigmoid(xr + hr) * hc)
+        return (z * h + (1 - z) * candidate,)
+
+    return step
+
+
+def _lstm_step(u: Array) -> Any:
+    def step(state: tuple[Array, ...], g: Array) -> tuple[Array, ...]:
+        h, c = state
+        i, f, cell, o = jnp.split(g + h @ u, 4, -1)
+        c = jax.nn.sigmoid(f) * c + jax.nn.sigmoid(i) * jnp.tanh(cell)
+        return jax.nn.sigmoid(o) * jnp.tanh(c), c
+
+    return step
+
+
+def _scan(step: Any, xi: Array, state: tuple[Array, ...], lengths: Array, reverse: bool) -> Any:
+    if lengths is not None:
+        return _masked(step, xi, state, lengths, reverse)
+
+    def body(s: tuple[Array, ...], g: Array) -> Any:
+        s = step(s, g)
+        return s, s[0]
+
+    last, outs = jax.lax.scan(body, state, xi, reverse=reverse)
+    return (outs, *last)
+
+
+def _masked(step: Any, xi: Array, state: tuple[Array, ...], lengths: Array, reverse: bool) -> Any:
+    alive = jnp.arange(xi.shape[0])[:, None] < lengths[None, :]
+
+    def body(s: tuple[Array, ...], given: tuple[Array, Array]) -> Any:
+        g, on = given
+        new = tuple([jnp.where(on[:, None], n, old) for n, old in zip(step(s, g), s, strict=True)])
+        return new, jnp.where(on[:, None], new[0], 0)
+
+    last, outs = jax.lax.scan(body, state, (xi, alive), reverse=reverse)
+    return (outs, *last)
+
+
+# -- the LSTM with its own gradient --------------------------------------------------------------------------------
+def _lstm(xi: Array, h: Array, c: Array, u: Array, reverse: bool) -> tuple[Array, Array, Array]:
+    @jax.custom_vjp
+    def run(xi: Array, h: Array, c: Array, u: Array) -> tuple[Array, Array, Array]:
+        return forward(xi, h, c, u)[0]
+
+    def forward(xi: Array, h: Array, c: Array, u: Array) -> Any:
+        def body(s: tuple[Array, Array], g: Array) -> Any:
+            h, c = s
+            i, f, cell, o = jnp.split(g + h @ u, 4, -1)
+            i, f, cell, o = jax.nn.sigmoid(i), jax.nn.sigmoid(f), jnp.tanh(cell), jax.nn.sigmoid(o)
+            c = f * c + i * cell
+            t = jnp.tanh(c)
+            h = o * t
+            return (h, c), (h, c, jnp.concatenate([i, f, cell, o], -1))
+
+        (last_h, last_c), (hs, cs, gates) = jax.lax.scan(body, (h, c), xi, reverse=reverse)
+        return (hs, last_h, last_c), (h, c, u, hs, cs, gates)
+
+    def backward(saved: Any, cts: Any) -> Any:
+        h0, c0, u, hs, cs, gates = saved
+        d_hs, d_h, d_c = cts
+        before_h, before_c = _shift(hs, h0, reverse), _shift(cs, c0, reverse)
+        ut = u.T
+
+        def body(s: tuple[Array, Array], given: Any) -> Any:
+            d_h, d_c = s
+            d_out, gate, c, c_before = given
+            i, f, cell, o = jnp.split(gate, 4, -1)
+            t = jnp.tanh(c)
+            d_h = d_h + d_out
+            d_c = d_c + d_h * o * (1 - t * t)
+            d_gate = jnp.concatenate(
+                [
+                    d_c * cell * i * (1 - i),
+                    d_c * c_before * f * (1 - f),
+                    d_c * i * (1 - cell * cell),
+                    d_h * t * o * (1 - o),
+                ],
+                -1,
+            )
+            return (d_gate @ ut, d_c * f), d_gate
+
+        (d_h, d_c), d_gates = jax.lax.scan(body, (d_h, d_c), (d_hs, gates, cs, before_c), reverse=not reverse)
+        d_u = jnp.einsum("tbh,tbg->hg", before_h, d_gates)
+        return d_gates, d_h, d_c, d_u
+
+    run.defvjp(forward, backward)
+    return run(xi, h, c, u)
+
+
+def _shift(xs: Array, first: Array, reverse: bool) -> Array:
+    """What stood before each step."""
+    return jnp.concatenate([xs[1:], first[None]] if reverse else [first[None], xs[:-1]])

@@ -1,0 +1,365 @@
+"""Branches, loops and jumps: as Python, and staged."""
+
+from __future__ import annotations
+
+import pytest
+
+from .helpers import same, staged
+
+
+def if_else(x):
+    if x > 0:
+        y = x + 1
+    else:
+        y = x * 2
+    return y
+
+
+def elif_chain(x):
+    if x > 5:
+        y = x + 1
+    elif x > 0:
+        y = x + 10
+    elif x > -5:
+        y = x + 100
+    else:
+        y = x * 3
+    return y
+
+
+def return_chain(x):
+    if x > 5:
+        return x + 1
+    if x > 0:
+        return x + 2
+    return x + 4
+
+
+def return_nested(x):
+    if x > 0:
+        if x > 3:
+            return x * 10
+        x = x + 1
+    else:
+        if x < -2:
+            return -x
+    return x * 2
+
+
+def code_after_return(x):
+    scale = 2.0
+    if x > 0:
+        y = x * scale
+        return y
+    else:
+        scale = 3.0
+    y = x * scale
+    return y + 1
+
+
+def guarded_use(x):
+    positive = x > 0
+    if positive:
+        t = x * 4
+    y = x + 1
+    if positive:
+        y = y + t
+    return y
+
+
+def delete_in_branch(x):
+    if x > 0:
+        t = x + 1
+        x = t * 2
+        del t
+    return x
+
+
+def while_break_continue(x):
+    i = 0
+    while i < 10:
+        i += 1
+        if i % 3 == 0:
+            continue
+        x = x * 2
+        if x > 40:
+            break
+        x = x + 1
+    return x, i
+
+
+def while_test(x):
+    while x < 20:
+        x = abs(x) * 2 + 1
+    return x
+
+
+def while_return(x):
+    i = 0
+    while i < 6:
+        x = x * 2
+        if x > 20:
+            return x
+        i = i + 1
+    return x - 1
+
+
+def while_true(x):
+    while True:
+        x = x * 2
+        if x > 50 or x == 0 or x < -50:
+            break
+    return x
+
+
+def while_else(x):
+    i = 0
+    while i < 4:
+        if x > 20:
+            break
+        x = x * 2
+        i = i + 1
+    else:
+        x = x - 100
+    return x
+
+
+def nested_loops(x):
+    total = x * 0
+    i = 0
+    while i < x:
+        j = 0
+        while True:
+            if j > i:
+                break
+            total = total + j
+            j += 1
+        else:
+            total = -1
+        if total > 30:
+            break
+        i += 1
+    return total, i
+
+
+def for_range(x):
+    y = x
+    for i in range(x):
+        y = y * 2 + i
+    return y
+
+
+def for_variable_after(x):
+    i = -1
+    for i in range(x):
+        pass
+    return i
+
+
+def for_break(x):
+    for i in range(5):
+        x = x * 2
+        if x > 20:
+            break
+    return x
+
+
+def for_range_break(x):
+    y = x
+    for i in range(x):
+        y = y * 2
+        if y > 20:
+            break
+        if i == 1:
+            continue
+        y = y + 1
+    return y
+
+
+def for_return(x):
+    for i in range(4):
+        x = x * 2
+        if x > 20:
+            return x, i
+    return x, -1
+
+
+def for_else(x):
+    for i in range(3):
+        if x > i + 1:
+            x = x * 2
+            break
+    else:
+        x = x - 1
+    return x
+
+
+def nested_for(x):
+    count = 0
+    for i in range(x):
+        for j in range(4):
+            if j > i:
+                break
+            count = count + 1
+        if count > 5:
+            break
+    return count
+
+
+def for_tuple_target(x):
+    total = 0
+    for i, (a, *b) in enumerate([(1, 2, 3), (4, 5)]):
+        if a > x:
+            continue
+        total = total + i * a + sum(b)
+    return total
+
+
+def try_finally(x):
+    try:
+        if x > 0:
+            return x * 2
+        x = x - 1
+    finally:
+        x = x + 1
+    return x
+
+
+def try_except_else(x):
+    for d in (1, 0):
+        try:
+            y = 6 // d
+            if x > 3:
+                break
+        except ZeroDivisionError as error:
+            y = -1
+            message = str(error)
+            if x > 0:
+                return message
+        else:
+            y = y + 1
+        x = x + y
+    return x
+
+
+def finally_return(x):
+    for i in range(3):
+        try:
+            if i == x:
+                return "try"
+            1 // (i - 1)
+        except ZeroDivisionError:
+            continue
+        finally:
+            if i == 2:
+                return "finally"
+    return "end"
+
+
+class Enter:
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        return error[0] is KeyError
+
+
+def with_return(x):
+    with Enter() as e:
+        if x > 0:
+            return x, e is not None
+        if x < -3:
+            raise KeyError(x)
+        x = x + 1
+    return x
+
+
+def global_and_nonlocal(x):
+    count = 0
+
+    def bump(v):
+        nonlocal count
+        count = count + 1
+        if v > 0:
+            return v * 2
+        return v - 1
+
+    y = bump(x)
+    if y > 3:
+        y = bump(y)
+    return y, count
+
+
+def nonlocal_in_branch(x):
+    best = x
+
+    def update(v):
+        nonlocal best
+        if v > best:
+            best = v
+
+    update(x * 2)
+    update(x - 10)
+    return best
+
+
+def none_first(x):
+    best = None
+    for v in (3, 1, x):
+        if best is None:
+            best = v
+        elif v > best:
+            best = v
+    return best
+
+
+def raise_in_branch(x):
+    if x > 4:
+        raise ValueError("too large")
+    elif x < -4:
+        raise KeyError
+    return x
+
+
+def return_nothing(x):
+    if x > 0:
+        return
+
+
+def match_patterns(x):
+    found = []
+    for p in [(1, 2), [3, 4, 5], {"k": 6}, 7, 8, "s", None, 2.5]:
+        match p:
+            case (a, b) if a + b > x:
+                found.append(("pair", a, b))
+            case [a, *rest] if x > 2:
+                found.append((a, rest))
+            case {"k": v, **others}:
+                found.append((v, others))
+            case 7 | 8:
+                found.append("value")
+            case str() as s:
+                found.append(s)
+            case float(real=r):
+                found.append(r)
+            case None:
+                break
+            case _:
+                continue
+    return found
+
+
+FUNCTIONS = [value for value in list(globals().values()) if callable(value) and getattr(value, "__module__", "") == __name__
+             and not isinstance(value, type)]  # fmt: skip
+PLAIN_ONLY = {"raise_in_branch", "return_nothing", "finally_return", "try_except_else", "match_patterns", "with_return"}
+SETS = [(v,) for v in (-9, -4, -1, 0, 1, 2, 3, 5, 8, 30)]
+
+
+@pytest.mark.parametrize("f", FUNCTIONS, ids=lambda f: f.__name__)
+def test_like_python(f):
+    same(f, *SETS)
+
+
+@pytest.mark.parametrize("f", [f for f in FUNCTIONS if f.__name__ not in PLAIN_ONLY], ids=lambda f: f.__name__)
+def test_staged(f):
+    assert staged(f, *SETS)

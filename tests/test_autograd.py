@@ -1,0 +1,265 @@
+"""Eager differentiation: the tape, its compiled segments, hooks, PyLayer, second derivatives."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+from paddle_lite_py import tape
+from paddle_lite_py.errors import GraphFreedError
+
+
+def leaf(*data: float) -> paddle.Tensor:
+    return paddle.to_tensor(list(data), stop_gradient=False)
+
+
+def loss(x: paddle.Tensor) -> paddle.Tensor:
+    return (paddle.tanh(x * 2.0) * x).sum()
+
+
+def expected(x: np.ndarray) -> np.ndarray:
+    t = np.tanh(2 * x)
+    return t + 2 * x * (1 - t * t)
+
+
+def test_gradient_is_right_before_and_after_the_segment_is_compiled():
+    for _ in range(4):
+        x = leaf(0.5, -1.0)
+        loss(x).backward()
+        np.testing.assert_allclose(x.grad.numpy(), expected(x.numpy()), rtol=1e-6)
+
+
+def test_a_hot_segment_is_one_compiled_call_and_traces_once():
+    x = leaf(0.3, 0.4)
+    for _ in range(tape.HOT + 3):
+        loss(x).backward()
+    forms = [f for f in tape._forms.values() if f.met >= tape.HOT + 3]
+    assert forms and all(f.traces == 1 for f in forms)
+
+
+def test_changing_shapes_do_not_compile_for_ever():
+    def run(n: int) -> None:
+        x = paddle.ones([n])
+        x.stop_gradient = False
+        paddle.exp(paddle.cos(x)).sum().backward()
+
+    for n in range(2, 2 + 3 * tape.MAX_TRACES):
+        run(n)
+    newest = next(reversed(tape._forms.values()))
+    assert newest.met == 3 * tape.MAX_TRACES
+    assert newest.traces <= tape.MAX_TRACES
+
+
+def test_gradients_accumulate_and_clear():
+    x = leaf(1.0)
+    (x * 3.0).backward()
+    (x * 4.0).backward()
+    assert x.grad.tolist() == [7.0]
+    x.clear_gradient()
+    assert x.grad.tolist() == [0.0]
+    x.clear_gradient(set_to_zero=False)
+    assert x.grad is None
+
+
+def test_a_tensor_used_twice_gets_the_sum():
+    x = leaf(2.0)
+    y = x * x
+    (y * y + y).sum().backward()
+    assert x.grad.tolist() == [4 * 8 + 4.0]
+
+
+def test_several_outputs_of_one_op():
+    x = leaf(1.0, 2.0, 3.0, 4.0)
+    a, b = paddle.split(x, 2)
+    (a * 2.0 + b * b).sum().backward()
+    assert x.grad.tolist() == [2.0, 2.0, 6.0, 8.0]
+
+
+def test_integer_outputs_stay_outside():
+    x = leaf(3.0, 1.0)
+    values, indices = paddle.topk(x, 1)
+    assert indices.stop_gradient and not values.stop_gradient
+    values.sum().backward()
+    assert x.grad.tolist() == [1.0, 0.0]
+
+
+def test_backward_frees_the_graph():
+    x = leaf(1.0)
+    y = (x * x).sum()
+    y.backward()
+    with pytest.raises(GraphFreedError, match="retain_graph=True"):
+        y.backward()
+
+
+def test_retain_graph():
+    x = leaf(1.0)
+    y = (x * x).sum()
+    y.backward(retain_graph=True)
+    y.backward()
+    assert x.grad.tolist() == [4.0]
+
+
+def test_backward_needs_a_graph():
+    with pytest.raises(RuntimeError, match="stop_gradient=True"):
+        paddle.ones([1]).backward()
+
+
+def test_no_grad_and_enable_grad():
+    x = leaf(1.0)
+    with paddle.no_grad():
+        assert (x * 2.0).stop_gradient
+        with paddle.enable_grad():
+            assert not (x * 2.0).stop_gradient
+
+    @paddle.no_grad()
+    def f(v: paddle.Tensor) -> paddle.Tensor:
+        return v * 2.0
+
+    assert f(x).stop_gradient
+    assert not (x * 2.0).stop_gradient
+
+
+def test_detach_shares_data_and_cuts_the_graph():
+    x = leaf(2.0)
+    y = (x * x).detach()
+    assert y.stop_gradient
+    (x * y).sum().backward()
+    assert x.grad.tolist() == [4.0]
+
+
+def test_in_place_change_does_not_disturb_what_was_recorded():
+    x = leaf(2.0)
+    y = x * 1.0
+    z = y * y
+    y.add_(paddle.ones([1]))
+    (z + y).sum().backward()
+    assert x.grad.tolist() == [5.0]
+
+
+def test_a_leaf_cannot_be_changed_in_place_while_recording():
+    x = leaf(1.0)
+    with pytest.raises(RuntimeError, match="leaf that requires gradient"):
+        x.add_(paddle.ones([1]))
+    with paddle.no_grad():
+        x.add_(paddle.ones([1]))
+    assert x.tolist() == [2.0] and not x.stop_gradient and x.is_leaf
+
+
+def test_set_item_passes_gradients_to_both():
+    x, v = leaf(1.0, 2.0, 3.0), leaf(5.0)
+    y = x * 2.0
+    y[1] = v[0]
+    (y * y).sum().backward()
+    assert x.grad.tolist() == [8.0, 0.0, 24.0]
+    assert v.grad.tolist() == [10.0]
+
+
+def test_hook_on_an_inner_tensor_changes_the_gradient():
+    x = leaf(1.0)
+    y = x * 2.0
+    handle = y.register_hook(lambda g: g * 10.0)
+    (y * 3.0).sum().backward()
+    assert x.grad.tolist() == [60.0]
+    handle.remove()
+    x.clear_gradient()
+    (x * 2.0).sum().backward()
+    assert x.grad.tolist() == [2.0]
+
+
+def test_hook_on_a_leaf_and_retain_grads():
+    x = leaf(1.0)
+    x.register_hook(lambda g: g + 1.0)
+    y = x * 2.0
+    y.retain_grads()
+    (y * 3.0).sum().backward()
+    assert y.grad.tolist() == [3.0]
+    assert x.grad.tolist() == [7.0]
+
+
+def test_register_hook_needs_a_gradient():
+    with pytest.raises(RuntimeError, match="stop_gradient=True"):
+        paddle.ones([1]).register_hook(lambda g: g)
+
+
+def test_grad_leaves_dot_grad_alone():
+    x, w = leaf(2.0), leaf(5.0)
+    y = x * x * w
+    (dx,) = paddle.grad(y, x)
+    assert dx.tolist() == [20.0] and x.grad is None and w.grad is None
+
+
+def test_grad_of_an_inner_tensor():
+    x = leaf(2.0)
+    y = x * x
+    (dy,) = paddle.grad((y * y).sum(), y)
+    assert dy.tolist() == [8.0]
+
+
+def test_unused_input():
+    x, w = leaf(2.0), leaf(1.0)
+    with pytest.raises(RuntimeError, match=r"inputs\[1\]"):
+        paddle.grad(x * 2.0, [x, w])
+    assert paddle.grad(x * 2.0, [x, w], allow_unused=True)[1] is None
+
+
+def test_second_and_third_derivative():
+    x = leaf(2.0)
+    (d1,) = paddle.grad((x**4).sum(), x, create_graph=True)
+    (d2,) = paddle.grad(d1.sum(), x, create_graph=True)
+    (d3,) = paddle.grad(d2.sum(), x)
+    np.testing.assert_allclose([d1.item(), d2.item(), d3.item()], [32, 48, 48], rtol=1e-5)
+
+
+def test_gradient_penalty_reaches_parameters():
+    x, w = leaf(2.0), leaf(3.0)
+    (dx,) = paddle.grad((x * x * w).sum(), x, create_graph=True)
+    (dx * dx).sum().backward()
+    np.testing.assert_allclose(w.grad.numpy(), [2 * (2 * 2 * 3) * 2 * 2], rtol=1e-6)
+
+
+class Scaled(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx, x, y, k):
+        ctx.save_for_backward(x, y)
+        ctx.k = k
+        return x * y * k
+
+    @staticmethod
+    def backward(ctx, g):
+        x, y = ctx.saved_tensor()
+        return g * y * ctx.k * 100.0, g * x * ctx.k
+
+
+def test_py_layer():
+    x, y = leaf(2.0), leaf(3.0)
+    (Scaled.apply(x * 1.0, y, 2.0) * 1.0).sum().backward()
+    assert x.grad.tolist() == [600.0] and y.grad.tolist() == [4.0]
+
+
+def test_py_layer_with_a_wrong_number_of_gradients():
+    class Wrong(paddle.autograd.PyLayer):
+        @staticmethod
+        def forward(ctx, x, y):
+            return x + y
+
+        @staticmethod
+        def backward(ctx, g):
+            return g
+
+    with pytest.raises(ValueError, match="Wrong.backward returned 1 gradients, but forward took 2"):
+        Wrong.apply(leaf(1.0), leaf(1.0)).backward()
+
+
+def test_grad_tensor():
+    x = leaf(1.0, 2.0)
+    (x * x).backward(paddle.to_tensor([1.0, 10.0]))
+    assert x.grad.tolist() == [2.0, 40.0]
+    with pytest.raises(ValueError, match="grad_tensor has shape"):
+        (x * x).backward(paddle.ones([3]))
+
+
+def test_backward_of_several_tensors():
+    x = leaf(1.0)
+    paddle.autograd.backward([x * 2.0, x * 3.0])
+    assert x.grad.tolist() == [5.0]
