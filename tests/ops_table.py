@@ -47,7 +47,8 @@ class Row:
 
 
 FAMILIES = {
-    m.name: importlib.import_module(f"paddle_lite_py.ops.{m.name}") for m in pkgutil.iter_modules(paddle_lite_py.ops.__path__)
+    m.name: importlib.import_module(f"paddle_lite_py.ops.{m.name}")
+    for m in pkgutil.iter_modules(paddle_lite_py.ops.__path__)
 }
 
 

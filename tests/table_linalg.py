@@ -12,7 +12,13 @@ INF = float("inf")
 
 # -- products -----------------------------------------------------------------------------------------------------
 row("matmul", [N, N], lambda x, y: x @ y.T, transpose_y=True)
-row("matmul", [normal(2, 3, 2), BATCH], lambda x, y: np.swapaxes(x, 1, 2) @ y.swapaxes(1, 2), transpose_x=True, transpose_y=True)
+row(
+    "matmul",
+    [normal(2, 3, 2), BATCH],
+    lambda x, y: np.swapaxes(x, 1, 2) @ y.swapaxes(1, 2),
+    transpose_x=True,
+    transpose_y=True,
+)
 row("matmul", [N, V], np.matmul)
 row("mm", [N, normal(3, 2)], np.matmul)
 row("bmm", [BATCH, normal(2, 3, 4)], np.matmul)
@@ -42,7 +48,14 @@ row("dist", [N, N], lambda x, y: np.abs(x - y).sum(), p=1)
 row("cdist", [N, normal(4, 3)], lambda x, y: distance.cdist(x, y))
 row("cdist", [N, normal(4, 3)], lambda x, y: distance.cdist(x, y), compute_mode="use_mm_for_euclid_dist", tol=1e-4)
 row("pdist", [normal(3, 2)], lambda x: distance.pdist(x))
-row("renorm", [N], lambda x: x * np.minimum(1, 1.0 / np.linalg.norm(x, axis=1, keepdims=True)), p=2.0, axis=0, max_norm=1.0)
+row(
+    "renorm",
+    [N],
+    lambda x: x * np.minimum(1, 1.0 / np.linalg.norm(x, axis=1, keepdims=True)),
+    p=2.0,
+    axis=0,
+    max_norm=1.0,
+)
 
 # -- decompositions: of those that are not unique, what they multiply to ---------------------------------------------
 row("inverse", [S], np.linalg.inv, tol=1e-4)
@@ -54,7 +67,13 @@ row("cholesky_solve", [normal(3, 2), S], lambda x, y: np.linalg.solve(np.tril(y)
 row("cholesky_inverse", [S], lambda x: np.linalg.inv(x @ x.T), tol=1e-3)
 row("solve", [S, normal(3, 2)], np.linalg.solve, tol=1e-4)
 row("solve", [S, normal(2, 3)], lambda x, y: np.linalg.solve(x.T, y.T).T, left=False, tol=1e-4)
-row("triangular_solve", [S, normal(3, 2)], lambda x, y: scipy.linalg.solve_triangular(x, y, trans=1), transpose=True, tol=1e-4)
+row(
+    "triangular_solve",
+    [S, normal(3, 2)],
+    lambda x, y: scipy.linalg.solve_triangular(x, y, trans=1),
+    transpose=True,
+    tol=1e-4,
+)
 row("svdvals", [N], lambda x: np.linalg.svd(x, compute_uv=False))
 row("eigvalsh", [S], np.linalg.eigvalsh)
 row("pinv", [N], np.linalg.pinv, tol=1e-4)

@@ -37,7 +37,13 @@ row("lerp", [N, N, P], lambda x, y, w: x + w * (y - x))
 row("clip", [N], lambda x: np.clip(x, -0.5, 0.5), attrs={"min": -0.5, "max": 0.5})
 row("clip", [N, V], lambda x, low: np.maximum(x, low), dtypes=INT)
 row("scale", [N], lambda x: 2 * x + 1, dtypes=INT, attrs={"scale": 2, "bias": 1})
-row("scale", [N], lambda x: np.maximum(2 * (x + 1), 0), attrs={"scale": 2.0, "bias": 1.0, "act": "relu"}, bias_after_scale=False)
+row(
+    "scale",
+    [N],
+    lambda x: np.maximum(2 * (x + 1), 0),
+    attrs={"scale": 2.0, "bias": 1.0, "act": "relu"},
+    bias_after_scale=False,
+)
 row("add_n", [[N, N, N]], lambda xs: xs[0] + xs[1] + xs[2], dtypes=INT)
 row("complex", [N, N], lambda a, b: a + 1j * b, grad=False)
 row("polar", [P, N], lambda r, phi: r * np.exp(1j * phi), grad=False)
@@ -46,10 +52,26 @@ row("multiplex", [[N, N], ints(0, 2, 2, 1)], lambda xs, i: np.stack([xs[int(k)][
 # -- one tensor ---------------------------------------------------------------------------------------------------
 for name, f, sample in [
     *[("exp", np.exp, N), ("expm1", np.expm1, N), ("log", np.log, P), ("log2", np.log2, P), ("log10", np.log10, P)],
-    *[("log1p", np.log1p, P), ("sqrt", np.sqrt, P), ("rsqrt", lambda x: x**-0.5, P), ("reciprocal", lambda x: 1 / x, P)],
+    *[
+        ("log1p", np.log1p, P),
+        ("sqrt", np.sqrt, P),
+        ("rsqrt", lambda x: x**-0.5, P),
+        ("reciprocal", lambda x: 1 / x, P),
+    ],
     *[("sin", np.sin, N), ("cos", np.cos, N), ("tan", np.tan, U), ("asin", np.arcsin, U), ("acos", np.arccos, U)],
-    *[("atan", np.arctan, N), ("sinh", np.sinh, N), ("cosh", np.cosh, N), ("tanh", np.tanh, N), ("asinh", np.arcsinh, N)],
-    *[("acosh", np.arccosh, between(1.1, 3, 2, 3)), ("atanh", np.arctanh, U), ("erf", sp.erf, N), ("erfinv", sp.erfinv, U)],
+    *[
+        ("atan", np.arctan, N),
+        ("sinh", np.sinh, N),
+        ("cosh", np.cosh, N),
+        ("tanh", np.tanh, N),
+        ("asinh", np.arcsinh, N),
+    ],
+    *[
+        ("acosh", np.arccosh, between(1.1, 3, 2, 3)),
+        ("atanh", np.arctanh, U),
+        ("erf", sp.erf, N),
+        ("erfinv", sp.erfinv, U),
+    ],
     *[("sigmoid", sp.expit, N), ("lgamma", sp.gammaln, P), ("digamma", sp.digamma, P), ("i0", sp.i0, N)],
     *[("i0e", sp.i0e, N), ("i1", sp.i1, N), ("i1e", sp.i1e, N), ("sinc", np.sinc, P), ("deg2rad", np.deg2rad, N)],
     *[("rad2deg", np.rad2deg, N), ("logit", sp.logit, between(0.1, 0.9, 2, 3))],
@@ -59,7 +81,13 @@ for name, f, sample in [
 row("exp", [ints(-3, 3, 2, 3)], lambda x: np.exp(x).astype("float32"), grad=False)
 row("digamma", [P], sp.digamma, tol=1e-3)
 row("polygamma", [P], lambda x: sp.polygamma(1, x), n=1, tol=1e-3)
-row("multigammaln", [between(2, 4, 2, 3)], lambda x: sp.multigammaln(x, 2) if x.ndim == 0 else np.vectorize(lambda v: sp.multigammaln(v, 2))(x), p=2, tol=1e-4)
+row(
+    "multigammaln",
+    [between(2, 4, 2, 3)],
+    lambda x: sp.multigammaln(x, 2) if x.ndim == 0 else np.vectorize(lambda v: sp.multigammaln(v, 2))(x),
+    p=2,
+    tol=1e-4,
+)
 row("abs", [N], np.abs, dtypes=INT)
 row("neg", [N], np.negative, dtypes=INT)
 row("square", [N], np.square, dtypes=INT)
@@ -71,7 +99,14 @@ row("ceil", [N], np.ceil, dtypes=INT, grad=False)
 row("trunc", [N], np.trunc, dtypes=INT, grad=False)
 row("round", [N], np.round, dtypes=INT, grad=False)
 row("round", [N], lambda x: np.round(x, 1), decimals=1, grad=False, tol=1e-4)
-row("nan_to_num", [fixed(np.nan, np.inf, 1.0)], lambda x: np.nan_to_num(x, nan=2.0, posinf=9.0), nan=2.0, posinf=9.0, grad=False)
+row(
+    "nan_to_num",
+    [fixed(np.nan, np.inf, 1.0)],
+    lambda x: np.nan_to_num(x, nan=2.0, posinf=9.0),
+    nan=2.0,
+    posinf=9.0,
+    grad=False,
+)
 row("real", [complexes(2, 3)], np.real, grad=False)
 row("imag", [complexes(2, 3)], np.imag, grad=False)
 row("conj", [complexes(2, 3)], np.conj, grad=False)
@@ -94,7 +129,14 @@ for name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
 row("bitwise_not", [I], np.bitwise_not, grad=False)
 row("bitwise_left_shift", [I, I], np.left_shift, grad=False)
 row("bitwise_right_shift", [ints(-8, 8, 2, 3), ints(0, 3, 3)], np.right_shift, grad=False)
-row("bitwise_right_shift", [ints(-8, 8, 3)], lambda x: (x.astype("uint64") >> 1).astype("int64"), y=1, is_arithmetic=False, grad=False)
+row(
+    "bitwise_right_shift",
+    [ints(-8, 8, 3)],
+    lambda x: (x.astype("uint64") >> 1).astype("int64"),
+    y=1,
+    is_arithmetic=False,
+    grad=False,
+)
 for name in ("isnan", "isinf", "isfinite", "isposinf", "isneginf", "isreal", "signbit"):
     row(name, [fixed(np.nan, np.inf, -np.inf, -1.0, 0.0)], getattr(np, name), grad=False)
 row("isclose", [fixed(1.0, 1.1), fixed(1.0, 1.0)], np.isclose, grad=False)
@@ -150,8 +192,23 @@ row("mode", [fixed([2, 2, 1], [3, 1, 1])], lambda x: (np.array([2, 1]), np.array
 row("bincount", [ints(0, 5, 6)], np.bincount, grad=False, dynamic=True)
 row("bincount", [ints(0, 5, 6), normal(6)], lambda x, w: np.bincount(x, w, 7), minlength=7)
 row("histogram", [N], lambda x: np.histogram(x, 4, (-1, 1))[0], bins=4, attrs={"min": -1.0, "max": 1.0}, grad=False)
-row("histogram_bin_edges", [N], lambda x: np.histogram_bin_edges(x, 4, (-1, 1)), bins=4, attrs={"min": -1.0, "max": 1.0}, grad=False)
-row("histogramdd", [normal(5, 2)], lambda x: _flat(np.histogramdd(x, (2, 3))), bins=[2, 3], grad=False, dynamic=True, tol=1e-4)
+row(
+    "histogram_bin_edges",
+    [N],
+    lambda x: np.histogram_bin_edges(x, 4, (-1, 1)),
+    bins=4,
+    attrs={"min": -1.0, "max": 1.0},
+    grad=False,
+)
+row(
+    "histogramdd",
+    [normal(5, 2)],
+    lambda x: _flat(np.histogramdd(x, (2, 3))),
+    bins=[2, 3],
+    grad=False,
+    dynamic=True,
+    tol=1e-4,
+)
 row("cov", [N], np.cov)
 row("corrcoef", [normal(2, 5)], np.corrcoef)
 

@@ -70,7 +70,14 @@ row("slice", [X], lambda x: x[:1, 1:3], axes=[0, 1], starts=[-3, 1], ends=[1, 99
 row("strided_slice", [X], lambda x: x[:, ::-2, 1:4:2], axes=[1, 2], starts=[2, 1], ends=[-4, 4], strides=[-2, 2])
 row("crop", [N], lambda x: x[1:, :2], shape=[-1, 2], offsets=[1, 0])
 row("as_strided", [N], lambda x: x.reshape(-1)[[[1, 3], [2, 4]]], shape=[2, 2], stride=[1, 2], offset=1)
-row("unfold", [normal(2, 5)], lambda x: np.lib.stride_tricks.sliding_window_view(x, 3, 1)[:, ::2], axis=1, size=3, step=2)
+row(
+    "unfold",
+    [normal(2, 5)],
+    lambda x: np.lib.stride_tricks.sliding_window_view(x, 3, 1)[:, ::2],
+    axis=1,
+    size=3,
+    step=2,
+)
 
 # -- joining and splitting ----------------------------------------------------------------------------------------
 row("concat", [[N, N]], lambda xs: np.concatenate(xs, 1), axis=-1, dtypes=INT)

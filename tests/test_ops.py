@@ -35,7 +35,9 @@ def tensors(sample, differentiable: bool = False):
 def call(row: Row, args, function=None):
     """Call an op on its sampled arguments; its results as a list."""
     function = function or row.function
-    out = function(**dict(zip(row.names, args, strict=True)), **row.attrs) if row.names else function(*args, **row.attrs)
+    out = (
+        function(**dict(zip(row.names, args, strict=True)), **row.attrs) if row.names else function(*args, **row.attrs)
+    )
     flat = []
     for o in out if isinstance(out, tuple | list) else [out]:
         flat += o if isinstance(o, list) else [o]
@@ -169,14 +171,22 @@ ERRORS = [
     (lambda x: x.reshape([5]), ValueError, r"reshape\(x=float32\[2, 3\], shape=\(5,\)\)"),
     (lambda x: paddle.split(x, 2, axis=1), ValueError, "size 3 cannot be split into 2 equal parts"),
     (lambda x: paddle.split(x, [1, 1], axis=1), ValueError, "add up to 2; the axis has size 3"),
-    (lambda x: paddle.concat([x, paddle.zeros([1, 2])]), ValueError, r"concat\(x\[0\]=float32\[2, 3\], x\[1\]=float32\[1, 2\]"),
+    (
+        lambda x: paddle.concat([x, paddle.zeros([1, 2])]),
+        ValueError,
+        r"concat\(x\[0\]=float32\[2, 3\], x\[1\]=float32\[1, 2\]",
+    ),
     (lambda x: x.squeeze(5), ValueError, "axis is 5; expected -2 to 1"),
     (lambda x: x.astype("float33"), TypeError, "dtype is 'float33'; expected one of bool"),
     (lambda x: paddle.topk(x, 4), ValueError, "k is 4, but axis -1 has size 3"),
     (lambda x: paddle.bmm(x, x), ValueError, "x has 2 dimensions; expected 3"),
     (lambda x: x & x, TypeError, r"bitwise_and\(x=float32\[2, 3\]"),
     (lambda x: x.sum(axis=2), ValueError, r"sum\(x=float32\[2, 3\], axis=2"),
-    (lambda x: paddle.gather(x, paddle.zeros([2, 2], "int64")), ValueError, r"index has shape \[2, 2\]; expected a vector"),
+    (
+        lambda x: paddle.gather(x, paddle.zeros([2, 2], "int64")),
+        ValueError,
+        r"index has shape \[2, 2\]; expected a vector",
+    ),
     (lambda x: find("norm")(x, "best"), ValueError, "p is 'best'"),
     (lambda x: paddle.to_tensor("a"), TypeError, "data is 'a'; expected a number"),
     (lambda x: paddle.to_tensor([[1], [1, 2]]), ValueError, "rectangular"),
