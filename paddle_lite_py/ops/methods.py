@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from .. import dtype as dtypes
+from .. import dtypes
 from .. import place as places
 from ..op import METHODS
 from ..tensor import Tensor, wrap
