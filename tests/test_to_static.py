@@ -41,7 +41,12 @@ def test_one_program_serves_both_branches():
 def test_each_kind_of_argument_is_traced_once():
     f = to_static(lambda x, n=1: x * n)
     for _ in range(2):
-        for args, kwargs in (((tensor(1.0),), {}), ((tensor(1.0, 2.0),), {}), ((tensor(1.0), 3), {}), ((tensor(1.0),), {"n": 4})):
+        for args, kwargs in (
+            ((tensor(1.0),), {}),
+            ((tensor(1.0, 2.0),), {}),
+            ((tensor(1.0), 3), {}),
+            ((tensor(1.0),), {"n": 4}),
+        ):
             f(*args, **kwargs)
     assert len(f.program_cache) == 4
 
@@ -162,7 +167,10 @@ def make_step(optimizer):
 
 def batches(n=4):
     rng = np.random.RandomState(3)
-    return [(paddle.to_tensor(rng.randn(5, 3).astype("float32")), paddle.to_tensor(rng.randn(5, 1).astype("float32"))) for _ in range(n)]
+    return [
+        (paddle.to_tensor(rng.randn(5, 3).astype("float32")), paddle.to_tensor(rng.randn(5, 1).astype("float32")))
+        for _ in range(n)
+    ]
 
 
 @pytest.mark.parametrize("optimizer", OPTIMIZERS)
@@ -271,7 +279,9 @@ def test_input_spec_with_an_unknown_batch_traces_once():
 
 def test_input_spec_is_checked_before_anything_runs():
     f = to_static(lambda image: image, input_spec=[InputSpec([None, 3], "float32")])
-    with pytest.raises(ValueError, match=r"argument `image` is float32\[2, 4\], but its InputSpec asks for float32\[-1, 3\]"):
+    with pytest.raises(
+        ValueError, match=r"argument `image` is float32\[2, 4\], but its InputSpec asks for float32\[-1, 3\]"
+    ):
         f(paddle.ones([2, 4]))
     with pytest.raises(ValueError, match=r"argument `image` is int64\[2, 3\]"):
         f(paddle.ones([2, 3], "int64"))

@@ -50,7 +50,16 @@ def concat(x: list[Any], /, axis: int = 0) -> Any:
         >>> paddle.concat([paddle.to_tensor([1, 2]), paddle.to_tensor([3])]).tolist()
         [1, 2, 3]
     """
-    return jnp.concatenate(promote_all(x if isinstance(x, list) else [x]), axis)
+    xs = promote_all(x if isinstance(x, list) else [x])
+    for other in xs[1:]:
+        if other.ndim != xs[0].ndim or _differs(xs[0].shape, other.shape, axis % max(xs[0].ndim, 1)):
+            raise ValueError(f"shapes {list(xs[0].shape)} and {list(other.shape)} differ in more than axis {axis}")
+    return jnp.concatenate(xs, axis)
+
+
+def _differs(a: Any, b: Any, axis: int) -> bool:
+    pairs = [p for i, p in enumerate(zip(a, b, strict=True)) if i != axis]
+    return any(n != m for n, m in pairs if isinstance(n, int) and isinstance(m, int))
 
 
 cat = concat

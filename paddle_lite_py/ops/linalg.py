@@ -33,7 +33,14 @@ def matmul(x: Any, y: Any, /, transpose_x: bool = False, transpose_y: bool = Fal
         [[11.0]]
     """
     x, y = promote(x, y)
-    return jnp.matmul(_t(x) if transpose_x else x, _t(y) if transpose_y else y)
+    x, y = _t(x) if transpose_x else x, _t(y) if transpose_y else y
+    _need_equal(x.shape[-1], y.shape[-2] if y.ndim > 1 else y.shape[0])
+    return jnp.matmul(x, y)
+
+
+def _need_equal(inner: Any, other: Any) -> None:
+    if isinstance(inner, int) and isinstance(other, int) and inner != other:
+        raise ValueError(f"the last axis of x has size {inner}, but the axis of y that it meets has size {other}")
 
 
 def _t(x: Any) -> Any:
@@ -55,6 +62,7 @@ def mm(input: Any, mat2: Any, /) -> Any:
         >>> paddle.mm(paddle.to_tensor([[1.0, 2.0]]), paddle.to_tensor([[3.0], [4.0]])).tolist()
         [[11.0]]
     """
+    _need_equal(input.shape[-1], mat2.shape[0])
     return jnp.matmul(*promote(input, mat2))
 
 
@@ -71,6 +79,7 @@ def bmm(x: Any, y: Any, /) -> Any:
         [2, 1, 1]
     """
     _need(3, x=x, y=y)
+    _need_equal(x.shape[-1], y.shape[-2])
     return jnp.matmul(*promote(x, y))
 
 

@@ -59,7 +59,10 @@ def reshape(x: Any, /, shape: Sequence[int]) -> Any:
     shape = as_tuple(shape)
     if x.size != 0:
         shape = tuple([x.shape[i] if isinstance(n, int) and n == 0 else n for i, n in enumerate(shape)])
-    return jnp.reshape(x, shape)
+    try:
+        return jnp.reshape(x, shape)
+    except TypeError as e:  # JAX's way to say that the sizes do not fit
+        raise ValueError(f"the {x.size} elements of x do not fit into shape {list(shape)}") from e
 
 
 @op(

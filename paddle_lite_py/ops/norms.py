@@ -130,7 +130,7 @@ def cdist(x: Any, y: Any, /, p: float = 2.0, compute_mode: str = "use_mm_for_euc
 
     Arguments:
         compute_mode: "use_mm_for_euclid_dist" allows, for p = 2, one matrix product instead of all differences;
-            the default does so for more than 25 rows, "donot_use_mm_for_euclid_dist" never.
+            the default does so for more than 25 rows (or an unknown number), "donot_use_mm_for_euclid_dist" never.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -138,7 +138,8 @@ def cdist(x: Any, y: Any, /, p: float = 2.0, compute_mode: str = "use_mm_for_euc
         [[5.0]]
     """
     x, y = promote_floating(x, y)
-    many = compute_mode == "use_mm_for_euclid_dist_if_necessary" and (x.shape[-2] > 25 or y.shape[-2] > 25)
+    rows = [n for n in (x.shape[-2], y.shape[-2]) if isinstance(n, int)]
+    many = compute_mode == "use_mm_for_euclid_dist_if_necessary" and (len(rows) < 2 or max(rows) > 25)
     if p == 2 and (many or compute_mode == "use_mm_for_euclid_dist"):
         xx, yy = jnp.sum(x * x, -1)[..., :, None], jnp.sum(y * y, -1)[..., None, :]
         return root(jnp.maximum(xx + yy - 2 * (x @ jnp.swapaxes(y, -1, -2)), 0))

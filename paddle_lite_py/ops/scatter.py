@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 
 from ..op import composite, op
@@ -143,6 +144,24 @@ def masked_scatter(x: Any, mask: Any, value: Any, /) -> Any:
     return jnp.where(mask, jnp.take(value.reshape(-1), order, mode="clip").reshape(x.shape).astype(x.dtype), x)
 
 
+def _scattered_product(shape: Any, at: tuple[Any, ...], values: Any) -> Any:
+    """Products of the values that meet at each place, 1 where there is none."""
+
+    @jax.custom_jvp
+    def product(values: Any) -> Any:
+        return jnp.ones(shape, values.dtype).at[at].multiply(values)
+
+    @product.defjvp
+    def _(primals: Any, tangents: Any) -> Any:
+        (v,), (dv,) = primals, tangents
+        out = product(v)
+        # The other factors, by division as in Paddle; where the value is 0 they are taken for 0.
+        others = jnp.where(v == 0, 0, out[at] / jnp.where(v == 0, 1, v))
+        return out, jnp.zeros(shape, v.dtype).at[at].add(others * dv)
+
+    return product(jnp.broadcast_to(values, jnp.broadcast_shapes(*[i.shape for i in at])))
+
+
 _REDUCE = {"add": "add", "sum": "add", "mul": "multiply", "multiply": "multiply", "amax": "max", "amin": "min"}
 
 
@@ -201,9 +220,10 @@ def _reduced(x: Any, at: tuple[Any, ...], values: Any, reduce: str, include_self
         count = jnp.full(x.shape, int(include_self), x.dtype).at[at].add(1)
         total = (x if include_self else x.at[at].set(0)).at[at].add(values)
         return total / jnp.maximum(count, 1) if jnp.issubdtype(x.dtype, jnp.inexact) else total // jnp.maximum(count, 1)
+    if _REDUCE[reduce] == "multiply":
+        return (x if include_self else x.at[at].set(1)) * _scattered_product(x.shape, at, values)
     if not include_self:
-        start = {"add": 0, "multiply": 1}.get(_REDUCE[reduce])
-        x = x.at[at].set(values if start is None else start)
+        x = x.at[at].set(0 if _REDUCE[reduce] == "add" else values)
     return getattr(x.at[at], _REDUCE[reduce])(values)
 
 

@@ -1,0 +1,203 @@
+"""Tests derived from the op table: values and dtypes, gradients, methods, documentation."""
+
+from __future__ import annotations
+
+import ast
+import doctest
+import inspect
+
+import numpy as np
+import pytest
+from ops_table import FAMILIES, ROWS, Row, find
+
+import paddle_lite_py as paddle
+
+IDS = [f"{i}-{r}"[:80] for i, r in enumerate(ROWS)]
+EPS = 1e-6
+
+
+def tensors(sample, differentiable: bool = False):
+    """The sampled arguments as tensors, and the list of the floating ones."""
+    found: list[paddle.Tensor] = []
+
+    def make(value):
+        if isinstance(value, list):
+            return [make(v) for v in value]
+        made = paddle.to_tensor(value)
+        if differentiable and value.dtype.kind == "f":
+            made.stop_gradient = False
+            found.append(made)
+        return made
+
+    return [make(v) for v in sample], found
+
+
+def call(row: Row, args, function=None):
+    """Call an op on its sampled arguments; its results as a list."""
+    function = function or row.function
+    out = (
+        function(**dict(zip(row.names, args, strict=True)), **row.attrs) if row.names else function(*args, **row.attrs)
+    )
+    flat = []
+    for o in out if isinstance(out, tuple | list) else [out]:
+        flat += o if isinstance(o, list) else [o]
+    return flat
+
+
+def expected(row: Row, dtype: str):
+    """The oracle's results in the dtypes that the op must give."""
+    sample = row.sample(dtype)
+    out = row.oracle(*sample)
+    outs = [np.asarray(o) for o in (out if isinstance(out, tuple) else (out,))]
+    names = row.out if isinstance(row.out, tuple) else (row.out,) * len(outs)
+    return [o.astype(n or result_dtype(o, dtype)) for o, n in zip(outs, names, strict=True)]
+
+
+def result_dtype(array: np.ndarray, dtype: str) -> str:
+    floating = dtype if dtype.startswith("float") else "float32"
+    if array.dtype.kind == "c":
+        return "complex128" if floating == "float64" else "complex64"
+    return floating if array.dtype.kind == "f" else str(array.dtype)
+
+
+CASES = [(row, dtype) for row in ROWS for dtype in row.dtypes]
+
+
+@pytest.mark.parametrize(("row", "dtype"), CASES, ids=[f"{i}-{r.name}-{d}" for i, (r, d) in enumerate(CASES)])
+def test_value_and_dtype(row: Row, dtype: str):
+    want = expected(row, dtype)
+    got = call(row, tensors(row.sample(dtype))[0])
+    assert len(got) == len(want)
+    for g, w in zip(got, want, strict=True):
+        assert (g.dtype.name, g.shape) == (str(w.dtype), list(w.shape))
+        np.testing.assert_allclose(g.numpy(), w, rtol=row.tol, atol=row.tol)
+
+
+WITH_GRADIENT = [r for r in ROWS if r.grad and r.inputs]
+
+
+@pytest.mark.parametrize("row", WITH_GRADIENT, ids=[f"{i}-{r.name}" for i, r in enumerate(WITH_GRADIENT)])
+def test_gradient(row: Row):
+    """The derivative in a random direction, against a difference quotient in float64."""
+    rng = np.random.default_rng(1)
+    sample = row.sample("float64")
+    args, xs = tensors(sample, differentiable=True)
+    outs = [o for o in call(row, args) if o.dtype.is_floating]
+    weights = [rng.standard_normal(o.shape) for o in outs]
+    grads = paddle.grad(outs, xs, [paddle.to_tensor(w) for w in weights], allow_unused=True)
+    assert all(o.dtype == "float64" and not o.stop_gradient for o in outs)
+    steps = [rng.standard_normal(x.shape) for x in xs]
+
+    def loss(sign: float) -> float:
+        moved = iter([x.numpy() + sign * EPS * s for x, s in zip(xs, steps, strict=True)])
+        shifted, _ = tensors([replace(v, moved) for v in sample])
+        found = [o.numpy() for o in call(row, shifted) if o.dtype.is_floating]
+        return sum(float((w * o).sum()) for w, o in zip(weights, found, strict=True))
+
+    analytic = sum(float((g.numpy() * s).sum()) for g, s in zip(grads, steps, strict=True) if g is not None)
+    assert analytic == pytest.approx((loss(1) - loss(-1)) / (2 * EPS), rel=1e-5, abs=1e-6)
+
+
+def replace(value, moved):
+    """The sample with its floating arrays taken from an iterator."""
+    if isinstance(value, list):
+        return [replace(v, moved) for v in value]
+    return next(moved) if value.dtype.kind == "f" else value
+
+
+def method_of(row: Row):
+    """The Tensor method that is the row's function, if there is one."""
+    name = row.name.rpartition(".")[2]
+    found = getattr(paddle.Tensor, name, None)
+    return found if row.inputs and not isinstance(row.inputs[0], list) and found is row.function else None
+
+
+def test_methods_are_the_functions():
+    """A method is the very function, so that the tests of one are those of the other."""
+    apart = {"rank"}  # a plain number as a method
+    rows = {r.name: r for r in ROWS if r.inputs and not isinstance(r.inputs[0], list) and "." not in r.name}
+    named = {n for n in rows if inspect.isfunction(getattr(paddle.Tensor, n, None))}
+    assert named > {"add", "sum", "reshape", "gather", "norm", "sort"}
+    assert {n for n in named if method_of(rows[n]) is None} == apart
+
+
+TABLED = ("math", "binary", "unary", "logic", "reduction", "statistics", "manipulation", "slicing", "joining", "gather")
+TABLED += ("diagonals", "creation", "scatter", "search", "norms", "linalg", "fft")
+
+
+@pytest.mark.parametrize("family", TABLED)
+def test_every_op_has_a_row(family: str):
+    tested = {id(r.function) for r in ROWS}
+    here = {id(f): n for n in FAMILIES[family].__all__ if (f := getattr(FAMILIES[family], n))}
+    missing = sorted(n for key, n in here.items() if key not in tested)
+    elsewhere = {"increment", "lerp", "broadcast_shape", "einsum", "hfft2", "hfftn", "ihfft2", "ihfftn"}
+    assert set(missing) <= elsewhere
+
+
+def public_functions():
+    for family, module in FAMILIES.items():
+        for name in getattr(module, "__all__", ()):
+            yield family, name, getattr(module, name)
+
+
+@pytest.mark.parametrize("family", [*TABLED, "convert", "decomposition", "factors", "random"])
+def test_every_function_has_an_example(family: str):
+    bare = [n for f, n, function in public_functions() if f == family and ">>>" not in (function.__doc__ or "")]
+    assert not bare, f"no example in the docstring of {', '.join(bare)}"
+
+
+@pytest.mark.parametrize("family", ["unary", "logic", "joining"])
+def test_examples_of_generated_docstrings(family: str):
+    """Those that are not written out in the source, where tests/test_doctests.py finds the others."""
+    module = FAMILIES[family]
+    written = {n.name for n in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(n, ast.FunctionDef)}
+    for name in set(module.__all__) - written:
+        case = doctest.DocTestParser().get_doctest(getattr(module, name).__doc__, {"paddle": paddle}, name, None, 0)
+        report: list[str] = []
+        doctest.DocTestRunner().run(case, out=report.append)
+        assert case.examples and not report, "".join(report)
+
+
+def test_inplace_methods_have_functions():
+    x = paddle.to_tensor([1.0, 4.0])
+    for name in FAMILIES["inplace"].__all__:
+        assert getattr(FAMILIES["inplace"], name) is getattr(paddle.Tensor, name)
+    assert find("sqrt_")(x) is x and x.tolist() == [1.0, 2.0]
+
+
+ERRORS = [
+    (lambda x: paddle.add(x, paddle.zeros([4])), ValueError, r"add\(x=float32\[2, 3\], y=float32\[4\]\)"),
+    (lambda x: paddle.matmul(x, x), ValueError, r"matmul\(x=float32\[2, 3\], y=float32\[2, 3\]"),
+    (lambda x: x.reshape([5]), ValueError, r"reshape\(x=float32\[2, 3\], shape=\(5,\)\)"),
+    (lambda x: paddle.split(x, 2, axis=1), ValueError, "size 3 cannot be split into 2 equal parts"),
+    (lambda x: paddle.split(x, [1, 1], axis=1), ValueError, "add up to 2; the axis has size 3"),
+    (
+        lambda x: paddle.concat([x, paddle.zeros([1, 2])]),
+        ValueError,
+        r"concat\(x\[0\]=float32\[2, 3\], x\[1\]=float32\[1, 2\]",
+    ),
+    (lambda x: x.squeeze(5), ValueError, "axis is 5; expected -2 to 1"),
+    (lambda x: x.astype("float33"), TypeError, "dtype is 'float33'; expected one of bool"),
+    (lambda x: paddle.topk(x, 4), ValueError, "k is 4, but axis -1 has size 3"),
+    (lambda x: paddle.bmm(x, x), ValueError, "x has 2 dimensions; expected 3"),
+    (lambda x: x & x, TypeError, r"bitwise_and\(x=float32\[2, 3\]"),
+    (lambda x: x.sum(axis=2), ValueError, r"sum\(x=float32\[2, 3\], axis=2"),
+    (
+        lambda x: paddle.gather(x, paddle.zeros([2, 2], "int64")),
+        ValueError,
+        r"index has shape \[2, 2\]; expected a vector",
+    ),
+    (lambda x: find("norm")(x, "best"), ValueError, "p is 'best'"),
+    (lambda x: paddle.to_tensor("a"), TypeError, "data is 'a'; expected a number"),
+    (lambda x: paddle.to_tensor([[1], [1, 2]]), ValueError, "rectangular"),
+    (lambda x: paddle.randint(5, 3), ValueError, "range from 5 to 3 is empty"),
+    (lambda x: x.median(mode="max"), ValueError, "mode is 'max'; expected 'avg' or 'min'"),
+    (lambda x: x.sum(axis={}), TypeError, "axis is a dict"),
+    (lambda x: paddle.where(x > 0, x), ValueError, "both x and y"),
+]
+
+
+@pytest.mark.parametrize(("wrong", "kind", "message"), ERRORS, ids=range(len(ERRORS)))
+def test_errors_name_the_argument(wrong, kind, message):
+    with pytest.raises(kind, match=message):
+        wrong(paddle.ones([2, 3]))
