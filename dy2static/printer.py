@@ -6,11 +6,11 @@ import types
 from typing import Any
 
 import astor
-import gast
 
 from .names import Namer
+from .trees import to_ast
 
 
 def source_of(tree: Any, f: types.FunctionType, namer: Namer) -> str:
     """The text of a converted function, under its own name, with the operators called `ops`."""
-    return astor.to_source(gast.gast_to_ast(tree))
+    return astor.to_source(to_ast(tree))

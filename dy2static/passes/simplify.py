@@ -13,25 +13,12 @@ from typing import Any
 
 import gast
 
-from ..names import Namer
-from ..scope import FUNCTIONS
 from ..template import locate, name, statements
+from .hoist import Statements
 
 
-class Simplify(gast.NodeTransformer):
+class Simplify(Statements):
     """Drops annotations of variables, and gives loops and `with` plain names as targets."""
-
-    def __init__(self, namer: Namer) -> None:
-        self.namer = namer
-
-    def function(self, function: Any) -> None:
-        """Rewrites the body of a function, in place."""
-        super().generic_visit(function)
-
-    def generic_visit(self, node: Any) -> Any:
-        if isinstance(node, (gast.expr, gast.ClassDef, *FUNCTIONS)):
-            return node
-        return super().generic_visit(node)
 
     def visit_AnnAssign(self, node: gast.AnnAssign) -> Any:
         if node.value is not None:
@@ -41,7 +28,7 @@ class Simplify(gast.NodeTransformer):
         return locate(gast.Pass(), node)
 
     def visit_For(self, node: Any) -> Any:
-        self.generic_visit(node)
+        self.nested(node)
         node.target, assign = self._plain(node.target)
         node.body = assign + node.body
         return node
@@ -49,7 +36,7 @@ class Simplify(gast.NodeTransformer):
     visit_AsyncFor = visit_For
 
     def visit_With(self, node: Any) -> Any:
-        self.generic_visit(node)
+        self.nested(node)
         assigns: list[gast.stmt] = []
         for item in node.items:
             if item.optional_vars is not None:
