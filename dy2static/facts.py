@@ -85,11 +85,11 @@ def compound(body: list[Any]) -> list[Any]:
 
 
 def _composites(stmt: Any, changed: set[str]) -> list[Composite]:
-    """The stores to places which keep their meaning throughout the statement."""
+    """The stores to places; where the object is replaced meanwhile, the place is that of the object at the start."""
     found: dict[str, Composite] = {}
     for node in _stores([*stmt.body, *stmt.orelse]):
         place = _place(node)
-        if place is not None and not ({place.obj, _key_name(place.key)} & changed):
+        if place is not None and _key_name(place.key) not in changed:
             found[place.name] = place
     return [found[name] for name in sorted(found)]
 
