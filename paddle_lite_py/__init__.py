@@ -60,3 +60,11 @@ from .random import Generator, get_rng_state, seed, set_rng_state  # noqa: E402
 from .tensor import Tensor, install_methods  # noqa: E402
 
 install_methods()
+
+from . import nn, optimizer  # noqa: E402
+from .nn import create_parameter  # noqa: E402
+from .param_attr import ParamAttr  # noqa: E402
+
+__version__ = "0.1.0"
+
+import paddle_lite_py.jit as jit  # noqa: E402

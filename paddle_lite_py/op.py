@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import dtypes
+from .config import compiler_options
 from .errors import PACKAGE_DIR
 from .interpreter import state
 
@@ -38,11 +39,16 @@ class BoundOp:
         self.attrs = attrs
         self.layout = layout
         self.fn = fn
-        self.jitted = jax.jit(fn)
+        self.jitted: Callable[..., Any] = self._first_call
         # For each output whether a gradient may flow from it; found at the first recorded call.
         self.differentiable: tuple[bool, ...] | None = None if op.grad else ()
         self._inferred: dict[Any, Any] = {}
         self._pullbacks: dict[Any, Callable[..., Any]] = {}
+
+    def _first_call(self, *args: Any) -> Any:
+        # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
+        self.jitted = xla_jit(self.fn)
+        return self.jitted(*args)
 
     def __repr__(self) -> str:
         return (
@@ -66,7 +72,7 @@ class BoundOp:
         """The compiled vjp for one choice of arguments."""
         found = self._pullbacks.get(mask)
         if found is None:
-            found = self._pullbacks[mask] = jax.jit(functools.partial(self._vjp_for, mask))
+            found = self._pullbacks[mask] = xla_jit(functools.partial(self._vjp_for, mask))
         return found
 
     def _vjp_for(self, mask: tuple[bool, ...], data: tuple[Any, ...], cotangents: tuple[Any, ...]) -> list[Any]:
@@ -79,6 +85,11 @@ class BoundOp:
         if found is None:
             found = self._inferred[key] = _infer(self.fn, specs)
         return found
+
+
+def xla_jit(fn: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """jax.jit with the framework's compiler options."""
+    return jax.jit(fn, compiler_options=compiler_options(), **options)
 
 
 def _infer(fn: Callable[..., Any], specs: tuple[Any, ...]) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
+import jax
 import numpy as np
 
 from .tensor import Tensor, as_array, wrap
@@ -15,6 +16,8 @@ class Generator:
 
     def __init__(self, seed: int | None = None) -> None:
         self._seed = secrets.randbits(32) if seed is None else seed
+        self.seeded = seed is not None
+        self.drawn_in_traces = 0
         self.state = wrap(_word(self._seed))
         self.state.name = "random_state"
         self.state.persistable = True
@@ -22,6 +25,8 @@ class Generator:
     def manual_seed(self, seed: int) -> Generator:
         """Restart the stream at a seed."""
         self._seed = int(seed)
+        self.seeded = True
+        self.drawn_in_traces = 0
         self.state._set_payload(_word(self._seed))
         return self
 
@@ -43,6 +48,19 @@ def _word(seed: int) -> Any:
 
 
 default_generator = Generator()
+
+
+def host_draw(generator: Generator | None = None) -> np.random.Generator:
+    """NumPy's generator for one draw on the host (initial weights, shuffling), keyed by the next word of the stream."""
+    stream = generator or default_generator
+    word = stream.state._data
+    if not isinstance(word, jax.Array):  # inside a trace that has drawn already
+        stream.drawn_in_traces += 1
+        return np.random.default_rng([stream.initial_seed(), 1 << 32, stream.drawn_in_traces])
+    seed, counter = (int(n) for n in np.asarray(word))
+    # Not _set_payload: the draw is made now, not in each run of a program under construction.
+    stream.state._data = as_array(np.array([seed, counter + 1], np.uint32))
+    return np.random.default_rng([seed, counter])
 
 
 def seed(seed: int) -> Generator:

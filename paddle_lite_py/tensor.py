@@ -17,7 +17,7 @@ import numpy as np
 
 from . import dtypes
 from . import place as places
-from .interpreter import state
+from .interpreter import config, state
 from .op import METHODS
 
 # What `_grad` holds after clear_grad(): zeros that nobody has read yet.
@@ -382,8 +382,21 @@ class Parameter(Tensor):
         super().__init__(data, dtype)
         self.optimize_attr = {"learning_rate": 1.0}
         self._name = name
-        self.trainable = trainable
         self.stop_gradient = not trainable
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+        if name == "stop_gradient":
+            config.epoch += 1
+
+    @property
+    def trainable(self) -> bool:  # type: ignore[override]
+        """True if gradients reach it."""
+        return not self.stop_gradient
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self.stop_gradient = not value
 
 
 class RemoveHandle:

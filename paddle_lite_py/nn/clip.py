@@ -1,0 +1,143 @@
+"""Clipping of gradients. An optimizer runs it inside its own compiled update."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..interpreter import no_grad, state
+from ..op import BoundOp, Op
+from ..tensor import Parameter, Tensor
+
+__all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
+
+Arrays = list[Any]
+# A gradient rule over arrays: the gradients to clip -> the clipped ones.
+Rule = Callable[[Arrays], Arrays]
+
+
+class ClipGradBase:
+    """Base of the ways to clip: called with (parameter, gradient) pairs, it returns such pairs."""
+
+    def key(self) -> tuple[Any, ...] | None:
+        """What the rule depends on, hashable; None if there is only the user's own __call__."""
+        return None
+
+    def __call__(self, params_grads: Sequence[tuple[Parameter, Tensor | None]]) -> list[tuple[Any, Any]]:
+        key = self.key()
+        if key is None:
+            raise NotImplementedError(f"{type(self).__name__} must define __call__(params_grads)")
+        chosen = [g for p, g in params_grads if g is not None and getattr(p, "need_clip", True)]
+        with no_grad():
+            clipped = iter(state.interpreter.run(_bound(key, len(chosen)), tuple(chosen)) if chosen else ())
+        return [
+            (p, next(clipped)) if g is not None and getattr(p, "need_clip", True) else (p, g) for p, g in params_grads
+        ]
+
+
+class ClipGradByValue(ClipGradBase):
+    """Bounds every element to [min, max]; min is -max by default.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(0.0))
+        >>> opt = paddle.optimizer.SGD(1.0, parameters=[w], grad_clip=paddle.nn.ClipGradByValue(0.5))
+        >>> (w * 3).sum().backward(); opt.step(); w.item()
+        -0.5
+    """
+
+    def __init__(self, max: float, min: float | None = None) -> None:
+        if min is None and max <= 0:
+            raise ValueError(f"ClipGradByValue: max is {max}; expected more than 0 where min is not given")
+        self.max, self.min = float(max), float(-max if min is None else min)
+
+    def __str__(self) -> str:
+        return f"Clip Gradient By Value, min = {self.min:f}, max={self.max:f}"
+
+    def key(self) -> tuple[Any, ...]:
+        """See ClipGradBase."""
+        return ("value", self.min, self.max)
+
+
+class ClipGradByNorm(ClipGradBase):
+    """Scales every gradient whose 2-norm exceeds clip_norm down to that norm, each on its own."""
+
+    def __init__(self, clip_norm: float) -> None:
+        self.clip_norm = float(clip_norm)
+
+    def __str__(self) -> str:
+        return f"Gradient Clip By Norm, clip_norm={self.clip_norm:f}"
+
+    def key(self) -> tuple[Any, ...]:
+        """See ClipGradBase."""
+        return ("norm", self.clip_norm)
+
+
+class ClipGradByGlobalNorm(ClipGradBase):
+    """Scales all gradients together so that their joint 2-norm is at most clip_norm (Pascanu et al., 2013).
+
+    Arguments:
+        clip_norm: the largest norm.
+        group_name, auto_skip_clip: accepted for compatibility.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([2], "float32", default_initializer=paddle.nn.initializer.Constant(0.0))
+        >>> opt = paddle.optimizer.SGD(1.0, parameters=[w], grad_clip=paddle.nn.ClipGradByGlobalNorm(5.0))
+        >>> (w * paddle.to_tensor([30.0, 40.0])).sum().backward(); opt.step(); w.tolist()
+        [-3.0, -4.0]
+    """
+
+    def __init__(self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False) -> None:
+        self.clip_norm, self.group_name, self.auto_skip_clip = float(clip_norm), group_name, auto_skip_clip
+
+    def __str__(self) -> str:
+        return f"Gradient Clip By GlobalNorm, global_norm={self.clip_norm:f}"
+
+    def key(self) -> tuple[Any, ...]:
+        """See ClipGradBase."""
+        return ("global_norm", self.clip_norm)
+
+
+def rule(key: tuple[Any, ...]) -> Rule:
+    """The function over arrays that a key stands for."""
+    return functools.partial(_RULES[key[0]], *key[1:])
+
+
+def _by_value(low: float, high: float, grads: Arrays) -> Arrays:
+    return [jnp.clip(g, low, high) for g in grads]
+
+
+def square_sum(g: Any) -> Any:
+    """Sum of squares; of low-precision numbers in float32."""
+    wide = g.astype(jnp.float32) if g.dtype.itemsize < 4 else g
+    return jnp.sum(jnp.square(jnp.abs(wide)))
+
+
+def _by_norm(limit: float, grads: Arrays) -> Arrays:
+    norms = [jnp.sqrt(square_sum(g)) for g in grads]
+    return [(g * (limit / jnp.maximum(n, limit))).astype(g.dtype) for g, n in zip(grads, norms, strict=True)]
+
+
+def _by_global_norm(limit: float, grads: Arrays) -> Arrays:
+    if not grads:
+        return []
+    norm = jnp.sqrt(sum(square_sum(g) for g in grads))
+    scale = limit / jnp.maximum(norm, limit)
+    return [(g * scale).astype(g.dtype) for g in grads]
+
+
+_RULES: dict[str, Callable[..., Arrays]] = {"value": _by_value, "norm": _by_norm, "global_norm": _by_global_norm}
+
+
+@functools.lru_cache(maxsize=256)
+def _bound(key: tuple[Any, ...], count: int) -> BoundOp:
+    clip = rule(key)
+
+    def clip_gradients(*grads: Any) -> Any:
+        return tuple(clip(list(grads)))
+
+    return BoundOp(Op(clip_gradients, "clip_gradients", grad=False), clip_gradients)

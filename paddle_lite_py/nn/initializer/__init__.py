@@ -1,0 +1,20 @@
+"""How parameters are drawn."""
+
+from .base import Initializer, calculate_gain, default_for, set_global_initializer
+from .fixed import Assign, Bilinear, Constant, Dirac
+from .random import (
+    KaimingNormal,
+    KaimingUniform,
+    Normal,
+    Orthogonal,
+    TruncatedNormal,
+    Uniform,
+    XavierNormal,
+    XavierUniform,
+)
+
+__all__ = [
+    *("Assign", "Bilinear", "Constant", "Dirac", "Initializer", "KaimingNormal", "KaimingUniform", "Normal"),
+    *("Orthogonal", "TruncatedNormal", "Uniform", "XavierNormal", "XavierUniform"),
+    *("calculate_gain", "default_for", "set_global_initializer"),
+]

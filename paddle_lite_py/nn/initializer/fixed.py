@@ -1,0 +1,87 @@
+"""Initializers that draw nothing: constants, given values, and kernels that pass or interpolate."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ...tensor import Tensor
+from .base import Initializer, Shape
+
+
+class Constant(Initializer):
+    """One value everywhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Linear(1, 2, bias_attr=paddle.nn.initializer.Constant(0.5)).bias.tolist()
+        [0.5, 0.5]
+    """
+
+    def __init__(self, value: float = 0.0) -> None:
+        self.value = value
+
+    def _values(self, shape: Shape) -> Any:
+        return np.full(shape, self.value)
+
+
+class Assign(Initializer):
+    """Given values: an array, a tensor or nested lists.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([2], "float32", default_initializer=paddle.nn.initializer.Assign([1.0, 2.0]))
+        >>> w.tolist()
+        [1.0, 2.0]
+    """
+
+    def __init__(self, value: Any, name: str | None = None) -> None:
+        self.value = value
+
+    def _values(self, shape: Shape) -> Any:
+        found = self.value.numpy() if isinstance(self.value, Tensor) else np.asarray(self.value)
+        if found.shape != shape:
+            raise ValueError(f"Assign: the value has the shape {list(found.shape)}, the parameter {list(shape)}")
+        return found
+
+
+class Dirac(Initializer):
+    """A convolution kernel that passes its input channels on, group by group.
+
+    Raises:
+        ValueError: if the kernel is not that of a 1-D to 3-D convolution, or its channels do not divide into groups.
+    """
+
+    def __init__(self, groups: int = 1, name: str | None = None) -> None:
+        if groups < 1:
+            raise ValueError(f"Dirac: groups is {groups}; expected at least 1")
+        self.groups = groups
+
+    def _values(self, shape: Shape) -> Any:
+        if len(shape) not in (3, 4, 5) or shape[0] % self.groups:
+            raise ValueError(f"Dirac: a kernel of 3 to 5 dimensions with channels in {self.groups} groups is expected, got {list(shape)}")
+        out = np.zeros(shape)
+        per_group = shape[0] // self.groups
+        middle = tuple(n // 2 for n in shape[2:])
+        for i in range(shape[0]):
+            if i % per_group < shape[1]:
+                out[(i, i % per_group, *middle)] = 1.0
+        return out
+
+
+class Bilinear(Initializer):
+    """The kernel of a transposed convolution that enlarges an image by bilinear interpolation.
+
+    Raises:
+        ValueError: if the kernel is not square with 4 dimensions.
+    """
+
+    def _values(self, shape: Shape) -> Any:
+        if len(shape) != 4 or shape[2] != shape[3]:
+            raise ValueError(f"Bilinear: a square kernel of 4 dimensions is expected, got {list(shape)}")
+        size = shape[3]
+        factor = (size + 1) // 2
+        centre = (2 * factor - 1 - factor % 2) / (2.0 * factor)
+        line = 1 - np.abs(np.arange(size) / factor - centre)
+        return np.broadcast_to(np.outer(line, line), shape)

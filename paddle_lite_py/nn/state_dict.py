@@ -1,0 +1,129 @@
+"""State of a layer by dotted name: collected, and loaded with a report of what did not fit."""
+
+from __future__ import annotations
+
+import warnings
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..tensor import Tensor
+
+
+class IncompatibleKeys(NamedTuple):
+    """What load_state_dict() found missing and unexpected."""
+
+    missing_keys: list[str]
+    unexpected_keys: list[str]
+
+
+class StateDict:
+    """The part of Layer that saves and loads."""
+
+    def state_dict(
+        self,
+        destination: dict[str, Tensor] | None = None,
+        include_sublayers: bool = True,
+        structured_name_prefix: str = "",
+        use_hook: bool = True,
+        keep_vars: bool = True,
+    ) -> dict[str, Tensor]:
+        """Parameters and persistable buffers by dotted name; the tensors are the layer's own, not copies.
+
+        Examples:
+            >>> import paddle_lite_py as paddle
+            >>> list(paddle.nn.Linear(2, 3).state_dict())
+            ['weight', 'bias']
+        """
+        return self._collect(destination, include_sublayers, structured_name_prefix, use_hook, False)
+
+    def to_static_state_dict(
+        self,
+        destination: dict[str, Tensor] | None = None,
+        include_sublayers: bool = True,
+        structured_name_prefix: str = "",
+        use_hook: bool = True,
+        keep_vars: bool = True,
+    ) -> dict[str, Tensor]:
+        """state_dict() with the buffers that are not persistable too."""
+        return self._collect(destination, include_sublayers, structured_name_prefix, use_hook, True)
+
+    def _collect(self: Any, out: Any, sublayers: bool, prefix: str, use_hook: bool, every: bool) -> dict[str, Tensor]:
+        out = OrderedDict() if out is None else out
+        for name, value in self._parameters.items():
+            if value is not None:
+                out[prefix + name] = value
+        for name, value in self._buffers.items():
+            if value is not None and (every or name not in self._non_persistable):
+                out[prefix + name] = value
+        for name, layer in self._sub_layers.items() if sublayers else ():
+            if layer is not None:
+                layer._collect(out, True, f"{prefix}{name}.", use_hook, every)
+        for hook in list(self._state_dict_hooks.values()) if use_hook else ():
+            changed = hook(out)
+            out = out if changed is None else changed
+        return out
+
+    def set_state_dict(
+        self: Any, state_dict: dict[str, Any], use_structured_name: bool = True
+    ) -> tuple[list[str], list[str]]:
+        """Load a state_dict(); what does not fit is left as it was, with a warning.
+
+        Arguments:
+            state_dict: tensors or NumPy arrays by name; they are converted to the dtype of this layer.
+            use_structured_name: True: the names are those of state_dict(); False: those of the parameters themselves.
+
+        Returns:
+            The names that the dict lacks (or has in another shape), and those that this layer has not.
+
+        Raises:
+            TypeError: if `state_dict` is not a dict.
+        """
+        missing, unexpected, fitting, notes = self._match(state_dict, use_structured_name)
+        for note in notes:
+            warnings.warn(note, stacklevel=2)
+        for tensor, value in fitting:
+            tensor.set_value(value)
+        return missing, unexpected
+
+    set_dict = load_dict = set_state_dict
+
+    def load_state_dict(self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False) -> IncompatibleKeys:
+        """set_state_dict() that raises if a name is missing, unexpected or of another shape, before it changes anything.
+
+        Raises:
+            RuntimeError: if `strict` and the names or shapes differ.
+        """
+        missing, unexpected, fitting, notes = self._match(state_dict, True)
+        if strict and (missing or unexpected):
+            lines = [*notes, *(f"{k} is in the dict, but not in the layer." for k in unexpected)]
+            raise RuntimeError(f"loading a state_dict into {type(self).__name__}:\n    " + "\n    ".join(lines))
+        for tensor, value in fitting:
+            tensor.set_value(value)
+        return IncompatibleKeys(missing, unexpected)
+
+    def _match(self, given: Any, structured: bool) -> tuple[list[str], list[str], list[tuple[Tensor, Any]], list[str]]:
+        if not isinstance(given, dict):
+            raise TypeError(f"a state_dict must be a dict of tensors by name, got {type(given).__name__}")
+        missing: list[str] = []
+        unexpected = dict.fromkeys(given)
+        fitting, notes = [], []
+        for key, tensor in self.state_dict(use_hook=False).items():
+            name = key if structured else tensor.name
+            problem = _misfit(name, tensor, given[name]) if name in given else f"{name} is not found in the provided dict."
+            if problem:
+                missing.append(key)
+                notes.append(f"Skip loading for {key}. {problem}")
+            else:
+                fitting.append((tensor, given[name]))
+                unexpected.pop(name, None)
+        return missing, list(unexpected), fitting, notes
+
+
+def _misfit(name: str, tensor: Tensor, value: Any) -> str:
+    """What is wrong with a value for a tensor; "" if nothing."""
+    if not isinstance(value, Tensor | np.ndarray | np.generic | int | float | list | tuple):
+        return f"{name} is a {type(value).__name__}, not an array."
+    shape = list(value.shape) if hasattr(value, "shape") else list(np.shape(value))
+    return "" if shape == tensor.shape else f"{name} receives a shape {shape}, but the expected shape is {tensor.shape}."

@@ -1,0 +1,285 @@
+"""What a layer holds: parameters, buffers and sublayers by name, and walks over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import jax
+
+from ..interpreter import config
+from ..tensor import Parameter, Tensor
+
+_STORES = ("_parameters", "_sub_layers", "_buffers")
+
+
+class Tree:
+    """The attributes of a layer that are parameters, buffers or sublayers live in a dict each."""
+
+    _parameters: dict[str, Parameter | None]
+    _sub_layers: dict[str, Any]
+    _buffers: dict[str, Tensor | None]
+    _non_persistable: set[str]
+
+    def __init__(self) -> None:
+        for store in _STORES:
+            object.__setattr__(self, store, {})
+        object.__setattr__(self, "_non_persistable", set())
+
+    # -- attributes ------------------------------------------------------------------------------------------------
+    def __getattr__(self, name: str) -> Any:
+        held = self.__dict__
+        for store in _STORES:
+            if store in held and name in held[store]:
+                return held[store][name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'{self._hint()}")
+
+    def _hint(self) -> str:
+        ready = "_parameters" in self.__dict__
+        return "" if ready else ": its __init__ must call super().__init__() first"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        store = self._store_for(name, value)
+        if store is None:
+            if self.__dict__.get(name, _ABSENT) is not value:
+                config.epoch += 1
+            object.__setattr__(self, name, value)
+            return
+        if store is not self._buffers:
+            config.epoch += 1
+        self._forget(name, store)
+        store[name] = value
+
+    def _store_for(self, name: str, value: Any) -> dict[str, Any] | None:
+        """The dict that keeps an attribute; None if it is an ordinary one."""
+        held = self.__dict__
+        if isinstance(value, Parameter):
+            return self._need("_parameters")
+        if isinstance(value, Tree):
+            return self._need("_sub_layers")
+        if "_parameters" not in held:
+            return None
+        if name in self._buffers and (value is None or isinstance(value, Tensor)):
+            return self._buffers
+        for store, kind in (("_parameters", "Parameter"), ("_sub_layers", "Layer"), ("_buffers", "Tensor")):
+            if name in held[store]:
+                if value is None:
+                    return held[store]
+                raise TypeError(
+                    f"'{type(self).__name__}.{name}' is one of its {store.strip('_').replace('_', '')}, so it can be set "
+                    f"to a {kind} or None, not a {type(value).__name__}; `del` it first to change its kind"
+                )
+        if isinstance(value, Tensor) and isinstance(value._data, jax.Array):
+            self._non_persistable.add(name)
+            return self._buffers
+        return None
+
+    def _need(self, store: str) -> dict[str, Any]:
+        if store not in self.__dict__:
+            raise AttributeError(f"{type(self).__name__}.__init__ must call super().__init__() before it sets attributes")
+        return self.__dict__[store]
+
+    def _forget(self, name: str, keep: Any = None) -> None:
+        """Remove an attribute from everywhere but one store."""
+        self.__dict__.pop(name, None)
+        for store in _STORES:
+            if self.__dict__[store] is not keep:
+                self.__dict__[store].pop(name, None)
+        if keep is not self._buffers:
+            self._non_persistable.discard(name)
+
+    def __delattr__(self, name: str) -> None:
+        config.epoch += 1
+        if any(name in self.__dict__.get(store, ()) for store in _STORES):
+            self._forget(name)
+        else:
+            object.__delattr__(self, name)
+
+    def __dir__(self) -> Iterable[str]:
+        return sorted({*super().__dir__(), *self._parameters, *self._buffers, *self._sub_layers})
+
+    # -- registering -----------------------------------------------------------------------------------------------
+    def _check_name(self, name: Any, store: dict[str, Any]) -> None:
+        if not isinstance(name, str):
+            raise TypeError(f"{type(self).__name__}: a name must be a string, got {type(name).__name__}")
+        if "." in name or not name:
+            raise KeyError(f"{type(self).__name__}: the name {name!r} must not be empty or have a '.'")
+        if name not in store and hasattr(self, name):
+            raise KeyError(f"{type(self).__name__} already has an attribute '{name}'")
+
+    def add_parameter(self, name: str, parameter: Parameter | None) -> Parameter | None:
+        """Register a parameter; it becomes the attribute `name`.
+
+        Raises:
+            TypeError: if it is not a Parameter or None.
+            KeyError: if the name has a dot, or another attribute has it.
+        """
+        self._check_name(name, self._parameters)
+        if parameter is not None and not isinstance(parameter, Parameter):
+            raise TypeError(f"parameter '{name}' must be a Parameter, got {type(parameter).__name__}; make one with create_parameter")
+        config.epoch += 1
+        self._parameters[name] = parameter
+        return parameter
+
+    register_parameter = add_parameter
+
+    def add_sublayer(self, name: str, sublayer: Any) -> Any:
+        """Register a sublayer; it becomes the attribute `name`.
+
+        Raises:
+            TypeError: if it is not a Layer or None.
+            KeyError: if another attribute has the name.
+        """
+        self._check_name(name.replace(".", "_") if isinstance(name, str) else name, self._sub_layers)
+        if sublayer is not None and not isinstance(sublayer, Tree):
+            raise TypeError(f"sublayer '{name}' of {type(self).__name__} must be a Layer, got {type(sublayer).__name__}")
+        config.epoch += 1
+        self._sub_layers[name] = sublayer
+        return sublayer
+
+    add_module = register_module = add_sublayer
+
+    def register_buffer(self, name: str, tensor: Tensor | None, persistable: bool = True) -> None:
+        """Register a tensor that is state but not trained; `persistable` says whether state_dict() has it.
+
+        Raises:
+            TypeError: if it is not a Tensor or None.
+            KeyError: if the name has a dot, or another attribute has it.
+        """
+        self._check_name(name, self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(f"buffer '{name}' of {type(self).__name__} must be a Tensor, got {type(tensor).__name__}")
+        self._buffers[name] = tensor
+        if persistable:
+            self._non_persistable.discard(name)
+        else:
+            self._non_persistable.add(name)
+
+    # -- walking ---------------------------------------------------------------------------------------------------
+    def named_children(self) -> Iterator[tuple[str, Any]]:
+        """(name, layer) of each direct sublayer, once."""
+        seen = set()
+        for name, layer in self._sub_layers.items():
+            if layer is not None and layer not in seen:
+                seen.add(layer)
+                yield name, layer
+
+    def children(self) -> Iterator[Any]:
+        """The direct sublayers."""
+        return (layer for _, layer in self.named_children())
+
+    def named_sublayers(
+        self,
+        prefix: str = "",
+        include_self: bool = False,
+        layers_set: set[Any] | None = None,
+        remove_duplicate: bool = True,
+    ) -> Iterator[tuple[str, Any]]:
+        """(dotted name, layer) of every sublayer, outer before inner.
+
+        Examples:
+            >>> import paddle_lite_py as paddle
+            >>> net = paddle.nn.Sequential(paddle.nn.Sequential(paddle.nn.ReLU()), paddle.nn.Tanh())
+            >>> [name for name, _ in net.named_sublayers()]
+            ['0', '0.0', '1']
+        """
+        seen = set() if layers_set is None else layers_set
+        if remove_duplicate and self in seen:
+            return
+        seen.add(self)
+        if include_self:
+            yield prefix, self
+        for name, layer in self._sub_layers.items():
+            if layer is not None:
+                below = f"{prefix}.{name}" if prefix else name
+                yield from layer.named_sublayers(below, True, seen, remove_duplicate)
+
+    def named_modules(self, memo: Any = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
+        """named_sublayers() with the layer itself."""
+        return self.named_sublayers(prefix, True, memo, remove_duplicate)
+
+    def sublayers(self, include_self: bool = False) -> list[Any]:
+        """Every sublayer, outer before inner."""
+        return [layer for _, layer in self.named_sublayers(include_self=include_self)]
+
+    def modules(self) -> Iterator[Any]:
+        """The layer itself and every sublayer."""
+        return iter(self.sublayers(include_self=True))
+
+    def _named_in(self, store: str, prefix: str, include_sublayers: bool, once: bool) -> Iterator[tuple[str, Any]]:
+        layers = self.named_sublayers(prefix, True, None, once) if include_sublayers else [(prefix, self)]
+        seen: set[int] = set()
+        for path, layer in layers:
+            for name, value in getattr(layer, store).items():
+                if value is not None and not (once and id(value) in seen):
+                    seen.add(id(value))
+                    yield f"{path}.{name}" if path else name, value
+
+    def named_parameters(
+        self, prefix: str = "", include_sublayers: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Parameter]]:
+        """(dotted name, parameter) of every parameter."""
+        return self._named_in("_parameters", prefix, include_sublayers, remove_duplicate)
+
+    def parameters(self, include_sublayers: bool = True) -> list[Parameter]:
+        """Every parameter, for an optimizer."""
+        return [p for _, p in self.named_parameters(include_sublayers=include_sublayers)]
+
+    def named_buffers(
+        self, prefix: str = "", include_sublayers: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """(dotted name, buffer) of every buffer."""
+        return self._named_in("_buffers", prefix, include_sublayers, remove_duplicate)
+
+    def buffers(self, include_sublayers: bool = True) -> list[Tensor]:
+        """Every buffer."""
+        return [b for _, b in self.named_buffers(include_sublayers=include_sublayers)]
+
+    # -- by dotted name --------------------------------------------------------------------------------------------
+    def get_sublayer(self, target: str) -> Any:
+        """The sublayer at a dotted name; "" is the layer itself.
+
+        Raises:
+            AttributeError: if there is none.
+        """
+        here: Any = self
+        for part in target.split(".") if target else ():
+            found = here._sub_layers.get(part)
+            if found is None:
+                raise AttributeError(f"{type(here).__name__} has no sublayer '{part}' (looking for '{target}')")
+            here = found
+        return here
+
+    get_submodule = get_sublayer
+
+    def get_parameter(self, target: str) -> Parameter:
+        """The parameter at a dotted name."""
+        return self._get("_parameters", target)
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer at a dotted name."""
+        return self._get("_buffers", target)
+
+    def _get(self, store: str, target: str) -> Any:
+        path, _, name = target.rpartition(".")
+        found = getattr(self.get_sublayer(path), store).get(name)
+        if found is None:
+            raise AttributeError(f"{type(self).__name__} has no {store.strip('_').removesuffix('s')} '{target}'")
+        return found
+
+    def set_sublayer(self, target: str, layer: Any, strict: bool = False) -> None:
+        """Put a layer at a dotted name.
+
+        Raises:
+            AttributeError: if `strict` and nothing stands there yet.
+        """
+        path, _, name = target.rpartition(".")
+        holder = self.get_sublayer(path)
+        if strict and name not in holder._sub_layers:
+            raise AttributeError(f"{type(self).__name__} has no sublayer '{target}' to replace")
+        setattr(holder, name, layer)
+
+    set_submodule = set_sublayer
+
+
+_ABSENT = object()

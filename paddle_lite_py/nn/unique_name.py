@@ -1,0 +1,45 @@
+"""Names of layers and parameters: a counter for each prefix."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+__all__ = ["generate", "guard", "switch"]
+
+_counts: Counter[str] = Counter()
+
+
+def generate(key: str) -> str:
+    """The next name with a prefix: `linear_0`, `linear_1`, ..."""
+    _counts[key] += 1
+    return f"{key}_{_counts[key] - 1}"
+
+
+def switch(new_generator: Counter[str] | None = None) -> Counter[str]:
+    """Count from zero again, or with another counter; returns the old one."""
+    global _counts
+    before, _counts = _counts, Counter() if new_generator is None else new_generator
+    return before
+
+
+@contextmanager
+def guard(new_generator: Counter[str] | None = None) -> Iterator[None]:
+    """Count anew within the block, so that two models built in such blocks have the same names."""
+    before = switch(new_generator)
+    try:
+        yield
+    finally:
+        switch(before)
+
+
+def snake_case(name: str) -> str:
+    """A class name as the prefix of a layer's name.
+
+    Examples:
+        >>> snake_case("BatchNorm2D"), snake_case("LSTMCell"), snake_case("MultiHeadAttention")
+        ('batch_norm2d', 'lstm_cell', 'multi_head_attention')
+    """
+    return re.sub(r"([a-z])([A-Z])", r"\1_\2", re.sub(r"(.)([A-Z][a-z]+)", r"\1_\2", name)).lower()

@@ -1,0 +1,254 @@
+"""Adam and its relatives with two moments: AdamW, Adamax, Lamb."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax.numpy as jnp
+
+from . import checks
+from .optimizer import Optimizer
+from .update import Slot, State
+
+
+def moments(grad: Any, state: State, beta1: float, beta2: float) -> tuple[Any, Any]:
+    """Running averages of the gradient and of its square."""
+    first = beta1 * state["moment1"] + (1 - beta1) * grad
+    return first, beta2 * state["moment2"] + (1 - beta2) * grad * grad
+
+
+def powers(state: State, beta1: float, beta2: float) -> State:
+    """The powers of the betas for the next step."""
+    return {"beta1_pow_acc": state["beta1_pow_acc"] * beta1, "beta2_pow_acc": state["beta2_pow_acc"] * beta2}
+
+
+def adam(
+    param: Any, grad: Any, state: State, lr: Any, beta1: float, beta2: float, epsilon: float, amsgrad: bool
+) -> tuple[Any, State]:
+    """One step of Adam (Kingma and Ba, 2014)."""
+    first, second = moments(grad, state, beta1, beta2)
+    new = {"moment1": first, "moment2": second, **powers(state, beta1, beta2)}
+    if amsgrad:
+        second = new["moment2_max"] = jnp.maximum(state["moment2_max"], second)
+    correction = jnp.sqrt(1 - state["beta2_pow_acc"]).astype(param.dtype)
+    rate = lr * correction / (1 - state["beta1_pow_acc"]).astype(param.dtype)
+    return param - rate * (first / (jnp.sqrt(second) + epsilon * correction)), new
+
+
+def adamw(param: Any, grad: Any, state: State, lr: Any, weight_decay: float, **betas: Any) -> tuple[Any, State]:
+    """One step of AdamW (Loshchilov and Hutter, 2017): the decay acts on the parameter itself."""
+    return adam(param * (1 - lr * weight_decay), grad, state, lr, **betas)
+
+
+class Adam(Optimizer):
+    """Adam: steps scaled by running averages of the gradient and of its square.
+
+    Arguments:
+        learning_rate: a number or an LRScheduler.
+        beta1, beta2: what is kept of the averages in a step.
+        epsilon: keeps the divisor from zero.
+        parameters: what to train, or groups of it.
+        weight_decay: a number, L2Decay or L1Decay, added to the gradient.
+        grad_clip: how to clip gradients.
+        lazy_mode, use_multi_tensor: accepted for compatibility; one compiled call updates everything anyway.
+        multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
+        amsgrad: divide by the largest average so far.
+
+    Raises:
+        ValueError: if a beta is not in [0, 1).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.optimizer.Adam(learning_rate=0.1, parameters=[w])
+        >>> (w * 3).sum().backward(); opt.step(); round(w.item(), 4)
+        0.9
+    """
+
+    _rule = staticmethod(adam)
+    _hyper: tuple[str, ...] = ("beta1", "beta2", "epsilon", "amsgrad")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        lazy_mode: bool = False,
+        multi_precision: bool = False,
+        use_multi_tensor: bool = False,
+        amsgrad: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._set_betas(beta1, beta2, epsilon, amsgrad)
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name, multi_precision)
+
+    def _set_betas(self, beta1: float, beta2: float, epsilon: float, amsgrad: bool = False) -> None:
+        who = type(self).__name__
+        checks.not_none(who, beta1=beta1, beta2=beta2, epsilon=epsilon)
+        checks.in_unit(who, beta1=beta1, beta2=beta2)
+        self._beta1, self._beta2, self._epsilon, self._amsgrad = float(beta1), float(beta2), float(epsilon), bool(amsgrad)
+        largest = (Slot("moment2_max"),) if amsgrad else ()
+        numbers = (Slot("beta1_pow_acc", self._beta1, scalar=True), Slot("beta2_pow_acc", self._beta2, scalar=True))
+        self._slots = (Slot("moment1"), Slot("moment2"), *largest, *numbers)
+
+
+class AdamW(Adam):
+    """Adam with the weight decay applied to the parameters themselves: param *= 1 - lr * weight_decay.
+
+    Arguments:
+        learning_rate: a number or an LRScheduler.
+        beta1, beta2, epsilon, amsgrad: as in Adam.
+        parameters: what to train, or groups of it.
+        weight_decay: a number.
+        lr_ratio: function of a parameter that gives a factor on its learning rate.
+        apply_decay_param_fun: function of a parameter's name that says whether it decays.
+        grad_clip: how to clip gradients.
+        multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> net = paddle.nn.Linear(2, 1)
+        >>> opt = paddle.optimizer.AdamW(
+        ...     0.1, parameters=net.parameters(), weight_decay=0.5, apply_decay_param_fun=lambda name: ".w_" in name)
+        >>> opt.state_dict()
+        {}
+    """
+
+    _rule = staticmethod(adamw)
+    _decoupled = True
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: Any = None,
+        weight_decay: Any = 0.01,
+        use_lowprecision_moment: bool = False,
+        lr_ratio: Callable[[Any], float] | None = None,
+        apply_decay_param_fun: Callable[[str], bool] | None = None,
+        grad_clip: Any = None,
+        lazy_mode: bool = False,
+        multi_precision: bool = False,
+        amsgrad: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._set_betas(beta1, beta2, epsilon, amsgrad)
+        self._lr_ratio, self._apply_decay_param_fun = lr_ratio, apply_decay_param_fun
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name, multi_precision)
+
+    def _decay_of(self, param: Any, options: dict[str, Any]) -> float:
+        if self._apply_decay_param_fun is not None and not self._apply_decay_param_fun(param.name):
+            return 0.0
+        coeff = options.get("weight_decay", self._weight_decay)
+        return 0.0 if coeff is None else float(getattr(coeff, "coeff", coeff))
+
+    def _factor(self, param: Any) -> float:
+        return 1.0 if self._lr_ratio is None else float(self._lr_ratio(param))
+
+
+class Adamax(Adam):
+    """Adam with the infinity norm in place of the second moment (Kingma and Ba, 2014).
+
+    Arguments:
+        learning_rate: a number or an LRScheduler.
+        beta1, beta2, epsilon, parameters, weight_decay, grad_clip: as in Adam.
+    """
+
+    _hyper = ("beta1", "beta2", "epsilon")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-8,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, beta1, beta2, epsilon, parameters, weight_decay, grad_clip, name=name)
+
+    def _set_betas(self, beta1: float, beta2: float, epsilon: float, amsgrad: bool = False) -> None:
+        super()._set_betas(beta1, beta2, epsilon)
+        self._slots = (Slot("moment"), Slot("inf_norm"), Slot("beta1_pow_acc", self._beta1, scalar=True))
+
+    @staticmethod
+    def _rule(
+        param: Any, grad: Any, state: State, lr: Any, beta1: float, beta2: float, epsilon: float
+    ) -> tuple[Any, State]:
+        moment = beta1 * state["moment"] + (1 - beta1) * grad
+        norm = jnp.maximum(jnp.abs(grad), beta2 * state["inf_norm"] + epsilon)
+        power = state["beta1_pow_acc"]
+        new = {"moment": moment, "inf_norm": norm, "beta1_pow_acc": power * beta1}
+        return param - lr / (1 - power).astype(param.dtype) * (moment / norm), new
+
+
+class Lamb(Adam):
+    """Adam with each parameter's step scaled to the parameter's own size (You et al., 2019).
+
+    Arguments:
+        learning_rate: a number or an LRScheduler.
+        lamb_weight_decay: decay, part of the step that is scaled.
+        beta1, beta2, epsilon, parameters, grad_clip: as in Adam.
+        exclude_from_weight_decay_fn: function of a parameter that says whether it is spared the decay.
+        multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
+        always_adapt: scale the step also where there is no decay.
+    """
+
+    _hyper = ("beta1", "beta2", "epsilon", "always_adapt")
+    _decoupled = True
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        lamb_weight_decay: float = 0.01,
+        beta1: float = 0.9,
+        beta2: float = 0.999,
+        epsilon: float = 1e-6,
+        parameters: Any = None,
+        grad_clip: Any = None,
+        exclude_from_weight_decay_fn: Callable[[Any], bool] | None = None,
+        multi_precision: bool = False,
+        always_adapt: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._exclude, self._always_adapt = exclude_from_weight_decay_fn, bool(always_adapt)
+        super().__init__(
+            learning_rate, beta1, beta2, epsilon, parameters, lamb_weight_decay, grad_clip, multi_precision=multi_precision, name=name
+        )
+
+    def _decay_of(self, param: Any, options: dict[str, Any]) -> float:
+        if self._exclude is not None and self._exclude(param):
+            return 0.0
+        return float(options.get("lamb_weight_decay", self._weight_decay))
+
+    @staticmethod
+    def _rule(
+        param: Any,
+        grad: Any,
+        state: State,
+        lr: Any,
+        beta1: float,
+        beta2: float,
+        epsilon: float,
+        always_adapt: bool,
+        weight_decay: float,
+    ) -> tuple[Any, State]:
+        first, second = moments(grad, state, beta1, beta2)
+        mean = first / (1 - state["beta1_pow_acc"]).astype(param.dtype)
+        square = second / (1 - state["beta2_pow_acc"]).astype(param.dtype)
+        step = mean / (jnp.sqrt(square) + epsilon) + weight_decay * param
+        new = {"moment1": first, "moment2": second, **powers(state, beta1, beta2)}
+        if weight_decay == 0.0 and not always_adapt:
+            return param - lr * step, new
+        size, length = jnp.linalg.norm(param.ravel()), jnp.linalg.norm(step.ravel())
+        ratio = jnp.where((size > 0) & (length > 0), size / jnp.where(length > 0, length, 1), 1)
+        return param - lr * ratio * step, new

@@ -1,0 +1,162 @@
+"""Optimizers that scale each element by its own past gradients: Adagrad, Adadelta, RMSProp, Rprop."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from .optimizer import Optimizer
+from .update import Slot, State
+
+
+class Adagrad(Optimizer):
+    """param -= lr * grad / (sqrt(sum of squared gradients) + epsilon) (Duchi et al., 2011).
+
+    Arguments:
+        learning_rate: a number or an LRScheduler.
+        epsilon: keeps the divisor from zero.
+        parameters, weight_decay, grad_clip: as in SGD.
+        initial_accumulator_value: start of the sum.
+    """
+
+    _hyper = ("epsilon",)
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        epsilon: float = 1e-6,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+        initial_accumulator_value: float = 0.0,
+    ) -> None:
+        self._epsilon = float(epsilon)
+        self._slots = (Slot("moment", float(initial_accumulator_value)),)
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+
+    @staticmethod
+    def _rule(param: Any, grad: Any, state: State, lr: Any, epsilon: float) -> tuple[Any, State]:
+        moment = state["moment"] + grad * grad
+        return param - lr * grad / (jnp.sqrt(moment) + epsilon), {"moment": moment}
+
+
+class Adadelta(Optimizer):
+    """Steps of the size of past steps over past gradients (Zeiler, 2012).
+
+    Arguments:
+        learning_rate: a number or an LRScheduler.
+        epsilon: keeps the divisor from zero.
+        rho: what is kept of the averages in a step.
+        parameters, weight_decay, grad_clip: as in SGD.
+    """
+
+    _slots = (Slot("_avg_squared_grad"), Slot("_avg_squared_update"))
+    _hyper = ("epsilon", "rho")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        epsilon: float = 1e-6,
+        rho: float = 0.95,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        self._epsilon, self._rho = float(epsilon), float(rho)
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+
+    @staticmethod
+    def _rule(param: Any, grad: Any, state: State, lr: Any, epsilon: float, rho: float) -> tuple[Any, State]:
+        grads = rho * state["_avg_squared_grad"] + (1 - rho) * grad * grad
+        step = grad * jnp.sqrt((state["_avg_squared_update"] + epsilon) / (grads + epsilon))
+        steps = rho * state["_avg_squared_update"] + (1 - rho) * step * step
+        return param - lr * step, {"_avg_squared_grad": grads, "_avg_squared_update": steps}
+
+
+class RMSProp(Optimizer):
+    """Steps divided by the root of the average squared gradient (Hinton, 2012), with momentum.
+
+    Arguments:
+        learning_rate: a number or an LRScheduler.
+        rho: what is kept of the average in a step.
+        epsilon: keeps the divisor from zero.
+        momentum: what is kept of the last step.
+        centered: divide by the standard deviation instead.
+        parameters, weight_decay, grad_clip: as in SGD.
+    """
+
+    _slots = (Slot("momentum"), Slot("mean_square"), Slot("mean_grad"))
+    _hyper = ("rho", "epsilon", "momentum", "centered")
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        rho: float = 0.95,
+        epsilon: float = 1e-6,
+        momentum: float = 0.0,
+        centered: bool = False,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        self._rho, self._epsilon, self._momentum, self._centered = float(rho), float(epsilon), float(momentum), bool(centered)
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+
+    @staticmethod
+    def _rule(
+        param: Any, grad: Any, state: State, lr: Any, rho: float, epsilon: float, momentum: float, centered: bool
+    ) -> tuple[Any, State]:
+        square = rho * state["mean_square"] + (1 - rho) * grad * grad
+        mean = rho * state["mean_grad"] + (1 - rho) * grad if centered else state["mean_grad"]
+        spread = square - mean * mean if centered else square
+        step = momentum * state["momentum"] + lr * grad / jnp.sqrt(spread + epsilon)
+        return param - step, {"momentum": step, "mean_square": square, "mean_grad": mean}
+
+
+class Rprop(Optimizer):
+    """Steps by the sign of the gradient alone, longer while it stays the same (Riedmiller and Braun, 1993).
+
+    Arguments:
+        learning_rate: the first step length.
+        learning_rate_range: bounds of the step length.
+        parameters, grad_clip: as in SGD.
+        etas: factors on the step length when the sign changes, and when it stays.
+        multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
+    """
+
+    _hyper = ("shortest", "longest", "shrink", "grow")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        learning_rate_range: tuple[float, float] = (1e-5, 50),
+        parameters: Any = None,
+        etas: tuple[float, float] = (0.5, 1.2),
+        grad_clip: Any = None,
+        multi_precision: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._shortest, self._longest = map(float, learning_rate_range)
+        self._shrink, self._grow = map(float, etas)
+        if not 0 < self._shortest <= self._longest:
+            raise ValueError(f"Rprop: learning_rate_range is {learning_rate_range}; expected 0 < lower <= upper")
+        if not 0 < self._shrink < 1 < self._grow:
+            raise ValueError(f"Rprop: etas is {etas}; expected 0 < first < 1 < second")
+        super().__init__(learning_rate, parameters, None, grad_clip, name, multi_precision)
+        self._slots = (Slot("prevs"), Slot("learning_rates", self.get_lr()))
+        for group in self._groups:
+            group.use(self._slots)
+
+    @staticmethod
+    def _rule(
+        param: Any, grad: Any, state: State, lr: Any, shortest: float, longest: float, shrink: float, grow: float
+    ) -> tuple[Any, State]:
+        agreement = grad * state["prevs"]
+        factor = jnp.where(agreement > 0, grow, jnp.where(agreement < 0, shrink, 1.0)).astype(param.dtype)
+        length = jnp.clip(state["learning_rates"] * factor, shortest, longest)
+        grad = jnp.where(agreement < 0, 0, grad)
+        return param - jnp.sign(grad) * length, {"prevs": grad, "learning_rates": length}

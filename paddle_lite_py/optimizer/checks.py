@@ -1,0 +1,86 @@
+"""Checks of what the user gives an optimizer."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable
+from typing import Any
+
+from ..nn.clip import ClipGradBase
+from ..tensor import Parameter, Tensor
+from .lr import LRScheduler
+
+
+def learning_rate(who: str, value: Any) -> Any:
+    """A number or scheduler."""
+    if isinstance(value, Tensor):
+        value = value.item()
+    if isinstance(value, LRScheduler):
+        return value
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise TypeError(f"{who}: learning_rate is {value!r:.60}; expected a number or an LRScheduler")
+    return float(value)
+
+
+def grad_clip(who: str, value: Any) -> Any:
+    """A way to clip, or None."""
+    if value is not None and not isinstance(value, ClipGradBase):
+        raise TypeError(f"{who}: grad_clip is a {type(value).__name__}; expected ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm")
+    return value
+
+
+def parameters(who: str, given: Any) -> list[Any]:
+    """A list of parameters, or of groups."""
+    if given is None:
+        raise ValueError(f"{who}: parameters is missing; pass model.parameters()")
+    if isinstance(given, Tensor | dict) or not isinstance(given, Iterable):
+        raise TypeError(f"{who}: parameters must be a list, got one {type(given).__name__}; write parameters=[...]")
+    out = list(given)
+    for i, entry in enumerate(out):
+        if isinstance(entry, dict) != isinstance(out[0], dict):
+            raise TypeError(f"{who}: parameters[{i}] is a {type(entry).__name__}, but parameters[0] a {type(out[0]).__name__}")
+        if isinstance(entry, dict) and "params" not in entry:
+            raise ValueError(f"{who}: the group parameters[{i}] has no 'params'; it has {', '.join(map(repr, entry))}")
+        if not isinstance(entry, dict | Tensor):
+            raise TypeError(f"{who}: parameters[{i}] is a {type(entry).__name__}; expected a Parameter")
+    return out
+
+
+def unshared(who: str, params: list[Any], others: list[Parameter]) -> list[Parameter]:
+    """The parameters, each once: none may be trained twice in a step."""
+    taken = {id(p): p for p in others}
+    out: dict[int, Parameter] = {}
+    for p in params:
+        if not isinstance(p, Tensor):
+            raise TypeError(f"{who}: a group holds a {type(p).__name__}; expected a Parameter")
+        if id(p) in taken:
+            raise ValueError(f"{who}: parameter '{p.name}' is in two groups")
+        if id(p) in out:
+            warnings.warn(f"{who}: parameter '{p.name}' is given twice; it is trained once", stacklevel=5)
+        out[id(p)] = p  # type: ignore[assignment]
+    return list(out.values())
+
+
+def in_unit(who: str, **values: float) -> None:
+    """Numbers in [0, 1)."""
+    for name, value in values.items():
+        if not isinstance(value, Tensor) and not 0 <= value < 1:
+            raise ValueError(f"{who}: {name} is {value}; expected a number in [0, 1)")
+
+
+def not_none(who: str, **values: Any) -> None:
+    """Values that must be given."""
+    for name, value in values.items():
+        if value is None:
+            raise ValueError(f"{who}: {name} is None; expected a number")
+
+
+def loaded(who: str, given: Any, steps: list[Any], params: list[Parameter]) -> None:
+    """Warn if nothing of a saved state belongs to these parameters."""
+    extra = {"LR_Scheduler", "master_weights"}
+    if not steps and set(given) - extra and params:
+        warnings.warn(
+            f"{who}.set_state_dict: none of the {len(given)} entries (such as '{next(iter(given))}') belongs to these parameters "
+            f"(such as '{params[0].name}'); the names must be those of the model that was saved",
+            stacklevel=4,
+        )

@@ -1,0 +1,173 @@
+"""Schedules that go up and down, or along a cosine."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+from .base import LRScheduler, positive
+
+
+def cosine(start: float, end: float, part: float) -> float:
+    """From start to end along half a cosine."""
+    return end + (start - end) / 2.0 * (math.cos(math.pi * part) + 1)
+
+
+def straight(start: float, end: float, part: float) -> float:
+    """From start to end along a line."""
+    return (end - start) * part + start
+
+
+class CosineAnnealingDecay(LRScheduler):
+    """From learning_rate to eta_min in T_max steps along a cosine, and up again (Loshchilov and Hutter, 2016).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> schedule = paddle.optimizer.lr.CosineAnnealingDecay(0.5, T_max=2)
+        >>> schedule.step(); round(schedule(), 4)
+        0.25
+    """
+
+    def __init__(
+        self, learning_rate: float, T_max: float, eta_min: float = 0, last_epoch: int = -1, verbose: bool = False
+    ) -> None:
+        positive("CosineAnnealingDecay", T_max=T_max)
+        self.T_max, self.eta_min = T_max, float(eta_min)
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self) -> float:
+        """See LRScheduler."""
+        return cosine(self.base_lr, self.eta_min, self.last_epoch / self.T_max)
+
+
+class CosineAnnealingWarmRestarts(LRScheduler):
+    """A cosine from learning_rate to eta_min in T_0 steps, then again, T_mult times longer each time.
+
+    Raises:
+        ValueError: if T_0 or T_mult is not a positive integer.
+    """
+
+    def __init__(
+        self,
+        learning_rate: float,
+        T_0: int,
+        T_mult: int = 1,
+        eta_min: float = 0,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        for name, value in (("T_0", T_0), ("T_mult", T_mult)):
+            if not isinstance(value, int) or value < 1:
+                raise ValueError(f"CosineAnnealingWarmRestarts: {name} is {value!r}; expected an integer of at least 1")
+        self.T_0, self.T_mult, self.eta_min = T_0, T_mult, float(eta_min)
+        super().__init__(learning_rate, last_epoch, verbose)
+
+    def get_lr(self) -> float:
+        """See LRScheduler."""
+        done, length = self.last_epoch, self.T_0
+        if self.T_mult == 1:
+            done %= length
+        while done >= length:
+            done -= length
+            length *= self.T_mult
+        return cosine(self.base_lr, self.eta_min, done / length)
+
+
+class OneCycleLR(LRScheduler):
+    """Up to max_learning_rate and down to end_learning_rate within total_steps (Smith and Topin, 2017).
+
+    Arguments:
+        max_learning_rate: the top.
+        total_steps: of the whole cycle.
+        divide_factor: the first rate is the top divided by it.
+        end_learning_rate: the last rate.
+        phase_pct: part of the steps that go up.
+        anneal_strategy: "cos" or "linear".
+        three_phase: go down as fast as up, to the first rate, and then to the last.
+    """
+
+    def __init__(
+        self,
+        max_learning_rate: float,
+        total_steps: int,
+        divide_factor: float = 25.0,
+        end_learning_rate: float = 0.0001,
+        phase_pct: float = 0.3,
+        anneal_strategy: str = "cos",
+        three_phase: bool = False,
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        positive("OneCycleLR", total_steps=total_steps, max_learning_rate=max_learning_rate)
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(f"OneCycleLR: anneal_strategy is {anneal_strategy!r}; expected 'cos' or 'linear'")
+        if not 0 <= phase_pct <= 1:
+            raise ValueError(f"OneCycleLR: phase_pct is {phase_pct}; expected a number in [0, 1]")
+        first = max_learning_rate / divide_factor
+        top = phase_pct * total_steps - 1
+        stops = [(0.0, first), (top, max_learning_rate)]
+        if three_phase:
+            stops.append((2 * top, first))
+        self._stops = [*stops, (total_steps - 1.0, end_learning_rate)]
+        self.total_steps, self._anneal = total_steps, cosine if anneal_strategy == "cos" else straight
+        super().__init__(first, last_epoch, verbose)
+
+    def get_lr(self) -> float:
+        """See LRScheduler."""
+        step = self.last_epoch
+        if step > self.total_steps:
+            raise ValueError(f"OneCycleLR: step {step} is beyond total_steps, {self.total_steps}")
+        for (start, low), (end, high) in zip(self._stops, self._stops[1:], strict=False):
+            if step <= end or end == self._stops[-1][0]:
+                return self._anneal(low, high, (step - start) / (end - start))
+        raise AssertionError("unreachable")
+
+
+class CyclicLR(LRScheduler):
+    """Between two rates up and down (Smith, 2015).
+
+    Arguments:
+        base_learning_rate, max_learning_rate: the bounds.
+        step_size_up, step_size_down: steps of the two halves; the second is like the first by default.
+        mode: "triangular", "triangular2" (half the height each time) or "exp_range" (height times exp_gamma**step).
+        exp_gamma: of "exp_range".
+        scale_fn: function that gives the height instead, of the cycle's or the step's number as scale_mode says.
+        scale_mode: "cycle" or "iterations".
+    """
+
+    def __init__(
+        self,
+        base_learning_rate: float,
+        max_learning_rate: float,
+        step_size_up: int,
+        step_size_down: int | None = None,
+        mode: str = "triangular",
+        exp_gamma: float = 1.0,
+        scale_fn: Callable[[float], float] | None = None,
+        scale_mode: str = "cycle",
+        last_epoch: int = -1,
+        verbose: bool = False,
+    ) -> None:
+        if mode not in ("triangular", "triangular2", "exp_range") and scale_fn is None:
+            raise ValueError(f"CyclicLR: mode is {mode!r}; expected 'triangular', 'triangular2' or 'exp_range'")
+        if scale_mode not in ("cycle", "iterations"):
+            raise ValueError(f"CyclicLR: scale_mode is {scale_mode!r}; expected 'cycle' or 'iterations'")
+        down = step_size_up if step_size_down is None else step_size_down
+        positive("CyclicLR", step_size_up=step_size_up, step_size_down=down)
+        self.max_lr, self.up, self.length = float(max_learning_rate), step_size_up, step_size_up + down
+        self.mode, self.exp_gamma, self.scale_fn = mode, exp_gamma, scale_fn
+        self.by_cycle = scale_mode == "cycle" if scale_fn else mode != "exp_range"
+        super().__init__(base_learning_rate, last_epoch, verbose)
+
+    def _height(self, number: float) -> float:
+        if self.scale_fn is not None:
+            return self.scale_fn(number)
+        return {"triangular": 1.0, "triangular2": 0.5 ** (number - 1)}.get(self.mode, self.exp_gamma**number)
+
+    def get_lr(self) -> float:
+        """See LRScheduler."""
+        cycle = 1 + self.last_epoch // self.length
+        done = 1.0 + self.last_epoch / self.length - cycle
+        peak = self.up / self.length
+        part = done / peak if done <= peak else (1 - done) / (1 - peak)
+        return self.base_lr + (self.max_lr - self.base_lr) * part * self._height(cycle if self.by_cycle else self.last_epoch)

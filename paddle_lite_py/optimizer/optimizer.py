@@ -1,0 +1,271 @@
+"""The base of optimizers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..eager import EAGER
+from ..executor import donatable
+from ..interpreter import no_grad, state
+from ..tensor import ZEROS, Parameter, Tensor, wrap
+from . import checks
+from .group import Group
+from .lr import LRScheduler
+from .update import Recipe, Rule, Setting, Slot, compiled, operator
+
+
+class Optimizer:
+    """Base of all optimizers: a subclass names its accumulators and its rule.
+
+    Arguments:
+        learning_rate: a number or an LRScheduler.
+        parameters: what to train: parameters, or dicts {"params": [...], "learning_rate": factor, ...} of groups
+            with settings of their own.
+        weight_decay: a number or L2Decay: added to the gradient as coeff * parameter; L1Decay likewise.
+        grad_clip: ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm; applied before the decay.
+
+    Raises:
+        TypeError: if an argument is of the wrong kind.
+    """
+
+    _slots: tuple[Slot, ...] = ()
+    _rule: Rule
+    # The hyperparameters that the rule takes; each is an attribute of the same name with a leading "_".
+    _hyper: tuple[str, ...] = ()
+    # True: the rule itself decays the parameter by its argument `weight_decay`.
+    _decoupled = False
+
+    def __init__(
+        self,
+        learning_rate: Any,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+        multi_precision: bool = False,
+    ) -> None:
+        who = type(self).__name__
+        self._learning_rate: float | LRScheduler = checks.learning_rate(who, learning_rate)
+        self._grad_clip = checks.grad_clip(who, grad_clip)
+        self.regularization = self._weight_decay = weight_decay
+        self._name, self._multi_precision = name, multi_precision
+        self._param_groups: list[Any] = checks.parameters(who, parameters)
+        self._groups: list[Group] = []
+        self._rates: dict[float, Any] = {}
+        self._zeros: dict[Any, Any] = {}
+        grouped = bool(self._param_groups) and isinstance(self._param_groups[0], dict)
+        for given in self._param_groups if grouped else [{"params": self._param_groups}]:
+            self._add_group(given)
+
+    def _add_group(self, given: dict[str, Any]) -> None:
+        params = list(given["params"]) if isinstance(given["params"], list | tuple) else [given["params"]]
+        params = checks.unshared(type(self).__name__, params, self._parameter_list)
+        options = {k: v for k, v in given.items() if k != "params"}
+        self._groups.append(Group(params, options, self._slots))
+
+    def _add_param_group(self, param_group: dict[str, Any]) -> None:
+        self._param_groups.append(param_group)
+        self._add_group(param_group)
+
+    @property
+    def _parameter_list(self) -> list[Parameter]:
+        return [p for group in self._groups for p in group.params]
+
+    # -- learning rate ---------------------------------------------------------------------------------------------
+    def get_lr(self) -> float:
+        """The learning rate of the next step.
+
+        Examples:
+            >>> import paddle_lite_py as paddle
+            >>> w = paddle.create_parameter([1], "float32")
+            >>> paddle.optimizer.SGD(0.5, parameters=[w]).get_lr()
+            0.5
+        """
+        rate = self._learning_rate
+        return float(rate()) if isinstance(rate, LRScheduler) else rate
+
+    def set_lr(self, value: float) -> None:
+        """Change the learning rate.
+
+        Raises:
+            RuntimeError: if a scheduler sets it.
+        """
+        if isinstance(self._learning_rate, LRScheduler):
+            raise RuntimeError("set_lr: an LRScheduler sets the learning rate of this optimizer; change the scheduler instead")
+        self._learning_rate = checks.learning_rate("set_lr", float(value))
+
+    def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
+        """Let a scheduler set the learning rate."""
+        if not isinstance(scheduler, LRScheduler):
+            raise TypeError(f"set_lr_scheduler: an LRScheduler is expected, got {type(scheduler).__name__}")
+        self._learning_rate = scheduler
+
+    def _rate(self) -> Any:
+        """The learning rate as an array: an input of the update, so that a new one compiles nothing."""
+        value = self.get_lr()
+        found = self._rates.get(value)
+        if found is None:
+            self._rates.clear()
+            found = self._rates[value] = jax.device_put(np.float32(value))
+        return found
+
+    # -- stepping --------------------------------------------------------------------------------------------------
+    def step(self) -> None:
+        """Update every parameter that has a gradient; the others are left alone.
+
+        Examples:
+            >>> import paddle_lite_py as paddle
+            >>> net = paddle.nn.Linear(2, 1)
+            >>> opt = paddle.optimizer.Adam(learning_rate=0.1, parameters=net.parameters())
+            >>> net(paddle.ones([4, 2])).mean().backward()
+            >>> opt.step(); opt.clear_grad()
+        """
+        for group in self._groups:
+            active = [i for i, p in enumerate(group.params) if p._grad is not None and not p.stop_gradient]
+            if active:
+                self._update(group, active, [_gradient(group.params[i], self._zeros) for i in active])
+
+    def _update(self, group: Group, active: list[int], grads: list[Tensor]) -> None:
+        group.start(active, self._multi_precision)
+        clip = group.options.get("grad_clip", self._grad_clip)
+        if clip is not None and clip.key() is None:
+            pairs = clip([(group.params[i], g) for i, g in zip(active, grads, strict=True)])
+            grads, clip = [g for _, g in pairs], None
+        settings = tuple([self._setting(group, i) for i in active])
+        recipe = Recipe(self.type, type(self)._rule, self._slots, settings, clip.key() if clip is not None else None)
+        handles = group.handles(active)
+        if state.interpreter is EAGER:
+            new = compiled(recipe)(self._rate(), [g._data for g in grads], donatable([h._data for h in handles]))
+            for handle, array in zip(handles, new, strict=True):
+                handle.__dict__["_data"] = array  # not through Parameter.__setattr__: the hot path
+            return
+        rate = state.interpreter.provide(self._rate)
+        with no_grad():
+            made = state.interpreter.run(operator(recipe), (rate, *grads, *handles))
+        for handle, tensor in zip(handles, made, strict=True):
+            handle._set_payload(tensor._data)
+
+    def _setting(self, group: Group, i: int) -> Setting:
+        param, options = group.params[i], group.options
+        rate = options.get("learning_rate", 1.0) * param.optimize_attr["learning_rate"]
+        decay, coeff, hyper = "", 0.0, self._hyper_of(options)
+        if self._decoupled:
+            hyper += (("weight_decay", self._decay_of(param, options)),)
+        if (found := param.regularizer or (None if self._decoupled else options.get("weight_decay", self._weight_decay))) is not None:
+            decay, coeff = (found.kind, found.coeff) if hasattr(found, "kind") else ("l2", float(found))
+        return Setting(i, self._factor(param) * rate, decay, coeff, param.need_clip, hyper, group.masters[i] is not None)
+
+    def _hyper_of(self, options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
+        return tuple([(k, options[k] if k in options else getattr(self, f"_{k}")) for k in self._hyper])
+
+    def _decay_of(self, param: Parameter, options: dict[str, Any]) -> float:
+        """The decay that the rule itself applies to a parameter."""
+        raise NotImplementedError
+
+    def _factor(self, param: Parameter) -> float:
+        """A factor on the learning rate of a parameter."""
+        return 1.0
+
+    def minimize(
+        self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+    ) -> tuple[list[Any], list[tuple[Parameter, Tensor]]]:
+        """step(), after the user's loss.backward().
+
+        Returns:
+            An empty list, and the (parameter, gradient) pairs.
+        """
+        pairs = [(p, p.grad) for p in self._parameter_list if p._grad is not None and not p.stop_gradient]
+        self.step()
+        return [], pairs
+
+    def apply_gradients(self, params_grads: list[tuple[Parameter, Tensor]]) -> list[Any]:
+        """Update with given gradients."""
+        given = {id(p): g for p, g in params_grads if g is not None}
+        for group in self._groups:
+            active = [i for i, p in enumerate(group.params) if id(p) in given]
+            if active:
+                self._update(group, active, [given[id(group.params[i])] for i in active])
+        return []
+
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Set all gradients to zeros (the default) or None."""
+        for group in self._groups:
+            for p in group.params:
+                if not p.stop_gradient:
+                    p.clear_gradient(set_to_zero)
+
+    clear_gradients = clear_grad
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Set all gradients to None (the default) or zeros."""
+        self.clear_grad(not set_to_none)
+
+    # -- saving ----------------------------------------------------------------------------------------------------
+    def state_dict(self) -> dict[str, Any]:
+        """The accumulators by name, the master weights, and the state of the scheduler."""
+        out: dict[str, Any] = {}
+        masters: dict[str, Tensor] = {}
+        for group in self._groups:
+            out.update(group.state_dict())
+            masters.update({p.name: m for p, m in zip(group.params, group.masters, strict=True) if m is not None})
+        if masters:
+            out["master_weights"] = masters
+        if isinstance(self._learning_rate, LRScheduler):
+            out["LR_Scheduler"] = self._learning_rate.state_dict()
+        return out
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Load what state_dict() gave; parameters are found by their names.
+
+        Raises:
+            ValueError: if a shape does not fit; nothing is changed then.
+        """
+        steps: list[Callable[[], None]] = [s for g in self._groups for s in g.plan_load(state_dict)]
+        checks.loaded(type(self).__name__, state_dict, steps, self._parameter_list)
+        for step in steps:
+            step()
+        masters = state_dict.get("master_weights", {})
+        for group in self._groups:
+            for i, p in enumerate(group.params):
+                if p.name in masters:
+                    group.masters[i] = wrap(jnp.asarray(np.asarray(masters[p.name]), jnp.float32))
+        if isinstance(self._learning_rate, LRScheduler) and "LR_Scheduler" in state_dict:
+            self._learning_rate.set_state_dict(state_dict["LR_Scheduler"])
+
+    load_state_dict = set_dict = set_state_dict
+
+    @property
+    def type(self) -> str:
+        """Name of the rule."""
+        return type(self).__name__.lower()
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(learning_rate={self.get_lr():g}, parameters={len(self._parameter_list)})"
+
+
+def _gradient(param: Parameter, zeros: dict[Any, Any]) -> Tensor:
+    """The gradient of a parameter for the current interpreter."""
+    grad = param._grad
+    if grad is ZEROS:
+        key = (tuple(param._data.shape), param._data.dtype)
+        if key not in zeros:
+            zeros[key] = wrap(jax.device_put(np.zeros(*key)))
+        return zeros[key]
+    if state.interpreter is not EAGER and isinstance(grad._data, jax.Array):
+        # Accumulated outside of the program: each run takes what is there then.
+        return state.interpreter.provide(lambda: _accumulated(param))
+    return grad
+
+
+def _accumulated(param: Parameter) -> Any:
+    if param._grad is None:
+        raise RuntimeError(
+            f"the static function was traced when '{param.name}' had a gradient from outside, and now it has none; "
+            "call backward() before it, or inside it"
+        )
+    return param.grad._data

@@ -1,0 +1,95 @@
+"""Stochastic gradient descent, plain and with momentum."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .optimizer import Optimizer
+from .update import Slot, State
+
+
+class SGD(Optimizer):
+    """param -= lr * grad.
+
+    Arguments:
+        learning_rate: a number or an LRScheduler.
+        parameters: what to train, or groups of it.
+        weight_decay: a number, L2Decay or L1Decay.
+        grad_clip: how to clip gradients.
+        multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.optimizer.SGD(0.5, parameters=[w])
+        >>> (w * 3).sum().backward(); opt.step(); w.item()
+        -0.5
+    """
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        parameters: Any = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        multi_precision: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name, multi_precision)
+
+    @staticmethod
+    def _rule(param: Any, grad: Any, state: State, lr: Any) -> tuple[Any, State]:
+        return param - lr * grad, state
+
+
+class Momentum(Optimizer):
+    """SGD with momentum: velocity = momentum * velocity + grad; param -= lr * velocity.
+
+    Arguments:
+        learning_rate: a number or an LRScheduler.
+        momentum: what is kept of the velocity.
+        parameters: what to train, or groups of it.
+        use_nesterov: param -= lr * (grad + momentum * velocity) (Nesterov, 1983).
+        weight_decay: a number, L2Decay or L1Decay.
+        grad_clip: how to clip gradients.
+        multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
+        rescale_grad: factor on the gradients.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(0.0))
+        >>> opt = paddle.optimizer.Momentum(0.1, momentum=0.5, parameters=[w])
+        >>> for _ in range(2):
+        ...     (w * 1).sum().backward(); opt.step(); opt.clear_grad()
+        >>> round(w.item(), 4)
+        -0.25
+    """
+
+    _slots = (Slot("velocity"),)
+    _hyper = ("momentum", "use_nesterov", "rescale_grad")
+
+    def __init__(
+        self,
+        learning_rate: Any = 0.001,
+        momentum: float = 0.9,
+        parameters: Any = None,
+        use_nesterov: bool = False,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        multi_precision: bool = False,
+        rescale_grad: float = 1.0,
+        use_multi_tensor: bool = False,
+        name: str | None = None,
+    ) -> None:
+        self._momentum, self._use_nesterov, self._rescale_grad = float(momentum), bool(use_nesterov), float(rescale_grad)
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name, multi_precision)
+
+    @staticmethod
+    def _rule(
+        param: Any, grad: Any, state: State, lr: Any, momentum: float, use_nesterov: bool, rescale_grad: float
+    ) -> tuple[Any, State]:
+        if rescale_grad != 1.0:
+            grad = grad * rescale_grad
+        velocity = momentum * state["velocity"] + grad
+        step = grad + momentum * velocity if use_nesterov else velocity
+        return param - lr * step, {"velocity": velocity}

@@ -1,0 +1,117 @@
+"""The update of all parameters as one function of arrays: clip, decay, then the optimizer's rule for each parameter."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from ..nn import clip
+from ..op import BoundOp, Op
+
+State = dict[str, Any]
+# (parameter, gradient, state, learning rate, **hyperparameters) -> (parameter, state): pure, of arrays.
+Rule = Callable[..., tuple[Any, State]]
+
+
+class Slot(NamedTuple):
+    """One kind of accumulator: an array like the parameter, or one number for it."""
+
+    name: str
+    fill: float = 0.0
+    scalar: bool = False
+    lead: int | None = None  # a first dimension before those of the parameter
+
+
+class Setting(NamedTuple):
+    """What is fixed for one parameter in an update."""
+
+    row: int  # where its numbers stand in the scalar accumulators
+    rate: float  # factor on the learning rate
+    decay: str  # "l1", "l2" or "": what is added to its gradient
+    coeff: float
+    clips: bool
+    hyper: tuple[tuple[str, float], ...]
+    master: bool  # its float32 copy is what is trained
+
+
+class Recipe(NamedTuple):
+    """All that the compiled update depends on, apart from shapes: its key."""
+
+    name: str
+    rule: Rule
+    slots: tuple[Slot, ...]
+    settings: tuple[Setting, ...]
+    clip: tuple[Any, ...] | None
+
+    def split(self, mutable: list[Any]) -> tuple[list[Any], list[Any], dict[str, list[Any]], dict[str, Any]]:
+        """The arrays that an update changes: parameters, masters, array accumulators and scalar ones by slot."""
+        it = iter(mutable)
+        params = [next(it) for _ in self.settings]
+        masters = [next(it) if s.master else None for s in self.settings]
+        arrays = {slot.name: [next(it) for _ in self.settings] for slot in self.slots if not slot.scalar}
+        return params, masters, arrays, {slot.name: next(it) for slot in self.slots if slot.scalar}
+
+
+def update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> list[Any]:
+    """New values of all that an update changes, in the same order."""
+    params, masters, arrays, scalars = recipe.split(mutable)
+    wide = [_wide(p) if m is None else m for p, m in zip(params, masters, strict=True)]
+    grads = [g.astype(w.dtype) for g, w in zip(_clipped(recipe, grads), wide, strict=True)]
+    found = [
+        _one(recipe, s, w, g, lr, {k: v[i] for k, v in arrays.items()} | {k: v[s.row] for k, v in scalars.items()})
+        for i, (s, w, g) in enumerate(zip(recipe.settings, wide, grads, strict=True))
+    ]
+    out = [new.astype(p.dtype) for (new, _), p in zip(found, params, strict=True)]
+    out += [new for (new, _), m in zip(found, masters, strict=True) if m is not None]
+    out += [found[i][1][k].astype(a.dtype) for k, v in arrays.items() for i, a in enumerate(v)]
+    rows = jnp.array([s.row for s in recipe.settings])
+    return out + [
+        v.at[rows].set(jnp.stack([f[1][k] for f in found]).astype(v.dtype), unique_indices=True) for k, v in scalars.items()
+    ]
+
+
+def _wide(x: Any) -> Any:
+    """Low-precision parameters are updated in float32."""
+    return x.astype(jnp.float32) if x.dtype.itemsize < 4 else x
+
+
+def _clipped(recipe: Recipe, grads: list[Any]) -> list[Any]:
+    if recipe.clip is None:
+        return grads
+    clipped = iter(clip.rule(recipe.clip)([g for g, s in zip(grads, recipe.settings, strict=True) if s.clips]))
+    return [next(clipped) if s.clips else g for g, s in zip(grads, recipe.settings, strict=True)]
+
+
+def _one(recipe: Recipe, setting: Setting, param: Any, grad: Any, lr: Any, state: State) -> tuple[Any, State]:
+    if setting.decay == "l2":
+        grad = grad + setting.coeff * param
+    elif setting.decay == "l1":
+        grad = grad + setting.coeff * jnp.sign(param)
+    rate = lr.astype(param.dtype) * setting.rate
+    return recipe.rule(param, grad, state, rate, **dict(setting.hyper))
+
+
+@functools.lru_cache(maxsize=128)
+def compiled(recipe: Recipe) -> Callable[[Any, list[Any], list[Any]], list[Any]]:
+    """The update as one executable, which reuses the memory of what it changes."""
+
+    def run(lr: Any, grads: list[Any], mutable: list[Any]) -> list[Any]:
+        return update(recipe, lr, grads, mutable)
+
+    run.__name__ = run.__qualname__ = recipe.name
+    return jax.jit(run, donate_argnums=(2,))
+
+
+@functools.lru_cache(maxsize=128)
+def operator(recipe: Recipe) -> BoundOp:
+    """The update as one operator of a Program: (learning rate, gradients, what it changes) -> what it changes."""
+    n = len(recipe.settings)
+
+    def run(*flat: Any) -> Any:
+        return tuple(update(recipe, flat[0], list(flat[1 : n + 1]), list(flat[n + 1 :])))
+
+    return BoundOp(Op(run, recipe.name, grad=False), run)
