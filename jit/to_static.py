@@ -93,7 +93,7 @@ class StaticFunction:
 
     # -- calling ---------------------------------------------------------------------------------------------------
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and mode.interpreter is EAGER:
+        if not kwargs and mode.interpreter is EAGER and settings.enabled:
             key: Any = [mode.grad_enabled]
             for a in args:
                 if a.__class__ is not Tensor:
@@ -181,7 +181,9 @@ class StaticFunction:
         names = spec.argument_names(self._function, args, kwargs)
         self.last_call = tuple([InputSpec.from_tensor(a) if isinstance(a, Tensor) else a for a in args])
         traced = self.trace(structure, shapes, [not t.stop_gradient for t in tensors], names)
-        return Entry(Executable(traced, self.__name__), guards.of_function(self._function), guards.of_layers(traced.layers))
+        owner = getattr(self._function, "__self__", None)
+        layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
+        return Entry(Executable(traced, self.__name__), guards.of_function(self._function), guards.of_layers(layers))
 
     def trace(self, structure: Any, shapes: list[Any], grads: list[bool], names: list[str]) -> Traced:
         """Trace the function for given arguments."""

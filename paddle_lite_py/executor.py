@@ -189,11 +189,12 @@ class Executable:
 class StaticPull(BoundOp):
     """The backward of a compiled forward: its arrays are the residuals."""
 
-    __slots__ = ("specs", "tree")
+    __slots__ = ("n_saved", "specs", "tree")
 
     def __init__(self, name: str, tree: Any, specs: list[Any]) -> None:
         super().__init__(Op(_no_forward, name), _no_forward)
         self.tree = tree
+        self.n_saved = tree.num_leaves
         self.specs = specs
 
     def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:

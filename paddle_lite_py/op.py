@@ -33,6 +33,8 @@ class BoundOp:
     __slots__ = ("__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "layout", "op")
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
+    # How many arrays a node of it saves, where that is not one for each argument.
+    n_saved = 0
 
     def __init__(self, op: Op, fn: Callable[..., Any], attrs: tuple[Any, ...] = (), layout: Layout = None) -> None:
         self.op = op
