@@ -105,7 +105,10 @@ class Executable:
     def run(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, without a gradient."""
         if self.plain:
-            return wrap(self.jitted(*[h._data for h in self.fixed], *[a._data for a in args]))
+            arrays = [h._data for h in self.fixed]
+            for a in args:
+                arrays.append(a._data)
+            return wrap(self.jitted(*arrays))
         arrays = [h._data for h in self.mutable]
         if arrays and self.donates:
             arrays = donatable(arrays)
