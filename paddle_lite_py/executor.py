@@ -29,30 +29,6 @@ def donatable(arrays: list[Any]) -> list[Any]:
     return arrays
 
 
-class Checks:
-    """The asserts and raises of a program, by number; the code is 0 while none has failed."""
-
-    def __init__(self) -> None:
-        self.code = wrap(jnp.zeros((), jnp.int32))
-        self._makers: list[tuple[Callable[[], BaseException], Any]] = []
-
-    def add(self, make: Callable[[], BaseException], where: Any) -> int:
-        """Number of a new check."""
-        self._makers.append((make, where))
-        return len(self._makers)
-
-    def texts(self) -> list[dict[str, str]]:
-        """Type and text of each error, for a file."""
-        return [{"type": type(e).__name__, "text": str(e)} for e in (make() for make, _ in self._makers)]
-
-    def failure(self, number: int) -> BaseException:
-        """The error of the check that failed."""
-        make, where = self._makers[number - 1]
-        error = make()
-        error.add_note(f"raised by the static program for {where}: {getattr(where, 'source', '')}".rstrip(": "))
-        return error
-
-
 def _worth_donating(handles: list[Tensor]) -> bool:
     """On the CPU only for much state: reusing buffers saves memory but makes XLA's loops slower there."""
     return jax.default_backend() != "cpu" or sum(h._data.nbytes for h in handles) >= MIN_DONATED_BYTES
