@@ -60,3 +60,7 @@ from .random import Generator, get_rng_state, seed, set_rng_state  # noqa: E402
 from .tensor import Tensor, install_methods  # noqa: E402
 
 install_methods()
+
+from . import nn, optimizer, regularizer  # noqa: E402
+from .nn import create_parameter  # noqa: E402
+from .param_attr import ParamAttr  # noqa: E402

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from .. import dtype as dtypes
+from .. import dtypes
 from .. import place as places
 from ..eager import EAGER
 from ..interpreter import use

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtype as dtypes
+from ... import dtypes
 from ...tensor import Tensor
 
 Shape = tuple[int, ...]
