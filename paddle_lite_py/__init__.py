@@ -64,3 +64,7 @@ install_methods()
 from . import nn, optimizer, regularizer  # noqa: E402
 from .nn import create_parameter  # noqa: E402
 from .param_attr import ParamAttr  # noqa: E402
+
+__version__ = "0.1.0"
+
+import paddle_lite_py.jit as jit  # noqa: E402

@@ -11,13 +11,14 @@ import jax.numpy as jnp
 
 from . import structure as nested
 from .lower import lower
-from .op import BoundOp, Op, cotangent
+from .op import BoundOp, Op, cotangent, xla_jit
 from .tape import Node, Output
 from .tensor import Tensor, wrap
 from .trace import Argument, Effect, Traced
 
 # References to an array that only its handle holds: the handle's, the list's, and getrefcount's own.
 _ALONE = 3
+MIN_DONATED_BYTES = 64 << 20
 
 
 def donatable(arrays: list[Any]) -> list[Any]:
@@ -52,6 +53,11 @@ class Checks:
         return error
 
 
+def _worth_donating(handles: list[Tensor]) -> bool:
+    """On the CPU only for much state: reusing buffers saves memory but makes XLA's loops slower there."""
+    return jax.default_backend() != "cpu" or sum(h._data.nbytes for h in handles) >= MIN_DONATED_BYTES
+
+
 class Executable:
     """A traced program, compiled: for inference, and with residuals where a gradient is to flow out of it."""
 
@@ -67,7 +73,7 @@ class Executable:
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
         # repeated from the same state: neither may have given that state away.
-        self.donates = traced.checks is None and traced.room is None
+        self.donates = traced.checks is None and traced.room is None and _worth_donating(self.mutable)
         # One result and nothing else to do: the hot path of small functions.
         self.plain = traced.structure is nested.LEAF and not (
             traced.effects or traced.deferred or traced.checks or traced.room or traced.providers
@@ -79,8 +85,8 @@ class Executable:
     def _compile(self) -> None:
         self.lowered = lower(self.traced.program)
         donated = tuple(range(len(self.mutable))) if self.donates else ()
-        self.jitted = jax.jit(self._named(self._call), donate_argnums=donated)
-        self._forward = jax.jit(self._named(self._call_with_residuals), static_argnums=(0, 3))
+        self.jitted = xla_jit(self._named(self._call), donate_argnums=donated)
+        self._forward = xla_jit(self._named(self._call_with_residuals), static_argnums=(0, 3))
         self._pulls: dict[Any, StaticPull] = {}
 
     def _named(self, fn: Callable[..., Any]) -> Callable[..., Any]:
@@ -99,7 +105,10 @@ class Executable:
     def run(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, without a gradient."""
         if self.plain:
-            return wrap(self.jitted(*[h._data for h in self.fixed], *[a._data for a in args]))
+            arrays = [h._data for h in self.fixed]
+            for a in args:
+                arrays.append(a._data)
+            return wrap(self.jitted(*arrays))
         arrays = [h._data for h in self.mutable]
         if arrays and self.donates:
             arrays = donatable(arrays)
@@ -183,11 +192,12 @@ class Executable:
 class StaticPull(BoundOp):
     """The backward of a compiled forward: its arrays are the residuals."""
 
-    __slots__ = ("specs", "tree")
+    __slots__ = ("n_saved", "specs", "tree")
 
     def __init__(self, name: str, tree: Any, specs: list[Any]) -> None:
         super().__init__(Op(_no_forward, name), _no_forward)
         self.tree = tree
+        self.n_saved = tree.num_leaves
         self.specs = specs
 
     def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:

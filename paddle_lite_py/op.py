@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from . import dtypes
+from .config import compiler_options
 from .errors import PACKAGE_DIR
 from .interpreter import state
 
@@ -32,17 +33,24 @@ class BoundOp:
     __slots__ = ("__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "layout", "op")
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
+    # How many arrays a node of it saves, where that is not one for each argument.
+    n_saved = 0
 
     def __init__(self, op: Op, fn: Callable[..., Any], attrs: tuple[Any, ...] = (), layout: Layout = None) -> None:
         self.op = op
         self.attrs = attrs
         self.layout = layout
         self.fn = fn
-        self.jitted = jax.jit(fn)
+        self.jitted: Callable[..., Any] = self._first_call
         # For each output whether a gradient may flow from it; found at the first recorded call.
         self.differentiable: tuple[bool, ...] | None = None if op.grad else ()
         self._inferred: dict[Any, Any] = {}
         self._pullbacks: dict[Any, Callable[..., Any]] = {}
+
+    def _first_call(self, *args: Any) -> Any:
+        # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
+        self.jitted = xla_jit(self.fn)
+        return self.jitted(*args)
 
     def __repr__(self) -> str:
         return (
@@ -66,7 +74,7 @@ class BoundOp:
         """The compiled vjp for one choice of arguments."""
         found = self._pullbacks.get(mask)
         if found is None:
-            found = self._pullbacks[mask] = jax.jit(functools.partial(self._vjp_for, mask))
+            found = self._pullbacks[mask] = xla_jit(functools.partial(self._vjp_for, mask))
         return found
 
     def _vjp_for(self, mask: tuple[bool, ...], data: tuple[Any, ...], cotangents: tuple[Any, ...]) -> list[Any]:
@@ -79,6 +87,11 @@ class BoundOp:
         if found is None:
             found = self._inferred[key] = _infer(self.fn, specs)
         return found
+
+
+def xla_jit(fn: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """jax.jit with the framework's compiler options."""
+    return jax.jit(fn, compiler_options=compiler_options(), **options)
 
 
 def _infer(fn: Callable[..., Any], specs: tuple[Any, ...]) -> Any:
@@ -131,7 +144,7 @@ class Op:
         params = list(inspect.signature(fn).parameters.values())
         # The key of a random op is the framework's, not an argument of the user.
         self.tensor_params = [p for p in params if p.kind is p.POSITIONAL_ONLY][random:]
-        self.attr_params = [p for p in params if p.kind is not p.POSITIONAL_ONLY]
+        self.attr_params = [p for p in params if p.kind not in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)]
         self.attr_names = tuple(p.name for p in self.attr_params)
         self.is_list = [str(p.annotation).startswith(("list", "Sequence")) for p in self.tensor_params]
         self.simple = not any(self.is_list) and all(p.default is p.empty for p in self.tensor_params)

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import jax
 
 from .errors import GraphFreedError
-from .op import ONES, BoundOp
+from .op import ONES, BoundOp, xla_jit
 
 Array = Any
 MAX_FORMS = 512
@@ -232,14 +232,14 @@ class _Form:
             self.traces += 1
             return walk(structure, data, heads, lambda bound, *a: bound.vjp(*a))
 
-        self.call = jax.jit(backward)
-        sizes = [len(codes) for codes in structure.codes]
+        self.call = xla_jit(backward)
+        sizes = [b.n_saved or len(codes) for b, codes in zip(structure.bounds, structure.codes, strict=True)]
 
         def backward_flat(*flat: Any) -> list[Array | None]:
             it = iter(flat)
             return backward([[next(it) for _ in range(n)] for n in sizes], ())
 
-        self.call_flat = jax.jit(backward_flat)
+        self.call_flat = xla_jit(backward_flat)
 
     def is_hot(self, arrays: list[Any]) -> bool:
         """True if the compiled form should run: this structure came before, and its shapes are not a stream of new ones."""
