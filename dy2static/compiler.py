@@ -3,7 +3,6 @@
 from __future__ import annotations
 import __future__
 
-import ast
 import types
 from typing import Any, NamedTuple
 
@@ -14,6 +13,7 @@ from .passes.mangle import mangle
 from .pipeline import Options, Pipeline
 from .source import Source, find
 from .template import statements
+from .trees import to_ast
 
 _FUTURE = sum(getattr(__future__, feature).compiler_flag for feature in __future__.all_feature_names)
 
@@ -51,9 +51,9 @@ def compile_tree(f: types.FunctionType, conversion: Conversion) -> types.CodeTyp
     free = [*code.co_freevars, namer.operators]
     (factory,) = statements("def F():\n    BODY", node, F=namer.new("factory"), BODY=[node])
     factory.args.args = [gast.Name(name, gast.Param(), None, None) for name in free]
-    module = gast.gast_to_ast(gast.Module(body=[factory], type_ignores=[]))
+    module = to_ast(gast.Module(body=[factory], type_ignores=[]))
     flags = code.co_flags & _FUTURE
-    compiled = compile(ast.fix_missing_locations(module), code.co_filename, "exec", flags=flags, dont_inherit=True)
+    compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     made = _function_code(_function_code(compiled))
     return _renamed(made, namer, code.co_name, f"{made.co_qualname}", code.co_qualname, code.co_firstlineno)
 

@@ -13,6 +13,7 @@ from .errors import ConversionError
 from .operators import Operators
 from .printer import source_of
 from .runtime import Runtime
+from .source import find
 
 F = TypeVar("F", bound=Callable[..., Any])
 _PYTHON = Runtime()
@@ -89,8 +90,10 @@ def to_code(f: Any, runtime: Runtime | None = None) -> str:
     """
     function = _plain(f)
     operators = Operators.of(runtime or _PYTHON)
-    conversion = convert_tree(function, operators.callees.options._replace(fast=False))
-    return source_of(conversion.tree, function, conversion.namer)
+    tree = convert_tree(function, operators.callees.options._replace(fast=False)).tree
+    if function.__name__ != "<lambda>":
+        tree.name, tree.args = function.__name__, find(function).tree.args
+    return source_of(tree)
 
 
 def _plain(f: Any) -> types.FunctionType:

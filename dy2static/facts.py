@@ -9,7 +9,7 @@ import gast
 from .cfg import LOOPS, Graph
 from .flow import Flow
 from .names import Namer
-from .scope import FUNCTIONS, Access, function_access, parameters
+from .scope import Access, function_access, parameters, places, statements_in
 
 
 class Composite(NamedTuple):
@@ -51,6 +51,7 @@ class Facts:
         self.globals = self.access.globals
         self.params = parameters(function.args)
         self.graph = Graph(function.body, namer.functions)
+        self._position = {node: i for i, node in enumerate(self.graph.nodes)}
         local = self.access.bound | self.access.nonlocals | self.access.globals
         always = self.access.captured | self.access.nonlocals | self.access.globals | self.access.rebound
         unset = self.access.bound - self.params
@@ -70,49 +71,39 @@ class Facts:
                        frozenset(uncertain), tuple(_composites(stmt, names)))  # fmt: skip
 
     def _inside(self, stmt: Any) -> Access:
-        parts = [*stmt.body, *stmt.orelse]
-        if isinstance(stmt, gast.While):
-            parts.append(stmt.test)
-        if isinstance(stmt, (gast.For, gast.AsyncFor)):
-            parts.append(stmt.target)
-        return Access(parts, self.namer.functions)
+        """What happens between the start and the end of a statement."""
+        start, end = self._position[self.graph.before[stmt]], self._position[self.graph.after[stmt]]
+        inside = Access([])
+        for node in self.graph.nodes[start:end]:
+            inside.add(node.access)
+        return inside
 
 
 def compound(body: list[Any]) -> list[Any]:
     """All branches and loops among the statements, in this scope."""
-    found, stack = [], list(body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (gast.If, *LOOPS)):
-            found.append(node)
-        if not isinstance(node, (gast.expr, gast.ClassDef, *FUNCTIONS)):
-            stack += gast.iter_child_nodes(node)
-    return found
+    return [stmt for stmt in statements_in(body) if isinstance(stmt, (gast.If, *LOOPS))]
 
 
 def _composites(stmt: Any, changed: set[str]) -> list[Composite]:
-    """The stores to places which keep their meaning throughout the statement."""
+    """The stores to places; where the object is replaced meanwhile, the place is that of the object at the start."""
     found: dict[str, Composite] = {}
     for node in _stores([*stmt.body, *stmt.orelse]):
         place = _place(node)
-        if place is not None and not ({place.obj, _key_name(place.key)} & changed):
+        if place is not None and _key_name(place.key) not in changed:
             found[place.name] = place
     return [found[name] for name in sorted(found)]
 
 
 def _stores(body: list[Any]) -> list[Any]:
-    found, stack = [], list(body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, (gast.Attribute, gast.Subscript)) and not isinstance(node.ctx, gast.Load):
-            found.append(node)
-        if not isinstance(node, (gast.ClassDef, *FUNCTIONS)):
-            stack += gast.iter_child_nodes(node)
-    return found
+    targets: list[Any] = []
+    for stmt in statements_in(body):
+        targets += getattr(stmt, "targets", ())
+        targets += [stmt.target] if isinstance(stmt, gast.AugAssign) else []
+    return [place for target in targets for place in places(target)]
 
 
 def _place(node: Any) -> Composite | None:
-    if not isinstance(node.value, gast.Name):
+    if not isinstance(node, (gast.Attribute, gast.Subscript)) or not isinstance(node.value, gast.Name):
         return None
     obj = node.value.id
     if isinstance(node, gast.Attribute):

@@ -18,7 +18,7 @@ from .passes.match import Match
 from .passes.reads import uncertain
 from .passes.simplify import Simplify
 from .passes.stores import Stores
-from .scope import Access, within
+from .scope import Access, expressions_within, statements_in
 
 
 class Options(NamedTuple):
@@ -60,14 +60,14 @@ class Pipeline:
         self._expressions(node, facts, cell)
         for nested in _nested(node.body):
             self.function(nested, cell)
-        flow = ControlFlow(self.namer, facts, changes, self.options.fast, self.options.raises)
-        node.body = flow.function(node.body)
+        flow = ControlFlow(node.body, self.namer, facts, changes, self.options.fast, self.options.raises)
+        node.body = flow.function()
 
     def _canonical(self, node: Any, globals_: set[str]) -> None:
         """Leaves only branches, loops without `else`, and statements without jumps."""
-        generator = within(node.body, (gast.Yield, gast.YieldFrom))
-        Simplify(self.namer).function(node)
-        Match(self.namer).function(node)
+        generator = expressions_within(node.body, (gast.Yield, gast.YieldFrom))
+        node.body = Simplify(self.namer).block(node.body)
+        node.body = Match(self.namer).block(node.body)
         node.body = Comprehensions(self.namer, globals_).block(node.body)
         Jumps(self.namer, returns=not generator).function(node)
 
@@ -84,11 +84,4 @@ class Pipeline:
 
 def _nested(body: list[Any]) -> list[gast.FunctionDef]:
     """The functions defined in this scope, those that are coroutines apart."""
-    found, stack = [], list(body)
-    while stack:
-        node = stack.pop()
-        if isinstance(node, gast.FunctionDef):
-            found.append(node)
-        elif not isinstance(node, (gast.expr, gast.ClassDef, gast.AsyncFunctionDef)):
-            stack += gast.iter_child_nodes(node)
-    return found
+    return [stmt for stmt in statements_in(body) if isinstance(stmt, gast.FunctionDef)]

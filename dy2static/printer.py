@@ -1,16 +1,56 @@
-"""Converted trees as text: astor, with what it lacks."""
+"""Converted trees as text for people: astor, with what it lacks."""
 
 from __future__ import annotations
 
-import types
+import ast
 from typing import Any
 
-import astor
-import gast
+from astor.code_gen import SourceGenerator, to_source
 
-from .names import Namer
+from .trees import to_ast
 
 
-def source_of(tree: Any, f: types.FunctionType, namer: Namer) -> str:
-    """The text of a converted function, under its own name, with the operators called `ops`."""
-    return astor.to_source(gast.gast_to_ast(tree))
+def source_of(tree: Any) -> str:
+    """The text of a gast tree.
+
+    Arguments:
+        tree: a tree of gast.
+
+    Example:
+        >>> import gast
+        >>> print(source_of(gast.parse("x = f'{y}'")))
+        x = f'{y}'
+        <BLANKLINE>
+    """
+    return to_source(to_ast(tree), source_generator_class=_Printer)
+
+
+class _Printer(SourceGenerator):  # type: ignore[misc]
+    """Writes `match`, `except*` and f-strings in addition to what astor writes."""
+
+    star = ""
+
+    def visit_Match(self, node: ast.Match) -> None:
+        self.statement(node, "match ", node.subject, ":")
+        self.body(node.cases)
+
+    def visit_match_case(self, node: ast.match_case) -> None:
+        guard = [" if ", node.guard] if node.guard is not None else []
+        self.statement(node, "case ", ast.unparse(node.pattern), *guard, ":")
+        self.body(node.body)
+
+    def visit_Try(self, node: Any) -> None:
+        outer, self.star = self.star, "*" if isinstance(node, ast.TryStar) else ""
+        super().visit_Try(node)
+        self.star = outer
+
+    visit_TryStar = visit_Try
+
+    def visit_ExceptHandler(self, node: ast.ExceptHandler) -> None:
+        kind = [" ", node.type] if node.type is not None else []
+        name = [" as ", node.name] if node.name else []
+        self.statement(node, "except" + self.star, *kind, *name, ":")
+        self.body(node.body)
+
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
+        self.write(ast.unparse(node))

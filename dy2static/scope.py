@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import gast
 
 FUNCTIONS = (gast.FunctionDef, gast.AsyncFunctionDef, gast.Lambda)
+SCOPES = (gast.FunctionDef, gast.AsyncFunctionDef, gast.ClassDef)
 COMPREHENSIONS = (gast.ListComp, gast.SetComp, gast.DictComp, gast.GeneratorExp)
 
 
@@ -37,6 +38,12 @@ class Access(gast.NodeVisitor):
         for node in code if isinstance(code, list) else [code]:
             if node is not None:
                 self.visit(node)
+
+    def add(self, other: Access) -> None:
+        """Takes over what other code does."""
+        for kind in ("read", "written", "deleted", "captured", "rebound"):
+            getattr(self, kind).update(getattr(other, kind))
+        self.calls = self.calls or other.calls
 
     @property
     def bound(self) -> set[str]:
@@ -159,13 +166,43 @@ def free(access: Access) -> set[str]:
     return ((access.read | access.captured) - access.bound - access.globals) | access.nonlocals
 
 
-def within(node: gast.AST | list[Any], kinds: tuple[type, ...]) -> bool:
-    """Whether a node of one of the kinds is there, in this scope."""
+def places(target: Any) -> list[Any]:
+    """The single targets of an assignment target."""
+    if isinstance(target, (gast.Tuple, gast.List)):
+        return [part for element in target.elts for part in places(element)]
+    return places(target.value) if isinstance(target, gast.Starred) else [target]
+
+
+def blocks(stmt: Any) -> list[list[Any]]:
+    """The lists of statements in a compound statement."""
+    fields = stmt.__dict__
+    found = [fields[name] for name in ("body", "orelse", "finalbody") if isinstance(fields.get(name), list)]
+    return found + [part.body for name in ("handlers", "cases") for part in fields.get(name, ())]
+
+
+def statements_in(body: list[Any]) -> Iterator[Any]:
+    """All statements of a scope, nested ones included, but not those of nested functions and classes."""
+    stack = list(body)
+    while stack:
+        stmt = stack.pop()
+        yield stmt
+        if not isinstance(stmt, SCOPES):
+            for block in blocks(stmt):
+                stack += block
+
+
+def within(body: list[Any], kinds: tuple[type, ...]) -> bool:
+    """Whether a statement of one of the kinds is there, in this scope."""
+    return any(isinstance(stmt, kinds) for stmt in statements_in(body))
+
+
+def expressions_within(node: Any, kinds: tuple[type, ...]) -> bool:
+    """Whether an expression of one of the kinds is there, in this scope."""
     stack = list(node) if isinstance(node, list) else [node]
     while stack:
         item = stack.pop()
         if isinstance(item, kinds):
             return True
-        if not isinstance(item, (*FUNCTIONS, gast.ClassDef)):
+        if not isinstance(item, (*FUNCTIONS, gast.ClassDef, gast.Name, gast.Constant)):
             stack += gast.iter_child_nodes(item)
     return False

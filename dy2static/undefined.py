@@ -32,6 +32,9 @@ class Undefined:
     def __repr__(self) -> str:
         return f"<undefined {self.name}>"
 
+    def __reduce__(self) -> Any:
+        return Undefined, (self.name, self.where)
+
     def error(self) -> UndefinedError:
         """The error that a use of this variable raises."""
         left = f": the statement at {self.where} may leave it without one" if self.where else " here"

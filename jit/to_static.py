@@ -33,6 +33,9 @@ MAX_VARIANTS = 8
 STORM = 8
 
 
+_new = Tensor.__new__
+
+
 class _Settings:
     enabled = True
 
@@ -43,12 +46,20 @@ settings = _Settings()
 class Entry:
     """A compiled program and the conditions under which it stands for the function."""
 
-    def __init__(self, executable: Executable, found: list[guards.Guard], settled: list[guards.Guard]) -> None:
+    def __init__(
+        self, executable: Executable, expected: Any, found: list[guards.Guard], settled: list[guards.Guard]
+    ) -> None:
         self.executable = executable
         self.run = executable.run
         self.run_with_grad = executable.run_with_grad
         self.traced = executable.traced
-        self.may_need_grad = any(self.traced.requires_grad)
+        self.expected = expected  # (shape, dtype, stop_gradient) of each tensor argument
+        self.grad_enabled = mode.grad_enabled
+        self.needs_grad = mode.grad_enabled and any(self.traced.requires_grad)
+        # The compiled function itself, where there is nothing to do but call it.
+        self.call = executable.jitted if executable.plain and not executable.fixed and not self.needs_grad else None
+        # Nothing to look at while no layer's configuration changes.
+        self.plain = not found and not self.traced.gradients
         self.flags = [(h, h.stop_gradient) for h in self.traced.captures]
         self.gradients = self.traced.gradients
         # Guards on layers need a look only after some layer's configuration changed.
@@ -82,6 +93,7 @@ class StaticFunction:
         self._function = function
         self._input_spec = input_spec
         self.full_graph = full_graph
+        self._last: Entry | None = None
         # The programs of each kind of call, the one used last in front.
         self._entries: OrderedDict[Any, list[Entry]] = OrderedDict()
         self.retraces: list[str] = []
@@ -93,19 +105,25 @@ class StaticFunction:
 
     # -- calling ---------------------------------------------------------------------------------------------------
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
-        if not kwargs and mode.interpreter is EAGER:
-            key: Any = [mode.grad_enabled]
-            for a in args:
-                if a.__class__ is not Tensor:
+        entry = self._last
+        # The hot path: the same kind of tensors as the last call. Comparing is cheaper than making a key.
+        if entry is not None and not kwargs and len(args) == len(entry.expected) and mode.interpreter is EAGER:
+            arrays = []
+            for a, (shape, dtype, stopped) in zip(args, entry.expected):  # noqa: B905  (lengths are equal)
+                if a.__class__ is not Tensor or a.stop_gradient is not stopped:
                     break
                 data = a._data
-                key += (data.shape, data.dtype, a.stop_gradient)
+                if data.shape != shape or data.dtype is not dtype:
+                    break
+                arrays.append(data)
             else:
-                entries = self._entries.get(tuple(key))
-                if entries is not None and (entry := entries[0]).stale() is None:
-                    if entry.may_need_grad and mode.grad_enabled:
-                        return entry.run_with_grad(args)
-                    return entry.run(args)
+                if mode.grad_enabled is entry.grad_enabled and settings.enabled:
+                    if (entry.plain and entry.epoch == config.epoch) or entry.stale() is None:
+                        if entry.call is not None:
+                            out = _new(Tensor)
+                            out._data = entry.call(*arrays)
+                            return out
+                        return entry.run_with_grad(args) if entry.needs_grad else entry.run(args)
         return self._call(args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -116,9 +134,9 @@ class StaticFunction:
         args, kwargs = _tensors(args), {k: _tensor(v) for k, v in kwargs.items()}
         structure, tensors = spec.flatten(args, kwargs)
         entry = self._entry(structure, tensors, args, kwargs)
-        if entry.may_need_grad and mode.grad_enabled:
-            return entry.run_with_grad(tensors)
-        return entry.run(tensors)
+        simple = not kwargs and self._input_spec is None and all(a.__class__ is Tensor for a in args)
+        self._last = entry if simple else None
+        return entry.run_with_grad(tensors) if entry.needs_grad else entry.run(tensors)
 
     def _entry(self, structure: Any, tensors: list[Tensor], args: Any, kwargs: Any) -> Entry:
         specs = self._specs(args, kwargs, tensors)
@@ -144,18 +162,10 @@ class StaticFunction:
         return entries[0]
 
     def _key(self, structure: Any, tensors: list[Tensor], specs: list[InputSpec] | None) -> Any:
-        flat = structure.children[0].children
-        simple = len(flat) == len(tensors) and not structure.children[1].children
-        if specs is None and simple and all(c is nested.LEAF for c in flat) and all(type(t) is Tensor for t in tensors):
-            key: list[Any] = [mode.grad_enabled]
-            for t in tensors:
-                key += (t._data.shape, t._data.dtype, t.stop_gradient)
-            return tuple(key)
+        kinds: Any = tuple([(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors])
         if specs is not None:
-            kinds: Any = tuple(specs), tuple([t.stop_gradient for t in tensors])
-        else:
-            kinds = tuple([(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors])
-        return "nested", mode.grad_enabled, structure, kinds
+            kinds = tuple(specs), tuple([t.stop_gradient for t in tensors])
+        return mode.grad_enabled, structure, kinds
 
     def _specs(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> list[InputSpec] | None:
         """The declared spec of each tensor, checked; None where nothing is declared."""
@@ -181,7 +191,11 @@ class StaticFunction:
         names = spec.argument_names(self._function, args, kwargs)
         self.last_call = tuple([InputSpec.from_tensor(a) if isinstance(a, Tensor) else a for a in args])
         traced = self.trace(structure, shapes, [not t.stop_gradient for t in tensors], names)
-        return Entry(Executable(traced, self.__name__), guards.of_function(self._function), guards.of_layers(traced.layers))
+        owner = getattr(self._function, "__self__", None)
+        layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
+        expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
+        executable = Executable(traced, self.__name__)
+        return Entry(executable, expected, guards.of_function(self._function), guards.of_layers(layers))
 
     def trace(self, structure: Any, shapes: list[Any], grads: list[bool], names: list[str]) -> Traced:
         """Trace the function for given arguments."""

@@ -105,7 +105,10 @@ class Executable:
     def run(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, without a gradient."""
         if self.plain:
-            return wrap(self.jitted(*[h._data for h in self.fixed], *[a._data for a in args]))
+            arrays = [h._data for h in self.fixed]
+            for a in args:
+                arrays.append(a._data)
+            return wrap(self.jitted(*arrays))
         arrays = [h._data for h in self.mutable]
         if arrays and self.donates:
             arrays = donatable(arrays)
@@ -189,11 +192,12 @@ class Executable:
 class StaticPull(BoundOp):
     """The backward of a compiled forward: its arrays are the residuals."""
 
-    __slots__ = ("specs", "tree")
+    __slots__ = ("n_saved", "specs", "tree")
 
     def __init__(self, name: str, tree: Any, specs: list[Any]) -> None:
         super().__init__(Op(_no_forward, name), _no_forward)
         self.tree = tree
+        self.n_saved = tree.num_leaves
         self.specs = specs
 
     def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:

@@ -33,6 +33,8 @@ class BoundOp:
     __slots__ = ("__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "layout", "op")
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
+    # How many arrays a node of it saves, where that is not one for each argument.
+    n_saved = 0
 
     def __init__(self, op: Op, fn: Callable[..., Any], attrs: tuple[Any, ...] = (), layout: Layout = None) -> None:
         self.op = op
@@ -142,7 +144,7 @@ class Op:
         params = list(inspect.signature(fn).parameters.values())
         # The key of a random op is the framework's, not an argument of the user.
         self.tensor_params = [p for p in params if p.kind is p.POSITIONAL_ONLY][random:]
-        self.attr_params = [p for p in params if p.kind is not p.POSITIONAL_ONLY]
+        self.attr_params = [p for p in params if p.kind not in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)]
         self.attr_names = tuple(p.name for p in self.attr_params)
         self.is_list = [str(p.annotation).startswith(("list", "Sequence")) for p in self.tensor_params]
         self.simple = not any(self.is_list) and all(p.default is p.empty for p in self.tensor_params)

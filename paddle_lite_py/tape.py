@@ -233,7 +233,7 @@ class _Form:
             return walk(structure, data, heads, lambda bound, *a: bound.vjp(*a))
 
         self.call = xla_jit(backward)
-        sizes = [len(codes) for codes in structure.codes]
+        sizes = [b.n_saved or len(codes) for b, codes in zip(structure.bounds, structure.codes, strict=True)]
 
         def backward_flat(*flat: Any) -> list[Array | None]:
             it = iter(flat)

@@ -211,9 +211,7 @@ class Tensor:
     def __repr__(self) -> str:
         if not isinstance(self._data, jax.Array):
             return f"Tensor(shape={self.shape}, dtype={self.dtype.name}, traced as {self._data})"
-        body = np.array2string(np.asarray(self._data), separator=", ", prefix=" " * 7, threshold=1000, edgeitems=3)
-        head = f"shape={self.shape}, dtype={self.dtype.name}, place={self.place!r}, stop_gradient={self.stop_gradient}"
-        return f"{type(self).__name__}({head},\n       {body})"
+        return as_text(np.asarray(self._data), self.place, self.stop_gradient, type(self).__name__)
 
     def _repr_html_(self) -> str:
         head, _, body = repr(self).partition("\n")
@@ -417,6 +415,13 @@ class RemoveHandle:
     def remove(self) -> bool:
         """Remove the hook; True if it was still there."""
         return self._hooks.pop(self._key, None) is not None
+
+
+def as_text(array: np.ndarray, place: Any, stop_gradient: bool, kind: str = "Tensor") -> str:
+    """A tensor as Paddle prints it."""
+    body = np.array2string(array, separator=", ", prefix=" " * 7, threshold=1000, edgeitems=3)
+    shape, name = list(array.shape), dtypes.from_numpy(array.dtype).name
+    return f"{kind}(shape={shape}, dtype={name}, place={place!r}, stop_gradient={stop_gradient},\n       {body})"
 
 
 def wrap(data: Any) -> Tensor:

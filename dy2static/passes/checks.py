@@ -13,19 +13,13 @@ from typing import Any
 
 import gast
 
-from ..scope import FUNCTIONS
 from ..template import expression, locate, statements
 from .expressions import is_python
-from .hoist import Hoist
+from .hoist import Statements
 
 
-class Checks(Hoist):
+class Checks(Statements):
     """Rewrites the asserts of one scope."""
-
-    def generic_visit(self, node: Any) -> Any:
-        if isinstance(node, (gast.expr, *FUNCTIONS)):
-            return node
-        return super().generic_visit(node)
 
     def visit_Assert(self, node: gast.Assert) -> Any:
         if is_python(node.test):

@@ -18,7 +18,7 @@ from typing import Any
 
 import gast
 
-from ..scope import COMPREHENSIONS, Access, free, function_access, within
+from ..scope import COMPREHENSIONS, Access, expressions_within, free, function_access
 from ..template import declare, expression, locate, statements
 from .hoist import Hoist
 
@@ -49,7 +49,7 @@ class Comprehensions(Hoist):
                           LAZY=lazy.name, ITERABLE=first)  # fmt: skip
 
     def visit_Lambda(self, node: gast.Lambda) -> Any:
-        if self.lambdas or not within(node.body, COMPREHENSIONS):
+        if self.lambdas or not expressions_within(node.body, COMPREHENSIONS):
             return super().visit_Lambda(node)
         self._defaults(node.args)
         (made,) = statements("def F():\n    return BODY", node, F=self.namer.new("lambda"), BODY=node.body)

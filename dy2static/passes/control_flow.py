@@ -27,17 +27,19 @@ import gast
 from ..cfg import TRIES
 from ..facts import Changes, Facts
 from ..names import Namer
-from ..scope import within
+from ..scope import expressions_within, within
 from ..template import constant, declare, expression, locate, statements
 from .expressions import is_python
 
-_PINS = (gast.Yield, gast.YieldFrom, gast.Await, gast.Return, gast.Break, gast.Continue, gast.AsyncFor, gast.AsyncWith)
+_STAY = (gast.Return, gast.Break, gast.Continue, gast.AsyncFor, gast.AsyncWith)
+_PAUSES = (gast.Yield, gast.YieldFrom, gast.Await)
 
 
 class ControlFlow:
     """Builds the statements of one function anew.
 
     Arguments:
+        body: the function's.
         namer: makes names.
         facts: on the function.
         changes: for each branch and loop, by identity.
@@ -45,19 +47,22 @@ class ControlFlow:
         raises: whether the runtime wants to see each `raise`.
     """
 
-    def __init__(self, namer: Namer, facts: Facts, changes: dict[int, Changes], fast: bool, raises: bool) -> None:
-        self.namer, self.facts, self.changes = namer, facts, changes
+    def __init__(
+        self, body: list[Any], namer: Namer, facts: Facts, changes: dict[int, Changes], fast: bool, raises: bool
+    ) -> None:
+        self.body, self.namer, self.facts, self.changes = body, namer, facts, changes
         self.fast, self.raises = fast, raises
         self._pinned: dict[int, bool] = {}
+        self._generator = expressions_within(body, _PAUSES)
 
-    def function(self, body: list[gast.stmt]) -> list[gast.stmt]:
+    def function(self) -> list[gast.stmt]:
         """The body of the function, and, before it, what makes its variables local."""
-        new = self._block(body, staged=not self.fast)
+        new = self._block(self.body, staged=not self.fast)
         if self.fast:
             return new
         access = self.facts.access
         names = sorted(access.bound - self.facts.params - set(self.namer.functions))
-        return [s for n in names for s in statements("if False:\n    X = None", body[0], X=n)] + new
+        return [s for n in names for s in statements("if False:\n    X = None", self.body[0], X=n)] + new
 
     def _block(self, body: list[gast.stmt], staged: bool) -> list[gast.stmt]:
         return [new for stmt in body for new in self._statement(stmt, staged)]
@@ -88,8 +93,11 @@ class ControlFlow:
 
     def _is_pinned(self, stmt: Any) -> bool:
         if id(stmt) not in self._pinned:
-            self._pinned[id(stmt)] = within(stmt, _PINS)
+            self._pinned[id(stmt)] = within([stmt], _STAY) or self._pauses(stmt)
         return self._pinned[id(stmt)]
+
+    def _pauses(self, stmt: Any) -> bool:
+        return self._generator and expressions_within(stmt, _PAUSES)
 
     def _fill(self, source: str, at: gast.AST, **holes: Any) -> list[gast.stmt]:
         return statements(source, at, OPS=self.namer.operators, V=self.namer.value, **holes)

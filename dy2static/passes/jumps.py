@@ -26,8 +26,9 @@ import gast
 
 from ..cfg import LOOPS, TRIES
 from ..names import Namer
-from ..scope import FUNCTIONS, within
+from ..scope import statements_in, within
 from ..template import expression, locate, name, statements
+from .hoist import Statements
 
 WITHS = (gast.With, gast.AsyncWith)
 
@@ -65,7 +66,8 @@ class Jumps:
         self.namer = namer
         self.returns = returns
         self.returned, self.value = namer.new("returned"), namer.new("return")
-        self._guarding: set[str] = set()
+        self._guarding: set[str] = set()  # the flags that guard something
+        self._flags: set[str] = set()
 
     def function(self, node: gast.FunctionDef) -> None:
         """Rewrites the body of a function."""
@@ -109,7 +111,7 @@ class Jumps:
         if isinstance(stmt, LOOPS) and stmt.orelse:
             return True
         kinds = (gast.Break, gast.Continue, *((gast.Return,) if self.returns else ()), *LOOPS)
-        return isinstance(stmt, (gast.If, *WITHS, *TRIES, *LOOPS)) and within(stmt, kinds)
+        return isinstance(stmt, (gast.If, *WITHS, *TRIES, *LOOPS)) and within([stmt], kinds)
 
     def _compound(self, stmt: Any, rest: list[gast.stmt], loop: Loop | None) -> tuple[Block, list[gast.stmt]]:
         """The statement rewritten, and what is left of the statements after it."""
@@ -124,7 +126,7 @@ class Jumps:
         return self._try(stmt, loop), rest
 
     def _if(self, stmt: gast.If, rest: list[gast.stmt], loop: Loop | None) -> tuple[Block, list[gast.stmt]]:
-        jumps = within(stmt, (gast.Return, gast.Break, gast.Continue))
+        jumps = within([stmt], (gast.Return, gast.Break, gast.Continue))
         body_ends, else_ends = self._ends(stmt.body), self._ends(stmt.orelse)
         if jumps and rest and body_ends != else_ends:
             stmt.body, stmt.orelse = (stmt.body, stmt.orelse + rest) if body_ends else (stmt.body + rest, stmt.orelse)
@@ -183,41 +185,33 @@ class Jumps:
         return [guard]
 
     def _set(self, flag: str, at: gast.AST) -> list[gast.stmt]:
+        self._flags.add(flag)
         return statements("F = True", at, F=flag)
 
     def _reset(self, flag: str, at: gast.AST) -> list[gast.stmt]:
+        self._flags.add(flag)
         return statements("F = False", at, F=flag)
 
     def _pruned(self, body: list[gast.stmt]) -> list[gast.stmt]:
         """The statements without the flags that nothing asks for."""
-        made = {self.returned} | {n for n in self._flags(body)}
-        return _Prune(made - self._guarding).block(body)
-
-    def _flags(self, body: list[gast.stmt]) -> set[str]:
-        prefixes = (self.namer.prefix + "stop", self.namer.prefix + "skip")
-        names = (node for stmt in body for node in gast.walk(stmt) if isinstance(node, gast.Name))
-        return {node.id for node in names if node.id.startswith(prefixes)}
+        return _Prune(self.namer, self._flags - self._guarding).block(body)
 
 
-class _Prune(gast.NodeTransformer):
-    def __init__(self, unused: set[str]) -> None:
+class _Prune(Statements):
+    def __init__(self, namer: Namer, unused: set[str]) -> None:
+        super().__init__(namer)
         self.unused = unused
 
-    def block(self, body: list[gast.stmt]) -> list[gast.stmt]:
-        out = [new for stmt in body if (new := self.visit(stmt)) is not None]
-        return out
-
-    def generic_visit(self, node: Any) -> Any:
-        if isinstance(node, (gast.expr, gast.ClassDef, *FUNCTIONS)):
-            return node
-        super().generic_visit(node)
-        if isinstance(getattr(node, "body", None), list) and not node.body:
-            node.body = [locate(gast.Pass(), node)]
-        return node
-
-    def visit_Assign(self, node: gast.Assign) -> gast.Assign | None:
+    def visit_Assign(self, node: gast.Assign) -> Any:
         target = node.targets[0]
-        return None if isinstance(target, gast.Name) and target.id in self.unused else node
+        return [] if isinstance(target, gast.Name) and target.id in self.unused else node
+
+    def nested(self, stmt: Any) -> Any:
+        super().nested(stmt)
+        for part in (stmt, *stmt.__dict__.get("handlers", ())):
+            if part.__dict__.get("body") == []:
+                part.body = [locate(gast.Pass(), stmt)]
+        return stmt
 
 
 def not_set(flags: list[str], at: gast.AST) -> gast.expr:
@@ -228,7 +222,6 @@ def not_set(flags: list[str], at: gast.AST) -> gast.expr:
 
 
 def _nested_return(body: list[gast.stmt]) -> bool:
-    """Whether a return stands inside a branch or a loop, or where code follows it."""
-    inside = [stmt for stmt in body if isinstance(stmt, (gast.If, *LOOPS, *WITHS, *TRIES))]
-    branches = [node for stmt in inside for node in gast.walk(stmt) if isinstance(node, (gast.If, *LOOPS))]
-    return any(within(node, (gast.Return,)) for node in branches)
+    """Whether a return stands inside a branch or a loop."""
+    branches = [stmt for stmt in statements_in(body) if isinstance(stmt, (gast.If, *LOOPS))]
+    return any(isinstance(stmt, gast.Return) for branch in branches for stmt in statements_in([branch]))

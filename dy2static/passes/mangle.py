@@ -10,7 +10,7 @@ from typing import Any
 
 import gast
 
-_FIELDS = ("id", "name", "attr", "arg", "asname", "rest")
+_FIELDS = ("id", "name", "attr", "asname", "rest")  # Python leaves the keywords of calls alone
 
 
 def mangle(tree: gast.AST, class_name: str | None) -> None:

@@ -18,28 +18,15 @@ from typing import Any
 
 import gast
 
-from ..names import Namer
-from ..scope import FUNCTIONS
 from ..template import expression, locate, name, statements
+from .hoist import Statements
 
 
-class Match(gast.NodeTransformer):
+class Match(Statements):
     """Rewrites the match statements of one function."""
 
-    def __init__(self, namer: Namer) -> None:
-        self.namer = namer
-
-    def function(self, function: Any) -> None:
-        """Rewrites the body of a function, in place."""
-        super().generic_visit(function)
-
-    def generic_visit(self, node: Any) -> Any:
-        if isinstance(node, (gast.expr, gast.ClassDef, *FUNCTIONS)):
-            return node
-        return super().generic_visit(node)
-
     def visit_Match(self, node: gast.Match) -> list[gast.stmt]:
-        self.generic_visit(node)
+        self.nested(node)
         subject = self.namer.new("subject")
         chain: list[gast.stmt] = []
         for case in node.cases[::-1]:

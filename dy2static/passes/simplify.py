@@ -5,6 +5,17 @@ Before:                             After:
     for self.i in xs:                   for target in xs:
         ...                                 self.i = target
                                             ...
+    while (n := f()) > 0:               while True:
+        ...                                 if not (n := f()) > 0:
+                                                break
+                                            ...
+    if a and (n := f()):                test = a
+        ...                             if test:
+                                            test = (n := f())
+                                        if test:
+                                            ...
+
+The last two keep a name from being bound by a test that Python does not evaluate.
 """
 
 from __future__ import annotations
@@ -13,25 +24,29 @@ from typing import Any
 
 import gast
 
-from ..names import Namer
-from ..scope import FUNCTIONS
-from ..template import locate, name, statements
+from ..scope import expressions_within
+from ..template import constant, locate, name, statements
+from .hoist import Statements
 
 
-class Simplify(gast.NodeTransformer):
+class Simplify(Statements):
     """Drops annotations of variables, and gives loops and `with` plain names as targets."""
 
-    def __init__(self, namer: Namer) -> None:
-        self.namer = namer
+    def visit_While(self, node: gast.While) -> Any:
+        if _binds(node.test) and not node.orelse:
+            node.body = [*statements("if not TEST:\n    break", node, TEST=node.test), *node.body]
+            node.test = constant(True, node)
+        return self.nested(node)
 
-    def function(self, function: Any) -> None:
-        """Rewrites the body of a function, in place."""
-        super().generic_visit(function)
-
-    def generic_visit(self, node: Any) -> Any:
-        if isinstance(node, (gast.expr, gast.ClassDef, *FUNCTIONS)):
-            return node
-        return super().generic_visit(node)
+    def visit_If(self, node: gast.If) -> Any:
+        test, before = node.test, []
+        if isinstance(test, gast.BoolOp) and any(map(_binds, test.values[1:])):
+            known = self.namer.new("test_value")
+            check = "if T:\n    T = V" if isinstance(test.op, gast.And) else "if not T:\n    T = V"
+            before = statements("T = V", node, T=known, V=test.values[0])
+            before += [s for value in test.values[1:] for s in statements(check, node, T=known, V=value)]
+            node.test = name(known, node)
+        return [*before, self.nested(node)]
 
     def visit_AnnAssign(self, node: gast.AnnAssign) -> Any:
         if node.value is not None:
@@ -41,7 +56,7 @@ class Simplify(gast.NodeTransformer):
         return locate(gast.Pass(), node)
 
     def visit_For(self, node: Any) -> Any:
-        self.generic_visit(node)
+        self.nested(node)
         node.target, assign = self._plain(node.target)
         node.body = assign + node.body
         return node
@@ -49,7 +64,7 @@ class Simplify(gast.NodeTransformer):
     visit_AsyncFor = visit_For
 
     def visit_With(self, node: Any) -> Any:
-        self.generic_visit(node)
+        self.nested(node)
         assigns: list[gast.stmt] = []
         for item in node.items:
             if item.optional_vars is not None:
@@ -66,3 +81,8 @@ class Simplify(gast.NodeTransformer):
         item = self.namer.new("target")
         assign = gast.Assign(targets=[target], value=name(item, target), type_comment=None)
         return name(item, target, gast.Store()), [locate(assign, target)]
+
+
+def _binds(node: gast.AST) -> bool:
+    """Whether evaluating the expression binds a name."""
+    return expressions_within(node, (gast.NamedExpr,))

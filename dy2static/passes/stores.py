@@ -13,26 +13,21 @@ from typing import Any
 
 import gast
 
-from ..scope import FUNCTIONS, within
+from ..scope import expressions_within, places
 from ..template import constant, expression, locate, name, statements
-from .hoist import Hoist
+from .hoist import Statements
 
 _PLACES = (gast.Attribute, gast.Subscript)
 
 
-class Stores(Hoist):
+class Stores(Statements):
     """Rewrites the stores of one scope."""
 
-    def generic_visit(self, node: Any) -> Any:
-        if isinstance(node, (gast.expr, *FUNCTIONS)):
-            return node
-        return super().generic_visit(node)
-
     def visit_Assign(self, node: gast.Assign) -> Any:
-        if not any(isinstance(part, _PLACES) for target in node.targets for part in _places(target)):
+        if not any(isinstance(part, _PLACES) for target in node.targets for part in places(target)):
             return node
         one = node.targets[0]
-        if len(node.targets) == 1 and isinstance(one, _PLACES) and not within(one, (gast.Call,)):
+        if len(node.targets) == 1 and isinstance(one, _PLACES) and not expressions_within(one, (gast.Call,)):
             return [self._store(node.targets[0], node.value)]
         value = self.namer.new("assigned")
         out = statements("V = VALUE", node, V=value, VALUE=node.value)
@@ -93,12 +88,6 @@ class Stores(Hoist):
         call = expression(f"OPS.{method}(O, K)", target, OPS=self.namer.operators, O=target.value, K=key)
         call.args += value
         return locate(gast.Expr(value=call), target)
-
-
-def _places(target: Any) -> list[Any]:
-    if isinstance(target, (gast.Tuple, gast.List)):
-        return [part for element in target.elts for part in _places(element)]
-    return _places(target.value) if isinstance(target, gast.Starred) else [target]
 
 
 def _key(key: Any, operators: str) -> Any:

@@ -9,19 +9,20 @@ import jax
 import numpy as np
 
 from ..op import op
+from ..place import current
+from ..tensor import as_text
 
 
 @op(grad=False, effect=True)
 def print_(tensors: list[Any], /, texts: Any, sep: str = " ", end: str = "\n") -> Any:
-    """Print tensors among texts when the program runs; `texts` holds None where a tensor stands."""
+    """Print tensors among texts when the program runs; `texts` holds stop_gradient where a tensor stands."""
+
+    place = current()
 
     def show(*arrays: Any) -> None:
         it = iter(arrays)
-        sys.stdout.write(sep.join(_text(next(it)) if t is None else t for t in texts) + end)
+        sys.stdout.write(sep.join(t if isinstance(t, str) else as_text(np.asarray(next(it)), place, t) for t in texts) + end)
 
     jax.debug.callback(show, *tensors, ordered=True)
     return ()
 
-
-def _text(array: Any) -> str:
-    return np.array2string(np.asarray(array), separator=", ")

@@ -126,6 +126,8 @@ class Optimizer:
             >>> opt.step(); opt.clear_grad()
         """
         for group in self._groups:
+            for p in group.params:
+                state.interpreter.gradient_state(p)
             active = [i for i, p in enumerate(group.params) if p._grad is not None and not p.stop_gradient]
             if active:
                 self._update(group, active, [_gradient(group.params[i], self._zeros) for i in active])

@@ -6,11 +6,10 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-import jax
 import jax.numpy as jnp
 
 from ..nn import clip
-from ..op import BoundOp, Op
+from ..op import BoundOp, Op, xla_jit
 
 State = dict[str, Any]
 # (parameter, gradient, state, learning rate, **hyperparameters) -> (parameter, state): pure, of arrays.
@@ -103,7 +102,7 @@ def compiled(recipe: Recipe) -> Callable[[Any, list[Any], list[Any]], list[Any]]
         return update(recipe, lr, grads, mutable)
 
     run.__name__ = run.__qualname__ = recipe.name
-    return jax.jit(run, donate_argnums=(2,))
+    return xla_jit(run, donate_argnums=(2,))
 
 
 @functools.lru_cache(maxsize=128)

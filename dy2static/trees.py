@@ -1,0 +1,85 @@
+"""Between gast's trees and those of the running Python."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+import gast
+
+
+def to_ast(node: Any) -> Any:
+    """The tree for this Python; nodes that stand at several places are converted once.
+
+    Arguments:
+        node: a gast tree.
+
+    Example:
+        >>> ast.unparse(to_ast(gast.parse("def f(x, *y): return x")))
+        'def f(x, *y):\\n    return x'
+    """
+    return _ToAst().convert(node)
+
+
+class _ToAst:
+    def __init__(self) -> None:
+        self.made: dict[int, Any] = {}
+
+    def convert(self, node: Any) -> Any:
+        if isinstance(node, list):
+            return [self.convert(item) for item in node]
+        if not isinstance(node, gast.AST):
+            return node
+        made = self.made.get(id(node))
+        if made is None:
+            method = _SPECIAL.get(type(node), _ToAst._same)
+            made = self.made[id(node)] = method(self, node)
+        return made
+
+    def _same(self, node: Any) -> Any:
+        """The node of the same name."""
+        new = getattr(ast, type(node).__name__)()
+        fields, target = node.__dict__, new.__dict__
+        for field in new._fields:
+            value = fields.get(field)
+            if value is None and field in ("type_params", "decorator_list"):
+                value = []
+            target[field] = self.convert(value) if isinstance(value, (gast.AST, list)) else value
+        return _place(new, fields)
+
+    def _name(self, node: gast.Name) -> Any:
+        new = ast.Name(node.id, _CONTEXTS[type(node.ctx)])
+        return _place(new, node.__dict__)
+
+    def _arg(self, node: gast.Name | None) -> Any:
+        if node is None:
+            return None
+        return _place(ast.arg(node.id, self.convert(node.annotation), node.type_comment), node.__dict__)
+
+    def _arguments(self, node: gast.arguments) -> Any:
+        lists = {f: [self._arg(arg) for arg in getattr(node, f)] for f in ("posonlyargs", "args", "kwonlyargs")}
+        return ast.arguments(
+            **lists,
+            vararg=self._arg(node.vararg),
+            kwarg=self._arg(node.kwarg),
+            defaults=self.convert(node.defaults),
+            kw_defaults=self.convert(node.kw_defaults),
+        )
+
+    def _handler(self, node: gast.ExceptHandler) -> Any:
+        name = node.name.id if node.name is not None else None
+        new = ast.ExceptHandler(self.convert(node.type), name, self.convert(node.body))
+        return _place(new, node.__dict__)
+
+
+_SPECIAL = {gast.Name: _ToAst._name, gast.arguments: _ToAst._arguments, gast.ExceptHandler: _ToAst._handler}
+_CONTEXTS = {gast.Load: ast.Load(), gast.Store: ast.Store(), gast.Del: ast.Del(), gast.Param: ast.Load()}
+
+
+def _place(new: Any, fields: dict[str, Any]) -> Any:
+    """The place in the file; what has none stands on the first line."""
+    target = new.__dict__
+    for attribute in new._attributes:
+        value = fields.get(attribute)
+        target[attribute] = (0 if "col" in attribute else 1) if value is None else value
+    return new
