@@ -275,9 +275,9 @@ def op(
         reshapes: True if the in-place form may change shape and dtype.
     """
     if fn is None:
-        spread = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes}
-        kinds = {"grad": grad, "amp": amp, "random": random, "effect": effect}
-        return functools.partial(op, name=name, methods=methods, operators=operators, inplace=inplace, **kinds, **spread)
+        names: dict[str, Any] = {"name": name, "methods": methods, "operators": operators, "inplace": inplace}
+        kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect}
+        return functools.partial(op, **names, **kinds, aliases=aliases, variadic=variadic, reshapes=reshapes)
     made = Op(fn, name or fn.__name__, grad, amp, random, effect)
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
@@ -298,7 +298,7 @@ def composite(
 ) -> Any:
     """A public function written with other ops, with the Tensor methods and spellings that an op may have."""
     if fn is None:
-        spread = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes}
+        spread: dict[str, Any] = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes}
         return functools.partial(composite, methods=methods, operators=operators, inplace=inplace, **spread)
     front = _accepting(fn, {"name": "", **(aliases or {})}, variadic)
     return _install(fn, methods, operators, inplace, reshapes, front)
@@ -403,5 +403,6 @@ def _inplace(public: Callable[..., Any], name: str, reshapes: bool) -> Callable[
         return x._rebind(public(x, *args, **kwargs), reshapes)
 
     method.__name__ = method.__qualname__ = name
+    method.__wrapped__ = public  # type: ignore[attr-defined]  # for its signature
     method.__doc__ = f"In-place form of `{public.__name__}`: the result replaces this tensor's value."
     return method

@@ -10,7 +10,7 @@ import copy
 import html
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import jax
 import numpy as np
@@ -36,6 +36,15 @@ class Tensor:
     _grad: Any = None
     _hooks: dict[int, Callable[[Any], Any]] | None = None
     _name: str | None = None
+
+    if TYPE_CHECKING:
+        # The methods and operators of the ops, which install_methods() puts here.
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = cast(Any, None)
+        __floordiv__ = __mod__ = __pow__ = __rpow__ = __matmul__ = __neg__ = __abs__ = __invert__ = cast(Any, None)
+        __and__ = __or__ = __xor__ = __lt__ = __le__ = __gt__ = __ge__ = cast(Any, None)
+        __getitem__ = __setitem__ = cast(Any, None)
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, data: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> None:
         self._data = as_array(data if data is not None else [], dtype, place)
