@@ -57,17 +57,22 @@ class ControlFlow:
 
     def function(self) -> list[gast.stmt]:
         """The body of the function, and, before it, what makes its variables local."""
-        new = self._block(self.body, staged=not self.fast)
-        if self.fast:
-            return new
         access = self.facts.access
         names = sorted(access.bound - self.facts.params - set(self.namer.functions))
-        return [s for n in names for s in statements("if False:\n    X = None", self.body[0], X=n)] + new
+        if self.fast:  # the user's names are bound by the user's statements
+            names = [n for n in names if self.namer.made(n)]
+        binders = [s for n in names for s in statements("if False:\n    X = None", self.body[0], X=n)]
+        return binders + self._block(self.body, staged=not self.fast)
 
     def _block(self, body: list[gast.stmt], staged: bool) -> list[gast.stmt]:
         return [new for stmt in body for new in self._statement(stmt, staged)]
 
     def _statement(self, stmt: Any, staged: bool) -> list[gast.stmt]:
+        jump = stmt.__dict__.get("jump")
+        if jump is gast.Return:
+            return [stmt] if staged else [locate(gast.Return(value=stmt.value), stmt)]
+        if jump is not None:
+            return [stmt] if staged else [stmt, locate(jump(), stmt)]
         if isinstance(stmt, (gast.If, gast.While, gast.For)) and id(stmt) in self.changes:
             return self._compound(stmt, staged)
         if isinstance(stmt, gast.Raise) and stmt.exc is not None and self.raises:
