@@ -1,13 +1,13 @@
 """Branches and loops run as Python until a test is staged, and then as functions, which the runtime calls.
 
 Before:                             After (`v` is a temporary):
-    if x > 0:                           if (v := x > 0) is not True and v is not False and ops.staged(v):
-        y = x                               def body(): nonlocal y; y = x
-    else:                                   def orelse(): nonlocal y; y = -x
-        y = -x                              def set_(values): nonlocal y; (y,) = values
+    if x > 0:                           if (v := x > 0) is True or v is not False and (v := ops.test(v)) is True:
+        y = x                               y = x
+    else:                               elif v is not False:
+        y = -x                              def body(): nonlocal y; y = x
+                                            def orelse(): nonlocal y; y = -x
+                                            def set_(values): nonlocal y; (y,) = values
                                             ops.if_(v, body, orelse, lambda: (y,), set_, FACTS)
-                                        elif v:
-                                            y = x
                                         else:
                                             y = -x
 
@@ -120,10 +120,10 @@ class ControlFlow:
             return [locate(gast.If(test=stmt.test, body=body, orelse=orelse), stmt)]
         handed = self._if_staged(stmt, expression("V", stmt, V=self.namer.value))
         source = """
-            if (V := TEST) is not True and V is not False and OPS.staged(V):
-                STAGED
-            elif V:
+            if (V := TEST) is True or V is not False and (V := OPS.test(V)) is True:
                 BODY
+            elif V is not False:
+                STAGED
             """ + ("else:\n                ORELSE" if orelse else "")  # fmt: skip
         return self._fill(source, stmt, TEST=stmt.test, STAGED=handed, BODY=body, ORELSE=orelse)
 
@@ -173,19 +173,16 @@ class ControlFlow:
             return [locate(gast.While(test=stmt.test, body=body, orelse=[]), stmt)]
         test, first = stmt.test, expression("V", stmt, V=self.namer.value)
         stop: list[gast.stmt] = []
-        doubt = "OPS.staged(V)"
         if guards:
             clear = self._each(guards, "is False", stmt)
             test = expression("TEST if CLEAR else OPS.untested", stmt, TEST=test, CLEAR=clear, OPS=self.namer.operators)
             stop = [s for flag in guards for s in statements("if F is True:\n    break", stmt, F=flag)]
-            doubt = "(V is OPS.untested or OPS.staged(V))"
-        source = f"""
+        source = """
             while True:
                 STOP
-                if (V := TEST) is not True and V is not False and {doubt}:
-                    STAGED
-                    break
-                if not V:
+                if (V := TEST) is not True and (V is False or (V := OPS.test(V)) is not True):
+                    if V is not False:
+                        STAGED
                     break
                 BODY
             """
