@@ -39,7 +39,8 @@ class _Memo:
     __slots__ = ("code", "closure", "target")
 
     def __init__(self, f: types.FunctionType | None = None, target: Any = None) -> None:
-        self.code, self.closure = (f.__code__, f.__closure__) if f else (None, None)
+        self.code: types.CodeType | None = f.__code__ if f else None
+        self.closure: tuple[Any, ...] | None = f.__closure__ if f else None
         self.target = target
 
     def __reduce__(self) -> Any:
@@ -135,7 +136,7 @@ class Callees:
         if kind is functools.partial:
             inner = self._find(f.func)
             return f if inner is f.func else functools.partial(inner, *f.args, **f.keywords)
-        call = getattr(kind, "__call__", None)
+        call = getattr(kind, "__call__", None)  # noqa: B004 (the method itself is wanted)
         if type(call) is not types.FunctionType:
             return f
         inner = self._find(call)
@@ -170,15 +171,16 @@ class Callees:
         Raises:
             ConversionError: there is no source.
         """
-        if MARK in f.__dict__ or is_converted(f.__code__) or inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f):
+        code, waits = f.__code__, inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+        if MARK in f.__dict__ or is_converted(code) or code.co_flags & waits:
             return f
-        found = self._codes.get(f.__code__)
+        found = self._codes.get(code)
         if found is None:
             conversion = convert_tree(f, self.options)
             found = compile_tree(f, conversion), conversion.namer.operators
             register(found[0])
-            self._codes.put(f.__code__, found)
-        return _instance(f, *found, self._cell)
+            self._codes.put(code, found)
+        return _instance(f, found[0], found[1], self._cell)
 
 
 def _construct(cls: type, init: Callable[..., None], *args: Any, **kwargs: Any) -> Any:

@@ -76,7 +76,11 @@ class Jumps:
         body = [*node.body, *statements("return None", node.body[-1])] if self.returns else node.body
         new = self._block(body, None).body
         if self.returns:
-            new = [*self._reset(self.returned, node.body[0]), *new, *statements("return V", node.body[-1], V=self.value)]
+            new = [
+                *self._reset(self.returned, node.body[0]),
+                *new,
+                *statements("return V", node.body[-1], V=self.value),
+            ]
         node.body = self._pruned(new)
 
     def _block(self, body: list[gast.stmt], loop: Loop | None) -> Block:

@@ -188,11 +188,7 @@ def test_runtime_is_told_the_place():
     def f(x):
         if x > 0:
             x = x + 1
-        return (
-            x
-            if x > 3
-            else -x
-        )
+        return x if x > 3 else -x
 
     convert(f, Asking())(Staged(1))
     assert places == [(f.__code__.co_firstlineno + 1, "f", "if x > 0:")]

@@ -92,7 +92,12 @@ def conversion():
     return min(best(convert, f, runtime, rounds=1, repeat=1) for runtime in (Runtime(), Runtime(), Runtime())) / 1e3
 
 
-CASES = [(collatz, 27), (search, list(range(1, 1000, 7))), (calls, [[i, i + 1, i + 2, 7] for i in range(50)]), (chained, 4)]
+CASES = [
+    (collatz, 27),
+    (search, list(range(1, 1000, 7))),
+    (calls, [[i, i + 1, i + 2, 7] for i in range(50)]),
+    (chained, 4),
+]
 
 
 def test_converting_is_fast():
