@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from dy2static import Undefined
 from paddle_lite_py import control
 from paddle_lite_py import structure as nested
-from paddle_lite_py.builder import Builder, Frame
+from paddle_lite_py.builder import Builder, Frame, origin
 from paddle_lite_py.program import Value
 from paddle_lite_py.tensor import Tensor
 
@@ -20,8 +20,8 @@ from .errors import branch_mismatch
 class Outputs:
     """The outputs that two open frames are given, pair by pair."""
 
-    def __init__(self, builder: Builder, true: Frame, false: Frame) -> None:
-        self.builder = builder
+    def __init__(self, builder: Builder, condition: Value, true: Frame, false: Frame) -> None:
+        self.builder, self.condition = builder, condition
         self.frames = (true, false)
         self.pairs: list[tuple[Value, Value]] = []
 
@@ -39,9 +39,9 @@ def if_(builder: Builder, pred: Tensor, body: Callable[[], None], orelse: Callab
     """Trace both branches and leave the joined state behind."""
     condition = builder.value_of(pred)
     true = follow(builder, body, state, frame=_branch(builder, condition))
-    false = follow(builder, orelse, state)
+    false = follow(builder, orelse, state, frame=_branch(builder, builder.negations.get(origin(condition))))
     start = state.get()
-    outs = Outputs(builder, true.frame, false.frame)
+    outs = Outputs(builder, condition, true.frame, false.frame)
     joined = [
         _join(outs, cell, t, f, old, where)
         for cell, t, f, old in zip(variables(state), true.values, false.values, start, strict=True)
@@ -57,16 +57,18 @@ def if_(builder: Builder, pred: Tensor, body: Callable[[], None], orelse: Callab
         store(builder, write, _filled(j, tensors))
 
 
-def _branch(builder: Builder, condition: Value) -> Frame:
+def _branch(builder: Builder, condition: Value | None) -> Frame:
     frame = Frame(builder.frame)
-    frame.known_true.add(condition)
+    if condition is not None:
+        frame.known_true.add(origin(condition))
     return frame
 
 
 class _Partial(NamedTuple):
-    """The structure of a variable that is not defined on every path; a flag follows its leaves."""
+    """The structure of a variable that is not defined on every path; without a flag, one follows its leaves."""
 
     structure: Any
+    flag: Value | None
     name: str
     where: Any
 
@@ -103,8 +105,13 @@ def _join(outs: Outputs, cell: Cell, true: Any, false: Any, start: Any, where: A
 
 
 def _partial(outs: Outputs, joined: Any, cell: Cell, true: Any, false: Any, where: Any) -> Any:
-    outs.add(merge.is_there(true), merge.is_there(false), (), "bool")
-    return _Partial(joined, cell.name, where)
+    there = merge.is_there(true), merge.is_there(false)
+    if there[0] is True and there[1] is False:
+        return _Partial(joined, outs.condition, cell.name, where)
+    if there[0] is False and there[1] is True:
+        return _Partial(joined, outs.builder.negation(outs.condition), cell.name, where)
+    outs.add(*there, (), "bool")
+    return _Partial(joined, None, cell.name, where)
 
 
 def _alike(a: Any, b: Any) -> bool:
@@ -150,7 +157,8 @@ def _one_sided(outs: Outputs, true: Any, false: Any) -> Any:
 def _filled(structure: Any, tensors: Iterator[Any]) -> Any:
     if isinstance(structure, _Partial):
         value = nested.unflatten(structure.structure, tensors)
-        return merge.with_presence(value, next(tensors), structure.name, structure.where)
+        flag = next(tensors)._data if structure.flag is None else structure.flag
+        return merge.with_presence(value, flag, structure.name, structure.where)
     return nested.unflatten(structure, tensors)
 
 

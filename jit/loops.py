@@ -80,7 +80,7 @@ class Loop:
             if carry.partial:
                 flag = frame.new_input(jax.ShapeDtypeStruct((), "bool"))
                 inputs.append(flag)
-                merge.with_presence(filled, wrap(flag), carry.cell.name, self.where)
+                merge.with_presence(filled, flag, carry.cell.name, self.where)
             if key in self.writes:
                 store(self.builder, self.writes[key], filled)
                 self._leaf(frame, key, inputs[-1])
@@ -208,7 +208,7 @@ class Loop:
 
     def _filled(self, carry: Carry, tensors: Any) -> Any:
         value = nested.unflatten(carry.structure, tensors)
-        return merge.with_presence(value, next(tensors), carry.cell.name, self.where) if carry.partial else value
+        return merge.with_presence(value, next(tensors)._data, carry.cell.name, self.where) if carry.partial else value
 
     def _untouched(self, i: int, path: Path) -> Any:
         before = self.start[i]

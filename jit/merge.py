@@ -116,9 +116,9 @@ def is_there(x: Any) -> Any:
     return True if found is None else wrap(found.flag)
 
 
-def with_presence(value: Any, flag: Tensor, name: str, where: Any) -> Any:
+def with_presence(value: Any, flag: Value, name: str, where: Any) -> Any:
     """Mark a joined variable as there only where `flag` is true."""
-    mark = Presence(flag._data, lambda: Undefined(name, where).error(), where)
+    mark = Presence(flag, lambda: Undefined(name, where).error(), where)
     for t in parts(value)[1]:
         if isinstance(t, Tensor) and isinstance(t._data, Value):
             t._data.presence = mark

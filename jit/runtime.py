@@ -145,8 +145,8 @@ class _Result:
 
 
 def convert(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Convert a function for tracing."""
-    return dy2static.convert(f, runtime=RUNTIME)
+    """Convert a user's function for tracing; the framework's own is called as it is."""
+    return f if RUNTIME.is_own(f) else dy2static.convert(f, runtime=RUNTIME)
 
 
 RUNTIME = StagedRuntime()

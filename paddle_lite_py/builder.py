@@ -84,6 +84,7 @@ class Frame:
         self.block = Block([], [], [])
         self.closed = False
         self.lifted: dict[Value, Value] = {}  # value of an outer frame -> input of this one
+        self.origins: dict[Value, Value] = {}  # the reverse
         self.operands: list[Value] = []  # the outer value of each lifted input
         self.leaves: dict[Value, Any] = {}  # values whose gradient accumulates in a handle
         self.log: dict[Key, Write] = {}
@@ -110,6 +111,13 @@ class Frame:
             w.put(w.before)
         self.log = {}
         return written
+
+
+def origin(value: Value) -> Value:
+    """The value that an input of an inner frame stands for."""
+    while value.frame is not None and value in value.frame.origins:
+        value = value.frame.origins[value]
+    return value
 
 
 class Capture(NamedTuple):
@@ -172,6 +180,7 @@ class Builder:
         self.captures: dict[int, Capture] = {}
         self.providers: list[tuple[Callable[[], Any], Value]] = []
         self.checks: Checks | None = None
+        self.negations: dict[Value, Value] = {}
         self.peeking = False  # a variable is passed on, not read
         self.room: Room | None = None  # of the loops that have a gradient
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
@@ -234,11 +243,18 @@ class Builder:
         """Check when the program runs that a variable is there, unless the branch we are in already implies it."""
         frame: Frame | None = self.frame
         while frame is not None:
-            if presence.flag in frame.known_true:
+            if origin(presence.flag) in frame.known_true:
                 return
             frame = frame.parent
-        self.frame.known_true.add(presence.flag)
+        self.frame.known_true.add(origin(presence.flag))
         self.check(self.handle(self._lift(presence.flag, self.frame)), presence.error, presence.where)
+
+    def negation(self, condition: Value) -> Value:
+        """The value of `not condition` in the current frame, made once."""
+        key = origin(condition)
+        if key not in self.negations or not self.frame.inside(self.negations[key].frame):
+            self.negations[key] = self.value_of(self.handle(condition).logical_not())
+        return self.negations[key]
 
     def check(self, passed: Tensor | None, error: Callable[[], BaseException], where: Any) -> None:
         """Fail with `error` when the program runs and `passed` is false, or whenever it gets here if that is None."""
@@ -267,6 +283,7 @@ class Builder:
             outer = self._lift(value, frame.parent)
             found = frame.lifted[value] = frame.new_input(value, value.requires_grad)
             found.freed = value.freed
+            frame.origins[found] = value
             frame.operands.append(outer)
             if outer in frame.parent.leaves:
                 frame.leaves[found] = frame.parent.leaves[outer]

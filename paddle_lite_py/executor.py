@@ -122,7 +122,7 @@ class Executable:
 
     def _result(self, tensors: list[Tensor], args: Sequence[Tensor]) -> Any:
         structure = self.traced.structure
-        return tensors[0] if structure is nested.LEAF else _resolve(nested.unflatten(structure, iter(tensors)), structure, args)
+        return tensors[0] if structure is nested.LEAF else resolve(nested.unflatten(structure, iter(tensors)), structure, args)
 
     # -- with a gradient -------------------------------------------------------------------------------------------
     def run_with_grad(self, args: Sequence[Tensor]) -> Any:
@@ -198,12 +198,12 @@ def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
         owner.__dict__["_data"] = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
         return
     value = nested.unflatten(effect.structure, iter([wrap(a) for a in arrays]))
-    write._replace(owner=owner).put(_resolve(value, effect.structure, args))
+    write._replace(owner=owner).put(resolve(value, effect.structure, args))
 
 
-def _resolve(value: Any, structure: Any, args: Sequence[Tensor]) -> Any:
+def resolve(value: Any, structure: Any, args: Sequence[Tensor]) -> Any:
     """Put the caller's own tensors where a result stands for them."""
-    if not _mentions_argument(structure):
+    if not mentions_argument(structure):
         return value
     if isinstance(value, Argument):
         return args[value.position]
@@ -212,9 +212,10 @@ def _resolve(value: Any, structure: Any, args: Sequence[Tensor]) -> Any:
     return nested.unflatten(found, iter([args[v.position] if isinstance(v, Argument) else v for v in leaves]))
 
 
-def _mentions_argument(structure: Any) -> bool:
+def mentions_argument(structure: Any) -> bool:
+    """True if a result is, or holds, one of the arguments."""
     if isinstance(structure, nested.Nest):
-        return any(map(_mentions_argument, structure.children))
+        return any(map(mentions_argument, structure.children))
     return isinstance(structure, nested.Static) and isinstance(structure.value, Argument)
 
 
