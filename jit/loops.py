@@ -234,8 +234,9 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     loop = Loop(builder, state, where)
     path, inputs, _ = _stable(loop, lambda _: body(), index=False)
     tested, test_inputs, going = loop.trace(lambda _: test(), index=False)
-    if tested.written:
-        (write, _), *_ = tested.written.values()
+    changes = [w for k, (w, now) in tested.written.items() if k not in loop.writes or now not in test_inputs]
+    if changes:
+        write = changes[0]
         raise StagingError(f"the condition of the loop at {where} changes {written_cell(write).name}; do it in the body")
     final_values = loop.final(path)
     with builder.inner(tested.frame):

@@ -53,16 +53,18 @@ def describe(x: Any) -> str:
 
 
 def join(a: Any, b: Any) -> tuple[tuple[int, ...], Any]:
-    """Shape and dtype that two tensors or numbers have in common.
+    """Shape and dtype that two tensors or numbers have in common; a number follows a tensor's dtype.
 
     Raises:
-        Mismatch: if their shapes differ, or one is a tensor with a shape and the other a number.
+        Mismatch: if the shapes differ, or the dtypes of two tensors.
     """
     shape_a, shape_b = _shape(a), _shape(b)
     if shape_a != shape_b:
         raise Mismatch(f"{describe(a)} and {describe(b)}")
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        kind = a._data.dtype if a._data.dtype == b._data.dtype else common(a._data.dtype, b._data.dtype)
+        if a._data.dtype != b._data.dtype:
+            raise Mismatch(f"{describe(a)} and {describe(b)}")
+        kind = a._data.dtype
     elif isinstance(a, Tensor):
         kind = scalar_dtype(b, a._data.dtype)
     elif isinstance(b, Tensor):

@@ -25,6 +25,7 @@ from paddle_lite_py.tensor import Tensor, as_array, wrap
 from paddle_lite_py.trace import Traced, trace
 
 from . import guards, spec
+from .errors import StagingError
 from .runtime import convert
 from .spec import InputSpec
 
@@ -60,7 +61,7 @@ class Entry:
         # The compiled function itself, where there is nothing to do but call it.
         self.call = executable.jitted if executable.plain and not executable.fixed and not self.needs_grad else None
         # Nothing to look at while no layer's configuration changes.
-        self.plain = not found and not self.traced.gradients
+        self.plain = not (found or self.traced.gradients or self.traced.paths)
         self.flags = [(h, h.stop_gradient) for h in self.traced.captures]
         self.gradients = self.traced.gradients
         # Guards on layers need a look only after some layer's configuration changed.
@@ -71,6 +72,10 @@ class Entry:
         for g in self.guards:
             if not g.holds():
                 return g
+        for place, spec_ in self.traced.paths:
+            held = place.get()
+            if not isinstance(held, Tensor) or held._data.shape != spec_.shape or held._data.dtype != spec_.dtype:
+                return guards.Guard({"": held}, "", spec_, f"{type(place.owner).__name__}.{place.key}")
         for handle, kind in self.gradients:
             held = handle._grad
             found = "some" if held.__class__ is Tensor else "none" if held is None else "zeros"
@@ -101,8 +106,8 @@ class StaticFunction:
         self.last_call: tuple[Any, ...] | None = None  # the arguments of the last trace, as specs
         self._bound: weakref.WeakKeyDictionary[Any, StaticFunction] = weakref.WeakKeyDictionary()
         self._bound_by_id: dict[int, StaticFunction] = {}
+        self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
-        self._single = isinstance(function, Callable)  # type: ignore[arg-type]
 
     # -- calling ---------------------------------------------------------------------------------------------------
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -134,6 +139,11 @@ class StaticFunction:
             return convert(self._function)(*args, **kwargs)
         try:
             return self._run(args, kwargs)
+        except RecursionError:
+            raise StagingError(
+                f"`{self.__name__}` is recursive without an end that is known while it is traced: a recursion whose depth "
+                "depends on a tensor has no static program; write it as a `while` loop"
+            ) from None
         except Exception as e:
             raise e.with_traceback(user_traceback(e.__traceback__)) from e.__cause__
 

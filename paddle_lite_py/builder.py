@@ -390,6 +390,11 @@ class Builder:
         """The same for an item of a dict or list."""
         self.frame.log.setdefault((id(container), key, True), Write(container, key, item(container, key), True))
 
+    def is_leaf(self, tensor: Tensor) -> bool:
+        """True for what is not made by the program: captured, or an argument."""
+        value = tensor._data
+        return not isinstance(value, Value) or tensor.stop_gradient or value in value.frame.leaves
+
     def detached(self, tensor: Tensor) -> Tensor:
         """The value without its gradient."""
         return self.handle(self.value_of(tensor))
@@ -398,8 +403,8 @@ class Builder:
         """The Python value of a tensor used as an attribute: only of one made outside."""
         if isinstance(tensor._data, Value):
             raise TracedValueError(
-                f"{what} must be known while a static program is traced, but it is a traced "
-                f"{tensor.dtype.name}{tensor.shape} tensor; pass a Python number, or an op that takes a tensor there"
+                f"{what} at {user_frame()} must be known while a static program is traced, but it is a traced "
+                f"{tensor.dtype.name}{tensor.shape} tensor; pass a Python int, or use an op that takes a tensor there"
             )
         array = tensor._array(what)
         return array.item() if array.size == 1 else array.tolist()

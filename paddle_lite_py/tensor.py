@@ -101,7 +101,7 @@ class Tensor:
     @property
     def is_leaf(self) -> bool:
         """True unless an op that is on the tape made it."""
-        return self._source is None
+        return state.interpreter.is_leaf(self)
 
     @property
     def itemsize(self) -> int:
@@ -235,7 +235,7 @@ class Tensor:
                 f"an in-place operation on {self.dtype.name}{self.shape} gave {new.dtype.name}{new.shape}; "
                 "shape and dtype must stay: use the out-of-place form"
             )
-        if not self.stop_gradient and self._source is None and state.grad_enabled:
+        if not self.stop_gradient and state.grad_enabled and self.is_leaf:
             raise RuntimeError(
                 f"tensor '{self.name}' is a leaf that requires gradient, so it cannot be changed in place while "
                 "gradients are recorded: wrap the change in paddle.no_grad(), or use the out-of-place form"

@@ -335,7 +335,7 @@ def test_conversion_off_a_python_bool_of_a_traced_tensor_is_explained():
     def helper(x):
         return 1 if x > 0 else 2
 
-    with pytest.raises(TracedValueError, match=r"bool\(\) needs the value of a bool"):
+    with pytest.raises(TracedValueError, match=r"bool\(\) at test_to_static.py:\d+ needs the value of a bool"):
         to_static(lambda x: x * helper(x.sum()))(tensor(1.0))
 
 
