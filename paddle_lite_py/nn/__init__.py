@@ -12,4 +12,7 @@ from .loss import *  # noqa: F403
 from .norm import *  # noqa: F403
 from .parameter import create_parameter
 from .pooling import *  # noqa: F403
+from .rnn import *  # noqa: F403
+from .rnn_cells import *  # noqa: F403
+from .transformer import *  # noqa: F403
 from .vision import *  # noqa: F403

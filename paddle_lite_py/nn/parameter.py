@@ -46,7 +46,10 @@ def create_parameter(
     found = as_attr(attr)
     if found is None:
         raise ValueError("create_parameter: attr is False, which says that there is no parameter")
-    return make_parameter(shape, found, dtype, is_bias, default_initializer, name or "create_parameter", device)
+    out = make_parameter(shape, found, dtype, is_bias, default_initializer, "create_parameter", device)
+    if name is not None:
+        out.name = name
+    return out
 
 
 def make_parameter(

@@ -14,8 +14,9 @@ from .update import Slot, State
 
 def moments(grad: Any, state: State, beta1: float, beta2: float) -> tuple[Any, Any]:
     """Running averages of the gradient and of its square."""
-    first = beta1 * state["moment1"] + (1 - beta1) * grad
-    return first, beta2 * state["moment2"] + (1 - beta2) * grad * grad
+    # 1 - beta as the parameter's dtype rounds it, so that it cancels against 1 - beta ** steps.
+    b1, b2 = jnp.asarray(beta1, grad.dtype), jnp.asarray(beta2, grad.dtype)
+    return b1 * state["moment1"] + (1 - b1) * grad, b2 * state["moment2"] + (1 - b2) * grad * grad
 
 
 def powers(state: State, beta1: float, beta2: float) -> State:
@@ -93,7 +94,7 @@ class Adam(Optimizer):
         checks.in_unit(who, beta1=beta1, beta2=beta2)
         self._beta1, self._beta2, self._epsilon, self._amsgrad = float(beta1), float(beta2), float(epsilon), bool(amsgrad)
         largest = (Slot("moment2_max"),) if amsgrad else ()
-        numbers = (Slot("beta1_pow_acc", self._beta1, scalar=True), Slot("beta2_pow_acc", self._beta2, scalar=True))
+        numbers = (Slot("beta1_pow_acc", "beta1", scalar=True), Slot("beta2_pow_acc", "beta2", scalar=True))
         self._slots = (Slot("moment1"), Slot("moment2"), *largest, *numbers)
 
 
@@ -139,9 +140,9 @@ class AdamW(Adam):
         amsgrad: bool = False,
         name: str | None = None,
     ) -> None:
-        self._set_betas(beta1, beta2, epsilon, amsgrad)
         self._lr_ratio, self._apply_decay_param_fun = lr_ratio, apply_decay_param_fun
-        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name, multi_precision)
+        betas, rest = (beta1, beta2, epsilon), {"multi_precision": multi_precision, "amsgrad": amsgrad, "name": name}
+        super().__init__(learning_rate, *betas, parameters, weight_decay, grad_clip, **rest)
 
     def _decay_of(self, param: Any, options: dict[str, Any]) -> float:
         if self._apply_decay_param_fun is not None and not self._apply_decay_param_fun(param.name):
@@ -178,13 +179,14 @@ class Adamax(Adam):
 
     def _set_betas(self, beta1: float, beta2: float, epsilon: float, amsgrad: bool = False) -> None:
         super()._set_betas(beta1, beta2, epsilon)
-        self._slots = (Slot("moment"), Slot("inf_norm"), Slot("beta1_pow_acc", self._beta1, scalar=True))
+        self._slots = (Slot("moment"), Slot("inf_norm"), Slot("beta1_pow_acc", "beta1", scalar=True))
 
     @staticmethod
     def _rule(
         param: Any, grad: Any, state: State, lr: Any, beta1: float, beta2: float, epsilon: float
     ) -> tuple[Any, State]:
-        moment = beta1 * state["moment"] + (1 - beta1) * grad
+        b1 = jnp.asarray(beta1, grad.dtype)
+        moment = b1 * state["moment"] + (1 - b1) * grad
         norm = jnp.maximum(jnp.abs(grad), beta2 * state["inf_norm"] + epsilon)
         power = state["beta1_pow_acc"]
         new = {"moment": moment, "inf_norm": norm, "beta1_pow_acc": power * beta1}

@@ -58,17 +58,27 @@ class Optimizer:
         self._groups: list[Group] = []
         self._rates: dict[float, Any] = {}
         self._zeros: dict[Any, Any] = {}
-        grouped = bool(self._param_groups) and isinstance(self._param_groups[0], dict)
-        for given in self._param_groups if grouped else [{"params": self._param_groups}]:
-            self._add_group(given)
+        if self._param_groups and isinstance(self._param_groups[0], dict):
+            for given in self._param_groups:
+                self._add_group(given)
+        else:
+            self._make_group(self._param_groups, {})
 
     def _add_group(self, given: dict[str, Any]) -> None:
-        params = list(given["params"]) if isinstance(given["params"], list | tuple) else [given["params"]]
-        params = checks.unshared(type(self).__name__, params, self._parameter_list)
-        options = {k: v for k, v in given.items() if k != "params"}
-        self._groups.append(Group(params, options, self._slots))
+        params = [given["params"]] if isinstance(given["params"], Tensor) else list(given["params"])
+        group = self._make_group(params, {k: v for k, v in given.items() if k != "params"})
+        for p in group.params:  # the group's factor on the learning rate takes the place of their own
+            p.optimize_attr["learning_rate"] = group.options.get("learning_rate", 1.0)
+
+    def _make_group(self, params: list[Any], options: dict[str, Any]) -> Group:
+        chosen = checks.unshared(type(self).__name__, params, self._parameter_list)
+        hyper = dict(self._hyper_of(options))
+        slots = tuple([s._replace(fill=hyper[s.fill]) if isinstance(s.fill, str) else s for s in self._slots])
+        self._groups.append(Group(chosen, options, slots))
+        return self._groups[-1]
 
     def _add_param_group(self, param_group: dict[str, Any]) -> None:
+        """Train more parameters, with settings of their own."""
         self._param_groups.append(param_group)
         self._add_group(param_group)
 
@@ -139,7 +149,7 @@ class Optimizer:
             pairs = clip([(group.params[i], g) for i, g in zip(active, grads, strict=True)])
             grads, clip = [g for _, g in pairs], None
         settings = tuple([self._setting(group, i) for i in active])
-        recipe = Recipe(self.type, type(self)._rule, self._slots, settings, clip.key() if clip is not None else None)
+        recipe = Recipe(self.type, type(self)._rule, group.slots, settings, clip.key() if clip is not None else None)
         handles = group.handles(active)
         if state.interpreter is EAGER:
             new = compiled(recipe)(self._rate(), [g._data for g in grads], donatable([h._data for h in handles]))
@@ -154,7 +164,7 @@ class Optimizer:
 
     def _setting(self, group: Group, i: int) -> Setting:
         param, options = group.params[i], group.options
-        rate = options.get("learning_rate", 1.0) * param.optimize_attr["learning_rate"]
+        rate = param.optimize_attr["learning_rate"]
         decay, coeff, hyper = "", 0.0, self._hyper_of(options)
         if self._decoupled:
             hyper += (("weight_decay", self._decay_of(param, options)),)
@@ -258,16 +268,4 @@ def _gradient(param: Parameter, zeros: dict[Any, Any]) -> Tensor:
         if key not in zeros:
             zeros[key] = wrap(jax.device_put(np.zeros(*key)))
         return zeros[key]
-    if state.interpreter is not EAGER and isinstance(grad._data, jax.Array):
-        # Accumulated outside of the program: each run takes what is there then.
-        return state.interpreter.provide(lambda: _accumulated(param))
     return grad
-
-
-def _accumulated(param: Parameter) -> Any:
-    if param._grad is None:
-        raise RuntimeError(
-            f"the static function was traced when '{param.name}' had a gradient from outside, and now it has none; "
-            "call backward() before it, or inside it"
-        )
-    return param.grad._data

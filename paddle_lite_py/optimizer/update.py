@@ -20,7 +20,7 @@ class Slot(NamedTuple):
     """One kind of accumulator: an array like the parameter, or one number for it."""
 
     name: str
-    fill: float = 0.0
+    fill: Any = 0.0  # a number, or the name of the hyperparameter that it starts as
     scalar: bool = False
     lead: int | None = None  # a first dimension before those of the parameter
 

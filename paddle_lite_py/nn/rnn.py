@@ -1,0 +1,306 @@
+"""Recurrent layers: cells run over sequences, and SimpleRNN, LSTM and GRU as one op a layer and direction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.creation import zeros
+from ..ops.joining import concat, stack
+from ..tensor import Tensor
+from . import functional as F
+from .common import uniform_by_size
+from .layer import Layer
+from .rnn_cells import GRUCell, LSTMCell, SimpleRNNCell
+
+__all__ = ["GRU", "LSTM", "RNN", "BiRNN", "SimpleRNN"]
+
+
+def _swap(x: Tensor) -> Tensor:
+    """Batch first to time first, and back."""
+    return x.transpose([1, 0, *range(2, x.ndim)])
+
+
+def run_op(kind: str, x: Tensor, states: tuple[Tensor, ...], weights: list[Any], lengths: Any, **attrs: Any) -> tuple[Any, ...]:
+    """One layer in one direction over x [time, batch, input], as one op."""
+    function = {"lstm": F.lstm_layer, "gru": F.gru_layer, "rnn": F.rnn_layer}[kind]
+    return function(x, *states, *weights, lengths, **attrs)
+
+
+class RNN(Layer):
+    """A cell run over sequences.
+
+    Arguments:
+        cell: any cell; the built-in ones run as one op.
+        is_reverse: from the end to the beginning.
+        time_major: inputs are [time, batch, ...] instead of [batch, time, ...].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> outputs, h = paddle.nn.RNN(paddle.nn.GRUCell(3, 4))(paddle.ones([2, 5, 3]))
+        >>> outputs.shape, h.shape
+        ([2, 5, 4], [2, 4])
+    """
+
+    def __init__(self, cell: Layer, is_reverse: bool = False, time_major: bool = False) -> None:
+        super().__init__()
+        self.cell, self.is_reverse, self.time_major = cell, is_reverse, time_major
+
+    def forward(
+        self, inputs: Tensor, initial_states: Any = None, sequence_length: Any = None, **kwargs: Any
+    ) -> tuple[Any, Any]:
+        """Outputs for all steps, and the last states; beyond a sequence's length the state stands still."""
+        x = inputs if self.time_major else _swap(inputs)
+        states = initial_states
+        if states is None:
+            states = self.cell.get_initial_states(x, dtype=x.dtype, batch_dim_idx=1)
+        kind = _KINDS.get(type(self.cell))
+        if kind is not None and not kwargs and not getattr(self.cell, "proj_size", 0):
+            out, states = self._fused(kind, x, states, sequence_length)
+        else:
+            out, states = self._steps(x, states, sequence_length, kwargs)
+        return out if self.time_major else _map(_swap, out), states
+
+    def _fused(self, kind: str, x: Tensor, states: Any, lengths: Any) -> tuple[Tensor, Any]:
+        cell: Any = self.cell
+        given = tuple(states) if kind == "lstm" else (states,)
+        attrs = {"activation": cell.activation} if kind == "rnn" else {}
+        weights = [cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh]
+        out, *last = run_op(kind, x, given, weights, lengths, reverse=self.is_reverse, **attrs)
+        return out, tuple(last) if kind == "lstm" else last[0]
+
+    def _steps(self, x: Tensor, states: Any, lengths: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
+        steps = x.shape[0]
+        outs: list[Any] = [None] * steps
+        for t in reversed(range(steps)) if self.is_reverse else range(steps):
+            outs[t], new = self.cell(x[t], states, **kwargs)
+            if lengths is not None:
+                inside = (lengths > t).astype(x.dtype).unsqueeze(-1)
+                outs[t] = _map(lambda o, m=inside: o * m, outs[t])
+                new = _map2(lambda a, b, m=inside: a * m + b * (1 - m), new, states)
+            states = new
+        if isinstance(outs[0], tuple | list):
+            return type(outs[0])(stack(list(column)) for column in zip(*outs, strict=True)), states
+        return stack(outs), states
+
+
+_KINDS: dict[type, str] = {LSTMCell: "lstm", GRUCell: "gru", SimpleRNNCell: "rnn"}
+
+
+def _map(f: Any, x: Any) -> Any:
+    return type(x)(_map(f, v) for v in x) if isinstance(x, tuple | list) else f(x)
+
+
+def _map2(f: Any, x: Any, y: Any) -> Any:
+    return type(x)(_map2(f, a, b) for a, b in zip(x, y, strict=True)) if isinstance(x, tuple | list) else f(x, y)
+
+
+class BiRNN(Layer):
+    """Two cells run over sequences in both directions; their outputs are concatenated.
+
+    Arguments:
+        cell_fw, cell_bw: the cells.
+        time_major: inputs are [time, batch, ...] instead of [batch, time, ...].
+    """
+
+    def __init__(self, cell_fw: Layer, cell_bw: Layer, time_major: bool = False) -> None:
+        super().__init__()
+        self.cell_fw, self.cell_bw, self.time_major = cell_fw, cell_bw, time_major
+
+    def forward(
+        self, inputs: Tensor, initial_states: Any = None, sequence_length: Any = None, **kwargs: Any
+    ) -> tuple[Tensor, tuple[Any, Any]]:
+        """Outputs for all steps, and the last states of both cells."""
+        first, second = (None, None) if initial_states is None else initial_states
+        forward, backward = RNN(self.cell_fw, False, self.time_major), RNN(self.cell_bw, True, self.time_major)
+        out_fw, state_fw = forward(inputs, first, sequence_length, **kwargs)
+        out_bw, state_bw = backward(inputs, second, sequence_length, **kwargs)
+        return concat([out_fw, out_bw], axis=-1), (state_fw, state_bw)
+
+
+class _Recurrent(Layer):
+    """What SimpleRNN, LSTM and GRU share: the parameters of all layers and directions, and the run over them."""
+
+    _kind = "rnn"
+    _gates = 1
+    _n_states = 1
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int,
+        direction: str,
+        time_major: bool,
+        dropout: float,
+        attrs: tuple[Any, Any, Any, Any],
+    ) -> None:
+        super().__init__()
+        if direction not in ("forward", "bidirect", "bidirectional"):
+            raise ValueError(f"{type(self).__name__}: direction is {direction!r}; expected 'forward', 'bidirect' or 'bidirectional'")
+        if hidden_size <= 0 or num_layers <= 0:
+            raise ValueError(f"{type(self).__name__}: hidden_size {hidden_size} and num_layers {num_layers} must be at least 1")
+        self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
+        self.num_directions = 1 if direction == "forward" else 2
+        self.time_major, self.dropout, self.state_components = time_major, dropout, self._n_states
+        for layer in range(num_layers):
+            size = input_size if layer == 0 else hidden_size * self.num_directions
+            for suffix in self._suffixes(layer):
+                self._add(suffix, size, attrs)
+
+    def _suffixes(self, layer: int) -> list[str]:
+        return [f"_l{layer}", f"_l{layer}_reverse"][: self.num_directions]
+
+    def _add(self, suffix: str, size: int, attrs: tuple[Any, Any, Any, Any]) -> None:
+        rows, draw = self._gates * self.hidden_size, uniform_by_size(self.hidden_size)
+        shapes = {"weight_ih": [rows, size], "weight_hh": [rows, self.hidden_size], "bias_ih": [rows], "bias_hh": [rows]}
+        for (name, shape), attr in zip(shapes.items(), attrs, strict=True):
+            made = self.create_parameter(shape, attr, is_bias=name[0] == "b", default_initializer=draw)
+            setattr(self, name + suffix, made)
+
+    def forward(self, inputs: Tensor, initial_states: Any = None, sequence_length: Any = None) -> tuple[Tensor, Any]:
+        """Outputs of the last layer for all steps, and the last states [layers * directions, batch, hidden].
+
+        Arguments:
+            inputs: [batch, time, input], or [time, batch, input] if time_major.
+            initial_states: zeros by default; for an LSTM a pair of hidden and cell states.
+            sequence_length: steps of each sequence, [batch]; beyond them outputs are 0 and the state stands still.
+        """
+        if inputs.ndim != 3 or inputs.shape[-1] != self.input_size:
+            raise ValueError(f"{type(self).__name__}: an input of the shape [.., .., {self.input_size}] is expected, got {inputs.shape}")
+        x = inputs if self.time_major else _swap(inputs)
+        states = self._initial(x, initial_states)
+        last: list[tuple[Tensor, ...]] = []
+        for layer in range(self.num_layers):
+            if layer and self.dropout:
+                x = F.dropout(x, self.dropout, training=self.training)
+            outs = []
+            for suffix in self._suffixes(layer):
+                out, *new = self._run(x, tuple(s[len(last)] for s in states), suffix, sequence_length)
+                outs.append(out)
+                last.append(tuple(new))
+            x = outs[0] if len(outs) == 1 else concat(outs, axis=-1)
+        final = tuple(stack(list(column)) for column in zip(*last, strict=True))
+        return x if self.time_major else _swap(x), final if self._n_states > 1 else final[0]
+
+    def _initial(self, x: Tensor, given: Any) -> tuple[Tensor, ...]:
+        shape = [self.num_layers * self.num_directions, x.shape[1], self.hidden_size]
+        if given is None:
+            return tuple(zeros(shape, x.dtype) for _ in range(self._n_states))
+        states = tuple(given) if self._n_states > 1 else (given,)
+        for s in states:
+            if list(s.shape) != shape:
+                raise ValueError(f"{type(self).__name__}: initial states of the shape {shape} are expected, got {s.shape}")
+        return states
+
+    def _run(self, x: Tensor, states: tuple[Tensor, ...], suffix: str, lengths: Any, **attrs: Any) -> tuple[Any, ...]:
+        weights = [getattr(self, name + suffix) for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
+        return run_op(self._kind, x, states, weights, lengths, reverse=suffix.endswith("_reverse"), **attrs)
+
+    def extra_repr(self) -> str:
+        """Its settings, but for those at their defaults."""
+        out = f"{self.input_size}, {self.hidden_size}"
+        out += f", num_layers={self.num_layers}" if self.num_layers != 1 else ""
+        out += f", time_major={self.time_major}" if self.time_major else ""
+        return out + (f", dropout={self.dropout}" if self.dropout else "")
+
+
+class SimpleRNN(_Recurrent):
+    """Layers of h = activation(W_ih x + b_ih + W_hh h + b_hh); see LSTM for the arguments."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        direction: str = "forward",
+        time_major: bool = False,
+        dropout: float = 0.0,
+        activation: str = "tanh",
+        weight_ih_attr: Any = None,
+        weight_hh_attr: Any = None,
+        bias_ih_attr: Any = None,
+        bias_hh_attr: Any = None,
+        name: str | None = None,
+    ) -> None:
+        attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
+        super().__init__(input_size, hidden_size, num_layers, direction, time_major, dropout, attrs)
+        if activation not in ("tanh", "relu"):
+            raise ValueError(f"SimpleRNN: activation is {activation!r}; expected 'tanh' or 'relu'")
+        self.activation = activation
+
+    def _run(self, x: Tensor, states: tuple[Tensor, ...], suffix: str, lengths: Any, **attrs: Any) -> tuple[Any, ...]:
+        return super()._run(x, states, suffix, lengths, activation=self.activation)
+
+
+class LSTM(_Recurrent):
+    """Layers of LSTM (Hochreiter and Schmidhuber, 1997).
+
+    Arguments:
+        input_size, hidden_size: sizes of inputs and states.
+        num_layers: each takes the outputs of the one before.
+        direction: "forward", or "bidirect": two directions whose outputs are concatenated.
+        time_major: inputs are [time, batch, input] instead of [batch, time, input].
+        dropout: probability between the layers.
+        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: ParamAttr of the parameters.
+
+    Raises:
+        ValueError: if an argument is out of its range.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> outputs, (h, c) = paddle.nn.LSTM(3, 4, num_layers=2)(paddle.ones([2, 5, 3]))
+        >>> outputs.shape, h.shape, c.shape
+        ([2, 5, 4], [2, 2, 4], [2, 2, 4])
+    """
+
+    _kind, _gates, _n_states = "lstm", 4, 2
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        direction: str = "forward",
+        time_major: bool = False,
+        dropout: float = 0.0,
+        weight_ih_attr: Any = None,
+        weight_hh_attr: Any = None,
+        bias_ih_attr: Any = None,
+        bias_hh_attr: Any = None,
+        proj_size: int = 0,
+        name: str | None = None,
+    ) -> None:
+        if proj_size:
+            raise NotImplementedError("LSTM: proj_size is not supported; use RNN(LSTMCell(..., proj_size=...)), a layer each")
+        attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
+        super().__init__(input_size, hidden_size, num_layers, direction, time_major, dropout, attrs)
+
+
+class GRU(_Recurrent):
+    """Layers of GRU (Cho et al., 2014); see LSTM for the arguments.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> outputs, h = paddle.nn.GRU(3, 4, direction="bidirect")(paddle.ones([2, 5, 3]))
+        >>> outputs.shape, h.shape
+        ([2, 5, 8], [2, 2, 4])
+    """
+
+    _kind, _gates = "gru", 3
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        direction: str = "forward",
+        time_major: bool = False,
+        dropout: float = 0.0,
+        weight_ih_attr: Any = None,
+        weight_hh_attr: Any = None,
+        bias_ih_attr: Any = None,
+        bias_hh_attr: Any = None,
+        name: str | None = None,
+    ) -> None:
+        attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
+        super().__init__(input_size, hidden_size, num_layers, direction, time_major, dropout, attrs)

@@ -1,0 +1,176 @@
+"""Recurrent cells: one step of a recurrent layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.creation import full
+from ..ops.joining import split
+from ..ops.linalg import matmul
+from ..tensor import Tensor
+from . import functional as F
+from .common import uniform_by_size
+from .layer import Layer
+
+__all__ = ["GRUCell", "LSTMCell", "RNNCellBase", "SimpleRNNCell"]
+
+
+class RNNCellBase(Layer):
+    """Base of cells: called with inputs and states, a cell returns outputs and new states."""
+
+    _gates = 1
+
+    def _make(self, input_size: int, hidden_size: int, attrs: tuple[Any, Any, Any, Any], out_size: int | None = None) -> None:
+        """The weights [gates * hidden, input] and [gates * hidden, hidden], and their biases."""
+        if hidden_size <= 0:
+            raise ValueError(f"{type(self).__name__}: hidden_size is {hidden_size}; expected at least 1")
+        self.input_size, self.hidden_size = input_size, hidden_size
+        rows, draw = self._gates * hidden_size, uniform_by_size(hidden_size)
+        ih, hh, bih, bhh = attrs
+        self.weight_ih = self.create_parameter([rows, input_size], ih, default_initializer=draw)
+        self.weight_hh = self.create_parameter([rows, out_size or hidden_size], hh, default_initializer=draw)
+        self.bias_ih = self.create_parameter([rows], bih, is_bias=True, default_initializer=draw)
+        self.bias_hh = self.create_parameter([rows], bhh, is_bias=True, default_initializer=draw)
+
+    @property
+    def state_shape(self) -> Any:
+        """Shape of the state of one sample, or several of them."""
+        return (self.hidden_size,)
+
+    def get_initial_states(
+        self, batch_ref: Tensor, shape: Any = None, dtype: Any = None, init_value: float = 0.0, batch_dim_idx: int = 0
+    ) -> Any:
+        """States full of one value, for the batch size of a tensor.
+
+        Arguments:
+            batch_ref: a tensor with the batch in dimension batch_dim_idx.
+            shape: of one sample's state, or nested shapes; that of the cell by default.
+        """
+        shape = self.state_shape if shape is None else shape
+        if shape and isinstance(shape[0], list | tuple):
+            return tuple(self.get_initial_states(batch_ref, s, dtype, init_value, batch_dim_idx) for s in shape)
+        sizes = [batch_ref.shape[batch_dim_idx], *[n for n in shape if n != -1]]
+        return full(sizes, init_value, dtype or self._dtype)
+
+    def _projected(self, inputs: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
+        from_input, from_state = _product(inputs, self.weight_ih, self.bias_ih), _product(h, self.weight_hh, self.bias_hh)
+        return from_input, from_state
+
+    def extra_repr(self) -> str:
+        """Its sizes."""
+        return f"{self.input_size}, {self.hidden_size}"
+
+
+def _product(x: Tensor, weight: Any, bias: Any) -> Tensor:
+    out = matmul(x, weight, transpose_y=True)
+    return out if bias is None else out + bias
+
+
+class SimpleRNNCell(RNNCellBase):
+    """h = activation(W_ih x + b_ih + W_hh h + b_hh).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> y, h = paddle.nn.SimpleRNNCell(3, 4)(paddle.ones([2, 3]))
+        >>> y.shape, h.shape
+        ([2, 4], [2, 4])
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        activation: str = "tanh",
+        weight_ih_attr: Any = None,
+        weight_hh_attr: Any = None,
+        bias_ih_attr: Any = None,
+        bias_hh_attr: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        if activation not in ("tanh", "relu"):
+            raise ValueError(f"SimpleRNNCell: activation is {activation!r}; expected 'tanh' or 'relu'")
+        self.activation = activation
+        self._make(input_size, hidden_size, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr))
+
+    def forward(self, inputs: Tensor, states: Any = None) -> tuple[Tensor, Tensor]:
+        """The new state, twice."""
+        h = self.get_initial_states(inputs) if states is None else states
+        x, u = self._projected(inputs, h)
+        out = getattr(F, self.activation)(x + u)
+        return out, out
+
+
+class LSTMCell(RNNCellBase):
+    """A step of an LSTM (Hochreiter and Schmidhuber, 1997); gates in the order input, forget, cell, output.
+
+    Arguments:
+        input_size, hidden_size: sizes of inputs and state.
+        weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: ParamAttr of the parameters.
+        proj_size: if above 0, the size that the hidden state is projected to.
+    """
+
+    _gates = 4
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        weight_ih_attr: Any = None,
+        weight_hh_attr: Any = None,
+        bias_ih_attr: Any = None,
+        bias_hh_attr: Any = None,
+        proj_size: int = 0,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        if not 0 <= proj_size < max(hidden_size, 1):
+            raise ValueError(f"LSTMCell: proj_size is {proj_size}; expected a number below hidden_size, {hidden_size}")
+        self.proj_size = proj_size
+        self._make(input_size, hidden_size, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr), proj_size or None)
+        if proj_size:
+            self.weight_ho = self.create_parameter([hidden_size, proj_size], weight_hh_attr, default_initializer=uniform_by_size(hidden_size))
+
+    @property
+    def state_shape(self) -> Any:
+        """Shapes of hidden and cell state of one sample."""
+        return ((self.proj_size or self.hidden_size,), (self.hidden_size,))
+
+    def forward(self, inputs: Tensor, states: Any = None) -> tuple[Tensor, tuple[Tensor, Tensor]]:
+        """The new hidden state, and the pair of hidden and cell state."""
+        h, c = self.get_initial_states(inputs) if states is None else states
+        x, u = self._projected(inputs, h)
+        i, f, g, o = split(x + u, 4, axis=-1)
+        c = F.sigmoid(f) * c + F.sigmoid(i) * F.tanh(g)
+        h = F.sigmoid(o) * F.tanh(c)
+        if self.proj_size:
+            h = matmul(h, self.weight_ho)
+        return h, (h, c)
+
+
+class GRUCell(RNNCellBase):
+    """A step of a GRU (Cho et al., 2014); gates in the order reset, update, candidate."""
+
+    _gates = 3
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        weight_ih_attr: Any = None,
+        weight_hh_attr: Any = None,
+        bias_ih_attr: Any = None,
+        bias_hh_attr: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._make(input_size, hidden_size, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr))
+
+    def forward(self, inputs: Tensor, states: Any = None) -> tuple[Tensor, Tensor]:
+        """The new state, twice."""
+        h = self.get_initial_states(inputs) if states is None else states
+        x, u = self._projected(inputs, h)
+        (xr, xz, xc), (ur, uz, uc) = split(x, 3, axis=-1), split(u, 3, axis=-1)
+        candidate = F.tanh(xc + F.sigmoid(xr + ur) * uc)
+        out = (h - candidate) * F.sigmoid(xz + uz) + candidate
+        return out, out
