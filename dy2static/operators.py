@@ -58,6 +58,10 @@ class Operators:
 
     # Statements
 
+    def test(self, value: Any) -> Any:
+        """A test that is no plain boolean: its truth, or the value itself where it is staged."""
+        return value if value is _UNTESTED or self.staged(value) else bool(value)
+
     def if_(
         self, test: Any, body: Thunk, orelse: Thunk, get: Getter, set: Setter, facts: Facts, slots: Thunk | None = None
     ) -> None:

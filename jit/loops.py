@@ -36,6 +36,8 @@ class Carry(NamedTuple):
     leaves: list[Any]
     shapes: list[tuple[Any, ...]]
     dtypes: list[Any]
+    # Not surely defined before the loop: a flag is carried after the leaves.
+    partial: bool = False
 
 
 class Loop:
@@ -55,7 +57,8 @@ class Loop:
         """Carry a cell, with the types it starts with."""
         structure, leaves = merge.parts(value)
         shapes = [tuple(x._data.shape) if isinstance(x, Tensor) else () for x in leaves]
-        self.carries[key] = Carry(cell, structure, leaves, shapes, [merge.natural_dtype(x) for x in leaves])
+        partial = merge.presence(value) is not None
+        self.carries[key] = Carry(cell, structure, leaves, shapes, [merge.natural_dtype(x) for x in leaves], partial)
 
     # -- one attempt -----------------------------------------------------------------------------------------------
     def enter(self, frame: Frame, index: bool) -> tuple[list[Value], Tensor | None]:
@@ -74,6 +77,10 @@ class Loop:
                 inputs.append(value)
                 handles.append(self.builder.handle(value))
             filled = nested.unflatten(carry.structure, iter(handles))
+            if carry.partial:
+                flag = frame.new_input(jax.ShapeDtypeStruct((), "bool"))
+                inputs.append(flag)
+                merge.with_presence(filled, flag, carry.cell.name, self.where)
             if key in self.writes:
                 store(self.builder, self.writes[key], filled)
                 self._leaf(frame, key, inputs[-1])
@@ -148,7 +155,8 @@ class Loop:
                 return False
             self.carry(key, cell, after)
             blank = self.carries[key]
-            self.carries[key] = blank._replace(leaves=[None] * len(leaves))
+            partial = merge.is_absent(before) and not cell.internal
+            self.carries[key] = blank._replace(leaves=[None] * len(leaves), partial=partial)
             return True
         if merge.parts(before) == ([], []) or not merge.parts(before)[1]:
             if merge.parts(before)[0] == merge.parts(after)[0]:
@@ -167,6 +175,9 @@ class Loop:
             for leaf, shape, dtype in zip(carry.leaves, carry.shapes, carry.dtypes, strict=True):
                 absent = leaf is None
                 out.append(merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype))
+            if carry.partial:
+                start = Undefined("") if None in carry.leaves else nested.unflatten(carry.structure, iter(carry.leaves))
+                out.append(merge.as_value(self.builder, merge.is_there(start), "bool"))
         return out
 
     def final(self, path: Path) -> list[Value]:
@@ -181,17 +192,23 @@ class Loop:
                     out.append(
                         merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype)
                     )
+                if carry.partial:
+                    out.append(merge.as_value(self.builder, merge.is_there(after), "bool"))
         return out
 
     def leave(self, path: Path, results: list[Value]) -> None:
         """Put the results in the variables."""
         tensors = iter([self.builder.handle(v) for v in results])
-        filled = {key: nested.unflatten(c.structure, tensors) for key, c in self.carries.items()}
+        filled = {key: self._filled(c, tensors) for key, c in self.carries.items()}
         values = [filled.get(i, self._untouched(i, path)) for i in range(len(self.start))]
         self.state.set(values)
         for key, write in self.writes.items():
             if key in filled:
                 store(self.builder, write, filled[key])
+
+    def _filled(self, carry: Carry, tensors: Any) -> Any:
+        value = nested.unflatten(carry.structure, tensors)
+        return merge.with_presence(value, next(tensors)._data, carry.cell.name, self.where) if carry.partial else value
 
     def _untouched(self, i: int, path: Path) -> Any:
         before = self.start[i]

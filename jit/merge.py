@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from dy2static import Undefined
 from paddle_lite_py import dtypes
 from paddle_lite_py import structure as nested
-from paddle_lite_py.builder import MISSING, Builder
+from paddle_lite_py.builder import MISSING, Builder, Presence
 from paddle_lite_py.op import REGISTRY
 from paddle_lite_py.ops.promote import common, scalar_dtype
 from paddle_lite_py.program import Value
@@ -86,7 +86,11 @@ def as_value(builder: Builder, x: Any, dtype: Any) -> Value:
     if not isinstance(x, Tensor):
         constant = REGISTRY["constant"].bind((x, jnp.dtype(dtype).name, None))
         return builder.emit(constant, (), False)[0]
-    value = builder.value_of(x)
+    builder.peeking = True
+    try:
+        value = builder.value_of(x)
+    finally:
+        builder.peeking = False
     if value.dtype == dtype:
         return value
     cast = REGISTRY["cast"].bind((dtypes.from_numpy(jnp.dtype(dtype)),))
@@ -96,6 +100,29 @@ def as_value(builder: Builder, x: Any, dtype: Any) -> Value:
 def zeros(builder: Builder, shape: tuple[Any, ...], dtype: Any) -> Value:
     """Zeros in the current frame: what an absent value holds where nothing may read it."""
     return builder.emit(REGISTRY["constant"].bind((0, jnp.dtype(dtype).name, shape)), (), False)[0]
+
+
+def presence(x: Any) -> Any:
+    """The presence of a variable that some path may have left undefined; None for one that is surely there."""
+    found = [t._data.presence for t in parts(x)[1] if isinstance(t, Tensor) and isinstance(t._data, Value)]
+    return next((p for p in found if p is not None), None)
+
+
+def is_there(x: Any) -> Any:
+    """Whether a variable is there: True, False, or a tensor."""
+    if is_absent(x):
+        return False
+    found = presence(x)
+    return True if found is None else wrap(found.flag)
+
+
+def with_presence(value: Any, flag: Value, name: str, where: Any) -> Any:
+    """Mark a joined variable as there only where `flag` is true."""
+    mark = Presence(flag, lambda: Undefined(name, where).error(), where)
+    for t in parts(value)[1]:
+        if isinstance(t, Tensor) and isinstance(t._data, Value):
+            t._data.presence = mark
+    return value
 
 
 def zero_index(builder: Builder) -> Tensor:

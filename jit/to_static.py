@@ -15,6 +15,7 @@ import numpy as np
 import dy2static
 from paddle_lite_py import structure as nested
 from paddle_lite_py.eager import EAGER
+from paddle_lite_py.errors import user_traceback
 from paddle_lite_py.executor import Executable
 from paddle_lite_py.interpreter import config
 from paddle_lite_py.interpreter import state as mode
@@ -131,6 +132,12 @@ class StaticFunction:
             return self._function(*args, **kwargs)
         if mode.interpreter is not EAGER:  # inside another trace: part of that program
             return convert(self._function)(*args, **kwargs)
+        try:
+            return self._run(args, kwargs)
+        except Exception as e:
+            raise e.with_traceback(user_traceback(e.__traceback__)) from e.__cause__
+
+    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         args, kwargs = _tensors(args), {k: _tensor(v) for k, v in kwargs.items()}
         structure, tensors = spec.flatten(args, kwargs)
         entry = self._entry(structure, tensors, args, kwargs)

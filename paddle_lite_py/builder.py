@@ -84,10 +84,12 @@ class Frame:
         self.block = Block([], [], [])
         self.closed = False
         self.lifted: dict[Value, Value] = {}  # value of an outer frame -> input of this one
+        self.origins: dict[Value, Value] = {}  # the reverse
         self.operands: list[Value] = []  # the outer value of each lifted input
         self.leaves: dict[Value, Any] = {}  # values whose gradient accumulates in a handle
         self.log: dict[Key, Write] = {}
         self.detached: dict[Value, Value] = {}
+        self.known_true: set[Value] = set()  # conditions that hold wherever this block runs
 
     def inside(self, frame: Frame) -> bool:
         """True if `frame` is this one or encloses it."""
@@ -111,11 +113,50 @@ class Frame:
         return written
 
 
+def origin(value: Value) -> Value:
+    """The value that an input of an inner frame stands for."""
+    while value.frame is not None and value in value.frame.origins:
+        value = value.frame.origins[value]
+    return value
+
+
 class Capture(NamedTuple):
     """A tensor from outside that a program reads: its handle, and the input that stands for it."""
 
     handle: Any
     value: Value
+
+
+class Checks:
+    """The asserts and raises of a program, by number; the code is 0 while none has failed."""
+
+    def __init__(self) -> None:
+        self.code = wrap(jax.numpy.zeros((), jax.numpy.int32))
+        self._errors: list[tuple[Callable[[], BaseException], Any]] = []
+
+    def add(self, error: Callable[[], BaseException], where: Any) -> int:
+        """Number of a new check."""
+        self._errors.append((error, where))
+        return len(self._errors)
+
+    def texts(self) -> list[dict[str, str]]:
+        """Type and text of each error, for a file."""
+        return [{"type": type(e).__name__, "text": str(e)} for e in (make() for make, _ in self._errors)]
+
+    def failure(self, number: int) -> BaseException:
+        """The error of the check that failed."""
+        make, where = self._errors[number - 1]
+        error = make()
+        error.add_note(f"raised by the static program for {where}: {getattr(where, 'source', '')}".rstrip(": "))
+        return error
+
+
+class Presence(NamedTuple):
+    """When a variable that only some path defines is there: a flag, and the error of reading it where it is not."""
+
+    flag: Value
+    error: Callable[[], BaseException]
+    where: Any
 
 
 class Room:
@@ -138,7 +179,9 @@ class Builder:
         self.frame = self.root
         self.captures: dict[int, Capture] = {}
         self.providers: list[tuple[Callable[[], Any], Value]] = []
-        self.checks: Any = None
+        self.checks: Checks | None = None
+        self.negations: dict[Value, Value] = {}
+        self.peeking = False  # a variable is passed on, not read
         self.room: Room | None = None  # of the loops that have a gradient
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
 
@@ -187,12 +230,39 @@ class Builder:
             if data.frame is None or data.frame.closed or not self.frame.inside(data.frame):
                 data.concrete("using a tensor")
             value = self._lift(data, self.frame)
+            if data.presence is not None and not self.peeking:
+                self._require(data.presence)
             if tensor.stop_gradient and value.requires_grad:
                 return self._detach(value)
             if not tensor.stop_gradient and not value.requires_grad:
                 return self._leaf(value, tensor)
             return value
         return self._lift(self._capture(tensor), self.frame)
+
+    def _require(self, presence: Presence) -> None:
+        """Check when the program runs that a variable is there, unless the branch we are in already implies it."""
+        frame: Frame | None = self.frame
+        while frame is not None:
+            if origin(presence.flag) in frame.known_true:
+                return
+            frame = frame.parent
+        self.frame.known_true.add(origin(presence.flag))
+        self.check(self.handle(self._lift(presence.flag, self.frame)), presence.error, presence.where)
+
+    def negation(self, condition: Value) -> Value:
+        """The value of `not condition` in the current frame, made once."""
+        key = origin(condition)
+        if key not in self.negations or not self.frame.inside(self.negations[key].frame):
+            self.negations[key] = self.value_of(self.handle(condition).logical_not())
+        return self.negations[key]
+
+    def check(self, passed: Tensor | None, error: Callable[[], BaseException], where: Any) -> None:
+        """Fail with `error` when the program runs and `passed` is false, or whenever it gets here if that is None."""
+        if self.checks is None:
+            self.checks = Checks()
+        number, code = self.checks.add(error, where), self.checks.code
+        hit = code == 0 if passed is None else (code == 0).logical_and(passed.logical_not())
+        code._set_payload((code + hit.astype("int32") * number)._data)
 
     def _capture(self, tensor: Tensor) -> Value:
         found = self.captures.get(id(tensor))
@@ -213,6 +283,7 @@ class Builder:
             outer = self._lift(value, frame.parent)
             found = frame.lifted[value] = frame.new_input(value, value.requires_grad)
             found.freed = value.freed
+            frame.origins[found] = value
             frame.operands.append(outer)
             if outer in frame.parent.leaves:
                 frame.leaves[found] = frame.parent.leaves[outer]

@@ -18,7 +18,7 @@ _ids = itertools.count()
 class Value:
     """What an operator gives: a shape and a dtype, defined once. It stands in a Tensor while a program is traced."""
 
-    __slots__ = ("__weakref__", "dtype", "frame", "freed", "id", "name", "requires_grad", "shape", "where")
+    __slots__ = ("__weakref__", "dtype", "frame", "freed", "id", "name", "presence", "requires_grad", "shape", "where")
 
     def __init__(self, shape: tuple[Any, ...], dtype: Any, frame: Any = None, requires_grad: bool = False) -> None:
         self.id = next(_ids)
@@ -27,6 +27,7 @@ class Value:
         self.frame = frame  # the block under construction that defines it
         self.requires_grad = requires_grad
         self.freed = False  # a backward() in the program has consumed the graph behind it
+        self.presence: Any = None  # for a variable that some path leaves undefined: see builder.Presence
         self.name: str | None = None
         self.where: Where = UNKNOWN
 

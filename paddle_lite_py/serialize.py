@@ -92,6 +92,8 @@ class _Writer:
             return {"dtype": a.name}
         if isinstance(a, Block):
             return {"block": self.block(a)}
+        if isinstance(a, control.Capacity):
+            return {"capacity": a.size}
         if a is Ellipsis:
             return {"ellipsis": True}
         if is_symbolic(a):
@@ -149,6 +151,8 @@ class _Reader:
                 return dtypes.as_dtype(value)
             case "block":
                 return self.block(value)
+            case "capacity":
+                return control.Capacity(int(value))
             case "ellipsis":
                 return Ellipsis
             case "dim":

@@ -1,13 +1,13 @@
 """Branches and loops run as Python until a test is staged, and then as functions, which the runtime calls.
 
 Before:                             After (`v` is a temporary):
-    if x > 0:                           if (v := x > 0) is not True and v is not False and ops.staged(v):
-        y = x                               def body(): nonlocal y; y = x
-    else:                                   def orelse(): nonlocal y; y = -x
-        y = -x                              def set_(values): nonlocal y; (y,) = values
+    if x > 0:                           if (v := x > 0) is True or v is not False and (v := ops.test(v)) is True:
+        y = x                               y = x
+    else:                               elif v is not False:
+        y = -x                              def body(): nonlocal y; y = x
+                                            def orelse(): nonlocal y; y = -x
+                                            def set_(values): nonlocal y; (y,) = values
                                             ops.if_(v, body, orelse, lambda: (y,), set_, FACTS)
-                                        elif v:
-                                            y = x
                                         else:
                                             y = -x
 
@@ -57,17 +57,22 @@ class ControlFlow:
 
     def function(self) -> list[gast.stmt]:
         """The body of the function, and, before it, what makes its variables local."""
-        new = self._block(self.body, staged=not self.fast)
-        if self.fast:
-            return new
         access = self.facts.access
         names = sorted(access.bound - self.facts.params - set(self.namer.functions))
-        return [s for n in names for s in statements("if False:\n    X = None", self.body[0], X=n)] + new
+        if self.fast:  # the user's names are bound by the user's statements
+            names = [n for n in names if self.namer.made(n)]
+        binders = [s for n in names for s in statements("if False:\n    X = None", self.body[0], X=n)]
+        return binders + self._block(self.body, staged=not self.fast)
 
     def _block(self, body: list[gast.stmt], staged: bool) -> list[gast.stmt]:
         return [new for stmt in body for new in self._statement(stmt, staged)]
 
     def _statement(self, stmt: Any, staged: bool) -> list[gast.stmt]:
+        jump = stmt.__dict__.get("jump")
+        if jump is gast.Return:
+            return [stmt] if staged else [locate(gast.Return(value=stmt.value), stmt)]
+        if jump is not None:
+            return [stmt] if staged else [stmt, locate(jump(), stmt)]
         if isinstance(stmt, (gast.If, gast.While, gast.For)) and id(stmt) in self.changes:
             return self._compound(stmt, staged)
         if isinstance(stmt, gast.Raise) and stmt.exc is not None and self.raises:
@@ -115,10 +120,10 @@ class ControlFlow:
             return [locate(gast.If(test=stmt.test, body=body, orelse=orelse), stmt)]
         handed = self._if_staged(stmt, expression("V", stmt, V=self.namer.value))
         source = """
-            if (V := TEST) is not True and V is not False and OPS.staged(V):
-                STAGED
-            elif V:
+            if (V := TEST) is True or V is not False and (V := OPS.test(V)) is True:
                 BODY
+            elif V is not False:
+                STAGED
             """ + ("else:\n                ORELSE" if orelse else "")  # fmt: skip
         return self._fill(source, stmt, TEST=stmt.test, STAGED=handed, BODY=body, ORELSE=orelse)
 
@@ -168,19 +173,16 @@ class ControlFlow:
             return [locate(gast.While(test=stmt.test, body=body, orelse=[]), stmt)]
         test, first = stmt.test, expression("V", stmt, V=self.namer.value)
         stop: list[gast.stmt] = []
-        doubt = "OPS.staged(V)"
         if guards:
             clear = self._each(guards, "is False", stmt)
             test = expression("TEST if CLEAR else OPS.untested", stmt, TEST=test, CLEAR=clear, OPS=self.namer.operators)
             stop = [s for flag in guards for s in statements("if F is True:\n    break", stmt, F=flag)]
-            doubt = "(V is OPS.untested or OPS.staged(V))"
-        source = f"""
+        source = """
             while True:
                 STOP
-                if (V := TEST) is not True and V is not False and {doubt}:
-                    STAGED
-                    break
-                if not V:
+                if (V := TEST) is not True and (V is False or (V := OPS.test(V)) is not True):
+                    if V is not False:
+                        STAGED
                     break
                 BODY
             """

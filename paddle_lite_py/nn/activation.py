@@ -1,0 +1,242 @@
+"""Activation layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import functional as F
+from .function_layer import REQUIRED, FunctionLayer
+from .initializer import Constant
+from .layer import Layer
+
+__all__ = [
+    *("CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid"),
+    *("LogSoftmax", "Maxout", "Mish", "PReLU", "RReLU", "ReLU", "ReLU6", "SELU", "SiLU", "Sigmoid", "Silu", "Softmax"),
+    *("Softmax2D", "Softplus", "Softshrink", "Softsign", "Swish", "Tanh", "Tanhshrink", "ThresholdedReLU"),
+]
+
+
+class ReLU(FunctionLayer):
+    """max(x, 0).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ReLU()(paddle.to_tensor([-1.0, 2.0])).tolist()
+        [0.0, 2.0]
+    """
+
+    _function = "relu"
+
+
+class ReLU6(FunctionLayer):
+    """min(max(x, 0), 6)."""
+
+    _function = "relu6"
+
+
+class LeakyReLU(FunctionLayer):
+    """x where it is positive, negative_slope * x elsewhere."""
+
+    _function, _settings = "leaky_relu", {"negative_slope": 0.01}
+
+
+class ELU(FunctionLayer):
+    """x where it is positive, alpha * (exp(x) - 1) elsewhere."""
+
+    _function, _settings = "elu", {"alpha": 1.0}
+
+
+class CELU(FunctionLayer):
+    """max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0)."""
+
+    _function, _settings = "celu", {"alpha": 1.0}
+
+
+class SELU(FunctionLayer):
+    """scale * ELU(x) that keeps mean and variance (Klambauer et al., 2017)."""
+
+    _function = "selu"
+    _settings = {"scale": 1.0507009873554805, "alpha": 1.6732632423543772}
+
+
+class GELU(FunctionLayer):
+    """x times the normal distribution function of x; `approximate` takes the tanh form."""
+
+    _function, _settings = "gelu", {"approximate": False}
+
+
+class Sigmoid(FunctionLayer):
+    """1 / (1 + exp(-x))."""
+
+    _function = "sigmoid"
+
+
+class Tanh(FunctionLayer):
+    """Hyperbolic tangent."""
+
+    _function = "tanh"
+
+
+class Silu(FunctionLayer):
+    """x * sigmoid(x)."""
+
+    _function = "silu"
+
+    def __init__(self, inplace: bool = False, name: str | None = None) -> None:
+        super().__init__(name=name)
+
+
+SiLU = Silu
+
+
+class Swish(FunctionLayer):
+    """x * sigmoid(x)."""
+
+    _function = "swish"
+
+
+class Mish(FunctionLayer):
+    """x * tanh(softplus(x))."""
+
+    _function = "mish"
+
+
+class Hardswish(FunctionLayer):
+    """x * min(max(x + 3, 0), 6) / 6."""
+
+    _function = "hardswish"
+
+
+class Hardsigmoid(FunctionLayer):
+    """x / 6 + 0.5, within [0, 1]."""
+
+    _function = "hardsigmoid"
+
+
+class Hardtanh(FunctionLayer):
+    """x within [min, max]."""
+
+    _function, _settings = "hardtanh", {"min": -1.0, "max": 1.0}
+
+
+class Hardshrink(FunctionLayer):
+    """x where |x| > threshold, 0 elsewhere."""
+
+    _function, _settings = "hardshrink", {"threshold": 0.5}
+
+
+class Softshrink(FunctionLayer):
+    """x moved towards 0 by threshold."""
+
+    _function, _settings = "softshrink", {"threshold": 0.5}
+
+
+class Tanhshrink(FunctionLayer):
+    """x - tanh(x)."""
+
+    _function = "tanhshrink"
+
+
+class ThresholdedReLU(FunctionLayer):
+    """x where x > threshold, `value` elsewhere."""
+
+    _function, _settings = "thresholded_relu", {"threshold": 1.0, "value": 0.0}
+
+
+class Softplus(FunctionLayer):
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
+
+    _function, _settings = "softplus", {"beta": 1, "threshold": 20}
+
+
+class Softsign(FunctionLayer):
+    """x / (1 + |x|)."""
+
+    _function = "softsign"
+
+
+class LogSigmoid(FunctionLayer):
+    """log(sigmoid(x))."""
+
+    _function = "log_sigmoid"
+
+
+class Softmax(FunctionLayer):
+    """exp(x), normalized to sum 1 along axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Softmax()(paddle.to_tensor([0.0, 0.0])).tolist()
+        [0.5, 0.5]
+    """
+
+    _function, _settings = "softmax", {"axis": -1}
+
+
+class LogSoftmax(FunctionLayer):
+    """log(softmax(x)) along axis."""
+
+    _function, _settings = "log_softmax", {"axis": -1}
+
+
+class Softmax2D(Layer):
+    """Softmax over the channels of images [N, C, H, W] or [C, H, W]."""
+
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__()
+
+    def forward(self, x: Any) -> Any:
+        """Softmax along the channels."""
+        if x.ndim not in (3, 4):
+            raise ValueError(f"Softmax2D: a tensor of 3 or 4 dimensions is expected, got the shape {x.shape}")
+        return F.softmax(x, axis=-3)
+
+
+class Maxout(FunctionLayer):
+    """The largest of each group of channels."""
+
+    _function, _settings = "maxout", {"groups": REQUIRED, "axis": 1}
+
+
+class GLU(FunctionLayer):
+    """The first half along axis times the sigmoid of the second."""
+
+    _function, _settings = "glu", {"axis": -1}
+
+
+class RReLU(FunctionLayer):
+    """LeakyReLU with a slope drawn from [lower, upper] for each element while training, and their mean otherwise."""
+
+    _function, _settings = "rrelu", {"lower": 1.0 / 8, "upper": 1.0 / 3}
+    _takes_training = True
+
+
+class PReLU(Layer):
+    """LeakyReLU with a trained slope, one for all or one a channel (He et al., 2015).
+
+    Arguments:
+        num_parameters: 1, or the number of channels.
+        init: first value of the slope.
+        weight_attr: ParamAttr of the slope.
+        data_format: where the channels are.
+    """
+
+    def __init__(
+        self,
+        num_parameters: int = 1,
+        init: float = 0.25,
+        weight_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._num_parameters, self._init, self._data_format = num_parameters, init, data_format
+        self._weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))
+
+    def forward(self, x: Any) -> Any:
+        """x where it is positive, slope * x elsewhere."""
+        return F.prelu(x, self._weight, data_format=self._data_format)
+
+    def extra_repr(self) -> str:
+        """Its settings."""
+        return f"num_parameters={self._num_parameters}, data_format={self._data_format}, init={self._init}, dtype={self._dtype.name}"

@@ -1,0 +1,259 @@
+"""Convolutions."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from . import functional as F
+from .initializer import Normal
+from .layer import Layer
+
+__all__ = ["Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose"]
+
+
+def as_list(value: Any, n: int, what: str) -> list[int]:
+    """A number, or n of them, as n.
+
+    Raises:
+        ValueError: if there are others than n.
+    """
+    out = [value] * n if isinstance(value, int) else list(value)
+    if len(out) != n:
+        raise ValueError(f"{what} is {value!r}; expected a number or {n} of them")
+    return out
+
+
+class _Conv(Layer):
+    """What all convolutions share; subclasses say how many dimensions they have."""
+
+    _n = 2
+    _transposed = False
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any,
+        padding: Any,
+        output_padding: Any,
+        dilation: Any,
+        groups: int,
+        padding_mode: str,
+        weight_attr: Any,
+        bias_attr: Any,
+        data_format: str,
+    ) -> None:
+        super().__init__()
+        who = type(self).__name__
+        if in_channels % groups or (out_channels % groups and not self._transposed):
+            raise ValueError(f"{who}: in_channels {in_channels} and out_channels {out_channels} must divide into {groups} groups")
+        if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
+            raise ValueError(f"{who}: padding_mode is {padding_mode!r}; expected 'zeros', 'reflect', 'replicate' or 'circular'")
+        self._in_channels, self._out_channels, self._groups = in_channels, out_channels, groups
+        self._kernel_size = as_list(kernel_size, self._n, f"{who}: kernel_size")
+        self._stride = as_list(stride, self._n, f"{who}: stride")
+        self._dilation = as_list(dilation, self._n, f"{who}: dilation")
+        self._padding, self._padding_mode, self._data_format = padding, padding_mode, data_format
+        self.output_padding = output_padding
+        outer = (in_channels, out_channels // groups) if self._transposed else (out_channels, in_channels // groups)
+        taps = math.prod(self._kernel_size) * in_channels
+        default = None if self._transposed else Normal(0.0, math.sqrt(2.0 / taps))
+        self.weight = self.create_parameter([*outer, *self._kernel_size], weight_attr, default_initializer=default)
+        self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
+
+    def _pad(self, x: Any) -> tuple[Any, Any]:
+        """The input and the padding that is left to the convolution."""
+        if self._padding_mode == "zeros":
+            return x, self._padding
+        widths = [w for p in reversed(as_list(self._padding, self._n, "padding")) for w in (p, p)]
+        return F.pad(x, widths, mode=self._padding_mode, data_format=self._data_format), 0
+
+    def extra_repr(self) -> str:
+        """Its settings, but for those at their defaults."""
+        out = f"{self._in_channels}, {self._out_channels}, kernel_size={self._kernel_size}"
+        ones = [1] * self._n
+        for name, value, default in (
+            ("stride", self._stride, ones),
+            ("padding", self._padding, 0),
+            ("padding_mode", self._padding_mode, "zeros"),
+            ("output_padding", self.output_padding, 0),
+            ("dilation", self._dilation, ones),
+            ("groups", self._groups, 1),
+        ):
+            out += f", {name}={value}" if value != default else ""
+        return f"{out}, data_format={self._data_format}"
+
+
+class _Forward(_Conv):
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        padding_mode: str = "zeros",
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str | None = None,
+        *,
+        bias: bool = True,
+        device: Any = None,
+        dtype: Any = None,
+    ) -> None:
+        bias_attr = bias_attr if bias else False
+        data_format = data_format or _CHANNELS_FIRST[self._n]
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, 0, dilation, groups, padding_mode, weight_attr, bias_attr, data_format
+        )
+        if device is not None or dtype is not None:
+            self.to(device, dtype)
+
+    def forward(self, x: Any) -> Any:
+        """The convolution of x."""
+        x, padding = self._pad(x)
+        function = getattr(F, f"conv{self._n}d")
+        return function(x, self.weight, self.bias, self._stride, padding, self._dilation, self._groups, self._data_format)
+
+
+_CHANNELS_FIRST = {1: "NCL", 2: "NCHW", 3: "NCDHW"}
+
+
+class Conv1D(_Forward):
+    """Convolution of sequences [N, C, L] with a weight [out, in / groups, size].
+
+    Arguments:
+        in_channels, out_channels: channels before and after.
+        kernel_size, stride, padding, dilation: of the window; padding may be "SAME" or "VALID".
+        groups: channels are convolved in so many separate groups.
+        padding_mode: "zeros", "reflect", "replicate" or "circular".
+        weight_attr, bias_attr: ParamAttr of the parameters; bias_attr=False: no bias.
+        data_format: "NCL" or "NLC".
+    """
+
+    _n = 1
+
+
+class Conv2D(_Forward):
+    """Convolution of images [N, C, H, W] with a weight [out, in / groups, height, width].
+
+    Arguments:
+        in_channels, out_channels: channels before and after.
+        kernel_size, stride, padding, dilation: of the window; padding may be "SAME" or "VALID".
+        groups: channels are convolved in so many separate groups.
+        padding_mode: "zeros", "reflect", "replicate" or "circular".
+        weight_attr, bias_attr: ParamAttr of the parameters; bias_attr=False: no bias.
+        data_format: "NCHW" or "NHWC".
+
+    Raises:
+        ValueError: if the channels do not divide into the groups.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Conv2D(3, 8, 3, padding=1)(paddle.ones([1, 3, 4, 4])).shape
+        [1, 8, 4, 4]
+    """
+
+    _n = 2
+
+
+class Conv3D(_Forward):
+    """Convolution of volumes [N, C, D, H, W] with a weight [out, in / groups, depth, height, width].
+
+    Arguments:
+        in_channels, out_channels: channels before and after.
+        kernel_size, stride, padding, dilation: of the window; padding may be "SAME" or "VALID".
+        groups: channels are convolved in so many separate groups.
+        padding_mode: "zeros", "reflect", "replicate" or "circular".
+        weight_attr, bias_attr: ParamAttr of the parameters; bias_attr=False: no bias.
+        data_format: "NCDHW" or "NDHWC".
+    """
+
+    _n = 3
+
+
+class _Transposed(_Conv):
+    _transposed = True
+
+    def forward(self, x: Any, output_size: Any = None) -> Any:
+        """The transposed convolution of x; output_size settles a size that the stride leaves open."""
+        function = getattr(F, f"conv{self._n}d_transpose")
+        return function(
+            x,
+            self.weight,
+            self.bias,
+            output_size=output_size,
+            output_padding=self.output_padding if output_size is None else 0,
+            padding=self._padding,
+            stride=self._stride,
+            dilation=self._dilation,
+            groups=self._groups,
+            data_format=self._data_format,
+        )
+
+
+class Conv1DTranspose(_Transposed):
+    """Transposed convolution of sequences [N, C, L] with a weight [in, out / groups, size]."""
+
+    _n = 1
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        groups: int = 1,
+        dilation: Any = 1,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCL",
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation, groups, "zeros", weight_attr, bias_attr, data_format
+        )
+
+
+class _TransposedWide(_Transposed):
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        output_padding: Any = 0,
+        dilation: Any = 1,
+        groups: int = 1,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str | None = None,
+    ) -> None:
+        data_format = data_format or _CHANNELS_FIRST[self._n]
+        super().__init__(
+            in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation, groups, "zeros", weight_attr, bias_attr, data_format
+        )
+
+
+class Conv2DTranspose(_TransposedWide):
+    """Transposed convolution of images [N, C, H, W] with a weight [in, out / groups, height, width].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Conv2DTranspose(3, 2, 2, stride=2)(paddle.ones([1, 3, 4, 4])).shape
+        [1, 2, 8, 8]
+    """
+
+    _n = 2
+
+
+class Conv3DTranspose(_TransposedWide):
+    """Transposed convolution of volumes [N, C, D, H, W] with a weight [in, out / groups, depth, height, width]."""
+
+    _n = 3

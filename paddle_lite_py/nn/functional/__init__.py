@@ -1,0 +1,11 @@
+"""Functions of tensors for networks: the ops, and what is made of them."""
+
+from ...ops.activation import *  # noqa: F403
+from ...ops.attention import *  # noqa: F403
+from ...ops.common import *  # noqa: F403
+from ...ops.convolution import *  # noqa: F403
+from ...ops.losses import *  # noqa: F403
+from ...ops.normalization import *  # noqa: F403
+from ...ops.pooling import *  # noqa: F403
+from ...ops.recurrent import *  # noqa: F403
+from ...ops.unary import sigmoid, tanh

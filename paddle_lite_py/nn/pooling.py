@@ -1,0 +1,149 @@
+"""Pooling layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .function_layer import REQUIRED, FunctionLayer
+
+__all__ = [
+    *("AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D", "AdaptiveMaxPool1D", "AdaptiveMaxPool2D"),
+    *("AdaptiveMaxPool3D", "AvgPool1D", "AvgPool2D", "AvgPool3D", "FractionalMaxPool2D", "FractionalMaxPool3D"),
+    *("LPPool1D", "LPPool2D", "MaxPool1D", "MaxPool2D", "MaxPool3D", "MaxUnPool1D", "MaxUnPool2D", "MaxUnPool3D"),
+]
+
+_WINDOW: dict[str, Any] = {"kernel_size": REQUIRED, "stride": None, "padding": 0}
+_MAX: dict[str, Any] = {**_WINDOW, "return_mask": False, "ceil_mode": False}
+_AVG: dict[str, Any] = {**_WINDOW, "ceil_mode": False, "exclusive": True, "divisor_override": None}
+
+
+class _Pool(FunctionLayer):
+    _shown = ("kernel_size", "stride", "padding")
+
+
+class MaxPool1D(_Pool):
+    """Largest element of each window of a sequence [N, C, L]."""
+
+    _function, _settings = "max_pool1d", _MAX
+
+
+class MaxPool2D(_Pool):
+    """Largest element of each window of an image [N, C, H, W].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.MaxPool2D(2)(paddle.arange(4.0).reshape([1, 1, 2, 2])).tolist()
+        [[[[3.0]]]]
+    """
+
+    _function, _settings = "max_pool2d", {**_MAX, "data_format": "NCHW"}
+
+
+class MaxPool3D(_Pool):
+    """Largest element of each window of a volume [N, C, D, H, W]."""
+
+    _function, _settings = "max_pool3d", {**_MAX, "data_format": "NCDHW"}
+
+
+class AvgPool1D(_Pool):
+    """Mean of each window of a sequence [N, C, L]."""
+
+    _function, _settings = "avg_pool1d", {**_WINDOW, "exclusive": True, "ceil_mode": False}
+
+
+class AvgPool2D(_Pool):
+    """Mean of each window of an image [N, C, H, W]."""
+
+    _function, _settings = "avg_pool2d", {**_AVG, "data_format": "NCHW"}
+
+
+class AvgPool3D(_Pool):
+    """Mean of each window of a volume [N, C, D, H, W]."""
+
+    _function, _settings = "avg_pool3d", {**_AVG, "data_format": "NCDHW"}
+
+
+class LPPool1D(_Pool):
+    """Power mean of each window of a sequence [N, C, L], without the division."""
+
+    _function = "lp_pool1d"
+    _settings = {"norm_type": REQUIRED, **_WINDOW, "ceil_mode": False, "data_format": "NCL"}
+
+
+class LPPool2D(_Pool):
+    """Power mean of each window of an image [N, C, H, W], without the division."""
+
+    _function = "lp_pool2d"
+    _settings = {"norm_type": REQUIRED, **_WINDOW, "ceil_mode": False, "data_format": "NCHW"}
+
+
+class AdaptiveAvgPool1D(FunctionLayer):
+    """Means of windows so chosen that output_size of them cover a sequence."""
+
+    _function, _settings = "adaptive_avg_pool1d", {"output_size": REQUIRED}
+
+
+class AdaptiveAvgPool2D(FunctionLayer):
+    """Means of windows so chosen that output_size of them cover an image."""
+
+    _function, _settings = "adaptive_avg_pool2d", {"output_size": REQUIRED, "data_format": "NCHW"}
+
+
+class AdaptiveAvgPool3D(FunctionLayer):
+    """Means of windows so chosen that output_size of them cover a volume."""
+
+    _function, _settings = "adaptive_avg_pool3d", {"output_size": REQUIRED, "data_format": "NCDHW"}
+
+
+class AdaptiveMaxPool1D(FunctionLayer):
+    """Largest elements of windows so chosen that output_size of them cover a sequence."""
+
+    _function, _settings = "adaptive_max_pool1d", {"output_size": REQUIRED, "return_mask": False}
+
+
+class AdaptiveMaxPool2D(FunctionLayer):
+    """Largest elements of windows so chosen that output_size of them cover an image."""
+
+    _function, _settings = "adaptive_max_pool2d", {"output_size": REQUIRED, "return_mask": False}
+
+
+class AdaptiveMaxPool3D(FunctionLayer):
+    """Largest elements of windows so chosen that output_size of them cover a volume."""
+
+    _function, _settings = "adaptive_max_pool3d", {"output_size": REQUIRED, "return_mask": False}
+
+
+_FRACTIONAL: dict[str, Any] = {"output_size": REQUIRED, "kernel_size": None, "random_u": None, "return_mask": False}
+
+
+class FractionalMaxPool2D(FunctionLayer):
+    """Largest elements of windows of random sizes that cover an image (Graham, 2014)."""
+
+    _function, _settings = "fractional_max_pool2d", _FRACTIONAL
+
+
+class FractionalMaxPool3D(FunctionLayer):
+    """Largest elements of windows of random sizes that cover a volume (Graham, 2014)."""
+
+    _function, _settings = "fractional_max_pool3d", _FRACTIONAL
+
+
+class MaxUnPool1D(FunctionLayer):
+    """Puts the elements of a pooled sequence back to where the mask says; zeros elsewhere."""
+
+    _function, _settings = "max_unpool1d", {**_WINDOW, "data_format": "NCL", "output_size": None}
+    _shown = ("output_size",)
+
+
+class MaxUnPool2D(FunctionLayer):
+    """Puts the elements of a pooled image back to where the mask says; zeros elsewhere."""
+
+    _function, _settings = "max_unpool2d", {**_WINDOW, "data_format": "NCHW", "output_size": None}
+    _shown = ("output_size",)
+
+
+class MaxUnPool3D(FunctionLayer):
+    """Puts the elements of a pooled volume back to where the mask says; zeros elsewhere."""
+
+    _function, _settings = "max_unpool3d", {**_WINDOW, "data_format": "NCDHW", "output_size": None}
+    _shown = ("output_size",)
