@@ -12,7 +12,7 @@ from . import config
 
 config.configure()
 
-from . import autograd, eager, ops  # noqa: E402
+from . import autograd, eager, fft, linalg, ops  # noqa: E402
 from .autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled  # noqa: E402
 from .dtypes import bool_ as bool  # noqa: E402
 from .dtypes import (  # noqa: E402

@@ -22,9 +22,10 @@ from .errors import PACKAGE_DIR
 from .interpreter import state
 
 REGISTRY: dict[str, Op] = {}
-# A list argument is packed flat; its place in the signature is kept as its length, an absent one as None.
+# A list argument is packed flat; the layout keeps its length, and None for an absent argument.
 Layout = tuple[Any, ...] | None
 SINGLE = -1
+Function = Callable[..., Any]
 
 
 class BoundOp:
@@ -283,7 +284,7 @@ def op(
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made
     public = _public(made)
-    return _install(public, methods, operators, inplace, reshapes, _accepting(public, aliases or {}, variadic))
+    return _install(public, _accepting(public, aliases or {}, variadic), methods, operators, inplace, reshapes)
 
 
 def composite(
@@ -298,10 +299,10 @@ def composite(
 ) -> Any:
     """A public function written with other ops, with the Tensor methods and spellings that an op may have."""
     if fn is None:
-        spread: dict[str, Any] = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes}
-        return functools.partial(composite, methods=methods, operators=operators, inplace=inplace, **spread)
-    front = _accepting(fn, {"name": "", **(aliases or {})}, variadic)
-    return _install(fn, methods, operators, inplace, reshapes, front)
+        names: dict[str, Any] = {"methods": methods, "operators": operators, "inplace": inplace}
+        return functools.partial(composite, **names, aliases=aliases, variadic=variadic, reshapes=reshapes)
+    aliases = {"name": "", **(aliases or {})}
+    return _install(fn, _accepting(fn, aliases, variadic), methods, operators, inplace, reshapes)
 
 
 # (method name, function of self): installed on Tensor by the tensor module.
@@ -311,24 +312,15 @@ INPLACE: dict[str, Callable[..., Any]] = {}
 
 
 def _install(
-    strict: Callable[..., Any],
-    methods: Iterable[str],
-    operators: Iterable[str],
-    inplace: str | None,
-    reshapes: bool,
-    front: Callable[..., Any],
-) -> Callable[..., Any]:
+    strict: Function, front: Function, methods: Any, operators: Any, inplace: str | None, reshapes: bool
+) -> Function:
     METHODS.extend((m, front) for m in methods)
     # Python itself calls operators, always with positional arguments.
-    METHODS.extend((m, _reversed(strict) if _is_reflected(m) else strict) for m in operators)
+    METHODS.extend((m, _reversed(strict) if m.startswith("__r") and m != "__rshift__" else strict) for m in operators)
     if inplace:
         INPLACE[inplace] = _inplace(front, inplace, reshapes)
         METHODS.append((inplace, INPLACE[inplace]))
     return front
-
-
-def _is_reflected(operator: str) -> bool:
-    return operator.startswith("__r") and operator != "__rshift__"
 
 
 def _accepting(fn: Callable[..., Any], aliases: Mapping[str, str], variadic: str | None) -> Callable[..., Any]:

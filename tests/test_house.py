@@ -30,7 +30,7 @@ LAYERS = {
     10: "trace",
     11: "executor",
     12: "ops",
-    13: "autograd",
+    13: "autograd fft linalg",
     14: "nn",
     15: "optimizer static amp io metric regularizer vision text distributed hapi framework",
     16: "jit",
