@@ -3,9 +3,26 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import gast
+
+
+_DEEP = 20_000
+
+
+@contextlib.contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Lets the walks of a tree follow a long `elif` chain, which is a deep tree."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _DEEP))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def to_ast(node: Any) -> Any:
