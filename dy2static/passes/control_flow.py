@@ -199,7 +199,23 @@ class ControlFlow:
             union = expression("OPS.or_(A, lambda: B)", at, OPS=self.namer.operators, A=flag, B=union)
         return expression("OPS.not_(U)", at, OPS=self.namer.operators, U=union)
 
+    def _if_masked(self, stmt: Any) -> list[gast.stmt]:
+        """The condition of a generator expression."""
+        *before, last = self._block(stmt.body, False)
+        value: Any = last.value  # type: ignore[attr-defined]
+        source = """
+            if (V := TEST) is True or V is not False and (V := OPS.test(V)) is True:
+                BODY
+            elif V is not False:
+                BEFORE
+                yield OPS.masked(V, lambda: ELEMENT, EMPTY)
+            """
+        return self._fill(source, stmt, TEST=stmt.test, BODY=[*before, last], BEFORE=before, ELEMENT=value.value,
+                          EMPTY=self.namer.prefix + "empty")  # fmt: skip
+
     def _if_pinned(self, stmt: gast.If) -> list[gast.stmt]:
+        if getattr(stmt, "masked", False):
+            return self._if_masked(stmt)
         guards = getattr(stmt, "guards", [])
         test = self._python(self._going(guards, stmt) if guards else stmt.test, "if", stmt)
         body, orelse = self._block(stmt.body, False), self._block(stmt.orelse, False)
