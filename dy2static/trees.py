@@ -10,7 +10,6 @@ from typing import Any
 
 import gast
 
-
 _DEEP = 20_000
 
 
