@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from typing import Any
 
-from astor.code_gen import SourceGenerator, to_source
-
 from .trees import to_ast
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # astor names node types that Python is about to drop
+    from astor.code_gen import SourceGenerator, to_source
 
 
 def source_of(tree: Any) -> str:

@@ -54,7 +54,8 @@ class _ToAst:
 
     def _same(self, node: Any) -> Any:
         """The node of the same name."""
-        new = getattr(ast, type(node).__name__)()
+        kind = getattr(ast, type(node).__name__)
+        new = kind.__new__(kind)  # its constructor would ask for the fields
         fields, target = node.__dict__, new.__dict__
         for field in new._fields:
             value = fields.get(field)
