@@ -29,7 +29,7 @@ def source_of(tree: Any) -> str:
 
 
 class _Printer(SourceGenerator):  # type: ignore[misc]
-    """Writes `match`, `except*` and f-strings in addition to what astor writes."""
+    """Writes `match`, `except*`, `type` and f-strings in addition to what astor writes."""
 
     star = ""
 
@@ -57,3 +57,6 @@ class _Printer(SourceGenerator):  # type: ignore[misc]
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         self.write(ast.unparse(node))
+
+    def visit_TypeAlias(self, node: Any) -> None:
+        self.statement(node, ast.unparse(node))
