@@ -16,6 +16,7 @@ from .compiler import compile_tree, convert_tree
 from .errors import ConversionError
 from .pipeline import Options
 from .registry import ByIdentity, is_converted, register
+from .trees import deep_recursion
 
 if TYPE_CHECKING:
     from .operators import Operators
@@ -176,8 +177,9 @@ class Callees:
             return f
         found = self._codes.get(code)
         if found is None:
-            conversion = convert_tree(f, self.options)
-            found = compile_tree(f, conversion), conversion.namer.operators
+            with deep_recursion():
+                conversion = convert_tree(f, self.options)
+                found = compile_tree(f, conversion), conversion.namer.operators
             register(found[0])
             self._codes.put(code, found)
         return _instance(f, found[0], found[1], self._cell)

@@ -11,6 +11,8 @@ Before:                             After (`v` is a temporary):
                                         else:
                                             y = -x
 
+An `if` at the end of a branch (`elif`) does not repeat the functions of the later ones: they stand once, after all.
+
 So a statement stands there twice, once as it was and once as functions; what is nested in the functions stands there
 only as functions. Loops hand over in the middle: a `while` when its test becomes staged, a `for` when its break flag
 does. FACTS tells the names, which of them the conversion made, which are live after the statement, and which carried.
@@ -53,6 +55,8 @@ class ControlFlow:
         self.body, self.namer, self.facts, self.changes = body, namer, facts, changes
         self.fast, self.raises = fast, raises
         self._pinned: dict[int, bool] = {}
+        self._entries: dict[int, list[gast.stmt]] = {}  # for members of a chain: what a staged test leads to
+        self._tails: dict[int, list[gast.stmt]] = {}  # for members of a chain in staged code: the call that runs them
         self._generator = expressions_within(body, _PAUSES)
 
     def function(self) -> list[gast.stmt]:
@@ -110,40 +114,82 @@ class ControlFlow:
     # if
 
     def _if_plain(self, stmt: gast.If) -> list[gast.stmt]:
+        if id(stmt) in self._entries:
+            return self._if_python(stmt, self._entries[id(stmt)])
+        chain = self._members(stmt)
+        defs, calls = self._chain(chain, expression("V", stmt, V=self.namer.value))
+        if len(chain) == 1:
+            return self._if_python(stmt, [*defs, *calls[0]])
+        at = self.namer.new("at")
+        self._entries.update({id(m): statements(f"A = {n}", m, A=at) for n, m in enumerate(chain, 1)})
+        starts = [statements(f"if A == {n}:\n    CALL", stmt, A=at, CALL=call) for n, call in enumerate(calls, 1)]
+        return [
+            *statements("A = 0", stmt, A=at),
+            *self._if_python(stmt, self._entries[id(stmt)]),
+            *statements("if A:\n    STAGED", stmt, A=at, STAGED=[*defs, *(s for start in starts for s in start)]),
+        ]
+
+    def _if_python(self, stmt: gast.If, staged: list[gast.stmt]) -> list[gast.stmt]:
+        """The branch for Python values; `staged` is what to do where the test is staged."""
         body, orelse = self._block(stmt.body, False), self._block(stmt.orelse, False)
         guards = getattr(stmt, "guards", [])
         if guards:
             cleared, unset = self._each(guards, "is False", stmt), self._each(guards, "is not True", stmt)
             return self._fill("if CLEARED:\n    BODY\nelif UNSET:\n    STAGED", stmt, CLEARED=cleared, UNSET=unset,
-                              BODY=body, STAGED=self._if_staged(stmt))  # fmt: skip
+                              BODY=body, STAGED=staged)  # fmt: skip
         if is_python(stmt.test):
             return [locate(gast.If(test=stmt.test, body=body, orelse=orelse), stmt)]
-        handed = self._if_staged(stmt, expression("V", stmt, V=self.namer.value))
         source = """
             if (V := TEST) is True or V is not False and (V := OPS.test(V)) is True:
                 BODY
             elif V is not False:
                 STAGED
             """ + ("else:\n                ORELSE" if orelse else "")  # fmt: skip
-        return self._fill(source, stmt, TEST=stmt.test, STAGED=handed, BODY=body, ORELSE=orelse)
+        return self._fill(source, stmt, TEST=stmt.test, STAGED=staged, BODY=body, ORELSE=orelse)
+
+    def _members(self, stmt: gast.If) -> list[gast.If]:
+        """The branch, and those that end its branches, and so on: they can share the functions of the later ones."""
+        found, waiting = [], [stmt]
+        while waiting:
+            member = waiting.pop()
+            found.append(member)
+            last = [block[-1] for block in (member.body, member.orelse) if block]
+            waiting += [s for s in last if isinstance(s, gast.If) and id(s) in self.changes and not self._is_pinned(s)]
+        return found
+
+    def _chain(
+        self, chain: list[gast.If], known: gast.expr | None = None
+    ) -> tuple[list[gast.stmt], list[list[gast.stmt]]]:
+        """The functions of all members, and for each the call that runs it, on a test whose value is `known`."""
+        defs: list[gast.stmt] = []
+        parts = []
+        for member in chain:
+            body, orelse = self.namer.new("body"), self.namer.new("orelse")
+            before, state = self._state(member)
+            defs += before
+            parts.append((body, orelse, state))
+        outer = self._tails
+        self._tails = outer | {id(m): self._run(m, None, *part) for m, part in zip(chain[1:], parts[1:], strict=True)}
+        for member, (body, orelse, _) in zip(chain, parts, strict=True):
+            defs += self._inner(body, "", member, member.body) + self._inner(orelse, "", member, member.orelse)
+        self._tails = outer
+        return defs, [self._run(member, known, *part) for member, part in zip(chain, parts, strict=True)]
+
+    def _run(self, stmt: Any, known: gast.expr | None, body: str, orelse: str, state: Any) -> list[gast.stmt]:
+        guards = getattr(stmt, "guards", [])
+        test = self._going(guards, stmt) if guards else known or stmt.test
+        return self._call("if_", stmt, [test, *self._names(stmt, body, orelse)], state)
+
+    def _if_staged(self, stmt: gast.If) -> list[gast.stmt]:
+        if id(stmt) in self._tails:
+            return self._tails[id(stmt)]
+        defs, calls = self._chain(self._members(stmt))
+        return [*defs, *calls[0]]
 
     def _each(self, flags: list[str], check: str, at: gast.AST) -> gast.expr:
         """`flag CHECK and ...`"""
         parts = [expression(f"F {check}", at, F=flag) for flag in flags]
         return parts[0] if len(parts) == 1 else locate(gast.BoolOp(gast.And(), parts), at)
-
-    def _if_staged(self, stmt: gast.If, test: gast.expr | None = None) -> list[gast.stmt]:
-        guards = getattr(stmt, "guards", [])
-        if test is None:
-            test = self._going(guards, stmt) if guards else stmt.test
-        body, orelse = self.namer.new("body"), self.namer.new("orelse")
-        before, state = self._state(stmt)
-        return [
-            *self._inner(body, "", stmt, stmt.body),
-            *self._inner(orelse, "", stmt, stmt.orelse),
-            *before,
-            *self._call("if_", stmt, [test, *self._names(stmt, body, orelse)], state),
-        ]
 
     def _going(self, guards: list[str], at: gast.AST) -> gast.expr:
         """That no flag is set, as a value which may be staged."""
@@ -153,7 +199,23 @@ class ControlFlow:
             union = expression("OPS.or_(A, lambda: B)", at, OPS=self.namer.operators, A=flag, B=union)
         return expression("OPS.not_(U)", at, OPS=self.namer.operators, U=union)
 
+    def _if_masked(self, stmt: Any) -> list[gast.stmt]:
+        """The condition of a generator expression."""
+        *before, last = self._block(stmt.body, False)
+        value: Any = last.value  # type: ignore[attr-defined]
+        source = """
+            if (V := TEST) is True or V is not False and (V := OPS.test(V)) is True:
+                BODY
+            elif V is not False:
+                BEFORE
+                yield OPS.masked(V, lambda: ELEMENT, EMPTY)
+            """
+        return self._fill(source, stmt, TEST=stmt.test, BODY=[*before, last], BEFORE=before, ELEMENT=value.value,
+                          EMPTY=self.namer.prefix + "empty")  # fmt: skip
+
     def _if_pinned(self, stmt: gast.If) -> list[gast.stmt]:
+        if getattr(stmt, "masked", False):
+            return self._if_masked(stmt)
         guards = getattr(stmt, "guards", [])
         test = self._python(self._going(guards, stmt) if guards else stmt.test, "if", stmt)
         body, orelse = self._block(stmt.body, False), self._block(stmt.orelse, False)

@@ -1,7 +1,7 @@
 """What can be converted, and what stays of it: signature, closure, globals, methods, third-party code."""
 
 # Programs to convert are odd on purpose.
-# ruff: noqa: B007, B008, B012, B018, B023, C400, C402, C416, C420, E501, E731, S102, SIM102, SIM108, SIM114, UP028
+# ruff: noqa: F841, SIM201, UP008, B007, B008, B012, B018, B023, C400, C402, C416, C420, E501, E731, S102, SIM102, SIM108, SIM114, UP028
 
 from __future__ import annotations
 
