@@ -190,7 +190,8 @@ def _blank(*args: Any) -> Any:  # the function of a control operator is made for
     raise NotImplementedError
 
 
-COND, WHILE, FOR, GRAD, CUSTOM = (Op(_blank, name) for name in ("cond", "while", "for", "grad", "custom"))
+COND, GRAD, CUSTOM = (Op(_blank, name) for name in ("cond", "grad", "custom"))
+WHILE, FOR = (Op(_blank, name, loops=True) for name in ("while", "for"))
 COND.attr_names = ("true", "false")
 WHILE.attr_names = ("test", "body", "n_carry", "capacity")
 FOR.attr_names = ("body", "n_carry", "length")

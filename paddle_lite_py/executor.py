@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from . import structure as nested
 from .lower import lower
 from .op import BoundOp, Op, cotangent, xla_jit
+from .program import Program
 from .tape import Node, Output
 from .tensor import Tensor, wrap
 from .trace import Argument, Effect, Traced
@@ -29,9 +30,10 @@ def donatable(arrays: list[Any]) -> list[Any]:
     return arrays
 
 
-def _worth_donating(handles: list[Tensor]) -> bool:
-    """On the CPU only for much state: reusing buffers saves memory but makes XLA's loops slower there."""
-    return jax.default_backend() != "cpu" or sum(h._data.nbytes for h in handles) >= MIN_DONATED_BYTES
+def _worth_donating(program: Program, handles: list[Tensor]) -> bool:
+    """True but for programs with loops on the CPU: there reused buffers make them slower, so only much state is reused."""
+    loops = jax.default_backend() == "cpu" and any(op.bound.op.loops for op in program.ops())
+    return not loops or sum(h._data.nbytes for h in handles) >= MIN_DONATED_BYTES
 
 
 class Executable:
@@ -49,7 +51,7 @@ class Executable:
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
         # repeated from the same state: neither may have given that state away.
-        self.donates = traced.checks is None and traced.room is None and _worth_donating(self.mutable)
+        self.donates = traced.checks is None and traced.room is None and _worth_donating(program, self.mutable)
         # One result and nothing else to do: the hot path of small functions.
         self.plain = traced.structure is nested.LEAF and not (
             traced.effects or traced.deferred or traced.checks or traced.room or traced.providers

@@ -140,6 +140,7 @@ class Op:
         amp: str | None = None,
         random: bool = False,
         effect: bool = False,
+        loops: bool = False,
     ) -> None:
         self.name, self.grad, self.amp, self.random = name, grad, amp, random
         params = list(inspect.signature(fn).parameters.values())
@@ -149,6 +150,7 @@ class Op:
         self.attr_names = tuple(p.name for p in self.attr_params)
         self.is_list = [str(p.annotation).startswith(("list", "Sequence")) for p in self.tensor_params]
         self.simple = not any(self.is_list) and all(p.default is p.empty for p in self.tensor_params)
+        self.loops = loops  # its function holds a JAX loop
         self.effect = effect  # it acts on the world (prints, checks), so it stays though nothing reads its result
         self.fn = _with_state(fn) if random else fn
         self._bound: dict[Any, BoundOp] = {}
@@ -256,6 +258,7 @@ def op(
     amp: str | None = None,
     random: bool = False,
     effect: bool = False,
+    loops: bool = False,
     aliases: Mapping[str, str] | None = None,
     variadic: str | None = None,
     reshapes: bool = False,
@@ -270,6 +273,7 @@ def op(
         grad: False where no gradient is defined.
         amp: "white" (low precision helps), "black" (needs float32) or None (follows its inputs).
         effect: True if it acts on the world (prints, checks), so that it stays though nothing reads its result.
+        loops: True if its function holds a JAX loop (scan, while_loop).
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
         aliases: other keywords for its parameters: {"dim": "axis"}.
         variadic: the list parameter that may be spread out as well: reshape(x, 2, 3).
@@ -277,9 +281,9 @@ def op(
     """
     if fn is None:
         names: dict[str, Any] = {"name": name, "methods": methods, "operators": operators, "inplace": inplace}
-        kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect}
+        kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect, "loops": loops}
         return functools.partial(op, **names, **kinds, aliases=aliases, variadic=variadic, reshapes=reshapes)
-    made = Op(fn, name or fn.__name__, grad, amp, random, effect)
+    made = Op(fn, name or fn.__name__, grad, amp, random, effect, loops)
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made
