@@ -84,6 +84,11 @@ class Silu(FunctionLayer):
 
     def __init__(self, inplace: bool = False, name: str | None = None) -> None:
         super().__init__(name=name)
+        self.inplace = inplace
+
+    def extra_repr(self) -> str:
+        """Its settings."""
+        return f"inplace={self.inplace}" + (f", name={self._name}" if self._name else "")
 
 
 SiLU = Silu

@@ -118,6 +118,7 @@ class Embedding(Layer):
         self._num_embeddings, self._embedding_dim, self._sparse = num_embeddings, embedding_dim, sparse
         self._padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         self._max_norm, self._norm_type, self._name = max_norm, norm_type, name
+        self._scale_grad_by_freq = scale_grad_by_freq
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, device=device)
         if _weight is not None:
             self.weight.set_value(_weight)
@@ -138,7 +139,7 @@ class Embedding(Layer):
         """Its sizes."""
         padding = "" if self._padding_idx is None else f", padding_idx={self._padding_idx}"
         named = f", name={self._name}" if self._name else ""
-        return f"{self._num_embeddings}, {self._embedding_dim}{padding}, sparse={self._sparse}{named}"
+        return f"{self._num_embeddings}, {self._embedding_dim}{padding}, sparse={self._sparse}, scale_grad_by_freq={self._scale_grad_by_freq}{named}"
 
 
 class Dropout(FunctionLayer):

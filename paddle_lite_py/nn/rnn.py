@@ -30,7 +30,7 @@ class RNN(Layer):
     """A cell run over sequences.
 
     Arguments:
-        cell: any cell; the built-in ones run as one op.
+        cell: any cell; the built-in ones run as one op where all sequences are of one length.
         is_reverse: from the end to the beginning.
         time_major: inputs are [time, batch, ...] instead of [batch, time, ...].
 
@@ -54,18 +54,18 @@ class RNN(Layer):
         if states is None:
             states = self.cell.get_initial_states(x, dtype=x.dtype, batch_dim_idx=1)
         kind = _KINDS.get(type(self.cell))
-        if kind is not None and not kwargs and not getattr(self.cell, "proj_size", 0):
-            out, states = self._fused(kind, x, states, sequence_length)
+        if kind is not None and sequence_length is None and not kwargs and not getattr(self.cell, "proj_size", 0):
+            out, states = self._fused(kind, x, states)
         else:
             out, states = self._steps(x, states, sequence_length, kwargs)
         return out if self.time_major else _map(_swap, out), states
 
-    def _fused(self, kind: str, x: Tensor, states: Any, lengths: Any) -> tuple[Tensor, Any]:
+    def _fused(self, kind: str, x: Tensor, states: Any) -> tuple[Tensor, Any]:
         cell: Any = self.cell
         given = tuple(states) if kind == "lstm" else (states,)
         attrs = {"activation": cell.activation} if kind == "rnn" else {}
         weights = [cell.weight_ih, cell.weight_hh, cell.bias_ih, cell.bias_hh]
-        out, *last = run_op(kind, x, given, weights, lengths, reverse=self.is_reverse, **attrs)
+        out, *last = run_op(kind, x, given, weights, None, reverse=self.is_reverse, **attrs)
         return out, tuple(last) if kind == "lstm" else last[0]
 
     def _steps(self, x: Tensor, states: Any, lengths: Any, kwargs: dict[str, Any]) -> tuple[Any, Any]:
@@ -75,7 +75,6 @@ class RNN(Layer):
             outs[t], new = self.cell(x[t], states, **kwargs)
             if lengths is not None:
                 inside = (lengths > t).astype(x.dtype).unsqueeze(-1)
-                outs[t] = _map(lambda o, m=inside: o * m, outs[t])
                 new = _map2(lambda a, b, m=inside: a * m + b * (1 - m), new, states)
             states = new
         if isinstance(outs[0], tuple | list):

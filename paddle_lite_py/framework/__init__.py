@@ -1,0 +1,5 @@
+"""Saving and loading of nested state."""
+
+from .io import load, save
+
+__all__ = ["load", "save"]

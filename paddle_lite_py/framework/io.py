@@ -1,0 +1,179 @@
+"""paddle.save and paddle.load: nested containers of tensors and plain values, in Paddle's own file format.
+
+A file is a pickle of containers and NumPy arrays. Reading admits only these, so no code of a file ever runs.
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from ..tensor import Tensor, as_array, wrap
+from .unpickle import RefusedError, read
+
+# The entry by which Paddle knows a state_dict; it maps the keys to the names of the tensors.
+NAMES = "StructuredToParameterName@@"
+_PLAIN = (bool, int, float, complex, str, bytes, type(None))
+
+
+def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
+    """Save a state_dict, a tensor, or nested containers of tensors and plain values.
+
+    Arguments:
+        obj: what to save.
+        path: the file, or a file object; folders are made. The file is replaced in one go: if it cannot be written,
+            the old one stays whole.
+        protocol: of pickle, 2 to 5.
+
+    Raises:
+        TypeError: if something in `obj` is neither a container, a tensor, an array nor a plain value.
+        ValueError: if the path names no file.
+        OSError: if the file cannot be written.
+
+    Examples:
+        >>> import tempfile, paddle_lite_py as paddle
+        >>> path = tempfile.mkdtemp() + "/net.pdparams"
+        >>> net = paddle.nn.Linear(2, 3)
+        >>> paddle.save(net.state_dict(), path)
+        >>> net.set_state_dict(paddle.load(path))
+        ([], [])
+    """
+    if not isinstance(protocol, int) or not 2 <= protocol <= 5:
+        raise ValueError(f"paddle.save: protocol is {protocol!r}; expected 2, 3, 4 or 5")
+    data = pickle.dumps(_packed(obj), protocol=protocol)
+    if hasattr(path, "write"):
+        path.write(data)
+        return
+    target = Path(path)
+    if not target.name or str(path).endswith(("/", os.sep)) or target.is_dir():
+        raise ValueError(f"paddle.save: '{path}' is a folder; expected the name of a file")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    _replace(target, data)
+
+
+def _replace(target: Path, data: bytes) -> None:
+    handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "wb") as f:
+            f.write(data)
+            f.flush()
+            os.fsync(f.fileno())
+        mode = target.stat().st_mode if target.exists() else 0o666 & ~_umask()
+        os.chmod(name, mode)
+        os.replace(name, target)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _packed(obj: Any) -> Any:
+    """What is pickled: a dict of tensors as a dict of arrays with their names, other tensors as (name, array)."""
+    if isinstance(obj, dict) and any(isinstance(v, Tensor) for v in obj.values()):
+        names = {k: v.name for k, v in obj.items() if isinstance(v, Tensor)}
+        flat = {k: _array(v) if isinstance(v, Tensor) else _plain(v, f"[{k!r}]") for k, v in obj.items()}
+        return {**flat, NAMES: names}
+    return _plain(obj, "")
+
+
+def _array(tensor: Tensor) -> np.ndarray:
+    out = tensor.numpy()
+    # Paddle keeps bfloat16 as the 16-bit words that it consists of.
+    return out.view(np.uint16) if out.dtype == ml_dtypes.bfloat16 else out
+
+
+def _plain(value: Any, where: str) -> Any:
+    if isinstance(value, Tensor):
+        return (value.name, _array(value))
+    if isinstance(value, dict):
+        return {_key(k, where): _plain(v, f"{where}[{k!r}]") for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        items = [_plain(v, f"{where}[{i}]") for i, v in enumerate(value)]
+        return items if isinstance(value, list) else tuple(items)
+    if isinstance(value, set | frozenset):
+        return {_plain(v, f"{where}{{}}") for v in value}
+    if isinstance(value, np.ndarray) and value.dtype.kind in "biufcSU":
+        return value
+    if isinstance(value, np.bool_ | np.number) or type(value) in _PLAIN:
+        return value
+    hint = "; save layer.state_dict() instead" if hasattr(value, "state_dict") else "; expected tensors, arrays, numbers, strings, None"
+    raise TypeError(f"paddle.save: obj{where} is a {type(value).__name__}, which a file cannot hold{hint}")
+
+
+def _key(key: Any, where: str) -> Any:
+    if not isinstance(key, str | int | float | bool | tuple | type(None)):
+        raise TypeError(f"paddle.save: a key of obj{where} is a {type(key).__name__}; expected a string or number")
+    return key
+
+
+def load(path: Any, return_numpy: bool = False, **configs: Any) -> Any:
+    """Load what paddle.save() wrote, here or in PaddlePaddle; no code of the file is run.
+
+    Arguments:
+        path: the file, or a file object.
+        return_numpy: NumPy arrays instead of tensors.
+        configs: keep_name_table=True keeps the table of names of a state_dict.
+
+    Raises:
+        FileNotFoundError: if there is no such file.
+        ValueError: if the file is damaged, is none of paddle.save(), or holds something else than data.
+    """
+    if hasattr(path, "read"):
+        return _unpacked(_read(path, getattr(path, "name", "the file object")), return_numpy, configs)
+    if not os.path.isfile(path):
+        similar = " (it is a folder)" if os.path.isdir(path) else ""
+        raise FileNotFoundError(f"paddle.load: there is no file '{path}'{similar}")
+    with open(path, "rb") as f:
+        return _unpacked(_read(f, path), return_numpy, configs)
+
+
+def _read(file: Any, name: Any) -> Any:
+    try:
+        return read(file)
+    except RefusedError as e:
+        raise ValueError(f"paddle.load: '{name}' holds {e}; only containers, numbers, strings and arrays are read") from None
+    except (MemoryError, RecursionError):
+        raise ValueError(f"paddle.load: '{name}' is damaged: it asks for more memory than there is") from None
+    except Exception as e:  # a pickle that was cut off or altered fails in any way
+        raise ValueError(f"paddle.load: '{name}' is damaged or was not written by paddle.save ({type(e).__name__}: {e})") from None
+
+
+def _unpacked(data: Any, return_numpy: bool, configs: dict[str, Any]) -> Any:
+    convert: Callable[[Any], Any] = (lambda a: a) if return_numpy else _tensor
+    if isinstance(data, dict) and NAMES in data:
+        names = data.pop(NAMES)
+        out = {k: _named(convert(v), names, k) if isinstance(v, np.ndarray) else _restored(v, convert) for k, v in data.items()}
+        return out | ({NAMES: names} if configs.get("keep_name_table") else {})
+    return _restored(data, convert)
+
+
+def _named(value: Any, names: Any, key: Any) -> Any:
+    if isinstance(value, Tensor) and isinstance(names, dict) and isinstance(names.get(key), str):
+        value.name = names[key]
+    return value
+
+
+def _tensor(array: np.ndarray) -> Tensor:
+    return wrap(as_array(array.view(ml_dtypes.bfloat16) if array.dtype == np.uint16 else array))
+
+
+def _restored(value: Any, convert: Callable[[Any], Any]) -> Any:
+    if type(value) is tuple and len(value) == 2 and isinstance(value[0], str) and isinstance(value[1], np.ndarray):
+        return _named(convert(value[1]), {"": value[0]}, "")
+    if isinstance(value, dict):
+        return {k: _restored(v, convert) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)([_restored(v, convert) for v in value])
+    return value
