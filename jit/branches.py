@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 from dy2static import Undefined
 from paddle_lite_py import control
 from paddle_lite_py import structure as nested
-from paddle_lite_py.builder import Builder, Frame, origin
+from paddle_lite_py.builder import Builder
+from paddle_lite_py.frame import Frame, origin
 from paddle_lite_py.program import Value
 from paddle_lite_py.tensor import Tensor
 

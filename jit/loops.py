@@ -14,15 +14,17 @@ import jax
 from dy2static import Undefined
 from paddle_lite_py import control
 from paddle_lite_py import structure as nested
-from paddle_lite_py.builder import Builder, Frame, Room, Write
+from paddle_lite_py.builder import Builder
+from paddle_lite_py.checks import Room
+from paddle_lite_py.frame import Frame, Write
 from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.program import Value
 from paddle_lite_py.tensor import Tensor, wrap
 
 from . import merge
 from .branches import finish
-from .cells import before as replaced
 from .cells import Cell, Path, content, follow, store, variables, written_cell
+from .cells import before as replaced
 from .errors import StagingError, loop_mismatch
 
 MAX_ATTEMPTS = 12

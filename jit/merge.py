@@ -9,7 +9,9 @@ import jax.numpy as jnp
 from dy2static import Undefined
 from paddle_lite_py import dtypes
 from paddle_lite_py import structure as nested
-from paddle_lite_py.builder import MISSING, Builder, Presence
+from paddle_lite_py.builder import Builder
+from paddle_lite_py.checks import Presence
+from paddle_lite_py.frame import MISSING
 from paddle_lite_py.op import REGISTRY
 from paddle_lite_py.ops.promote import common, scalar_dtype
 from paddle_lite_py.program import Value

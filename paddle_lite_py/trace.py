@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import jax
 
 from . import structure as nested
-from .builder import Builder, Write
+from .builder import Builder
+from .frame import Write
 from .interpreter import use
 from .passes import dead_code
 from .program import Program, Value
