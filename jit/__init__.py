@@ -10,8 +10,16 @@ from .spec import InputSpec
 from .to_static import StaticFunction, enable_to_static, ignore_module, not_to_static, to_static
 
 __all__ = [
-    *("ArtifactError", "InputSpec", "StaticFunction", "TranslatedLayer", "enable_to_static", "ignore_module"),
-    *("load", "not_to_static", "save", "to_static"),
+    "ArtifactError",
+    "InputSpec",
+    "StaticFunction",
+    "TranslatedLayer",
+    "enable_to_static",
+    "ignore_module",
+    "load",
+    "not_to_static",
+    "save",
+    "to_static",
 ]
 
 # Their frames are not the user's either.

@@ -36,7 +36,9 @@ class Outputs:
         self.pairs.append((made[0], made[1]))
 
 
-def if_(builder: Builder, pred: Tensor, body: Callable[[], None], orelse: Callable[[], None], state: Any, where: Any) -> None:
+def if_(
+    builder: Builder, pred: Tensor, body: Callable[[], None], orelse: Callable[[], None], state: Any, where: Any
+) -> None:
     """Trace both branches and leave the joined state behind."""
     condition = builder.value_of(pred)
     true = follow(builder, body, state, frame=_branch(builder, condition))
@@ -179,12 +181,13 @@ def _emit(builder: Builder, pred: Tensor, outs: Outputs) -> list[Tensor]:
 
 def finish(frame: Frame, operands: list[Value], outputs: list[Value], leading: list[Value] | None = None) -> None:
     """Close a frame: its inputs in the order of `operands`, after the leading ones that it already has."""
-    inner = {o: i for o, i in zip(frame.operands, [v for v in frame.block.inputs if v in set(frame.lifted.values())], strict=True)}
+    inner = {
+        o: i
+        for o, i in zip(frame.operands, [v for v in frame.block.inputs if v in set(frame.lifted.values())], strict=True)
+    }
     inputs = list(leading or [])
     for outer in operands:
         inputs.append(inner[outer] if outer in inner else Value(outer.shape, outer.dtype, frame, outer.requires_grad))
     frame.block.inputs = inputs
     frame.block.outputs = list(outputs)
     frame.closed = True
-
-

@@ -143,7 +143,12 @@ class Loop:
                 raise loop_mismatch(cell.name, found, merge.describe(leaf), self.where) from None
             if dtype != carry.dtypes[i]:
                 carry.dtypes[i], changed = dtype, True
-            if isinstance(leaf, Tensor) and not leaf.stop_gradient and key not in self.graded and dtype.kind not in "biu":
+            if (
+                isinstance(leaf, Tensor)
+                and not leaf.stop_gradient
+                and key not in self.graded
+                and dtype.kind not in "biu"
+            ):
                 if all(not isinstance(x, Tensor) or x.stop_gradient for x in carry.leaves):
                     self.graded, changed = self.graded | {key}, True
         return changed
@@ -151,7 +156,11 @@ class Loop:
     def _newly_carried(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:
         if merge.is_absent(after) or not (cell.live or cell.carried):
             return False
-        if merge.is_absent(before) or (cell.internal and before is None) or (cell.is_gradient and merge.is_blank(before)):
+        if (
+            merge.is_absent(before)
+            or (cell.internal and before is None)
+            or (cell.is_gradient and merge.is_blank(before))
+        ):
             structure, leaves = merge.parts(after)
             if not leaves and structure == merge.parts(before)[0]:
                 return False
@@ -176,7 +185,9 @@ class Loop:
         for carry in self.carries.values():
             for leaf, shape, dtype in zip(carry.leaves, carry.shapes, carry.dtypes, strict=True):
                 absent = leaf is None
-                out.append(merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype))
+                out.append(
+                    merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype)
+                )
             if carry.partial:
                 start = Undefined("") if None in carry.leaves else nested.unflatten(carry.structure, iter(carry.leaves))
                 out.append(merge.as_value(self.builder, merge.is_there(start), "bool"))
@@ -226,8 +237,10 @@ def _sample(carry: Carry, i: int) -> Any:
 
 def _same_numbers(before: Any, after: Any) -> bool:
     (sb, lb), (sa, la) = merge.parts(before), merge.parts(after)
-    return bool(sb == sa) and all(type(x) is type(y) and x == y for x, y in zip(lb, la, strict=True) if not isinstance(y, Tensor)) and not any(
-        isinstance(y, Tensor) for y in la
+    return (
+        bool(sb == sa)
+        and all(type(x) is type(y) and x == y for x, y in zip(lb, la, strict=True) if not isinstance(y, Tensor))
+        and not any(isinstance(y, Tensor) for y in la)
     )
 
 
@@ -239,7 +252,9 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     changes = [w for k, (w, now) in tested.written.items() if k not in loop.writes or now not in test_inputs]
     if changes:
         write = changes[0]
-        raise StagingError(f"the condition of the loop at {where} changes {written_cell(write).name}; do it in the body")
+        raise StagingError(
+            f"the condition of the loop at {where} changes {written_cell(write).name}; do it in the body"
+        )
     final_values = loop.final(path)
     with builder.inner(tested.frame):
         answer = merge.as_value(builder, going, "bool")
@@ -311,7 +326,9 @@ def counted(
         extra = True if extra_test is None else extra_test()
         if extra is True:
             return more
-        return more.logical_and(extra) if isinstance(extra, Tensor) else more.logical_and(more if extra else more != more)
+        return (
+            more.logical_and(extra) if isinstance(extra, Tensor) else more.logical_and(more if extra else more != more)
+        )
 
     def step() -> None:
         now = counter.value

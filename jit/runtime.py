@@ -74,7 +74,14 @@ class StagedRuntime(dy2static.Runtime):
         """A cond operator that gives one value."""
         box = _Result()
         where = where or dy2static.Where.of_caller(2)
-        branches.if_(self.builder, _truth(pred, where), lambda: box.put(body()), lambda: box.put(orelse()), box.state(where), where)
+        branches.if_(
+            self.builder,
+            _truth(pred, where),
+            lambda: box.put(body()),
+            lambda: box.put(orelse()),
+            box.state(where),
+            where,
+        )
         return box.value
 
     def assert_(self, test: Any, message: Any, where: Any) -> None:
@@ -112,7 +119,11 @@ class StagedRuntime(dy2static.Runtime):
 
     def setitem_(self, obj: Any, key: Any, value: Any) -> None:
         """Note what the item was, then set it."""
-        if isinstance(mode.interpreter, Builder) and isinstance(obj, dict | list) and builtins.isinstance(key, int | str):
+        if (
+            isinstance(mode.interpreter, Builder)
+            and isinstance(obj, dict | list)
+            and builtins.isinstance(key, int | str)
+        ):
             mode.interpreter.item_written(obj, key)
         obj[key] = value
 

@@ -123,7 +123,11 @@ def _describe(traced: Traced, names: list[str], static: StaticFunction) -> dict[
     return {
         "program": serialize.to_json(traced.program),
         "weights": [
-            {"name": n, "trainable": isinstance(h, Parameter) and not h.stop_gradient, "parameter": isinstance(h, Parameter)}
+            {
+                "name": n,
+                "trainable": isinstance(h, Parameter) and not h.stop_gradient,
+                "parameter": isinstance(h, Parameter),
+            }
             for n, h in zip(names, handles, strict=True)
         ],
         "n_args": traced.n_args,
@@ -146,13 +150,17 @@ def _structure_to_json(structure: Any, name: str, position: dict[int, int]) -> A
             return {"argument": structure.value.position}
         if id(structure.value) in position:
             return {"weight": position[id(structure.value)]}
-        raise ValueError(f"jit.save of `{name}`: it returns a {type(structure.value).__name__}, which a file cannot hold")
+        raise ValueError(
+            f"jit.save of `{name}`: it returns a {type(structure.value).__name__}, which a file cannot hold"
+        )
     children = [_structure_to_json(c, name, position) for c in structure.children]
     if issubclass(structure.kind, dict):
         return {"dict": [list(structure.keys), children]}
     if issubclass(structure.kind, tuple | list):
         return {"list" if issubclass(structure.kind, list) else "tuple": children}
-    raise ValueError(f"jit.save of `{name}`: it returns a {structure.kind.__name__}; return a dict, tuple or list instead")
+    raise ValueError(
+        f"jit.save of `{name}`: it returns a {structure.kind.__name__}; return a dict, tuple or list instead"
+    )
 
 
 def _structure_from_json(data: Any, handles: list[Tensor]) -> Any:
@@ -160,7 +168,9 @@ def _structure_from_json(data: Any, handles: list[Tensor]) -> Any:
         return nested.LEAF
     ((kind, value),) = data.items()
     if kind in ("py", "argument", "weight"):
-        return nested.Static({"py": lambda: value, "argument": lambda: Argument(value), "weight": lambda: handles[value]}[kind]())
+        return nested.Static(
+            {"py": lambda: value, "argument": lambda: Argument(value), "weight": lambda: handles[value]}[kind]()
+        )
     keys, items = (tuple(value[0]), value[1]) if kind == "dict" else (None, value)
     children = tuple([_structure_from_json(v, handles) for v in items])
     return nested.Nest({"list": list, "tuple": tuple, "dict": dict}[kind], keys, children)
@@ -184,7 +194,9 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
 class TranslatedLayer(Layer):
     """A loaded program: call it, fine-tune its parameters, look inside, save it again."""
 
-    def __init__(self, manifest: dict[str, Any], blobs: dict[str, bytes], weights: dict[str, Any], exported: Any) -> None:
+    def __init__(
+        self, manifest: dict[str, Any], blobs: dict[str, bytes], weights: dict[str, Any], exported: Any
+    ) -> None:
         super().__init__(name_scope=str(manifest["name"]))
         method = manifest["method"]
         self._manifest, self._blobs, self._method = manifest, blobs, method

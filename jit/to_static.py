@@ -274,7 +274,9 @@ class StaticFunction:
         """The program traced last; traced from the input_spec if there is none yet."""
         if not self._entries:
             if self._input_spec is None:
-                raise RuntimeError(f"`{self.__name__}` has no program yet: call it once, or give to_static an input_spec")
+                raise RuntimeError(
+                    f"`{self.__name__}` has no program yet: call it once, or give to_static an input_spec"
+                )
             return self.traced_for(self._input_spec).program
         return self.program_cache[-1].traced.program
 

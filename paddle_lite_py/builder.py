@@ -228,7 +228,12 @@ class Builder(Differentiation):
         zeros count as the same: the caller is about to put a first gradient there.
         """
         key = (id(tensor), "_grad", False)
-        if key in self.root.log or self._is_local(tensor) or isinstance(tensor._grad, Tensor) and is_traced(tensor._grad):
+        if (
+            key in self.root.log
+            or self._is_local(tensor)
+            or isinstance(tensor._grad, Tensor)
+            and is_traced(tensor._grad)
+        ):
             return
         held = tensor._grad
         kind = "some" if isinstance(held, Tensor) else "empty" if only_if_empty else "none" if held is None else "zeros"

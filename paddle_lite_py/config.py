@@ -35,7 +35,9 @@ def cache_dir() -> Path | None:
     chosen = os.environ.get(CACHE_VARIABLE)
     if chosen is not None and chosen.lower() in ("", "0", "off", "none"):
         return None
-    root = Path(chosen or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "paddle_lite_py"))
+    root = Path(
+        chosen or os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "paddle_lite_py")
+    )
     features = hashlib.sha256(cpu_features().encode()).hexdigest()[:8]
     return root / f"jaxlib-{jax.lib.__version__}-{features}"
 

@@ -1,4 +1,4 @@
-"""Gradients inside a program under construction: the forward operators move into one operator that has their gradient."""
+"""Gradients inside a program: the forward operators move into one operator that has their gradient as well."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ class Differentiation:
     emit: Callable[..., tuple[Value, ...]]
     inner: Callable[..., Any]
 
+    def backward(self, tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
         """Append the gradient of `tensors` and add it to the leaves' .grad."""
         roots = [self._root(t) for t in tensors]
         read = {v for op in ancestors(self.frame.block.ops, roots) for v in op.inputs if isinstance(v, Value)}
@@ -62,7 +63,9 @@ class Differentiation:
             found = layer.backward(ctx, *cotangents)
             grads = list(found) if isinstance(found, tuple | list) else [found]
             if len(grads) != len(inputs):
-                raise ValueError(f"{layer.name}.backward gave {len(grads)} gradients, but forward took {len(inputs)} tensors")
+                raise ValueError(
+                    f"{layer.name}.backward gave {len(grads)} gradients, but forward took {len(inputs)} tensors"
+                )
             zeros = [t * 0 if g is None else g for g, t in zip(grads, inputs, strict=True)]
             frame.block.outputs = [self.value_of(g) for g in zeros]
         frame.closed = True
@@ -70,7 +73,9 @@ class Differentiation:
         given = [self.value_of(t) for t in inputs]
         made = self.emit(bound, (*values, *given, *frame.operands), True)
         handles = iter([self.handle(v) for v in made])
-        kept = [next(handles) if isinstance(t, Tensor) else t for t in (out if isinstance(out, tuple | list) else [out])]
+        kept = [
+            next(handles) if isinstance(t, Tensor) else t for t in (out if isinstance(out, tuple | list) else [out])
+        ]
         return type(out)(kept) if isinstance(out, tuple | list) else kept[0]
 
     def _check_reachable(self, read: set[Value]) -> None:
@@ -125,6 +130,7 @@ class Differentiation:
         for v in made if not retain_graph else ():
             v.freed = v.freed or v.requires_grad
         return [self.handle(outs[v]) if v in outs else None for v in wrt]
+
 
 def _starts(ops: list[Operator], wrt: list[Value]) -> set[Value]:
     """The values of `wrt` that depend on no other of them: where the differentiated computation begins."""

@@ -124,7 +124,11 @@ class Executable:
 
     def _result(self, tensors: list[Tensor], args: Sequence[Tensor]) -> Any:
         structure = self.traced.structure
-        return tensors[0] if structure is nested.LEAF else resolve(nested.unflatten(structure, iter(tensors)), structure, args)
+        return (
+            tensors[0]
+            if structure is nested.LEAF
+            else resolve(nested.unflatten(structure, iter(tensors)), structure, args)
+        )
 
     # -- with a gradient -------------------------------------------------------------------------------------------
     def run_with_grad(self, args: Sequence[Tensor]) -> Any:
@@ -163,7 +167,9 @@ class Executable:
 
         primal, pull, outs = jax.vjp(forward, diff, has_aux=True)
         residuals, tree = jax.tree.flatten(pull)
-        self._pulls[takes, shapes] = StaticPull(self.name, tree, [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in primal])
+        self._pulls[takes, shapes] = StaticPull(
+            self.name, tree, [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in primal]
+        )
         return outs, residuals
 
 

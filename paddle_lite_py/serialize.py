@@ -8,8 +8,7 @@ from typing import Any
 import jax
 from jax import export
 
-from . import control
-from . import dtypes
+from . import control, dtypes
 from .errors import UNKNOWN, Where
 from .op import REGISTRY, BoundOp
 from .program import Block, Operator, Program, Value
@@ -57,7 +56,12 @@ class _Writer:
 
     def value(self, v: Value) -> dict[str, Any]:
         self.ids[v] = len(self.ids)
-        return {"id": self.ids[v], "shape": [self.attr(n) for n in v.shape], "dtype": v.dtype.name, "grad": v.requires_grad}
+        return {
+            "id": self.ids[v],
+            "shape": [self.attr(n) for n in v.shape],
+            "dtype": v.dtype.name,
+            "grad": v.requires_grad,
+        }
 
     def read(self, v: Any) -> Any:
         return self.ids[v] if isinstance(v, Value) else {"py": self.attr(v)}

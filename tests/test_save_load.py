@@ -10,11 +10,11 @@ from shutil import copytree
 
 import numpy as np
 import pytest
+from paddle_lite_py.jit import ArtifactError, InputSpec
 from safetensors.numpy import load_file
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
-from paddle_lite_py.jit import ArtifactError, InputSpec
 
 SPEC = [InputSpec([None, 3], "float32", "x")]
 

@@ -23,7 +23,9 @@ class InputSpec:
             shape = [shape]
         bad = [n for n in shape if not (n is None or isinstance(n, str) or (isinstance(n, int) and n >= -1))]
         if bad:
-            raise ValueError(f"InputSpec shape {list(shape)}: {bad[0]!r} is no dimension; use a number >= 0, None or a name")
+            raise ValueError(
+                f"InputSpec shape {list(shape)}: {bad[0]!r} is no dimension; use a number >= 0, None or a name"
+            )
         self.shape = tuple([-1 if n is None else n for n in shape])
         self.dtype = dtypes.as_dtype(dtype)
         self.name = name
@@ -52,10 +54,16 @@ class InputSpec:
         return self
 
     def __repr__(self) -> str:
-        return f"InputSpec(shape={self.shape}, dtype={self.dtype}, name={self.name}, stop_gradient={self.stop_gradient})"
+        return (
+            f"InputSpec(shape={self.shape}, dtype={self.dtype}, name={self.name}, stop_gradient={self.stop_gradient})"
+        )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, InputSpec) and (self.shape, self.dtype, self.name) == (other.shape, other.dtype, other.name)
+        return isinstance(other, InputSpec) and (self.shape, self.dtype, self.name) == (
+            other.shape,
+            other.dtype,
+            other.name,
+        )
 
     def __hash__(self) -> int:
         return hash((self.shape, self.dtype, self.name))
