@@ -19,7 +19,7 @@ from paddle_lite_py.nn.layer import Layer
 from paddle_lite_py.op import BoundOp, Op
 from paddle_lite_py.program import Program
 from paddle_lite_py.tensor import Parameter, Tensor, wrap
-from paddle_lite_py.trace import Argument, Traced
+from paddle_lite_py.tracing import Argument, Traced
 
 from . import artifact
 from .artifact import ArtifactError

@@ -22,7 +22,7 @@ from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.nn.layer import Layer
 from paddle_lite_py.program import Program
 from paddle_lite_py.tensor import Tensor, as_array, wrap
-from paddle_lite_py.trace import Traced, trace
+from paddle_lite_py.tracing import Traced, trace
 
 from . import guards, spec
 from .errors import StagingError

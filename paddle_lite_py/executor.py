@@ -15,7 +15,7 @@ from .op import BoundOp, Op, cotangent, xla_jit
 from .program import Program
 from .tape import Node, Output
 from .tensor import Tensor, wrap
-from .trace import Argument, Effect, Traced
+from .tracing import Argument, Effect, Traced
 
 # References to an array that only its handle holds: the handle's, the list's, and getrefcount's own.
 _ALONE = 3

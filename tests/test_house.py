@@ -27,7 +27,7 @@ LAYERS = {
     7: "graph lower verify",
     8: "control",
     9: "frame checks differentiate builder passes serialize",
-    10: "trace",
+    10: "tracing",
     11: "executor",
     12: "ops",
     13: "autograd fft linalg",

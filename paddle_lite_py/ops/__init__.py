@@ -26,6 +26,7 @@ from . import (
     math,
     methods,
     normalization,
+    padding,
     norms,
     pooling,
     random,
