@@ -15,9 +15,14 @@ from . import branches, loops
 from .builtin import replacement
 from .iterables import is_staged, item_of, length_of
 
+OWN = ("paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static")
+
 
 class StagedRuntime(dy2static.Runtime):
     """Python control flow on tensors becomes operators with blocks."""
+
+    def __init__(self) -> None:
+        self.ignored: set[str] = set()  # modules that the user wants left alone
 
     @property
     def builder(self) -> Builder:
@@ -103,7 +108,7 @@ class StagedRuntime(dy2static.Runtime):
     def is_own(self, f: Any) -> bool:
         """True for this framework, JAX and NumPy: called as they are. A user's Layer is called by its own __call__."""
         module = getattr(f, "__module__", None) or ""
-        return module.partition(".")[0] in ("paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static")
+        return module.partition(".")[0] in OWN or any(m == module or module.startswith(f"{m}.") for m in self.ignored)
 
     def setattr_(self, obj: Any, name: str, value: Any) -> None:
         """Note what the attribute held, then set it."""

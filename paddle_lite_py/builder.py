@@ -14,16 +14,17 @@ from typing import Any
 import jax
 import numpy as np
 
+from .arrays import as_array
+from .bound import BoundOp
 from .checks import Checks, Presence, Room
 from .differentiate import Differentiation, identity
 from .eager import explain
 from .errors import TracedValueError, user_frame
 from .frame import Capture, Frame, Write, attribute, item, origin
 from .interpreter import state
-from .op import BoundOp
 from .program import Operator, Value
 from .random import default_generator
-from .tensor import Tensor, as_array, wrap
+from .tensor import Tensor, wrap
 
 
 class Builder(Differentiation):
@@ -120,7 +121,8 @@ class Builder(Differentiation):
         if self.checks is None:
             self.checks = Checks()
         number, code = self.checks.add(error, where), self.checks.code
-        hit = code == 0 if passed is None else (code == 0).logical_and(passed.logical_not())
+        first: Any = code.equal(0)
+        hit = first if passed is None else first.logical_and(passed.logical_not())
         code._set_payload((code + hit.astype("int32") * number)._data)
 
     def _capture(self, tensor: Tensor) -> Value:

@@ -18,9 +18,9 @@ import house
 # A module may import modules of its own layer (but for APART) and of the layers below it.
 LAYERS = {
     0: "dtypes place config errors interpreter structure symbolic regularizer param_attr",
-    1: "op",
+    1: "arrays bound op",
     2: "tape",
-    3: "tensor",
+    3: "tensor_data tensor",
     4: "random gradients",
     5: "eager",
     6: "program printer infer",

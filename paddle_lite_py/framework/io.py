@@ -15,7 +15,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ..tensor import Tensor, as_array, wrap
+from ..arrays import as_array
+from ..tensor import Tensor, wrap
 from .unpickle import RefusedError, read
 
 # The entry by which Paddle knows a state_dict; it maps the keys to the names of the tensors.

@@ -9,7 +9,8 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..interpreter import no_grad, state
-from ..op import BoundOp, Op
+from ..bound import BoundOp
+from ..op import Op
 from ..tensor import Parameter, Tensor
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]

@@ -11,7 +11,8 @@ import numpy as np
 from ..ops.creation import zeros
 from ..ops.joining import concat
 from ..ops.linalg import matmul
-from ..tensor import Tensor, as_array, wrap
+from ..arrays import as_array
+from ..tensor import Tensor, wrap
 from . import functional as F
 from .common import Dropout, Linear
 from .container import LayerList

@@ -10,7 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..op import composite, op
-from ..tensor import Tensor, as_array, wrap
+from ..arrays import as_array
+from ..tensor import Tensor, wrap
 from .joining import stack
 from .promote import natural
 

@@ -9,7 +9,8 @@ import numpy as np
 
 from ..eager import Eager
 from ..interpreter import state
-from ..tensor import Tensor, as_array, wrap
+from ..arrays import as_array
+from ..tensor import Tensor, wrap
 
 
 def is_eager() -> bool:

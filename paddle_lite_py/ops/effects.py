@@ -10,7 +10,7 @@ import numpy as np
 
 from ..op import op
 from ..place import current
-from ..tensor import as_text
+from ..arrays import as_text
 
 
 @op(grad=False, effect=True)

@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 
 from ..nn import clip
-from ..op import BoundOp, Op, xla_jit
+from ..bound import BoundOp, xla_jit
+from ..op import Op
 
 State = dict[str, Any]
 # (parameter, gradient, state, learning rate, **hyperparameters) -> (parameter, state): pure, of arrays.
