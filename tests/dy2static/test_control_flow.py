@@ -380,7 +380,15 @@ def match_patterns(x):
 
 
 FUNCTIONS = [f for f in list(globals().values()) if isinstance(f, types.FunctionType) and f.__module__ == __name__]
-PLAIN_ONLY = {"raise_in_branch", "return_nothing", "finally_return", "finally_always_returns", "try_except_else", "match_patterns", "with_return"}
+PLAIN_ONLY = {
+    "raise_in_branch",
+    "return_nothing",
+    "finally_return",
+    "finally_always_returns",
+    "try_except_else",
+    "match_patterns",
+    "with_return",
+}
 SETS = [(v,) for v in (-9, -4, -1, 0, 1, 2, 3, 5, 8, 30)]
 
 
