@@ -105,7 +105,8 @@ class _Filler:
     def _copy(self, node: Any) -> Any:
         if not node._fields:
             return node  # a context or an operator
-        new = type(node).__new__(type(node))  # the constructor is slow
+        kind: Any = type(node)
+        new = kind.__new__(kind)  # the constructor is slow
         old, fields = node.__dict__, new.__dict__
         for field in node._fields:
             value = old.get(field)

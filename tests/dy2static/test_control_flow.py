@@ -286,6 +286,20 @@ def finally_always_returns(x):
         return x
 
 
+def break_in_finally(x):
+    for i in range(3):
+        try:
+            if i == x:
+                break
+            x = x // x
+        finally:
+            if x > 2:
+                break
+    else:
+        x = "else"
+    return x
+
+
 class Enter:
     def __enter__(self):
         return self
@@ -385,6 +399,7 @@ PLAIN_ONLY = {
     "return_nothing",
     "finally_return",
     "finally_always_returns",
+    "break_in_finally",
     "try_except_else",
     "match_patterns",
     "with_return",
