@@ -61,7 +61,8 @@ from .tensor import Tensor, install_methods  # noqa: E402
 
 install_methods()
 
-from . import nn, optimizer, regularizer  # noqa: E402
+from . import framework, io, metric, nn, optimizer, regularizer  # noqa: E402
+from .framework import load, save  # noqa: E402
 from .nn import create_parameter  # noqa: E402
 from .param_attr import ParamAttr  # noqa: E402
 
