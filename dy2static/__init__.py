@@ -9,4 +9,14 @@ from .state import State
 from .undefined import Undefined
 from .where import Where
 
-__all__ = ["ConversionError", "Runtime", "State", "Undefined", "UndefinedError", "Where", "convert", "do_not_convert", "to_code"]
+__all__ = [
+    "ConversionError",
+    "Runtime",
+    "State",
+    "Undefined",
+    "UndefinedError",
+    "Where",
+    "convert",
+    "do_not_convert",
+    "to_code",
+]

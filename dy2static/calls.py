@@ -16,6 +16,7 @@ from .compiler import compile_tree, convert_tree
 from .errors import ConversionError
 from .pipeline import Options
 from .registry import ByIdentity, is_converted, register
+from .trees import deep_recursion
 
 if TYPE_CHECKING:
     from .operators import Operators
@@ -25,8 +26,8 @@ _PREFIX = "__dy2static_"
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LIBRARY = (_HERE, *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 _THIRD_PARTY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
-_BUILTINS = (types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
-             types.MethodDescriptorType, types.ClassMethodDescriptorType)  # fmt: skip
+_BUILTINS = frozenset({types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
+             types.MethodDescriptorType, types.ClassMethodDescriptorType})  # fmt: skip
 _BUILTIN_TYPES = frozenset(value for value in vars(builtins).values() if isinstance(value, type))
 _TAKES_FUNCTIONS = frozenset({map, filter, sorted, functools.reduce})
 _FUNCTIONS = (types.FunctionType, types.MethodType)
@@ -39,7 +40,8 @@ class _Memo:
     __slots__ = ("code", "closure", "target")
 
     def __init__(self, f: types.FunctionType | None = None, target: Any = None) -> None:
-        self.code, self.closure = (f.__code__, f.__closure__) if f else (None, None)
+        self.code: types.CodeType | None = f.__code__ if f else None
+        self.closure: tuple[Any, ...] | None = f.__closure__ if f else None
         self.target = target
 
     def __reduce__(self) -> Any:
@@ -54,6 +56,9 @@ class Callees:
 
     Arguments:
         operators: what the converted functions call.
+
+    Attributes:
+        find: gives, for what a user calls, the converted form, or the thing itself.
     """
 
     def __init__(self, operators: Operators) -> None:
@@ -64,37 +69,47 @@ class Callees:
             raises=operators.overrides("raise_"),
         )
         self._cell = types.CellType(operators)
-        self._watched, self._replaces = operators.overrides("call"), operators.overrides("builtin")
+        self._replaces = operators.overrides("builtin")
         self._codes = ByIdentity()
         self._key = f"{_PREFIX}{next(_number)}"
+        self._find = self._finder()
+        self.find = self._watching if operators.overrides("call") else self._find
 
-    def find(self, f: Any) -> Any:
-        """The converted form of `f`, or `f` itself."""
-        kind = type(f)
-        if kind is types.FunctionType:
-            memo = f.__dict__.get(self._key)
+    def _finder(self) -> Callable[[Any], Any]:
+        """`find` for functions, the case that must be fast; its names are all local."""
+        key, decide, other, function = self._key, self._decide, self._other, types.FunctionType
+        builtin = None if self._replaces else types.BuiltinFunctionType
+        reduce = functools.reduce
+
+        def find(f: Any) -> Any:
+            kind = type(f)
+            if kind is builtin and f is not sorted and f is not reduce:
+                return f
+            if kind is not function:
+                return other(f)
+            memo = f.__dict__.get(key)
             if memo is None or memo.code is not f.__code__ or memo.closure is not f.__closure__:
-                memo = self._decide(f)
-            found = memo.target or f
-        elif kind is types.MethodType:
-            inner = self._unwatched(f.__func__)
-            found = f if inner is f.__func__ else types.MethodType(inner, f.__self__)
-        elif kind in _BUILTINS or (isinstance(f, type) and f in _BUILTIN_TYPES):
-            return self._builtin(f)
-        else:
-            found = self._object(f, kind)
-        return self._watch(found) if self._watched else found
+                memo = decide(f)
+            return memo.target or f
 
-    def _unwatched(self, f: Any) -> Any:
-        """`find` without the runtime's call hook, for a part of what is called."""
-        watched, self._watched = self._watched, False
-        try:
-            return self.find(f)
-        finally:
-            self._watched = watched
+        return find
 
-    def _watch(self, f: Any) -> Callable[..., Any]:
-        return lambda *args, **kwargs: self.runtime.call(f, args, kwargs)
+    def _other(self, f: Any) -> Any:
+        """`find` for what is no function."""
+        kind = type(f)
+        if kind is types.MethodType:
+            inner = self._find(f.__func__)
+            return f if inner is f.__func__ else types.MethodType(inner, f.__self__)
+        if kind in _BUILTINS or (isinstance(f, type) and f in _BUILTIN_TYPES):
+            return self._builtin(f) if self._replaces or f in _TAKES_FUNCTIONS else f
+        return self._object(f, kind)
+
+    def _watching(self, f: Any) -> Any:
+        """`find`, for a runtime that watches calls."""
+        found = self._find(f)
+        if type(f) in _BUILTINS or (isinstance(f, type) and f in _BUILTIN_TYPES):
+            return found
+        return lambda *args, **kwargs: self.runtime.call(found, args, kwargs)
 
     def _builtin(self, f: Any) -> Any:
         replacement = self.runtime.builtin(f) if self._replaces else None
@@ -120,12 +135,12 @@ class Callees:
         if isinstance(f, type):
             return self._class(f)
         if kind is functools.partial:
-            inner = self._unwatched(f.func)
+            inner = self._find(f.func)
             return f if inner is f.func else functools.partial(inner, *f.args, **f.keywords)
-        call = getattr(kind, "__call__", None)
+        call = getattr(kind, "__call__", None)  # noqa: B004 (the method itself is wanted)
         if type(call) is not types.FunctionType:
             return f
-        inner = self._unwatched(call)
+        inner = self._find(call)
         return f if inner is call else types.MethodType(inner, f)
 
     def _class(self, cls: type) -> Any:
@@ -133,7 +148,7 @@ class Callees:
         init = cls.__init__  # type: ignore[misc]
         if type(init) is not types.FunctionType or type(cls).__call__ is not type.__call__:
             return cls
-        converted = self._unwatched(init)
+        converted = self._find(init)
         return cls if converted is init else functools.partial(_construct, cls, converted)
 
     def _decide(self, f: types.FunctionType) -> _Memo:
@@ -157,15 +172,17 @@ class Callees:
         Raises:
             ConversionError: there is no source.
         """
-        if MARK in f.__dict__ or is_converted(f.__code__) or inspect.iscoroutinefunction(f) or inspect.isasyncgenfunction(f):
+        code, waits = f.__code__, inspect.CO_COROUTINE | inspect.CO_ASYNC_GENERATOR
+        if MARK in f.__dict__ or is_converted(code) or code.co_flags & waits:
             return f
-        found = self._codes.get(f.__code__)
+        found = self._codes.get(code)
         if found is None:
-            conversion = convert_tree(f, self.options)
-            found = compile_tree(f, conversion), conversion.namer.operators
+            with deep_recursion():
+                conversion = convert_tree(f, self.options)
+                found = compile_tree(f, conversion), conversion.namer.operators
             register(found[0])
-            self._codes.put(f.__code__, found)
-        return _instance(f, *found, self._cell)
+            self._codes.put(code, found)
+        return _instance(f, found[0], found[1], self._cell)
 
 
 def _construct(cls: type, init: Callable[..., None], *args: Any, **kwargs: Any) -> Any:

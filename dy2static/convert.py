@@ -109,11 +109,9 @@ def _plain(f: Any) -> types.FunctionType:
 
 
 def _call_method(f: Any) -> Any:
-    if inspect.isclass(f) or not isinstance(getattr(type(f), "__call__", None), types.FunctionType):
+    if inspect.isclass(f) or not isinstance(getattr(type(f), "__call__", None), types.FunctionType):  # noqa: B004
         kind = "class" if inspect.isclass(f) else type(f).__name__
         raise ConversionError(
             f"`{getattr(f, '__qualname__', f)}` is a {kind} without Python code to convert: call it as it is"
         )
     return f.__call__
-
-

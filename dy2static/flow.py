@@ -37,7 +37,7 @@ class Flow:
 
     def _live_transfer(self, node: Node, after: Names) -> Names:
         access = node.access
-        return (access.read & self.local) | (after - access.written - access.deleted)
+        return (self.local & access.read) | (after - access.written - access.deleted)
 
     def _undefined_transfer(self, node: Node, before: Names) -> Names:
         if node is self._entry:
@@ -51,7 +51,7 @@ class Flow:
 
     def live_after(self, node: Node) -> Names:
         """The variables whose values after this point may be read later."""
-        return NONE.union(self.always, *(self._live[n] for n in node.next))
+        return self.always.union(*(self._live[n] for n in node.next))
 
     def undefined_before(self, node: Node) -> Names:
         """The variables that may have no value at this point."""
@@ -65,7 +65,7 @@ def _solve(
     targets: Callable[[Node], list[Node]],
 ) -> dict[Node, Names]:
     """The least solution of `value[n] = transfer(n, union of value over sources(n))`."""
-    value = {node: NONE for node in nodes}
+    value: dict[Node, Names] = dict.fromkeys(nodes, NONE)
     work, waiting = list(nodes[::-1]), set(nodes)
     while work:
         node = work.pop()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +18,8 @@ Getter = Callable[[], tuple[Any, ...]]
 Setter = Callable[[tuple[Any, ...]], None]
 Facts = tuple[tuple[str, ...], tuple[bool, ...], tuple[bool, ...], tuple[bool, ...]]
 _UNTESTED = object()
+_EMPTY = ((sum, 0), (any, False), (all, True))  # what changes nothing among the elements
+_UNROLLED = 10_000
 
 
 class Operators:
@@ -57,6 +60,10 @@ class Operators:
         return any(getattr(type(self.runtime), name) is not getattr(Runtime, name) for name in methods)
 
     # Statements
+
+    def test(self, value: Any) -> Any:
+        """A test that is no plain boolean: its truth, or the value itself where it is staged."""
+        return value if value is _UNTESTED or self.staged(value) else bool(value)
 
     def if_(
         self, test: Any, body: Thunk, orelse: Thunk, get: Getter, set: Setter, facts: Facts, slots: Thunk | None = None
@@ -103,18 +110,28 @@ class Operators:
             state = self._state(get, set, facts, slots, where)
             return self.runtime.for_(iterable, body, extra_test, state, where)
         going: Any = True if extra_test is None else extra_test()
-        iterator = iter(iterable)
+        iterator, rounds = iter(iterable), 0
         while self.staged(going) or going:
             try:
                 item = next(iterator)
             except StopIteration:
                 return
             if self.staged(going):
+                rounds += 1
+                self._bounded(iterator, rounds, where)
                 state = self._state(get, set, (*facts[:2], facts[3], facts[3]), slots, where)  # live: the next round
                 self.runtime.if_(going, lambda item=item: body(item), _nothing, state, where)  # type: ignore[misc]
             else:
                 body(item)
             going = True if extra_test is None else extra_test()
+
+    def _bounded(self, iterator: Any, rounds: int, where: Where) -> None:
+        if rounds > _UNROLLED and operator.length_hint(iterator, -1) < 0:
+            raise ConversionError(
+                f"the loop at {where} ends by a staged `break` or `return`, but goes over a Python "
+                f"{type(iterator).__name__} that has not ended after {_UNROLLED} rounds: `{where.source}`. Python must "
+                "unroll it; loop over a range, or use `while`"
+            )
 
     def _state(self, get: Getter, set: Setter, facts: Facts, slots: Thunk | None, where: Where) -> State:
         names, internal, live_out, carried = facts
@@ -160,9 +177,24 @@ class Operators:
             return self.runtime.if_exp(test, body, orelse, Where.of_caller())
         return body() if test else orelse()
 
-    def generator(self, eager: Callable[[Any], Any], lazy: Callable[[Any], Any], iterable: Any) -> Any:
-        """A generator expression; a list where the iterable is staged, for Python cannot pause a staged loop."""
-        return eager(iterable) if self.staged_iterable(iterable) else lazy(iter(iterable))
+    def generator(
+        self, eager: Callable[[Any], Any], lazy: Callable[[Any, Any], Any], iterable: Any, consumer: Any = None
+    ) -> Any:
+        """A generator expression; a list where its consumer makes one, and where the iterable is staged."""
+        if consumer is list or consumer is tuple or consumer is sorted or self.staged_iterable(iterable):
+            return eager(iterable)
+        empty = next((value for function, value in _EMPTY if consumer is function), _UNTESTED)
+        return lazy(iter(iterable), empty)
+
+    def masked(self, test: Any, element: Thunk, empty: Any) -> Any:
+        """An element of a generator expression under a staged condition: it counts for nothing where that is false."""
+        where = Where.of_caller()
+        if empty is _UNTESTED:
+            raise ConversionError(
+                f"the condition of the generator expression at {where} depends on a staged value, so that Python "
+                f"cannot leave elements out: `{where.source}`. Use a list comprehension, or give it to `sum`, `any` or `all`"
+            )
+        return self.runtime.if_exp(test, element, lambda: empty, where)
 
     # Variables
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import ast
+import warnings
 from typing import Any
 
-from astor.code_gen import SourceGenerator, to_source
-
 from .trees import to_ast
+
+with warnings.catch_warnings():
+    warnings.simplefilter("ignore", DeprecationWarning)  # astor names node types that Python is about to drop
+    from astor.code_gen import SourceGenerator, to_source
 
 
 def source_of(tree: Any) -> str:
@@ -26,7 +29,7 @@ def source_of(tree: Any) -> str:
 
 
 class _Printer(SourceGenerator):  # type: ignore[misc]
-    """Writes `match`, `except*` and f-strings in addition to what astor writes."""
+    """Writes `match`, `except*`, `type` and f-strings in addition to what astor writes."""
 
     star = ""
 
@@ -54,3 +57,6 @@ class _Printer(SourceGenerator):  # type: ignore[misc]
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         self.write(ast.unparse(node))
+
+    def visit_TypeAlias(self, node: Any) -> None:
+        self.statement(node, ast.unparse(node))

@@ -94,7 +94,7 @@ class Access(gast.NodeVisitor):
 
     def visit_FunctionDef(self, node: Any) -> None:
         self.written.add(node.name)
-        for part in (*node.decorator_list, *defaults(node.args), *annotations(node)):
+        for part in (*node.decorator_list, *defaults(node.args), *evaluated_annotations(node)):
             self.visit(part)
         self._nested(node)
 
@@ -124,7 +124,7 @@ class Access(gast.NodeVisitor):
         self.rebound |= inner.rebound | inner.nonlocals
 
     def visit_ListComp(self, node: Any) -> None:
-        inner = Access([child for child in gast.iter_child_nodes(node)], self.functions)
+        inner = Access(list(gast.iter_child_nodes(node)), self.functions)
         targets = Access([generator.target for generator in node.generators]).written
         self.read |= inner.read - targets
         self.written |= inner.written - targets
@@ -146,7 +146,7 @@ def defaults(args: gast.arguments) -> list[gast.expr]:
     return [value for value in (*args.defaults, *args.kw_defaults) if value is not None]
 
 
-def annotations(node: Any) -> Iterable[gast.expr]:
+def evaluated_annotations(node: Any) -> Iterable[gast.expr]:
     """The annotations of a function, evaluated like defaults."""
     args = node.args
     every = (*args.posonlyargs, *args.args, *args.kwonlyargs, args.vararg, args.kwarg)

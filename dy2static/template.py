@@ -57,7 +57,10 @@ def constant(value: Any, at: gast.AST) -> gast.Constant:
 def declare(names: Iterable[str], globals_: set[str], at: gast.AST) -> list[gast.stmt]:
     """The `global` and `nonlocal` statements that let an inner function bind the names of the user's function."""
     found = sorted(names)
-    kinds = ((gast.Global, [n for n in found if n in globals_]), (gast.Nonlocal, [n for n in found if n not in globals_]))
+    kinds = (
+        (gast.Global, [n for n in found if n in globals_]),
+        (gast.Nonlocal, [n for n in found if n not in globals_]),
+    )
     return [locate(kind(names=names), at) for kind, names in kinds if names]
 
 

@@ -3,9 +3,25 @@
 from __future__ import annotations
 
 import ast
+import contextlib
+import sys
+from collections.abc import Iterator
 from typing import Any
 
 import gast
+
+_DEEP = 20_000
+
+
+@contextlib.contextmanager
+def deep_recursion() -> Iterator[None]:
+    """Lets the walks of a tree follow a long `elif` chain, which is a deep tree."""
+    limit = sys.getrecursionlimit()
+    sys.setrecursionlimit(max(limit, _DEEP))
+    try:
+        yield
+    finally:
+        sys.setrecursionlimit(limit)
 
 
 def to_ast(node: Any) -> Any:
@@ -38,7 +54,8 @@ class _ToAst:
 
     def _same(self, node: Any) -> Any:
         """The node of the same name."""
-        new = getattr(ast, type(node).__name__)()
+        kind = getattr(ast, type(node).__name__)
+        new = kind.__new__(kind)  # its constructor would ask for the fields
         fields, target = node.__dict__, new.__dict__
         for field in new._fields:
             value = fields.get(field)

@@ -25,6 +25,9 @@ class Undefined:
 
     __slots__ = ("name", "where")
 
+    name: str
+    where: Where | None
+
     def __init__(self, name: str, where: Where | None = None) -> None:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "where", where)
@@ -38,7 +41,9 @@ class Undefined:
     def error(self) -> UndefinedError:
         """The error that a use of this variable raises."""
         left = f": the statement at {self.where} may leave it without one" if self.where else " here"
-        return UndefinedError(f"variable `{self.name}` is used, but it has no value{left}: give it one before it is used")
+        return UndefinedError(
+            f"variable `{self.name}` is used, but it has no value{left}: give it one before it is used"
+        )
 
     def __getattr__(self, attribute: str) -> NoReturn:
         if attribute.startswith("__") and attribute.endswith("__"):
@@ -50,9 +55,9 @@ def _use(self: Undefined, *args: Any, **kwargs: Any) -> NoReturn:
     raise self.error()
 
 
-_BINARY = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or".split()
+_BINARY = "add sub mul matmul truediv floordiv mod divmod pow lshift rshift and xor or"
 _OTHER = """lt le gt ge eq ne neg pos abs invert bool int float complex index round len iter next reversed contains
-    getitem setitem delitem setattr delattr call enter exit str format bytes""".split()
-for _name in [prefix + name for name in _BINARY for prefix in ("", "r", "i")] + _OTHER:
+    getitem setitem delitem setattr delattr call enter exit str format bytes"""
+for _name in [prefix + name for name in _BINARY.split() for prefix in ("", "r", "i")] + _OTHER.split():
     setattr(Undefined, f"__{_name}__", _use)
 Undefined.__hash__ = object.__hash__  # type: ignore[method-assign]

@@ -1,10 +1,26 @@
 """Compile, save and load: joins the converter and the framework."""
 
+import os
+
+import dy2static
+from paddle_lite_py.errors import OWN_DIRS
+
 from .save_load import ArtifactError, TranslatedLayer, load, save
 from .spec import InputSpec
 from .to_static import StaticFunction, enable_to_static, ignore_module, not_to_static, to_static
 
 __all__ = [
-    *("ArtifactError", "InputSpec", "StaticFunction", "TranslatedLayer", "enable_to_static", "ignore_module"),
-    *("load", "not_to_static", "save", "to_static"),
+    "ArtifactError",
+    "InputSpec",
+    "StaticFunction",
+    "TranslatedLayer",
+    "enable_to_static",
+    "ignore_module",
+    "load",
+    "not_to_static",
+    "save",
+    "to_static",
 ]
+
+# Their frames are not the user's either.
+OWN_DIRS.extend(os.path.dirname(os.path.abspath(f)) + os.sep for f in (__file__, dy2static.__file__))

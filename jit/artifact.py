@@ -85,7 +85,9 @@ def read(prefix: str) -> tuple[dict[str, Any], dict[str, bytes]]:
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ArtifactError(f"{path} is not a program saved by paddle.jit.save")
     if manifest.get("version") != VERSION:
-        raise ArtifactError(f"{path} has format version {manifest.get('version')!r}; this package reads {VERSION}: update it")
+        raise ArtifactError(
+            f"{path} has format version {manifest.get('version')!r}; this package reads {VERSION}: update it"
+        )
     try:
         blobs = {suffix: _blob(path.parent, f) for suffix, f in manifest["files"].items()}
     except (KeyError, TypeError, AttributeError) as e:
@@ -101,7 +103,9 @@ def _blob(folder: Path, entry: dict[str, Any]) -> bytes:
     if not path.is_file():
         raise ArtifactError(f"{path} is missing; copy it together with the manifest")
     if path.stat().st_size != entry["size"]:
-        raise ArtifactError(f"{path} has {path.stat().st_size} bytes, the manifest says {entry['size']}: it is truncated or foreign")
+        raise ArtifactError(
+            f"{path} has {path.stat().st_size} bytes, the manifest says {entry['size']}: it is truncated or foreign"
+        )
     content = path.read_bytes()
     if hashlib.sha256(content).hexdigest() != entry["sha256"]:
         raise ArtifactError(f"{path} is damaged: its content does not match the manifest")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 from dy2static import Undefined
 from paddle_lite_py import control
 from paddle_lite_py import structure as nested
-from paddle_lite_py.builder import Builder, Frame
+from paddle_lite_py.builder import Builder
+from paddle_lite_py.frame import Frame, origin
 from paddle_lite_py.program import Value
 from paddle_lite_py.tensor import Tensor
 
@@ -20,8 +21,8 @@ from .errors import branch_mismatch
 class Outputs:
     """The outputs that two open frames are given, pair by pair."""
 
-    def __init__(self, builder: Builder, true: Frame, false: Frame) -> None:
-        self.builder = builder
+    def __init__(self, builder: Builder, condition: Value, true: Frame, false: Frame) -> None:
+        self.builder, self.condition = builder, condition
         self.frames = (true, false)
         self.pairs: list[tuple[Value, Value]] = []
 
@@ -35,12 +36,15 @@ class Outputs:
         self.pairs.append((made[0], made[1]))
 
 
-def if_(builder: Builder, pred: Tensor, body: Callable[[], None], orelse: Callable[[], None], state: Any, where: Any) -> None:
+def if_(
+    builder: Builder, pred: Tensor, body: Callable[[], None], orelse: Callable[[], None], state: Any, where: Any
+) -> None:
     """Trace both branches and leave the joined state behind."""
-    true = follow(builder, body, state)
-    false = follow(builder, orelse, state)
+    condition = builder.value_of(pred)
+    true = follow(builder, body, state, frame=_branch(builder, condition))
+    false = follow(builder, orelse, state, frame=_branch(builder, builder.negations.get(origin(condition))))
     start = state.get()
-    outs = Outputs(builder, true.frame, false.frame)
+    outs = Outputs(builder, condition, true.frame, false.frame)
     joined = [
         _join(outs, cell, t, f, old, where)
         for cell, t, f, old in zip(variables(state), true.values, false.values, start, strict=True)
@@ -56,6 +60,22 @@ def if_(builder: Builder, pred: Tensor, body: Callable[[], None], orelse: Callab
         store(builder, write, _filled(j, tensors))
 
 
+def _branch(builder: Builder, condition: Value | None) -> Frame:
+    frame = Frame(builder.frame)
+    if condition is not None:
+        frame.known_true.add(origin(condition))
+    return frame
+
+
+class _Partial(NamedTuple):
+    """The structure of a variable that is not defined on every path; without a flag, one follows its leaves."""
+
+    structure: Any
+    flag: Value | None
+    name: str
+    where: Any
+
+
 def _after(path: Path, key: Any, write: Any) -> Any:
     return content(path.written[key][1]) if key in path.written else before(write)
 
@@ -67,18 +87,34 @@ def _join(outs: Outputs, cell: Cell, true: Any, false: Any, start: Any, where: A
     if not cell.live:
         return nested.Static(start)
     if merge.is_absent(true) or merge.is_absent(false):
-        if not cell.internal:
-            return nested.Static(Undefined(cell.name, where))
-        return _one_sided(outs, true, false)
+        if merge.is_absent(true) and merge.is_absent(false):
+            return nested.Static(true)
+        joined = _one_sided(outs, true, false)
+        if cell.internal or joined is None:
+            return nested.Static(Undefined(cell.name, where)) if joined is None else joined
+        return _partial(outs, joined, cell, true, false, where)
     if cell.is_gradient and (merge.is_blank(true) or merge.is_blank(false)):
-        return _one_sided(outs, None if merge.is_blank(true) else true, None if merge.is_blank(false) else false)
-    if cell.internal and (true is None or false is None):
-        return _one_sided(outs, true, false)
+        joined = _one_sided(outs, None if merge.is_blank(true) else true, None if merge.is_blank(false) else false)
+        return nested.Static(true) if joined is None else joined
+    if cell.internal and (true is None) != (false is None) and (joined := _one_sided(outs, true, false)) is not None:
+        return joined
     (ts, tl), (fs, fl) = merge.parts(true), merge.parts(false)
     if not _alike(ts, fs):
         raise branch_mismatch(cell.name, merge.describe(true), merge.describe(false), where)
-    tl_it, fl_it = iter(tl), iter(fl)
-    return _join_tree(outs, cell, ts, tl_it, fl_it, where)
+    joined = _join_tree(outs, cell, ts, iter(tl), iter(fl), where)
+    if merge.presence(true) is None and merge.presence(false) is None:
+        return joined
+    return _partial(outs, joined, cell, true, false, where)
+
+
+def _partial(outs: Outputs, joined: Any, cell: Cell, true: Any, false: Any, where: Any) -> Any:
+    there = merge.is_there(true), merge.is_there(false)
+    if there[0] is True and there[1] is False:
+        return _Partial(joined, outs.condition, cell.name, where)
+    if there[0] is False and there[1] is True:
+        return _Partial(joined, outs.builder.negation(outs.condition), cell.name, where)
+    outs.add(*there, (), "bool")
+    return _Partial(joined, None, cell.name, where)
 
 
 def _alike(a: Any, b: Any) -> bool:
@@ -106,9 +142,14 @@ def _join_tree(outs: Outputs, cell: Cell, tree: Any, true: Iterator[Any], false:
 
 
 def _one_sided(outs: Outputs, true: Any, false: Any) -> Any:
-    """A value that exists in one branch only: zeros stand for it in the other, where nothing reads it."""
+    """A value that exists in one branch only: zeros stand for it in the other, where nothing reads it.
+
+    None for a value without tensors and numbers, which nothing can stand for.
+    """
     missing_true = merge.is_absent(true) or true is None
     structure, leaves = merge.parts(false if missing_true else true)
+    if not leaves:
+        return None
     for x in leaves:
         kind = merge.natural_dtype(x)
         shape = tuple(x._data.shape) if isinstance(x, Tensor) else ()
@@ -117,6 +158,10 @@ def _one_sided(outs: Outputs, true: Any, false: Any) -> Any:
 
 
 def _filled(structure: Any, tensors: Iterator[Any]) -> Any:
+    if isinstance(structure, _Partial):
+        value = nested.unflatten(structure.structure, tensors)
+        flag = next(tensors)._data if structure.flag is None else structure.flag
+        return merge.with_presence(value, flag, structure.name, structure.where)
     return nested.unflatten(structure, tensors)
 
 
@@ -136,12 +181,13 @@ def _emit(builder: Builder, pred: Tensor, outs: Outputs) -> list[Tensor]:
 
 def finish(frame: Frame, operands: list[Value], outputs: list[Value], leading: list[Value] | None = None) -> None:
     """Close a frame: its inputs in the order of `operands`, after the leading ones that it already has."""
-    inner = {o: i for o, i in zip(frame.operands, [v for v in frame.block.inputs if v in set(frame.lifted.values())], strict=True)}
+    inner = {
+        o: i
+        for o, i in zip(frame.operands, [v for v in frame.block.inputs if v in set(frame.lifted.values())], strict=True)
+    }
     inputs = list(leading or [])
     for outer in operands:
         inputs.append(inner[outer] if outer in inner else Value(outer.shape, outer.dtype, frame, outer.requires_grad))
     frame.block.inputs = inputs
     frame.block.outputs = list(outputs)
     frame.closed = True
-
-

@@ -105,7 +105,12 @@ def _print(*args: Any, sep: str = " ", end: str = "\n", **kwargs: Any) -> None:
     from paddle_lite_py.ops.effects import print_
 
     flat = [a if isinstance(a, Tensor) else str(a) for a in args]
-    print_([a for a in flat if isinstance(a, Tensor)], tuple(a.stop_gradient if isinstance(a, Tensor) else a for a in flat), sep, end)
+    print_(
+        [a for a in flat if isinstance(a, Tensor)],
+        tuple(a.stop_gradient if isinstance(a, Tensor) else a for a in flat),
+        sep,
+        end,
+    )
 
 
 _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from paddle_lite_py.builder import Builder, Frame, Write
+from paddle_lite_py.builder import Builder
+from paddle_lite_py.frame import Frame, Write
 from paddle_lite_py.program import Value
 from paddle_lite_py.tensor import Tensor, wrap
 

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 
 from paddle_lite_py.nn.layer import Layer
 
+# A container with more items than this is taken as data that a function does not configure itself with.
+MAX_ITEMS = 32
 # A number, string or flag is compared by value; anything else by identity.
 _BY_VALUE = (bool, int, float, complex, str, bytes, type(None))
 
@@ -33,6 +35,8 @@ class Guard(NamedTuple):
 def _read(holder: Any, key: Any) -> Any:
     if isinstance(holder, dict):
         return holder.get(key, Guard)
+    if isinstance(holder, list):
+        return holder[key] if key < len(holder) else Guard
     try:
         return holder.cell_contents
     except ValueError:
@@ -69,7 +73,13 @@ def of_function(f: Callable[..., Any]) -> list[Guard]:
 
 def _guard(holder: Any, name: str, label: str) -> list[Guard]:
     value = _read(holder, name)
-    return [Guard(holder, name, value, label)] if isinstance(value, _BY_VALUE) or callable(value) else []
+    if isinstance(value, _BY_VALUE) or callable(value):
+        return [Guard(holder, name, value, label)]
+    if type(value) in (dict, list) and len(value) <= MAX_ITEMS:
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        inside = [Guard(value, k, v, f"{label}[{k!r}]") for k, v in items if isinstance(v, _BY_VALUE)]
+        return [Guard(holder, name, value, label), *inside]
+    return []
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -118,7 +118,9 @@ def length_of(x: Any) -> Any:
         return x.shape[0]
     if hasattr(x, "__len__") and hasattr(x, "__getitem__"):
         return len(x)
-    raise StagingError(f"zip() or enumerate() of a tensor with a {type(x).__name__}, which cannot be indexed; make it a list")
+    raise StagingError(
+        f"zip() or enumerate() of a tensor with a {type(x).__name__}, which cannot be indexed; make it a list"
+    )
 
 
 def item_of(x: Any, i: Tensor) -> Any:

@@ -14,15 +14,17 @@ import jax
 from dy2static import Undefined
 from paddle_lite_py import control
 from paddle_lite_py import structure as nested
-from paddle_lite_py.builder import Builder, Frame, Room, Write
+from paddle_lite_py.builder import Builder
+from paddle_lite_py.checks import Room
+from paddle_lite_py.frame import Frame, Write
 from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.program import Value
 from paddle_lite_py.tensor import Tensor, wrap
 
 from . import merge
 from .branches import finish
-from .cells import before as replaced
 from .cells import Cell, Path, content, follow, store, variables, written_cell
+from .cells import before as replaced
 from .errors import StagingError, loop_mismatch
 
 MAX_ATTEMPTS = 12
@@ -36,6 +38,8 @@ class Carry(NamedTuple):
     leaves: list[Any]
     shapes: list[tuple[Any, ...]]
     dtypes: list[Any]
+    # Not surely defined before the loop: a flag is carried after the leaves.
+    partial: bool = False
 
 
 class Loop:
@@ -55,7 +59,8 @@ class Loop:
         """Carry a cell, with the types it starts with."""
         structure, leaves = merge.parts(value)
         shapes = [tuple(x._data.shape) if isinstance(x, Tensor) else () for x in leaves]
-        self.carries[key] = Carry(cell, structure, leaves, shapes, [merge.natural_dtype(x) for x in leaves])
+        partial = merge.presence(value) is not None
+        self.carries[key] = Carry(cell, structure, leaves, shapes, [merge.natural_dtype(x) for x in leaves], partial)
 
     # -- one attempt -----------------------------------------------------------------------------------------------
     def enter(self, frame: Frame, index: bool) -> tuple[list[Value], Tensor | None]:
@@ -74,6 +79,10 @@ class Loop:
                 inputs.append(value)
                 handles.append(self.builder.handle(value))
             filled = nested.unflatten(carry.structure, iter(handles))
+            if carry.partial:
+                flag = frame.new_input(jax.ShapeDtypeStruct((), "bool"))
+                inputs.append(flag)
+                merge.with_presence(filled, flag, carry.cell.name, self.where)
             if key in self.writes:
                 store(self.builder, self.writes[key], filled)
                 self._leaf(frame, key, inputs[-1])
@@ -134,7 +143,12 @@ class Loop:
                 raise loop_mismatch(cell.name, found, merge.describe(leaf), self.where) from None
             if dtype != carry.dtypes[i]:
                 carry.dtypes[i], changed = dtype, True
-            if isinstance(leaf, Tensor) and not leaf.stop_gradient and key not in self.graded and dtype.kind not in "biu":
+            if (
+                isinstance(leaf, Tensor)
+                and not leaf.stop_gradient
+                and key not in self.graded
+                and dtype.kind not in "biu"
+            ):
                 if all(not isinstance(x, Tensor) or x.stop_gradient for x in carry.leaves):
                     self.graded, changed = self.graded | {key}, True
         return changed
@@ -142,13 +156,18 @@ class Loop:
     def _newly_carried(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:
         if merge.is_absent(after) or not (cell.live or cell.carried):
             return False
-        if merge.is_absent(before) or (cell.internal and before is None) or (cell.is_gradient and merge.is_blank(before)):
+        if (
+            merge.is_absent(before)
+            or (cell.internal and before is None)
+            or (cell.is_gradient and merge.is_blank(before))
+        ):
             structure, leaves = merge.parts(after)
             if not leaves and structure == merge.parts(before)[0]:
                 return False
             self.carry(key, cell, after)
             blank = self.carries[key]
-            self.carries[key] = blank._replace(leaves=[None] * len(leaves))
+            partial = merge.is_absent(before) and not cell.internal
+            self.carries[key] = blank._replace(leaves=[None] * len(leaves), partial=partial)
             return True
         if merge.parts(before) == ([], []) or not merge.parts(before)[1]:
             if merge.parts(before)[0] == merge.parts(after)[0]:
@@ -166,7 +185,12 @@ class Loop:
         for carry in self.carries.values():
             for leaf, shape, dtype in zip(carry.leaves, carry.shapes, carry.dtypes, strict=True):
                 absent = leaf is None
-                out.append(merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype))
+                out.append(
+                    merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype)
+                )
+            if carry.partial:
+                start = Undefined("") if None in carry.leaves else nested.unflatten(carry.structure, iter(carry.leaves))
+                out.append(merge.as_value(self.builder, merge.is_there(start), "bool"))
         return out
 
     def final(self, path: Path) -> list[Value]:
@@ -181,17 +205,23 @@ class Loop:
                     out.append(
                         merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype)
                     )
+                if carry.partial:
+                    out.append(merge.as_value(self.builder, merge.is_there(after), "bool"))
         return out
 
     def leave(self, path: Path, results: list[Value]) -> None:
         """Put the results in the variables."""
         tensors = iter([self.builder.handle(v) for v in results])
-        filled = {key: nested.unflatten(c.structure, tensors) for key, c in self.carries.items()}
+        filled = {key: self._filled(c, tensors) for key, c in self.carries.items()}
         values = [filled.get(i, self._untouched(i, path)) for i in range(len(self.start))]
         self.state.set(values)
         for key, write in self.writes.items():
             if key in filled:
                 store(self.builder, write, filled[key])
+
+    def _filled(self, carry: Carry, tensors: Any) -> Any:
+        value = nested.unflatten(carry.structure, tensors)
+        return merge.with_presence(value, next(tensors)._data, carry.cell.name, self.where) if carry.partial else value
 
     def _untouched(self, i: int, path: Path) -> Any:
         before = self.start[i]
@@ -207,8 +237,10 @@ def _sample(carry: Carry, i: int) -> Any:
 
 def _same_numbers(before: Any, after: Any) -> bool:
     (sb, lb), (sa, la) = merge.parts(before), merge.parts(after)
-    return bool(sb == sa) and all(type(x) is type(y) and x == y for x, y in zip(lb, la, strict=True) if not isinstance(y, Tensor)) and not any(
-        isinstance(y, Tensor) for y in la
+    return (
+        bool(sb == sa)
+        and all(type(x) is type(y) and x == y for x, y in zip(lb, la, strict=True) if not isinstance(y, Tensor))
+        and not any(isinstance(y, Tensor) for y in la)
     )
 
 
@@ -217,9 +249,12 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     loop = Loop(builder, state, where)
     path, inputs, _ = _stable(loop, lambda _: body(), index=False)
     tested, test_inputs, going = loop.trace(lambda _: test(), index=False)
-    if tested.written:
-        (write, _), *_ = tested.written.values()
-        raise StagingError(f"the condition of the loop at {where} changes {written_cell(write).name}; do it in the body")
+    changes = [w for k, (w, now) in tested.written.items() if k not in loop.writes or now not in test_inputs]
+    if changes:
+        write = changes[0]
+        raise StagingError(
+            f"the condition of the loop at {where} changes {written_cell(write).name}; do it in the body"
+        )
     final_values = loop.final(path)
     with builder.inner(tested.frame):
         answer = merge.as_value(builder, going, "bool")
@@ -291,7 +326,9 @@ def counted(
         extra = True if extra_test is None else extra_test()
         if extra is True:
             return more
-        return more.logical_and(extra) if isinstance(extra, Tensor) else more.logical_and(more if extra else more != more)
+        return (
+            more.logical_and(extra) if isinstance(extra, Tensor) else more.logical_and(more if extra else more != more)
+        )
 
     def step() -> None:
         now = counter.value

@@ -9,7 +9,9 @@ import jax.numpy as jnp
 from dy2static import Undefined
 from paddle_lite_py import dtypes
 from paddle_lite_py import structure as nested
-from paddle_lite_py.builder import MISSING, Builder
+from paddle_lite_py.builder import Builder
+from paddle_lite_py.checks import Presence
+from paddle_lite_py.frame import MISSING
 from paddle_lite_py.op import REGISTRY
 from paddle_lite_py.ops.promote import common, scalar_dtype
 from paddle_lite_py.program import Value
@@ -53,16 +55,18 @@ def describe(x: Any) -> str:
 
 
 def join(a: Any, b: Any) -> tuple[tuple[int, ...], Any]:
-    """Shape and dtype that two tensors or numbers have in common.
+    """Shape and dtype that two tensors or numbers have in common; a number follows a tensor's dtype.
 
     Raises:
-        Mismatch: if their shapes differ, or one is a tensor with a shape and the other a number.
+        Mismatch: if the shapes differ, or the dtypes of two tensors.
     """
     shape_a, shape_b = _shape(a), _shape(b)
     if shape_a != shape_b:
         raise Mismatch(f"{describe(a)} and {describe(b)}")
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        kind = a._data.dtype if a._data.dtype == b._data.dtype else common(a._data.dtype, b._data.dtype)
+        if a._data.dtype != b._data.dtype:
+            raise Mismatch(f"{describe(a)} and {describe(b)}")
+        kind = a._data.dtype
     elif isinstance(a, Tensor):
         kind = scalar_dtype(b, a._data.dtype)
     elif isinstance(b, Tensor):
@@ -86,7 +90,11 @@ def as_value(builder: Builder, x: Any, dtype: Any) -> Value:
     if not isinstance(x, Tensor):
         constant = REGISTRY["constant"].bind((x, jnp.dtype(dtype).name, None))
         return builder.emit(constant, (), False)[0]
-    value = builder.value_of(x)
+    builder.peeking = True
+    try:
+        value = builder.value_of(x)
+    finally:
+        builder.peeking = False
     if value.dtype == dtype:
         return value
     cast = REGISTRY["cast"].bind((dtypes.from_numpy(jnp.dtype(dtype)),))
@@ -96,6 +104,29 @@ def as_value(builder: Builder, x: Any, dtype: Any) -> Value:
 def zeros(builder: Builder, shape: tuple[Any, ...], dtype: Any) -> Value:
     """Zeros in the current frame: what an absent value holds where nothing may read it."""
     return builder.emit(REGISTRY["constant"].bind((0, jnp.dtype(dtype).name, shape)), (), False)[0]
+
+
+def presence(x: Any) -> Any:
+    """The presence of a variable that some path may have left undefined; None for one that is surely there."""
+    found = [t._data.presence for t in parts(x)[1] if isinstance(t, Tensor) and isinstance(t._data, Value)]
+    return next((p for p in found if p is not None), None)
+
+
+def is_there(x: Any) -> Any:
+    """Whether a variable is there: True, False, or a tensor."""
+    if is_absent(x):
+        return False
+    found = presence(x)
+    return True if found is None else wrap(found.flag)
+
+
+def with_presence(value: Any, flag: Value, name: str, where: Any) -> Any:
+    """Mark a joined variable as there only where `flag` is true."""
+    mark = Presence(flag, lambda: Undefined(name, where).error(), where)
+    for t in parts(value)[1]:
+        if isinstance(t, Tensor) and isinstance(t._data, Value):
+            t._data.presence = mark
+    return value
 
 
 def zero_index(builder: Builder) -> Tensor:

@@ -11,7 +11,7 @@ from paddle_lite_py.builder import Builder
 from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.tensor import Tensor
 
-from . import branches, checks, loops
+from . import branches, loops
 from .builtin import replacement
 from .iterables import is_staged, item_of, length_of
 
@@ -74,19 +74,27 @@ class StagedRuntime(dy2static.Runtime):
         """A cond operator that gives one value."""
         box = _Result()
         where = where or dy2static.Where.of_caller(2)
-        branches.if_(self.builder, _truth(pred, where), lambda: box.put(body()), lambda: box.put(orelse()), box.state(where), where)
+        branches.if_(
+            self.builder,
+            _truth(pred, where),
+            lambda: box.put(body()),
+            lambda: box.put(orelse()),
+            box.state(where),
+            where,
+        )
         return box.value
 
     def assert_(self, test: Any, message: Any, where: Any) -> None:
         """A check, whose failure is raised after the run."""
-        checks.check(self.builder, _truth(test, where), AssertionError, message, where)
+        args = () if message is None else (message(),)
+        self.builder.check(_truth(test, where), lambda: AssertionError(*args), where)
 
     def raise_(self, exc: Any, where: Any) -> Any:
         """A check that fails in the staged branch that raises; a plain raise elsewhere."""
         builder = mode.interpreter
         if not isinstance(builder, Builder) or builder.frame is builder.root:
             raise exc
-        checks.fail(builder, exc, where)
+        builder.check(None, lambda: exc, where)
 
     def builtin(self, f: Any) -> Any:
         """The form of a Python builtin that takes tensors."""
@@ -111,7 +119,11 @@ class StagedRuntime(dy2static.Runtime):
 
     def setitem_(self, obj: Any, key: Any, value: Any) -> None:
         """Note what the item was, then set it."""
-        if isinstance(mode.interpreter, Builder) and isinstance(obj, dict | list) and builtins.isinstance(key, int | str):
+        if (
+            isinstance(mode.interpreter, Builder)
+            and isinstance(obj, dict | list)
+            and builtins.isinstance(key, int | str)
+        ):
             mode.interpreter.item_written(obj, key)
         obj[key] = value
 
@@ -144,8 +156,8 @@ class _Result:
 
 
 def convert(f: Callable[..., Any]) -> Callable[..., Any]:
-    """Convert a function for tracing."""
-    return dy2static.convert(f, runtime=RUNTIME)
+    """Convert a user's function for tracing; the framework's own is called as it is."""
+    return f if RUNTIME.is_own(f) else dy2static.convert(f, runtime=RUNTIME)
 
 
 RUNTIME = StagedRuntime()

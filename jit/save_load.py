@@ -12,14 +12,14 @@ from safetensors import flax as safetensors
 
 from paddle_lite_py import serialize
 from paddle_lite_py import structure as nested
-from paddle_lite_py.autograd import no_grad
+from paddle_lite_py.executor import resolve
 from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.lower import lower
 from paddle_lite_py.nn.layer import Layer
 from paddle_lite_py.op import BoundOp, Op
 from paddle_lite_py.program import Program
 from paddle_lite_py.tensor import Parameter, Tensor, wrap
-from paddle_lite_py.trace import Traced
+from paddle_lite_py.trace import Argument, Traced
 
 from . import artifact
 from .artifact import ArtifactError
@@ -58,8 +58,7 @@ def save(layer: Any, path: str, input_spec: Any = None, **configs: Any) -> None:
     try:
         for m in modules:
             m.training = False
-        with no_grad():
-            traced = static.traced_for(specs)
+        traced = static.traced_for(specs)
     finally:
         for m, flag in training:
             m.training = flag
@@ -124,42 +123,57 @@ def _describe(traced: Traced, names: list[str], static: StaticFunction) -> dict[
     return {
         "program": serialize.to_json(traced.program),
         "weights": [
-            {"name": n, "trainable": isinstance(h, Parameter) and not h.stop_gradient, "parameter": isinstance(h, Parameter)}
+            {
+                "name": n,
+                "trainable": isinstance(h, Parameter) and not h.stop_gradient,
+                "parameter": isinstance(h, Parameter),
+            }
             for n, h in zip(names, handles, strict=True)
         ],
         "n_args": traced.n_args,
-        "result": _structure_to_json(traced.structure, static.__name__),
+        "result": _structure_to_json(traced.structure, static.__name__, position),
         "n_results": traced.n_results,
         "state": state,
         "checks": [] if traced.checks is None else traced.checks.texts(),
+        "room": None if traced.room is None else traced.room.capacity.size,
         "training": False,
     }
 
 
-def _structure_to_json(structure: Any, name: str) -> Any:
+def _structure_to_json(structure: Any, name: str, position: dict[int, int]) -> Any:
     if structure is nested.LEAF:
         return "*"
     if isinstance(structure, nested.Static):
         if structure.value is None or isinstance(structure.value, bool | int | float | str):
             return {"py": structure.value}
-        raise ValueError(f"jit.save of `{name}`: it returns a {type(structure.value).__name__}, which a file cannot hold")
-    children = [_structure_to_json(c, name) for c in structure.children]
+        if isinstance(structure.value, Argument):
+            return {"argument": structure.value.position}
+        if id(structure.value) in position:
+            return {"weight": position[id(structure.value)]}
+        raise ValueError(
+            f"jit.save of `{name}`: it returns a {type(structure.value).__name__}, which a file cannot hold"
+        )
+    children = [_structure_to_json(c, name, position) for c in structure.children]
     if issubclass(structure.kind, dict):
         return {"dict": [list(structure.keys), children]}
     if issubclass(structure.kind, tuple | list):
         return {"list" if issubclass(structure.kind, list) else "tuple": children}
-    raise ValueError(f"jit.save of `{name}`: it returns a {structure.kind.__name__}; return a dict, tuple or list instead")
+    raise ValueError(
+        f"jit.save of `{name}`: it returns a {structure.kind.__name__}; return a dict, tuple or list instead"
+    )
 
 
-def _structure_from_json(data: Any) -> Any:
+def _structure_from_json(data: Any, handles: list[Tensor]) -> Any:
     if data == "*":
         return nested.LEAF
     ((kind, value),) = data.items()
-    if kind == "py":
-        return nested.Static(value)
-    if kind == "dict":
-        return nested.Nest(dict, tuple(value[0]), tuple(map(_structure_from_json, value[1])))
-    return nested.Nest({"list": list, "tuple": tuple}[kind], None, tuple(map(_structure_from_json, value)))
+    if kind in ("py", "argument", "weight"):
+        return nested.Static(
+            {"py": lambda: value, "argument": lambda: Argument(value), "weight": lambda: handles[value]}[kind]()
+        )
+    keys, items = (tuple(value[0]), value[1]) if kind == "dict" else (None, value)
+    children = tuple([_structure_from_json(v, handles) for v in items])
+    return nested.Nest({"list": list, "tuple": tuple, "dict": dict}[kind], keys, children)
 
 
 def load(path: str, **configs: Any) -> TranslatedLayer:
@@ -180,13 +194,15 @@ def load(path: str, **configs: Any) -> TranslatedLayer:
 class TranslatedLayer(Layer):
     """A loaded program: call it, fine-tune its parameters, look inside, save it again."""
 
-    def __init__(self, manifest: dict[str, Any], blobs: dict[str, bytes], weights: dict[str, Any], exported: Any) -> None:
+    def __init__(
+        self, manifest: dict[str, Any], blobs: dict[str, bytes], weights: dict[str, Any], exported: Any
+    ) -> None:
         super().__init__(name_scope=str(manifest["name"]))
         method = manifest["method"]
         self._manifest, self._blobs, self._method = manifest, blobs, method
         self._program = serialize.from_json(method["program"])
         self._handles = [self._weight(w, weights[w["name"]]) for w in method["weights"]]
-        self._result = _structure_from_json(method["result"])
+        self._result = _structure_from_json(method["result"], self._handles)
         self._bound = _bind(exported, manifest["name"], self._program)
         self._specs = [
             InputSpec([n if isinstance(n, int) else None for n in v.shape], v.dtype, name)
@@ -210,12 +226,16 @@ class TranslatedLayer(Layer):
         tensors = self._check(inputs)
         out = mode.interpreter.run(self._bound, (*tensors, *self._handles))
         outs = list(out) if isinstance(out, tuple) else [out]
-        if self._method["checks"] and (failed := int(outs[-1])):
+        room = self._method["room"]
+        if self._method["checks"] and (failed := int(outs[-2 if room else -1])):
             raise _error(self._method["checks"][failed - 1])
+        if room and not outs[0].stop_gradient and int(outs[-1]) > room:
+            # The values are right, but the gradient would lack iterations.
+            outs = [t.detach() for t in outs]
         n = self._method["n_results"]
         for position, value in zip(self._method["state"], outs[n:], strict=False):
             self._handles[position]._set_payload(value._data)
-        return nested.unflatten(self._result, iter(outs[:n]))
+        return resolve(nested.unflatten(self._result, iter(outs[:n])), self._result, tensors)
 
     def _check(self, inputs: tuple[Any, ...]) -> list[Tensor]:
         if len(inputs) != len(self._specs):

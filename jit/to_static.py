@@ -15,6 +15,7 @@ import numpy as np
 import dy2static
 from paddle_lite_py import structure as nested
 from paddle_lite_py.eager import EAGER
+from paddle_lite_py.errors import user_traceback
 from paddle_lite_py.executor import Executable
 from paddle_lite_py.interpreter import config
 from paddle_lite_py.interpreter import state as mode
@@ -24,6 +25,7 @@ from paddle_lite_py.tensor import Tensor, as_array, wrap
 from paddle_lite_py.trace import Traced, trace
 
 from . import guards, spec
+from .errors import StagingError
 from .runtime import convert
 from .spec import InputSpec
 
@@ -59,7 +61,7 @@ class Entry:
         # The compiled function itself, where there is nothing to do but call it.
         self.call = executable.jitted if executable.plain and not executable.fixed and not self.needs_grad else None
         # Nothing to look at while no layer's configuration changes.
-        self.plain = not found and not self.traced.gradients
+        self.plain = not (found or self.traced.gradients or self.traced.paths)
         self.flags = [(h, h.stop_gradient) for h in self.traced.captures]
         self.gradients = self.traced.gradients
         # Guards on layers need a look only after some layer's configuration changed.
@@ -70,6 +72,10 @@ class Entry:
         for g in self.guards:
             if not g.holds():
                 return g
+        for place, spec_ in self.traced.paths:
+            held = place.get()
+            if not isinstance(held, Tensor) or held._data.shape != spec_.shape or held._data.dtype != spec_.dtype:
+                return guards.Guard({"": held}, "", spec_, f"{type(place.owner).__name__}.{place.key}")
         for handle, kind in self.gradients:
             held = handle._grad
             found = "some" if held.__class__ is Tensor else "none" if held is None else "zeros"
@@ -100,8 +106,8 @@ class StaticFunction:
         self.last_call: tuple[Any, ...] | None = None  # the arguments of the last trace, as specs
         self._bound: weakref.WeakKeyDictionary[Any, StaticFunction] = weakref.WeakKeyDictionary()
         self._bound_by_id: dict[int, StaticFunction] = {}
+        self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
-        self._single = isinstance(function, Callable)  # type: ignore[arg-type]
 
     # -- calling ---------------------------------------------------------------------------------------------------
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -131,6 +137,17 @@ class StaticFunction:
             return self._function(*args, **kwargs)
         if mode.interpreter is not EAGER:  # inside another trace: part of that program
             return convert(self._function)(*args, **kwargs)
+        try:
+            return self._run(args, kwargs)
+        except RecursionError:
+            raise StagingError(
+                f"`{self.__name__}` is recursive without an end that is known while it is traced: a recursion whose depth "
+                "depends on a tensor has no static program; write it as a `while` loop"
+            ) from None
+        except Exception as e:
+            raise e.with_traceback(user_traceback(e.__traceback__)) from e.__cause__
+
+    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         args, kwargs = _tensors(args), {k: _tensor(v) for k, v in kwargs.items()}
         structure, tensors = spec.flatten(args, kwargs)
         entry = self._entry(structure, tensors, args, kwargs)
@@ -257,7 +274,9 @@ class StaticFunction:
         """The program traced last; traced from the input_spec if there is none yet."""
         if not self._entries:
             if self._input_spec is None:
-                raise RuntimeError(f"`{self.__name__}` has no program yet: call it once, or give to_static an input_spec")
+                raise RuntimeError(
+                    f"`{self.__name__}` has no program yet: call it once, or give to_static an input_spec"
+                )
             return self.traced_for(self._input_spec).program
         return self.program_cache[-1].traced.program
 

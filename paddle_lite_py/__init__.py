@@ -12,9 +12,8 @@ from . import config
 
 config.configure()
 
-from . import autograd, eager, ops  # noqa: E402
+from . import autograd, eager, fft, linalg, ops  # noqa: E402
 from .autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled  # noqa: E402
-from .dtypes import bool_ as bool  # noqa: E402
 from .dtypes import (  # noqa: E402
     bfloat16,
     complex64,
@@ -35,6 +34,7 @@ from .dtypes import (  # noqa: E402
     set_default_dtype,
     uint8,
 )
+from .dtypes import bool_ as bool  # noqa: E402
 from .ops.binary import *  # noqa: E402, F403
 from .ops.convert import *  # noqa: E402, F403
 from .ops.creation import *  # noqa: E402, F403

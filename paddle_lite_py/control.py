@@ -64,9 +64,7 @@ def _recorded(going: Callable[..., Any], step: Callable[..., Arrays], size: int)
 
     @jax.custom_vjp
     def loop(carry: Arrays, fixed: Arrays) -> Any:
-        return jax.lax.while_loop(
-            lambda s: going(s[0], fixed), lambda s: (step(s[0], fixed), s[1] + 1), (carry, zero)
-        )
+        return jax.lax.while_loop(lambda s: going(s[0], fixed), lambda s: (step(s[0], fixed), s[1] + 1), (carry, zero))
 
     def forward(carry: Arrays, fixed: Arrays) -> Any:
         buffers = tuple([jnp.zeros((size, *c.shape), c.dtype) for c in carry])
@@ -180,7 +178,9 @@ def _grad(block: Block, wrt: tuple[int, ...], inner: tuple[int, ...], n_roots: i
 
         zeros = [jnp.zeros(symbolic.substitute(v.shape, symbolic.current()), v.dtype) for v in watched]
         roots, pull, rest = jax.vjp(forward, [inputs[i] for i in wrt], zeros, has_aux=True)
-        diff, perturbed = pull([jnp.broadcast_to(c, r.shape).astype(r.dtype) for c, r in zip(cotangents, roots, strict=True)])
+        diff, perturbed = pull(
+            [jnp.broadcast_to(c, r.shape).astype(r.dtype) for c, r in zip(cotangents, roots, strict=True)]
+        )
         return (*roots, *rest, *diff, *perturbed)
 
     return run
@@ -190,7 +190,8 @@ def _blank(*args: Any) -> Any:  # the function of a control operator is made for
     raise NotImplementedError
 
 
-COND, WHILE, FOR, GRAD, CUSTOM = (Op(_blank, name) for name in ("cond", "while", "for", "grad", "custom"))
+COND, GRAD, CUSTOM = (Op(_blank, name) for name in ("cond", "grad", "custom"))
+WHILE, FOR = (Op(_blank, name, loops=True) for name in ("while", "for"))
 COND.attr_names = ("true", "false")
 WHILE.attr_names = ("test", "body", "n_carry", "capacity")
 FOR.attr_names = ("body", "n_carry", "length")

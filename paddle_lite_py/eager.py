@@ -79,6 +79,10 @@ class Eager:
     def rebound(self, obj: Any, attribute: str) -> None:
         """Nothing to note: outside a trace a rebinding is just an assignment."""
 
+    def is_leaf(self, tensor: Tensor) -> bool:
+        """True unless a node of the tape made the tensor."""
+        return tensor._source is None
+
     def detached(self, tensor: Tensor) -> Tensor:
         """A detached handle needs nothing more."""
         return tensor

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from types import TracebackType
 from typing import NamedTuple
 
 PACKAGE_DIR = os.path.dirname(os.path.abspath(__file__)) + os.sep
@@ -40,12 +41,32 @@ class Where(NamedTuple):
 UNKNOWN = Where("<unknown>", 0)
 
 
+def is_own(filename: str) -> bool:
+    """True for a file of the framework."""
+    return filename.startswith(tuple(OWN_DIRS))
+
+
+def user_traceback(tb: TracebackType | None) -> TracebackType | None:
+    """A traceback without the framework's frames; PADDLE_LITE_TRACEBACK=full keeps them."""
+    if os.environ.get("PADDLE_LITE_TRACEBACK") == "full":
+        return tb
+    frames = []
+    while tb is not None:
+        if not is_own(tb.tb_frame.f_code.co_filename):
+            frames.append(tb)
+        tb = tb.tb_next
+    out = None
+    for f in reversed(frames):
+        out = TracebackType(out, f.tb_frame, f.tb_lasti, f.tb_lineno)
+    return out
+
+
 def user_frame() -> Where:
     """The innermost line of the current stack that is not the framework's."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not name.startswith(tuple(OWN_DIRS)):
+        if not is_own(name):
             return Where(name, frame.f_lineno)
         frame = frame.f_back  # type: ignore[assignment]
     return UNKNOWN

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from . import structure as nested
 from .lower import lower
 from .op import BoundOp, Op, cotangent, xla_jit
+from .program import Program
 from .tape import Node, Output
 from .tensor import Tensor, wrap
 from .trace import Argument, Effect, Traced
@@ -29,33 +30,10 @@ def donatable(arrays: list[Any]) -> list[Any]:
     return arrays
 
 
-class Checks:
-    """The asserts and raises of a program, by number; the code is 0 while none has failed."""
-
-    def __init__(self) -> None:
-        self.code = wrap(jnp.zeros((), jnp.int32))
-        self._makers: list[tuple[Callable[[], BaseException], Any]] = []
-
-    def add(self, make: Callable[[], BaseException], where: Any) -> int:
-        """Number of a new check."""
-        self._makers.append((make, where))
-        return len(self._makers)
-
-    def texts(self) -> list[dict[str, str]]:
-        """Type and text of each error, for a file."""
-        return [{"type": type(e).__name__, "text": str(e)} for e in (make() for make, _ in self._makers)]
-
-    def failure(self, number: int) -> BaseException:
-        """The error of the check that failed."""
-        make, where = self._makers[number - 1]
-        error = make()
-        error.add_note(f"raised by the static program for {where}: {getattr(where, 'source', '')}".rstrip(": "))
-        return error
-
-
-def _worth_donating(handles: list[Tensor]) -> bool:
-    """On the CPU only for much state: reusing buffers saves memory but makes XLA's loops slower there."""
-    return jax.default_backend() != "cpu" or sum(h._data.nbytes for h in handles) >= MIN_DONATED_BYTES
+def _worth_donating(program: Program, handles: list[Tensor]) -> bool:
+    """True but for programs with loops on the CPU: there reused buffers make them slower, so only much state is reused."""
+    loops = jax.default_backend() == "cpu" and any(op.bound.op.loops for op in program.ops())
+    return not loops or sum(h._data.nbytes for h in handles) >= MIN_DONATED_BYTES
 
 
 class Executable:
@@ -73,7 +51,7 @@ class Executable:
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
         # repeated from the same state: neither may have given that state away.
-        self.donates = traced.checks is None and traced.room is None and _worth_donating(self.mutable)
+        self.donates = traced.checks is None and traced.room is None and _worth_donating(program, self.mutable)
         # One result and nothing else to do: the hot path of small functions.
         self.plain = traced.structure is nested.LEAF and not (
             traced.effects or traced.deferred or traced.checks or traced.room or traced.providers
@@ -146,7 +124,11 @@ class Executable:
 
     def _result(self, tensors: list[Tensor], args: Sequence[Tensor]) -> Any:
         structure = self.traced.structure
-        return tensors[0] if structure is nested.LEAF else _resolve(nested.unflatten(structure, iter(tensors)), structure, args)
+        return (
+            tensors[0]
+            if structure is nested.LEAF
+            else resolve(nested.unflatten(structure, iter(tensors)), structure, args)
+        )
 
     # -- with a gradient -------------------------------------------------------------------------------------------
     def run_with_grad(self, args: Sequence[Tensor]) -> Any:
@@ -185,7 +167,9 @@ class Executable:
 
         primal, pull, outs = jax.vjp(forward, diff, has_aux=True)
         residuals, tree = jax.tree.flatten(pull)
-        self._pulls[takes, shapes] = StaticPull(self.name, tree, [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in primal])
+        self._pulls[takes, shapes] = StaticPull(
+            self.name, tree, [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in primal]
+        )
         return outs, residuals
 
 
@@ -222,12 +206,12 @@ def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
         owner.__dict__["_data"] = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
         return
     value = nested.unflatten(effect.structure, iter([wrap(a) for a in arrays]))
-    write._replace(owner=owner).put(_resolve(value, effect.structure, args))
+    write._replace(owner=owner).put(resolve(value, effect.structure, args))
 
 
-def _resolve(value: Any, structure: Any, args: Sequence[Tensor]) -> Any:
+def resolve(value: Any, structure: Any, args: Sequence[Tensor]) -> Any:
     """Put the caller's own tensors where a result stands for them."""
-    if not _mentions_argument(structure):
+    if not mentions_argument(structure):
         return value
     if isinstance(value, Argument):
         return args[value.position]
@@ -236,9 +220,10 @@ def _resolve(value: Any, structure: Any, args: Sequence[Tensor]) -> Any:
     return nested.unflatten(found, iter([args[v.position] if isinstance(v, Argument) else v for v in leaves]))
 
 
-def _mentions_argument(structure: Any) -> bool:
+def mentions_argument(structure: Any) -> bool:
+    """True if a result is, or holds, one of the arguments."""
     if isinstance(structure, nested.Nest):
-        return any(map(_mentions_argument, structure.children))
+        return any(map(mentions_argument, structure.children))
     return isinstance(structure, nested.Static) and isinstance(structure.value, Argument)
 
 

@@ -172,9 +172,7 @@ def _pullback(bound: BoundOp, mask: tuple[bool, ...], has: tuple[bool, ...]) -> 
     return _pullbacks[key]
 
 
-def _grad_with_graph(
-    outputs: list[Tensor], inputs: list[Tensor], grads: list[Tensor | None]
-) -> list[Tensor | None]:
+def _grad_with_graph(outputs: list[Tensor], inputs: list[Tensor], grads: list[Tensor | None]) -> list[Tensor | None]:
     flowing: dict[Any, Tensor] = {}
 
     def add(source: Any, value: Tensor) -> None:

@@ -46,6 +46,9 @@ class Interpreter(Protocol):
     def gradient_state(self, tensor: Any, only_if_empty: bool = False) -> None:
         """Told before .grad of a tensor is read or replaced."""
 
+    def is_leaf(self, tensor: Any) -> bool:
+        """True unless a recorded op made the tensor."""
+
     def detached(self, tensor: Any) -> Any:
         """Cut a new handle from the graph of the one whose payload it shares."""
 

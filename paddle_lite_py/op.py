@@ -22,9 +22,10 @@ from .errors import PACKAGE_DIR
 from .interpreter import state
 
 REGISTRY: dict[str, Op] = {}
-# A list argument is packed flat; its place in the signature is kept as its length, an absent one as None.
+# A list argument is packed flat; the layout keeps its length, and None for an absent argument.
 Layout = tuple[Any, ...] | None
 SINGLE = -1
+Function = Callable[..., Any]
 
 
 class BoundOp:
@@ -139,6 +140,7 @@ class Op:
         amp: str | None = None,
         random: bool = False,
         effect: bool = False,
+        loops: bool = False,
     ) -> None:
         self.name, self.grad, self.amp, self.random = name, grad, amp, random
         params = list(inspect.signature(fn).parameters.values())
@@ -148,6 +150,7 @@ class Op:
         self.attr_names = tuple(p.name for p in self.attr_params)
         self.is_list = [str(p.annotation).startswith(("list", "Sequence")) for p in self.tensor_params]
         self.simple = not any(self.is_list) and all(p.default is p.empty for p in self.tensor_params)
+        self.loops = loops  # its function holds a JAX loop
         self.effect = effect  # it acts on the world (prints, checks), so it stays though nothing reads its result
         self.fn = _with_state(fn) if random else fn
         self._bound: dict[Any, BoundOp] = {}
@@ -255,6 +258,7 @@ def op(
     amp: str | None = None,
     random: bool = False,
     effect: bool = False,
+    loops: bool = False,
     aliases: Mapping[str, str] | None = None,
     variadic: str | None = None,
     reshapes: bool = False,
@@ -269,21 +273,22 @@ def op(
         grad: False where no gradient is defined.
         amp: "white" (low precision helps), "black" (needs float32) or None (follows its inputs).
         effect: True if it acts on the world (prints, checks), so that it stays though nothing reads its result.
+        loops: True if its function holds a JAX loop (scan, while_loop).
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
         aliases: other keywords for its parameters: {"dim": "axis"}.
         variadic: the list parameter that may be spread out as well: reshape(x, 2, 3).
         reshapes: True if the in-place form may change shape and dtype.
     """
     if fn is None:
-        spread = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes}
-        kinds = {"grad": grad, "amp": amp, "random": random, "effect": effect}
-        return functools.partial(op, name=name, methods=methods, operators=operators, inplace=inplace, **kinds, **spread)
-    made = Op(fn, name or fn.__name__, grad, amp, random, effect)
+        names: dict[str, Any] = {"name": name, "methods": methods, "operators": operators, "inplace": inplace}
+        kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect, "loops": loops}
+        return functools.partial(op, **names, **kinds, aliases=aliases, variadic=variadic, reshapes=reshapes)
+    made = Op(fn, name or fn.__name__, grad, amp, random, effect, loops)
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made
     public = _public(made)
-    return _install(public, methods, operators, inplace, reshapes, _accepting(public, aliases or {}, variadic))
+    return _install(public, _accepting(public, aliases or {}, variadic), methods, operators, inplace, reshapes)
 
 
 def composite(
@@ -298,10 +303,10 @@ def composite(
 ) -> Any:
     """A public function written with other ops, with the Tensor methods and spellings that an op may have."""
     if fn is None:
-        spread = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes}
-        return functools.partial(composite, methods=methods, operators=operators, inplace=inplace, **spread)
-    front = _accepting(fn, {"name": "", **(aliases or {})}, variadic)
-    return _install(fn, methods, operators, inplace, reshapes, front)
+        names: dict[str, Any] = {"methods": methods, "operators": operators, "inplace": inplace}
+        return functools.partial(composite, **names, aliases=aliases, variadic=variadic, reshapes=reshapes)
+    aliases = {"name": "", **(aliases or {})}
+    return _install(fn, _accepting(fn, aliases, variadic), methods, operators, inplace, reshapes)
 
 
 # (method name, function of self): installed on Tensor by the tensor module.
@@ -311,24 +316,15 @@ INPLACE: dict[str, Callable[..., Any]] = {}
 
 
 def _install(
-    strict: Callable[..., Any],
-    methods: Iterable[str],
-    operators: Iterable[str],
-    inplace: str | None,
-    reshapes: bool,
-    front: Callable[..., Any],
-) -> Callable[..., Any]:
+    strict: Function, front: Function, methods: Any, operators: Any, inplace: str | None, reshapes: bool
+) -> Function:
     METHODS.extend((m, front) for m in methods)
     # Python itself calls operators, always with positional arguments.
-    METHODS.extend((m, _reversed(strict) if _is_reflected(m) else strict) for m in operators)
+    METHODS.extend((m, _reversed(strict) if m.startswith("__r") and m != "__rshift__" else strict) for m in operators)
     if inplace:
         INPLACE[inplace] = _inplace(front, inplace, reshapes)
         METHODS.append((inplace, INPLACE[inplace]))
     return front
-
-
-def _is_reflected(operator: str) -> bool:
-    return operator.startswith("__r") and operator != "__rshift__"
 
 
 def _accepting(fn: Callable[..., Any], aliases: Mapping[str, str], variadic: str | None) -> Callable[..., Any]:
@@ -403,5 +399,6 @@ def _inplace(public: Callable[..., Any], name: str, reshapes: bool) -> Callable[
         return x._rebind(public(x, *args, **kwargs), reshapes)
 
     method.__name__ = method.__qualname__ = name
+    method.__wrapped__ = public  # type: ignore[attr-defined]  # for its signature
     method.__doc__ = f"In-place form of `{public.__name__}`: the result replaces this tensor's value."
     return method

@@ -49,7 +49,9 @@ def fold_constants(program: Program) -> Program:
     """Compute operators whose inputs are all known, and keep small results as constants."""
     known: dict[Value, Any] = {}
     ops = [op for op in map(lambda o: _folded(o, known), program.block.ops)]
-    return dead_code(Program(Block(program.block.inputs, ops, program.block.outputs), program.input_names, program.output_names))
+    return dead_code(
+        Program(Block(program.block.inputs, ops, program.block.outputs), program.input_names, program.output_names)
+    )
 
 
 def _folded(op: Operator, known: dict[Value, Any]) -> Operator:

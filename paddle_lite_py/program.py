@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from .errors import UNKNOWN, EscapedTensorError, TracedValueError, Where
+from .errors import UNKNOWN, EscapedTensorError, TracedValueError, Where, user_frame
 from .op import BoundOp
 
 _ids = itertools.count()
@@ -18,7 +18,7 @@ _ids = itertools.count()
 class Value:
     """What an operator gives: a shape and a dtype, defined once. It stands in a Tensor while a program is traced."""
 
-    __slots__ = ("__weakref__", "dtype", "frame", "freed", "id", "name", "requires_grad", "shape", "where")
+    __slots__ = ("__weakref__", "dtype", "frame", "freed", "id", "name", "presence", "requires_grad", "shape", "where")
 
     def __init__(self, shape: tuple[Any, ...], dtype: Any, frame: Any = None, requires_grad: bool = False) -> None:
         self.id = next(_ids)
@@ -27,6 +27,7 @@ class Value:
         self.frame = frame  # the block under construction that defines it
         self.requires_grad = requires_grad
         self.freed = False  # a backward() in the program has consumed the graph behind it
+        self.presence: Any = None  # for a variable that some path leaves undefined: see builder.Presence
         self.name: str | None = None
         self.where: Where = UNKNOWN
 
@@ -44,13 +45,13 @@ class Value:
         kind = f"{self.dtype}[{', '.join(map(str, self.shape))}]"
         if self.frame is None or self.frame.closed:
             raise EscapedTensorError(
-                f"{what}: this {kind} tensor{made} belongs to a static function whose trace has ended, so it has no "
+                f"{what} at {user_frame()}: this {kind} tensor{made} belongs to a static function whose trace has ended, so it has no "
                 "data; return it from the function, or write it into a tensor made outside: buffer.set_value(x)"
             )
         raise TracedValueError(
-            f"{what} needs the value of a {kind} tensor{made} while a static program is traced, when it has no value "
-            "yet; keep it a tensor (paddle.where, tensor arithmetic), let to_static convert the `if` or `while` that "
-            "asks, or move this line out of the static function"
+            f"{what} at {user_frame()} needs the value of a {kind} tensor{made} while a static program is traced, when "
+            "it has no value yet; keep it a tensor (paddle.where, tensor arithmetic), let to_static convert the `if` or "
+            "`while` that asks, or move this line out of the static function"
         )
 
 

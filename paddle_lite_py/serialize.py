@@ -8,8 +8,7 @@ from typing import Any
 import jax
 from jax import export
 
-from . import control
-from . import dtypes
+from . import control, dtypes
 from .errors import UNKNOWN, Where
 from .op import REGISTRY, BoundOp
 from .program import Block, Operator, Program, Value
@@ -57,7 +56,12 @@ class _Writer:
 
     def value(self, v: Value) -> dict[str, Any]:
         self.ids[v] = len(self.ids)
-        return {"id": self.ids[v], "shape": [self.attr(n) for n in v.shape], "dtype": v.dtype.name, "grad": v.requires_grad}
+        return {
+            "id": self.ids[v],
+            "shape": [self.attr(n) for n in v.shape],
+            "dtype": v.dtype.name,
+            "grad": v.requires_grad,
+        }
 
     def read(self, v: Any) -> Any:
         return self.ids[v] if isinstance(v, Value) else {"py": self.attr(v)}
@@ -92,6 +96,8 @@ class _Writer:
             return {"dtype": a.name}
         if isinstance(a, Block):
             return {"block": self.block(a)}
+        if isinstance(a, control.Capacity):
+            return {"capacity": a.size}
         if a is Ellipsis:
             return {"ellipsis": True}
         if is_symbolic(a):
@@ -149,6 +155,8 @@ class _Reader:
                 return dtypes.as_dtype(value)
             case "block":
                 return self.block(value)
+            case "capacity":
+                return control.Capacity(int(value))
             case "ellipsis":
                 return Ellipsis
             case "dim":

@@ -10,7 +10,7 @@ import copy
 import html
 import weakref
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import jax
 import numpy as np
@@ -36,6 +36,15 @@ class Tensor:
     _grad: Any = None
     _hooks: dict[int, Callable[[Any], Any]] | None = None
     _name: str | None = None
+
+    if TYPE_CHECKING:
+        # The methods and operators of the ops, which install_methods() puts here.
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = cast(Any, None)
+        __floordiv__ = __mod__ = __pow__ = __rpow__ = __matmul__ = __neg__ = __abs__ = __invert__ = cast(Any, None)
+        __and__ = __or__ = __xor__ = __lt__ = __le__ = __gt__ = __ge__ = cast(Any, None)
+        __getitem__ = __setitem__ = cast(Any, None)
+
+        def __getattr__(self, name: str) -> Any: ...
 
     def __init__(self, data: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> None:
         self._data = as_array(data if data is not None else [], dtype, place)
@@ -92,7 +101,7 @@ class Tensor:
     @property
     def is_leaf(self) -> bool:
         """True unless an op that is on the tape made it."""
-        return self._source is None
+        return state.interpreter.is_leaf(self)
 
     @property
     def itemsize(self) -> int:
@@ -226,7 +235,7 @@ class Tensor:
                 f"an in-place operation on {self.dtype.name}{self.shape} gave {new.dtype.name}{new.shape}; "
                 "shape and dtype must stay: use the out-of-place form"
             )
-        if not self.stop_gradient and self._source is None and state.grad_enabled:
+        if not self.stop_gradient and state.grad_enabled and self.is_leaf:
             raise RuntimeError(
                 f"tensor '{self.name}' is a leaf that requires gradient, so it cannot be changed in place while "
                 "gradients are recorded: wrap the change in paddle.no_grad(), or use the out-of-place form"

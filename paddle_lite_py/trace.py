@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 import jax
 
 from . import structure as nested
-from .builder import Builder, Write
+from .builder import Builder
+from .frame import Write
 from .interpreter import use
 from .passes import dead_code
 from .program import Program, Value
@@ -41,6 +42,7 @@ class Traced(NamedTuple):
     effects: list[Effect]
     requires_grad: tuple[bool, ...]  # for each result, whether a gradient may still be asked of it
     layers: list[Any]  # that were called
+    paths: list[tuple[Write, Any]]  # attributes and items that runs replace by new tensors, and the spec they have
     gradients: list[tuple[Tensor, str]]  # what .grad of a tensor must hold: "some", "empty", "none" or "zeros"
     checks: Any = None  # the asserts and raises; the code of the one that failed is an output after the rest
     room: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
@@ -78,10 +80,11 @@ def trace(
                 found = _outputs(builder, write.get(), leaves)
                 effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
             leaves += [builder.value_of(t) for t in own]
+            paths = _follow_paths(builder)
     finally:
         builder.root.undo()
         builder.root.closed = True
-    return _assemble(builder, len(tensors), structure, leaves, n_results, effects)
+    return _assemble(builder, len(tensors), structure, leaves, n_results, effects, paths)
 
 
 def _unchanged(builder: Builder, write: Write) -> bool:
@@ -125,8 +128,28 @@ def _replace(structure: Any, places: Any) -> Any:
     return structure
 
 
+def _follow_paths(builder: Builder) -> list[tuple[Write, Any]]:
+    """Read by path what runs replace: the tensor that `self.h` held at first is not the one it holds later."""
+    paths = []
+    for write in builder.root.log.values():
+        held = builder.captures.get(id(write.before)) if isinstance(write.before, Tensor) else None
+        if held is None or held.handle is not write.before or write.key in ("_data", "_grad"):
+            continue
+        del builder.captures[id(held.handle)]
+        place = write._replace(before=None)
+        builder.providers.append((lambda place=place: place.get()._data, held.value))
+        paths.append((place, held.value.spec))
+    return paths
+
+
 def _assemble(
-    builder: Builder, n_args: int, structure: Any, leaves: list[Value], n_results: int, effects: list[Effect]
+    builder: Builder,
+    n_args: int,
+    structure: Any,
+    leaves: list[Value],
+    n_results: int,
+    effects: list[Effect],
+    paths: list[tuple[Write, Any]],
 ) -> Traced:
     block = builder.root.block
     captures = list(builder.captures.values())
@@ -147,6 +170,7 @@ def _assemble(
         effects,
         tuple([v.requires_grad and not v.freed for v in leaves[:n_results]]),
         builder.layers,
+        paths,
         builder.gradients,
         builder.checks,
         builder.room,

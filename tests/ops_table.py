@@ -136,7 +136,7 @@ def complexes(*shape: int) -> Sampler:
 
 
 N, P, U, D = normal(2, 3), between(0.5, 2.0, 2, 3), between(-0.9, 0.9, 2, 3), distinct(2, 3)
-V, I, B = normal(3), ints(0, 8, 2, 3), bools(2, 3)
+V, K, B = normal(3), ints(0, 8, 2, 3), bools(2, 3)
 INT = ("float32", "int64")
 
 for _family in ("math", "shape", "index", "linalg"):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from ops_table import INT, B, D, I, N, V, bools, distinct, fixed, ints, normal, row
+
+from ops_table import INT, B, D, K, N, V, bools, distinct, fixed, ints, normal, row
 
 
 def put(x: np.ndarray, at: object, values: object, ufunc: np.ufunc | None = None) -> np.ndarray:
@@ -26,6 +27,8 @@ row("gather_nd", [normal(2, 3, 4), ints(0, 2, 5, 2)], lambda x, i: x[i[:, 0], i[
 row("index_sample", [N, ints(0, 3, 2, 4)], lambda x, i: np.take_along_axis(x, i, 1))
 row("take_along_axis", [N, ints(0, 3, 2, 2)], lambda x, i: np.take_along_axis(x, i, 1), axis=1)
 row("take_along_axis", [N, ints(0, 3, 1, 2)], lambda x, i: x[:1][:, i[0]], axis=1, broadcast=False)
+row("take_along_dim", [N, ints(0, 6, 4)], lambda x, i: x.ravel()[i])
+row("take_along_dim", [N, ints(0, 3, 1, 2)], lambda x, i: x[:, i[0]], dim=1)
 row("take", [N, ints(-6, 6, 2, 2)], lambda x, i: np.take(x, i))
 row("take", [N, ints(-20, 20, 4)], lambda x, i: np.take(x, i, mode="wrap"), mode="wrap")
 row(
@@ -130,23 +133,23 @@ row(
 row("searchsorted", [fixed(1.0, 3.0, 5.0), N], np.searchsorted, grad=False)
 row(
     "searchsorted",
-    [fixed(1, 3, 5), I],
+    [fixed(1, 3, 5), K],
     lambda s, v: np.searchsorted(s, v, "right").astype("int32"),
     right=True,
     out_int32=True,
     grad=False,
 )
-row("bucketize", [I, fixed(1, 3, 5)], lambda x, s: np.searchsorted(s, x), grad=False)
+row("bucketize", [K, fixed(1, 3, 5)], lambda x, s: np.searchsorted(s, x), grad=False)
 row("where", [B, N, V], np.where, dtypes=INT)
 row("where", [B, N], lambda c, x: np.where(c, x, 0), y=0)
 
 # -- data-dependent shapes ----------------------------------------------------------------------------------------
-row("nonzero", [I], lambda x: np.argwhere(x), grad=False, dynamic=True)
-row("nonzero", [I], np.nonzero, as_tuple=True, grad=False, dynamic=True)
-row("argwhere", [I], np.argwhere, grad=False, dynamic=True)
+row("nonzero", [K], lambda x: np.argwhere(x), grad=False, dynamic=True)
+row("nonzero", [K], np.nonzero, as_tuple=True, grad=False, dynamic=True)
+row("argwhere", [K], np.argwhere, grad=False, dynamic=True)
 row("masked_select", [N, B], lambda x, m: x[m], dynamic=True)
 row("masked_select", [N, bools(3)], lambda x, m: x[np.broadcast_to(m, x.shape)], dynamic=True)
-row("unique", [I], np.unique, grad=False, dynamic=True)
+row("unique", [K], np.unique, grad=False, dynamic=True)
 row(
     "unique",
     [ints(0, 3, 6)],

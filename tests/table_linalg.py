@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import scipy.linalg
 import scipy.spatial.distance as distance
+
 from ops_table import N, V, complexes, normal, positive_definite, row
 
 S, BATCH = positive_definite(3), normal(2, 2, 3)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import scipy.special as sp
-from ops_table import INT, B, D, I, N, P, U, V, between, bools, complexes, distinct, fixed, ints, normal, row
+
+from ops_table import INT, B, D, K, N, P, U, V, between, complexes, distinct, fixed, ints, normal, row
 
 # -- two tensors --------------------------------------------------------------------------------------------------
 row("add", [N, V], np.add, dtypes=INT)
@@ -29,9 +30,11 @@ row("logaddexp", [N, V], np.logaddexp)
 row("copysign", [P, N], np.copysign)
 row("nextafter", [N, V], np.nextafter, grad=False, tol=0)
 row("heaviside", [N, V], np.heaviside, grad=False)
-row("gcd", [I, I], np.gcd, grad=False)
-row("lcm", [I, I], np.lcm, grad=False)
-row("ldexp", [N, I], lambda x, n: x * 2.0**n, tol=1e-4)
+row("gammainc", [P, P], sp.gammainc, grad=False)
+row("gammaincc", [P, P], sp.gammaincc, grad=False)
+row("gcd", [K, K], np.gcd, grad=False)
+row("lcm", [K, K], np.lcm, grad=False)
+row("ldexp", [N, K], lambda x, n: x * 2.0**n, tol=1e-4)
 row("frexp", [P], lambda x: (np.frexp(x)[0], np.frexp(x)[1].astype(x.dtype)), grad=False)
 row("lerp", [N, N, P], lambda x, y, w: x + w * (y - x))
 row("clip", [N], lambda x: np.clip(x, -0.5, 0.5), attrs={"min": -0.5, "max": 0.5})
@@ -117,17 +120,17 @@ row("as_complex", [normal(2, 3, 2)], lambda x: x[..., 0] + 1j * x[..., 1], grad=
 # -- logic --------------------------------------------------------------------------------------------------------
 for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"):
     full = {"less": "less_than", "greater": "greater_than"}.get(name, name)
-    row(full, [I, I], getattr(np, name), grad=False)
+    row(full, [K, K], getattr(np, name), grad=False)
     row(full, [N, V], getattr(np, name), grad=False)
 for name in ("logical_and", "logical_or", "logical_xor"):
     row(name, [B, B], getattr(np, name), grad=False)
-    row(name, [I, N], getattr(np, name), grad=False)
-row("logical_not", [I], np.logical_not, grad=False)
+    row(name, [K, N], getattr(np, name), grad=False)
+row("logical_not", [K], np.logical_not, grad=False)
 for name in ("bitwise_and", "bitwise_or", "bitwise_xor"):
-    row(name, [I, I], getattr(np, name), grad=False)
+    row(name, [K, K], getattr(np, name), grad=False)
     row(name, [B, B], getattr(np, name), grad=False)
-row("bitwise_not", [I], np.bitwise_not, grad=False)
-row("bitwise_left_shift", [I, I], np.left_shift, grad=False)
+row("bitwise_not", [K], np.bitwise_not, grad=False)
+row("bitwise_left_shift", [K, K], np.left_shift, grad=False)
 row("bitwise_right_shift", [ints(-8, 8, 2, 3), ints(0, 3, 3)], np.right_shift, grad=False)
 row(
     "bitwise_right_shift",
@@ -141,8 +144,8 @@ for name in ("isnan", "isinf", "isfinite", "isposinf", "isneginf", "isreal", "si
     row(name, [fixed(np.nan, np.inf, -np.inf, -1.0, 0.0)], getattr(np, name), grad=False)
 row("isclose", [fixed(1.0, 1.1), fixed(1.0, 1.0)], np.isclose, grad=False)
 row("allclose", [fixed(1.0, 1.1), fixed(1.0, 1.0)], lambda x, y: np.allclose(x, y, atol=0.2), atol=0.2, grad=False)
-row("equal_all", [I, I], np.array_equal, grad=False)
-row("isin", [I, ints(0, 8, 4)], np.isin, grad=False)
+row("equal_all", [K, K], np.array_equal, grad=False)
+row("isin", [K, ints(0, 8, 4)], np.isin, grad=False)
 row("is_empty", [N], lambda x: x.size == 0, grad=False)
 
 # -- reductions ---------------------------------------------------------------------------------------------------
@@ -159,8 +162,8 @@ row("sum", [N], lambda x: x.astype("float64").sum(), attrs={"dtype": "float64"},
 row("mean", [ints(0, 9, 2, 3)], lambda x: np.trunc(x.mean(1)).astype("int64"), axis=1, grad=False)
 row("all", [B], lambda x: x.all(1), axis=1, grad=False)
 row("any", [B], lambda x: x.any(1), axis=1, grad=False)
-row("all", [I], np.all, grad=False)
-row("count_nonzero", [I], lambda x: np.count_nonzero(x, axis=1), axis=1, grad=False)
+row("all", [K], np.all, grad=False)
+row("count_nonzero", [K], lambda x: np.count_nonzero(x, axis=1), axis=1, grad=False)
 row("logsumexp", [N], lambda x: sp.logsumexp(x, axis=1), axis=1)
 row("cumsum", [N], np.cumsum, dtypes=INT)
 row("cumsum", [N], lambda x: np.cumsum(x, 1), axis=-1)
@@ -184,6 +187,14 @@ row("median", [D], np.median)
 row("median", [distinct(2, 4)], lambda x: np.median(x, 1), axis=1)
 row("median", [distinct(2, 4)], lambda x: (np.sort(x, 1)[:, 1], np.argsort(x, 1)[:, 1]), axis=1, mode="min")
 row("nanmedian", [fixed(1.0, np.nan, 3.0, 4.0)], np.nanmedian, grad=False)
+row(
+    "nanmedian",
+    [fixed([1.0, np.nan, 2.0, 5.0, 7.0])],
+    lambda x: (np.array([2.0]), np.array([2])),
+    axis=1,
+    mode="min",
+    grad=False,
+)
 row("quantile", [D], lambda x: np.quantile(x, [0.1, 0.5], axis=1), q=[0.1, 0.5], axis=1)
 row("quantile", [D], lambda x: np.quantile(x, 0.3, method="lower"), q=0.3, interpolation="lower")
 row("nanquantile", [fixed(1.0, np.nan, 3.0, 4.0)], lambda x: np.nanquantile(x, 0.4), q=0.4, grad=False)

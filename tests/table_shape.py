@@ -6,7 +6,8 @@ import itertools
 
 import numpy as np
 import scipy.linalg
-from ops_table import INT, B, I, N, V, complexes, fixed, ints, normal, row
+
+from ops_table import INT, B, K, N, V, complexes, fixed, ints, normal, row
 
 X = normal(2, 3, 4)
 
@@ -23,6 +24,7 @@ row("empty_like", [N], np.zeros_like, grad=False)
 row("arange", [], lambda: np.arange(5), start=5)
 row("arange", [], lambda: np.arange(5, 0, -2), start=5, end=0, step=-2)
 row("arange", [], lambda: np.arange(0, 1, 0.25), start=0, end=1, step=0.25)
+row("range", [], lambda: np.arange(0, 1.25, 0.25), start=0, end=1, step=0.25)
 row("linspace", [], lambda: np.linspace(0, 1, 5), start=0, stop=1, num=5)
 row("logspace", [], lambda: np.logspace(0, 2, 3), start=0, stop=2, num=3, tol=1e-4)
 row("eye", [], lambda: np.eye(2, 3), num_rows=2, num_columns=3)
@@ -39,6 +41,7 @@ row("one_hot", [ints(0, 4, 2, 3)], lambda i: np.eye(4)[i], num_classes=4, grad=F
 row("reshape", [X], lambda x: x.reshape(2, 12), shape=[0, -1])
 row("reshape", [N], lambda x: x.reshape(6), shape=-1, dtypes=INT)
 row("flatten", [X], lambda x: x.reshape(2, 12), start_axis=1)
+row("ravel", [X], np.ravel)
 row("unflatten", [X], lambda x: x.reshape(2, 3, 2, 2), axis=2, shape=[2, -1])
 row("transpose", [X], lambda x: x.transpose(2, 0, 1), perm=[2, 0, 1])
 row("permute", [X], lambda x: x.transpose(2, 0, 1), dims=[2, 0, 1])
@@ -55,7 +58,7 @@ row("expand_as", [V, N], lambda x, y: np.broadcast_to(x, y.shape), grad=False)
 row("tile", [N], lambda x: np.tile(x, (2, 1, 2)), repeat_times=[2, 1, 2])
 row("repeat", [N], lambda x: np.tile(x, (2, 2)), repeats=[2, 2])
 row("cast", [N], lambda x: x.astype("int32"), attrs={"dtype": "int32"}, grad=False)
-row("cast", [I], lambda x: x.astype("float32"), attrs={"dtype": "float32"}, grad=False)
+row("cast", [K], lambda x: x.astype("float32"), attrs={"dtype": "float32"}, grad=False)
 row("cast", [complexes(2, 3)], np.real, attrs={"dtype": "float32"}, grad=False)
 row("view", [N], lambda x: x.reshape(3, 2), shape_or_dtype=[3, 2])
 row("view", [N], lambda x: x.view("int32"), shape_or_dtype="int32", grad=False)
@@ -68,6 +71,7 @@ row("roll", [N], lambda x: np.roll(x, (1, -1), (0, 1)), shifts=[1, -1], axis=[0,
 row("rot90", [N], lambda x: np.rot90(x, 3), k=3)
 row("slice", [X], lambda x: x[:1, 1:3], axes=[0, 1], starts=[-3, 1], ends=[1, 99])
 row("strided_slice", [X], lambda x: x[:, ::-2, 1:4:2], axes=[1, 2], starts=[2, 1], ends=[-4, 4], strides=[-2, 2])
+row("narrow", [X], lambda x: x[:, 1:3], dim=1, start=-2, length=2)
 row("crop", [N], lambda x: x[1:, :2], shape=[-1, 2], offsets=[1, 0])
 row("as_strided", [N], lambda x: x.reshape(-1)[[[1, 3], [2, 4]]], shape=[2, 2], stride=[1, 2], offset=1)
 row(

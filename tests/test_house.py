@@ -17,7 +17,7 @@ import house
 
 # A module may import modules of its own layer (but for APART) and of the layers below it.
 LAYERS = {
-    0: "dtypes place config errors interpreter structure symbolic",
+    0: "dtypes place config errors interpreter structure symbolic regularizer param_attr",
     1: "op",
     2: "tape",
     3: "tensor",
@@ -26,13 +26,13 @@ LAYERS = {
     6: "program printer infer",
     7: "graph lower verify",
     8: "control",
-    9: "builder passes serialize",
+    9: "frame checks differentiate builder passes serialize",
     10: "trace",
     11: "executor",
     12: "ops",
-    13: "autograd",
+    13: "autograd fft linalg",
     14: "nn",
-    15: "optimizer static amp io metric regularizer vision text distributed hapi framework",
+    15: "optimizer static amp io metric vision text distributed hapi framework",
     16: "jit",
     17: "paddle_lite_py",  # the facade, paddle_lite_py/__init__.py
 }

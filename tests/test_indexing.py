@@ -13,7 +13,7 @@ from paddle_lite_py.op import REGISTRY
 from paddle_lite_py.trace import trace
 
 X = np.arange(24.0, dtype="float32").reshape(2, 3, 4)
-I, J, MASK = np.array([1, 0, -1]), np.array([[0, 2], [1, 1]]), X[0] % 2 == 0
+PICK, GRID, MASK = np.array([1, 0, -1]), np.array([[0, 2], [1, 1]]), X[0] % 2 == 0
 
 BASIC = [
     *(0, -1, (1, -2), (0, 1, 2), slice(None), slice(1, None), slice(None, None, -1), (slice(None), slice(2, None, -2))),
@@ -21,10 +21,19 @@ BASIC = [
     *((slice(5, None),), (slice(2, 1),), (slice(None), slice(None), slice(-1, -4, -2)), (slice(-10, 10),), np.int64(1)),
 ]
 ADVANCED = [
-    *(I, [1, 0], (slice(None), I), (slice(None), J), (I, I), (I, slice(None), I), (slice(None), I, I), (Ellipsis, I)),
-    *((I, None), (slice(1, 2), I), (slice(None), slice(None, None, -1), I), J % 2, range(2), []),
+    *(
+        PICK,
+        [1, 0],
+        (slice(None), PICK),
+        (slice(None), GRID),
+        (PICK, PICK),
+        (PICK, slice(None), PICK),
+        (slice(None), PICK, PICK),
+        (Ellipsis, PICK),
+    ),
+    *((PICK, None), (slice(1, 2), PICK), (slice(None), slice(None, None, -1), PICK), GRID % 2, range(2), []),
     *(np.array([True, False]), (slice(None), np.array([True, False, True]))),
-    *((slice(None), MASK), (0, MASK), X > 7, (np.array([True, False]), I[:1]), (I, 0), (Ellipsis, None, J)),
+    *((slice(None), MASK), (0, MASK), X > 7, (np.array([True, False]), PICK[:1]), (PICK, 0), (Ellipsis, None, GRID)),
 ]
 IDS = [f"{i}" for i in range(len(BASIC) + len(ADVANCED))]
 

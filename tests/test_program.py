@@ -11,7 +11,7 @@ import pytest
 from jax import export
 
 import paddle_lite_py as paddle
-from paddle_lite_py import executor, passes, serialize
+from paddle_lite_py import passes, serialize
 from paddle_lite_py.errors import EscapedTensorError, TracedValueError
 from paddle_lite_py.executor import Executable
 from paddle_lite_py.lower import lower
@@ -85,8 +85,7 @@ def test_in_place_on_an_argument_reaches_the_caller():
     assert out is x and x.tolist() == [2.0, 3.0]
 
 
-def test_donated_state_never_takes_away_what_the_user_holds(monkeypatch):
-    monkeypatch.setattr(executor, "MIN_DONATED_BYTES", 0)
+def test_donated_state_never_takes_away_what_the_user_holds():
     p = paddle.to_tensor(X)
 
     def f(x):

@@ -5,9 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from ops_table import find
 
 import paddle_lite_py as paddle
+from ops_table import find
 from paddle_lite_py.op import INPLACE
 
 T = paddle.to_tensor
@@ -108,7 +108,8 @@ def test_operators_follow_python():
         (x + 1, a + 1), (1 - x, 1 - a), (x // 2, a // 2), (x // -2, a // -2), (x % 3, a % 3), (x % -3, a % -3),
         (x**2, a**2), (2 ** abs(x), 2 ** abs(a)), (-x, -a), (+x, a), (~x, ~a), (x << 1, a << 1), (x >> 1, a >> 1),
         (x & 3, a & 3), (x | 8, a | 8), (x ^ 1, a ^ 1), (1 << T([1, 2]), np.array([2, 4])), (x > 3, a > 3),
-        (x <= 3, a <= 3), (x != 3, a != 3), (x @ x, a @ a), (7.5 % T([2.0]), np.array([1.5])), (9 // T([2]), np.array([4])),
+        (x <= 3, a <= 3), (x != 3, a != 3), (x @ x, a @ a), (7.5 % T([2.0]), np.array([1.5])),
+        (9 // T([2]), np.array([4])),
     ]  # fmt: skip
     for got, want in pairs:
         np.testing.assert_array_equal(got.numpy(), want)

@@ -7,11 +7,11 @@ import weakref
 
 import numpy as np
 import pytest
+from paddle_lite_py.jit import InputSpec, to_static
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
 from paddle_lite_py.errors import TracedValueError
-from paddle_lite_py.jit import InputSpec, to_static
 
 
 def tensor(*data, **kwargs):
@@ -335,7 +335,7 @@ def test_conversion_off_a_python_bool_of_a_traced_tensor_is_explained():
     def helper(x):
         return 1 if x > 0 else 2
 
-    with pytest.raises(TracedValueError, match=r"bool\(\) needs the value of a bool"):
+    with pytest.raises(TracedValueError, match=r"bool\(\) at test_to_static.py:\d+ needs the value of a bool"):
         to_static(lambda x: x * helper(x.sum()))(tensor(1.0))
 
 
@@ -446,12 +446,32 @@ def test_a_changing_shape_in_a_loop_names_the_variable():
         f(tensor(1.0, 2.0))
 
 
-def test_an_undefined_variable_names_the_branch():
+def test_an_undefined_variable_is_an_error_only_where_it_is_read():
+    @to_static
+    def f(x, y):
+        if x.sum() > 0:
+            t = x
+        if y.sum() > 0:
+            return t * 2.0
+        return x
+
+    up, down = tensor(1.0), tensor(-1.0)
+    assert [f(up, up).item(), f(up, down).item(), f(down, down).item()] == [2.0, 1.0, -1.0]
+    with pytest.raises(UnboundLocalError, match=r"`t`.*test_to_static.py"):
+        f(down, up)
+    assert len(f.program_cache) == 1
+
+
+def test_a_variable_read_under_the_condition_that_set_it_needs_no_check():
     @to_static
     def f(x):
-        if x.sum() > 0:
-            y = x
+        up = x.sum() > 0
+        if up:
+            t = x * 4.0
+        y = x + 1.0
+        if up:
+            y = y + t
         return y
 
-    with pytest.raises(UnboundLocalError, match=r"`y`.*test_to_static.py"):
-        f(tensor(1.0))
+    assert [f(tensor(v)).item() for v in (1.0, -1.0)] == [6.0, 0.0]
+    assert f.program_cache[0].traced.checks is None

@@ -16,13 +16,13 @@ import matplotlib
 matplotlib.use("Agg")
 import matplotlib.pyplot as plt
 import numpy as np
+from paddle_lite_py.io import DataLoader, TensorDataset
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
 from tqdm import tqdm
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
-from paddle_lite_py.io import DataLoader, TensorDataset
 
 OUT = Path("out")
 EPOCHS, BATCH, SEED = 12, 64, 2026

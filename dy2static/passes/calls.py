@@ -4,6 +4,7 @@ Before:                             After:
     f(x)                                ops.callee(f)(x)
     super().forward(x)                  ops.callee(super(__class__, self).forward)(x)
     locals()                            ops.user_locals(locals(), prefix)
+    sum(x for x in xs)                  ops.callee(sum)(ops.generator(..., xs, sum))
 
 The call itself stays in the user's frame, so that `eval`, `warnings.warn(stacklevel=2)` and the like see that frame.
 """
@@ -39,6 +40,8 @@ class Calls(Hoist):
         if called in ("locals", "vars") and not node.args:
             return expression("OPS.user_locals(CALL, PREFIX)", node, OPS=self.namer.operators, CALL=node,
                               PREFIX=constant(self.namer.prefix, node))  # fmt: skip
+        if called is not None and node.args and getattr(node.args[0], "lazy", False):
+            node.args[0].args.append(node.func)  # so that it knows who consumes it
         if not self._made(node.func):
             node.func = expression("OPS.callee(F)", node.func, OPS=self.namer.operators, F=node.func)
         return node

@@ -9,7 +9,8 @@ Before:                             After:
                                             return out
                                         ys = list(xs)
 
-A generator expression stays lazy, and becomes a list only where its iterable is staged.
+A generator expression stays lazy, and becomes a list only where its iterable is staged. Where its condition is, each
+element is yielded in a form that counts for nothing if the condition is false: that works for `sum`, `any` and `all`.
 """
 
 from __future__ import annotations
@@ -43,10 +44,13 @@ class Comprehensions(Hoist):
         if self.lambdas or any(generator.is_async for generator in node.generators):
             return node
         first = self.visit(node.generators[0].iter)
-        lazy = self._function(node, "generator", self._loops(node, statements("yield E", node, E=node.elt)))
         eager = self._function(_copy(node), "comprehension", self._collect(_copy(node)))
-        return expression("OPS.generator(EAGER, LAZY, ITERABLE)", node, OPS=self.namer.operators, EAGER=eager.name,
+        lazy = self._function(node, "generator", self._lazy(node))
+        lazy.args.args.append(gast.Name(self.namer.prefix + "empty", gast.Param(), None, None))
+        call = expression("OPS.generator(EAGER, LAZY, ITERABLE)", node, OPS=self.namer.operators, EAGER=eager.name,
                           LAZY=lazy.name, ITERABLE=first)  # fmt: skip
+        call.lazy = True
+        return call
 
     def visit_Lambda(self, node: gast.Lambda) -> Any:
         if self.lambdas or not expressions_within(node.body, COMPREHENSIONS):
@@ -67,6 +71,17 @@ class Comprehensions(Hoist):
                              ITERABLE=self.namer.prefix + "iterable", BODY=head + body)  # fmt: skip
         self.before.append(made)
         return made
+
+    def _lazy(self, node: Any) -> list[gast.stmt]:
+        """The loops that yield the elements; the innermost condition may be staged, see `Operators.masked`."""
+        tests = node.generators[-1].ifs
+        body = statements("yield E", node, E=node.elt)
+        if tests:
+            node.generators[-1].ifs = []
+            test = tests[0] if len(tests) == 1 else locate(gast.BoolOp(gast.And(), tests), tests[0])
+            body = [locate(gast.If(test=test, body=body, orelse=[]), test)]
+            body[0].masked = True
+        return self._loops(node, body)
 
     def _collect(self, node: Any) -> list[gast.stmt]:
         """The loops that collect the elements in a container."""

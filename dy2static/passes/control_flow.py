@@ -1,15 +1,17 @@
 """Branches and loops run as Python until a test is staged, and then as functions, which the runtime calls.
 
 Before:                             After (`v` is a temporary):
-    if x > 0:                           if (v := x > 0) is not True and v is not False and ops.staged(v):
-        y = x                               def body(): nonlocal y; y = x
-    else:                                   def orelse(): nonlocal y; y = -x
-        y = -x                              def set_(values): nonlocal y; (y,) = values
+    if x > 0:                           if (v := x > 0) is True or v is not False and (v := ops.test(v)) is True:
+        y = x                               y = x
+    else:                               elif v is not False:
+        y = -x                              def body(): nonlocal y; y = x
+                                            def orelse(): nonlocal y; y = -x
+                                            def set_(values): nonlocal y; (y,) = values
                                             ops.if_(v, body, orelse, lambda: (y,), set_, FACTS)
-                                        elif v:
-                                            y = x
                                         else:
                                             y = -x
+
+An `if` at the end of a branch (`elif`) does not repeat the functions of the later ones: they stand once, after all.
 
 So a statement stands there twice, once as it was and once as functions; what is nested in the functions stands there
 only as functions. Loops hand over in the middle: a `while` when its test becomes staged, a `for` when its break flag
@@ -53,21 +55,28 @@ class ControlFlow:
         self.body, self.namer, self.facts, self.changes = body, namer, facts, changes
         self.fast, self.raises = fast, raises
         self._pinned: dict[int, bool] = {}
+        self._entries: dict[int, list[gast.stmt]] = {}  # for members of a chain: what a staged test leads to
+        self._tails: dict[int, list[gast.stmt]] = {}  # for members of a chain in staged code: the call that runs them
         self._generator = expressions_within(body, _PAUSES)
 
     def function(self) -> list[gast.stmt]:
         """The body of the function, and, before it, what makes its variables local."""
-        new = self._block(self.body, staged=not self.fast)
-        if self.fast:
-            return new
         access = self.facts.access
         names = sorted(access.bound - self.facts.params - set(self.namer.functions))
-        return [s for n in names for s in statements("if False:\n    X = None", self.body[0], X=n)] + new
+        if self.fast:  # the user's names are bound by the user's statements
+            names = [n for n in names if self.namer.made(n)]
+        binders = [s for n in names for s in statements("if False:\n    X = None", self.body[0], X=n)]
+        return binders + self._block(self.body, staged=not self.fast)
 
     def _block(self, body: list[gast.stmt], staged: bool) -> list[gast.stmt]:
         return [new for stmt in body for new in self._statement(stmt, staged)]
 
     def _statement(self, stmt: Any, staged: bool) -> list[gast.stmt]:
+        jump = stmt.__dict__.get("jump")
+        if jump is gast.Return:
+            return [stmt] if staged else [locate(gast.Return(value=stmt.value), stmt)]
+        if jump is not None:
+            return [stmt] if staged else [stmt, locate(jump(), stmt)]
         if isinstance(stmt, (gast.If, gast.While, gast.For)) and id(stmt) in self.changes:
             return self._compound(stmt, staged)
         if isinstance(stmt, gast.Raise) and stmt.exc is not None and self.raises:
@@ -105,40 +114,82 @@ class ControlFlow:
     # if
 
     def _if_plain(self, stmt: gast.If) -> list[gast.stmt]:
+        if id(stmt) in self._entries:
+            return self._if_python(stmt, self._entries[id(stmt)])
+        chain = self._members(stmt)
+        defs, calls = self._chain(chain, expression("V", stmt, V=self.namer.value))
+        if len(chain) == 1:
+            return self._if_python(stmt, [*defs, *calls[0]])
+        at = self.namer.new("at")
+        self._entries.update({id(m): statements(f"A = {n}", m, A=at) for n, m in enumerate(chain, 1)})
+        starts = [statements(f"if A == {n}:\n    CALL", stmt, A=at, CALL=call) for n, call in enumerate(calls, 1)]
+        return [
+            *statements("A = 0", stmt, A=at),
+            *self._if_python(stmt, self._entries[id(stmt)]),
+            *statements("if A:\n    STAGED", stmt, A=at, STAGED=[*defs, *(s for start in starts for s in start)]),
+        ]
+
+    def _if_python(self, stmt: gast.If, staged: list[gast.stmt]) -> list[gast.stmt]:
+        """The branch for Python values; `staged` is what to do where the test is staged."""
         body, orelse = self._block(stmt.body, False), self._block(stmt.orelse, False)
         guards = getattr(stmt, "guards", [])
         if guards:
             cleared, unset = self._each(guards, "is False", stmt), self._each(guards, "is not True", stmt)
             return self._fill("if CLEARED:\n    BODY\nelif UNSET:\n    STAGED", stmt, CLEARED=cleared, UNSET=unset,
-                              BODY=body, STAGED=self._if_staged(stmt))  # fmt: skip
+                              BODY=body, STAGED=staged)  # fmt: skip
         if is_python(stmt.test):
             return [locate(gast.If(test=stmt.test, body=body, orelse=orelse), stmt)]
-        handed = self._if_staged(stmt, expression("V", stmt, V=self.namer.value))
         source = """
-            if (V := TEST) is not True and V is not False and OPS.staged(V):
-                STAGED
-            elif V:
+            if (V := TEST) is True or V is not False and (V := OPS.test(V)) is True:
                 BODY
+            elif V is not False:
+                STAGED
             """ + ("else:\n                ORELSE" if orelse else "")  # fmt: skip
-        return self._fill(source, stmt, TEST=stmt.test, STAGED=handed, BODY=body, ORELSE=orelse)
+        return self._fill(source, stmt, TEST=stmt.test, STAGED=staged, BODY=body, ORELSE=orelse)
+
+    def _members(self, stmt: gast.If) -> list[gast.If]:
+        """The branch, and those that end its branches, and so on: they can share the functions of the later ones."""
+        found, waiting = [], [stmt]
+        while waiting:
+            member = waiting.pop()
+            found.append(member)
+            last = [block[-1] for block in (member.body, member.orelse) if block]
+            waiting += [s for s in last if isinstance(s, gast.If) and id(s) in self.changes and not self._is_pinned(s)]
+        return found
+
+    def _chain(
+        self, chain: list[gast.If], known: gast.expr | None = None
+    ) -> tuple[list[gast.stmt], list[list[gast.stmt]]]:
+        """The functions of all members, and for each the call that runs it, on a test whose value is `known`."""
+        defs: list[gast.stmt] = []
+        parts = []
+        for member in chain:
+            body, orelse = self.namer.new("body"), self.namer.new("orelse")
+            before, state = self._state(member)
+            defs += before
+            parts.append((body, orelse, state))
+        outer = self._tails
+        self._tails = outer | {id(m): self._run(m, None, *part) for m, part in zip(chain[1:], parts[1:], strict=True)}
+        for member, (body, orelse, _) in zip(chain, parts, strict=True):
+            defs += self._inner(body, "", member, member.body) + self._inner(orelse, "", member, member.orelse)
+        self._tails = outer
+        return defs, [self._run(member, known, *part) for member, part in zip(chain, parts, strict=True)]
+
+    def _run(self, stmt: Any, known: gast.expr | None, body: str, orelse: str, state: Any) -> list[gast.stmt]:
+        guards = getattr(stmt, "guards", [])
+        test = self._going(guards, stmt) if guards else known or stmt.test
+        return self._call("if_", stmt, [test, *self._names(stmt, body, orelse)], state)
+
+    def _if_staged(self, stmt: gast.If) -> list[gast.stmt]:
+        if id(stmt) in self._tails:
+            return self._tails[id(stmt)]
+        defs, calls = self._chain(self._members(stmt))
+        return [*defs, *calls[0]]
 
     def _each(self, flags: list[str], check: str, at: gast.AST) -> gast.expr:
         """`flag CHECK and ...`"""
         parts = [expression(f"F {check}", at, F=flag) for flag in flags]
         return parts[0] if len(parts) == 1 else locate(gast.BoolOp(gast.And(), parts), at)
-
-    def _if_staged(self, stmt: gast.If, test: gast.expr | None = None) -> list[gast.stmt]:
-        guards = getattr(stmt, "guards", [])
-        if test is None:
-            test = self._going(guards, stmt) if guards else stmt.test
-        body, orelse = self.namer.new("body"), self.namer.new("orelse")
-        before, state = self._state(stmt)
-        return [
-            *self._inner(body, "", stmt, stmt.body),
-            *self._inner(orelse, "", stmt, stmt.orelse),
-            *before,
-            *self._call("if_", stmt, [test, *self._names(stmt, body, orelse)], state),
-        ]
 
     def _going(self, guards: list[str], at: gast.AST) -> gast.expr:
         """That no flag is set, as a value which may be staged."""
@@ -148,7 +199,23 @@ class ControlFlow:
             union = expression("OPS.or_(A, lambda: B)", at, OPS=self.namer.operators, A=flag, B=union)
         return expression("OPS.not_(U)", at, OPS=self.namer.operators, U=union)
 
+    def _if_masked(self, stmt: Any) -> list[gast.stmt]:
+        """The condition of a generator expression."""
+        *before, last = self._block(stmt.body, False)
+        value: Any = last.value  # type: ignore[attr-defined]
+        source = """
+            if (V := TEST) is True or V is not False and (V := OPS.test(V)) is True:
+                BODY
+            elif V is not False:
+                BEFORE
+                yield OPS.masked(V, lambda: ELEMENT, EMPTY)
+            """
+        return self._fill(source, stmt, TEST=stmt.test, BODY=[*before, last], BEFORE=before, ELEMENT=value.value,
+                          EMPTY=self.namer.prefix + "empty")  # fmt: skip
+
     def _if_pinned(self, stmt: gast.If) -> list[gast.stmt]:
+        if getattr(stmt, "masked", False):
+            return self._if_masked(stmt)
         guards = getattr(stmt, "guards", [])
         test = self._python(self._going(guards, stmt) if guards else stmt.test, "if", stmt)
         body, orelse = self._block(stmt.body, False), self._block(stmt.orelse, False)
@@ -168,19 +235,16 @@ class ControlFlow:
             return [locate(gast.While(test=stmt.test, body=body, orelse=[]), stmt)]
         test, first = stmt.test, expression("V", stmt, V=self.namer.value)
         stop: list[gast.stmt] = []
-        doubt = "OPS.staged(V)"
         if guards:
             clear = self._each(guards, "is False", stmt)
             test = expression("TEST if CLEAR else OPS.untested", stmt, TEST=test, CLEAR=clear, OPS=self.namer.operators)
             stop = [s for flag in guards for s in statements("if F is True:\n    break", stmt, F=flag)]
-            doubt = "(V is OPS.untested or OPS.staged(V))"
-        source = f"""
+        source = """
             while True:
                 STOP
-                if (V := TEST) is not True and V is not False and {doubt}:
-                    STAGED
-                    break
-                if not V:
+                if (V := TEST) is not True and (V is False or (V := OPS.test(V)) is not True):
+                    if V is not False:
+                        STAGED
                     break
                 BODY
             """

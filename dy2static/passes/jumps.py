@@ -14,7 +14,8 @@ Before:                             After:
                                         return value
 
 What follows an `if` of which one branch jumps moves into the other branch; a flag is made only where that does not do.
-A loop leaves when one of its `guards` is set. Jumps in a `finally` stay, as do the returns of generators.
+A loop leaves when one of its `guards` is set. The assignments remember the `jump` they stand for, so that code for
+Python values can take it. Jumps in a `finally` stay, as do the returns of generators.
 """
 
 from __future__ import annotations
@@ -75,7 +76,11 @@ class Jumps:
         body = [*node.body, *statements("return None", node.body[-1])] if self.returns else node.body
         new = self._block(body, None).body
         if self.returns:
-            new = [*self._reset(self.returned, node.body[0]), *new, *statements("return V", node.body[-1], V=self.value)]
+            new = [
+                *self._reset(self.returned, node.body[0]),
+                *new,
+                *statements("return V", node.body[-1], V=self.value),
+            ]
         node.body = self._pruned(new)
 
     def _block(self, body: list[gast.stmt], loop: Loop | None) -> Block:
@@ -101,10 +106,14 @@ class Jumps:
     def _jump(self, stmt: gast.stmt, loop: Loop | None) -> tuple[list[gast.stmt], set[str]]:
         if isinstance(stmt, gast.Return) and self.returns:
             value = stmt.value or expression("None", stmt)
-            return [*statements("X = V", stmt, X=self.value, V=value), *self._set(self.returned, stmt)], {self.returned}
+            keep = statements("X = V", stmt, X=self.value, V=value)
+            keep[0].jump = gast.Return
+            return [*keep, *self._set(self.returned, stmt)], {self.returned}
         if isinstance(stmt, (gast.Break, gast.Continue)) and loop is not None:
             flag = loop.stop if isinstance(stmt, gast.Break) else loop.skip
-            return self._set(flag, stmt), {flag}
+            new = self._set(flag, stmt)
+            new[0].jump = type(stmt)
+            return new, {flag}
         return [stmt], set()
 
     def _concerns(self, stmt: gast.stmt) -> bool:

@@ -12,8 +12,8 @@ from .math import XY
 from .promote import floating, is_inexact, promote, promote_floating
 
 __all__ = [
-    *("arctan2", "atan2", "complex", "copysign", "fmax", "fmin", "frexp", "gcd", "heaviside", "hypot", "lcm", "ldexp"),
-    *("logaddexp", "nextafter", "polar"),
+    *("arctan2", "atan2", "complex", "copysign", "fmax", "fmin", "frexp", "gammainc", "gammaincc", "gcd"),
+    *("heaviside", "hypot", "lcm", "ldexp", "logaddexp", "nextafter", "polar"),
 ]
 
 
@@ -139,6 +139,30 @@ def lcm(x: Any, y: Any, /) -> Any:
         [12, 18]
     """
     return jnp.lcm(*promote(x, y))
+
+
+@op(methods=["gammainc"], inplace="gammainc_", aliases=XY)
+def gammainc(x: Any, y: Any, /) -> Any:
+    """Regularized lower incomplete gamma function of x at y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f"{paddle.gammainc(paddle.to_tensor(1.0), paddle.to_tensor(2.0)).item():.4f}"
+        '0.8647'
+    """
+    return jax.scipy.special.gammainc(*promote_floating(x, y))
+
+
+@op(methods=["gammaincc"], inplace="gammaincc_", aliases=XY)
+def gammaincc(x: Any, y: Any, /) -> Any:
+    """Regularized upper incomplete gamma function of x at y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f"{paddle.gammaincc(paddle.to_tensor(1.0), paddle.to_tensor(2.0)).item():.4f}"
+        '0.1353'
+    """
+    return jax.scipy.special.gammaincc(*promote_floating(x, y))
 
 
 @op(methods=["ldexp"], inplace="ldexp_", aliases=XY)

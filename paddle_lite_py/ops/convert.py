@@ -15,8 +15,8 @@ from .joining import stack
 from .promote import natural
 
 __all__ = [
-    *("as_tensor", "assign", "clone", "from_numpy", "is_complex", "is_floating_point", "is_integer", "is_tensor"),
-    *("numel", "rank", "shape", "to_tensor", "tolist"),
+    *("as_tensor", "asarray", "assign", "clone", "from_dlpack", "from_numpy", "is_complex", "is_floating_point"),
+    *("is_integer", "is_tensor", "numel", "rank", "shape", "to_tensor", "tolist"),
 ]
 
 
@@ -77,7 +77,7 @@ def tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool
     return to_tensor(data, dtype, device, not requires_grad)
 
 
-as_tensor = tensor
+as_tensor = asarray = tensor
 
 
 def from_numpy(ndarray: np.ndarray) -> Tensor:
@@ -89,6 +89,17 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
         [1, 2]
     """
     return to_tensor(ndarray)
+
+
+def from_dlpack(dlpack: Any) -> Tensor:
+    """A tensor with a copy of the data of any object that speaks DLPack.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.from_dlpack(np.array([1, 2])).tolist()
+        [1, 2]
+    """
+    return wrap(jnp.copy(jnp.from_dlpack(dlpack)))
 
 
 @op(name="assign")

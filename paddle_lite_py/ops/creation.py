@@ -14,20 +14,8 @@ from ..tensor import Tensor
 from .promote import numpy_dtype
 
 __all__ = [
-    *(
-        "arange",
-        "empty",
-        "empty_like",
-        "eye",
-        "full",
-        "full_like",
-        "linspace",
-        "logspace",
-        "ones",
-        "ones_like",
-        "zeros",
-    ),
-    "zeros_like",
+    *("arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "logspace", "ones", "ones_like"),
+    *("range", "zeros", "zeros_like"),
 ]
 
 SIZE = {"size": "shape"}
@@ -188,6 +176,20 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) ->
     dtype = dtypes.as_dtype(dtype) if dtype is not None else _range_dtype(start, end, step)
     first, last, by = [_number(v, "a bound of arange()") for v in (start, end, step)]
     return _arange(first, by, _range_length(first, last, by), dtype)
+
+
+@composite
+def range(start: Any, end: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
+    """Numbers from start to end, which is included if a step meets it; the default float unless a dtype is given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.range(0, 1, 0.5).tolist()
+        [0.0, 0.5, 1.0]
+    """
+    start, end = (0, start) if end is None else (start, end)
+    first, last, by = [_number(v, "a bound of range()") for v in (start, end, step)]
+    return _arange(first, by, math.floor((last - first) / by) + 1, float_dtype(dtype))
 
 
 def _range_dtype(*bounds: Any) -> dtypes.DType:

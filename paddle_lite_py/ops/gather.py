@@ -7,10 +7,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import op
+from ..op import composite, op
 from .promote import numpy_dtype
 
-__all__ = ["gather", "gather_nd", "index_sample", "index_select", "one_hot", "shard_index", "take", "take_along_axis"]
+__all__ = [
+    *("gather", "gather_nd", "index_sample", "index_select", "one_hot", "shard_index", "take", "take_along_axis"),
+    *("take_along_dim",),
+]
 
 
 def wrap_negative(index: Any, size: Any) -> Any:
@@ -94,6 +97,18 @@ def take_along_axis(arr: Any, indices: Any, /, axis: int, broadcast: bool = True
     if not broadcast:
         arr = crop_others(arr, indices.shape, axis)
     return jnp.take_along_axis(arr, indices, axis)
+
+
+@composite(methods=["take_along_dim"])
+def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
+    """Elements along an axis at indices that broadcast, or of the flattened tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.take_along_dim(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([3])).tolist()
+        [4]
+    """
+    return take(input, indices.flatten()) if dim is None else take_along_axis(input, indices, dim)
 
 
 def crop_others(x: Any, shape: tuple[Any, ...], axis: int) -> Any:

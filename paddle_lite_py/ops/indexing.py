@@ -59,8 +59,9 @@ def _plain(part: Any) -> Any:
     if part is None or part is Ellipsis or isinstance(part, slice | Tensor | bool):
         return part
     if isinstance(part, list | range | np.ndarray):
-        array = to_tensor(part) if len(np.shape(part)) and len(part) else Tensor(np.zeros(0, np.int64))
-        return array if np.ndim(part) else operator.index(part)
+        if isinstance(part, np.ndarray) and not part.ndim:
+            return operator.index(part.item())
+        return to_tensor(part) if len(part) else Tensor(np.zeros(0, np.int64))
     try:
         return operator.index(part)
     except TypeError:
@@ -155,7 +156,7 @@ def _box(x: Any, operands: list[Any], plan: Plan) -> Box:
     box, it, dim = Box([], [], []), iter(operands), 0
     for part in plan:
         kind = part[0]
-        operand = next(it) if kind in (AT, CUT, PICK, MASK) else None
+        operand: Any = next(it) if kind in (AT, CUT, PICK, MASK) else None
         for _ in range(0 if kind == NEW else part[1] if kind == MASK else 1):
             size, n, step = x.shape[dim], x.shape[dim], 1
             start: Any = 0

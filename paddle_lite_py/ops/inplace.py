@@ -7,7 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import INPLACE, composite, op
+from ..op import INPLACE, METHODS, composite, op
+from . import logic, math, unary  # noqa: F401  (whose in-place methods get other names here)
 from .creation import _full_like
 from .random import _bernoulli, _gaussian, _uniform
 
@@ -74,6 +75,15 @@ def _fill_diagonal(x: Any, value: Any, /, offset: int = 0, wrap: bool = False) -
     else:
         at = column - row == offset
     return jnp.where(at, jnp.asarray(value).astype(x.dtype), x)
+
+
+# Other names of in-place methods that the ops define.
+for _other, _name in {
+    **{"mul_": "multiply_", "sub_": "subtract_", "mod_": "remainder_", "floor_mod_": "remainder_", "clamp_": "clip_"},
+    **{"bitwise_invert_": "bitwise_not_", "gammaln_": "lgamma_"},
+}.items():
+    INPLACE[_other] = INPLACE[_name]
+    METHODS.append((_other, INPLACE[_name]))
 
 
 def __getattr__(name: str) -> Any:

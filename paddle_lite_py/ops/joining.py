@@ -16,19 +16,10 @@ from .manipulation import as_tuple
 from .promote import promote_all
 
 __all__ = [
-    *("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cat", "chunk"),
-    *(
-        "column_stack",
-        "combinations",
-        "concat",
-        "dsplit",
-        "dstack",
-        "hsplit",
-        "hstack",
-        "meshgrid",
-        "repeat_interleave",
-    ),
-    *("row_stack", "split", "stack", "tensor_split", "unbind", "unstack", "vsplit", "vstack"),
+    *("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cat"),
+    *("chunk", "column_stack", "combinations", "concat", "concatenate", "dsplit", "dstack", "hsplit", "hstack"),
+    *("meshgrid", "repeat_interleave", "row_stack", "split", "stack", "tensor_split", "unbind", "unstack"),
+    *("vsplit", "vstack"),
 ]
 
 LIST = {"tensors": "x", "dim": "axis"}
@@ -62,7 +53,7 @@ def _differs(a: Any, b: Any, axis: int) -> bool:
     return any(n != m for n, m in pairs if isinstance(n, int) and isinstance(m, int))
 
 
-cat = concat
+cat = concatenate = concat
 
 
 @op(methods=["stack"], aliases=LIST)

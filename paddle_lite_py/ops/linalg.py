@@ -12,8 +12,8 @@ from ..op import composite, op
 from .promote import promote, promote_all
 
 __all__ = [
-    *("addmm", "baddbmm", "bmm", "cross", "dot", "einsum", "inner", "kron", "matmul", "mm", "multi_dot", "mv", "outer"),
-    *("tensordot", "vander", "vecdot"),
+    *("addmm", "baddbmm", "bmm", "cross", "dot", "einsum", "ger", "inner", "kron", "matmul", "mm", "multi_dot"),
+    *("mv", "outer", "tensordot", "vander", "vecdot"),
 ]
 
 
@@ -135,7 +135,7 @@ def inner(x: Any, y: Any, /) -> Any:
     return jnp.inner(*promote(x, y))
 
 
-@op(methods=["outer"], aliases={"input": "x", "vec2": "y"})
+@op(methods=["outer", "ger"], aliases={"input": "x", "vec2": "y"})
 def outer(x: Any, y: Any, /) -> Any:
     """All products of an element of x and one of y, both flattened.
 
@@ -281,3 +281,6 @@ def vander(x: Any, /, n: int | None = None, increasing: bool = False) -> Any:
     power = jnp.arange(x.shape[0] if n is None else n)
     raised = jax.numpy.power(x[:, None], power.astype(x.dtype))
     return raised if increasing else raised[:, ::-1]
+
+
+ger = outer

@@ -157,7 +157,7 @@ def bitwise_not(x: Any, /) -> Any:
 bitwise_invert = bitwise_not
 
 
-@op(methods=["bitwise_left_shift"], operators=["__lshift__", "__rlshift__"], grad=False)
+@op(methods=["bitwise_left_shift"], inplace="bitwise_left_shift_", operators=["__lshift__", "__rlshift__"], grad=False)
 def bitwise_left_shift(x: Any, y: Any, /, is_arithmetic: bool = True) -> Any:
     """The bits of x moved y places to the left.
 
@@ -169,7 +169,9 @@ def bitwise_left_shift(x: Any, y: Any, /, is_arithmetic: bool = True) -> Any:
     return jnp.left_shift(*promote(x, y))
 
 
-@op(methods=["bitwise_right_shift"], operators=["__rshift__", "__rrshift__"], grad=False)
+@op(
+    methods=["bitwise_right_shift"], inplace="bitwise_right_shift_", operators=["__rshift__", "__rrshift__"], grad=False
+)
 def bitwise_right_shift(x: Any, y: Any, /, is_arithmetic: bool = True) -> Any:
     """The bits of x moved y places to the right.
 

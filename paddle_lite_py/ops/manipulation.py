@@ -15,20 +15,9 @@ from ..op import composite, op
 from .promote import natural, numpy_dtype
 
 __all__ = [
-    *("broadcast_shape", "broadcast_to", "cast", "expand", "expand_as", "flatten", "moveaxis", "permute", "repeat"),
-    *(
-        "reshape",
-        "squeeze",
-        "swapaxes",
-        "swapdims",
-        "t",
-        "tile",
-        "transpose",
-        "unflatten",
-        "unsqueeze",
-        "view",
-        "view_as",
-    ),
+    *("broadcast_shape", "broadcast_shapes", "broadcast_to", "cast", "expand", "expand_as", "flatten"),
+    *("moveaxis", "permute", "ravel", "repeat", "reshape", "squeeze", "swapaxes", "swapdims", "t", "tile"),
+    *("transpose", "unflatten", "unsqueeze", "view", "view_as"),
 ]
 
 INPUT = {"input": "x"}
@@ -83,6 +72,18 @@ def flatten(x: Any, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
         return x.reshape(1)
     start, stop = start_axis % x.ndim, stop_axis % x.ndim
     return x.reshape(*x.shape[:start], math.prod(x.shape[start : stop + 1]), *x.shape[stop + 1 :])
+
+
+@composite(methods=["ravel"], aliases={"x": "input"})
+def ravel(input: Any) -> Any:
+    """The elements as a vector.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.ravel(paddle.zeros([2, 3])).shape
+        [6]
+    """
+    return flatten(input)
 
 
 @op(methods=["unflatten"], aliases=INPUT_DIM)
@@ -251,6 +252,17 @@ def broadcast_shape(x_shape: Sequence[int], y_shape: Sequence[int]) -> list[int]
     """
     known = [tuple([builtins.abs(n) for n in s]) for s in (x_shape, y_shape)]
     return list(np.broadcast_shapes(*known))
+
+
+def broadcast_shapes(*shapes: Sequence[int]) -> list[int]:
+    """The shape that tensors of several shapes are broadcast to.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.broadcast_shapes([2, 1], [3], [1, 1])
+        [2, 3]
+    """
+    return list(np.broadcast_shapes(*map(tuple, shapes)))
 
 
 @op(methods=["tile"], aliases={"input": "x", "dims": "repeat_times"})

@@ -13,6 +13,7 @@ from ..op import METHODS
 from ..tensor import Tensor, wrap
 from .creation import full
 from .dynamic import is_eager
+from .joining import split
 from .manipulation import cast, transpose
 
 
@@ -165,6 +166,24 @@ def is_sparse(self: Tensor) -> bool:
     return False
 
 
+@_method
+def is_complex(self: Tensor) -> bool:
+    """True for the complex dtypes."""
+    return self.dtype.is_complex
+
+
+@_method
+def is_integer(self: Tensor) -> bool:
+    """True for the integer dtypes."""
+    return self.dtype.is_integer
+
+
+@_method
+def split_with_sizes(self: Tensor, split_sizes: list[int], dim: int = 0) -> list[Tensor]:
+    """Parts of given sizes along an axis."""
+    return split(self, split_sizes, dim)
+
+
 METHODS.extend([("is_selected_rows", is_sparse), ("is_dist", is_sparse), ("is_tensor", is_dense)])
 
 
@@ -187,12 +206,6 @@ def get_strides(self: Tensor) -> list[int]:
     for n in reversed(self.shape[1:]):
         out.append(out[-1] * n)
     return out[::-1] if self.ndim else []
-
-
-@_method
-def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """`length` slices along an axis, from `start` on."""
-    return self[(*[slice(None)] * (dim % self.ndim), slice(start, start + length))]  # type: ignore[index]
 
 
 METHODS.append(("stride", lambda self, dim=None: get_strides(self) if dim is None else get_strides(self)[dim]))

@@ -18,7 +18,7 @@ __all__ = ["gru_layer", "lstm_layer", "rnn_layer"]
 Array = Any
 
 
-@op(amp="white")
+@op(amp="white", loops=True)
 def lstm_layer(x: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, lengths: Any = None, /,
                reverse: bool = False) -> Any:  # fmt: skip
     """An LSTM over x [time, batch, input]; gates in the order input, forget, cell, output.
@@ -36,7 +36,7 @@ def lstm_layer(x: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b
     return _lstm(xi, h, c, w_hh.T, reverse)
 
 
-@op(amp="white")
+@op(amp="white", loops=True)
 def gru_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, lengths: Any = None, /,
               reverse: bool = False) -> Any:  # fmt: skip
     """A GRU over x [time, batch, input]; gates in the order reset, update, candidate. Returns outputs and the last h."""
@@ -44,7 +44,7 @@ def gru_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any 
     return _scan(_gru_step(w_hh.T, b_hh), xi, (h,), lengths, reverse)
 
 
-@op(amp="white")
+@op(amp="white", loops=True)
 def rnn_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, lengths: Any = None, /,
               activation: str = "tanh", reverse: bool = False) -> Any:  # fmt: skip
     """A plain recurrent layer over x [time, batch, input]: h = act(W x + U h + b). Returns outputs and the last h."""

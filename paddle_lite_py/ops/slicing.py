@@ -9,9 +9,11 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..op import op
+from ..op import composite, op
 
-__all__ = ["as_strided", "crop", "flip", "reverse", "roll", "rot90", "slice", "strided_slice", "unfold"]
+__all__ = [
+    *("as_strided", "crop", "flip", "narrow", "reverse", "roll", "rot90", "slice", "strided_slice", "unfold"),
+]
 
 
 @op(methods=["flip"], aliases={"input": "x", "dims": "axis"})
@@ -81,6 +83,19 @@ def _cut(x: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> Any:
     for a, start, end, step in zip(axes, starts, ends, strides, strict=True):
         index[a] = builtins.slice(start, None if step < 0 and end < -x.shape[a] else end, step)
     return x[tuple(index)]
+
+
+@composite(methods=["narrow"], aliases={"x": "input", "axis": "dim"})
+def narrow(input: Any, dim: int, start: int, length: int) -> Any:
+    """`length` slices along an axis, from `start` on.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.narrow(paddle.to_tensor([1, 2, 3]), 0, 1, 2).tolist()
+        [2, 3]
+    """
+    start = start + input.shape[dim] if isinstance(start, int) and start < 0 else start
+    return slice(input, [dim], [start], [start + length])
 
 
 @op(methods=["crop"])

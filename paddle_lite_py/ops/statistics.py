@@ -9,6 +9,7 @@ import numpy as np
 
 from ..op import composite, op
 from .dynamic import concrete, fresh, is_eager
+from .manipulation import as_tuple
 from .promote import axes, floating, is_inexact
 from .reduction import AXIS
 
@@ -88,17 +89,22 @@ def _middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 @op(name="_median_min")
 def _lower_middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
-    axis = tuple(range(x.ndim)) if axis is None else axis if isinstance(axis, tuple) else (axis,)
-    return _pick(x, axis, keepdim, lambda n: (n - 1) // 2)
+    return _pick(x, axis, keepdim, lambda flat: (flat.shape[-1] - 1) // 2)
 
 
-def _pick(x: Any, axis: tuple[int, ...], keepdim: bool, rank: Any) -> tuple[Any, Any]:
-    """The element of a rank in sorted order over axes, and its index."""
-    axis = tuple([a % x.ndim for a in axis])
+@op(name="_nanmedian_min")
+def _lower_middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
+    # NaN sorts last, so the numbers come first.
+    return _pick(x, axis, keepdim, lambda flat: jnp.maximum((jnp.sum(~jnp.isnan(flat), -1, keepdims=True) - 1) // 2, 0))
+
+
+def _pick(x: Any, axis: Any, keepdim: bool, rank: Any) -> tuple[Any, Any]:
+    """The element of a rank in sorted order over axes, and its index; `rank` is asked for the flattened axes."""
+    axis = tuple([a % x.ndim for a in (range(x.ndim) if axis is None else as_tuple(axis))])
     rest = [i for i in range(x.ndim) if i not in axis]
     flat = jnp.transpose(x, (*rest, *axis)).reshape(*[x.shape[i] for i in rest], -1)
-    k = rank(flat.shape[-1])
-    order = jnp.argsort(flat, axis=-1, stable=True)[..., k : k + 1]
+    k, order = rank(flat), jnp.argsort(flat, axis=-1, stable=True)
+    order = order[..., k : k + 1] if isinstance(k, int) else jnp.take_along_axis(order, k, -1)
     out = jnp.take_along_axis(flat, order, -1)
     shape = [1 if i in axis else n for i, n in enumerate(x.shape)] if keepdim else [x.shape[i] for i in rest]
     return out.reshape(shape), order.astype(jnp.int64).reshape(shape)
@@ -119,7 +125,7 @@ def kthvalue(x: Any, /, k: int, axis: int | None = None, keepdim: bool = False) 
     axis = -1 if axis is None else axis
     if not 1 <= k <= x.shape[axis]:
         raise ValueError(f"k is {k}; expected 1 to {x.shape[axis]}, the size of axis {axis}")
-    return _pick(x, (axis,), keepdim, lambda n: k - 1)
+    return _pick(x, axis, keepdim, lambda flat: k - 1)
 
 
 @op(methods=["mode"], aliases=AXIS)
@@ -171,16 +177,26 @@ def nanquantile(x: Any, /, q: Any, axis: Any = None, keepdim: bool = False, inte
     return jnp.nanquantile(x, jnp.asarray(q, x.dtype), axis=axes(axis), keepdims=keepdim, method=interpolation)
 
 
-@op(methods=["nanmedian"], aliases=AXIS)
-def nanmedian(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
-    """Median over axes of the elements that are not NaN.
+@op(name="_nanmedian")
+def _middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
+    return jnp.nanmedian(floating(x), axis=axes(axis), keepdims=keepdim)
+
+
+@composite(methods=["nanmedian"], aliases=AXIS)
+def nanmedian(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -> Any:
+    """Median over axes of the elements that are not NaN; arguments as for median().
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nanmedian(paddle.to_tensor([1.0, float("nan"), 3.0])).item()
         2.0
     """
-    return jnp.nanmedian(floating(x), axis=axes(axis), keepdims=keepdim)
+    if mode not in ("avg", "min"):
+        raise ValueError(f"nanmedian(): mode is {mode!r}; expected 'avg' or 'min'")
+    if mode == "avg":
+        return _middle_of_numbers(x, axis, keepdim)
+    out, index = _lower_middle_of_numbers(x, axis, keepdim)
+    return out if axis is None else (out, index)
 
 
 @op(name="cov")

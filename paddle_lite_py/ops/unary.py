@@ -97,7 +97,13 @@ abs = _keeping(
     "abs", jnp.abs, "Absolute value of each element", -2.5, "2.5000", operators=["__abs__"], also=["absolute"]
 )
 neg = _keeping(
-    "neg", lambda x: x if x.dtype == bool else -x, "Each element negated", 2.5, "-2.5000", operators=["__neg__"]
+    "neg",
+    lambda x: x if x.dtype == bool else -x,
+    "Each element negated",
+    2.5,
+    "-2.5000",
+    operators=["__neg__"],
+    also=["negative"],
 )
 square = _keeping("square", jnp.square, "Square of each element", 3.0, "9.0000")
 sign = _keeping("sign", jnp.sign, "-1, 0 or 1: the sign of each element", -2.5, "-1.0000")
@@ -243,7 +249,7 @@ def angle(x: Any, /) -> Any:
     return jnp.angle(floating(x))
 
 
-@op(methods=["as_real"], aliases=INPUT)
+@op(methods=["as_real", "view_as_real"], aliases=INPUT)
 def as_real(x: Any, /) -> Any:
     """A complex tensor as a real one with a last dimension of (real, imaginary).
 
@@ -255,7 +261,7 @@ def as_real(x: Any, /) -> Any:
     return jnp.stack([x.real, x.imag], -1)
 
 
-@op(methods=["as_complex"], aliases=INPUT)
+@op(methods=["as_complex", "view_as_complex"], aliases=INPUT)
 def as_complex(x: Any, /) -> Any:
     """A real tensor whose last dimension is (real, imaginary) as a complex one.
 
@@ -269,11 +275,14 @@ def as_complex(x: Any, /) -> Any:
     return jax.lax.complex(x[..., 0], x[..., 1])
 
 
+view_as_real, view_as_complex = as_real, as_complex
+
 __all__ = [
     *("abs", "absolute", "acos", "acosh", "angle", "arccos", "arccosh", "arcsin", "arcsinh", "arctan", "arctanh"),
-    *("as_complex", "as_real", "asin", "asinh", "atan", "atanh", "ceil", "conj", "cos", "cosh", "deg2rad", "digamma"),
-    *("erf", "erfinv", "exp", "expm1", "fix", "floor", "frac", "gammaln", "i0", "i0e", "i1", "i1e", "imag", "lgamma"),
-    *("log", "log10", "log1p", "log2", "logit", "multigammaln", "nan_to_num", "neg", "negative", "polygamma"),
-    *("positive", "rad2deg", "real", "reciprocal", "round", "rsqrt", "sgn", "sigmoid", "sign", "sin", "sinc", "sinh"),
-    *("sqrt", "square", "stanh", "tan", "tanh", "trunc"),
+    *("as_complex", "as_real", "asin", "asinh", "atan", "atanh", "ceil", "conj", "cos", "cosh", "deg2rad"),
+    *("digamma", "erf", "erfinv", "exp", "expm1", "fix", "floor", "frac", "gammaln", "i0", "i0e", "i1", "i1e"),
+    *("imag", "lgamma", "log", "log10", "log1p", "log2", "logit", "multigammaln", "nan_to_num", "neg"),
+    *("negative", "polygamma", "positive", "rad2deg", "real", "reciprocal", "round", "rsqrt", "sgn", "sigmoid"),
+    *("sign", "sin", "sinc", "sinh", "sqrt", "square", "stanh", "tan", "tanh", "trunc", "view_as_complex"),
+    *("view_as_real",),
 ]

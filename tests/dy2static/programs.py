@@ -57,7 +57,9 @@ class Writer:
         return self.pick(*NAMES, "1", "2", "-3", "7")
 
     def value(self) -> str:
-        shape = self.pick("{} + {}", "{} - {}", "({} * {}) % 11", "{}", "({1} if {2} else {0})", "(lambda v: v + {1})({0})")
+        shape = self.pick(
+            "{} + {}", "{} - {}", "({} * {}) % 11", "{}", "({1} if {2} else {0})", "(lambda v: v + {1})({0})"
+        )
         return shape.format(self.atom(), self.atom(), self.test(1))
 
     def test(self, depth: int = 0) -> str:

@@ -1,5 +1,8 @@
 """The conversion cache: shared by functions of one code, weak, and keyed by identity."""
 
+# Programs to convert are odd on purpose.
+# ruff: noqa: F841, SIM201, UP008, B007, B008, B012, B018, B023, C400, C402, C416, C420, E501, E731, S102, SIM102, SIM108, SIM114, UP028
+
 from __future__ import annotations
 
 import gc

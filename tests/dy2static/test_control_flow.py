@@ -1,10 +1,18 @@
 """Branches, loops and jumps: as Python, and staged."""
 
+# Programs to convert are odd on purpose.
+# ruff: noqa: F841, SIM201, UP008, B007, B008, B012, B018, B023, C400, C402, C416, C420, E501, E731, S102, SIM102, SIM108, SIM114, UP028
+
 from __future__ import annotations
+
+import types
 
 import pytest
 
+from dy2static import convert
+
 from .helpers import same, staged
+from .programs import compiled
 
 
 def if_else(x):
@@ -349,8 +357,7 @@ def match_patterns(x):
     return found
 
 
-FUNCTIONS = [value for value in list(globals().values()) if callable(value) and getattr(value, "__module__", "") == __name__
-             and not isinstance(value, type)]  # fmt: skip
+FUNCTIONS = [f for f in list(globals().values()) if isinstance(f, types.FunctionType) and f.__module__ == __name__]
 PLAIN_ONLY = {"raise_in_branch", "return_nothing", "finally_return", "try_except_else", "match_patterns", "with_return"}
 SETS = [(v,) for v in (-9, -4, -1, 0, 1, 2, 3, 5, 8, 30)]
 
@@ -363,3 +370,23 @@ def test_like_python(f):
 @pytest.mark.parametrize("f", [f for f in FUNCTIONS if f.__name__ not in PLAIN_ONLY], ids=lambda f: f.__name__)
 def test_staged(f):
     assert staged(f, *SETS)
+
+
+@pytest.mark.parametrize("returns", [False, True])
+def test_long_chains_stay_linear(returns):
+    if returns:
+        branches = "".join(f"    if x == {i}:\n        return {i}\n" for i in range(150))
+        text = f"def f(x):\n{branches}    return -1\n"
+    else:
+        branches = "".join(f"    {'el' if i else ''}if x == {i}:\n        y = {i}\n" for i in range(150))
+        text = f"def f(x):\n{branches}    else:\n        y = -1\n    return y\n"
+    f = compiled(text)
+    same(f, 0, 70, 149, 150)
+    staged(f, 0, 149, 150)
+    size = sum(len(code.co_code) for code in codes(convert(f).__code__))
+    assert size < 150 * 2000
+
+
+def codes(code):
+    """The code and all codes in it."""
+    return [code, *(c for const in code.co_consts if isinstance(const, types.CodeType) for c in codes(const))]

@@ -1,12 +1,15 @@
 """Expressions: values as Python gives them, each operand evaluated once, and staged where they must be."""
 
+# Programs to convert are odd on purpose.
+# ruff: noqa: F841, SIM201, UP008, B007, B008, B012, B018, B023, C400, C402, C416, C420, E501, E731, S102, SIM102, SIM108, SIM114, UP028
+
 from __future__ import annotations
 
 import itertools
 
 import pytest
 
-from dy2static import convert
+from dy2static import ConversionError, convert
 
 from .helpers import Logging, Staged, Toy, plain, same, staged
 from .programs import compiled
@@ -98,6 +101,40 @@ def test_staged_iterables_in_comprehensions():
     toy = Sets()
     assert plain(convert(staged_comprehensions, toy)(Staged(3))) == staged_comprehensions(3)
     assert toy.seen.count("for") == 2
+
+
+def filtered(x):
+    rows = [1, 2, 3, -1]
+    total = sum(v * x for v in rows if v > x) + sum((v for v in rows if v > 0 if v < x), 5)
+    return total, any(v == x for v in rows if v > x - 1), all(v > x for v in rows if v > x), list(v for v in rows if v)
+
+
+def test_staged_conditions_of_generator_expressions():
+    same(filtered, -2, 1, 2, 5)
+
+    class Folding(Toy):
+        def builtin(self, f):
+            if f is any:
+                return lambda values: any(map(plain, values))
+            return (lambda values: all(map(plain, values))) if f is all else super().builtin(f)
+
+    assert staged(filtered, -2, 1, 2, 5, runtime=Folding).count("if_exp") >= 4 * 2 * 4
+    with pytest.raises(
+        ConversionError, match=r"generator expression at test_expressions\.py:\d+ .* list comprehension"
+    ):
+        convert(lambda x: max(v for v in (1, 2) if v > x), Toy())(Staged(1))
+
+
+def test_endless_loops_are_not_unrolled_for_ever():
+    def f(x):
+        for i in itertools.count():
+            if i > x:
+                break
+        return i
+
+    same(f, 3)
+    with pytest.raises(ConversionError, match=r"has not ended after 10000 rounds: `for i in itertools.count\(\):`"):
+        convert(f, Toy())(Staged(3))
 
 
 def test_generator_expressions_are_lazy():

@@ -1,5 +1,8 @@
 """What can be converted, and what stays of it: signature, closure, globals, methods, third-party code."""
 
+# Programs to convert are odd on purpose.
+# ruff: noqa: F841, SIM201, UP008, B007, B008, B012, B018, B023, C400, C402, C416, C420, E501, E731, S102, SIM102, SIM108, SIM114, UP028
+
 from __future__ import annotations
 
 import asyncio
@@ -37,7 +40,15 @@ def signature(a, /, b=2, *args: int, c, d: str = "d", **kwargs) -> int:
 def test_signature_stays():
     g = convert(signature)
     assert inspect.signature(g) == inspect.signature(signature)
-    for name in ("__name__", "__qualname__", "__doc__", "__module__", "__defaults__", "__kwdefaults__", "__annotations__"):
+    for name in (
+        "__name__",
+        "__qualname__",
+        "__doc__",
+        "__module__",
+        "__defaults__",
+        "__kwdefaults__",
+        "__annotations__",
+    ):
         assert getattr(g, name) == getattr(signature, name), name
     assert g(3, 1, 4, 5, c=6, e=7) == (3, (4, 5), 6, "d", {"e": 7})
     assert g(1, c=0) == 2
@@ -68,12 +79,13 @@ def test_functions_of_one_code_share_it_and_keep_their_cells():
 
 
 def test_lambdas():
-    fs = (lambda x: x + 1 if x > 0 else x - 1), (lambda y: y * 2 if y > 0 else -y); h = lambda x: [v for v in range(x) if v > 1]  # noqa: E501, E702, E731
+    fs = (lambda x: x + 1 if x > 0 else x - 1), (lambda y: y * 2 if y > 0 else -y)
+    h = lambda x: [v for v in range(x) if v > 1]  # noqa: E501, E702, E731
     for f in (*fs, h):
         same(f, 3, -3)
         assert convert(f).__name__ == "<lambda>"
     assert staged(fs[0], 3, -3) and staged(fs[1], 3, -3)
-    nested = lambda x: (lambda y: (y if y > x else x))  # noqa: E731
+    nested = lambda x: lambda y: y if y > x else x  # noqa: E731
     assert convert(nested)(2)(5) == 5 and convert(nested(2))(1) == 2
 
 

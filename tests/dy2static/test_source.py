@@ -1,5 +1,8 @@
 """Where functions come from, and where converted code says it is."""
 
+# Programs to convert are odd on purpose.
+# ruff: noqa: F841, SIM201, UP008, B007, B008, B012, B018, B023, C400, C402, C416, C420, E501, E731, S102, SIM102, SIM108, SIM114, UP028
+
 from __future__ import annotations
 
 import bdb
@@ -188,11 +191,7 @@ def test_runtime_is_told_the_place():
     def f(x):
         if x > 0:
             x = x + 1
-        return (
-            x
-            if x > 3
-            else -x
-        )
+        return x if x > 3 else -x
 
     convert(f, Asking())(Staged(1))
     assert places == [(f.__code__.co_firstlineno + 1, "f", "if x > 0:")]

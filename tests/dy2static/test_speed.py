@@ -1,7 +1,11 @@
 """Speed, with wide margins: shared machines are slow at times. `python -m tests.dy2static.test_speed` prints figures."""
 
+# Programs to convert are odd on purpose.
+# ruff: noqa: F841, SIM201, UP008, B007, B008, B012, B018, B023, C400, C402, C416, C420, E501, E731, S102, SIM102, SIM108, SIM114, UP028
+
 from __future__ import annotations
 
+import math
 import time
 
 from dy2static import Runtime, convert
@@ -56,10 +60,11 @@ def helper(x, y):
     return y * 2
 
 
-def calls(n):
+def calls(rows):
     total = 0
-    for i in range(n):
-        total = total + helper(i, 3) + len((1, 2))
+    for row in rows:
+        if len(row) > 2:
+            total += helper(sum(row), max(row)) + math.sqrt(row[0])
     return total
 
 
@@ -90,7 +95,12 @@ def conversion():
     return min(best(convert, f, runtime, rounds=1, repeat=1) for runtime in (Runtime(), Runtime(), Runtime())) / 1e3
 
 
-CASES = [(collatz, 27), (search, list(range(1, 1000, 7))), (calls, 50), (chained, 4)]
+CASES = [
+    (collatz, 27),
+    (search, list(range(1, 1000, 7))),
+    (calls, [[i, i + 1, i + 2, 7] for i in range(50)]),
+    (chained, 4),
+]
 
 
 def test_converting_is_fast():
@@ -99,7 +109,7 @@ def test_converting_is_fast():
 
 def test_python_values_run_at_about_plain_speed():
     for f, arg in CASES:
-        assert best(convert(f), arg) < 5 * best(f, arg), f.__name__
+        assert best(convert(f), arg) < 6 * best(f, arg), f.__name__
 
 
 if __name__ == "__main__":

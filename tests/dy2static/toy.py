@@ -45,7 +45,8 @@ def _method(function: Any, swap: bool) -> Any:
     return method
 
 
-for _name in "add sub mul truediv floordiv mod pow and or xor lt le gt ge eq ne neg pos abs invert".split():
+_METHODS = "add sub mul truediv floordiv mod pow and or xor lt le gt ge eq ne neg pos abs invert"
+for _name in _METHODS.split():
     _function = getattr(operator, {"and": "and_", "or": "or_"}.get(_name, _name))
     setattr(Staged, f"__{_name}__", _method(_function, False))
     setattr(Staged, f"__r{_name}__", _method(_function, True))

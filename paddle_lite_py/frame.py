@@ -1,0 +1,109 @@
+"""A block under construction, and the log of the state that it changes."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from .program import Block, Value
+
+
+class Write(NamedTuple):
+    """A piece of state that was replaced: an attribute of an object, or an item of a container."""
+
+    owner: Any
+    key: Any
+    before: Any
+    is_item: bool = False
+
+    def get(self) -> Any:
+        """What it holds now; MISSING if nothing."""
+        return item(self.owner, self.key) if self.is_item else getattr(self.owner, self.key, MISSING)
+
+    def put(self, value: Any) -> None:
+        """Make it hold `value`; MISSING removes it."""
+        if self.is_item and value is MISSING:
+            del self.owner[self.key]
+        elif self.is_item:
+            self.owner[self.key] = value
+        elif value is not MISSING:
+            setattr(self.owner, self.key, value)
+        elif self.key in getattr(self.owner, "__dict__", {}):
+            delattr(self.owner, self.key)
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "<missing>"
+
+
+MISSING = _Missing()
+
+
+def item(container: Any, key: Any) -> Any:
+    """An item, or MISSING."""
+    try:
+        return container[key]
+    except (KeyError, IndexError):
+        return MISSING
+
+
+def attribute(obj: Any, name: str) -> Any:
+    """What an object itself holds under a name; MISSING if it comes from the class."""
+    held = getattr(obj, "__dict__", {})
+    if name in held:
+        return held[name]
+    return MISSING if any(name in vars(c) for c in type(obj).__mro__) else getattr(obj, name, MISSING)
+
+
+Key = tuple[int, Any, bool]
+
+
+class Frame:
+    """A block under construction."""
+
+    def __init__(self, parent: Frame | None = None) -> None:
+        self.parent = parent
+        self.block = Block([], [], [])
+        self.closed = False
+        self.lifted: dict[Value, Value] = {}  # value of an outer frame -> input of this one
+        self.origins: dict[Value, Value] = {}  # the reverse
+        self.operands: list[Value] = []  # the outer value of each lifted input
+        self.leaves: dict[Value, Any] = {}  # values whose gradient accumulates in a handle
+        self.log: dict[Key, Write] = {}
+        self.detached: dict[Value, Value] = {}
+        self.known_true: set[Value] = set()  # conditions that hold wherever this block runs
+
+    def inside(self, frame: Frame) -> bool:
+        """True if `frame` is this one or encloses it."""
+        here: Frame | None = self
+        while here is not None and here is not frame:
+            here = here.parent
+        return here is frame
+
+    def new_input(self, spec: Any, requires_grad: bool = False) -> Value:
+        """Add an input."""
+        value = Value(spec.shape, spec.dtype, self, requires_grad)
+        self.block.inputs.append(value)
+        return value
+
+    def undo(self) -> dict[Key, tuple[Write, Any]]:
+        """Give every written piece of state its old value back; returns what was written."""
+        written = {key: (w, w.get()) for key, w in self.log.items()}
+        for w in reversed(self.log.values()):
+            w.put(w.before)
+        self.log = {}
+        return written
+
+
+def origin(value: Value) -> Value:
+    """The value that an input of an inner frame stands for."""
+    while value.frame is not None and value in value.frame.origins:
+        value = value.frame.origins[value]
+    return value
+
+
+class Capture(NamedTuple):
+    """A tensor from outside that a program reads: its handle, and the input that stands for it."""
+
+    handle: Any
+    value: Value

@@ -1,0 +1,5 @@
+"""The static graph's front door."""
+
+from .input_spec import InputSpec
+
+__all__ = ["InputSpec"]

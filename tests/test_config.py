@@ -1,0 +1,46 @@
+"""The persistent compilation cache: where it is, how it is switched off, and that it stays within its limit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from paddle_lite_py import config
+
+
+def test_the_folder_is_one_for_each_jaxlib_and_cpu(monkeypatch, tmp_path):
+    monkeypatch.setenv(config.CACHE_VARIABLE, str(tmp_path))
+    folder = config.cache_dir()
+    assert folder.parent == tmp_path and folder.name.startswith("jaxlib-")
+    monkeypatch.setattr(config, "cpu_features", lambda: "another CPU")
+    assert config.cache_dir() != folder
+
+
+@pytest.mark.parametrize("value", ["", "0", "off", "None"])
+def test_it_can_be_switched_off(monkeypatch, value):
+    monkeypatch.setenv(config.CACHE_VARIABLE, value)
+    assert config.cache_dir() is None
+
+
+def test_the_oldest_entries_go_first(tmp_path):
+    for age, name in enumerate(["new", "middle", "old"]):
+        path = tmp_path / name
+        path.write_bytes(b"x" * 100)
+        os.utime(path, (1000 - age, 1000 - age))
+    config.prune(tmp_path, limit=150)
+    assert [p.name for p in tmp_path.iterdir()] == ["new"]
+
+
+def test_a_second_process_compiles_nothing_new(tmp_path):
+    code = "import paddle_lite_py as paddle; paddle.tanh(paddle.ones([2, 3])).numpy()"
+    environment = os.environ | {config.CACHE_VARIABLE: str(tmp_path)}
+
+    def entries() -> set[str]:
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True)
+        return {p.name for p in tmp_path.rglob("*-cache")}
+
+    first = entries()
+    assert first and entries() == first
