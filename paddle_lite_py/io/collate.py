@@ -34,15 +34,21 @@ def default_collate_fn(batch: list[Any]) -> Any:
         return {key: default_collate_fn([sample[key] for sample in batch]) for key in first}
     if isinstance(first, tuple | list):
         if len({len(sample) for sample in batch}) > 1:
-            raise ValueError(f"the samples of a batch have {sorted({len(s) for s in batch})} fields; expected the same number")
+            raise ValueError(
+                f"the samples of a batch have {sorted({len(s) for s in batch})} fields; expected the same number"
+            )
         return [default_collate_fn(list(field)) for field in zip(*batch, strict=True)]
-    raise TypeError(f"a sample holds a {type(first).__name__}, which cannot be batched; give the DataLoader a collate_fn")
+    raise TypeError(
+        f"a sample holds a {type(first).__name__}, which cannot be batched; give the DataLoader a collate_fn"
+    )
 
 
 def _stack(arrays: list[Any]) -> np.ndarray:
     shapes = {a.shape for a in arrays}
     if len(shapes) > 1:
-        raise ValueError(f"the samples of a batch have the shapes {sorted(shapes)}; expected one: pad them, or give a collate_fn")
+        raise ValueError(
+            f"the samples of a batch have the shapes {sorted(shapes)}; expected one: pad them, or give a collate_fn"
+        )
     return np.stack(arrays)
 
 

@@ -63,8 +63,8 @@ class DataLoader:
     ) -> None:
         if num_workers < 0 or timeout < 0 or prefetch_factor < 1:
             raise ValueError(
-                f"DataLoader: num_workers {num_workers}, timeout {timeout} and prefetch_factor {prefetch_factor} must be "
-                "at least 0, 0 and 1"
+                f"DataLoader: num_workers {num_workers}, timeout {timeout} and prefetch_factor {prefetch_factor} "
+                "must be at least 0, 0 and 1"
             )
         self.dataset, self.num_workers, self.prefetch_factor = dataset, num_workers, prefetch_factor
         self.timeout, self.worker_init_fn = timeout, worker_init_fn
@@ -76,19 +76,25 @@ class DataLoader:
     def _sampler(self, given: Any, shuffle: bool) -> Any:
         stream = isinstance(self.dataset, IterableDataset)
         if stream and (shuffle or given is not None):
-            raise ValueError("DataLoader: an IterableDataset is taken in its own order; shuffle and batch_sampler do not go with it")
+            raise ValueError(
+                "DataLoader: an IterableDataset is taken in its own order; shuffle and batch_sampler do not go with it"
+            )
         if given is not None:
             if self.batch_size != 1 or shuffle or self.drop_last:
                 raise ValueError("DataLoader: batch_size, shuffle and drop_last do not go with a batch_sampler")
             self.batch_size = None
             return given
         if self.batch_size is not None and (not isinstance(self.batch_size, int) or self.batch_size < 1):
-            raise ValueError(f"DataLoader: batch_size is {self.batch_size!r}; expected an integer of at least 1, or None")
+            raise ValueError(
+                f"DataLoader: batch_size is {self.batch_size!r}; expected an integer of at least 1, or None"
+            )
         if stream:
             return None
         if not hasattr(self.dataset, "__getitem__") or not hasattr(self.dataset, "__len__"):
-            raise TypeError(f"DataLoader: dataset is a {type(self.dataset).__name__}; expected something with __getitem__ and __len__")
-        return BatchSampler(dataset=self.dataset, batch_size=self.batch_size or 1, shuffle=shuffle, drop_last=self.drop_last)
+            raise TypeError(f"DataLoader: dataset is a {type(self.dataset).__name__}; it needs __getitem__ and __len__")
+        return BatchSampler(
+            dataset=self.dataset, batch_size=self.batch_size or 1, shuffle=shuffle, drop_last=self.drop_last
+        )
 
     def __len__(self) -> int:
         if self.batch_sampler is None:

@@ -79,7 +79,9 @@ class ComposeDataset(Dataset):
     def __init__(self, datasets: Sequence[Dataset]) -> None:
         self.datasets = list(datasets)
         if not self.datasets or len({len(d) for d in self.datasets}) > 1:
-            raise ValueError(f"ComposeDataset: data sets of one length are expected, got {[len(d) for d in self.datasets]}")
+            raise ValueError(
+                f"ComposeDataset: data sets of one length are expected, got {[len(d) for d in self.datasets]}"
+            )
 
     def __getitem__(self, index: int) -> tuple[Any, ...]:
         samples = [d[index] for d in self.datasets]
@@ -158,7 +160,9 @@ def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | 
     total = len(dataset)
     sizes = _sizes(lengths, total) if math.isclose(sum(lengths), 1) and sum(lengths) <= 1 + 1e-9 else list(lengths)
     if sum(sizes) != total:
-        raise ValueError(f"random_split: the lengths {list(lengths)} add up to {sum(lengths)}; the data set has {total} samples")
+        raise ValueError(
+            f"random_split: the lengths {list(lengths)} add up to {sum(lengths)}; the data set has {total} samples"
+        )
     order = permutation(total, generator)
     ends = list(itertools.accumulate(sizes))
     return [Subset(dataset, order[end - int(n) : end]) for end, n in zip(map(int, ends), sizes, strict=True)]

@@ -51,7 +51,9 @@ class RandomSampler(Sampler):
     ) -> None:
         super().__init__(data_source)
         if num_samples is not None and (num_samples <= 0 or not (replacement or num_samples <= len(data_source))):
-            raise ValueError(f"RandomSampler: num_samples is {num_samples}; expected 1 to {len(data_source)}, or replacement=True")
+            raise ValueError(
+                f"RandomSampler: num_samples is {num_samples}; expected 1 to {len(data_source)}, or replacement=True"
+            )
         self.replacement, self.generator, self._num_samples = replacement, generator, num_samples
 
     @property
@@ -98,7 +100,9 @@ class WeightedRandomSampler(Sampler):
         if found.ndim != 1 or (found < 0).any() or not found.sum():
             raise ValueError("WeightedRandomSampler: weights must be a row of numbers of at least 0, not all 0")
         if not replacement and num_samples > np.count_nonzero(found):
-            raise ValueError(f"WeightedRandomSampler: {num_samples} samples without replacement of {np.count_nonzero(found)} weights")
+            raise ValueError(
+                f"WeightedRandomSampler: {num_samples} samples without replacement of {np.count_nonzero(found)} weights"
+            )
         self.weights, self.num_samples, self.replacement = found, num_samples, replacement
 
     def __iter__(self) -> Iterator[int]:
@@ -203,7 +207,11 @@ class DistributedBatchSampler(BatchSampler):
         step = self.batch_size * self.nranks
         left = len(order) % step
         share, whole = left // self.nranks, len(order) - left
-        own = [i for start in range(self.local_rank * self.batch_size, whole, step) for i in order[start : start + self.batch_size]]
+        own = [
+            i
+            for start in range(self.local_rank * self.batch_size, whole, step)
+            for i in order[start : start + self.batch_size]
+        ]
         return own + order[whole:][self.local_rank * share : (self.local_rank + 1) * share]
 
     def set_epoch(self, epoch: int) -> None:

@@ -17,7 +17,7 @@ def _host(x: Any) -> np.ndarray:
 
 
 class Metric:
-    """Base of metrics: compute() runs on tensors for each batch, update() collects its results, accumulate() sums up."""
+    """Base of metrics: compute() works on the tensors of a batch, update() collects what it returned."""
 
     def name(self) -> Any:
         """Name, or names of several values."""
@@ -91,6 +91,8 @@ class Accuracy(Metric):
         self.maxk = max(self.topk)
         base = name or "acc"
         self._names = [base] if self.maxk == 1 else [f"{base}_top{k}" for k in self.topk]
+        self.total: list[float] = []
+        self.count: list[int] = []
         self.reset()
 
     def compute(self, pred: Any, label: Any, *args: Any) -> Tensor:
