@@ -54,9 +54,8 @@ class BoundOp:
         return self.jitted(*args)
 
     def __repr__(self) -> str:
-        return (
-            f"{self.op.name}({', '.join(f'{k}={v!r}' for k, v in zip(self.op.attr_names, self.attrs, strict=False))})"
-        )
+        attrs = zip(self.op.attr_names, self.attrs, strict=False)
+        return f"{self.op.name}({', '.join(f'{k}={v!r}' for k, v in attrs)})"
 
     def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
         """Gradients of the masked arguments; an absent cotangent (None) is zero. Called while JAX traces."""
@@ -216,9 +215,7 @@ def freeze(value: Any, name: str = "attribute") -> Any:
         return value
     if isinstance(value, list | tuple):
         return tuple([freeze(v, name) for v in value])
-    if isinstance(value, np.generic):
-        return value.item()
-    if isinstance(value, np.ndarray):
+    if isinstance(value, np.ndarray | np.generic):
         return freeze(value.tolist(), name)
     if hasattr(value, "_static_value"):
         return freeze(value._static_value(name), name)
@@ -305,14 +302,14 @@ def composite(
     if fn is None:
         names: dict[str, Any] = {"methods": methods, "operators": operators, "inplace": inplace}
         return functools.partial(composite, **names, aliases=aliases, variadic=variadic, reshapes=reshapes)
-    aliases = {"name": "", **(aliases or {})}
-    return _install(fn, _accepting(fn, aliases, variadic), methods, operators, inplace, reshapes)
+    return _install(
+        fn, _accepting(fn, {"name": "", **(aliases or {})}, variadic), methods, operators, inplace, reshapes
+    )
 
 
 # (method name, function of self): installed on Tensor by the tensor module.
-METHODS: list[tuple[str, Callable[..., Any]]] = []
-# The in-place methods by name; they are functions of the public namespace as well.
-INPLACE: dict[str, Callable[..., Any]] = {}
+METHODS: list[tuple[str, Function]] = []
+INPLACE: dict[str, Function] = {}  # the in-place methods by name: functions of the public namespace as well
 
 
 def _install(
@@ -356,12 +353,12 @@ def _public(made: Op) -> Callable[..., Any]:
     for p in params:
         if p.kind is p.KEYWORD_ONLY and "*" not in heads:
             heads.append("*")
-        if p.default is p.empty:
-            heads.append(p.name)
-        else:
-            env[f"_d_{p.name}"] = p.default
-            heads.append(f"{p.name}=_d_{p.name}")
+        env[f"_d_{p.name}"] = p.default
+        heads.append(p.name if p.default is p.empty else f"{p.name}=_d_{p.name}")
     tensors = _tuple([p.name for p in made.tensor_params])
+    # A shape mostly comes as a list, which no cache key may hold.
+    listed = {p.name for p in made.attr_params if str(p.annotation).startswith("Sequence")}
+    attrs = _tuple([f"tuple({n}) if {n}.__class__ is list else {n}" if n in listed else n for n in made.attr_names])
     run = "run_random" if made.random else "run"
     if made.bare is not None:
         body = f"_state.interpreter.{run}(_bare, {tensors})"
@@ -370,16 +367,15 @@ def _public(made: Op) -> Callable[..., Any]:
         defaults = tuple([p.default for p in made.attr_params])
         env["_bare"] = made.bind(defaults)
         same = " and ".join(f"{n} is _d_{n}" for n in made.attr_names)
-        body = f"_state.interpreter.{run}(_bare if {same} else _op.bind({_tuple(made.attr_names)}), {tensors})"
+        body = f"_state.interpreter.{run}(_bare if {same} else _op.bind({attrs}), {tensors})"
     elif made.simple:
-        body = f"_state.interpreter.{run}(_op.bind({_tuple(made.attr_names)}), {tensors})"
+        body = f"_state.interpreter.{run}(_op.bind({attrs}), {tensors})"
     else:
-        body = f"_op.apply({tensors}, {_tuple(made.attr_names)})"
+        body = f"_op.apply({tensors}, {attrs})"
     source = f"def {made.name}({', '.join([*heads, 'name=None'])}):\n    return {body}"
     exec(compile(source, f"{PACKAGE_DIR}<{made.name}>", "exec"), env)
     public = env[made.name]
-    public.__doc__, public.__module__ = made.fn.__doc__, made.fn.__module__
-    public.__op__ = made
+    public.__doc__, public.__module__, public.__op__ = made.fn.__doc__, made.fn.__module__, made
     return public
 
 

@@ -176,6 +176,8 @@ def dsplit(x: Any, num_or_indices: Any) -> list[Any]:
 
 @op(name="_unstack")
 def _unstack(x: Any, /, axis: int) -> Any:
+    if not isinstance(x.shape[axis], int):
+        raise ValueError(f"the size of axis {axis} is not known, so its slices cannot be listed; loop over the tensor")
     return tuple([jax.lax.index_in_dim(x, i, axis, keepdims=False) for i in range(x.shape[axis])])
 
 

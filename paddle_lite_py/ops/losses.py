@@ -9,7 +9,24 @@ import jax.numpy as jnp
 
 from ..op import op
 
-__all__ = ["cross_entropy", "l1_loss", "mse_loss", "square_error_cost"]
+__all__ = [
+    "binary_cross_entropy",
+    "binary_cross_entropy_with_logits",
+    "cosine_similarity",
+    "cross_entropy",
+    "kl_div",
+    "l1_loss",
+    "label_smooth",
+    "log_loss",
+    "margin_ranking_loss",
+    "mse_loss",
+    "nll_loss",
+    "sigmoid_focal_loss",
+    "smooth_l1_loss",
+    "soft_margin_loss",
+    "softmax_with_cross_entropy",
+    "square_error_cost",
+]
 
 
 def reduce(loss: Any, reduction: str) -> Any:
@@ -92,3 +109,141 @@ def l1_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
 def square_error_cost(input: Any, label: Any, /) -> Any:
     """Squared difference of each element."""
     return jnp.square(input - label)
+
+
+def _op_fn(fn: Any) -> Any:
+    """The generated function of an op, whose signature type checkers do not know."""
+    return fn
+
+
+def _weighted(loss: Any, weight: Any) -> Any:
+    return loss if weight is None else loss * weight
+
+
+@op(name="binary_cross_entropy", amp="black")
+def _bce(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -> Any:
+    x = jnp.clip(x, 1e-12, 1 - 1e-7 if x.dtype == jnp.float32 else 1.0)
+    return reduce(_weighted(-(label * jnp.log(x) + (1 - label) * jnp.log1p(-x)), weight), reduction)
+
+
+def binary_cross_entropy(input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: Any = None) -> Any:
+    """Cross entropy of probabilities against labels between 0 and 1."""
+    return _op_fn(_bce)(input, label, weight, reduction=reduction)
+
+
+@op(name="binary_cross_entropy_with_logits", amp="black")
+def _bce_logits(x: Any, label: Any, weight: Any = None, pos_weight: Any = None, /, *, reduction: str) -> Any:
+    factor = 1 if pos_weight is None else (pos_weight - 1) * label + 1
+    loss = (1 - label) * x + factor * jax.nn.softplus(-x)
+    return reduce(_weighted(loss, weight), reduction)
+
+
+def binary_cross_entropy_with_logits(
+    logit: Any, label: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None, name: Any = None
+) -> Any:
+    """Cross entropy of logits against labels between 0 and 1."""
+    return _op_fn(_bce_logits)(logit, label, weight, pos_weight, reduction=reduction)
+
+
+@op(name="nll_loss", amp="black")
+def _nll(x: Any, label: Any, weight: Any = None, /, *, ignore_index: int, reduction: str) -> Any:
+    keep = label != ignore_index
+    ids = jnp.where(keep, label, 0)
+    loss = -jnp.squeeze(jnp.take_along_axis(x, jnp.expand_dims(ids, 1), 1), 1)
+    w = keep.astype(x.dtype) if weight is None else jnp.where(keep, jnp.take(weight, ids), 0)
+    loss = loss * w
+    return jnp.sum(loss) / jnp.sum(w) if reduction == "mean" else reduce(loss, reduction)
+
+
+def nll_loss(
+    input: Any, label: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", name: Any = None
+) -> Any:
+    """Negative log likelihood of class ids under log probabilities [batch, classes, ...]."""
+    return _op_fn(_nll)(input, label, weight, ignore_index=ignore_index, reduction=reduction)
+
+
+@op
+def kl_div(input: Any, label: Any, /, reduction: str = "mean", log_target: bool = False) -> Any:
+    """Kullback-Leibler divergence of `label` from exp(input)."""
+    loss = jnp.exp(label) * (label - input) if log_target else jax.scipy.special.xlogy(label, label) - label * input
+    return jnp.sum(loss) / input.shape[0] if reduction == "batchmean" else reduce(loss, reduction)
+
+
+@op
+def smooth_l1_loss(input: Any, label: Any, /, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True) -> Any:
+    """Squared difference where it is small, absolute difference elsewhere."""
+    d = jnp.abs(input - label)
+    loss = jnp.where(d < delta, 0.5 * d * d, delta * d - 0.5 * delta * delta)
+    return reduce(loss if is_huber else loss / delta, reduction)
+
+
+@op
+def log_loss(input: Any, label: Any, /, epsilon: float = 0.0001) -> Any:
+    """-label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon)."""
+    return -label * jnp.log(input + epsilon) - (1 - label) * jnp.log(1 - input + epsilon)
+
+
+@op
+def margin_ranking_loss(input: Any, other: Any, label: Any, /, margin: float = 0.0, reduction: str = "mean") -> Any:
+    """max(0, -label * (input - other) + margin)."""
+    return reduce(jnp.maximum(-label * (input - other) + margin, 0), reduction)
+
+
+@op
+def soft_margin_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
+    """log(1 + exp(-label * input))."""
+    return reduce(jax.nn.softplus(-label * input), reduction)
+
+
+@op
+def cosine_similarity(x1: Any, x2: Any, /, axis: int = 1, eps: float = 1e-8) -> Any:
+    """Cosine of the angle between x1 and x2 along an axis."""
+    norms = jnp.sqrt(jnp.sum(x1 * x1, axis) * jnp.sum(x2 * x2, axis))
+    return jnp.sum(x1 * x2, axis) / jnp.maximum(norms, eps)
+
+
+@op(name="sigmoid_focal_loss", amp="black")
+def _focal(logit: Any, label: Any, normalizer: Any = None, /, *, alpha: float, gamma: float, reduction: str) -> Any:
+    p = jax.nn.sigmoid(logit)
+    ce = (1 - label) * logit + jax.nn.softplus(-logit)
+    loss = ce * (1 - (p * label + (1 - p) * (1 - label))) ** gamma
+    loss = (alpha * label + (1 - alpha) * (1 - label)) * loss
+    return reduce(loss if normalizer is None else loss / normalizer, reduction)
+
+
+def sigmoid_focal_loss(
+    logit: Any,
+    label: Any,
+    normalizer: Any = None,
+    alpha: float = 0.25,
+    gamma: float = 2.0,
+    reduction: str = "sum",
+    name: Any = None,
+) -> Any:
+    """Focal loss (Lin et al., 2017): cross entropy with the easy examples weighed down."""
+    return _op_fn(_focal)(logit, label, normalizer, alpha=alpha, gamma=gamma, reduction=reduction)
+
+
+@op
+def label_smooth(label: Any, prior_dist: Any = None, /, epsilon: float = 0.1) -> Any:
+    """(1 - epsilon) * label + epsilon * prior, uniform by default."""
+    prior = 1 / label.shape[-1] if prior_dist is None else prior_dist
+    return (1 - epsilon) * label + epsilon * prior
+
+
+def softmax_with_cross_entropy(
+    logits: Any,
+    label: Any,
+    soft_label: bool = False,
+    ignore_index: int = -100,
+    numeric_stable_mode: bool = True,
+    return_softmax: bool = False,
+    axis: int = -1,
+) -> Any:
+    """Cross entropy of logits an element, with the class axis kept; and the softmax too if asked for."""
+    from .activation import softmax
+
+    loss = cross_entropy(logits, label, ignore_index=ignore_index, reduction="none", soft_label=soft_label, axis=axis)
+    if loss.ndim < logits.ndim:
+        loss = loss.unsqueeze(axis)
+    return (loss, softmax(logits, axis=axis)) if return_softmax else loss

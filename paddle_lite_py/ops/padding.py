@@ -1,0 +1,180 @@
+"""Padding and resizing."""
+
+from __future__ import annotations
+
+import itertools
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..op import op
+
+__all__ = ["interpolate", "pad", "pixel_shuffle", "upsample"]
+
+_MODES = {"constant": "constant", "reflect": "reflect", "replicate": "edge", "circular": "wrap"}
+
+
+@op(name="pad")
+def _pad(x: Any, /, widths: Any, mode: str, value: float) -> Any:
+    if mode == "constant":
+        return jnp.pad(x, widths, constant_values=jnp.asarray(value, x.dtype))
+    return jnp.pad(x, widths, mode=_MODES[mode])
+
+
+def pad(
+    x: Any,
+    pad: Any,
+    mode: str = "constant",
+    value: float = 0.0,
+    data_format: str = "NCHW",
+    pad_from_left_axis: bool = True,
+    name: Any = None,
+) -> Any:
+    """Pad x.
+
+    Arguments:
+        pad: a number for each side of every axis, from the first axis on; or for the spatial axes only, from the last
+            axis back: [left, right, top, bottom] for images.
+        mode: "constant", "reflect", "replicate" or "circular".
+
+    Raises:
+        ValueError: if mode is none of these, or pad has another length.
+    """
+    if mode not in _MODES:
+        raise ValueError(f"pad: mode is {mode!r}; expected one of {', '.join(_MODES)}")
+    spatial = x.ndim - 2
+    given = [pad] * (2 * spatial) if isinstance(pad, int) else [int(p) for p in pad]
+    pairs = list(itertools.batched(given, 2)) if hasattr(itertools, "batched") else list(zip(given[::2], given[1::2]))
+    if len(given) == 2 * x.ndim and (mode == "constant" or x.ndim != spatial):
+        widths = pairs if pad_from_left_axis else pairs[::-1]
+    elif len(given) == 2 * spatial:
+        last = data_format.startswith("NC")
+        widths = [(0, 0), (0, 0), *pairs[::-1]] if last else [(0, 0), *pairs[::-1], (0, 0)]
+    else:
+        raise ValueError(f"pad: pad has {len(given)} numbers; expected {2 * x.ndim} (all axes) or {2 * spatial} (spatial axes)")
+    one: Any = _pad
+    return one(x, tuple(widths), mode, value)
+
+
+def _positions(n: int, size: int, align_corners: bool, half: bool, scale: float | None) -> Any:
+    """Where each output index lies in the input."""
+    i = jnp.arange(size, dtype=jnp.float32)
+    if align_corners:
+        return i * ((n - 1) / (size - 1) if size > 1 else 0.0)
+    ratio = n / size if scale is None else 1 / scale
+    return (i + 0.5) * ratio - 0.5 if half else i * ratio
+
+
+def _linear(x: Any, axis: int, size: int, align_corners: bool, half: bool, scale: float | None) -> Any:
+    n = x.shape[axis]
+    at = jnp.clip(_positions(n, size, align_corners, half, scale), 0, n - 1)
+    low = jnp.floor(at).astype(jnp.int32)
+    part = (at - low).astype(x.dtype).reshape([-1 if a == axis else 1 for a in range(x.ndim)])
+    high = jnp.minimum(low + 1, n - 1)
+    return jnp.take(x, low, axis) * (1 - part) + jnp.take(x, high, axis) * part
+
+
+def _cubic(x: Any, axis: int, size: int, align_corners: bool, scale: float | None) -> Any:
+    n, a = x.shape[axis], -0.75
+    at = _positions(n, size, align_corners, True, scale)
+    low = jnp.floor(at)
+    out: Any = 0
+    for k in range(-1, 3):
+        d = jnp.abs(at - (low + k))
+        near = ((a + 2) * d - (a + 3)) * d * d + 1
+        far = ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
+        weight = jnp.where(d <= 1, near, far).astype(x.dtype).reshape([-1 if i == axis else 1 for i in range(x.ndim)])
+        out = out + jnp.take(x, jnp.clip(low + k, 0, n - 1).astype(jnp.int32), axis) * weight
+    return out
+
+
+def _nearest(x: Any, axis: int, size: int, align_corners: bool, scale: float | None) -> Any:
+    n = x.shape[axis]
+    at = _positions(n, size, align_corners, False, scale)
+    at = jnp.floor(at + 0.5) if align_corners else jnp.floor(at)
+    return jnp.take(x, jnp.clip(at, 0, n - 1).astype(jnp.int32), axis)
+
+
+def _area(x: Any, axis: int, size: int) -> Any:
+    """Means of adaptive windows, as differences of a running sum."""
+    n = x.shape[axis]
+    i = jnp.arange(size)
+    start, end = (i * n) // size, -((-(i + 1) * n) // size)
+    total = jnp.cumsum(x, axis)
+    total = jnp.concatenate([jnp.zeros_like(jax.lax.slice_in_dim(total, 0, 1, axis=axis)), total], axis)
+    shape = [-1 if a == axis else 1 for a in range(x.ndim)]
+    return (jnp.take(total, end, axis) - jnp.take(total, start, axis)) / (end - start).astype(x.dtype).reshape(shape)
+
+
+@op(name="interpolate")
+def _interpolate(x: Any, /, size: Any, scale: Any, mode: str, align_corners: bool, half: bool, first: int) -> Any:
+    for k, n in enumerate(size):
+        axis, s = first + k, None if scale is None else scale[k]
+        if mode == "nearest":
+            x = _nearest(x, axis, n, align_corners, s)
+        elif mode == "bicubic":
+            x = _cubic(x, axis, n, align_corners, s)
+        elif mode == "area":
+            x = _area(x, axis, n)
+        else:
+            x = _linear(x, axis, n, align_corners, half, s)
+    return x
+
+
+_RANKS = {"linear": (3,), "bilinear": (4,), "trilinear": (5,), "bicubic": (4,), "nearest": (3, 4, 5), "area": (3, 4, 5)}
+
+
+def interpolate(
+    x: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool = False,
+    align_mode: int = 0,
+    data_format: str | None = None,
+    recompute_scale_factor: bool | None = None,
+    name: Any = None,
+) -> Any:
+    """Resize the spatial dimensions of x to `size`, or by `scale_factor`.
+
+    Arguments:
+        mode: "nearest", "linear", "bilinear", "trilinear", "bicubic" or "area".
+        align_corners: let the centres of the corner pixels coincide.
+        align_mode: 0 takes pixels as areas, 1 as points at whole coordinates.
+
+    Raises:
+        ValueError: if mode does not fit the number of dimensions, or not exactly one of size and scale_factor is given.
+    """
+    mode = mode.lower()
+    if mode not in _RANKS or x.ndim not in _RANKS[mode]:
+        raise ValueError(f"interpolate: mode {mode!r} does not take a tensor of {x.ndim} dimensions")
+    if (size is None) == (scale_factor is None):
+        raise ValueError("interpolate: give exactly one of size and scale_factor")
+    spatial = x.ndim - 2
+    first = 1 if (data_format or "NC").endswith("C") and data_format else 2
+    if size is not None:
+        sizes, scale = [int(n) for n in (size if isinstance(size, list | tuple) else _whole(size, spatial))], None
+    else:
+        scale = [float(s) for s in (scale_factor if isinstance(scale_factor, list | tuple) else [scale_factor] * spatial)]
+        sizes = [int(n * s) for n, s in zip(x.shape[first : first + spatial], scale, strict=True)]
+    one: Any = _interpolate
+    return one(x, tuple(sizes), scale and tuple(scale), mode, align_corners, align_mode == 0 and not align_corners, first)
+
+
+def _whole(size: Any, spatial: int) -> list[Any]:
+    found = size.tolist() if hasattr(size, "tolist") else size
+    return found if isinstance(found, list) else [found] * spatial
+
+
+upsample = interpolate
+
+
+@op
+def pixel_shuffle(x: Any, /, upscale_factor: int, data_format: str = "NCHW") -> Any:
+    """Spread channels over space: [n, c * r * r, h, w] becomes [n, c, h * r, w * r]."""
+    r, last = upscale_factor, data_format == "NHWC"
+    x = jnp.moveaxis(x, -1, 1) if last else x
+    n, c, h, w = x.shape
+    x = x.reshape(n, c // (r * r), r, r, h, w).transpose(0, 1, 4, 2, 5, 3).reshape(n, c // (r * r), h * r, w * r)
+    return jnp.moveaxis(x, 1, -1) if last else x
