@@ -8,6 +8,7 @@ from ...ops.common import *  # noqa: F403
 from ...ops.convolution import *  # noqa: F403
 from ...ops.losses import *  # noqa: F403
 from ...ops.normalization import *  # noqa: F403
+from ...ops.padding import *  # noqa: F403
 from ...ops.pooling import *  # noqa: F403
 from ...ops.recurrent import *  # noqa: F403
 from ...ops.unary import sigmoid, tanh
