@@ -63,7 +63,8 @@ from .tensor import Tensor, install_methods
 
 install_methods()
 
-from . import framework, nn, optimizer, regularizer, static
+from . import framework, io, metric, nn, optimizer, regularizer, static
+from .framework import load, save
 from .nn import create_parameter
 from .param_attr import ParamAttr
 

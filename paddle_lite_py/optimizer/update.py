@@ -70,7 +70,8 @@ def update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> lis
     out += [found[i][1][k].astype(a.dtype) for k, v in arrays.items() for i, a in enumerate(v)]
     rows = jnp.array([s.row for s in recipe.settings])
     return out + [
-        v.at[rows].set(jnp.stack([f[1][k] for f in found]).astype(v.dtype), unique_indices=True) for k, v in scalars.items()
+        v.at[rows].set(jnp.stack([f[1][k] for f in found]).astype(v.dtype), unique_indices=True)
+        for k, v in scalars.items()
     ]
 
 

@@ -1,5 +1,7 @@
 """Functions of tensors for networks: the ops, and what is made of them."""
 
+from typing import TYPE_CHECKING, Any
+
 from ...ops.activation import *  # noqa: F403
 from ...ops.attention import *  # noqa: F403
 from ...ops.common import *  # noqa: F403
@@ -10,3 +12,7 @@ from ...ops.padding import *  # noqa: F403
 from ...ops.pooling import *  # noqa: F403
 from ...ops.recurrent import *  # noqa: F403
 from ...ops.unary import sigmoid, tanh
+
+if TYPE_CHECKING:
+    # The names come from the `__all__` of the op modules, which type checkers do not follow.
+    def __getattr__(name: str) -> Any: ...
