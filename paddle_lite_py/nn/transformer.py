@@ -7,15 +7,8 @@ from typing import Any
 
 import numpy as np
 
-<<<<<<< HEAD
-from ..ops.creation import zeros
-from ..ops.joining import concat
-from ..ops.linalg import matmul
 from ..arrays import as_array
 from ..tensor import Tensor, wrap
-=======
-from ..tensor import Tensor, as_array, wrap
->>>>>>> nn
 from . import functional as F
 from .attention import MultiHeadAttention, additive
 from .common import Dropout, Linear

@@ -8,7 +8,7 @@ from typing import Any
 
 from dy2static import Runtime, convert
 
-from .toy import Logging, Staged, Toy, plain
+from toy import Logging, Staged, Toy, plain
 
 
 class Short(Runtime):

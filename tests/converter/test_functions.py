@@ -19,7 +19,7 @@ import pytest
 from dy2static import ConversionError, Runtime, convert, do_not_convert
 from dy2static.operators import Operators
 
-from .helpers import Logging, Staged, Toy, plain, same, staged
+from helpers import Logging, Staged, Toy, plain, same, staged
 
 SCALE = 3
 

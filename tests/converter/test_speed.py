@@ -10,7 +10,7 @@ import time
 
 from dy2static import Runtime, convert
 
-from .programs import compiled
+from programs import compiled
 
 BLOCK = """
     if x.a > {i}:

@@ -14,7 +14,7 @@ import pytest
 from dy2static import ConversionError, Undefined, UndefinedError, convert
 from dy2static.where import Where
 
-from .helpers import Short, Staged, Toy, plain
+from helpers import Short, Staged, Toy, plain
 
 
 def test_every_use_raises():

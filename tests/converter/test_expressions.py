@@ -11,8 +11,8 @@ import pytest
 
 from dy2static import ConversionError, convert
 
-from .helpers import Logging, Staged, Toy, plain, same, staged
-from .programs import compiled
+from helpers import Logging, Staged, Toy, plain, same, staged
+from programs import compiled
 
 
 def boolean_values(x):

@@ -19,7 +19,7 @@ import dy2static
 from dy2static import ConversionError, convert
 from dy2static.where import Where
 
-from .helpers import Short, Staged, Toy
+from helpers import Short, Staged, Toy
 
 EXAMPLE = """
 def f(x):

@@ -11,8 +11,8 @@ import pytest
 
 from dy2static import convert
 
-from .helpers import same, staged
-from .programs import compiled
+from helpers import same, staged
+from programs import compiled
 
 
 def if_else(x):

@@ -13,8 +13,8 @@ import weakref
 from dy2static import Runtime, compiler, convert
 from dy2static.operators import Operators
 
-from .helpers import Toy
-from .programs import compiled
+from helpers import Toy
+from programs import compiled
 
 
 def counted(monkeypatch):
