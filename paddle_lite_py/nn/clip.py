@@ -8,8 +8,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..interpreter import no_grad, state
 from ..bound import BoundOp
+from ..interpreter import no_grad, state
 from ..op import Op
 from ..tensor import Parameter, Tensor
 

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
-from ..nn import clip
 from ..bound import BoundOp, xla_jit
+from ..nn import clip
 from ..op import Op
 
 State = dict[str, Any]
