@@ -144,6 +144,17 @@ def test_weight_norm_keeps_the_weight_and_comes_off():
     np.testing.assert_allclose(layer.weight.numpy(), before, rtol=1e-6)
 
 
+@pytest.mark.parametrize("normalize", [nn.utils.weight_norm, nn.utils.spectral_norm])
+def test_a_normalized_weight_is_computed_anew_in_each_static_run(normalize):
+    layer, x = normalize(nn.Linear(3, 2)).eval(), paddle.ones([1, 3])
+    f = paddle.jit.to_static(lambda x: layer(x))
+    np.testing.assert_allclose(f(x).numpy(), layer(x).numpy(), rtol=1e-5, atol=1e-6)
+    source = dict(layer.named_parameters())["weight_v" if normalize is nn.utils.weight_norm else "weight_orig"]
+    source.set_value(source * paddle.to_tensor([[2.0, 1.0], [1.0, 1.0], [1.0, 3.0]]))
+    np.testing.assert_allclose(f(x).numpy(), layer(x).numpy(), rtol=1e-5, atol=1e-6)
+    assert np.isfinite(layer.weight.numpy()).all()
+
+
 def test_spectral_norm_approaches_the_largest_singular_value():
     layer = nn.utils.spectral_norm(nn.Linear(4, 3))
     for _ in range(50):
