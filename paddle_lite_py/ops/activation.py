@@ -7,138 +7,300 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .. import dtypes
-from ..op import op
+from ..op import INPLACE, op
 
 __all__ = [
-    *("celu", "elu", "gelu", "hardsigmoid", "hardswish", "hardtanh", "leaky_relu", "log_sigmoid", "log_softmax", "mish"),
-    *("prelu", "relu", "relu6", "selu", "silu", "softmax", "softplus", "softsign", "swish", "tanhshrink"),
+    *("celu", "elu", "elu_", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "leaky_relu"),
+    *("leaky_relu_", "log_sigmoid", "logsigmoid", "mish", "prelu", "relu", "relu6", "relu_", "rrelu", "selu", "silu"),
+    *("softplus", "softshrink", "softsign", "swish", "tanhshrink", "thresholded_relu", "thresholded_relu_"),
 ]
 
 
 @op(inplace="relu_")
 def relu(x: Any, /) -> Any:
-    """max(x, 0)."""
+    """max(x, 0).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.relu(paddle.to_tensor([-1.0, 2.0])).tolist()
+        [0.0, 2.0]
+    """
     return jnp.maximum(x, 0)
 
 
 @op
 def relu6(x: Any, /) -> Any:
-    """min(max(x, 0), 6)."""
+    """min(max(x, 0), 6).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.relu6(paddle.to_tensor([-1.0, 2.0, 8.0])).tolist()
+        [0.0, 2.0, 6.0]
+    """
     return jnp.clip(x, 0, 6)
 
 
-@op
+@op(inplace="leaky_relu_")
 def leaky_relu(x: Any, /, negative_slope: float = 0.01) -> Any:
-    """x where positive, negative_slope * x elsewhere."""
+    """x where positive, negative_slope * x elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.leaky_relu(paddle.to_tensor([-1.0, 2.0]), 0.5).tolist()
+        [-0.5, 2.0]
+    """
     return jnp.where(x > 0, x, x * negative_slope)
 
 
 @op(inplace="elu_")
 def elu(x: Any, /, alpha: float = 1.0) -> Any:
-    """x where positive, alpha * (exp(x) - 1) elsewhere."""
+    """x where positive, alpha * (exp(x) - 1) elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.elu(paddle.to_tensor([-100.0, 2.0])).tolist()
+        [-1.0, 2.0]
+    """
     return jax.nn.elu(x, alpha)
 
 
 @op
 def celu(x: Any, /, alpha: float = 1.0) -> Any:
-    """max(0, x) + min(0, alpha * (exp(x / alpha) - 1))."""
+    """max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.celu(paddle.to_tensor([-100.0, 2.0]), 2.0).tolist()
+        [-2.0, 2.0]
+    """
     return jax.nn.celu(x, alpha)
 
 
 @op
 def selu(x: Any, /, scale: float = 1.0507009873554805, alpha: float = 1.6732632423543772) -> Any:
-    """scale * x where positive, scale * alpha * (exp(x) - 1) elsewhere."""
+    """scale * x where positive, scale * alpha * (exp(x) - 1) elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.selu(paddle.to_tensor([0.0])).tolist()
+        [0.0]
+    """
     return scale * jnp.where(x > 0, x, alpha * jnp.expm1(jnp.minimum(x, 0)))
 
 
 @op
 def gelu(x: Any, /, approximate: bool = False) -> Any:
-    """x times the normal distribution function of x."""
+    """x times the normal distribution function of x.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.gelu(paddle.to_tensor([0.0, 100.0])).tolist()
+        [0.0, 100.0]
+    """
     return jax.nn.gelu(x, approximate=approximate)
 
 
-@op
-def silu(x: Any, /) -> Any:
-    """x * sigmoid(x)."""
+@op(name="silu")
+def _silu(x: Any, /) -> Any:
     return jax.nn.silu(x)
+
+
+def silu(x: Any, inplace: bool = False, name: Any = None) -> Any:
+    """x * sigmoid(x).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.silu(paddle.to_tensor([0.0, 100.0])).tolist()
+        [0.0, 100.0]
+    """
+    return x._rebind(_silu(x), False) if inplace else _silu(x)
 
 
 @op
 def swish(x: Any, /) -> Any:
-    """x * sigmoid(x)."""
+    """x * sigmoid(x).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.swish(paddle.to_tensor([0.0, 100.0])).tolist()
+        [0.0, 100.0]
+    """
     return jax.nn.silu(x)
 
 
 @op
 def mish(x: Any, /) -> Any:
-    """x * tanh(softplus(x))."""
+    """x * tanh(softplus(x)).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.mish(paddle.to_tensor([0.0, 100.0])).tolist()
+        [0.0, 100.0]
+    """
     return x * jnp.tanh(jax.nn.softplus(x))
 
 
 @op
 def hardswish(x: Any, /) -> Any:
-    """x * min(max(x + 3, 0), 6) / 6."""
+    """x * min(max(x + 3, 0), 6) / 6.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.hardswish(paddle.to_tensor([-4.0, 0.0, 5.0])).tolist()
+        [0.0, 0.0, 5.0]
+    """
     return x * jnp.clip(x + 3, 0, 6) / 6
 
 
 @op
 def hardsigmoid(x: Any, /, slope: float = 0.1666667, offset: float = 0.5) -> Any:
-    """min(max(slope * x + offset, 0), 1)."""
+    """min(max(slope * x + offset, 0), 1).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.hardsigmoid(paddle.to_tensor([-4.0, 0.0, 5.0])).tolist()
+        [0.0, 0.5, 1.0]
+    """
     return jnp.clip(x * slope + offset, 0, 1)
 
 
-@op
+@op(inplace="hardtanh_")
 def hardtanh(x: Any, /, min: float = -1.0, max: float = 1.0) -> Any:
-    """x limited to [min, max]."""
+    """x limited to [min, max].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.hardtanh(paddle.to_tensor([-4.0, 0.5, 5.0])).tolist()
+        [-1.0, 0.5, 1.0]
+    """
     return jnp.clip(x, min, max)
 
 
 @op
 def softplus(x: Any, /, beta: float = 1, threshold: float = 20) -> Any:
-    """log(1 + exp(beta * x)) / beta, and x itself where beta * x exceeds threshold."""
+    """log(1 + exp(beta * x)) / beta, and x itself where beta * x exceeds threshold.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.softplus(paddle.to_tensor([-100.0, 100.0])).tolist()
+        [0.0, 100.0]
+    """
     return jnp.where(x * beta > threshold, x, jax.nn.softplus(x * beta) / beta)
 
 
 @op
 def softsign(x: Any, /) -> Any:
-    """x / (1 + |x|)."""
+    """x / (1 + |x|).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.softsign(paddle.to_tensor([-1.0, 3.0])).tolist()
+        [-0.5, 0.75]
+    """
     return x / (1 + jnp.abs(x))
 
 
 @op
 def tanhshrink(x: Any, /) -> Any:
-    """x - tanh(x)."""
+    """x - tanh(x).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.tanhshrink(paddle.to_tensor([0.0])).tolist()
+        [0.0]
+    """
     return x - jnp.tanh(x)
 
 
 @op
 def log_sigmoid(x: Any, /) -> Any:
-    """Logarithm of sigmoid(x)."""
+    """Logarithm of sigmoid(x).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.log_sigmoid(paddle.to_tensor([-100.0])).tolist()
+        [-100.0]
+    """
     return jax.nn.log_sigmoid(x)
 
 
 @op
 def prelu(x: Any, weight: Any, /, data_format: str = "NCHW") -> Any:
-    """x where positive, weight * x elsewhere; one weight in all, or one a channel."""
+    """x where positive, weight * x elsewhere; one weight in all, or one a channel.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.prelu(paddle.to_tensor([-1.0, 2.0]), paddle.to_tensor([0.5])).tolist()
+        [-0.5, 2.0]
+    """
     if weight.size > 1:
         shape = [1] * x.ndim
         shape[-1 if data_format[-1] == "C" else 1] = -1
         weight = weight.reshape(shape)
-    return jnp.where(x > 0, x, x * weight)
+    return jnp.where(x > 0, x, x * weight.astype(x.dtype))
 
 
-def _in(x: Any, dtype: Any) -> Any:
-    return x if dtype is None else x.astype(dtypes.as_dtype(dtype).np)
+@op
+def hardshrink(x: Any, /, threshold: float = 0.5) -> Any:
+    """x where |x| exceeds threshold, 0 elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.hardshrink(paddle.to_tensor([-1.0, 0.25])).tolist()
+        [-1.0, 0.0]
+    """
+    return jnp.where(jnp.abs(x) > threshold, x, 0)
 
 
-@op(methods=["softmax"], amp="black")
-def softmax(x: Any, /, axis: int = -1, dtype: Any = None) -> Any:
-    """exp(x) over its sum along an axis."""
-    return jax.nn.softmax(_in(x, dtype), axis=axis)
+@op
+def softshrink(x: Any, /, threshold: float = 0.5) -> Any:
+    """x moved towards 0 by threshold, and 0 where it would change its sign.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.softshrink(paddle.to_tensor([-1.0, 0.25])).tolist()
+        [-0.5, 0.0]
+    """
+    return jnp.where(x > threshold, x - threshold, jnp.where(x < -threshold, x + threshold, 0))
 
 
-@op(amp="black")
-def log_softmax(x: Any, /, axis: int = -1, dtype: Any = None) -> Any:
-    """Logarithm of softmax."""
-    return jax.nn.log_softmax(_in(x, dtype), axis=axis)
+@op(inplace="thresholded_relu_")
+def thresholded_relu(x: Any, /, threshold: float = 1.0, value: float = 0.0) -> Any:
+    """x where it exceeds threshold, `value` elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.thresholded_relu(paddle.to_tensor([0.5, 2.0])).tolist()
+        [0.0, 2.0]
+    """
+    return jnp.where(x > threshold, x, value)
+
+
+@op(name="rrelu", random=True)
+def _rrelu(key: Any, x: Any, /, lower: float, upper: float) -> Any:
+    return jnp.where(x >= 0, x, x * jax.random.uniform(key, x.shape, x.dtype, lower, upper))
+
+
+def rrelu(x: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = True, name: Any = None) -> Any:
+    """leaky_relu() with a slope drawn for each element while training, and the mean of the range otherwise.
+
+    Raises:
+        ValueError: if not 0 <= lower <= upper <= 1.
+
+    Source: Xu et al., Empirical Evaluation of Rectified Activations in Convolutional Network, 2015.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.rrelu(paddle.to_tensor([-1.0, 2.0]), 0.0, 0.5, training=False).tolist()
+        [-0.25, 2.0]
+    """
+    if not 0 <= lower <= upper <= 1:
+        raise ValueError(f"rrelu: the slopes go from {lower} to {upper}; expected 0 <= lower <= upper <= 1")
+    fn: Any = _rrelu if training else leaky_relu
+    return fn(x, lower, upper) if training else fn(x, (lower + upper) / 2)
+
+
+logsigmoid = log_sigmoid
+relu_, elu_, leaky_relu_, hardtanh_, thresholded_relu_ = (
+    INPLACE[n] for n in ("relu_", "elu_", "leaky_relu_", "hardtanh_", "thresholded_relu_")
+)

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import op
-from .common import dropout
+from .dropout import dropout
 
 __all__ = ["scaled_dot_product_attention"]
 

@@ -1,4 +1,4 @@
-"""Linear maps, embedding and dropout."""
+"""Linear and bilinear maps, embedding and other functions of ids and lengths."""
 
 from __future__ import annotations
 
@@ -7,55 +7,128 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from .. import dtypes
 from ..op import op
+from .gather import one_hot
 
-__all__ = ["dropout", "embedding", "linear"]
+__all__ = ["bilinear", "embedding", "gather_tree", "linear", "one_hot", "sequence_mask"]
 
 
 @op(amp="white")
 def linear(x: Any, weight: Any, bias: Any = None, /) -> Any:
-    """x @ weight + bias; weight is [in, out]."""
+    """x @ weight + bias; weight is [in, out].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, w = paddle.to_tensor([[1.0, 2.0]]), paddle.to_tensor([[1.0], [3.0]])
+        >>> paddle.nn.functional.linear(x, w, paddle.to_tensor([0.5])).tolist()
+        [[7.5]]
+    """
+    if x.shape[-1] != weight.shape[0]:
+        raise ValueError(f"the last dimension of x is {x.shape[-1]}, but weight {list(weight.shape)} takes {weight.shape[0]}")
     out = jnp.matmul(x, weight)
     return out if bias is None else out + bias
 
 
-@op
-def embedding(x: Any, weight: Any, /, padding_idx: int | None = None, max_norm: float | None = None,
-              norm_type: float = 2.0, sparse: bool = False, scale_grad_by_freq: bool = False) -> Any:  # fmt: skip
-    """Rows of weight for the ids in x; the row padding_idx reads as zeros and gets no gradient."""
+@op(amp="white")
+def bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None, /) -> Any:
+    """x1^T W x2 + bias for each W of weight [out, in1, in2].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, w = paddle.to_tensor([[1.0, 2.0]]), paddle.ones([1, 2, 2])
+        >>> paddle.nn.functional.bilinear(x, x, w).tolist()
+        [[9.0]]
+    """
+    out = jnp.einsum("bi,oij,bj->bo", x1, weight, x2)
+    return out if bias is None else out + bias.reshape(-1)
+
+
+@op(name="embedding")
+def _embedding(x: Any, weight: Any, /, row: int | None) -> Any:
     out = jnp.take(weight, x, axis=0, mode="clip")
-    if padding_idx is None:
-        return out
-    row = padding_idx if padding_idx >= 0 else padding_idx + weight.shape[0]
-    return jnp.where((x == row)[..., None], 0, out).astype(out.dtype)
+    return out if row is None else jnp.where((x == row)[..., None], 0, out).astype(out.dtype)
 
 
-@op(name="dropout", random=True)
-def _dropout(key: Any, x: Any, /, p: float, axis: Any, upscale: bool) -> Any:
-    shape = x.shape
-    if axis is not None:
-        kept = {a % x.ndim for a in ((axis,) if isinstance(axis, int) else axis)}
-        shape = tuple([n if i in kept else 1 for i, n in enumerate(shape)])
-    keep = jax.random.bernoulli(key, 1 - p, shape)
-    return jnp.where(keep, x / (1 - p) if upscale and p < 1 else x, 0).astype(x.dtype)
+@op(name="limit_rows")
+def _limit_rows(weight: Any, x: Any, /, max_norm: float, norm_type: float) -> Any:
+    """weight with the rows that x names scaled down to max_norm."""
+    norm = jnp.linalg.norm(weight, norm_type, axis=1, keepdims=True)
+    named = jnp.zeros(weight.shape[0], bool).at[x.reshape(-1)].set(True)[:, None]
+    return jnp.where(named & (norm > max_norm), weight * (max_norm / (norm + 1e-7)), weight).astype(weight.dtype)
 
 
-def dropout(
-    x: Any, p: float = 0.5, axis: Any = None, training: bool = True, mode: str = "upscale_in_train", name: Any = None
+def embedding(
+    x: Any,
+    weight: Any,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    sparse: bool = False,
+    scale_grad_by_freq: bool = False,
+    name: Any = None,
 ) -> Any:
-    """Zero each element with probability p while training.
+    """Rows of weight for the ids in x.
 
     Arguments:
-        axis: axes along which elements are dropped one by one; all others share one draw.
-        mode: "upscale_in_train" divides the kept elements by 1 - p; "downscale_in_infer" multiplies by 1 - p otherwise.
+        padding_idx: the row that reads as zeros and gets no gradient.
+        max_norm: scale the rows read, in weight itself, so that none has a larger norm.
+        norm_type: the p of that norm.
+        sparse: accepted; the gradient is dense.
 
     Raises:
-        ValueError: if p is not in [0, 1] or mode is not one of the two.
+        ValueError: if padding_idx is no row of weight.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> paddle.nn.functional.embedding(paddle.to_tensor([1, 0]), w, padding_idx=0).tolist()
+        [[3.0, 4.0], [0.0, 0.0]]
     """
-    if not 0 <= p <= 1:
-        raise ValueError(f"dropout: p is {p!r}; expected a probability between 0 and 1")
-    if mode not in ("upscale_in_train", "downscale_in_infer"):
-        raise ValueError(f"dropout: mode is {mode!r}; expected 'upscale_in_train' or 'downscale_in_infer'")
-    if training and p > 0:
-        return _dropout(x, p, axis, mode == "upscale_in_train")
-    return x if mode == "upscale_in_train" or training else x * (1 - p)
+    rows = weight.shape[0]
+    if padding_idx is not None and not -rows <= padding_idx < rows:
+        raise ValueError(f"embedding: padding_idx is {padding_idx}, but weight has {rows} rows")
+    if max_norm is not None:
+        weight._set_payload(_op_fn(_limit_rows)(weight.detach(), x, float(max_norm), float(norm_type))._data)
+    return _op_fn(_embedding)(x, weight, padding_idx if padding_idx is None else padding_idx % rows)
+
+
+def _op_fn(fn: Any) -> Any:
+    """The generated function of an op, whose signature type checkers do not know."""
+    return fn
+
+
+@op(name="sequence_mask", grad=False)
+def _sequence_mask(x: Any, /, length: int, dtype: str) -> Any:
+    return (jnp.arange(length) < x[..., None]).astype(dtypes.as_dtype(dtype).np)
+
+
+def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: Any = None) -> Any:
+    """For each length in x a row with so many ones, then zeros; maxlen is the largest length by default.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.sequence_mask(paddle.to_tensor([1, 3])).tolist()
+        [[1, 0, 0], [1, 1, 1]]
+    """
+    longest = int(x.max()) if maxlen is None else int(maxlen)
+    return _op_fn(_sequence_mask)(x, longest, dtype)
+
+
+@op(grad=False, loops=True)
+def gather_tree(ids: Any, parents: Any, /) -> Any:
+    """The sequences of a beam search, read back from the last step; both are [time, batch, beams].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> ids, parents = paddle.to_tensor([[[1, 2]], [[3, 4]]]), paddle.to_tensor([[[0, 0]], [[1, 0]]])
+        >>> paddle.nn.functional.gather_tree(ids, parents).tolist()
+        [[[2, 1]], [[3, 4]]]
+    """
+
+    def step(beam: Any, at: Any) -> Any:
+        token, parent = at
+        return jnp.take_along_axis(parent, beam, -1), jnp.take_along_axis(token, beam, -1)
+
+    beams = jnp.broadcast_to(jnp.arange(ids.shape[-1], dtype=parents.dtype), ids.shape[1:])
+    return jax.lax.scan(step, beams, (ids, parents), reverse=True)[1]

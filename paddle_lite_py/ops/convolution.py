@@ -9,46 +9,223 @@ import jax.numpy as jnp
 
 from ..op import op
 
-__all__ = ["conv2d"]
+__all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
 
 
 def tuple_of(value: Any, n: int, what: str) -> tuple[int, ...]:
     """An int or list of n ints as a tuple of n."""
-    out = (value,) * n if isinstance(value, int) else tuple(value)
+    if isinstance(value, int):
+        return (value,) * n
+    out = tuple(value) * n if len(value) == 1 else tuple(value)
     if len(out) != n:
         raise ValueError(f"{what} is {value!r}; expected a number or {n} numbers")
     return out
 
 
-def paddings(padding: Any, n: int) -> Any:
-    """Paddle's padding (a number, n numbers, 2n numbers, pairs, "SAME" or "VALID") as pairs or a string."""
+def paddings(padding: Any, n: int, data_format: str = "NC") -> Any:
+    """Paddle's padding as n pairs, or as "SAME" or "VALID".
+
+    It is a number, n numbers, 2n numbers (before and after each axis), n pairs, or n + 2 pairs, one for each axis.
+    """
     if isinstance(padding, str):
+        if padding.upper() not in ("SAME", "VALID"):
+            raise ValueError(f"padding is {padding!r}; expected 'SAME', 'VALID' or numbers")
         return padding.upper()
-    if isinstance(padding, int):
-        return ((padding, padding),) * n
-    if all(isinstance(p, tuple) for p in padding):
-        return tuple(padding)[-n:] if len(padding) == n else tuple([p for p in padding if tuple(p) != (0, 0)] or padding[-n:])
-    if len(padding) == n:
-        return tuple([(p, p) for p in padding])
-    return tuple([(padding[2 * i], padding[2 * i + 1]) for i in range(n)])
+    given = (padding,) if isinstance(padding, int) else tuple(padding)
+    if all(isinstance(p, list | tuple) for p in given) and len(given) in (n, n + 2):
+        pairs = tuple([tuple(p) for p in given])
+        return pairs if len(given) == n else pairs[2:] if data_format.startswith("NC") else pairs[1:-1]
+    given = given * n if len(given) == 1 else given
+    if len(given) == n:
+        return tuple([(p, p) for p in given])
+    if len(given) == 2 * n:
+        return tuple(zip(given[::2], given[1::2], strict=True))
+    raise ValueError(f"padding is {padding!r}; expected a number, {n} or {2 * n} numbers, or {n + 2} pairs")
+
+
+def channels_first(data_format: str, n: int) -> bool:
+    """Whether the channels stand before the n spatial axes; the format is checked."""
+    letters = {1: "L", 2: "HW", 3: "DHW"}[n]
+    if data_format not in (known := (f"NC{letters}", f"N{letters}C", "NCHW", "NHWC")):
+        raise ValueError(f"data_format is {data_format!r}; expected {known[0]!r} or {known[1]!r}")
+    return data_format[1] == "C"
+
+
+def _convolve(x: Any, kernel: Any, bias: Any, first: bool, **options: Any) -> Any:
+    """A convolution with a kernel [*sizes, in / groups, out]; x has its channels second or last."""
+    letters = "DHW"[5 - x.ndim :] if x.ndim > 3 else "W"
+    numbers = (f"N{letters}C", f"{letters}IO", f"N{letters}C")
+    x = jnp.moveaxis(x, 1, -1) if first else x
+    out = jax.lax.conv_general_dilated(x, kernel, dimension_numbers=numbers, **options)
+    out = out if bias is None else out + bias.reshape(-1)
+    return jnp.moveaxis(out, -1, 1) if first else out
+
+
+def _conv(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int, data_format: str) -> Any:
+    n = weight.ndim - 2
+    first, pad = channels_first(data_format, n), paddings(padding, n, data_format)
+    _check(x, n, weight.shape[1] * groups, first, weight, groups)
+    return _convolve(
+        x,
+        jnp.moveaxis(weight, (0, 1), (-1, -2)),
+        bias,
+        first,
+        window_strides=tuple_of(stride, n, "stride"),
+        padding=pad,
+        # As in Paddle, "SAME" speaks of an undilated kernel.
+        rhs_dilation=(1,) * n if pad == "SAME" else tuple_of(dilation, n, "dilation"),
+        feature_group_count=groups,
+    )
+
+
+def _check(x: Any, n: int, channels: int, first: bool, weight: Any, groups: int) -> None:
+    if x.ndim != n + 2:
+        raise ValueError(f"x has {x.ndim} dimensions; expected {n + 2}: batch, channels and {n} of space")
+    if x.shape[1 if first else -1] != channels:
+        found, shape = x.shape[1 if first else -1], list(weight.shape)
+        raise ValueError(f"x has {found} channels, but weight {shape} with groups={groups} takes {channels}")
+
+
+@op(amp="white")
+def conv1d(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
+           data_format: str = "NCL") -> Any:  # fmt: skip
+    """1-D convolution (cross-correlation); weight is [out, in / groups, length].
+
+    Arguments:
+        padding: a number, a pair, three pairs (one for each axis), "SAME" or "VALID".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, w = paddle.to_tensor([[[1.0, 2.0, 4.0]]]), paddle.to_tensor([[[1.0, -1.0]]])
+        >>> paddle.nn.functional.conv1d(x, w).tolist()
+        [[[-1.0, -2.0]]]
+    """
+    return _conv(x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
 @op(amp="white")
 def conv2d(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
            data_format: str = "NCHW") -> Any:  # fmt: skip
-    """2-D convolution; weight is [out, in / groups, height, width]."""
-    first = data_format == "NCHW"
-    if first:
-        x = jnp.transpose(x, (0, 2, 3, 1))
-    out = jax.lax.conv_general_dilated(
+    """2-D convolution (cross-correlation); weight is [out, in / groups, height, width].
+
+    Arguments:
+        padding: a number, two, four [top, bottom, left, right], four pairs (one for each axis), "SAME" or "VALID".
+
+    Raises:
+        ValueError: if x has other channels than weight takes, or an option has a wrong length.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.conv2d(paddle.ones([1, 1, 3, 3]), paddle.ones([1, 1, 2, 2])).tolist()
+        [[[[4.0, 4.0], [4.0, 4.0]]]]
+    """
+    return _conv(x, weight, bias, stride, padding, dilation, groups, data_format)
+
+
+@op(amp="white")
+def conv3d(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
+           data_format: str = "NCDHW") -> Any:  # fmt: skip
+    """3-D convolution (cross-correlation); weight is [out, in / groups, depth, height, width].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.conv3d(paddle.ones([1, 1, 2, 2, 2]), paddle.ones([1, 1, 2, 2, 2])).tolist()
+        [[[[[8.0]]]]]
+    """
+    return _conv(x, weight, bias, stride, padding, dilation, groups, data_format)
+
+
+def _transposed(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, extra: Any, groups: int, dilation: Any, size: Any,
+                data_format: str) -> Any:  # fmt: skip
+    n = weight.ndim - 2
+    first = channels_first(data_format, n)
+    _check(x, n, weight.shape[0], first, weight, groups)
+    steps, spread, kernel = tuple_of(stride, n, "stride"), tuple_of(dilation, n, "dilation"), weight.shape[2:]
+    space = x.shape[2:] if first else x.shape[1:-1]
+    pad = paddings(padding, n, data_format)
+    if isinstance(pad, str):
+        spread = (1,) * n if pad == "SAME" else spread
+        pad = [_same(*a) if pad == "SAME" else (0, 0) for a in zip(space, steps, kernel, strict=True)]
+    reach = [d * (k - 1) for d, k in zip(spread, kernel, strict=True)]
+    more = tuple_of(extra, n, "output_padding")
+    if size is not None:
+        least = [(a - 1) * s - sum(p) + r + 1 for a, s, p, r in zip(space, steps, pad, reach, strict=True)]
+        more = _output_padding(tuple_of(size, n, "output_size"), least, steps)
+    return _convolve(
         x,
-        jnp.transpose(weight, (2, 3, 1, 0)),
-        tuple_of(stride, 2, "stride"),
-        paddings(padding, 2),
-        rhs_dilation=tuple_of(dilation, 2, "dilation"),
-        dimension_numbers=("NHWC", "HWIO", "NHWC"),
+        _flipped(weight, groups),
+        bias,
+        first,
+        window_strides=(1,) * n,
+        padding=[(r - p[0], r - p[1] + m) for r, p, m in zip(reach, pad, more, strict=True)],
+        lhs_dilation=steps,
+        rhs_dilation=spread,
         feature_group_count=groups,
     )
-    if bias is not None:
-        out = out + bias
-    return jnp.transpose(out, (0, 3, 1, 2)) if first else out
+
+
+def _same(size: int, step: int, kernel: int) -> tuple[int, int]:
+    total = max(-(-size // step) * step - step + kernel - size, 0)
+    return total // 2, total - total // 2
+
+
+def _output_padding(size: Any, least: Any, steps: Any) -> tuple[int, ...]:
+    if any(not 0 <= a - b < s for a, b, s in zip(size, least, steps, strict=True)):
+        most = [b + s - 1 for b, s in zip(least, steps, strict=True)]
+        raise ValueError(f"output_size is {list(size)}; expected sizes from {least} to {most}")
+    return tuple([a - b for a, b in zip(size, least, strict=True)])
+
+
+def _flipped(weight: Any, groups: int) -> Any:
+    """[in, out / groups, *sizes] as [*sizes, in / groups, out], mirrored in space."""
+    n_in, n_out, *sizes = weight.shape
+    w = jnp.flip(weight, range(2, weight.ndim)).reshape(groups, n_in // groups, n_out, *sizes)
+    w = jnp.moveaxis(w, (1, 0, 2), (-3, -2, -1))
+    return w.reshape(*sizes, n_in // groups, groups * n_out)
+
+
+@op(amp="white")
+def conv1d_transpose(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+                     groups: int = 1, dilation: Any = 1, output_size: Any = None, data_format: str = "NCL") -> Any:  # fmt: skip
+    """The gradient of conv1d() as a function: it spreads each element of x over a window; weight is [in, out / groups, length].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, w = paddle.to_tensor([[[1.0, 2.0]]]), paddle.to_tensor([[[1.0, 3.0]]])
+        >>> paddle.nn.functional.conv1d_transpose(x, w, stride=2).tolist()
+        [[[1.0, 3.0, 2.0, 6.0]]]
+    """
+    return _transposed(x, weight, bias, stride, padding, output_padding, groups, dilation, output_size, data_format)
+
+
+@op(amp="white")
+def conv2d_transpose(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+                     dilation: Any = 1, groups: int = 1, output_size: Any = None, data_format: str = "NCHW") -> Any:  # fmt: skip
+    """The gradient of conv2d() as a function; weight is [in, out / groups, height, width].
+
+    Arguments:
+        output_padding: rows and columns added after the last ones.
+        output_size: height and width of the result instead; with a stride several sizes are possible.
+
+    Raises:
+        ValueError: if output_size is not a possible size.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.conv2d_transpose(paddle.ones([1, 1, 1, 1]), paddle.ones([1, 1, 2, 2])).tolist()
+        [[[[1.0, 1.0], [1.0, 1.0]]]]
+    """
+    return _transposed(x, weight, bias, stride, padding, output_padding, groups, dilation, output_size, data_format)
+
+
+@op(amp="white")
+def conv3d_transpose(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
+                     groups: int = 1, dilation: Any = 1, output_size: Any = None, data_format: str = "NCDHW") -> Any:  # fmt: skip
+    """The gradient of conv3d() as a function; weight is [in, out / groups, depth, height, width].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.conv3d_transpose(paddle.ones([1, 1, 1, 1, 1]), paddle.ones([1, 1, 1, 1, 2])).tolist()
+        [[[[[1.0, 1.0]]]]]
+    """
+    return _transposed(x, weight, bias, stride, padding, output_padding, groups, dilation, output_size, data_format)

@@ -12,13 +12,11 @@ from ..op import op
 __all__ = [
     "binary_cross_entropy",
     "binary_cross_entropy_with_logits",
-    "cosine_similarity",
     "cross_entropy",
     "kl_div",
     "l1_loss",
     "label_smooth",
     "log_loss",
-    "margin_ranking_loss",
     "mse_loss",
     "nll_loss",
     "sigmoid_focal_loss",
@@ -184,22 +182,9 @@ def log_loss(input: Any, label: Any, /, epsilon: float = 0.0001) -> Any:
 
 
 @op
-def margin_ranking_loss(input: Any, other: Any, label: Any, /, margin: float = 0.0, reduction: str = "mean") -> Any:
-    """max(0, -label * (input - other) + margin)."""
-    return reduce(jnp.maximum(-label * (input - other) + margin, 0), reduction)
-
-
-@op
 def soft_margin_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
     """log(1 + exp(-label * input))."""
     return reduce(jax.nn.softplus(-label * input), reduction)
-
-
-@op
-def cosine_similarity(x1: Any, x2: Any, /, axis: int = 1, eps: float = 1e-8) -> Any:
-    """Cosine of the angle between x1 and x2 along an axis."""
-    norms = jnp.sqrt(jnp.sum(x1 * x1, axis) * jnp.sum(x2 * x2, axis))
-    return jnp.sum(x1 * x2, axis) / jnp.maximum(norms, eps)
 
 
 @op(name="sigmoid_focal_loss", amp="black")
@@ -241,7 +226,7 @@ def softmax_with_cross_entropy(
     axis: int = -1,
 ) -> Any:
     """Cross entropy of logits an element, with the class axis kept; and the softmax too if asked for."""
-    from .activation import softmax
+    from .softmax import softmax
 
     loss = cross_entropy(logits, label, ignore_index=ignore_index, reduction="none", soft_label=soft_label, axis=axis)
     if loss.ndim < logits.ndim:

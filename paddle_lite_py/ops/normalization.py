@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax
@@ -10,38 +11,59 @@ import jax.numpy as jnp
 from ..interpreter import no_grad
 from ..op import op
 
-__all__ = ["batch_norm", "layer_norm"]
+__all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize", "rms_norm"]
 
 
-def _axes(x: Any, data_format: str) -> tuple[int, tuple[int, ...]]:
-    channel = x.ndim - 1 if data_format[-1] == "C" and x.ndim > 2 else 1
-    return channel, tuple([i for i in range(x.ndim) if i != channel])
+def _wide(x: Any) -> Any:
+    """x in at least float32: sums of squares overflow below."""
+    return x.astype(jnp.promote_types(x.dtype, jnp.float32))
+
+
+def _channel(x: Any, data_format: str) -> int:
+    if data_format not in ("NC", "NCL", "NLC", "NCHW", "NHWC", "NCDHW", "NDHWC"):
+        raise ValueError(f"data_format is {data_format!r}; expected 'NC', 'NCL', 'NLC', 'NCHW', 'NHWC', 'NCDHW' or 'NDHWC'")
+    return x.ndim - 1 if data_format[-1] == "C" and x.ndim > 2 else 1
 
 
 def _spread(v: Any, x: Any, channel: int) -> Any:
     return v.reshape([-1 if i == channel else 1 for i in range(x.ndim)])
 
 
-@op(name="batch_norm", amp="black")
+def _standard(x: Any, axes: tuple[int, ...], epsilon: float) -> Any:
+    """x moved to mean 0 and variance 1 along axes."""
+    centred = x - jnp.mean(x, axis=axes, keepdims=True)
+    return centred * jax.lax.rsqrt(jnp.mean(jnp.square(centred), axis=axes, keepdims=True) + epsilon)
+
+
+def _affine(x: Any, weight: Any, bias: Any) -> Any:
+    x = x if weight is None else x * weight
+    return x if bias is None else x + bias
+
+
+@op(name="batch_norm")
 def _batch_norm(x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any = None, /, *, training: bool,
                 epsilon: float, data_format: str) -> Any:  # fmt: skip
     """Normalized x, and the mean and variance that it was normalized with."""
-    channel, axes = _axes(x, data_format)
+    channel, wide = _channel(x, data_format), _wide(x)
     if training:
-        mean = jnp.mean(x, axis=axes)
-        variance = jnp.mean(jnp.square(x - _spread(mean, x, channel)), axis=axes)
+        axes = tuple([i for i in range(x.ndim) if i != channel])
+        mean = jnp.mean(wide, axis=axes)
+        variance = jnp.mean(jnp.square(wide - _spread(mean, x, channel)), axis=axes)
     scale = jax.lax.rsqrt(variance + epsilon)
-    if weight is not None:
-        scale = scale * weight
-    out = (x - _spread(mean, x, channel)) * _spread(scale, x, channel)
-    if bias is not None:
-        out = out + _spread(bias, x, channel)
+    scale = scale if weight is None else scale * weight
+    shifted = (wide - _spread(mean, x, channel)) * _spread(scale, x, channel)
+    out = shifted if bias is None else shifted + _spread(bias, x, channel)
     return out.astype(x.dtype), mean, variance
 
 
 @op(name="running_average", grad=False)
 def _running(old: Any, new: Any, /, momentum: float) -> Any:
-    return old * momentum + new * (1 - momentum)
+    return (old * momentum + new * (1 - momentum)).astype(old.dtype)
+
+
+def _update(running: Any, new: Any, momentum: float) -> None:
+    with no_grad():
+        running._set_payload(_running(running, new, momentum)._data)
 
 
 def batch_norm(
@@ -57,34 +79,187 @@ def batch_norm(
     use_global_stats: bool | None = None,
     name: Any = None,
 ) -> Any:
-    """Normalize each channel; while training by the batch's own statistics, which also move the running ones."""
+    """Normalize each channel; while training by the batch's own statistics, which also move the running ones.
+
+    Arguments:
+        momentum: what the running statistics keep of their old value.
+        use_global_stats: normalize by the running statistics (True) or the batch's (False), whatever `training` is.
+
+    Source: Ioffe and Szegedy, Batch Normalization, 2015.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> mean, variance = paddle.zeros([1]), paddle.ones([1])
+        >>> y = paddle.nn.functional.batch_norm(paddle.to_tensor([[1.0], [3.0]]), mean, variance, training=True)
+        >>> y.round(3).tolist(), mean.round(3).tolist()
+        ([[-1.0], [1.0]], [0.2...])
+    """
     batch = training if use_global_stats is None else not use_global_stats
     op_fn: Any = _batch_norm
     out, mean, var = op_fn(x, running_mean, running_var, weight, bias, training=batch, epsilon=epsilon, data_format=data_format)
     if batch and training:
-        with no_grad():
-            running_mean._set_payload(_running(running_mean, mean, momentum)._data)
-            running_var._set_payload(_running(running_var, var, momentum)._data)
+        _update(running_mean, mean, momentum)
+        _update(running_var, var, momentum)
     return out
 
 
-@op(name="layer_norm", amp="black")
+@op(name="instance_norm")
+def _instance_norm(x: Any, weight: Any = None, bias: Any = None, /, *, epsilon: float, data_format: str) -> Any:
+    channel = _channel(x, data_format)
+    out = _standard(_wide(x), tuple([i for i in range(1, x.ndim) if i != channel]), epsilon)
+    return _affine(out, *[None if v is None else _spread(v, x, channel) for v in (weight, bias)]).astype(x.dtype)
+
+
+def instance_norm(
+    x: Any,
+    running_mean: Any = None,
+    running_var: Any = None,
+    weight: Any = None,
+    bias: Any = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.9,
+    eps: float = 1e-5,
+    data_format: str = "NCHW",
+    name: Any = None,
+) -> Any:
+    """Normalize each channel of each instance by its own mean and variance; the running ones are not used.
+
+    Source: Ulyanov et al., Instance Normalization, 2016.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.instance_norm(paddle.to_tensor([[[1.0, 3.0]]])).round(3).tolist()
+        [[[-1.0, 1.0]]]
+    """
+    if x.ndim < 3:
+        raise ValueError(f"instance_norm: x has {x.ndim} dimensions; expected 3 to 5: batch, channels and space")
+    op_fn: Any = _instance_norm
+    return op_fn(x, weight, bias, epsilon=eps, data_format=data_format)
+
+
+@op(name="group_norm")
+def _group_norm(x: Any, weight: Any = None, bias: Any = None, /, *, groups: int, epsilon: float, data_format: str) -> Any:
+    channel = _channel(x, data_format)
+    c = x.shape[channel]
+    if c % groups:
+        raise ValueError(f"x has {c} channels, which num_groups={groups} does not divide")
+    parts = _wide(x).reshape(*x.shape[:channel], groups, c // groups, *x.shape[channel + 1 :])
+    out = _standard(parts, tuple([i for i in range(1, parts.ndim) if i != channel]), epsilon).reshape(x.shape)
+    return _affine(out, *[None if v is None else _spread(v, x, channel) for v in (weight, bias)]).astype(x.dtype)
+
+
+def group_norm(
+    x: Any,
+    num_groups: int,
+    epsilon: float = 1e-5,
+    weight: Any = None,
+    bias: Any = None,
+    data_format: str = "NCHW",
+    name: Any = None,
+) -> Any:
+    """Normalize each group of channels of each instance by its own mean and variance.
+
+    Raises:
+        ValueError: if num_groups does not divide the number of channels.
+
+    Source: Wu and He, Group Normalization, 2018.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.group_norm(paddle.to_tensor([[1.0, 3.0, 5.0, 9.0]]), 2).round(3).tolist()
+        [[-1.0, 1.0, -1.0, 1.0]]
+    """
+    op_fn: Any = _group_norm
+    return op_fn(x, weight, bias, groups=num_groups, epsilon=epsilon, data_format=data_format)
+
+
+def _tail(function: str, x: Any, normalized_shape: Any) -> int:
+    """How many axes normalized_shape names; it must be the end of the shape of x."""
+    shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
+    if list(x.shape[-len(shape) :]) != shape:
+        raise ValueError(f"{function}: normalized_shape is {shape}, but the last dimensions of x are {x.shape[-len(shape) :]}")
+    return len(shape)
+
+
+@op(name="layer_norm")
 def _layer_norm(x: Any, weight: Any = None, bias: Any = None, /, *, n_axes: int, epsilon: float) -> Any:
-    axes = tuple(range(x.ndim - n_axes, x.ndim))
-    mean = jnp.mean(x, axis=axes, keepdims=True)
-    centred = x - mean
-    out = centred * jax.lax.rsqrt(jnp.mean(jnp.square(centred), axis=axes, keepdims=True) + epsilon)
-    if weight is not None:
-        out = out * weight.reshape(x.shape[x.ndim - n_axes :])
-    if bias is not None:
-        out = out + bias.reshape(x.shape[x.ndim - n_axes :])
-    return out.astype(x.dtype)
+    shape = x.shape[x.ndim - n_axes :]
+    out = _standard(_wide(x), tuple(range(x.ndim - n_axes, x.ndim)), epsilon)
+    return _affine(out, *[None if v is None else v.reshape(shape) for v in (weight, bias)]).astype(x.dtype)
 
 
 def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, epsilon: float = 1e-5, name: Any = None) -> Any:
-    """Normalize over the last dimensions, which have normalized_shape."""
-    shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
-    if list(x.shape[-len(shape) :]) != shape:
-        raise ValueError(f"layer_norm: normalized_shape is {shape}, but the last dimensions of x are {x.shape[-len(shape) :]}")
+    """Normalize over the last dimensions, which have normalized_shape.
+
+    Raises:
+        ValueError: if they have another.
+
+    Source: Ba et al., Layer Normalization, 2016.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.layer_norm(paddle.to_tensor([[1.0, 3.0]]), 2).round(3).tolist()
+        [[-1.0, 1.0]]
+    """
     op_fn: Any = _layer_norm
-    return op_fn(x, weight, bias, n_axes=len(shape), epsilon=epsilon)
+    return op_fn(x, weight, bias, n_axes=_tail("layer_norm", x, normalized_shape), epsilon=epsilon)
+
+
+@op(name="rms_norm")
+def _rms_norm(x: Any, weight: Any = None, /, *, n_axes: int, epsilon: float) -> Any:
+    wide, axes = _wide(x), tuple(range(x.ndim - n_axes, x.ndim))
+    out = wide * jax.lax.rsqrt(jnp.mean(jnp.square(wide), axis=axes, keepdims=True) + epsilon)
+    return _affine(out, None if weight is None else weight.reshape(x.shape[x.ndim - n_axes :]), None).astype(x.dtype)
+
+
+def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float = 1e-5, name: Any = None) -> Any:
+    """Divide by the root mean square over the last dimensions, which have normalized_shape.
+
+    Source: Zhang and Sennrich, Root Mean Square Layer Normalization, 2019.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.rms_norm(paddle.to_tensor([[1.0, 7.0]]), 2).round(2).tolist()
+        [[0.2..., 1.39...]]
+    """
+    op_fn: Any = _rms_norm
+    return op_fn(input, weight, n_axes=_tail("rms_norm", input, normalized_shape), epsilon=eps)
+
+
+@op(aliases={"input": "x", "dim": "axis", "eps": "epsilon"})
+def normalize(x: Any, /, p: float = 2, axis: int = 1, epsilon: float = 1e-12) -> Any:
+    """x divided by its p-norm along an axis, or by epsilon where the norm is smaller.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.normalize(paddle.to_tensor([[3.0, 4.0]])).round(2).tolist()
+        [[0.6..., 0.8...]]
+    """
+    axis = axis if x.ndim > 1 else 0
+    if p == 2:  # the gradient of this form is 0 at 0, and not NaN
+        square = jnp.sum(x * x, axis=axis, keepdims=True)
+        return x * jax.lax.rsqrt(jnp.maximum(square, epsilon * epsilon).astype(x.dtype))
+    if math.isinf(p):
+        norm = jnp.max(jnp.abs(x), axis=axis, keepdims=True)
+    else:
+        norm = jnp.sum(jnp.abs(x) ** p, axis=axis, keepdims=True) ** (1 / p)
+    return x / jnp.maximum(norm, epsilon)
+
+
+@op
+def local_response_norm(x: Any, /, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0,
+                        data_format: str = "NCHW") -> Any:  # fmt: skip
+    """x over (k + alpha * mean of the squares of `size` neighbouring channels) ** beta.
+
+    Source: Krizhevsky et al., ImageNet Classification with Deep Convolutional Neural Networks, 2012.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.local_response_norm(paddle.ones([1, 1, 1]), 1, alpha=3.0, beta=0.5).tolist()
+        [[[0.5]]]
+    """
+    channel = _channel(x, data_format)
+    width, around = [1] * x.ndim, [(0, 0)] * x.ndim
+    width[channel], around[channel] = size, (size // 2, (size - 1) // 2)
+    total = jax.lax.reduce_window(jnp.square(x), x.dtype.type(0), jax.lax.add, width, [1] * x.ndim, around)
+    return x / (k + alpha * total / size) ** beta

@@ -2,52 +2,259 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
 from ..op import op
-from .convolution import paddings, tuple_of
+from .convolution import channels_first, paddings, tuple_of
+from .max_window import max_of_windows
+from .windows import Windows, gathered, indices, lowest, window_sum, windows
 
-__all__ = ["adaptive_avg_pool2d", "avg_pool2d", "max_pool2d"]
-
-
-@op
-def max_pool2d(x: Any, /, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
-               ceil_mode: bool = False, data_format: str = "NCHW") -> Any:  # fmt: skip
-    """Largest element of each window."""
-    k = tuple_of(kernel_size, 2, "kernel_size")
-    s = tuple_of(stride, 2, "stride") if stride is not None else k
-    pad = paddings(padding, 2)
-    first = data_format == "NCHW"
-    if k == s and pad == ((0, 0), (0, 0)) and first and x.shape[2] % k[0] == 0 and x.shape[3] % k[1] == 0:
-        n, c, h, w = x.shape
-        return jnp.max(x.reshape(n, c, h // k[0], k[0], w // k[1], k[1]), axis=(3, 5))
-    full = ((0, 0), (0, 0), *pad) if first else ((0, 0), *pad, (0, 0))
-    window, strides = ((1, 1, *k), (1, 1, *s)) if first else ((1, *k, 1), (1, *s, 1))
-    return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, window, strides, full)
+__all__ = [
+    *("avg_pool1d", "avg_pool2d", "avg_pool3d", "lp_pool1d", "lp_pool2d", "max_pool1d", "max_pool2d", "max_pool3d"),
+    *("max_unpool1d", "max_unpool2d", "max_unpool3d"),
+]
 
 
-@op
-def avg_pool2d(x: Any, /, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-               exclusive: bool = True, divisor_override: Any = None, data_format: str = "NCHW") -> Any:  # fmt: skip
-    """Mean of each window."""
-    k = tuple_of(kernel_size, 2, "kernel_size")
-    s = tuple_of(stride, 2, "stride") if stride is not None else k
-    pad = paddings(padding, 2)
-    full = ((0, 0), (0, 0), *pad)
-    total = jax.lax.reduce_window(x, 0.0, jax.lax.add, (1, 1, *k), (1, 1, *s), full)
-    if exclusive and pad != ((0, 0), (0, 0)):
-        return total / jax.lax.reduce_window(jnp.ones_like(x), 0.0, jax.lax.add, (1, 1, *k), (1, 1, *s), full)
-    return total / (divisor_override or k[0] * k[1])
+@op(name="max_pool")
+def _max(x: Any, /, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, first: bool) -> Any:
+    return max_of_windows(x, windows(x, n, kernel, stride, padding, ceil, first))
 
 
-@op
-def adaptive_avg_pool2d(x: Any, /, output_size: Any, data_format: str = "NCHW") -> Any:
-    """Means over a grid of output_size windows."""
-    h, w = tuple_of(output_size, 2, "output_size")
-    if (h, w) == (1, 1):
-        return jnp.mean(x, axis=(2, 3), keepdims=True)
-    n, c, height, width = x.shape
-    return jnp.mean(x.reshape(n, c, h, height // h, w, width // w), axis=(3, 5))
+@op(name="max_pool_with_index")
+def _max_index(x: Any, /, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, first: bool) -> Any:
+    """The largest elements, and where in its image each stands."""
+    x = x if first else jnp.moveaxis(x, -1, 1)
+    return largest(*gathered(x, *indices(windows(x, n, kernel, stride, padding, ceil, True)), lowest(x.dtype)), first)
+
+
+def largest(elements: Any, flat: Any, first: bool = True) -> tuple[Any, Any]:
+    """The largest of each window's elements, and its flat index (int32)."""
+    best = jnp.argmax(elements, axis=-1)[..., None]
+    flat = jnp.broadcast_to(jnp.asarray(flat, jnp.int32), elements.shape)
+    out = [jnp.take_along_axis(a, best, axis=-1)[..., 0] for a in (elements, flat)]
+    return tuple(out if first else [jnp.moveaxis(a, 1, -1) for a in out])
+
+
+def _max_pool(n: int, x: Any, kernel: Any, stride: Any, padding: Any, mask: bool, ceil: bool, data_format: str) -> Any:
+    fn: Any = _max_index if mask else _max
+    return fn(x, n, kernel, stride, padding, ceil, channels_first(data_format, n))
+
+
+def max_pool1d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
+               ceil_mode: bool = False, name: Any = None) -> Any:  # fmt: skip
+    """Largest element of each window of a sequence [n, c, length]; see max_pool2d().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.max_pool1d(paddle.to_tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
+        [[[3.0, 2.0]]]
+    """
+    return _max_pool(1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL")
+
+
+def max_pool2d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
+               ceil_mode: bool = False, data_format: str = "NCHW", name: Any = None) -> Any:  # fmt: skip
+    """Largest element of each window of an image.
+
+    Arguments:
+        stride: kernel_size by default.
+        padding: as conv2d() takes it; padded elements are never the largest.
+        return_mask: return also where in its image each result stands, as a flat index (int32).
+        ceil_mode: let the last window reach over the edge, rather than leave elements out.
+
+    Raises:
+        ValueError: if an option has a wrong length, or the window is larger than the padded image.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.arange(16, dtype="float32").reshape([1, 1, 4, 4])
+        >>> paddle.nn.functional.max_pool2d(x, 2).tolist()
+        [[[[5.0, 7.0], [13.0, 15.0]]]]
+    """
+    return _max_pool(2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
+
+
+def max_pool3d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
+               ceil_mode: bool = False, data_format: str = "NCDHW", name: Any = None) -> Any:  # fmt: skip
+    """Largest element of each window of a volume; see max_pool2d().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.max_pool3d(paddle.ones([1, 1, 2, 2, 2]), 2).tolist()
+        [[[[[1.0]]]]]
+    """
+    return _max_pool(3, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
+
+
+@op(name="avg_pool")
+def _avg(x: Any, /, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, exclusive: bool, divisor: Any,
+         first: bool) -> Any:  # fmt: skip
+    w = windows(x, n, kernel, stride, padding, ceil, first)
+    total = window_sum(x, w)
+    if divisor:
+        return total / divisor
+    if not ceil and (not exclusive or not any(map(sum, w.pad))):
+        return total / math.prod(w.kernel)
+    return total / _sizes(w, exclusive, x)
+
+
+def _sizes(w: Windows, exclusive: bool, x: Any) -> Any:
+    """How many elements each window holds; those of the padding count unless `exclusive`."""
+    size: Any = 1
+    for i, n in enumerate(w.space):
+        low, high = (0, n) if exclusive else (-w.pad[i][0], n + w.pad[i][1])
+        start = w.starts(i)
+        size = size * _along(jnp.minimum(start + w.kernel[i], high) - jnp.maximum(start, low), w.at + i, x.ndim)
+    return size.astype(x.dtype)
+
+
+def _along(v: Any, axis: int, ndim: int) -> Any:
+    return v.reshape([-1 if a == axis else 1 for a in range(ndim)])
+
+
+def _avg_pool(n: int, x: Any, kernel: Any, stride: Any, padding: Any, ceil: bool, exclusive: bool, divisor: Any,
+              data_format: str) -> Any:  # fmt: skip
+    fn: Any = _avg
+    return fn(x, n, kernel, stride, padding, ceil, exclusive, divisor, channels_first(data_format, n))
+
+
+def avg_pool1d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, exclusive: bool = True,
+               ceil_mode: bool = False, name: Any = None) -> Any:  # fmt: skip
+    """Mean of each window of a sequence [n, c, length]; see avg_pool2d().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.avg_pool1d(paddle.to_tensor([[[1.0, 3.0, 2.0, 0.0]]]), 2).tolist()
+        [[[2.0, 1.0]]]
+    """
+    return _avg_pool(1, x, kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL")
+
+
+def avg_pool2d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+               exclusive: bool = True, divisor_override: Any = None, data_format: str = "NCHW", name: Any = None) -> Any:  # fmt: skip
+    """Mean of each window of an image.
+
+    Arguments:
+        exclusive: leave padded elements out of the count.
+        divisor_override: divide by this instead of the count.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.arange(16, dtype="float32").reshape([1, 1, 4, 4])
+        >>> paddle.nn.functional.avg_pool2d(x, 2).tolist()
+        [[[[2.5, 4.5], [10.5, 12.5]]]]
+    """
+    return _avg_pool(2, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format)
+
+
+def avg_pool3d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+               exclusive: bool = True, divisor_override: Any = None, data_format: str = "NCDHW", name: Any = None) -> Any:  # fmt: skip
+    """Mean of each window of a volume; see avg_pool2d().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.avg_pool3d(paddle.ones([1, 1, 2, 2, 2]), 2).tolist()
+        [[[[[1.0]]]]]
+    """
+    return _avg_pool(3, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format)
+
+
+@op(name="lp_pool")
+def _lp(x: Any, /, n: int, p: float, kernel: Any, stride: Any, padding: Any, ceil: bool, first: bool) -> Any:
+    w = windows(x, n, kernel, stride, padding, ceil, first)
+    if p == math.inf:
+        return max_of_windows(jnp.abs(x), w)
+    return window_sum(jnp.abs(x) ** p, w) ** (1 / p)
+
+
+def lp_pool1d(x: Any, norm_type: float, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+              data_format: str = "NCL", name: Any = None) -> Any:  # fmt: skip
+    """Norm of each window of a sequence; see lp_pool2d().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.lp_pool1d(paddle.to_tensor([[[3.0, 4.0]]]), 2, 2).tolist()
+        [[[5.0]]]
+    """
+    fn: Any = _lp
+    return fn(x, 1, norm_type, kernel_size, stride, padding, ceil_mode, channels_first(data_format, 1))
+
+
+def lp_pool2d(x: Any, norm_type: float, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+              data_format: str = "NCHW", name: Any = None) -> Any:  # fmt: skip
+    """Norm of each window of an image: (sum of |x| ** norm_type) ** (1 / norm_type).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.lp_pool2d(paddle.to_tensor([[[[3.0, 4.0]]]]), 2, [1, 2]).tolist()
+        [[[[5.0]]]]
+    """
+    fn: Any = _lp
+    return fn(x, 2, norm_type, kernel_size, stride, padding, ceil_mode, channels_first(data_format, 2))
+
+
+@op(name="max_unpool")
+def _unpool(x: Any, indices: Any, /, size: Any) -> Any:
+    n, c = x.shape[:2]
+    flat, at = x.reshape(n, c, -1), indices.reshape(n, c, -1)
+    out = jnp.zeros((n, c, math.prod(size)), x.dtype)
+    put = jax.vmap(jax.vmap(lambda o, i, v: o.at[i].set(v)))
+    return put(out, at, flat).reshape(n, c, *size)
+
+
+def _max_unpool(n: int, x: Any, where: Any, kernel: Any, stride: Any, padding: Any, data_format: str, size: Any) -> Any:
+    if not channels_first(data_format, n):
+        raise ValueError(f"max_unpool{n}d: data_format is {data_format!r}; it takes channels before space only")
+    k = tuple_of(kernel, n, "kernel_size")
+    steps, pad = k if stride is None else tuple_of(stride, n, "stride"), paddings(padding, n)
+    if size is None:
+        size = [(a - 1) * s - sum(p) + b for a, s, p, b in zip(x.shape[2:], steps, pad, k, strict=True)]
+    fn: Any = _unpool
+    return fn(x, where, tuple([int(a) for a in size][-n:]))
+
+
+def max_unpool1d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, data_format: str = "NCL",
+                 output_size: Any = None, name: Any = None) -> Any:  # fmt: skip
+    """Put each element where max_pool1d() found it, zeros elsewhere; see max_unpool2d().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, i = paddle.to_tensor([[[3.0]]]), paddle.to_tensor([[[1]]], "int32")
+        >>> paddle.nn.functional.max_unpool1d(x, i, 2).tolist()
+        [[[0.0, 3.0]]]
+    """
+    return _max_unpool(1, x, indices, kernel_size, stride, padding, data_format, output_size)
+
+
+def max_unpool2d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, data_format: str = "NCHW",
+                 output_size: Any = None, name: Any = None) -> Any:  # fmt: skip
+    """Put each element where max_pool2d() found it, zeros elsewhere.
+
+    Arguments:
+        indices: the mask of max_pool2d().
+        output_size: size of the image where the pooling leaves several possible.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, i = paddle.to_tensor([[[[3.0]]]]), paddle.to_tensor([[[[2]]]], "int32")
+        >>> paddle.nn.functional.max_unpool2d(x, i, 2).tolist()
+        [[[[0.0, 0.0], [3.0, 0.0]]]]
+    """
+    return _max_unpool(2, x, indices, kernel_size, stride, padding, data_format, output_size)
+
+
+def max_unpool3d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, data_format: str = "NCDHW",
+                 output_size: Any = None, name: Any = None) -> Any:  # fmt: skip
+    """Put each element where max_pool3d() found it, zeros elsewhere; see max_unpool2d().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, i = paddle.to_tensor([[[[[3.0]]]]]), paddle.to_tensor([[[[[1]]]]], "int32")
+        >>> paddle.nn.functional.max_unpool3d(x, i, [1, 1, 2]).tolist()
+        [[[[[0.0, 3.0]]]]]
+    """
+    return _max_unpool(3, x, indices, kernel_size, stride, padding, data_format, output_size)

@@ -1,0 +1,142 @@
+"""Adaptive pooling: as many windows as the result has elements, whatever the size of the input."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..op import op
+from .convolution import channels_first, tuple_of
+from .pooling import largest
+from .windows import adaptive, gathered, lowest
+
+__all__ = [
+    *("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"),
+    *("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"),
+]
+
+
+def _sizes(size: Any, space: Any) -> tuple[Any, ...]:
+    """The output sizes; None keeps the size of x."""
+    n = len(space)
+    given = (size,) * n if size is None else tuple_of(size, n, "output_size")
+    return tuple([a if s is None else s for s, a in zip(given, space, strict=True)])
+
+
+@op(name="adaptive_avg_pool")
+def _avg(x: Any, /, n: int, size: Any, first: bool) -> Any:
+    at = 2 if first else 1
+    sizes = _sizes(size, x.shape[at : at + n])
+    if sizes == (1,) * n:
+        return jnp.mean(x, axis=tuple(range(at, at + n)), keepdims=True)
+    for i, k in enumerate(sizes):
+        x = _mean_along(x, at + i, k)
+    return x
+
+
+def _mean_along(x: Any, axis: int, k: int) -> Any:
+    """Means of k windows of one axis: a mean over equal parts, or a product with a matrix of weights."""
+    n = x.shape[axis]
+    if k == n:
+        return x
+    if n % k == 0:
+        return jnp.mean(x.reshape(*x.shape[:axis], k, n // k, *x.shape[axis + 1 :]), axis=axis + 1)
+    (at,), (inside,) = adaptive((n,), (k,))
+    weights = np.zeros((n, k))
+    np.add.at(weights, (at, np.arange(k)[:, None]), inside / inside.sum(1, keepdims=True))
+    return jnp.moveaxis(jnp.tensordot(x, jnp.asarray(weights, x.dtype), ((axis,), (0,))), -1, axis)
+
+
+@op(name="adaptive_max_pool")
+def _max(x: Any, /, n: int, size: Any) -> Any:
+    space = x.shape[2:]
+    return largest(*gathered(x, *adaptive(space, _sizes(size, space)), lowest(x.dtype)))
+
+
+def _checked(x: Any, n: int) -> Any:
+    if x.ndim != n + 2:
+        raise ValueError(f"x has {x.ndim} dimensions; expected {n + 2}: batch, channels and {n} of space")
+    return x
+
+
+def adaptive_avg_pool1d(x: Any, output_size: Any, name: Any = None) -> Any:
+    """Means of output_size windows that cover a sequence [n, c, length] evenly.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.adaptive_avg_pool1d(paddle.to_tensor([[[1.0, 2.0, 4.0]]]), 2).tolist()
+        [[[1.5, 3.0]]]
+    """
+    fn: Any = _avg
+    return fn(_checked(x, 1), 1, output_size, True)
+
+
+def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", name: Any = None) -> Any:
+    """Means over a grid of windows that covers an image evenly.
+
+    Arguments:
+        output_size: a number, or height and width; None keeps the size of x.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.adaptive_avg_pool2d(paddle.arange(4.0).reshape([1, 1, 2, 2]), 1).tolist()
+        [[[[1.5]]]]
+    """
+    fn: Any = _avg
+    return fn(_checked(x, 2), 2, output_size, channels_first(data_format, 2))
+
+
+def adaptive_avg_pool3d(x: Any, output_size: Any, data_format: str = "NCDHW", name: Any = None) -> Any:
+    """Means over a grid of windows that covers a volume evenly.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.adaptive_avg_pool3d(paddle.ones([1, 1, 2, 2, 2]), 1).tolist()
+        [[[[[1.0]]]]]
+    """
+    fn: Any = _avg
+    return fn(_checked(x, 3), 3, output_size, channels_first(data_format, 3))
+
+
+def _adaptive_max(n: int, x: Any, size: Any, mask: bool) -> Any:
+    fn: Any = _max
+    out = fn(_checked(x, n), n, size)
+    return out if mask else out[0]
+
+
+def adaptive_max_pool1d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
+    """Largest elements of output_size windows that cover a sequence [n, c, length] evenly.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.adaptive_max_pool1d(paddle.to_tensor([[[1.0, 2.0, 4.0]]]), 2).tolist()
+        [[[2.0, 4.0]]]
+    """
+    return _adaptive_max(1, x, output_size, return_mask)
+
+
+def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
+    """Largest elements over a grid of windows that covers an image evenly.
+
+    Arguments:
+        return_mask: return also where in its image each result stands, as a flat index (int32).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.adaptive_max_pool2d(paddle.arange(4.0).reshape([1, 1, 2, 2]), 1).tolist()
+        [[[[3.0]]]]
+    """
+    return _adaptive_max(2, x, output_size, return_mask)
+
+
+def adaptive_max_pool3d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
+    """Largest elements over a grid of windows that covers a volume evenly.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.adaptive_max_pool3d(paddle.ones([1, 1, 2, 2, 2]), 1).tolist()
+        [[[[[1.0]]]]]
+    """
+    return _adaptive_max(3, x, output_size, return_mask)

@@ -1,0 +1,93 @@
+"""Connectionist temporal classification: sequences without an alignment."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..op import op
+from .losses import reduce
+
+__all__ = ["ctc_loss"]
+
+# The logarithm of "impossible": finite, so that no gradient becomes NaN.
+_NEVER = -1e30
+
+
+@op(name="ctc_loss", amp="black", loops=True)
+def _ctc(logits: Any, labels: Any, input_lengths: Any, label_lengths: Any, /, *, blank: int) -> Any:
+    """Negative log likelihood of each label sequence under logits [time, batch, classes]."""
+    log_p = jax.nn.log_softmax(logits, axis=-1)
+    batch, longest = labels.shape
+    # Each label stands between two blanks.
+    states = jnp.full((batch, 2 * longest + 1), blank, labels.dtype).at[:, 1::2].set(labels)
+    at = jnp.arange(2 * longest + 1)
+    skips = (at >= 2) & (states != blank) & (states != jnp.roll(states, 2, axis=1))
+    emitted = jnp.take_along_axis(log_p, jnp.broadcast_to(states, (log_p.shape[0], *states.shape)), axis=2)
+    first = jnp.where(at < 2, emitted[0], _NEVER)
+
+    def step(alpha: Any, now: Any) -> Any:
+        e, t = now
+        one = jnp.pad(alpha, ((0, 0), (1, 0)), constant_values=_NEVER)[:, :-1]
+        two = jnp.pad(alpha, ((0, 0), (2, 0)), constant_values=_NEVER)[:, :-2]
+        total = jax.nn.logsumexp(jnp.stack([alpha, one, jnp.where(skips, two, _NEVER)]), axis=0)
+        return jnp.where((t < input_lengths)[:, None], jnp.maximum(total + e, _NEVER), alpha), None
+
+    alpha, _ = jax.lax.scan(step, first, (emitted[1:], jnp.arange(1, log_p.shape[0])))
+    end = 2 * label_lengths[:, None].astype(jnp.int32)
+    last = jnp.take_along_axis(alpha, end, axis=1)
+    before = jnp.where(end > 0, jnp.take_along_axis(alpha, jnp.maximum(end - 1, 0), axis=1), _NEVER)
+    return -jnp.logaddexp(last, before)[:, 0]
+
+
+@op(name="ctc_scaled")
+def _by_times(loss: Any, lengths: Any, /) -> Any:
+    """The loss, with its gradient divided by the number of steps."""
+    part = loss / lengths.astype(loss.dtype)
+    return part + jax.lax.stop_gradient(loss - part)
+
+
+@op(name="ctc_reduce")
+def _reduced(loss: Any, label_lengths: Any, /, reduction: str, zero_infinity: bool) -> Any:
+    loss = jnp.where(loss > -_NEVER / 2, 0 if zero_infinity else jnp.inf, loss)
+    return reduce(loss / label_lengths.astype(loss.dtype) if reduction == "mean" else loss, reduction)
+
+
+def ctc_loss(
+    log_probs: Any,
+    labels: Any,
+    input_lengths: Any,
+    label_lengths: Any,
+    blank: int = 0,
+    reduction: str = "mean",
+    norm_by_times: bool = False,
+    zero_infinity: bool = False,
+) -> Any:
+    """Negative log likelihood of label sequences, summed over all their alignments with the input.
+
+    Arguments:
+        log_probs: logits [time, batch, classes]; log_softmax() is applied here, and changes nothing if it was before.
+        labels: [batch, longest], padded.
+        input_lengths, label_lengths: [batch].
+        blank: the class that stands for no label.
+        reduction: "mean" divides each loss by its label length first.
+        norm_by_times: divide the gradient by the input length.
+        zero_infinity: a sequence that cannot be aligned counts 0 instead of infinity.
+
+    Source: Graves et al., Connectionist Temporal Classification, 2006.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> one = paddle.to_tensor([1])
+        >>> loss = paddle.nn.functional.ctc_loss(paddle.zeros([1, 1, 2]), paddle.to_tensor([[1]], "int32"), one, one)
+        >>> round(float(loss), 4)
+        0.6931
+    """
+    fn: Any = _ctc
+    loss = fn(log_probs, labels, input_lengths, label_lengths, blank=blank)
+    if norm_by_times:
+        loss = _by_times(loss, input_lengths)
+    last: Any = _reduced
+    return last(loss, label_lengths, reduction, zero_infinity)

@@ -1,0 +1,176 @@
+"""Losses of pairs and triplets, by their distance or their angle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..op import op
+from .losses import reduce
+
+__all__ = [
+    *("cosine_embedding_loss", "cosine_similarity", "hinge_embedding_loss", "margin_ranking_loss", "npair_loss"),
+    *("pairwise_distance", "triplet_margin_loss", "triplet_margin_with_distance_loss"),
+]
+
+
+@op
+def cosine_similarity(x1: Any, x2: Any, /, axis: int = 1, eps: float = 1e-8) -> Any:
+    """Cosine of the angle between x1 and x2 along an axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([[3.0, 0.0]]), paddle.to_tensor([[0.0, 2.0]])
+        >>> paddle.nn.functional.cosine_similarity(x, y).tolist()
+        [0.0]
+    """
+    norms = jnp.sqrt(jnp.maximum(jnp.sum(x1 * x1, axis) * jnp.sum(x2 * x2, axis), eps * eps))
+    return jnp.sum(x1 * x2, axis) / norms
+
+
+@op(name="cosine_embedding_loss")
+def _cosine_embedding(a: Any, b: Any, label: Any, /, margin: float, reduction: str) -> Any:
+    tiny = 1e-12
+    cos = jnp.sum(a * b, -1) / jnp.sqrt((jnp.sum(a * a, -1) + tiny) * (jnp.sum(b * b, -1) + tiny))
+    loss = jnp.where(label == 1, 1 - cos, jnp.where(label == -1, jnp.maximum(cos - margin, 0), 0))
+    return reduce(loss, reduction)
+
+
+def cosine_embedding_loss(
+    input1: Any, input2: Any, label: Any, margin: float = 0, reduction: str = "mean", name: Any = None
+) -> Any:
+    """1 - cosine where label is 1, max(0, cosine - margin) where it is -1; inputs are [n, size] or [size].
+
+    Raises:
+        ValueError: if margin is not in [-1, 1] or label does not fit the inputs.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([[3.0, 0.0]]), paddle.to_tensor([[0.0, 2.0]])
+        >>> paddle.nn.functional.cosine_embedding_loss(x, y, paddle.to_tensor([1])).tolist()
+        1.0
+    """
+    if not -1 <= margin <= 1:
+        raise ValueError(f"cosine_embedding_loss: margin is {margin}; expected a number from -1 to 1")
+    if label.ndim != 1:
+        raise ValueError(f"cosine_embedding_loss: label has {label.ndim} dimensions; expected 1")
+    fn: Any = _cosine_embedding
+    return fn(input1, input2, label, margin, reduction)
+
+
+def _norm(d: Any, p: float, keepdim: bool = False) -> Any:
+    return jnp.linalg.norm(d, p, axis=-1, keepdims=keepdim)
+
+
+@op
+def pairwise_distance(x: Any, y: Any, /, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False) -> Any:
+    """p-norm of x - y + epsilon along the last axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([3.0, 4.0]), paddle.zeros([2])
+        >>> paddle.nn.functional.pairwise_distance(x, y, epsilon=0.0).tolist()
+        5.0
+    """
+    return _norm(x - y + epsilon, p, keepdim)
+
+
+@op
+def margin_ranking_loss(input: Any, other: Any, label: Any, /, margin: float = 0.0, reduction: str = "mean") -> Any:
+    """max(0, -label * (input - other) + margin): label is 1 where input should be the larger, -1 elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y, label = paddle.to_tensor([1.0]), paddle.to_tensor([3.0]), paddle.to_tensor([1.0])
+        >>> paddle.nn.functional.margin_ranking_loss(x, y, label).tolist()
+        2.0
+    """
+    return reduce(jnp.maximum(-label * (input - other) + margin, 0), reduction)
+
+
+@op
+def hinge_embedding_loss(input: Any, label: Any, /, margin: float = 1.0, reduction: str = "mean") -> Any:
+    """input where label is 1, max(0, margin - input) where it is -1.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, label = paddle.to_tensor([0.5, 0.5]), paddle.to_tensor([1.0, -1.0])
+        >>> paddle.nn.functional.hinge_embedding_loss(x, label, margin=2.0, reduction="none").tolist()
+        [0.5, 1.5]
+    """
+    loss = jnp.where(label == 1, input, 0) + jnp.where(label == -1, jnp.maximum(margin - input, 0), 0)
+    return reduce(loss, reduction)
+
+
+@op
+def triplet_margin_loss(input: Any, positive: Any, negative: Any, /, margin: float = 1.0, p: float = 2, epsilon: float = 1e-6,
+                        swap: bool = False, reduction: str = "mean") -> Any:  # fmt: skip
+    """max(0, distance to positive - distance to negative + margin).
+
+    Arguments:
+        p: of the norm that is the distance.
+        swap: take the distance of positive and negative where it is smaller than that to negative.
+
+    Source: Schroff et al., FaceNet, 2015.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([[0.0, 0.0]]), paddle.to_tensor([[3.0, 4.0]])
+        >>> round(float(paddle.nn.functional.triplet_margin_loss(x, y, x)), 3)
+        6.0
+    """
+    near, far = _norm(input - positive + epsilon, p), _norm(input - negative + epsilon, p)
+    far = jnp.minimum(far, _norm(positive - negative + epsilon, p)) if swap else far
+    return reduce(jnp.maximum(near - far + margin, 0), reduction)
+
+
+@op(name="triplet_hinge")
+def _triplet(near: Any, far: Any, /, margin: float, reduction: str) -> Any:
+    return reduce(jnp.maximum(near - far + margin, 0), reduction)
+
+
+def triplet_margin_with_distance_loss(
+    input: Any,
+    positive: Any,
+    negative: Any,
+    distance_function: Any = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+    name: Any = None,
+) -> Any:
+    """triplet_margin_loss() with a distance of your own, pairwise_distance() by default.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([[0.0]]), paddle.to_tensor([[3.0]])
+        >>> paddle.nn.functional.triplet_margin_with_distance_loss(x, y, x, lambda a, b: (a - b).abs().sum(-1)).tolist()
+        4.0
+    """
+    distance: Any = distance_function or pairwise_distance
+    near, far = distance(input, positive), distance(input, negative)
+    if swap:
+        far = far.minimum(distance(positive, negative))
+    fn: Any = _triplet
+    return fn(near, far, margin, reduction)
+
+
+@op
+def npair_loss(anchor: Any, positive: Any, labels: Any, /, l2_reg: float = 0.002) -> Any:
+    """Cross entropy of the products of anchors and positives, where those of one label belong together.
+
+    Source: Sohn, Improved Deep Metric Learning with Multi-class N-pair Loss Objective, 2016.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([[10.0, 0.0], [0.0, 10.0]])
+        >>> paddle.nn.functional.npair_loss(x, x, paddle.to_tensor([0, 1]), l2_reg=0.0).tolist()
+        0.0
+    """
+    same = (labels.reshape(-1, 1) == labels.reshape(1, -1)).astype(anchor.dtype)
+    target = same / jnp.sum(same, axis=1, keepdims=True)
+    ce = -jnp.sum(target * jax.nn.log_softmax(anchor @ positive.T, axis=1), axis=1)
+    norms = jnp.mean(jnp.sum(anchor**2, 1)) + jnp.mean(jnp.sum(positive**2, 1))
+    return jnp.mean(ce) + norms * (0.25 * l2_reg)

@@ -1,0 +1,129 @@
+"""Softmax and its kin: activations that weigh elements against each other."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .. import dtypes
+from ..op import INPLACE, op
+
+__all__ = ["glu", "gumbel_softmax", "log_softmax", "maxout", "softmax", "softmax_", "swiglu"]
+
+_NAMES = {"input": "x", "dim": "axis"}
+
+
+def _in(x: Any, dtype: Any) -> Any:
+    return x if dtype is None else x.astype(dtypes.as_dtype(dtype).np)
+
+
+@op(methods=["softmax"], inplace="softmax_", amp="black", aliases=_NAMES)
+def softmax(x: Any, /, axis: int = -1, dtype: Any = None) -> Any:
+    """exp(x) over its sum along an axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.softmax(paddle.zeros([4])).tolist()
+        [0.25, 0.25, 0.25, 0.25]
+    """
+    return jax.nn.softmax(_in(x, dtype), axis=axis)
+
+
+@op(amp="black", aliases=_NAMES)
+def log_softmax(x: Any, /, axis: int = -1, dtype: Any = None) -> Any:
+    """Logarithm of softmax().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.log_softmax(paddle.to_tensor([0.0, 100.0])).tolist()
+        [-100.0, 0.0]
+    """
+    return jax.nn.log_softmax(_in(x, dtype), axis=axis)
+
+
+@op(name="gumbel_softmax", random=True)
+def _gumbel(key: Any, x: Any, /, temperature: float, hard: bool, axis: int) -> Any:
+    soft = jax.nn.softmax((x + jax.random.gumbel(key, x.shape, x.dtype)) / temperature, axis=axis)
+    if not hard:
+        return soft
+    one = jax.nn.one_hot(jnp.argmax(soft, axis=axis), x.shape[axis], axis=axis, dtype=x.dtype)
+    return soft + jax.lax.stop_gradient(one - soft)
+
+
+def gumbel_softmax(x: Any, temperature: float = 1.0, hard: bool = False, axis: int = -1, name: Any = None) -> Any:
+    """A draw from the categorical distribution of logits x, relaxed so that it has a gradient.
+
+    Arguments:
+        temperature: how far from one-hot vectors the draw may be.
+        hard: return one-hot vectors, with the gradient of the relaxed ones.
+
+    Source: Jang et al., Categorical Reparameterization with Gumbel-Softmax, 2016.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.gumbel_softmax(paddle.to_tensor([0.0, 1000.0]), hard=True).tolist()
+        [0.0, 1.0]
+    """
+    if temperature <= 0:
+        raise ValueError(f"gumbel_softmax: temperature is {temperature}; expected a positive number")
+    fn: Any = _gumbel
+    return fn(x, temperature, hard, axis)
+
+
+def _halves(x: Any, axis: int) -> Any:
+    if x.shape[axis] % 2:
+        raise ValueError(f"axis {axis} of x has size {x.shape[axis]}; expected an even number")
+    return jnp.split(x, 2, axis=axis)
+
+
+@op(aliases=_NAMES)
+def glu(x: Any, /, axis: int = -1) -> Any:
+    """The first half of x times the sigmoid of the second half.
+
+    Source: Dauphin et al., Language Modeling with Gated Convolutional Networks, 2016.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.glu(paddle.to_tensor([3.0, 0.0])).tolist()
+        [1.5]
+    """
+    a, b = _halves(x, axis)
+    return a * jax.nn.sigmoid(b)
+
+
+@op
+def swiglu(x: Any, y: Any = None, /) -> Any:
+    """silu(x) * y; without y the two are the halves of the last axis of x.
+
+    Source: Shazeer, GLU Variants Improve Transformer, 2020.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.swiglu(paddle.to_tensor([100.0, 2.0])).tolist()
+        [200.0]
+    """
+    a, b = _halves(x, -1) if y is None else (x, y)
+    return jax.nn.silu(a) * b
+
+
+@op
+def maxout(x: Any, /, groups: int, axis: int = 1) -> Any:
+    """The largest of each `groups` channels that stand side by side.
+
+    Source: Goodfellow et al., Maxout Networks, 2013.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.maxout(paddle.to_tensor([[1.0, 3.0, 2.0, 0.0]]), 2).tolist()
+        [[3.0, 2.0]]
+    """
+    axis = axis % x.ndim
+    n = x.shape[axis]
+    if n % groups:
+        raise ValueError(f"x has {n} channels, which groups={groups} does not divide")
+    return jnp.max(x.reshape(*x.shape[:axis], n // groups, groups, *x.shape[axis + 1 :]), axis=axis + 1)
+
+
+softmax_ = INPLACE["softmax_"]

@@ -1,0 +1,271 @@
+"""Ops on images: patches, channels moved to space and back, sampling at points of a grid."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..op import op
+from .convolution import tuple_of
+from .padding import pad as pad_axes
+from .windows import Windows
+
+__all__ = [
+    *("affine_grid", "channel_shuffle", "fold", "grid_sample", "pixel_unshuffle", "temporal_shift", "unfold", "zeropad2d"),
+]
+
+
+def _patches(space: Any, kernel: Any, stride: Any, pads: Any, dilation: Any) -> tuple[Windows, tuple[int, int]]:
+    """The windows of unfold and fold, whose elements lie `dilation` apart."""
+    k, s, d = (tuple_of(v, 2, n) for v, n in ((kernel, "kernel_sizes"), (stride, "strides"), (dilation, "dilations")))
+    # Four numbers are [top, left, bottom, right].
+    p = tuple(pads) if not isinstance(pads, int) and len(pads) == 4 else tuple_of(pads, 2, "paddings") * 2
+    pad = ((p[0], p[2]), (p[1], p[3]))
+    count = [(n + sum(q) - e * (c - 1) - 1) // b + 1 for n, q, e, c, b in zip(space, pad, d, k, s, strict=True)]
+    if min(count) < 1:
+        raise ValueError(f"kernel_sizes {list(k)} do not fit into an image of {list(space)} with paddings {list(p)}")
+    return Windows(k, s, pad, tuple(space), tuple(count), 2, False), d
+
+
+@op(name="im2col")  # Tensor.unfold is another op
+def unfold(x: Any, /, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1) -> Any:
+    """The patches of images [n, c, h, w] as columns: [n, c * height * width of a patch, patches].
+
+    Arguments:
+        paddings: a number, two [height, width], or four [top, left, bottom, right].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.arange(9.0).reshape([1, 1, 3, 3])
+        >>> paddle.nn.functional.unfold(x, 2).tolist()[0][0]
+        [0.0, 1.0, 3.0, 4.0]
+    """
+    w, d = _patches(x.shape[2:], kernel_sizes, strides, paddings, dilations)
+    x = jnp.pad(x, ((0, 0), (0, 0), *w.pad))
+    columns = [_at(x, w, (i * d[0], j * d[1])) for i, j in itertools.product(*map(range, w.kernel))]
+    return jnp.stack(columns, axis=2).reshape(x.shape[0], x.shape[1] * math.prod(w.kernel), -1)
+
+
+def _at(x: Any, w: Windows, offset: tuple[int, int]) -> Any:
+    (i, j), (h, v), (a, b) = offset, w.count, w.step
+    return x[:, :, i : i + (h - 1) * a + 1 : a, j : j + (v - 1) * b + 1 : b]
+
+
+@op(name="col2im")
+def fold(x: Any, /, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1) -> Any:
+    """Images from their patches [n, c * height * width of a patch, patches]; where patches overlap they are added up.
+
+    Arguments:
+        output_sizes: height and width of the images.
+
+    Raises:
+        ValueError: if images of this size have another number of patches.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.fold(paddle.ones([1, 4, 4]), 3, 2).tolist()
+        [[[[1.0, 2.0, 1.0], [2.0, 4.0, 2.0], [1.0, 2.0, 1.0]]]]
+    """
+    size = tuple_of(output_sizes, 2, "output_sizes")
+    w, d = _patches(size, kernel_sizes, strides, paddings, dilations)
+    area = math.prod(w.kernel)
+    if x.shape[1] % area or x.shape[2] != math.prod(w.count):
+        raise ValueError(f"x is {list(x.shape)}; expected [n, c * {area}, {math.prod(w.count)}] for images of {list(size)}")
+    x = x.reshape(x.shape[0], x.shape[1] // area, *w.kernel, *w.count)
+    (top, bottom), (left, right) = w.pad
+    out = jnp.zeros((*x.shape[:2], size[0] + top + bottom, size[1] + left + right), x.dtype)
+    for i, j in itertools.product(*map(range, w.kernel)):
+        (h, v), (a, b) = w.count, w.step
+        rows, columns = slice(i * d[0], i * d[0] + (h - 1) * a + 1, a), slice(j * d[1], j * d[1] + (v - 1) * b + 1, b)
+        out = out.at[:, :, rows, columns].add(x[:, :, i, j])
+    return out[:, :, top : top + size[0], left : left + size[1]]
+
+
+@op
+def pixel_unshuffle(x: Any, /, downscale_factor: int, data_format: str = "NCHW") -> Any:
+    """Move space to channels: [n, c, h * r, w * r] becomes [n, c * r * r, h, w].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.pixel_unshuffle(paddle.ones([1, 1, 4, 6]), 2).shape
+        [1, 4, 2, 3]
+    """
+    r, last = downscale_factor, data_format == "NHWC"
+    x = jnp.moveaxis(x, -1, 1) if last else x
+    n, c, h, w = x.shape
+    if h % r or w % r:
+        raise ValueError(f"x has images of {h} x {w}, which downscale_factor={r} does not divide")
+    x = x.reshape(n, c, h // r, r, w // r, r).transpose(0, 1, 3, 5, 2, 4).reshape(n, c * r * r, h // r, w // r)
+    return jnp.moveaxis(x, 1, -1) if last else x
+
+
+@op
+def channel_shuffle(x: Any, /, groups: int, data_format: str = "NCHW") -> Any:
+    """Interleave groups of channels: the first of each group, then the second of each.
+
+    Source: Zhang et al., ShuffleNet, 2017.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.channel_shuffle(paddle.arange(4.0).reshape([1, 4, 1, 1]), 2).flatten().tolist()
+        [0.0, 2.0, 1.0, 3.0]
+    """
+    axis = x.ndim - 1 if data_format == "NHWC" else 1
+    c = x.shape[axis]
+    if c % groups:
+        raise ValueError(f"x has {c} channels, which groups={groups} does not divide")
+    return jnp.take(x, np.arange(c).reshape(groups, c // groups).T.ravel(), axis=axis)
+
+
+@op(name="temporal_shift")
+def _temporal_shift(x: Any, /, seg_num: int, shift_ratio: float, last: bool) -> Any:
+    x = jnp.moveaxis(x, -1, 1) if last else x
+    c = x.shape[1]
+    one, two = int(c * shift_ratio), int(c * 2 * shift_ratio)
+    y = jnp.pad(x.reshape(-1, seg_num, *x.shape[1:]), ((0, 0), (1, 1), *[(0, 0)] * 3))
+    parts = [y[:, :-2, :one], y[:, 2:, one:two], y[:, 1:-1, two:]]
+    out = jnp.concatenate(parts, axis=2).reshape(x.shape)
+    return jnp.moveaxis(out, 1, -1) if last else out
+
+
+def temporal_shift(x: Any, seg_num: int, shift_ratio: float = 0.25, name: Any = None, data_format: str = "NCHW") -> Any:
+    """Move some channels one step forth in time, and some one step back; x is [batch * seg_num, c, h, w].
+
+    Arguments:
+        shift_ratio: the part of the channels that moves each way.
+
+    Source: Lin et al., TSM: Temporal Shift Module, 2018.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.arange(8.0).reshape([2, 4, 1, 1])
+        >>> paddle.nn.functional.temporal_shift(x, 2).reshape([2, 4]).tolist()
+        [[0.0, 5.0, 2.0, 3.0], [0.0, 0.0, 6.0, 7.0]]
+    """
+    fn: Any = _temporal_shift
+    return fn(x, seg_num, shift_ratio, data_format == "NHWC")
+
+
+def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: Any = None) -> Any:
+    """Zeros around images; padding is a number or [left, right, top, bottom].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.zeropad2d(paddle.ones([1, 1, 1, 1]), [1, 0, 0, 0]).tolist()
+        [[[[0.0, 1.0]]]]
+    """
+    return pad_axes(x, padding, mode="constant", value=0.0, data_format=data_format)
+
+
+@op(name="affine_grid")
+def _affine_grid(theta: Any, /, size: Any, align_corners: bool) -> Any:
+    axes = []
+    for n in size:
+        at = np.linspace(-1, 1, n) if n > 1 else np.zeros(1)
+        axes.append(at if align_corners else at * (n - 1) / n)
+    # Coordinates stand in the order x, y (, z): the last axis of space first.
+    grid = np.stack([*np.meshgrid(*axes, indexing="ij")][::-1] + [np.ones(size)], axis=-1)
+    return jnp.einsum("...i,bji->b...j", jnp.asarray(grid, theta.dtype), theta)
+
+
+def affine_grid(theta: Any, out_shape: Any, align_corners: bool = True, name: Any = None) -> Any:
+    """Where grid_sample() must read to apply affine maps theta [n, 2, 3] (images) or [n, 3, 4] (volumes).
+
+    Arguments:
+        out_shape: shape of the result of grid_sample(), [n, c, h, w] or [n, c, d, h, w].
+        align_corners: -1 and 1 are the centres of the corner pixels rather than their outer edges.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> theta = paddle.to_tensor([[[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]])
+        >>> paddle.nn.functional.affine_grid(theta, [1, 1, 1, 2]).tolist()
+        [[[[-1.0, 0.0], [1.0, 0.0]]]]
+    """
+    shape = out_shape.tolist() if hasattr(out_shape, "tolist") else list(out_shape)
+    fn: Any = _affine_grid
+    return fn(theta, tuple([int(n) for n in shape[2:]]), align_corners)
+
+
+def _reflect(at: Any, n: int, align_corners: bool) -> Any:
+    """Coordinates folded back into an axis of n pixels."""
+    low, span = (0.0, n - 1.0) if align_corners else (-0.5, float(n))
+    if span == 0:
+        return jnp.zeros_like(at)
+    away = jnp.mod(jnp.abs(at - low), 2 * span)
+    return jnp.clip(jnp.minimum(away, 2 * span - away) + low, 0, n - 1)
+
+
+def _read(x: Any, at: list[Any], border: bool) -> Any:
+    """Elements of one image [c, *space] at whole coordinates; zeros outside unless `border`."""
+    flat: Any = 0
+    inside: Any = True
+    for i, n in zip(at, x.shape[1:], strict=True):
+        inside = inside & (i >= 0) & (i <= n - 1)
+        flat = flat * n + jnp.clip(i, 0, n - 1).astype(jnp.int32)
+    out = jnp.take(x.reshape(x.shape[0], -1), flat, axis=1)
+    return out if border else jnp.where(inside, out, 0)
+
+
+def _sample(x: Any, grid: Any, nearest: bool, padding: str, align_corners: bool) -> Any:
+    """One image [c, *space] at the points [..., dimensions] of a grid."""
+    at = []
+    for i, n in enumerate(x.shape[1:]):
+        u = grid[..., x.ndim - 2 - i]
+        v = (u + 1) / 2 * (n - 1) if align_corners else ((u + 1) * n - 1) / 2
+        v = jnp.clip(v, 0, n - 1) if padding == "border" else v
+        at.append(_reflect(v, n, align_corners) if padding == "reflection" else v)
+    if nearest:
+        return _read(x, [jnp.round(v) for v in at], padding != "zeros")
+    out: Any = 0
+    for corner in itertools.product((0, 1), repeat=len(at)):
+        low = [jnp.floor(v) for v in at]
+        parts = [v - b if c else 1 - (v - b) for v, b, c in zip(at, low, corner, strict=True)]
+        places = [b + c for b, c in zip(low, corner, strict=True)]
+        out = out + _read(x, places, padding != "zeros") * math.prod(parts[1:], start=parts[0]).astype(x.dtype)
+    return out
+
+
+@op(name="grid_sample")
+def _grid_sample(x: Any, grid: Any, /, nearest: bool, padding: str, align_corners: bool) -> Any:
+    return jax.vmap(lambda a, g: _sample(a, g, nearest, padding, align_corners))(x, grid)
+
+
+def grid_sample(
+    x: Any,
+    grid: Any,
+    mode: str = "bilinear",
+    padding_mode: str = "zeros",
+    align_corners: bool = True,
+    name: Any = None,
+) -> Any:
+    """Read images (or volumes) at the points of a grid [n, h, w, 2] (or [n, d, h, w, 3]) of coordinates from -1 to 1.
+
+    Arguments:
+        mode: "bilinear" or "nearest".
+        padding_mode: what lies outside: "zeros", the "border", or the image's "reflection".
+        align_corners: -1 and 1 are the centres of the corner pixels rather than their outer edges.
+
+    Raises:
+        ValueError: if a mode is none of these.
+
+    Source: Jaderberg et al., Spatial Transformer Networks, 2015.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, grid = paddle.arange(4.0).reshape([1, 1, 2, 2]), paddle.zeros([1, 1, 1, 2])
+        >>> paddle.nn.functional.grid_sample(x, grid).tolist()
+        [[[[1.5]]]]
+    """
+    for argument, value, known in (
+        ("mode", mode, ("bilinear", "nearest")),
+        ("padding_mode", padding_mode, ("zeros", "border", "reflection")),
+    ):
+        if value not in known:
+            raise ValueError(f"grid_sample: {argument} is {value!r}; expected one of {', '.join(known)}")
+    fn: Any = _grid_sample
+    return fn(x, grid, mode == "nearest", padding_mode, align_corners)

@@ -1,0 +1,115 @@
+"""Windows over the spatial axes of a tensor, which pooling, unfolding and their inverses share."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .convolution import paddings, tuple_of
+
+
+class Windows(NamedTuple):
+    """Sizes, steps and paddings of the windows, one entry a spatial axis; the first spatial axis is `at`."""
+
+    kernel: tuple[int, ...]
+    step: tuple[int, ...]
+    pad: tuple[tuple[int, int], ...]  # ceil_mode's additional elements not among them
+    space: tuple[int, ...]
+    count: tuple[int, ...]
+    at: int
+    ceil: bool
+
+    def starts(self, i: int) -> Any:
+        """Where the windows of a spatial axis begin."""
+        return jnp.arange(self.count[i]) * self.step[i] - self.pad[i][0]
+
+    def full(self, values: Any, other: Any, ndim: int) -> tuple[Any, ...]:
+        """The values at the spatial axes, `other` at the rest."""
+        out = [other] * ndim
+        out[self.at : self.at + len(values)] = values
+        return tuple(out)
+
+    def extended(self, ndim: int) -> tuple[Any, ...]:
+        """Paddings of all axes, with what ceil_mode adds."""
+        if not self.ceil:
+            return self.full(self.pad, (0, 0), ndim)
+        after = [
+            (c - 1) * s + k - n - p[0]
+            for c, s, k, n, p in zip(self.count, self.step, self.kernel, self.space, self.pad, strict=True)
+        ]
+        return self.full([(p[0], a) for p, a in zip(self.pad, after, strict=True)], (0, 0), ndim)
+
+
+def windows(x: Any, n: int, kernel: Any, stride: Any, padding: Any, ceil_mode: bool, first: bool) -> Windows:
+    """The windows of a pooling over n spatial axes."""
+    if x.ndim != n + 2:
+        raise ValueError(f"x has {x.ndim} dimensions; expected {n + 2}: batch, channels and {n} of space")
+    at = 2 if first else 1
+    space = x.shape[at : at + n]
+    k = tuple_of(kernel, n, "kernel_size")
+    s = k if stride is None or stride == () else tuple_of(stride, n, "stride")
+    pad = paddings(padding, n, "NC" if first else "N")
+    if pad == "SAME":
+        total = [max(-(-a // b) * b - b + c - a, 0) for a, b, c in zip(space, s, k, strict=True)]
+        pad = tuple([(t // 2, t - t // 2) for t in total])
+    elif pad == "VALID":
+        pad = ((0, 0),) * n
+    up = [b - 1 if ceil_mode else 0 for b in s]
+    count = [(a + sum(p) - c + u) // b + 1 for a, p, c, u, b in zip(space, pad, k, up, s, strict=True)]
+    if any(isinstance(c, int) and c < 1 for c in count):
+        raise ValueError(f"kernel_size is {list(k)}, more than the padded size of x ({list(space)} before padding)")
+    return Windows(k, s, pad, tuple(space), tuple(count), at, ceil_mode)
+
+
+def indices(w: Windows) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """For each axis the indices [windows, elements] and which of them lie inside."""
+    inside, found = [], []
+    for i, n in enumerate(w.space):
+        at = np.arange(w.count[i])[:, None] * w.step[i] - w.pad[i][0] + np.arange(w.kernel[i])
+        found.append(np.clip(at, 0, n - 1))
+        inside.append((at >= 0) & (at < n))
+    return found, inside
+
+
+def adaptive(space: Any, sizes: Any) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """Indices of the windows that cover each axis evenly: from floor(i n / size) to ceil((i + 1) n / size)."""
+    inside, found = [], []
+    for n, size in zip(space, sizes, strict=True):
+        i = np.arange(size)
+        start, end = i * n // size, -(-(i + 1) * n // size)
+        at = start[:, None] + np.arange((end - start).max())
+        found.append(np.minimum(at, n - 1))
+        inside.append(at < end[:, None])
+    return found, inside
+
+
+def gathered(x: Any, found: Any, inside: Any, fill: Any) -> tuple[Any, Any]:
+    """Windows of x [n, c, *space] as [n, c, *counts, elements], and the flat index of each element in its image."""
+    n, space = len(found), x.shape[2:]
+    flat: Any = 0
+    valid: Any = True
+    for i, (at, ok) in enumerate(zip(found, inside, strict=True)):
+        x = jnp.take(x, at, axis=2 + 2 * i)
+        shape = [1] * (2 * n)
+        shape[2 * i : 2 * i + 2] = at.shape
+        flat, valid = flat * space[i] + at.reshape(shape), valid & ok.reshape(shape)
+    x = jnp.where(valid, x, fill)
+    order = [*range(0, 2 * n, 2), *range(1, 2 * n, 2)]
+    counts = [len(a) for a in found]
+    flat = np.broadcast_to(flat, valid.shape).transpose(order).reshape(*counts, -1)
+    x = jnp.transpose(x, (0, 1, *[2 + a for a in order]))
+    return x.reshape(*x.shape[: 2 + n], -1), flat
+
+
+def lowest(dtype: Any) -> Any:
+    """The neutral element of the maximum."""
+    return np.array(-np.inf if jnp.issubdtype(dtype, jnp.inexact) else jnp.iinfo(dtype).min, dtype)
+
+
+def window_sum(x: Any, w: Windows) -> Any:
+    """Sum of each window."""
+    size, step = w.full(w.kernel, 1, x.ndim), w.full(w.step, 1, x.ndim)
+    return jax.lax.reduce_window(x, np.zeros((), x.dtype), jax.lax.add, size, step, w.extended(x.ndim))
