@@ -1,4 +1,4 @@
-"""Layers with inputs, run in the same way here and in PaddlePaddle: what tests/golden/make.py records, test_layers.py checks.
+"""Layers with inputs, run in the same way here and in PaddlePaddle; see tests/golden/make.py.
 
 A case is the expression that makes a layer, and its inputs: arrays, None, or tuples of them.
 """
@@ -86,7 +86,16 @@ CASES: list[tuple[str, list[Any]]] = [
         (expression, [f(2, 4, 6)])
         for expression in [
             *("ReLU()", "ReLU6()", "LeakyReLU(0.1)", "ELU(0.5)", "CELU(0.5)", "SELU()", "GELU()", "GELU(True)"),
-            *("Sigmoid()", "Tanh()", "Silu()", "Swish()", "Mish()", "Hardswish()", "Hardsigmoid()", "Hardtanh(-0.5, 0.5)"),
+            *(
+                "Sigmoid()",
+                "Tanh()",
+                "Silu()",
+                "Swish()",
+                "Mish()",
+                "Hardswish()",
+                "Hardsigmoid()",
+                "Hardtanh(-0.5, 0.5)",
+            ),
             *("Hardshrink()", "Softshrink()", "Tanhshrink()", "ThresholdedReLU()", "Softplus(2)", "Softsign()"),
             *("LogSigmoid()", "Softmax(1)", "LogSoftmax()", "GLU()", "PReLU(4)", "PReLU()", "Flatten()", "Identity()"),
             *("Unflatten(1, [2, 2])", "Pad1D(1)", "Pad1D([1, 2], mode='reflect')", "ZeroPad1D(2)"),
@@ -95,10 +104,25 @@ CASES: list[tuple[str, list[Any]]] = [
     *[
         (expression, [f(2, 4, 4, 4)])
         for expression in [
-            *("Softmax2D()", "Maxout(2)", "Pad2D([1, 2, 0, 1])", "Pad2D(1, mode='replicate')", "Pad2D(1, mode='circular')"),
+            *(
+                "Softmax2D()",
+                "Maxout(2)",
+                "Pad2D([1, 2, 0, 1])",
+                "Pad2D(1, mode='replicate')",
+                "Pad2D(1, mode='circular')",
+            ),
             *("ZeroPad2D(1)", "ReflectionPad2D(1)", "PixelShuffle(2)", "PixelUnshuffle(2)", "ChannelShuffle(2)"),
-            *("Upsample(scale_factor=2)", "Upsample(size=[3, 5], mode='bilinear')", "UpsamplingBilinear2D(scale_factor=2)"),
-            *("Upsample(scale_factor=2, mode='bicubic')", "UpsamplingNearest2D(size=[6, 6])", "Unfold(2)", "Dropout2D(0.0)"),
+            *(
+                "Upsample(scale_factor=2)",
+                "Upsample(size=[3, 5], mode='bilinear')",
+                "UpsamplingBilinear2D(scale_factor=2)",
+            ),
+            *(
+                "Upsample(scale_factor=2, mode='bicubic')",
+                "UpsamplingNearest2D(size=[6, 6])",
+                "Unfold(2)",
+                "Dropout2D(0.0)",
+            ),
         ]
     ],
     ("Fold([3, 3], 2)", [f(1, 8, 4)]),
@@ -209,7 +233,8 @@ def run(paddle: Any, expression: str, inputs: list[Any]) -> dict[str, np.ndarray
     return found | {k: np.asarray(v.numpy()) for k, v in state.items() if k.endswith(("_mean", "_variance"))}
 
 
-def summary(array: np.ndarray) -> list[float]:
-    """A few numbers that tell one array from another: the first elements, and a weighted sum."""
+def summary(array: np.ndarray) -> list[Any]:
+    """What tells one array from another: its shape, its first elements, and a weighted sum."""
     row = array.astype("float64").ravel()
-    return [float(f"{x:.6g}") for x in [*row[:3], float(row @ np.sin(1.0 + np.arange(row.size)))]]
+    numbers = [float(f"{x:.6g}") for x in [*row[:3], float(row @ np.sin(1.0 + np.arange(row.size)))]]
+    return [list(array.shape), numbers[:-1], numbers[-1]]

@@ -25,7 +25,9 @@ def plain(name: str, lr: float = 0.1, **rest: Any) -> Maker:
     """An optimizer for all parameters; an argument may be a function of the package."""
 
     def made(paddle: Any, p: list[Any]) -> Any:
-        given = {k: v(paddle) if getattr(v, "__name__", "") == "<lambda>" and k in _LATE else v for k, v in rest.items()}
+        given = {
+            k: v(paddle) if getattr(v, "__name__", "") == "<lambda>" and k in _LATE else v for k, v in rest.items()
+        }
         return getattr(paddle.optimizer, name)(learning_rate=lr, parameters=p, **given)
 
     return made

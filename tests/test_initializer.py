@@ -74,7 +74,11 @@ def test_orthogonal_rows_or_columns():
 
 
 def test_dirac_passes_channels_and_bilinear_enlarges():
-    layer = nn.Conv1D(2, 2, 3, padding=1, weight_attr=init.Dirac(), bias_attr=False) if hasattr(nn.functional, "conv1d") else None
+    layer = (
+        nn.Conv1D(2, 2, 3, padding=1, weight_attr=init.Dirac(), bias_attr=False)
+        if hasattr(nn.functional, "conv1d")
+        else None
+    )
     kernel = init.Dirac(groups=2).draw((4, 2, 3), paddle.float32)
     assert kernel.sum() == 4 and (kernel[:, :, 1] == np.tile(np.eye(2), (2, 1))).all()
     if layer is not None:

@@ -229,9 +229,17 @@ def test_names_are_those_of_the_reference():
 
 
 def test_param_attr_settings_reach_the_parameter():
-    attr = paddle.ParamAttr("mine", nn.initializer.Constant(2.0), 0.5, paddle.regularizer.L2Decay(0.1), False, need_clip=False)
+    attr = paddle.ParamAttr(
+        "mine", nn.initializer.Constant(2.0), 0.5, paddle.regularizer.L2Decay(0.1), False, need_clip=False
+    )
     p = nn.Linear(1, 1, weight_attr=attr).weight
-    assert (p.name, p.item(), p.optimize_attr, p.trainable, p.need_clip) == ("mine", 2.0, {"learning_rate": 0.5}, False, False)
+    assert (p.name, p.item(), p.optimize_attr, p.trainable, p.need_clip) == (
+        "mine",
+        2.0,
+        {"learning_rate": 0.5},
+        False,
+        False,
+    )
     assert p.regularizer.coeff == 0.1
     assert nn.Linear(1, 1, bias_attr=False).bias is None
     assert nn.Linear(1, 1, bias_attr="named").bias.name == "named"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...interpreter import state
 from ...tensor import Parameter, Tensor, wrap
 from .. import initializer
 from ..common import Linear
@@ -26,7 +27,8 @@ class SpectralNormHook:
         if layer.training:
             u._set_payload(new_u._data)
             v._set_payload(new_v._data)
-        object.__setattr__(layer, self.name, out)
+        state.interpreter.rebound(layer, self.name)
+        setattr(layer, self.name, out)
 
 
 def spectral_norm(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...interpreter import state
 from ...tensor import Parameter, RemoveHandle, Tensor, wrap
 from ..layer import Layer
 
@@ -29,7 +30,8 @@ class WeightNorm:
 
     def __call__(self, layer: Layer, inputs: Any) -> None:
         found = _weight(getattr(layer, f"{self.name}_v"), getattr(layer, f"{self.name}_g"), self.dim)
-        object.__setattr__(layer, self.name, found)
+        state.interpreter.rebound(layer, self.name)
+        setattr(layer, self.name, found)
 
 
 def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Layer:
@@ -73,7 +75,8 @@ def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
         found = hook.call
         if isinstance(found, WeightNorm) and found.name == name:
             found(layer, None)
-            value = layer.__dict__.pop(name)
+            value = getattr(layer, name)
+            delattr(layer, name)
             delattr(layer, f"{name}_v")
             delattr(layer, f"{name}_g")
             layer.add_parameter(name, Parameter(value.detach()))
