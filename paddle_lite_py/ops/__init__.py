@@ -32,7 +32,6 @@ from . import (
     math,
     methods,
     normalization,
-    padding,
     norms,
     padding,
     pooling,

@@ -7,9 +7,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..arrays import as_array
 from ..eager import Eager
 from ..interpreter import state
-from ..arrays import as_array
 from ..tensor import Tensor, wrap
 
 

@@ -119,6 +119,7 @@ class Group:
 
 def _handle(values: np.ndarray, name: str, like: Parameter | None = None) -> Tensor:
     data = like._data if like is not None else None
-    out = wrap(jax.device_put(values, data.sharding if isinstance(data, jax.Array) else None))
+    # Only where the parameter is bound to its device: a bound input binds all results, and so compiles a program twice.
+    out = wrap(jax.device_put(values, data.sharding if getattr(data, "committed", False) else None))
     out.name, out.persistable = name, True
     return out

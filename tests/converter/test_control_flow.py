@@ -8,11 +8,10 @@ from __future__ import annotations
 import types
 
 import pytest
-
-from dy2static import convert
-
 from helpers import same, staged
 from programs import compiled
+
+from dy2static import convert
 
 
 def if_else(x):

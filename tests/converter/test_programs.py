@@ -5,9 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 
-from hypothesis import HealthCheck, given, settings
-
 from helpers import same, staged
+from hypothesis import HealthCheck, given, settings
 from programs import compiled, programs
 
 EXAMPLES = int(os.environ.get("DY2STATIC_EXAMPLES", "200"))
