@@ -3,6 +3,7 @@
 from ..tensor import Parameter
 from . import clip, functional, initializer, unique_name, utils
 from .activation import *  # noqa: F403
+from .aliases import *  # noqa: F403
 from .attention import *  # noqa: F403
 from .batch_norm import *  # noqa: F403
 from .clip import *  # noqa: F403

@@ -41,7 +41,7 @@ class Layer(StateDict, Tree):
         ([4, 3], ['fc.weight', 'fc.bias'])
     """
 
-    training: bool
+    training: bool = True
 
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
         super().__init__()

@@ -192,6 +192,9 @@ class _Recurrent(Layer):
         final = tuple(stack(list(column)) for column in zip(*last, strict=True))
         return x if self.time_major else _swap(x), final if self._n_states > 1 else final[0]
 
+    def flatten_parameters(self) -> None:
+        """Nothing: XLA lays weights out itself."""
+
     def _initial(self, x: Tensor, given: Any) -> tuple[Tensor, ...]:
         shape = [self.num_layers * self.num_directions, x.shape[1], self.hidden_size]
         if given is None:

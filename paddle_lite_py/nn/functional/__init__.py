@@ -17,8 +17,8 @@ from ...ops.padding import *  # noqa: F403
 from ...ops.pooling import *  # noqa: F403
 from ...ops.recurrent import *  # noqa: F403
 from ...ops.softmax import *  # noqa: F403
-from ...ops.vision_ops import *  # noqa: F403
 from ...ops.unary import sigmoid, tanh
+from ...ops.vision_ops import *  # noqa: F403
 
 if TYPE_CHECKING:
     # The names come from the `__all__` of the op modules, which type checkers do not follow.
