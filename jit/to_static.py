@@ -16,7 +16,7 @@ import dy2static
 from paddle_lite_py import structure as nested
 from paddle_lite_py.arrays import as_array
 from paddle_lite_py.eager import EAGER
-from paddle_lite_py.errors import user_traceback
+from paddle_lite_py.errors import TracedValueError, user_traceback
 from paddle_lite_py.executor import Executable
 from paddle_lite_py.interpreter import config
 from paddle_lite_py.interpreter import state as mode
@@ -217,14 +217,23 @@ class StaticFunction:
 
     def trace(self, structure: Any, shapes: list[Any], grads: list[bool], names: list[str]) -> Traced:
         """Trace the function for given arguments."""
-        converted = convert(self._function)
+        missing: dy2static.ConversionError | None = None
+        try:
+            converted = convert(self._function)
+        except dy2static.ConversionError as e:  # no source: it may still be traced as it is, if no tensor steers it
+            converted, missing = self._function, e
 
         def call(*tensors: Tensor) -> Any:
             a, k = nested.unflatten(structure, iter(tensors))
             return converted(*a, **k)
 
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
-        return trace(call, shapes, grads, names, convert)
+        try:
+            return trace(call, shapes, grads, names, convert)
+        except TracedValueError:
+            if missing is not None:
+                raise missing from None
+            raise
 
     def _note(self, line: str) -> None:
         self.retraces.append(line)

@@ -20,7 +20,7 @@ from .checks import Checks, Presence, Room
 from .differentiate import Differentiation, identity
 from .eager import explain
 from .errors import TracedValueError, user_frame
-from .frame import Capture, Frame, Write, attribute, item, origin
+from .frame import CONTENTS, Capture, Frame, Write, attribute, item, origin
 from .interpreter import state
 from .program import Operator, Value
 from .random import default_generator
@@ -251,6 +251,10 @@ class Builder(Differentiation):
             return True
         payload = self.root.log.get((id(owner), "_data", False))
         return isinstance(owner._data if payload is None else payload.before, jax.Array)
+
+    def contents_written(self, container: Any) -> None:
+        """The same for all that a list, dict or set holds, before a method changes it."""
+        self.frame.log.setdefault((id(container), CONTENTS, True), Write(container, CONTENTS, container.copy(), True))
 
     def item_written(self, container: Any, key: Any) -> None:
         """The same for an item of a dict or list."""

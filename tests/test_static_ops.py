@@ -38,7 +38,9 @@ def test_static_equals_eager(row):
     def f(*values):
         return call(row, regrouped(values, args))
 
-    traced = trace(f, [t._data for t in given], [not t.stop_gradient for t in given], [f"x{i}" for i in range(len(given))])
+    traced = trace(
+        f, [t._data for t in given], [not t.stop_gradient for t in given], [f"x{i}" for i in range(len(given))]
+    )
     verify(traced.program)
     data = serialize.to_json(traced.program)
     assert serialize.to_json(serialize.from_json(json.loads(json.dumps(data)))) == data
