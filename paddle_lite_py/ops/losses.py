@@ -39,25 +39,33 @@ def _cross_entropy(x: Any, label: Any, weight: Any = None, /, *, ignore_index: i
                    use_softmax: bool, label_smoothing: float) -> Any:  # fmt: skip
     log_p = jax.nn.log_softmax(x, axis=axis) if use_softmax else jnp.log(x)
     axis = axis % x.ndim
-    classes = x.shape[axis]
+    ids = None if soft_label else jnp.expand_dims(_ids(label, x, axis), axis)
+    keep = None if ids is None else ids != ignore_index
     if soft_label or label_smoothing > 0:
-        soft = label if soft_label else jax.nn.one_hot(_ids(label, x, axis), classes, axis=axis, dtype=x.dtype)
-        soft = soft * (1 - label_smoothing) + label_smoothing / classes
-        loss = -jnp.sum(soft * log_p, axis=axis, keepdims=soft_label)
-        if soft_label:
-            return reduce(loss, reduction)
-        ids = _ids(label, x, axis)
+        loss, w = _soft(log_p, label if ids is None else _one_hot(ids, x, axis), weight, axis, label_smoothing)
     else:
-        ids = _ids(label, x, axis)
-        safe = jnp.where(ids == ignore_index, 0, ids)
-        loss = -jnp.squeeze(jnp.take_along_axis(log_p, jnp.expand_dims(safe, axis), axis=axis), axis)
-    keep = ids != ignore_index
-    w = keep.astype(x.dtype) if weight is None else jnp.where(keep, jnp.take(weight, jnp.where(keep, ids, 0)), 0)
-    loss = jnp.where(keep, loss if weight is None else loss * w, 0)
-    if reduction == "mean":
-        return jnp.sum(loss) / jnp.maximum(jnp.sum(w), 1e-12)
-    loss = reduce(loss, reduction)
-    return jnp.expand_dims(loss, axis) if reduction == "none" and label.ndim == x.ndim else loss
+        ids = jnp.where(keep, ids, 0)
+        loss, w = -jnp.take_along_axis(log_p, ids, axis=axis), None if weight is None else jnp.take(weight, ids)
+    loss = loss if w is None else loss * w
+    loss = loss if keep is None else jnp.where(keep, loss, 0)
+    if reduction == "mean" and not (keep is None and w is None):
+        count = keep if w is None else w if keep is None else jnp.where(keep, w, 0)
+        return jnp.sum(loss) / jnp.maximum(jnp.sum(count.astype(x.dtype)), 1e-12)
+    kept = label.ndim == x.ndim or label_smoothing > 0  # the class axis stays, with size 1
+    return reduce(loss if kept or reduction != "none" else jnp.squeeze(loss, axis), reduction)
+
+
+def _soft(log_p: Any, label: Any, weight: Any, axis: int, smoothing: float) -> tuple[Any, Any]:
+    """Cross entropy against soft labels, and the weight of each label."""
+    label = label.astype(log_p.dtype) * (1 - smoothing) + smoothing / log_p.shape[axis]
+    loss = -jnp.sum(label * log_p, axis=axis, keepdims=True)
+    if weight is None:
+        return loss, None
+    return loss, jnp.expand_dims(jnp.tensordot(label, weight, ((axis,), (0,))), axis)
+
+
+def _one_hot(ids: Any, x: Any, axis: int) -> Any:
+    return jax.nn.one_hot(jnp.squeeze(ids, axis), x.shape[axis], axis=axis, dtype=x.dtype)
 
 
 def _ids(label: Any, x: Any, axis: int) -> Any:

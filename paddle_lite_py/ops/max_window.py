@@ -11,6 +11,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from .windows import Windows, lowest
 
@@ -24,7 +25,11 @@ def max_of_windows(x: Any, w: Windows) -> Any:
 
 def _forward(x: Any, w: Windows) -> Any:
     size, step = w.full(w.kernel, 1, x.ndim), w.full(w.step, 1, x.ndim)
-    return jax.lax.reduce_window(x, lowest(x.dtype), jax.lax.max, size, step, w.extended(x.ndim))
+    # JAX knows the maximum by its neutral element, which is -inf for floats.
+    least = lowest(x.dtype)
+    start = np.array(-np.inf, x.dtype) if jnp.issubdtype(x.dtype, jnp.inexact) else least
+    out = jax.lax.reduce_window(x, start, jax.lax.max, size, step, w.extended(x.ndim))
+    return jnp.maximum(out, least) if w.ceil else out
 
 
 @functools.partial(jax.custom_jvp, nondiff_argnums=(1,))

@@ -94,12 +94,10 @@ def max_pool3d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, r
 def _avg(x: Any, /, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, exclusive: bool, divisor: Any,
          first: bool) -> Any:  # fmt: skip
     w = windows(x, n, kernel, stride, padding, ceil, first)
-    total = window_sum(x, w)
-    if divisor:
-        return total / divisor
-    if not ceil and (not exclusive or not any(map(sum, w.pad))):
-        return total / math.prod(w.kernel)
-    return total / _sizes(w, exclusive, x)
+    area = math.prod(w.kernel)
+    plain = not ceil and (not exclusive or not any(map(sum, w.pad)))
+    mean = window_sum(x, w) / (area if plain else _sizes(w, exclusive, x))
+    return mean * (area / divisor) if divisor else mean
 
 
 def _sizes(w: Windows, exclusive: bool, x: Any) -> Any:
@@ -140,7 +138,7 @@ def avg_pool2d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, c
 
     Arguments:
         exclusive: leave padded elements out of the count.
-        divisor_override: divide by this instead of the count.
+        divisor_override: divide whole windows by this instead of the count, and the others in proportion.
 
     Examples:
         >>> import paddle_lite_py as paddle

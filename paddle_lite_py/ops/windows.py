@@ -105,8 +105,8 @@ def gathered(x: Any, found: Any, inside: Any, fill: Any) -> tuple[Any, Any]:
 
 
 def lowest(dtype: Any) -> Any:
-    """The neutral element of the maximum."""
-    return np.array(-np.inf if jnp.issubdtype(dtype, jnp.inexact) else jnp.iinfo(dtype).min, dtype)
+    """The least number: the largest element of a window that lies in the padding altogether."""
+    return np.array((jnp.finfo if jnp.issubdtype(dtype, jnp.inexact) else jnp.iinfo)(dtype).min, dtype)
 
 
 def window_sum(x: Any, w: Windows) -> Any:
