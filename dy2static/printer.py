@@ -28,7 +28,7 @@ def source_of(tree: Any) -> str:
     return to_source(to_ast(tree), source_generator_class=_Printer)
 
 
-class _Printer(SourceGenerator):  # type: ignore[misc]
+class _Printer(SourceGenerator):
     """Writes `match`, `except*`, `type` and f-strings in addition to what astor writes."""
 
     star = ""

@@ -125,7 +125,7 @@ def _covers(node: FunctionNode, code: types.CodeType) -> bool:
     body = node.body
     first, last = (body.lineno, body.col_offset), (body.end_lineno, body.end_col_offset)
     return all(
-        first <= (line, column) and (end_line, end_column) <= last  # type: ignore[operator]
+        first <= (line, column) and (end_line, end_column) <= last
         for line, end_line, column, end_column in code.co_positions()
         if None not in (line, end_line, column, end_column) and end_column > column  # type: ignore[operator]
     )

@@ -48,7 +48,7 @@ class Calls(Hoist):
 
     def _super(self, node: gast.Call) -> gast.Call:
         if not node.args and not node.keywords and self.first is not None and not self.lambdas:
-            return expression("super(__class__, SELF)", node, SELF=self.first)  # type: ignore[return-value]
+            return expression("super(__class__, SELF)", node, SELF=self.first)
         return self.generic_visit(node)
 
     def _made(self, func: gast.expr) -> bool:

@@ -203,7 +203,7 @@ class ControlFlow:
     def _if_masked(self, stmt: Any) -> list[gast.stmt]:
         """The condition of a generator expression."""
         *before, last = self._block(stmt.body, False)
-        value: Any = last.value  # type: ignore[attr-defined]
+        value: Any = last.value
         source = """
             if (V := TEST) is True or V is not False and (V := OPS.test(V)) is True:
                 BODY

@@ -118,7 +118,7 @@ class Group:
 
 
 def _handle(values: np.ndarray, name: str, like: Parameter | None = None) -> Tensor:
-    data = like._data if like is not None else None
+    data: Any = None if like is None else like._data
     # Only where the parameter is bound to its device: a bound input binds all results, and so compiles a program twice.
     out = wrap(jax.device_put(values, data.sharding if getattr(data, "committed", False) else None))
     out.name, out.persistable = name, True
