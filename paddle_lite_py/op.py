@@ -193,8 +193,8 @@ def op(
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made
-    public = _public(made)
-    return _install(public, _accepting(public, aliases or {}, variadic), methods, operators, inplace, reshapes)
+    public, front = _public(made, aliases or {}, variadic)
+    return _install(public, front, methods, operators, inplace, reshapes)
 
 
 def composite(
@@ -254,8 +254,8 @@ def _is_spread(args: tuple[Any, ...]) -> bool:
     return not any(a is None or isinstance(a, list | tuple | str | type | dtypes.DType | np.dtype) for a in args)
 
 
-def _public(made: Op) -> Callable[..., Any]:
-    """The user's function: generated, so that Python itself binds the arguments."""
+def _public(made: Op, aliases: Mapping[str, str], variadic: str | None) -> tuple[Function, Function]:
+    """The user's function, generated so that Python itself binds the arguments: strict, and with other spellings."""
     params = made.tensor_params + made.attr_params
     env: dict[str, Any] = {"_state": state, "_op": made, "_bare": made.bare}
     heads = []
@@ -281,9 +281,31 @@ def _public(made: Op) -> Callable[..., Any]:
         body = f"_state.interpreter.{run}(_op.bind({attrs}), {tensors})"
     else:
         body = f"_op.apply({tensors}, {attrs})"
-    source = f"def {made.name}({', '.join([*heads, 'name=None'])}):\n    return {body}"
-    exec(compile(source, f"{PACKAGE_DIR}<{made.name}>", "exec"), env)
-    public = env[made.name]
+    public = _generated(made, f"({', '.join([*heads, 'name=None'])}):\n    return {body}", env)
+    if not aliases or variadic is not None:
+        return public, _accepting(public, aliases, variadic)
+    # Other keywords cost nothing where none is given: they land in `_more`, and only then is the slow way taken.
+    required = [p.name for p in params if p.default is p.empty]
+    given = [f"{h}=_absent" if h in required else h for h in heads]
+    lacks = " or ".join(["_more", *[f"{n} is _absent" for n in required]])
+    again = f"_respelt({{{', '.join(f'{p.name!r}: {p.name}' for p in params)}}} | _more)"
+    env |= {"_absent": _ABSENT, "_respelt": functools.partial(_respelt, _accepting(public, aliases, None))}
+    text = f"({', '.join([*given, 'name=None', '**_more'])}):\n    return {again} if {lacks} else {body}"
+    front = _generated(made, text, env)
+    front.__wrapped__ = public  # inspect sees its signature
+    return public, front
+
+
+_ABSENT = object()
+
+
+def _respelt(accepting: Function, kwargs: dict[str, Any]) -> Any:
+    return accepting(**{k: v for k, v in kwargs.items() if v is not _ABSENT})
+
+
+def _generated(made: Op, text: str, env: dict[str, Any]) -> Any:
+    exec(compile(f"def {made.name}{text}", f"{PACKAGE_DIR}<{made.name}>", "exec"), env)
+    public: Any = env[made.name]
     public.__doc__, public.__module__, public.__op__ = made.fn.__doc__, made.fn.__module__, made
     return public
 
