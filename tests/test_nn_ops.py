@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import jax
-import jax.numpy as jnp
-import numpy as np
 import pytest
 
-import paddle_lite_py as paddle
 import test_ops
 from nn_ops_table import ROWS
-from ops_table import FAMILIES, Row
+from ops_table import Row
 
-F = paddle.nn.functional
 IDS = [f"{i}-{r}"[:80] for i, r in enumerate(ROWS)]
 
 
