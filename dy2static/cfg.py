@@ -109,8 +109,7 @@ class Graph:
             last.access.read.update(guards)
             _edge(last, after)
         _edge(last, head)
-        if leaves:
-            _edge(self._block(stmt.orelse, head), after)
+        _edge(self._block(stmt.orelse, head if leaves else None), after)
 
     def _Break(self, stmt: gast.Break, at: Node, after: Node) -> None:
         if self._loops:
@@ -152,7 +151,7 @@ class Graph:
         self._handlers.append([*catches, *beyond])
         last = self._block(stmt.body, self._add("try", [], at))
         self._handlers[-1] = list(beyond)
-        _edge(self._block(stmt.orelse, last) if last else None, finish)
+        _edge(self._block(stmt.orelse, last), finish)
         for handler, catch in zip(stmt.handlers, catches, strict=True):
             self.nodes.append(catch)
             caught = self._add("handler", [handler.type, handler.name], catch)

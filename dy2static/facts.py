@@ -65,7 +65,8 @@ class Facts:
             names |= self.access.rebound & (self.access.bound | self.access.nonlocals)
         ordered = tuple(sorted(names, key=lambda n: (self.namer.made(n), n)))
         live = self.flow.live_before(self.graph.after[stmt])
-        carried = self.flow.live_after(self.graph.head[stmt]).union(getattr(stmt, "guards", ()))
+        starts = self.flow.live_after if isinstance(stmt, gast.If) else self.flow.live_before  # a loop tests each time
+        carried = starts(self.graph.head[stmt]).union(getattr(stmt, "guards", ()))
         uncertain = self.flow.undefined_before(self.graph.before[stmt]) | inside.deleted
         return Changes(ordered, tuple(n in live for n in ordered), tuple(n in carried or n in live for n in ordered),
                        frozenset(uncertain), tuple(_composites(stmt, names)))  # fmt: skip

@@ -192,7 +192,8 @@ class Operators:
         if empty is _UNTESTED:
             raise ConversionError(
                 f"the condition of the generator expression at {where} depends on a staged value, so that Python "
-                f"cannot leave elements out: `{where.source}`. Use a list comprehension, or give it to `sum`, `any` or `all`"
+                f"cannot leave elements out: `{where.source}`. Use a list comprehension, or give it to `sum`, `any` "
+                "or `all`"
             )
         return self.runtime.if_exp(test, element, lambda: empty, where)
 

@@ -69,6 +69,9 @@ def _parsed(source: str) -> list[gast.stmt]:
     return gast.parse(textwrap.dedent(source)).body
 
 
+_FILLED = (str, list)
+
+
 class _Filler:
     """Copies a template, filling its holes."""
 
@@ -99,10 +102,15 @@ class _Filler:
             return self.holes[node.id]
         return self._copy(node)
 
-    def _copy(self, node: gast.AST) -> gast.AST:
+    def _copy(self, node: Any) -> Any:
         if not node._fields:
             return node  # a context or an operator
-        new = type(node)(**{field: self.fill(getattr(node, field, None)) for field in node._fields})
+        kind: Any = type(node)
+        new = kind.__new__(kind)  # the constructor is slow
+        old, fields = node.__dict__, new.__dict__
+        for field in node._fields:
+            value = old.get(field)
+            fields[field] = self.fill(value) if value.__class__ in _FILLED or isinstance(value, gast.AST) else value
         locate(new, self.at)
         if isinstance(new, (gast.FunctionDef, gast.For, gast.While, gast.If, gast.With)) and not new.body:
             new.body = [locate(gast.Pass(), self.at)]

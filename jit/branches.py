@@ -181,10 +181,8 @@ def _emit(builder: Builder, pred: Tensor, outs: Outputs) -> list[Tensor]:
 
 def finish(frame: Frame, operands: list[Value], outputs: list[Value], leading: list[Value] | None = None) -> None:
     """Close a frame: its inputs in the order of `operands`, after the leading ones that it already has."""
-    inner = {
-        o: i
-        for o, i in zip(frame.operands, [v for v in frame.block.inputs if v in set(frame.lifted.values())], strict=True)
-    }
+    lifted = set(frame.lifted.values())
+    inner = dict(zip(frame.operands, [v for v in frame.block.inputs if v in lifted], strict=True))
     inputs = list(leading or [])
     for outer in operands:
         inputs.append(inner[outer] if outer in inner else Value(outer.shape, outer.dtype, frame, outer.requires_grad))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -12,13 +13,26 @@ from paddle_lite_py.tensor import Tensor
 
 from . import iterables
 
+_MUTATORS = frozenset(
+    "append extend insert pop remove clear sort reverse update setdefault popitem add discard".split()
+)
+
 
 def replacement(f: Any) -> Callable[..., Any] | None:
-    """The form of a builtin that takes tensors; None if it has none."""
+    """The form of a builtin that takes tensors, or that notes what it changes; None if it has none."""
+    owner = getattr(f, "__self__", None)
+    if type(owner) in (list, dict, set):
+        return functools.partial(_mutate, f) if f.__name__ in _MUTATORS else None
     try:
         return _TABLE.get(f)
     except TypeError:  # unhashable
         return None
+
+
+def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
+    if isinstance(mode.interpreter, Builder) and mode.interpreter.frame is not mode.interpreter.root:
+        mode.interpreter.contents_written(method.__self__)
+    return method(*args, **kwargs)
 
 
 def _wrapped(original: Any, staged: Callable[..., Any], test: Callable[[Any], bool]) -> Callable[..., Any]:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from paddle_lite_py.builder import Builder
-from paddle_lite_py.frame import Frame, Write
+from paddle_lite_py.frame import CONTENTS, Frame, Write
 from paddle_lite_py.program import Value
 from paddle_lite_py.tensor import Tensor, wrap
 
@@ -35,6 +36,8 @@ def written_cell(write: Write) -> Cell:
     if isinstance(owner, Tensor):
         what = "gradient of " if write.key == "_grad" else ""
         return Cell(f"{what}tensor '{owner.name}'", False, True, True, write.key == "_grad")
+    if write.key is CONTENTS:
+        return Cell(f"the {type(owner).__name__} that its methods change", False, True, True)
     place = f"[{write.key!r}]" if write.is_item else f".{write.key}"
     return Cell(f"{type(owner).__name__}{place}", False, True, True)
 
@@ -50,7 +53,7 @@ class Path(NamedTuple):
 def follow(builder: Builder, body: Callable[[], Any], state: Any, prepare: Callable[[], None] | None = None,
            frame: Frame | None = None) -> Path:  # fmt: skip
     """Trace a body in a frame of its own, and put everything back as it was."""
-    before = state.get()
+    before = values = state.get()
     slots = {(id(s.obj), s.key, s.item) for s in state._slots}
     with builder.inner(frame) as inner:
         try:
@@ -59,9 +62,28 @@ def follow(builder: Builder, body: Callable[[], Any], state: Any, prepare: Calla
             body()
             values = state.get()
         finally:
-            written = inner.undo()
+            written = inner.undo(lambda w: _is_local(w, before, values))
             state._set(before[: state._plain])
     return Path(inner, values, {k: v for k, v in written.items() if k not in slots})
+
+
+# References to a container that nothing but the log and the code below holds.
+_UNREACHABLE = 2
+
+
+def _is_local(write: Write, before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
+    """True for a container that the body itself made: it is dead, or in a variable that the body has set."""
+    if not write.is_item or _holds(before, write.owner):
+        return False
+    return sys.getrefcount(write.owner) <= _UNREACHABLE or _holds(after, write.owner)
+
+
+def _holds(values: Any, target: Any) -> bool:
+    if values is target:
+        return True
+    if isinstance(values, dict):
+        values = list(values.values())
+    return isinstance(values, list | tuple) and any(_holds(v, target) for v in values)
 
 
 def content(value: Any) -> Any:
@@ -76,7 +98,9 @@ def before(write: Write) -> Any:
 
 def store(builder: Builder, write: Write, value: Any) -> None:
     """Write a merged value in the current frame, noted there."""
-    if write.is_item:
+    if write.key is CONTENTS:
+        builder.contents_written(write.owner)
+    elif write.is_item:
         builder.item_written(write.owner, write.key)
     else:
         builder.rebound(write.owner, write.key)

@@ -21,9 +21,9 @@ def branch_mismatch(name: str, true: str, false: str, where: Any) -> StagingErro
 def loop_mismatch(name: str, before: str, after: str, where: Any) -> StagingError:
     """A variable whose type or shape changes from one iteration of a staged loop to the next."""
     return StagingError(
-        f"`{name}` is {before} before the loop at {where} and {after} after one iteration; a loop on a tensor condition "
-        "needs the same structure and shape each time: start it with that shape, or write into a buffer made before "
-        f"the loop (buffer[i] = value){_line(where)}"
+        f"`{name}` is {before} before the loop at {where} and {after} after one iteration; a loop on a tensor "
+        "condition needs the same structure and shape each time: start it with that shape, or write into a buffer "
+        f"made before the loop (buffer[i] = value){_line(where)}"
     )
 
 

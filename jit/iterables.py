@@ -135,7 +135,7 @@ def item_of(x: Any, i: Tensor) -> Any:
 
 
 def _stacked(items: Any) -> Tensor:
-    from paddle_lite_py.ops.manipulation import stack
+    from paddle_lite_py.ops.joining import stack
 
     if not all(isinstance(v, Tensor) for v in items):
         raise StagingError("a list that is looped over together with a tensor must hold tensors of one shape")

@@ -137,7 +137,8 @@ class Loop:
         changed = False
         for i, leaf in enumerate(leaves):
             try:
-                shape, dtype = merge.join(_sample(carry, i), leaf)
+                # What started as a Python number may become a tensor of a higher dtype.
+                shape, dtype = merge.join(_sample(carry, i), leaf, strict=isinstance(carry.leaves[i], Tensor))
             except merge.Mismatch:
                 found = merge.describe(_sample(carry, i))
                 raise loop_mismatch(cell.name, found, merge.describe(leaf), self.where) from None

@@ -54,8 +54,11 @@ def describe(x: Any) -> str:
     return f"{type(x).__name__} {x!r}" if isinstance(x, Number | str) else repr(x)[:60]
 
 
-def join(a: Any, b: Any) -> tuple[tuple[int, ...], Any]:
+def join(a: Any, b: Any, strict: bool = True) -> tuple[tuple[int, ...], Any]:
     """Shape and dtype that two tensors or numbers have in common; a number follows a tensor's dtype.
+
+    Arguments:
+        strict: two tensors must have the same dtype; otherwise they meet in a common one.
 
     Raises:
         Mismatch: if the shapes differ, or the dtypes of two tensors.
@@ -64,9 +67,9 @@ def join(a: Any, b: Any) -> tuple[tuple[int, ...], Any]:
     if shape_a != shape_b:
         raise Mismatch(f"{describe(a)} and {describe(b)}")
     if isinstance(a, Tensor) and isinstance(b, Tensor):
-        if a._data.dtype != b._data.dtype:
+        if strict and a._data.dtype != b._data.dtype:
             raise Mismatch(f"{describe(a)} and {describe(b)}")
-        kind = a._data.dtype
+        kind = a._data.dtype if a._data.dtype == b._data.dtype else common(a._data.dtype, b._data.dtype)
     elif isinstance(a, Tensor):
         kind = scalar_dtype(b, a._data.dtype)
     elif isinstance(b, Tensor):

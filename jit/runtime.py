@@ -8,6 +8,7 @@ from typing import Any
 
 import dy2static
 from paddle_lite_py.builder import Builder
+from paddle_lite_py.errors import is_own
 from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.tensor import Tensor
 
@@ -15,9 +16,14 @@ from . import branches, loops
 from .builtin import replacement
 from .iterables import is_staged, item_of, length_of
 
+OWN = ("paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static")
+
 
 class StagedRuntime(dy2static.Runtime):
     """Python control flow on tensors becomes operators with blocks."""
+
+    def __init__(self) -> None:
+        self.ignored: set[str] = set()  # modules that the user wants left alone
 
     @property
     def builder(self) -> Builder:
@@ -103,7 +109,10 @@ class StagedRuntime(dy2static.Runtime):
     def is_own(self, f: Any) -> bool:
         """True for this framework, JAX and NumPy: called as they are. A user's Layer is called by its own __call__."""
         module = getattr(f, "__module__", None) or ""
-        return module.partition(".")[0] in ("paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static")
+        if any(m == module or module.startswith(f"{m}.") for m in self.ignored):
+            return True
+        code = getattr(getattr(f, "__func__", f), "__code__", None)
+        return is_own(code.co_filename) if code is not None else module.partition(".")[0] in OWN
 
     def setattr_(self, obj: Any, name: str, value: Any) -> None:
         """Note what the attribute held, then set it."""

@@ -12,14 +12,15 @@ from safetensors import flax as safetensors
 
 from paddle_lite_py import serialize
 from paddle_lite_py import structure as nested
+from paddle_lite_py.bound import BoundOp
 from paddle_lite_py.executor import resolve
 from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.lower import lower
 from paddle_lite_py.nn.layer import Layer
-from paddle_lite_py.op import BoundOp, Op
+from paddle_lite_py.op import Op
 from paddle_lite_py.program import Program
 from paddle_lite_py.tensor import Parameter, Tensor, wrap
-from paddle_lite_py.trace import Argument, Traced
+from paddle_lite_py.tracing import Argument, Traced
 
 from . import artifact
 from .artifact import ArtifactError
@@ -91,8 +92,8 @@ def _input_spec(static: StaticFunction, given: Any) -> list[Any]:
     if static.last_call is not None:
         return list(static.last_call)
     raise ValueError(
-        f"jit.save of `{static.__name__}`: its arguments are not known; pass input_spec=[InputSpec([None, ...], dtype), ...], "
-        "or call it once"
+        f"jit.save of `{static.__name__}`: its arguments are not known; pass "
+        "input_spec=[InputSpec([None, ...], dtype), ...], or call it once"
     )
 
 
@@ -214,7 +215,7 @@ class TranslatedLayer(Layer):
         key = entry["name"].replace(".", "__")
         if entry["parameter"]:
             handle: Tensor = Parameter(wrap(array), name=entry["name"], trainable=entry["trainable"])
-            self.add_parameter(key, handle)
+            self.add_parameter(key, handle)  # type: ignore[arg-type]
         else:
             handle = wrap(array)
             handle.name = entry["name"]

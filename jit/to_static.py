@@ -14,19 +14,20 @@ import numpy as np
 
 import dy2static
 from paddle_lite_py import structure as nested
+from paddle_lite_py.arrays import as_array
 from paddle_lite_py.eager import EAGER
-from paddle_lite_py.errors import user_traceback
+from paddle_lite_py.errors import TracedValueError, user_traceback
 from paddle_lite_py.executor import Executable
 from paddle_lite_py.interpreter import config
 from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.nn.layer import Layer
 from paddle_lite_py.program import Program
-from paddle_lite_py.tensor import Tensor, as_array, wrap
-from paddle_lite_py.trace import Traced, trace
+from paddle_lite_py.tensor import Tensor, wrap
+from paddle_lite_py.tracing import Traced, trace
 
 from . import guards, spec
 from .errors import StagingError
-from .runtime import convert
+from .runtime import RUNTIME, convert
 from .spec import InputSpec
 
 # Kinds of arguments that a function keeps programs for, and programs of one kind under different Python values.
@@ -104,7 +105,6 @@ class StaticFunction:
         self._entries: OrderedDict[Any, list[Entry]] = OrderedDict()
         self.retraces: list[str] = []
         self.last_call: tuple[Any, ...] | None = None  # the arguments of the last trace, as specs
-        self._bound: weakref.WeakKeyDictionary[Any, StaticFunction] = weakref.WeakKeyDictionary()
         self._bound_by_id: dict[int, StaticFunction] = {}
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
@@ -141,8 +141,8 @@ class StaticFunction:
             return self._run(args, kwargs)
         except RecursionError:
             raise StagingError(
-                f"`{self.__name__}` is recursive without an end that is known while it is traced: a recursion whose depth "
-                "depends on a tensor has no static program; write it as a `while` loop"
+                f"`{self.__name__}` is recursive without an end that is known while it is traced: a recursion whose "
+                "depth depends on a tensor has no static program; write it as a `while` loop"
             ) from None
         except Exception as e:
             raise e.with_traceback(user_traceback(e.__traceback__)) from e.__cause__
@@ -193,7 +193,8 @@ class StaticFunction:
         names = spec.argument_names(self._function, args, kwargs)
         if len(declared) > len(tensors):
             raise ValueError(
-                f"{self.__name__}: input_spec declares {len(declared)} tensors, the call has {len(tensors)} ({', '.join(names)})"
+                f"{self.__name__}: input_spec declares {len(declared)} tensors, "
+                f"the call has {len(tensors)} ({', '.join(names)})"
             )
         out = []
         for i, t in enumerate(tensors):
@@ -216,22 +217,31 @@ class StaticFunction:
 
     def trace(self, structure: Any, shapes: list[Any], grads: list[bool], names: list[str]) -> Traced:
         """Trace the function for given arguments."""
-        converted = convert(self._function)
+        missing: dy2static.ConversionError | None = None
+        try:
+            converted = convert(self._function)
+        except dy2static.ConversionError as e:  # no source: it may still be traced as it is, if no tensor steers it
+            converted, missing = self._function, e
 
         def call(*tensors: Tensor) -> Any:
             a, k = nested.unflatten(structure, iter(tensors))
             return converted(*a, **k)
 
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
-        return trace(call, shapes, grads, names, convert)
+        try:
+            return trace(call, shapes, grads, names, convert)
+        except TracedValueError:
+            if missing is not None:
+                raise missing from None
+            raise
 
     def _note(self, line: str) -> None:
         self.retraces.append(line)
         if len(self.retraces) % STORM == 0:
             warnings.warn(
-                f"`{self.__name__}` has been traced {len(self.retraces)} times, the last time because: {line}; if a shape "
-                "changes, declare it with to_static(input_spec=[InputSpec([None, ...])]); if a Python number does, pass "
-                "it as a tensor",
+                f"`{self.__name__}` has been traced {len(self.retraces)} times, the last time because: {line}; if a "
+                "shape changes, declare it with to_static(input_spec=[InputSpec([None, ...])]); if a Python number "
+                "does, pass it as a tensor",
                 stacklevel=4,
             )
 
@@ -242,8 +252,9 @@ class StaticFunction:
         made = self._bound_by_id.get(id(obj))
         if made is None or made._owner() is not obj:
             made = StaticFunction(self._function.__get__(obj, owner), self._input_spec, self.full_graph)
-            made._owner = weakref.ref(obj, lambda _, i=id(obj): self._bound_by_id.pop(i, None))
-            self._bound_by_id[id(obj)] = made
+            key, held = id(obj), self._bound_by_id
+            made._owner = weakref.ref(obj, lambda _: held.pop(key, None))
+            held[key] = made
         return made
 
     _owner: Any = None
@@ -300,7 +311,8 @@ class StaticFunction:
     def __deepcopy__(self, memo: dict[int, Any]) -> Any:
         owner = getattr(self._function, "__self__", None)
         if owner is not None and id(owner) in memo:
-            return StaticFunction(self._function.__func__.__get__(memo[id(owner)]), self._input_spec, self.full_graph)
+            method: Any = self._function
+            return StaticFunction(method.__func__.__get__(memo[id(owner)]), self._input_spec, self.full_graph)
         return StaticFunction(self._function, self._input_spec, self.full_graph)
 
     def __repr__(self) -> str:
@@ -373,4 +385,5 @@ def enable_to_static(flag: bool) -> None:
 
 def ignore_module(modules: Any) -> None:
     """Call the functions of these modules as they are while a program is traced."""
-    dy2static.ignore_module(*modules) if isinstance(modules, list | tuple) else dy2static.ignore_module(modules)
+    listed = modules if isinstance(modules, list | tuple) else [modules]
+    RUNTIME.ignored.update(m if isinstance(m, str) else m.__name__ for m in listed)

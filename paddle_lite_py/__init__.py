@@ -8,13 +8,15 @@ Examples:
     [2.0, 4.0]
 """
 
+# ruff: noqa: E402, F401, F403  (JAX is configured before anything else; the facade only re-exports)
+
 from . import config
 
 config.configure()
 
-from . import autograd, eager, fft, linalg, ops  # noqa: E402
-from .autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled  # noqa: E402
-from .dtypes import (  # noqa: E402
+from . import autograd, eager, fft, linalg, ops
+from .autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
+from .dtypes import (
     bfloat16,
     complex64,
     complex128,
@@ -34,37 +36,38 @@ from .dtypes import (  # noqa: E402
     set_default_dtype,
     uint8,
 )
-from .dtypes import bool_ as bool  # noqa: E402
-from .ops.binary import *  # noqa: E402, F403
-from .ops.convert import *  # noqa: E402, F403
-from .ops.creation import *  # noqa: E402, F403
-from .ops.decomposition import inverse  # noqa: E402
-from .ops.diagonals import *  # noqa: E402, F403
-from .ops.gather import *  # noqa: E402, F403
-from .ops.inplace import *  # noqa: E402, F403
-from .ops.joining import *  # noqa: E402, F403
-from .ops.linalg import *  # noqa: E402, F403
-from .ops.logic import *  # noqa: E402, F403
-from .ops.manipulation import *  # noqa: E402, F403
-from .ops.math import *  # noqa: E402, F403
-from .ops.norms import *  # noqa: E402, F403
-from .ops.random import *  # noqa: E402, F403
-from .ops.reduction import *  # noqa: E402, F403
-from .ops.scatter import *  # noqa: E402, F403
-from .ops.search import *  # noqa: E402, F403
-from .ops.slicing import *  # noqa: E402, F403
-from .ops.statistics import *  # noqa: E402, F403
-from .ops.unary import *  # noqa: E402, F403
-from .place import CPUPlace, CUDAPinnedPlace, CUDAPlace, Place, TPUPlace, get_device, set_device  # noqa: E402
-from .random import Generator, get_rng_state, seed, set_rng_state  # noqa: E402
-from .tensor import Tensor, install_methods  # noqa: E402
+from .dtypes import bool_ as bool
+from .ops.binary import *
+from .ops.convert import *
+from .ops.creation import *
+from .ops.decomposition import inverse
+from .ops.diagonals import *
+from .ops.gather import *
+from .ops.inplace import *
+from .ops.joining import *
+from .ops.linalg import *
+from .ops.logic import *
+from .ops.manipulation import *
+from .ops.math import *
+from .ops.norms import *
+from .ops.random import *
+from .ops.reduction import *
+from .ops.scatter import *
+from .ops.search import *
+from .ops.slicing import *
+from .ops.statistics import *
+from .ops.unary import *
+from .place import CPUPlace, CUDAPinnedPlace, CUDAPlace, Place, TPUPlace, get_device, set_device
+from .random import Generator, get_rng_state, seed, set_rng_state
+from .tensor import Tensor, install_methods
 
 install_methods()
 
-from . import nn, optimizer, regularizer  # noqa: E402
-from .nn import create_parameter  # noqa: E402
-from .param_attr import ParamAttr  # noqa: E402
+from . import framework, io, metric, nn, optimizer, regularizer, static
+from .framework import load, save
+from .nn import create_parameter
+from .param_attr import ParamAttr
 
 __version__ = "0.1.0"
 
-import paddle_lite_py.jit as jit  # noqa: E402
+import paddle_lite_py.jit as jit

@@ -14,16 +14,17 @@ from typing import Any
 import jax
 import numpy as np
 
+from .arrays import as_array
+from .bound import BoundOp
 from .checks import Checks, Presence, Room
 from .differentiate import Differentiation, identity
 from .eager import explain
 from .errors import TracedValueError, user_frame
-from .frame import Capture, Frame, Write, attribute, item, origin
+from .frame import CONTENTS, Capture, Frame, Write, attribute, item, origin
 from .interpreter import state
-from .op import BoundOp
 from .program import Operator, Value
 from .random import default_generator
-from .tensor import Tensor, as_array, wrap
+from .tensor import Tensor, wrap
 
 
 class Builder(Differentiation):
@@ -120,7 +121,8 @@ class Builder(Differentiation):
         if self.checks is None:
             self.checks = Checks()
         number, code = self.checks.add(error, where), self.checks.code
-        hit = code == 0 if passed is None else (code == 0).logical_and(passed.logical_not())
+        first: Any = code.equal(0)
+        hit = first if passed is None else first.logical_and(passed.logical_not())
         code._set_payload((code + hit.astype("int32") * number)._data)
 
     def _capture(self, tensor: Tensor) -> Value:
@@ -249,6 +251,10 @@ class Builder(Differentiation):
             return True
         payload = self.root.log.get((id(owner), "_data", False))
         return isinstance(owner._data if payload is None else payload.before, jax.Array)
+
+    def contents_written(self, container: Any) -> None:
+        """The same for all that a list, dict or set holds, before a method changes it."""
+        self.frame.log.setdefault((id(container), CONTENTS, True), Write(container, CONTENTS, container.copy(), True))
 
     def item_written(self, container: Any, key: Any) -> None:
         """The same for an item of a dict or list."""

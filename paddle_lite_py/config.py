@@ -46,7 +46,7 @@ def configure() -> None:
     """Set JAX up as Paddle programs expect it: 64-bit integers, and compiled programs kept on disk."""
     jax.config.update("jax_enable_x64", True)
     folder = cache_dir()
-    if folder is None or jax.config.jax_compilation_cache_dir:
+    if folder is None or getattr(jax.config, "jax_compilation_cache_dir", None):
         return
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)

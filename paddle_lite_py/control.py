@@ -9,8 +9,9 @@ import jax
 import jax.numpy as jnp
 
 from . import symbolic
+from .bound import BoundOp
 from .lower import read, run_block, run_ops
-from .op import BoundOp, Op
+from .op import Op
 from .program import Block
 
 Arrays = tuple[Any, ...]

@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import Any
 
 from . import control
+from .bound import BoundOp
 from .errors import GraphFreedError, user_frame
 from .frame import Frame
 from .graph import ancestors, close
 from .interpreter import no_grad
-from .op import REGISTRY, BoundOp
+from .op import REGISTRY
 from .program import Operator, Value
 from .tensor import Tensor, wrap
 

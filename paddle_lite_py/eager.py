@@ -8,11 +8,12 @@ import jax
 import numpy as np
 
 from . import gradients
+from .arrays import as_array
+from .bound import BoundOp
 from .interpreter import _State, state
-from .op import BoundOp
 from .random import default_generator
 from .tape import Node, Output
-from .tensor import Tensor, as_array, wrap
+from .tensor import Tensor, wrap
 
 _new = Tensor.__new__
 
@@ -44,7 +45,9 @@ class Eager:
         return self._run(bound, args)
 
     def _run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
-        data, sources, flows = [], [], False
+        data: list[Any] = []
+        sources: list[Any] = []
+        flows = False
         for a in args:
             if isinstance(a, Tensor):
                 data.append(a._data)

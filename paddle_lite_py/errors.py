@@ -21,7 +21,7 @@ class EscapedTensorError(RuntimeError):
 
 
 class TracedValueError(TypeError):
-    """Python asked a traced tensor for its value (``bool(x)``, ``x.numpy()``, ``int(x)``) while a program was traced."""
+    """Python asked a traced tensor for its value (``bool(x)``, ``x.numpy()``) while a program was traced."""
 
 
 class GraphFreedError(RuntimeError):

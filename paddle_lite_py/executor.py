@@ -10,12 +10,13 @@ import jax
 import jax.numpy as jnp
 
 from . import structure as nested
+from .bound import BoundOp, cotangent, xla_jit
 from .lower import lower
-from .op import BoundOp, Op, cotangent, xla_jit
+from .op import Op
 from .program import Program
 from .tape import Node, Output
 from .tensor import Tensor, wrap
-from .trace import Argument, Effect, Traced
+from .tracing import Argument, Effect, Traced
 
 # References to an array that only its handle holds: the handle's, the list's, and getrefcount's own.
 _ALONE = 3
@@ -31,7 +32,7 @@ def donatable(arrays: list[Any]) -> list[Any]:
 
 
 def _worth_donating(program: Program, handles: list[Tensor]) -> bool:
-    """True but for programs with loops on the CPU: there reused buffers make them slower, so only much state is reused."""
+    """True but for programs with loops on the CPU: reused buffers make those slower, so only much state is reused."""
     loops = jax.default_backend() == "cpu" and any(op.bound.op.loops for op in program.ops())
     return not loops or sum(h._data.nbytes for h in handles) >= MIN_DONATED_BYTES
 

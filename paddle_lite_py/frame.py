@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .program import Block, Value
@@ -17,11 +18,16 @@ class Write(NamedTuple):
 
     def get(self) -> Any:
         """What it holds now; MISSING if nothing."""
+        if self.key is CONTENTS:
+            return self.owner.copy()
         return item(self.owner, self.key) if self.is_item else getattr(self.owner, self.key, MISSING)
 
     def put(self, value: Any) -> None:
         """Make it hold `value`; MISSING removes it."""
-        if self.is_item and value is MISSING:
+        if self.key is CONTENTS:
+            self.owner.clear()
+            (self.owner.extend if isinstance(self.owner, list) else self.owner.update)(value)
+        elif self.is_item and value is MISSING:
             del self.owner[self.key]
         elif self.is_item:
             self.owner[self.key] = value
@@ -37,6 +43,8 @@ class _Missing:
 
 
 MISSING = _Missing()
+# The key of a write that stands for all that a list, dict or set holds.
+CONTENTS = "<contents>"
 
 
 def item(container: Any, key: Any) -> Any:
@@ -86,12 +94,15 @@ class Frame:
         self.block.inputs.append(value)
         return value
 
-    def undo(self) -> dict[Key, tuple[Write, Any]]:
-        """Give every written piece of state its old value back; returns what was written."""
-        written = {key: (w, w.get()) for key, w in self.log.items()}
-        for w in reversed(self.log.values()):
+    def undo(self, is_local: Callable[[Write], bool] = lambda w: False) -> dict[Key, tuple[Write, Any]]:
+        """Give every written piece of state its old value back; returns what was written.
+
+        What the block itself made (`is_local`) is left as it is: nobody saw it before.
+        """
+        log, self.log = self.log, {}
+        written = {key: (w, w.get()) for key, w in log.items() if not is_local(w)}
+        for w, _ in reversed(written.values()):
             w.put(w.before)
-        self.log = {}
         return written
 
 

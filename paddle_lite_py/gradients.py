@@ -9,8 +9,9 @@ import jax
 import jax.numpy as jnp
 
 from . import tape
+from .bound import BoundOp
 from .interpreter import no_grad, state
-from .op import BoundOp, Op
+from .op import Op
 from .tape import Node, Output
 from .tensor import RemoveHandle, Tensor, wrap
 
@@ -59,7 +60,7 @@ def _found(sweep: tape.Sweep, tensor: Tensor) -> Tensor | None:
 def _source(tensor: Tensor) -> Any:
     if tensor.stop_gradient:
         raise RuntimeError(
-            f"backward() on a {tensor.dtype.name}{tensor.shape} tensor with stop_gradient=True: nothing that it was made "
+            f"backward() on a {tensor.dtype.name}{tensor.shape} tensor with stop_gradient=True: nothing it was made "
             "from requires gradient (or it was made under paddle.no_grad(), or detached)"
         )
     return tensor if tensor._source is None else tensor._source
@@ -126,7 +127,8 @@ class _PyBackward:
         found = list(out) if isinstance(out, tuple | list) else [out]
         if len(found) != self.n_inputs:
             raise ValueError(
-                f"{self.layer.__name__}.backward returned {len(found)} gradients, but forward took {self.n_inputs} tensors"
+                f"{self.layer.__name__}.backward returned {len(found)} gradients, "
+                f"but forward took {self.n_inputs} tensors"
             )
         return found
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from .op import BoundOp
+    from .bound import BoundOp
 
 
 class Interpreter(Protocol):
@@ -30,6 +30,9 @@ class Interpreter(Protocol):
         self, outputs: list[Any], inputs: list[Any], grads: list[Any], retain_graph: bool, create_graph: bool
     ) -> list[Any]:
         """Gradients of the outputs with respect to the inputs; None where none depends on one."""
+
+    def custom_gradient(self, layer: Any, ctx: Any, inputs: list[Any], out: Any) -> Any:
+        """Give the results of a PyLayer the gradient that its backward() computes."""
 
     def callee(self, function: Any) -> Any:
         """What to call for a user's function that the framework itself calls, such as a layer's forward."""

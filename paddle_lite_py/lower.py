@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from . import symbolic
-from .op import BoundOp
+from .bound import BoundOp
 from .program import Block, Operator, Program, Value
 
 Env = dict[Value, Any]

@@ -72,5 +72,6 @@ def as_attr(value: Any) -> ParamAttr | None:
     if callable(value):
         return ParamAttr(initializer=value)
     raise TypeError(
-        f"a parameter attribute is {value!r}; expected a ParamAttr, a name, an initializer, a regularizer, False or None"
+        f"a parameter attribute is {value!r}; expected a ParamAttr, a name, an initializer, "
+        "a regularizer, False or None"
     )

@@ -48,7 +48,7 @@ def _prune(op: Operator, wanted: set[Value]) -> Operator:
 def fold_constants(program: Program) -> Program:
     """Compute operators whose inputs are all known, and keep small results as constants."""
     known: dict[Value, Any] = {}
-    ops = [op for op in map(lambda o: _folded(o, known), program.block.ops)]
+    ops = [_folded(op, known) for op in program.block.ops]
     return dead_code(
         Program(Block(program.block.inputs, ops, program.block.outputs), program.input_names, program.output_names)
     )

@@ -102,7 +102,7 @@ def of_device(device: jax.Device) -> Place:
 
 def current() -> Place:
     """The place of new tensors."""
-    chosen = jax.config.jax_default_device
+    chosen = getattr(jax.config, "jax_default_device", None)
     return of_device(chosen if chosen is not None else jax.devices()[0])
 
 

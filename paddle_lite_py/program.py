@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import numpy as np
 
+from .bound import BoundOp
 from .errors import UNKNOWN, EscapedTensorError, TracedValueError, Where, user_frame
-from .op import BoundOp
 
 _ids = itertools.count()
 
@@ -45,13 +45,14 @@ class Value:
         kind = f"{self.dtype}[{', '.join(map(str, self.shape))}]"
         if self.frame is None or self.frame.closed:
             raise EscapedTensorError(
-                f"{what} at {user_frame()}: this {kind} tensor{made} belongs to a static function whose trace has ended, so it has no "
-                "data; return it from the function, or write it into a tensor made outside: buffer.set_value(x)"
+                f"{what} at {user_frame()}: this {kind} tensor{made} belongs to a static function whose trace has "
+                "ended, so it has no data; return it from the function, or write it into a tensor made "
+                "outside: buffer.set_value(x)"
             )
         raise TracedValueError(
-            f"{what} at {user_frame()} needs the value of a {kind} tensor{made} while a static program is traced, when "
-            "it has no value yet; keep it a tensor (paddle.where, tensor arithmetic), let to_static convert the `if` or "
-            "`while` that asks, or move this line out of the static function"
+            f"{what} at {user_frame()} needs the value of a {kind} tensor{made} while a static program is traced, "
+            "when it has no value yet; keep it a tensor (paddle.where, tensor arithmetic), let to_static convert the "
+            "`if` or `while` that asks, or move this line out of the static function"
         )
 
 

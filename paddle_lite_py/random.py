@@ -8,7 +8,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from .tensor import Tensor, as_array, wrap
+from .arrays import as_array
+from .tensor import Tensor, wrap
 
 
 class Generator:

@@ -9,8 +9,9 @@ import jax
 from jax import export
 
 from . import control, dtypes
+from .bound import BoundOp
 from .errors import UNKNOWN, Where
-from .op import REGISTRY, BoundOp
+from .op import REGISTRY
 from .program import Block, Operator, Program, Value
 from .symbolic import is_symbolic
 

@@ -92,6 +92,6 @@ def unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
 
 
 def _make_dict(kind: type, items: Any) -> Any:
-    made = kind.__new__(kind)  # a defaultdict's factory is not known here; its items are what matters
+    made: Any = dict.__new__(kind)  # a defaultdict's factory is not known here; its items are what matters
     made.update(items)
     return made

@@ -50,7 +50,7 @@ def _eval(node: ast.expr, dims: Dims) -> Any:
         case ast.UnaryOp():
             return _OPERATORS[type(node.op)](_eval(node.operand, dims))
         case ast.Call(func=ast.Name()):
-            return _FUNCTIONS[node.func.id](*[_eval(a, dims) for a in node.args])
+            return _FUNCTIONS[ast.unparse(node.func)](*[_eval(a, dims) for a in node.args])
     raise ValueError(f"not a dimension expression: {ast.dump(node)}")
 
 

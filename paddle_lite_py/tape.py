@@ -15,12 +15,12 @@ from typing import Any, NamedTuple
 
 import jax
 
+from .bound import ONES, BoundOp, xla_jit
 from .errors import GraphFreedError
-from .op import ONES, BoundOp, xla_jit
 
 Array = Any
 MAX_FORMS = 512
-# A segment is compiled when it is met for this many-th time, and with that many shapes before shapes must come back too.
+# A segment is compiled when it is met for this many-th time, and for that many shapes; then shapes must come back too.
 HOT = 2
 MAX_TRACES = 8
 
@@ -46,7 +46,7 @@ class Output(NamedTuple):
     """One of several outputs of a node."""
 
     node: Node
-    index: int
+    index: int  # type: ignore[assignment]
 
 
 # Where an argument came from: a leaf tensor, a node's only output, one of several outputs, or nowhere (no gradient).
@@ -154,7 +154,7 @@ class Sweep:
                 self.add(source, grad)
 
 
-def _data(node: Node) -> tuple[Array, ...]:
+def _data(node: Node) -> Sequence[Array]:
     if node.data is None:
         raise GraphFreedError(
             f"backward() reached `{node.bound.op.name}` a second time, but the first backward() freed what it saved; "
@@ -242,7 +242,7 @@ class _Form:
         self.call_flat = xla_jit(backward_flat)
 
     def is_hot(self, arrays: list[Any]) -> bool:
-        """True if the compiled form should run: this structure came before, and its shapes are not a stream of new ones."""
+        """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
         self.met += 1
         if self.traces < MAX_TRACES:
             return self.met >= HOT
@@ -290,7 +290,7 @@ def backward_plain(root: Node, retain_graph: bool) -> list[tuple[Any, Array]] | 
     for node in nodes:
         if node.data is None:
             _data(node)
-        data += node.data  # type: ignore[operator]
+        data += node.data or ()
         key.append(node.bound)
         for s in node.sources:
             if s is None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copy
 import html
 import weakref
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
 import jax
@@ -17,14 +17,16 @@ import numpy as np
 
 from . import dtypes
 from . import place as places
+from .arrays import as_array, as_text
 from .interpreter import config, state
 from .op import METHODS
+from .tensor_data import TensorData
 
 # What `_grad` holds after clear_grad(): zeros that nobody has read yet.
 ZEROS = "zeros"
 
 
-class Tensor:
+class Tensor(TensorData):
     """A multi-dimensional array with the operators, methods and gradient of Paddle's Tensor."""
 
     _data: Any
@@ -108,7 +110,9 @@ class Tensor:
         """Bytes of one element."""
         return self._data.dtype.itemsize
 
-    element_size = itemsize.fget
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return self.itemsize
 
     def dim(self) -> int:
         """Number of dimensions."""
@@ -129,84 +133,7 @@ class Tensor:
         """Itself: XLA chooses layouts itself."""
         return self
 
-    # -- its value -------------------------------------------------------------------------------------------------
-    def _array(self, what: str) -> jax.Array:
-        """The payload as data; `what` is the user's call, for the error where there are none yet."""
-        data = self._data
-        return data if isinstance(data, jax.Array) else data.concrete(what)
-
-    def _static_value(self, what: str) -> Any:
-        return state.interpreter.static_value(self, what)
-
-    def numpy(self) -> np.ndarray:
-        """A NumPy copy of the data, yours to change."""
-        return np.array(self._array("numpy()"))
-
-    def item(self, *args: int) -> Any:
-        """The Python number of the only element, or of the one at the given index."""
-        return self._array("item()").item(*args)
-
-    def tolist(self) -> Any:
-        """Nested Python lists of the elements."""
-        return self._array("tolist()").tolist()
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self._array("numpy()"), dtype=dtype)
-
-    def __jax_array__(self) -> jax.Array:
-        return self._array("jax.numpy")
-
-    def __dlpack__(self, **kwargs: Any) -> Any:
-        # A copy: an optimizer may donate the array itself to XLA while the importer still reads it.
-        return jax.numpy.copy(self._array("__dlpack__()")).__dlpack__(**kwargs)
-
-    def __dlpack_device__(self) -> tuple[Any, int]:
-        return self._array("__dlpack__()").__dlpack_device__()
-
-    def _scalar(self, what: str) -> Any:
-        array = self._array(what)
-        if array.size != 1:
-            raise ValueError(
-                f"{what} needs a tensor of one element, got shape {list(array.shape)}; use .any(), .all() or index it"
-            )
-        return array.item()
-
-    def __bool__(self) -> bool:
-        return bool(self._scalar("bool()"))
-
-    def __int__(self) -> int:
-        return int(self._scalar("int()"))
-
-    def __float__(self) -> float:
-        return float(self._scalar("float()"))
-
-    def __complex__(self) -> complex:
-        return complex(self._scalar("complex()"))
-
-    def __index__(self) -> int:
-        if not (self.dtype.is_integer or self.dtype == "bool"):
-            raise TypeError(f"only an integer tensor can be an index, got {self.dtype.name}{self.shape}")
-        return int(self._static_value("an index"))
-
-    def __len__(self) -> int:
-        if not self._data.shape:
-            raise TypeError("len() of a 0-D tensor; it has no first dimension")
-        return self._data.shape[0]
-
-    def __iter__(self) -> Iterator[Tensor]:
-        if not self._data.shape:
-            raise TypeError("a 0-D tensor cannot be iterated over")
-        return (self[i] for i in range(len(self)))
-
-    def __contains__(self, value: Any) -> bool:
-        return bool((self == value).any())
-
-    def __format__(self, spec: str) -> str:
-        if spec and isinstance(self._data, jax.Array) and self._data.size == 1:
-            return format(self._data.item(), spec)
-        return str(self)
-
-    __hash__ = object.__hash__  # type: ignore[assignment]
+    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         if not isinstance(self._data, jax.Array):
@@ -327,7 +254,12 @@ class Tensor:
         """Keep the gradient of this tensor though it is not a leaf."""
         if self._source is not None:
             me = weakref.ref(self)
-            self.register_hook(lambda g: (t := me()) is not None and t._accumulate_plain(g) or None)
+
+            def keep(grad: Tensor) -> None:
+                if (tensor := me()) is not None:
+                    tensor._accumulate_plain(grad)
+
+            self.register_hook(keep)
 
     def _accumulate_plain(self, grad: Tensor) -> None:
         state.interpreter.gradient_state(self, True)
@@ -397,7 +329,7 @@ class Parameter(Tensor):
             config.epoch += 1
 
     @property
-    def trainable(self) -> bool:  # type: ignore[override]
+    def trainable(self) -> bool:
         """True if gradients reach it."""
         return not self.stop_gradient
 
@@ -417,13 +349,6 @@ class RemoveHandle:
         return self._hooks.pop(self._key, None) is not None
 
 
-def as_text(array: np.ndarray, place: Any, stop_gradient: bool, kind: str = "Tensor") -> str:
-    """A tensor as Paddle prints it."""
-    body = np.array2string(array, separator=", ", prefix=" " * 7, threshold=1000, edgeitems=3)
-    shape, name = list(array.shape), dtypes.from_numpy(array.dtype).name
-    return f"{kind}(shape={shape}, dtype={name}, place={place!r}, stop_gradient={stop_gradient},\n       {body})"
-
-
 def wrap(data: Any) -> Tensor:
     """A new handle on a payload."""
     out = Tensor.__new__(Tensor)
@@ -432,51 +357,10 @@ def wrap(data: Any) -> Tensor:
 
 
 def _restore(cls: type, data: np.ndarray, attributes: dict[str, Any]) -> Tensor:
-    out = cls.__new__(cls)
+    out = cls.__new__(cls)  # type: ignore[call-overload]
     out.__dict__.update(attributes)
     out._data = jax.numpy.asarray(data)
     return out
-
-
-def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
-    """A JAX array from anything array-like: Python floats become the default dtype, other dtypes stay.
-
-    Raises:
-        TypeError: if the data are not numbers.
-        ValueError: if nested lists are ragged.
-    """
-    if isinstance(data, Tensor):
-        data = data._data
-    kind = None if dtype is None else dtypes.as_dtype(dtype).np
-    if not isinstance(data, jax.Array | np.ndarray | np.generic):
-        data = _from_python(data)
-        if kind is None and data.dtype == np.float64:
-            kind = dtypes.default_dtype().np
-        elif kind is None and data.dtype == np.complex128:
-            kind = np.dtype(np.complex64)
-    if data.dtype.kind not in "biufcV":
-        raise TypeError(f"to_tensor: the data are {data.dtype} ({str(data)[:60]}); expected numbers or booleans")
-    device = None if place is None else places.as_place(place).device
-    if isinstance(data, jax.Array):
-        out = data if kind is None or data.dtype == kind else data.astype(kind)
-        return out if device is None else jax.device_put(out, device)
-    # A copy: on the CPU JAX may otherwise share the memory, and the caller may change it later.
-    return jax.device_put(np.array(data, dtype=kind, copy=True), device)
-
-
-def _from_python(data: Any) -> np.ndarray:
-    if hasattr(data, "__array__") or isinstance(data, int | float | complex):
-        return np.asarray(data)
-    if isinstance(data, list | tuple):
-        data = jax.tree.map(_plain, data, is_leaf=lambda x: isinstance(x, Tensor))
-    try:
-        return np.asarray(data)
-    except ValueError as e:
-        raise ValueError(f"to_tensor: nested lists must be rectangular ({e})") from None
-
-
-def _plain(leaf: Any) -> Any:
-    return np.asarray(leaf._array("to_tensor()")) if isinstance(leaf, Tensor) else leaf
 
 
 def install_methods() -> None:

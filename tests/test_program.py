@@ -16,7 +16,7 @@ from paddle_lite_py.errors import EscapedTensorError, TracedValueError
 from paddle_lite_py.executor import Executable
 from paddle_lite_py.lower import lower
 from paddle_lite_py.program import Block, Operator, Program
-from paddle_lite_py.trace import trace
+from paddle_lite_py.tracing import trace
 from paddle_lite_py.verify import ProgramError, verify
 
 

@@ -11,7 +11,7 @@ Before:                             After (`v` is a temporary):
                                         else:
                                             y = -x
 
-An `if` at the end of a branch (`elif`) does not repeat the functions of the later ones: they stand once, after all.
+In a long chain (`elif`) the branches do not repeat the functions of the later ones: they stand once, after all.
 
 So a statement stands there twice, once as it was and once as functions; what is nested in the functions stands there
 only as functions. Loops hand over in the middle: a `while` when its test becomes staged, a `for` when its break flag
@@ -34,6 +34,7 @@ from ..template import constant, declare, expression, locate, statements
 from .expressions import is_python
 
 _STAY = (gast.Return, gast.Break, gast.Continue, gast.AsyncFor, gast.AsyncWith)
+_SHORT = 4  # in a chain of so few branches, each may repeat the functions of the later ones: it runs faster
 _PAUSES = (gast.Yield, gast.YieldFrom, gast.Await)
 
 
@@ -118,7 +119,7 @@ class ControlFlow:
             return self._if_python(stmt, self._entries[id(stmt)])
         chain = self._members(stmt)
         defs, calls = self._chain(chain, expression("V", stmt, V=self.namer.value))
-        if len(chain) == 1:
+        if len(chain) <= _SHORT:
             return self._if_python(stmt, [*defs, *calls[0]])
         at = self.namer.new("at")
         self._entries.update({id(m): statements(f"A = {n}", m, A=at) for n, m in enumerate(chain, 1)})

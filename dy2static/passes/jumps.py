@@ -166,9 +166,12 @@ class Jumps:
         ends = endless and loop.stop not in body.flags
         if stmt.orelse:
             orelse = self._block(stmt.orelse, outer)
-            stmt.orelse = []
-            out += self._guard(stmt.guards, orelse.body, stmt) if stmt.guards else orelse.body
             flags = flags | orelse.flags
+            if within(stmt.body, (gast.Break,)):  # one that stays, in a `finally`: only Python can drive this loop
+                stmt.orelse = orelse.body
+            else:
+                stmt.orelse = []
+                out += self._guard(stmt.guards, orelse.body, stmt) if stmt.guards else orelse.body
         return Block(out, ends, flags)
 
     def _try(self, stmt: Any, loop: Loop | None) -> Block:

@@ -15,7 +15,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ..tensor import Tensor, as_array, wrap
+from ..arrays import as_array
+from ..tensor import Tensor, wrap
 from .unpickle import RefusedError, read
 
 # The entry by which Paddle knows a state_dict; it maps the keys to the names of the tensors.
@@ -108,7 +109,11 @@ def _plain(value: Any, where: str) -> Any:
         return value
     if isinstance(value, np.bool_ | np.number) or type(value) in _PLAIN:
         return value
-    hint = "; save layer.state_dict() instead" if hasattr(value, "state_dict") else "; expected tensors, arrays, numbers, strings, None"
+    hint = (
+        "; save layer.state_dict() instead"
+        if hasattr(value, "state_dict")
+        else "; expected tensors, arrays, numbers, strings, None"
+    )
     raise TypeError(f"paddle.save: obj{where} is a {type(value).__name__}, which a file cannot hold{hint}")
 
 
@@ -143,18 +148,25 @@ def _read(file: Any, name: Any) -> Any:
     try:
         return read(file)
     except RefusedError as e:
-        raise ValueError(f"paddle.load: '{name}' holds {e}; only containers, numbers, strings and arrays are read") from None
+        raise ValueError(
+            f"paddle.load: '{name}' holds {e}; only containers, numbers, strings and arrays are read"
+        ) from None
     except (MemoryError, RecursionError):
         raise ValueError(f"paddle.load: '{name}' is damaged: it asks for more memory than there is") from None
     except Exception as e:  # a pickle that was cut off or altered fails in any way
-        raise ValueError(f"paddle.load: '{name}' is damaged or was not written by paddle.save ({type(e).__name__}: {e})") from None
+        raise ValueError(
+            f"paddle.load: '{name}' is damaged or was not written by paddle.save ({type(e).__name__}: {e})"
+        ) from None
 
 
 def _unpacked(data: Any, return_numpy: bool, configs: dict[str, Any]) -> Any:
     convert: Callable[[Any], Any] = (lambda a: a) if return_numpy else _tensor
     if isinstance(data, dict) and NAMES in data:
         names = data.pop(NAMES)
-        out = {k: _named(convert(v), names, k) if isinstance(v, np.ndarray) else _restored(v, convert) for k, v in data.items()}
+        out = {
+            k: _named(convert(v), names, k) if isinstance(v, np.ndarray) else _restored(v, convert)
+            for k, v in data.items()
+        }
         return out | ({NAMES: names} if configs.get("keep_name_table") else {})
     return _restored(data, convert)
 

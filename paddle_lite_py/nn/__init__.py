@@ -1,8 +1,11 @@
 """Layers, and what is needed to build and train them."""
 
 from ..tensor import Parameter
-from . import clip, functional, initializer, unique_name
+from . import clip, functional, initializer, unique_name, utils
 from .activation import *  # noqa: F403
+from .aliases import *  # noqa: F403
+from .attention import *  # noqa: F403
+from .batch_norm import *  # noqa: F403
 from .clip import *  # noqa: F403
 from .common import *  # noqa: F403
 from .container import *  # noqa: F403

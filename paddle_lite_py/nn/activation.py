@@ -244,4 +244,5 @@ class PReLU(Layer):
 
     def extra_repr(self) -> str:
         """Its settings."""
-        return f"num_parameters={self._num_parameters}, data_format={self._data_format}, init={self._init}, dtype={self._dtype.name}"
+        what = f"num_parameters={self._num_parameters}, data_format={self._data_format}, init={self._init}"
+        return f"{what}, dtype={self._dtype.name}"

@@ -8,8 +8,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..bound import BoundOp
 from ..interpreter import no_grad, state
-from ..op import BoundOp, Op
+from ..op import Op
 from ..tensor import Parameter, Tensor
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]

@@ -30,7 +30,12 @@ class Linear(Layer):
     """
 
     def __init__(
-        self, in_features: int, out_features: int, weight_attr: Any = None, bias_attr: Any = None, name: str | None = None
+        self,
+        in_features: int,
+        out_features: int,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        name: str | None = None,
     ) -> None:
         super().__init__()
         self.in_features, self.out_features, self.name = in_features, out_features, name
@@ -112,7 +117,9 @@ class Embedding(Layer):
     ) -> None:
         super().__init__(dtype=dtype or "float32")
         if num_embeddings <= 0 or embedding_dim <= 0:
-            raise ValueError(f"Embedding: the table {num_embeddings} x {embedding_dim} is empty; expected sizes above 0")
+            raise ValueError(
+                f"Embedding: the table {num_embeddings} x {embedding_dim} is empty; expected sizes above 0"
+            )
         if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
             raise ValueError(f"Embedding: padding_idx is {padding_idx}; expected a row of the {num_embeddings}")
         self._num_embeddings, self._embedding_dim, self._sparse = num_embeddings, embedding_dim, sparse
@@ -132,14 +139,20 @@ class Embedding(Layer):
     def forward(self, x: Any) -> Any:
         """The rows for the ids in x."""
         return F.embedding(
-            x, self.weight, padding_idx=self._padding_idx, max_norm=self._max_norm, norm_type=self._norm_type, sparse=self._sparse
+            x,
+            self.weight,
+            padding_idx=self._padding_idx,
+            max_norm=self._max_norm,
+            norm_type=self._norm_type,
+            sparse=self._sparse,
         )
 
     def extra_repr(self) -> str:
         """Its sizes."""
         padding = "" if self._padding_idx is None else f", padding_idx={self._padding_idx}"
         named = f", name={self._name}" if self._name else ""
-        return f"{self._num_embeddings}, {self._embedding_dim}{padding}, sparse={self._sparse}, scale_grad_by_freq={self._scale_grad_by_freq}{named}"
+        how = f"sparse={self._sparse}, scale_grad_by_freq={self._scale_grad_by_freq}"
+        return f"{self._num_embeddings}, {self._embedding_dim}{padding}, {how}{named}"
 
 
 class Dropout(FunctionLayer):
@@ -255,5 +268,3 @@ def uniform_by_size(hidden_size: int) -> Uniform:
     """How recurrent cells are drawn: within 1 / sqrt(hidden_size)."""
     limit = 1.0 / math.sqrt(hidden_size) if hidden_size > 0 else 0.0
     return Uniform(-limit, limit)
-
-

@@ -138,6 +138,12 @@ class LayerList(Layer):
         self.add_sublayer(str(len(self)), sublayer)
         return self
 
+    def pop(self, index: int = -1) -> Any:
+        """Remove a layer and return it."""
+        layer = self[index]
+        del self[index]
+        return layer
+
     def insert(self, index: int, sublayer: Layer) -> None:
         """Add a layer before the one at `index`."""
         layers = list(self._sub_layers.values())

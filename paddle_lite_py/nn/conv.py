@@ -48,9 +48,13 @@ class _Conv(Layer):
         super().__init__()
         who = type(self).__name__
         if in_channels % groups or (out_channels % groups and not self._transposed):
-            raise ValueError(f"{who}: in_channels {in_channels} and out_channels {out_channels} must divide into {groups} groups")
+            raise ValueError(
+                f"{who}: in_channels {in_channels} and out_channels {out_channels} must divide into {groups} groups"
+            )
         if padding_mode not in ("zeros", "reflect", "replicate", "circular"):
-            raise ValueError(f"{who}: padding_mode is {padding_mode!r}; expected 'zeros', 'reflect', 'replicate' or 'circular'")
+            raise ValueError(
+                f"{who}: padding_mode is {padding_mode!r}; expected 'zeros', 'reflect', 'replicate' or 'circular'"
+            )
         self._in_channels, self._out_channels, self._groups = in_channels, out_channels, groups
         self._kernel_size = as_list(kernel_size, self._n, f"{who}: kernel_size")
         self._stride = as_list(stride, self._n, f"{who}: stride")
@@ -108,7 +112,18 @@ class _Forward(_Conv):
         bias_attr = bias_attr if bias else False
         data_format = data_format or _CHANNELS_FIRST[self._n]
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, 0, dilation, groups, padding_mode, weight_attr, bias_attr, data_format
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            0,
+            dilation,
+            groups,
+            padding_mode,
+            weight_attr,
+            bias_attr,
+            data_format,
         )
         if device is not None or dtype is not None:
             self.to(device, dtype)
@@ -117,7 +132,9 @@ class _Forward(_Conv):
         """The convolution of x."""
         x, padding = self._pad(x)
         function = getattr(F, f"conv{self._n}d")
-        return function(x, self.weight, self.bias, self._stride, padding, self._dilation, self._groups, self._data_format)
+        return function(
+            x, self.weight, self.bias, self._stride, padding, self._dilation, self._groups, self._data_format
+        )
 
 
 _CHANNELS_FIRST = {1: "NCL", 2: "NCHW", 3: "NCDHW"}
@@ -216,7 +233,18 @@ class Conv1DTranspose(_Transposed):
         data_format: str = "NCL",
     ) -> None:
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation, groups, "zeros", weight_attr, bias_attr, data_format
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            dilation,
+            groups,
+            "zeros",
+            weight_attr,
+            bias_attr,
+            data_format,
         )
 
 
@@ -237,7 +265,18 @@ class _TransposedWide(_Transposed):
     ) -> None:
         data_format = data_format or _CHANNELS_FIRST[self._n]
         super().__init__(
-            in_channels, out_channels, kernel_size, stride, padding, output_padding, dilation, groups, "zeros", weight_attr, bias_attr, data_format
+            in_channels,
+            out_channels,
+            kernel_size,
+            stride,
+            padding,
+            output_padding,
+            dilation,
+            groups,
+            "zeros",
+            weight_attr,
+            bias_attr,
+            data_format,
         )
 
 

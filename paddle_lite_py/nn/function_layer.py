@@ -31,7 +31,9 @@ class FunctionLayer(Layer):
         try:
             bound = type(self).__signature__.bind(*args, **kwargs)  # type: ignore[attr-defined]
         except TypeError as e:
-            raise TypeError(f"{type(self).__name__}: {e}; it takes {', '.join(self._settings) or 'no settings'}") from None
+            raise TypeError(
+                f"{type(self).__name__}: {e}; it takes {', '.join(self._settings) or 'no settings'}"
+            ) from None
         bound.apply_defaults()
         for name in self._settings:
             value = bound.arguments[name]
@@ -49,7 +51,11 @@ class FunctionLayer(Layer):
 
     def extra_repr(self) -> str:
         """Its settings."""
-        shown = self._shown if self._shown is not None else [k for k in self._settings if k not in ("data_format", "inplace")]
+        shown = (
+            self._shown
+            if self._shown is not None
+            else [k for k in self._settings if k not in ("data_format", "inplace")]
+        )
         parts = [f"{k}={v}" for k in shown if not isinstance(v := getattr(self, k), Tensor)]
         return ", ".join([*parts, *([f"name={self._name}"] if self._name else [])])
 

@@ -13,7 +13,7 @@ from .. import place as places
 from ..eager import EAGER
 from ..interpreter import state
 from ..param_attr import as_attr
-from ..tensor import Parameter, RemoveHandle, Tensor, wrap
+from ..tensor import RemoveHandle, Tensor, wrap
 from . import hooks, unique_name
 from .hooks import Hook
 from .parameter import make_parameter
@@ -41,7 +41,7 @@ class Layer(StateDict, Tree):
         ([4, 3], ['fc.weight', 'fc.bias'])
     """
 
-    training: bool
+    training: bool = True
 
     def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
         super().__init__()
@@ -164,7 +164,7 @@ class Layer(StateDict, Tree):
         is_bias: bool = False,
         default_initializer: Any = None,
         device: Any = None,
-    ) -> Parameter | None:
+    ) -> Any:
         """A parameter of this layer's dtype, to be set as an attribute; None if attr is False.
 
         Arguments:

@@ -24,7 +24,9 @@ class _Loss(FunctionLayer):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         if getattr(self, "reduction", "none") not in ("mean", "sum", "none"):
-            raise ValueError(f"{type(self).__name__}: reduction is {self.reduction!r}; expected 'mean', 'sum' or 'none'")
+            raise ValueError(
+                f"{type(self).__name__}: reduction is {self.reduction!r}; expected 'mean', 'sum' or 'none'"
+            )
 
 
 class CrossEntropyLoss(_Loss):

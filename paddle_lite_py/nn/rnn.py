@@ -20,7 +20,9 @@ def _swap(x: Tensor) -> Tensor:
     return x.transpose([1, 0, *range(2, x.ndim)])
 
 
-def run_op(kind: str, x: Tensor, states: tuple[Tensor, ...], weights: list[Any], lengths: Any, **attrs: Any) -> tuple[Any, ...]:
+def run_op(
+    kind: str, x: Tensor, states: tuple[Tensor, ...], weights: list[Any], lengths: Any, **attrs: Any
+) -> tuple[Any, ...]:
     """One layer in one direction over x [time, batch, input], as one op."""
     function = {"lstm": F.lstm_layer, "gru": F.gru_layer, "rnn": F.rnn_layer}[kind]
     return function(x, *states, *weights, lengths, **attrs)
@@ -135,9 +137,11 @@ class _Recurrent(Layer):
     ) -> None:
         super().__init__()
         if direction not in ("forward", "bidirect", "bidirectional"):
-            raise ValueError(f"{type(self).__name__}: direction is {direction!r}; expected 'forward', 'bidirect' or 'bidirectional'")
+            raise ValueError(f"{type(self).__name__}: direction is {direction!r}; expected 'forward' or 'bidirect'")
         if hidden_size <= 0 or num_layers <= 0:
-            raise ValueError(f"{type(self).__name__}: hidden_size {hidden_size} and num_layers {num_layers} must be at least 1")
+            raise ValueError(
+                f"{type(self).__name__}: hidden_size {hidden_size} and num_layers {num_layers} must be at least 1"
+            )
         self.input_size, self.hidden_size, self.num_layers = input_size, hidden_size, num_layers
         self.num_directions = 1 if direction == "forward" else 2
         self.time_major, self.dropout, self.state_components = time_major, dropout, self._n_states
@@ -151,7 +155,12 @@ class _Recurrent(Layer):
 
     def _add(self, suffix: str, size: int, attrs: tuple[Any, Any, Any, Any]) -> None:
         rows, draw = self._gates * self.hidden_size, uniform_by_size(self.hidden_size)
-        shapes = {"weight_ih": [rows, size], "weight_hh": [rows, self.hidden_size], "bias_ih": [rows], "bias_hh": [rows]}
+        shapes = {
+            "weight_ih": [rows, size],
+            "weight_hh": [rows, self.hidden_size],
+            "bias_ih": [rows],
+            "bias_hh": [rows],
+        }
         for (name, shape), attr in zip(shapes.items(), attrs, strict=True):
             made = self.create_parameter(shape, attr, is_bias=name[0] == "b", default_initializer=draw)
             setattr(self, name + suffix, made)
@@ -165,7 +174,9 @@ class _Recurrent(Layer):
             sequence_length: steps of each sequence, [batch]; beyond them outputs are 0 and the state stands still.
         """
         if inputs.ndim != 3 or inputs.shape[-1] != self.input_size:
-            raise ValueError(f"{type(self).__name__}: an input of the shape [.., .., {self.input_size}] is expected, got {inputs.shape}")
+            raise ValueError(
+                f"{type(self).__name__}: inputs [.., .., {self.input_size}] are expected, got {inputs.shape}"
+            )
         x = inputs if self.time_major else _swap(inputs)
         states = self._initial(x, initial_states)
         last: list[tuple[Tensor, ...]] = []
@@ -181,6 +192,9 @@ class _Recurrent(Layer):
         final = tuple(stack(list(column)) for column in zip(*last, strict=True))
         return x if self.time_major else _swap(x), final if self._n_states > 1 else final[0]
 
+    def flatten_parameters(self) -> None:
+        """Nothing: XLA lays weights out itself."""
+
     def _initial(self, x: Tensor, given: Any) -> tuple[Tensor, ...]:
         shape = [self.num_layers * self.num_directions, x.shape[1], self.hidden_size]
         if given is None:
@@ -188,7 +202,9 @@ class _Recurrent(Layer):
         states = tuple(given) if self._n_states > 1 else (given,)
         for s in states:
             if list(s.shape) != shape:
-                raise ValueError(f"{type(self).__name__}: initial states of the shape {shape} are expected, got {s.shape}")
+                raise ValueError(
+                    f"{type(self).__name__}: initial states of the shape {shape} are expected, got {s.shape}"
+                )
         return states
 
     def _run(self, x: Tensor, states: tuple[Tensor, ...], suffix: str, lengths: Any, **attrs: Any) -> tuple[Any, ...]:
@@ -270,7 +286,9 @@ class LSTM(_Recurrent):
         name: str | None = None,
     ) -> None:
         if proj_size:
-            raise NotImplementedError("LSTM: proj_size is not supported; use RNN(LSTMCell(..., proj_size=...)), a layer each")
+            raise NotImplementedError(
+                "LSTM: proj_size is not supported; use RNN(LSTMCell(..., proj_size=...)), a layer each"
+            )
         attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
         super().__init__(input_size, hidden_size, num_layers, direction, time_major, dropout, attrs)
 

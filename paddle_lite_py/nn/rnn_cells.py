@@ -20,7 +20,9 @@ class RNNCellBase(Layer):
 
     _gates = 1
 
-    def _make(self, input_size: int, hidden_size: int, attrs: tuple[Any, Any, Any, Any], out_size: int | None = None) -> None:
+    def _make(
+        self, input_size: int, hidden_size: int, attrs: tuple[Any, Any, Any, Any], out_size: int | None = None
+    ) -> None:
         """The weights [gates * hidden, input] and [gates * hidden, hidden], and their biases."""
         if hidden_size <= 0:
             raise ValueError(f"{type(self).__name__}: hidden_size is {hidden_size}; expected at least 1")
@@ -53,7 +55,10 @@ class RNNCellBase(Layer):
         return full(sizes, init_value, dtype or self._dtype)
 
     def _projected(self, inputs: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
-        from_input, from_state = _product(inputs, self.weight_ih, self.bias_ih), _product(h, self.weight_hh, self.bias_hh)
+        from_input, from_state = (
+            _product(inputs, self.weight_ih, self.bias_ih),
+            _product(h, self.weight_hh, self.bias_hh),
+        )
         return from_input, from_state
 
     def extra_repr(self) -> str:
@@ -127,9 +132,13 @@ class LSTMCell(RNNCellBase):
         if not 0 <= proj_size < max(hidden_size, 1):
             raise ValueError(f"LSTMCell: proj_size is {proj_size}; expected a number below hidden_size, {hidden_size}")
         self.proj_size = proj_size
-        self._make(input_size, hidden_size, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr), proj_size or None)
+        self._make(
+            input_size, hidden_size, (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr), proj_size or None
+        )
         if proj_size:
-            self.weight_ho = self.create_parameter([hidden_size, proj_size], weight_hh_attr, default_initializer=uniform_by_size(hidden_size))
+            self.weight_ho = self.create_parameter(
+                [hidden_size, proj_size], weight_hh_attr, default_initializer=uniform_by_size(hidden_size)
+            )
 
     @property
     def state_shape(self) -> Any:

@@ -89,8 +89,10 @@ class StateDict:
 
     set_dict = load_dict = set_state_dict
 
-    def load_state_dict(self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False) -> IncompatibleKeys:
-        """set_state_dict() that raises if a name is missing, unexpected or of another shape, before it changes anything.
+    def load_state_dict(
+        self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False
+    ) -> IncompatibleKeys:
+        """set_state_dict() that raises, before it changes anything, if a name is missing, unexpected or misshapen.
 
         Raises:
             RuntimeError: if `strict` and the names or shapes differ.
@@ -111,7 +113,9 @@ class StateDict:
         fitting, notes = [], []
         for key, tensor in self.state_dict(use_hook=False).items():
             name = key if structured else tensor.name
-            problem = _misfit(name, tensor, given[name]) if name in given else f"{name} is not found in the provided dict."
+            problem = (
+                _misfit(name, tensor, given[name]) if name in given else f"{name} is not found in the provided dict."
+            )
             if problem:
                 missing.append(key)
                 notes.append(f"Skip loading for {key}. {problem}")
@@ -126,4 +130,6 @@ def _misfit(name: str, tensor: Tensor, value: Any) -> str:
     if not isinstance(value, Tensor | np.ndarray | np.generic | int | float | list | tuple):
         return f"{name} is a {type(value).__name__}, not an array."
     shape = list(value.shape) if hasattr(value, "shape") else list(np.shape(value))
-    return "" if shape == tensor.shape else f"{name} receives a shape {shape}, but the expected shape is {tensor.shape}."
+    return (
+        "" if shape == tensor.shape else f"{name} receives a shape {shape}, but the expected shape is {tensor.shape}."
+    )

@@ -66,7 +66,7 @@ class Tree:
                 if value is None:
                     return held[store]
                 raise TypeError(
-                    f"'{type(self).__name__}.{name}' is one of its {store.strip('_').replace('_', '')}, so it can be set "
+                    f"'{type(self).__name__}.{name}' is one of its {store.replace('_', '')}, so it can be set "
                     f"to a {kind} or None, not a {type(value).__name__}; `del` it first to change its kind"
                 )
         if isinstance(value, Tensor) and isinstance(value._data, jax.Array):
@@ -76,7 +76,9 @@ class Tree:
 
     def _need(self, store: str) -> dict[str, Any]:
         if store not in self.__dict__:
-            raise AttributeError(f"{type(self).__name__}.__init__ must call super().__init__() before it sets attributes")
+            raise AttributeError(
+                f"{type(self).__name__}.__init__ must call super().__init__() before it sets attributes"
+            )
         return self.__dict__[store]
 
     def _forget(self, name: str, keep: Any = None) -> None:
@@ -116,7 +118,9 @@ class Tree:
         """
         self._check_name(name, self._parameters)
         if parameter is not None and not isinstance(parameter, Parameter):
-            raise TypeError(f"parameter '{name}' must be a Parameter, got {type(parameter).__name__}; make one with create_parameter")
+            raise TypeError(
+                f"parameter '{name}' must be a Parameter, got {type(parameter).__name__}; see create_parameter()"
+            )
         config.epoch += 1
         self._parameters[name] = parameter
         return parameter
@@ -132,7 +136,9 @@ class Tree:
         """
         self._check_name(name.replace(".", "_") if isinstance(name, str) else name, self._sub_layers)
         if sublayer is not None and not isinstance(sublayer, Tree):
-            raise TypeError(f"sublayer '{name}' of {type(self).__name__} must be a Layer, got {type(sublayer).__name__}")
+            raise TypeError(
+                f"sublayer '{name}' of {type(self).__name__} must be a Layer, got {type(sublayer).__name__}"
+            )
         config.epoch += 1
         self._sub_layers[name] = sublayer
         return sublayer
@@ -194,7 +200,9 @@ class Tree:
                 below = f"{prefix}.{name}" if prefix else name
                 yield from layer.named_sublayers(below, True, seen, remove_duplicate)
 
-    def named_modules(self, memo: Any = None, prefix: str = "", remove_duplicate: bool = True) -> Iterator[tuple[str, Any]]:
+    def named_modules(
+        self, memo: Any = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Any]]:
         """named_sublayers() with the layer itself."""
         return self.named_sublayers(prefix, True, memo, remove_duplicate)
 

@@ -62,7 +62,9 @@ class _Upsampling2D(FunctionLayer):
 
     def forward(self, x: Any) -> Any:
         """The images, resized."""
-        return F.interpolate(x, size=self.size, scale_factor=self.scale_factor, data_format=self.data_format, **self._mode)
+        return F.interpolate(
+            x, size=self.size, scale_factor=self.scale_factor, data_format=self.data_format, **self._mode
+        )
 
 
 class UpsamplingNearest2D(_Upsampling2D):
@@ -98,7 +100,12 @@ class _Pad(Layer):
     _mode = "constant"
 
     def __init__(
-        self, padding: Any, mode: str = "constant", value: float = 0.0, data_format: str | None = None, name: str | None = None
+        self,
+        padding: Any,
+        mode: str = "constant",
+        value: float = 0.0,
+        data_format: str | None = None,
+        name: str | None = None,
     ) -> None:
         super().__init__()
         self._pad = [padding] * (2 * self._n) if isinstance(padding, int) else padding

@@ -9,8 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..arrays import as_array
 from ..op import composite, op
-from ..tensor import Tensor, as_array, wrap
+from ..tensor import Tensor, wrap
 from .joining import stack
 from .promote import natural
 

@@ -7,9 +7,10 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..arrays import as_array
 from ..eager import Eager
 from ..interpreter import state
-from ..tensor import Tensor, as_array, wrap
+from ..tensor import Tensor, wrap
 
 
 def is_eager() -> bool:

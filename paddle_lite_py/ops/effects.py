@@ -8,9 +8,9 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..arrays import as_text
 from ..op import op
 from ..place import current
-from ..tensor import as_text
 
 
 @op(grad=False, effect=True)

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from . import checks
 from .optimizer import Optimizer
-from .update import Slot, State
+from .update import Rule, Slot, State
 
 
 def moments(grad: Any, state: State, beta1: float, beta2: float) -> tuple[Any, Any]:
@@ -42,6 +42,42 @@ def adamw(param: Any, grad: Any, state: State, lr: Any, weight_decay: float, **b
     return adam(param * (1 - lr * weight_decay), grad, state, lr, **betas)
 
 
+def adamax(
+    param: Any, grad: Any, state: State, lr: Any, beta1: float, beta2: float, epsilon: float
+) -> tuple[Any, State]:
+    """One step of Adamax (Kingma and Ba, 2014)."""
+    b1 = jnp.asarray(beta1, grad.dtype)
+    moment = b1 * state["moment"] + (1 - b1) * grad
+    norm = jnp.maximum(jnp.abs(grad), beta2 * state["inf_norm"] + epsilon)
+    power = state["beta1_pow_acc"]
+    new = {"moment": moment, "inf_norm": norm, "beta1_pow_acc": power * beta1}
+    return param - lr / (1 - power).astype(param.dtype) * (moment / norm), new
+
+
+def lamb(
+    param: Any,
+    grad: Any,
+    state: State,
+    lr: Any,
+    beta1: float,
+    beta2: float,
+    epsilon: float,
+    always_adapt: bool,
+    weight_decay: float,
+) -> tuple[Any, State]:
+    """One step of LAMB (You et al., 2019)."""
+    first, second = moments(grad, state, beta1, beta2)
+    mean = first / (1 - state["beta1_pow_acc"]).astype(param.dtype)
+    square = second / (1 - state["beta2_pow_acc"]).astype(param.dtype)
+    step = mean / (jnp.sqrt(square) + epsilon) + weight_decay * param
+    new = {"moment1": first, "moment2": second, **powers(state, beta1, beta2)}
+    if weight_decay == 0.0 and not always_adapt:
+        return param - lr * step, new
+    size, length = jnp.linalg.norm(param.ravel()), jnp.linalg.norm(step.ravel())
+    ratio = jnp.where((size > 0) & (length > 0), size / jnp.where(length > 0, length, 1), 1)
+    return param - lr * ratio * step, new
+
+
 class Adam(Optimizer):
     """Adam: steps scaled by running averages of the gradient and of its square.
 
@@ -67,7 +103,7 @@ class Adam(Optimizer):
         0.9
     """
 
-    _rule = staticmethod(adam)
+    _rule: Rule = staticmethod(adam)
     _hyper: tuple[str, ...] = ("beta1", "beta2", "epsilon", "amsgrad")
 
     def __init__(
@@ -92,7 +128,12 @@ class Adam(Optimizer):
         who = type(self).__name__
         checks.not_none(who, beta1=beta1, beta2=beta2, epsilon=epsilon)
         checks.in_unit(who, beta1=beta1, beta2=beta2)
-        self._beta1, self._beta2, self._epsilon, self._amsgrad = float(beta1), float(beta2), float(epsilon), bool(amsgrad)
+        self._beta1, self._beta2, self._epsilon, self._amsgrad = (
+            float(beta1),
+            float(beta2),
+            float(epsilon),
+            bool(amsgrad),
+        )
         largest = (Slot("moment2_max"),) if amsgrad else ()
         numbers = (Slot("beta1_pow_acc", "beta1", scalar=True), Slot("beta2_pow_acc", "beta2", scalar=True))
         self._slots = (Slot("moment1"), Slot("moment2"), *largest, *numbers)
@@ -120,7 +161,7 @@ class AdamW(Adam):
         {}
     """
 
-    _rule = staticmethod(adamw)
+    _rule: Rule = staticmethod(adamw)
     _decoupled = True
 
     def __init__(
@@ -141,8 +182,12 @@ class AdamW(Adam):
         name: str | None = None,
     ) -> None:
         self._lr_ratio, self._apply_decay_param_fun = lr_ratio, apply_decay_param_fun
-        betas, rest = (beta1, beta2, epsilon), {"multi_precision": multi_precision, "amsgrad": amsgrad, "name": name}
-        super().__init__(learning_rate, *betas, parameters, weight_decay, grad_clip, **rest)
+        super().__init__(
+            *(learning_rate, beta1, beta2, epsilon, parameters, weight_decay, grad_clip),
+            multi_precision=multi_precision,
+            amsgrad=amsgrad,
+            name=name,
+        )
 
     def _decay_of(self, param: Any, options: dict[str, Any]) -> float:
         if self._apply_decay_param_fun is not None and not self._apply_decay_param_fun(param.name):
@@ -162,6 +207,7 @@ class Adamax(Adam):
         beta1, beta2, epsilon, parameters, weight_decay, grad_clip: as in Adam.
     """
 
+    _rule: Rule = staticmethod(adamax)
     _hyper = ("beta1", "beta2", "epsilon")
 
     def __init__(
@@ -181,17 +227,6 @@ class Adamax(Adam):
         super()._set_betas(beta1, beta2, epsilon)
         self._slots = (Slot("moment"), Slot("inf_norm"), Slot("beta1_pow_acc", "beta1", scalar=True))
 
-    @staticmethod
-    def _rule(
-        param: Any, grad: Any, state: State, lr: Any, beta1: float, beta2: float, epsilon: float
-    ) -> tuple[Any, State]:
-        b1 = jnp.asarray(beta1, grad.dtype)
-        moment = b1 * state["moment"] + (1 - b1) * grad
-        norm = jnp.maximum(jnp.abs(grad), beta2 * state["inf_norm"] + epsilon)
-        power = state["beta1_pow_acc"]
-        new = {"moment": moment, "inf_norm": norm, "beta1_pow_acc": power * beta1}
-        return param - lr / (1 - power).astype(param.dtype) * (moment / norm), new
-
 
 class Lamb(Adam):
     """Adam with each parameter's step scaled to the parameter's own size (You et al., 2019).
@@ -205,6 +240,7 @@ class Lamb(Adam):
         always_adapt: scale the step also where there is no decay.
     """
 
+    _rule: Rule = staticmethod(lamb)
     _hyper = ("beta1", "beta2", "epsilon", "always_adapt")
     _decoupled = True
 
@@ -224,33 +260,18 @@ class Lamb(Adam):
     ) -> None:
         self._exclude, self._always_adapt = exclude_from_weight_decay_fn, bool(always_adapt)
         super().__init__(
-            learning_rate, beta1, beta2, epsilon, parameters, lamb_weight_decay, grad_clip, multi_precision=multi_precision, name=name
+            learning_rate,
+            beta1,
+            beta2,
+            epsilon,
+            parameters,
+            lamb_weight_decay,
+            grad_clip,
+            multi_precision=multi_precision,
+            name=name,
         )
 
     def _decay_of(self, param: Any, options: dict[str, Any]) -> float:
         if self._exclude is not None and self._exclude(param):
             return 0.0
         return float(options.get("lamb_weight_decay", self._weight_decay))
-
-    @staticmethod
-    def _rule(
-        param: Any,
-        grad: Any,
-        state: State,
-        lr: Any,
-        beta1: float,
-        beta2: float,
-        epsilon: float,
-        always_adapt: bool,
-        weight_decay: float,
-    ) -> tuple[Any, State]:
-        first, second = moments(grad, state, beta1, beta2)
-        mean = first / (1 - state["beta1_pow_acc"]).astype(param.dtype)
-        square = second / (1 - state["beta2_pow_acc"]).astype(param.dtype)
-        step = mean / (jnp.sqrt(square) + epsilon) + weight_decay * param
-        new = {"moment1": first, "moment2": second, **powers(state, beta1, beta2)}
-        if weight_decay == 0.0 and not always_adapt:
-            return param - lr * step, new
-        size, length = jnp.linalg.norm(param.ravel()), jnp.linalg.norm(step.ravel())
-        ratio = jnp.where((size > 0) & (length > 0), size / jnp.where(length > 0, length, 1), 1)
-        return param - lr * ratio * step, new

@@ -103,7 +103,12 @@ class RMSProp(Optimizer):
         grad_clip: Any = None,
         name: str | None = None,
     ) -> None:
-        self._rho, self._epsilon, self._momentum, self._centered = float(rho), float(epsilon), float(momentum), bool(centered)
+        self._rho, self._epsilon, self._momentum, self._centered = (
+            float(rho),
+            float(epsilon),
+            float(momentum),
+            bool(centered),
+        )
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     @staticmethod

@@ -65,7 +65,13 @@ class NAdam(_TwoMoments):
         first, second = moments(grad, state, beta1, beta2)
         mean = next_mu * first / (1 - product * next_mu) + (1 - mu) * grad / (1 - product)
         step = mean / (jnp.sqrt(second / (1 - power)) + epsilon)
-        new = {"momentum_decay_pow": decay, "beta2_pow": power, "mu_product": product, "moment1": first, "moment2": second}
+        new = {
+            "momentum_decay_pow": decay,
+            "beta2_pow": power,
+            "mu_product": product,
+            "moment1": first,
+            "moment2": second,
+        }
         return param - lr * step.astype(param.dtype), new
 
 

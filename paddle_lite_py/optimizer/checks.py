@@ -25,7 +25,7 @@ def learning_rate(who: str, value: Any) -> Any:
 def grad_clip(who: str, value: Any) -> Any:
     """A way to clip, or None."""
     if value is not None and not isinstance(value, ClipGradBase):
-        raise TypeError(f"{who}: grad_clip is a {type(value).__name__}; expected ClipGradByValue, ClipGradByNorm or ClipGradByGlobalNorm")
+        raise TypeError(f"{who}: grad_clip is a {type(value).__name__}; expected one of paddle.nn.ClipGradBy...")
     return value
 
 
@@ -38,7 +38,9 @@ def parameters(who: str, given: Any) -> list[Any]:
     out = list(given)
     for i, entry in enumerate(out):
         if isinstance(entry, dict) != isinstance(out[0], dict):
-            raise TypeError(f"{who}: parameters[{i}] is a {type(entry).__name__}, but parameters[0] a {type(out[0]).__name__}")
+            raise TypeError(
+                f"{who}: parameters[{i}] is a {type(entry).__name__}, but parameters[0] a {type(out[0]).__name__}"
+            )
         if isinstance(entry, dict) and "params" not in entry:
             raise ValueError(f"{who}: the group parameters[{i}] has no 'params'; it has {', '.join(map(repr, entry))}")
         if not isinstance(entry, dict | Tensor):
@@ -80,7 +82,7 @@ def loaded(who: str, given: Any, steps: list[Any], params: list[Parameter]) -> N
     extra = {"LR_Scheduler", "master_weights"}
     if not steps and set(given) - extra and params:
         warnings.warn(
-            f"{who}.set_state_dict: none of the {len(given)} entries (such as '{next(iter(given))}') belongs to these parameters "
-            f"(such as '{params[0].name}'); the names must be those of the model that was saved",
+            f"{who}.set_state_dict: none of the {len(given)} entries (such as '{next(iter(given))}') belongs to these "
+            f"parameters (such as '{params[0].name}'); the names must be those of the model that was saved",
             stacklevel=4,
         )

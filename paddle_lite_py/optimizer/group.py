@@ -56,8 +56,8 @@ class Group:
                 zeros = np.full((*lead, *param._data.shape), slot.fill, kind)
                 self.arrays[slot.name][i] = _handle(zeros, f"{param.name}_{slot.name}_0", param)
         if masters and self.masters[i] is None and param._data.dtype.itemsize < LOW:
-            self.masters[i] = wrap(param._array("multi_precision").astype(np.float32))
-            self.masters[i].name = f"{param.name}_fp32_master_0"
+            self.masters[i] = master = wrap(param._array("multi_precision").astype(np.float32))
+            master.name = f"{param.name}_fp32_master_0"
         self.started[i] = True
 
     def handles(self, indices: list[int]) -> list[Tensor]:
@@ -119,6 +119,7 @@ class Group:
 
 def _handle(values: np.ndarray, name: str, like: Parameter | None = None) -> Tensor:
     data = like._data if like is not None else None
-    out = wrap(jax.device_put(values, data.sharding if isinstance(data, jax.Array) else None))
+    # Only where the parameter is bound to its device: a bound input binds all results, and so compiles a program twice.
+    out = wrap(jax.device_put(values, data.sharding if getattr(data, "committed", False) else None))
     out.name, out.persistable = name, True
     return out

@@ -106,7 +106,9 @@ class Optimizer:
             RuntimeError: if a scheduler sets it.
         """
         if isinstance(self._learning_rate, LRScheduler):
-            raise RuntimeError("set_lr: an LRScheduler sets the learning rate of this optimizer; change the scheduler instead")
+            raise RuntimeError(
+                "set_lr: an LRScheduler sets the learning rate of this optimizer; change the scheduler instead"
+            )
         self._learning_rate = checks.learning_rate("set_lr", float(value))
 
     def set_lr_scheduler(self, scheduler: LRScheduler) -> None:
@@ -156,9 +158,10 @@ class Optimizer:
             for handle, array in zip(handles, new, strict=True):
                 handle.__dict__["_data"] = array  # not through Parameter.__setattr__: the hot path
             return
-        rate = state.interpreter.provide(self._rate)
+        builder: Any = state.interpreter
+        rate = builder.provide(self._rate)
         with no_grad():
-            made = state.interpreter.run(operator(recipe), (rate, *grads, *handles))
+            made = builder.run(operator(recipe), (rate, *grads, *handles))
         for handle, tensor in zip(handles, made, strict=True):
             handle._set_payload(tensor._data)
 
@@ -168,9 +171,13 @@ class Optimizer:
         decay, coeff, hyper = "", 0.0, self._hyper_of(options)
         if self._decoupled:
             hyper += (("weight_decay", self._decay_of(param, options)),)
-        if (found := param.regularizer or (None if self._decoupled else options.get("weight_decay", self._weight_decay))) is not None:
+        if (
+            found := param.regularizer or (None if self._decoupled else options.get("weight_decay", self._weight_decay))
+        ) is not None:
             decay, coeff = (found.kind, found.coeff) if hasattr(found, "kind") else ("l2", float(found))
-        return Setting(i, self._factor(param) * rate, decay, coeff, param.need_clip, hyper, group.masters[i] is not None)
+        return Setting(
+            i, self._factor(param) * rate, decay, coeff, param.need_clip, hyper, group.masters[i] is not None
+        )
 
     def _hyper_of(self, options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         return tuple([(k, options[k] if k in options else getattr(self, f"_{k}")) for k in self._hyper])
@@ -185,7 +192,7 @@ class Optimizer:
 
     def minimize(
         self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
-    ) -> tuple[list[Any], list[tuple[Parameter, Tensor]]]:
+    ) -> tuple[list[Any], list[tuple[Parameter, Any]]]:
         """step(), after the user's loss.backward().
 
         Returns:

@@ -81,7 +81,11 @@ class Momentum(Optimizer):
         use_multi_tensor: bool = False,
         name: str | None = None,
     ) -> None:
-        self._momentum, self._use_nesterov, self._rescale_grad = float(momentum), bool(use_nesterov), float(rescale_grad)
+        self._momentum, self._use_nesterov, self._rescale_grad = (
+            float(momentum),
+            bool(use_nesterov),
+            float(rescale_grad),
+        )
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name, multi_precision)
 
     @staticmethod

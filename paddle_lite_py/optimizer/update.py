@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 
 import jax.numpy as jnp
 
+from ..bound import BoundOp, xla_jit
 from ..nn import clip
-from ..op import BoundOp, Op, xla_jit
+from ..op import Op
 
 State = dict[str, Any]
 # (parameter, gradient, state, learning rate, **hyperparameters) -> (parameter, state): pure, of arrays.
@@ -69,7 +70,8 @@ def update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> lis
     out += [found[i][1][k].astype(a.dtype) for k, v in arrays.items() for i, a in enumerate(v)]
     rows = jnp.array([s.row for s in recipe.settings])
     return out + [
-        v.at[rows].set(jnp.stack([f[1][k] for f in found]).astype(v.dtype), unique_indices=True) for k, v in scalars.items()
+        v.at[rows].set(jnp.stack([f[1][k] for f in found]).astype(v.dtype), unique_indices=True)
+        for k, v in scalars.items()
     ]
 
 

@@ -1,5 +1,7 @@
 """Functions of tensors for networks: the ops, and what is made of them."""
 
+from typing import TYPE_CHECKING, Any
+
 from ...ops.activation import *  # noqa: F403
 from ...ops.adaptive_pooling import *  # noqa: F403
 from ...ops.attention import flash_attn_qkvpacked, scaled_dot_product_attention  # noqa: F401
@@ -19,3 +21,7 @@ from ...ops.softmax import *  # noqa: F403
 from ...ops.unary import sigmoid, tanh  # noqa: F401
 from ...ops.vision_ops import *  # noqa: F403
 from . import flash_attention  # noqa: F401
+
+if TYPE_CHECKING:
+    # The names come from the `__all__` of the op modules, which type checkers do not follow.
+    def __getattr__(name: str) -> Any: ...

@@ -52,7 +52,9 @@ def set_global_initializer(weight_init: Initializer | None, bias_init: Initializ
     """
     for name, given in (("weight_init", weight_init), ("bias_init", bias_init)):
         if given is not None and not isinstance(given, Initializer):
-            raise TypeError(f"set_global_initializer: {name} is a {type(given).__name__}; expected an Initializer or None")
+            raise TypeError(
+                f"set_global_initializer: {name} is a {type(given).__name__}; expected an Initializer or None"
+            )
     _Global.weight, _Global.bias = weight_init, bias_init
 
 

@@ -60,7 +60,9 @@ class Dirac(Initializer):
 
     def _values(self, shape: Shape) -> Any:
         if len(shape) not in (3, 4, 5) or shape[0] % self.groups:
-            raise ValueError(f"Dirac: a kernel of 3 to 5 dimensions with channels in {self.groups} groups is expected, got {list(shape)}")
+            raise ValueError(
+                f"Dirac: a kernel of 3 to 5 dimensions in {self.groups} groups is expected, got {list(shape)}"
+            )
         out = np.zeros(shape)
         per_group = shape[0] // self.groups
         middle = tuple(n // 2 for n in shape[2:])

@@ -41,7 +41,9 @@ class Normal(Initializer):
 class TruncatedNormal(Initializer):
     """The normal distribution between a and b; what falls outside is drawn again."""
 
-    def __init__(self, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, name: str | None = None) -> None:
+    def __init__(
+        self, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, name: str | None = None
+    ) -> None:
         if a >= b:
             raise ValueError(f"TruncatedNormal: a is {a} and b is {b}; a must be less")
         self.mean, self.std, self.a, self.b = mean, std, a, b

@@ -20,5 +20,13 @@ from .plateau import ReduceOnPlateau
 __all__ = [
     *("CosineAnnealingDecay", "CosineAnnealingWarmRestarts", "CyclicLR", "ExponentialDecay", "InverseTimeDecay"),
     *("LRScheduler", "LambdaDecay", "LinearLR", "LinearWarmup", "MultiStepDecay", "MultiplicativeDecay"),
-    *("NaturalExpDecay", "NoamDecay", "OneCycleLR", "PiecewiseDecay", "PolynomialDecay", "ReduceOnPlateau", "StepDecay"),
+    *(
+        "NaturalExpDecay",
+        "NoamDecay",
+        "OneCycleLR",
+        "PiecewiseDecay",
+        "PolynomialDecay",
+        "ReduceOnPlateau",
+        "StepDecay",
+    ),
 ]

@@ -170,4 +170,6 @@ class CyclicLR(LRScheduler):
         done = 1.0 + self.last_epoch / self.length - cycle
         peak = self.up / self.length
         part = done / peak if done <= peak else (1 - done) / (1 - peak)
-        return self.base_lr + (self.max_lr - self.base_lr) * part * self._height(cycle if self.by_cycle else self.last_epoch)
+        return self.base_lr + (self.max_lr - self.base_lr) * part * self._height(
+            cycle if self.by_cycle else self.last_epoch
+        )

@@ -46,7 +46,9 @@ class PiecewiseDecay(LRScheduler):
         self, boundaries: Sequence[float], values: Sequence[float], last_epoch: int = -1, verbose: bool = False
     ) -> None:
         if len(values) != len(boundaries) + 1:
-            raise ValueError(f"PiecewiseDecay: {len(boundaries)} boundaries need {len(boundaries) + 1} values, got {len(values)}")
+            raise ValueError(
+                f"PiecewiseDecay: {len(boundaries)} boundaries need {len(boundaries) + 1} values, got {len(values)}"
+            )
         self.boundaries, self.values = boundaries, values
         super().__init__(values[0], last_epoch, verbose)
 
@@ -86,7 +88,7 @@ class ExponentialDecay(_Gamma):
 
 
 class PolynomialDecay(LRScheduler):
-    """From learning_rate to end_lr in decay_steps, along a polynomial; `cycle` lengthens the decay instead of ending it."""
+    """From learning_rate to end_lr in decay_steps, along a polynomial; `cycle` lengthens the decay at its end."""
 
     def __init__(
         self,

@@ -27,10 +27,17 @@ class LinearWarmup(LRScheduler):
         verbose: bool = False,
     ) -> None:
         if not isinstance(learning_rate, int | float | LRScheduler):
-            raise TypeError(f"LinearWarmup: learning_rate is {learning_rate!r:.60}; expected a number or an LRScheduler")
+            raise TypeError(
+                f"LinearWarmup: learning_rate is {learning_rate!r:.60}; expected a number or an LRScheduler"
+            )
         if end_lr <= start_lr:
             raise ValueError(f"LinearWarmup: end_lr is {end_lr}; expected more than start_lr, {start_lr}")
-        self.learning_rate, self.warmup_steps, self.start_lr, self.end_lr = learning_rate, warmup_steps, start_lr, end_lr
+        self.learning_rate, self.warmup_steps, self.start_lr, self.end_lr = (
+            learning_rate,
+            warmup_steps,
+            start_lr,
+            end_lr,
+        )
         super().__init__(start_lr, last_epoch, verbose)
 
     def get_lr(self) -> float:

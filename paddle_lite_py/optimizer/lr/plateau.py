@@ -67,7 +67,9 @@ class ReduceOnPlateau(LRScheduler):
     def step(self, metrics: Any, epoch: int | None = None) -> None:  # type: ignore[override]
         """Take note of the metric, a number or a tensor of one element."""
         if isinstance(metrics, Tensor | np.ndarray) and metrics.size != 1:
-            raise ValueError(f"ReduceOnPlateau.step: a metric of one element is expected, got the shape {list(metrics.shape)}")
+            raise ValueError(
+                f"ReduceOnPlateau.step: a metric of one element is expected, got the shape {list(metrics.shape)}"
+            )
         value = float(metrics)
         self.last_epoch = self.last_epoch + 1 if epoch is None else epoch
         if self.cooldown_counter > 0:

@@ -6,9 +6,9 @@ import copy
 from collections.abc import Callable
 from typing import Any
 
-from dy2static import Runtime, convert
+from toy import Logging, Staged, Toy, plain
 
-from .toy import Logging, Staged, Toy, plain
+from dy2static import Runtime, convert
 
 
 class Short(Runtime):

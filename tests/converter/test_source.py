@@ -14,12 +14,11 @@ import textwrap
 import traceback
 
 import pytest
+from helpers import Short, Staged, Toy
 
 import dy2static
 from dy2static import ConversionError, convert
 from dy2static.where import Where
-
-from .helpers import Short, Staged, Toy
 
 EXAMPLE = """
 def f(x):

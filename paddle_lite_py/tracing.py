@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -128,6 +129,10 @@ def _replace(structure: Any, places: Any) -> Any:
     return structure
 
 
+def _payload_of(place: Write) -> Any:
+    return place.get()._data
+
+
 def _follow_paths(builder: Builder) -> list[tuple[Write, Any]]:
     """Read by path what runs replace: the tensor that `self.h` held at first is not the one it holds later."""
     paths = []
@@ -137,7 +142,7 @@ def _follow_paths(builder: Builder) -> list[tuple[Write, Any]]:
             continue
         del builder.captures[id(held.handle)]
         place = write._replace(before=None)
-        builder.providers.append((lambda place=place: place.get()._data, held.value))
+        builder.providers.append((functools.partial(_payload_of, place), held.value))
         paths.append((place, held.value.spec))
     return paths
 
@@ -154,7 +159,7 @@ def _assemble(
     block = builder.root.block
     captures = list(builder.captures.values())
     block.inputs = [
-        *[v for v in block.inputs[:n_args]],
+        *list(block.inputs[:n_args]),
         *[c.value for c in captures],
         *[v for _, v in builder.providers],
     ]

@@ -5,10 +5,9 @@ from __future__ import annotations
 import contextlib
 import os
 
+from helpers import same, staged
 from hypothesis import HealthCheck, given, settings
-
-from .helpers import same, staged
-from .programs import compiled, programs
+from programs import compiled, programs
 
 EXAMPLES = int(os.environ.get("DY2STATIC_EXAMPLES", "200"))
 SETS = [(0, 0), (1, 2), (-3, 1), (7, 4), (5, -2)]

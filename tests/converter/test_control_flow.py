@@ -8,11 +8,10 @@ from __future__ import annotations
 import types
 
 import pytest
+from helpers import same, staged
+from programs import compiled
 
 from dy2static import convert
-
-from .helpers import same, staged
-from .programs import compiled
 
 
 def if_else(x):
@@ -110,6 +109,14 @@ def while_return(x):
             return x
         i = i + 1
     return x - 1
+
+
+def while_test_reads_what_the_body_writes(x):
+    k = 0
+    while k < 3 and x > 0:
+        k += 1
+        x = 1
+    return k
 
 
 def while_true(x):
@@ -264,6 +271,34 @@ def finally_return(x):
     return "end"
 
 
+def finally_always_returns(x):
+    try:
+        try:
+            x = x // (x - 1)
+            raise KeyError(x)
+        except ZeroDivisionError:
+            x = 7
+        else:
+            if x > 0:
+                x = 8
+    finally:
+        return x
+
+
+def break_in_finally(x):
+    for i in range(3):
+        try:
+            if i == x:
+                break
+            x = x // x
+        finally:
+            if x > 2:
+                break
+    else:
+        x = "else"
+    return x
+
+
 class Enter:
     def __enter__(self):
         return self
@@ -358,7 +393,16 @@ def match_patterns(x):
 
 
 FUNCTIONS = [f for f in list(globals().values()) if isinstance(f, types.FunctionType) and f.__module__ == __name__]
-PLAIN_ONLY = {"raise_in_branch", "return_nothing", "finally_return", "try_except_else", "match_patterns", "with_return"}
+PLAIN_ONLY = {
+    "raise_in_branch",
+    "return_nothing",
+    "finally_return",
+    "finally_always_returns",
+    "break_in_finally",
+    "try_except_else",
+    "match_patterns",
+    "with_return",
+}
 SETS = [(v,) for v in (-9, -4, -1, 0, 1, 2, 3, 5, 8, 30)]
 
 

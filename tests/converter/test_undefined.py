@@ -10,11 +10,10 @@ import operator
 import pickle
 
 import pytest
+from helpers import Short, Staged, Toy, plain
 
 from dy2static import ConversionError, Undefined, UndefinedError, convert
 from dy2static.where import Where
-
-from .helpers import Short, Staged, Toy, plain
 
 
 def test_every_use_raises():

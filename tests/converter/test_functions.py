@@ -15,11 +15,10 @@ import textwrap
 import warnings
 
 import pytest
+from helpers import Logging, Staged, Toy, plain, same, staged
 
 from dy2static import ConversionError, Runtime, convert, do_not_convert
 from dy2static.operators import Operators
-
-from .helpers import Logging, Staged, Toy, plain, same, staged
 
 SCALE = 3
 

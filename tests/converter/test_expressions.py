@@ -8,11 +8,10 @@ from __future__ import annotations
 import itertools
 
 import pytest
+from helpers import Logging, Staged, Toy, plain, same, staged
+from programs import compiled
 
 from dy2static import ConversionError, convert
-
-from .helpers import Logging, Staged, Toy, plain, same, staged
-from .programs import compiled
 
 
 def boolean_values(x):

@@ -8,9 +8,9 @@ from __future__ import annotations
 import math
 import time
 
-from dy2static import Runtime, convert
+from programs import compiled
 
-from .programs import compiled
+from dy2static import Runtime, convert
 
 BLOCK = """
     if x.a > {i}:

@@ -10,11 +10,11 @@ import textwrap
 import threading
 import weakref
 
+from helpers import Toy
+from programs import compiled
+
 from dy2static import Runtime, compiler, convert
 from dy2static.operators import Operators
-
-from .helpers import Toy
-from .programs import compiled
 
 
 def counted(monkeypatch):

@@ -1,0 +1,64 @@
+"""Arrays in and out: what users pass as data, and how a tensor's data are printed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from . import dtypes
+from . import place as places
+
+
+def is_handle(x: Any) -> bool:
+    """True for a Tensor, which is defined above this module."""
+    return hasattr(x, "_static_value")
+
+
+def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
+    """A JAX array from anything array-like: Python floats become the default dtype, other dtypes stay.
+
+    Raises:
+        TypeError: if the data are not numbers.
+        ValueError: if nested lists are ragged.
+    """
+    if is_handle(data):
+        data = data._data
+    kind = None if dtype is None else dtypes.as_dtype(dtype).np
+    if not isinstance(data, jax.Array | np.ndarray | np.generic):
+        data = _from_python(data)
+        if kind is None and data.dtype == np.float64:
+            kind = dtypes.default_dtype().np
+        elif kind is None and data.dtype == np.complex128:
+            kind = np.dtype(np.complex64)
+    if data.dtype.kind not in "biufcV":
+        raise TypeError(f"to_tensor: the data are {data.dtype} ({str(data)[:60]}); expected numbers or booleans")
+    device = None if place is None else places.as_place(place).device
+    if isinstance(data, jax.Array):
+        out = data if kind is None or data.dtype == kind else data.astype(kind)
+        return out if device is None else jax.device_put(out, device)
+    # A copy: on the CPU JAX may otherwise share the memory, and the caller may change it later.
+    return jax.device_put(np.array(data, dtype=kind, copy=True), device)
+
+
+def _from_python(data: Any) -> np.ndarray:
+    if hasattr(data, "__array__") or isinstance(data, int | float | complex):
+        return np.asarray(data)
+    if isinstance(data, list | tuple):
+        data = jax.tree.map(_plain, data, is_leaf=is_handle)
+    try:
+        return np.asarray(data)
+    except ValueError as e:
+        raise ValueError(f"to_tensor: nested lists must be rectangular ({e})") from None
+
+
+def _plain(leaf: Any) -> Any:
+    return np.asarray(leaf._array("to_tensor()")) if is_handle(leaf) else leaf
+
+
+def as_text(array: np.ndarray, place: Any, stop_gradient: bool, kind: str = "Tensor") -> str:
+    """A tensor as Paddle prints it."""
+    body = np.array2string(array, separator=", ", prefix=" " * 7, threshold=1000, edgeitems=3)
+    shape, name = list(array.shape), dtypes.from_numpy(array.dtype).name
+    return f"{kind}(shape={shape}, dtype={name}, place={place!r}, stop_gradient={stop_gradient},\n       {body})"

@@ -1,0 +1,108 @@
+"""An op with its attributes fixed: what eager code calls, programs hold, and gradients are derived from."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .config import compiler_options
+
+if TYPE_CHECKING:
+    from .op import Op
+
+# A list argument is packed flat; the layout keeps its length, and None for an absent argument.
+Layout = tuple[Any, ...] | None
+
+
+class BoundOp:
+    """An op with its attributes fixed: a pure function of arrays, with all that is derived from it cached."""
+
+    __slots__ = ("__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "layout", "op")
+    # Its gradient is a JAX function, so it may be part of a compiled backward segment.
+    compiled = True
+    # How many arrays a node of it saves, where that is not one for each argument.
+    n_saved = 0
+
+    def __init__(self, op: Op, fn: Callable[..., Any], attrs: tuple[Any, ...] = (), layout: Layout = None) -> None:
+        self.op = op
+        self.attrs = attrs
+        self.layout = layout
+        self.fn = fn
+        self.jitted: Callable[..., Any] = self._first_call
+        # For each output whether a gradient may flow from it; found at the first recorded call.
+        self.differentiable: tuple[bool, ...] | None = None if op.grad else ()
+        self._inferred: dict[Any, Any] = {}
+        self._pullbacks: dict[Any, Callable[..., Any]] = {}
+
+    def _first_call(self, *args: Any) -> Any:
+        # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
+        self.jitted = xla_jit(self.fn)
+        return self.jitted(*args)
+
+    def __repr__(self) -> str:
+        attrs = zip(self.op.attr_names, self.attrs, strict=False)
+        return f"{self.op.name}({', '.join(f'{k}={v!r}' for k, v in attrs)})"
+
+    def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
+        """Gradients of the masked arguments; an absent cotangent (None) is zero. Called while JAX traces."""
+
+        def f(*diff: Any) -> Any:
+            it = iter(diff)
+            return self.fn(*[next(it) if m else d for d, m in zip(data, mask, strict=True)])
+
+        out, pull = jax.vjp(f, *[d for d, m in zip(data, mask, strict=True) if m])
+        if isinstance(out, tuple):
+            padded = cotangents + (None,) * (len(out) - len(cotangents))
+            return list(pull(tuple(map(cotangent, padded, out))))
+        return list(pull(cotangent(cotangents[0], out)))
+
+    def pullback(self, mask: tuple[bool, ...]) -> Callable[..., Any]:
+        """The compiled vjp for one choice of arguments."""
+        found = self._pullbacks.get(mask)
+        if found is None:
+            found = self._pullbacks[mask] = xla_jit(functools.partial(self._vjp_for, mask))
+        return found
+
+    def _vjp_for(self, mask: tuple[bool, ...], data: tuple[Any, ...], cotangents: tuple[Any, ...]) -> list[Any]:
+        return self.vjp(data, cotangents, mask)
+
+    def infer(self, specs: tuple[Any, ...]) -> Any:
+        """Output specs from input specs (ShapeDtypeStruct) and Python scalars, memoised."""
+        key = (specs, tuple(map(type, specs)))
+        found = self._inferred.get(key)
+        if found is None:
+            found = self._inferred[key] = _infer(self.fn, specs)
+        return found
+
+
+def xla_jit(fn: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+    """jax.jit with the framework's compiler options."""
+    return jax.jit(fn, compiler_options=compiler_options(), **options)
+
+
+def _infer(fn: Callable[..., Any], specs: tuple[Any, ...]) -> Any:
+    is_array = [isinstance(s, jax.ShapeDtypeStruct) for s in specs]
+
+    def on_arrays(*arrays: Any) -> Any:
+        it = iter(arrays)
+        return fn(*[next(it) if a else s for s, a in zip(specs, is_array, strict=True)])
+
+    return jax.eval_shape(on_arrays, *[s for s, a in zip(specs, is_array, strict=True) if a])
+
+
+# A cotangent of ones, made inside the compiled backward: no leaf to JAX.
+ONES = ()
+
+
+def cotangent(ct: Any, out: Any) -> Any:
+    """A cotangent as an array like `out`: absent is zeros."""
+    if isinstance(ct, tuple):  # ONES
+        return jnp.ones_like(out)
+    if not jnp.issubdtype(out.dtype, jnp.inexact):
+        return np.zeros(out.shape, jax.dtypes.float0)
+    return jnp.zeros_like(out) if ct is None else ct.astype(out.dtype)

@@ -1,0 +1,175 @@
+"""Data sets: by index, or as streams."""
+
+from __future__ import annotations
+
+import bisect
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from ..random import Generator
+from .draw import permutation
+
+
+class Dataset:
+    """Base of data sets by index: define __getitem__ and __len__.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> class Squares(paddle.io.Dataset):
+        ...     def __getitem__(self, index):
+        ...         return index * index
+        ...     def __len__(self):
+        ...         return 4
+        >>> [batch.tolist() for batch in paddle.io.DataLoader(Squares(), batch_size=2)]
+        [[0, 1], [4, 9]]
+    """
+
+    def __getitem__(self, index: Any) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} must define __getitem__")
+
+    def __len__(self) -> int:
+        raise NotImplementedError(f"{type(self).__name__} must define __len__")
+
+
+class IterableDataset(Dataset):
+    """Base of data sets that are streams: define __iter__. With workers, each of them runs a stream of its own; see
+    get_worker_info().
+    """
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError(f"{type(self).__name__} must define __iter__")
+
+    def __getitem__(self, index: Any) -> Any:
+        raise RuntimeError(f"{type(self).__name__} is a stream: iterate over it instead of indexing it")
+
+    def __len__(self) -> int:
+        raise TypeError(f"{type(self).__name__} is a stream: it has no length")
+
+
+class TensorDataset(Dataset):
+    """Tensors of the same first size; sample i has row i of each.
+
+    Raises:
+        ValueError: if their first sizes differ.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> data = paddle.io.TensorDataset([paddle.arange(3), paddle.ones([3, 2])])
+        >>> len(data), data[1][0].item()
+        (3, 1)
+    """
+
+    def __init__(self, tensors: Sequence[Any]) -> None:
+        if len({t.shape[0] for t in tensors}) > 1:
+            raise ValueError(f"TensorDataset: the first sizes differ: {[t.shape[0] for t in tensors]}")
+        self.tensors = tensors
+
+    def __getitem__(self, index: Any) -> tuple[Any, ...]:
+        return tuple(t[index] for t in self.tensors)
+
+    def __len__(self) -> int:
+        return self.tensors[0].shape[0]
+
+
+class ComposeDataset(Dataset):
+    """Data sets of the same length side by side: a sample has the fields of all of them."""
+
+    def __init__(self, datasets: Sequence[Dataset]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets or len({len(d) for d in self.datasets}) > 1:
+            raise ValueError(
+                f"ComposeDataset: data sets of one length are expected, got {[len(d) for d in self.datasets]}"
+            )
+
+    def __getitem__(self, index: int) -> tuple[Any, ...]:
+        samples = [d[index] for d in self.datasets]
+        return tuple(itertools.chain.from_iterable(s if isinstance(s, tuple | list) else (s,) for s in samples))
+
+    def __len__(self) -> int:
+        return len(self.datasets[0])
+
+
+class ChainDataset(IterableDataset):
+    """Streams one after the other."""
+
+    def __init__(self, datasets: Iterable[IterableDataset]) -> None:
+        self.datasets = list(datasets)
+        for i, d in enumerate(self.datasets):
+            if not isinstance(d, IterableDataset):
+                raise TypeError(f"ChainDataset: datasets[{i}] is a {type(d).__name__}; expected an IterableDataset")
+
+    def __iter__(self) -> Iterator[Any]:
+        return itertools.chain.from_iterable(self.datasets)
+
+
+class ConcatDataset(Dataset):
+    """Data sets one after the other."""
+
+    def __init__(self, datasets: Iterable[Dataset]) -> None:
+        self.datasets = list(datasets)
+        if not self.datasets:
+            raise ValueError("ConcatDataset: at least one data set is expected")
+        self.cumulative_sizes = self.cumsum(self.datasets)
+
+    @staticmethod
+    def cumsum(sequence: Sequence[Any]) -> list[int]:
+        """The lengths, added up."""
+        return list(itertools.accumulate(len(d) for d in sequence))
+
+    def __getitem__(self, index: int) -> Any:
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"index {index} is out of range: the data set has {len(self)} samples")
+        index %= len(self)
+        which = bisect.bisect_right(self.cumulative_sizes, index)
+        return self.datasets[which][index - (self.cumulative_sizes[which - 1] if which else 0)]
+
+    def __len__(self) -> int:
+        return self.cumulative_sizes[-1]
+
+
+class Subset(Dataset):
+    """Some samples of a data set, by their indices."""
+
+    def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
+        self.dataset, self.indices = dataset, indices
+
+    def __getitem__(self, index: int) -> Any:
+        return self.dataset[self.indices[index]]
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+def random_split(dataset: Any, lengths: Sequence[float], generator: Generator | None = None) -> list[Subset]:
+    """Split a data set at random.
+
+    Arguments:
+        lengths: sizes of the parts, or fractions that add up to 1.
+        generator: the random stream to take.
+
+    Raises:
+        ValueError: if the sizes do not add up to the length of the data set.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [len(part) for part in paddle.io.random_split(list(range(10)), [0.7, 0.3])]
+        [7, 3]
+    """
+    total = len(dataset)
+    sizes = _sizes(lengths, total) if math.isclose(sum(lengths), 1) and sum(lengths) <= 1 + 1e-9 else list(lengths)
+    if sum(sizes) != total:
+        raise ValueError(
+            f"random_split: the lengths {list(lengths)} add up to {sum(lengths)}; the data set has {total} samples"
+        )
+    order = permutation(total, generator)
+    ends = list(itertools.accumulate(sizes))
+    return [Subset(dataset, order[end - int(n) : end]) for end, n in zip(map(int, ends), sizes, strict=True)]
+
+
+def _sizes(fractions: Sequence[float], total: int) -> list[int]:
+    sizes = [math.floor(total * f) for f in fractions]
+    for i in range(total - sum(sizes)):
+        sizes[i % len(sizes)] += 1
+    return sizes

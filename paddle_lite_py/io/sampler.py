@@ -1,0 +1,223 @@
+"""Samplers: in which order, and in which batches, samples are taken."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from .dataset import IterableDataset
+from .draw import permutation, source
+
+
+class Sampler:
+    """Base of samplers: define __iter__, which gives indices, and __len__."""
+
+    def __init__(self, data_source: Any = None) -> None:
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[Any]:
+        raise NotImplementedError(f"{type(self).__name__} must define __iter__")
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class SequenceSampler(Sampler):
+    """One index after the other."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+
+class RandomSampler(Sampler):
+    """Indices in random order.
+
+    Arguments:
+        data_source: the data set.
+        replacement: an index may come more than once.
+        num_samples: how many; all by default.
+        generator: a random stream, or an iterator of indices.
+
+    Raises:
+        ValueError: if more are asked for, without replacement, than there are.
+    """
+
+    def __init__(
+        self, data_source: Any, replacement: bool = False, num_samples: int | None = None, generator: Any = None
+    ) -> None:
+        super().__init__(data_source)
+        if num_samples is not None and (num_samples <= 0 or not (replacement or num_samples <= len(data_source))):
+            raise ValueError(
+                f"RandomSampler: num_samples is {num_samples}; expected 1 to {len(data_source)}, or replacement=True"
+            )
+        self.replacement, self.generator, self._num_samples = replacement, generator, num_samples
+
+    @property
+    def num_samples(self) -> int:
+        """How many indices an iteration gives."""
+        return len(self.data_source) if self._num_samples is None else self._num_samples
+
+    def __iter__(self) -> Iterator[int]:
+        if isinstance(self.generator, Iterator):
+            return itertools.islice(self.generator, self.num_samples)
+        if self.replacement:
+            draw = source(self.generator)
+            return iter((draw.random(self.num_samples) * len(self.data_source)).astype(np.int64).tolist())
+        return iter(permutation(len(self.data_source), self.generator)[: self.num_samples])
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler):
+    """Some indices in random order."""
+
+    def __init__(self, indices: Sequence[int]) -> None:
+        if not len(indices):
+            raise ValueError("SubsetRandomSampler: indices are empty")
+        self.indices = indices
+
+    def __iter__(self) -> Iterator[int]:
+        return (self.indices[i] for i in permutation(len(self.indices)))
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler):
+    """Indices drawn with probabilities proportional to weights.
+
+    Raises:
+        ValueError: if a weight is negative, or more are drawn without replacement than have a weight.
+    """
+
+    def __init__(self, weights: Any, num_samples: int, replacement: bool = True) -> None:
+        found = np.asarray(weights, np.float64)
+        if found.ndim != 1 or (found < 0).any() or not found.sum():
+            raise ValueError("WeightedRandomSampler: weights must be a row of numbers of at least 0, not all 0")
+        if not replacement and num_samples > np.count_nonzero(found):
+            raise ValueError(
+                f"WeightedRandomSampler: {num_samples} samples without replacement of {np.count_nonzero(found)} weights"
+            )
+        self.weights, self.num_samples, self.replacement = found, num_samples, replacement
+
+    def __iter__(self) -> Iterator[int]:
+        p = self.weights / self.weights.sum()
+        return iter(source().choice(len(p), self.num_samples, self.replacement, p).tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+def batches(indices: Iterable[Any], batch_size: int, drop_last: bool) -> Iterator[list[Any]]:
+    """Lists of batch_size items."""
+    it = iter(indices)
+    while batch := list(itertools.islice(it, batch_size)):
+        if len(batch) == batch_size or not drop_last:
+            yield batch
+
+
+class BatchSampler(Sampler):
+    """Lists of indices, a batch each.
+
+    Arguments:
+        dataset: whose indices are taken in order or shuffled; or else
+        sampler: whose indices are taken.
+        shuffle: in random order.
+        batch_size: indices in a batch.
+        drop_last: leave out a last batch that is smaller.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> list(paddle.io.BatchSampler(dataset=range(5), batch_size=2))
+        [[0, 1], [2, 3], [4]]
+    """
+
+    def __init__(
+        self,
+        dataset: Any = None,
+        sampler: Any = None,
+        shuffle: bool = False,
+        batch_size: int = 1,
+        drop_last: bool = False,
+    ) -> None:
+        if (dataset is None) == (sampler is None):
+            raise ValueError("BatchSampler: one of dataset and sampler must be given, and not both")
+        if isinstance(dataset, IterableDataset):
+            raise TypeError("BatchSampler: an IterableDataset has no indices")
+        if sampler is not None and shuffle:
+            raise ValueError("BatchSampler: shuffle=True is for a dataset; the order of a sampler is its own")
+        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size <= 0:
+            raise ValueError(f"BatchSampler: batch_size is {batch_size!r}; expected an integer of at least 1")
+        self.sampler = sampler or (RandomSampler(dataset) if shuffle else SequenceSampler(dataset))
+        self.batch_size, self.drop_last, self.shuffle = batch_size, drop_last, shuffle
+
+    def __iter__(self) -> Iterator[list[int]]:
+        return batches(self.sampler, self.batch_size, self.drop_last)
+
+    def __len__(self) -> int:
+        n = len(self.sampler)
+        return n // self.batch_size if self.drop_last else math.ceil(n / self.batch_size)
+
+
+class DistributedBatchSampler(BatchSampler):
+    """The batches of one of several processes; all processes get the same number of samples.
+
+    Arguments:
+        dataset: the data set.
+        batch_size: indices in a batch of one process.
+        num_replicas, rank: how many processes, and which of them this is; one by default.
+        shuffle: in an order that depends on the epoch alone, so that all processes agree on it.
+        drop_last: leave out a last batch that is smaller.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int,
+        num_replicas: int | None = None,
+        rank: int | None = None,
+        shuffle: bool = False,
+        drop_last: bool = False,
+    ) -> None:
+        super().__init__(dataset=dataset, batch_size=batch_size, drop_last=drop_last)
+        self.nranks, self.local_rank = 1 if num_replicas is None else num_replicas, rank or 0
+        if not 0 <= self.local_rank < self.nranks:
+            raise ValueError(f"DistributedBatchSampler: rank is {rank}; expected 0 to {self.nranks - 1}")
+        self.dataset, self.shuffle, self.epoch = dataset, shuffle, 0
+        self.num_samples = math.ceil(len(dataset) / self.nranks)
+        self.total_size = self.num_samples * self.nranks
+
+    def __iter__(self) -> Iterator[list[int]]:
+        order = np.arange(len(self.dataset)).tolist()
+        order += order[: self.total_size - len(order)]
+        if self.shuffle:
+            np.random.RandomState(self.epoch).shuffle(order)
+            self.epoch += 1
+        return batches(self._own(order), self.batch_size, self.drop_last)
+
+    def _own(self, order: list[int]) -> list[int]:
+        """This process's part: every nranks-th batch, and its share of what is left."""
+        if self.nranks == 1:
+            return order
+        step = self.batch_size * self.nranks
+        left = len(order) % step
+        share, whole = left // self.nranks, len(order) - left
+        own = [
+            i
+            for start in range(self.local_rank * self.batch_size, whole, step)
+            for i in order[start : start + self.batch_size]
+        ]
+        return own + order[whole:][self.local_rank * share : (self.local_rank + 1) * share]
+
+    def set_epoch(self, epoch: int) -> None:
+        """Set the epoch, which decides the order."""
+        self.epoch = epoch
+
+    def __len__(self) -> int:
+        n = self.num_samples
+        return n // self.batch_size if self.drop_last else math.ceil(n / self.batch_size)

@@ -1,0 +1,96 @@
+"""Workers of a DataLoader: threads that load batches ahead, in order."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from typing import Any, NamedTuple
+
+
+class WorkerInfo(NamedTuple):
+    """Which worker this is, and of what."""
+
+    id: int
+    num_workers: int
+    dataset: Any
+    seed: int
+
+
+class _Here(threading.local):
+    info: WorkerInfo | None = None
+
+
+_here = _Here()
+
+
+def get_worker_info() -> WorkerInfo | None:
+    """In a worker of a DataLoader: its id, num_workers and dataset, for a stream to divide its samples; else None.
+
+    Examples:
+        >>> get_worker_info() is None
+        True
+    """
+    return _here.info
+
+
+END = object()
+
+
+class Workers:
+    """Threads, each of which does its tasks one after the other."""
+
+    def __init__(self, count: int, dataset: Any, init: Callable[[int], Any] | None, seed: int) -> None:
+        infos = [WorkerInfo(i, count, dataset, seed + i) for i in range(count)]
+        self._pools = [ThreadPoolExecutor(1, f"DataLoader-{i.id}", _enter, (i, init)) for i in infos]
+
+    def run(self, tasks: Callable[[int], Iterator[Callable[[], Any]]], ahead: int, timeout: float) -> Iterator[Any]:
+        """Results of the tasks of all workers in turn; `ahead` of them are loaded before they are asked for.
+
+        Arguments:
+            tasks: the tasks of worker i; a worker leaves when one of them returns END.
+        """
+        sources = deque((pool, tasks(i)) for i, pool in enumerate(self._pools))
+        pending: deque[tuple[Any, Future[Any]]] = deque()
+
+        def submit() -> None:
+            while sources and len(pending) < ahead:
+                pool, own = source = sources.popleft()
+                task = next(own, None)
+                if task is not None:
+                    pending.append((source, pool.submit(task)))
+                    sources.append(source)
+
+        submit()
+        while pending:
+            source, future = pending.popleft()
+            result = _result(future, timeout)
+            if result is END:
+                if source in sources:
+                    sources.remove(source)
+            else:
+                submit()
+                yield result
+            submit()
+
+    def close(self) -> None:
+        """Let the threads go; tasks not yet begun are dropped."""
+        for pool in self._pools:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _result(future: Future[Any], timeout: float) -> Any:
+    try:
+        return future.result(timeout or None)
+    except FutureTimeout:
+        if future.done():
+            raise
+        raise RuntimeError(f"DataLoader: a batch was not there after timeout={timeout} seconds") from None
+
+
+def _enter(info: WorkerInfo, init: Callable[[int], Any] | None) -> None:
+    _here.info = info
+    if init is not None:
+        init(info.id)

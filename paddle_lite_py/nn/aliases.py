@@ -1,0 +1,27 @@
+"""Other names of layers."""
+
+from __future__ import annotations
+
+from . import container, conv, pooling, vision
+from .layer import Layer
+
+__all__ = [
+    *("AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "CircularPad1d", "CircularPad2d", "CircularPad3d"),
+    *("ConstantPad1d", "ConstantPad2d", "ConstantPad3d", "Conv1d", "Conv2d", "Conv3d", "LPPool1d", "LPPool2d"),
+    *("Module", "ModuleDict", "ModuleList", "ReflectionPad1d", "ReflectionPad2d", "ReflectionPad3d"),
+    *("ReplicationPad1d", "ReplicationPad2d", "ReplicationPad3d"),
+]
+
+Module, ModuleDict, ModuleList = Layer, container.LayerDict, container.LayerList
+Conv1d, Conv2d, Conv3d = conv.Conv1D, conv.Conv2D, conv.Conv3D
+AdaptiveMaxPool1d, AdaptiveMaxPool2d = pooling.AdaptiveMaxPool1D, pooling.AdaptiveMaxPool2D
+AdaptiveMaxPool3d, LPPool1d, LPPool2d = pooling.AdaptiveMaxPool3D, pooling.LPPool1D, pooling.LPPool2D
+CircularPad1d, CircularPad2d, CircularPad3d = vision.CircularPad1D, vision.CircularPad2D, vision.CircularPad3D
+ConstantPad1d, ConstantPad2d, ConstantPad3d = vision.ConstantPad1D, vision.ConstantPad2D, vision.ConstantPad3D
+ReflectionPad1d, ReflectionPad2d, ReflectionPad3d = (
+    vision.ReflectionPad1D,
+    vision.ReflectionPad2D,
+    vision.ReflectionPad3D,
+)
+ReplicationPad1d, ReplicationPad2d = vision.ReplicationPad1D, vision.ReplicationPad2D
+ReplicationPad3d = vision.ReplicationPad3D

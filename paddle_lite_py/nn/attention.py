@@ -1,0 +1,141 @@
+"""Attention in several heads."""
+
+from __future__ import annotations
+
+from collections import namedtuple
+from typing import Any
+
+from ..ops.creation import zeros
+from ..ops.joining import concat
+from ..ops.linalg import matmul
+from ..tensor import Tensor
+from . import functional as F
+from .common import Linear
+from .layer import Layer
+
+__all__ = ["MultiHeadAttention"]
+
+
+def additive(mask: Any, dtype: Any) -> Any:
+    """An attention mask to add to scores: True and 1 may be attended to, a float mask is taken as it is."""
+    if mask is None:
+        return None
+    if mask.dtype == "bool" or mask.dtype.is_integer:
+        return (mask.astype(dtype) - 1.0) * 1e9
+    return mask.astype(dtype)
+
+
+class MultiHeadAttention(Layer):
+    """Attention in several heads (Vaswani et al., 2017).
+
+    Arguments:
+        embed_dim: size of queries and outputs.
+        num_heads: heads, between which embed_dim is divided.
+        dropout: probability for the attention weights.
+        kdim, vdim: sizes of keys and values; embed_dim by default.
+        need_weights: return the attention weights too.
+        weight_attr, bias_attr: ParamAttr of the four projections.
+
+    Raises:
+        ValueError: if embed_dim does not divide into the heads.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> attention = paddle.nn.MultiHeadAttention(8, 2)
+        >>> attention(paddle.ones([1, 5, 8])).shape
+        [1, 5, 8]
+    """
+
+    Cache = namedtuple("Cache", ["k", "v"])
+    StaticCache = namedtuple("StaticCache", ["k", "v"])
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        need_weights: bool = False,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+    ) -> None:
+        super().__init__()
+        if embed_dim <= 0 or num_heads <= 0 or embed_dim % num_heads:
+            raise ValueError(f"MultiHeadAttention: embed_dim {embed_dim} does not divide into {num_heads} heads")
+        self.embed_dim, self.num_heads, self.head_dim = embed_dim, num_heads, embed_dim // num_heads
+        self.kdim, self.vdim = kdim or embed_dim, vdim or embed_dim
+        self.dropout, self.need_weights = dropout, need_weights
+        self.q_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
+        self.k_proj = Linear(self.kdim, embed_dim, weight_attr, bias_attr)
+        self.v_proj = Linear(self.vdim, embed_dim, weight_attr, bias_attr)
+        self.out_proj = Linear(embed_dim, embed_dim, weight_attr, bias_attr)
+
+    def _heads(self, x: Tensor) -> Tensor:
+        return x.reshape([x.shape[0], x.shape[1], self.num_heads, self.head_dim])
+
+    def compute_kv(self, key: Tensor, value: Tensor) -> tuple[Tensor, Tensor]:
+        """Keys and values of all heads, [batch, heads, length, head size]."""
+        k, v = self._heads(self.k_proj(key)), self._heads(self.v_proj(value))
+        return k.transpose([0, 2, 1, 3]), v.transpose([0, 2, 1, 3])
+
+    def gen_cache(self, key: Tensor, value: Any = None, type: Any = None) -> Any:
+        """A cache for decoding step by step.
+
+        Arguments:
+            key, value: for a StaticCache what is attended to; for a Cache a tensor with the batch in front, or the
+                first keys and values.
+            type: MultiHeadAttention.Cache (the default) or StaticCache.
+        """
+        if type is MultiHeadAttention.StaticCache:
+            return self.StaticCache(*self.compute_kv(key, key if value is None else value))
+        if value is None:
+            empty = zeros([key.shape[0], self.num_heads, 0, self.head_dim], key.dtype)
+            return self.Cache(empty, empty)
+        return self.Cache(key, value)
+
+    def _key_value(self, key: Tensor, value: Tensor, cache: Any) -> tuple[Tensor, Tensor]:
+        if isinstance(cache, self.StaticCache):
+            return cache.k, cache.v
+        k, v = self.compute_kv(key, value)
+        if isinstance(cache, self.Cache) and cache.k.shape[2]:
+            k, v = concat([cache.k, k], axis=2), concat([cache.v, v], axis=2)
+        return k, v
+
+    def forward(
+        self, query: Tensor, key: Any = None, value: Any = None, attn_mask: Any = None, cache: Any = None
+    ) -> Any:
+        """What each query attends to.
+
+        Arguments:
+            query, key, value: [batch, length, size]; key is the query by default, and value the key.
+            attn_mask: broadcasts to [batch, heads, queries, keys]: False and 0 are not attended to, floats are added.
+            cache: of gen_cache().
+
+        Returns:
+            The outputs; with them the weights if need_weights, and the new cache if there is one.
+        """
+        key = query if key is None else key
+        value = key if value is None else value
+        q = self._heads(self.q_proj(query))
+        weights = None
+        if cache is None and not self.need_weights:
+            k, v = self._heads(self.k_proj(key)), self._heads(self.v_proj(value))
+            mask = additive(attn_mask, q.dtype)
+            out = F.scaled_dot_product_attention(q, k, v, mask, self.dropout, False, self.training)
+        else:
+            k, v = self._key_value(key, value, cache)
+            out, weights = self._attend(q, k, v, attn_mask)
+        out = self.out_proj(out.reshape([out.shape[0], out.shape[1], self.embed_dim]))
+        extra: list[Any] = [weights] if self.need_weights else []
+        extra += [cache if isinstance(cache, self.StaticCache) else self.Cache(k, v)] if cache is not None else []
+        return (out, *extra) if extra else out
+
+    def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Any) -> tuple[Tensor, Tensor]:
+        scores = matmul(q.transpose([0, 2, 1, 3]) * self.head_dim**-0.5, k, transpose_y=True)
+        if mask is not None:
+            scores = scores + additive(mask, scores.dtype)
+        weights = F.softmax(scores)
+        if self.dropout:
+            weights = F.dropout(weights, self.dropout, training=self.training)
+        return matmul(weights, v).transpose([0, 2, 1, 3]), weights

@@ -1,0 +1,212 @@
+"""Batch normalization."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..param_attr import ParamAttr
+from . import functional as F
+from .initializer import Constant
+from .layer import Layer
+
+__all__ = ["BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "SyncBatchNorm"]
+
+ONE = Constant(1.0)
+
+
+class _BatchNorm(Layer):
+    """Batch normalization (Ioffe and Szegedy, 2015): by the batch's statistics while training, else by running ones.
+
+    Arguments:
+        num_features: channels.
+        momentum: what is kept of the running statistics in a step.
+        epsilon: added to the variance.
+        weight_attr, bias_attr: ParamAttr of scale and shift; False: there is none.
+        data_format: where the channels are.
+        use_global_stats: True: by the running statistics also while training; False: never.
+    """
+
+    _dims: tuple[int, ...] = ()
+    _default_format = "NCHW"
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str | None = None,
+        use_global_stats: bool | None = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self._num_features, self._momentum, self._epsilon = num_features, momentum, epsilon
+        self._data_format, self._use_global_stats = data_format or self._default_format, use_global_stats
+        self._name = name
+        self.weight = self.create_parameter([num_features], weight_attr, default_initializer=ONE)
+        self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
+        self._mean = self._statistic(0.0)
+        self._variance = self._statistic(1.0)
+
+    def _statistic(self, value: float, name: str | None = None) -> Any:
+        attr = ParamAttr(name=name, initializer=Constant(value), trainable=False)
+        return self.create_parameter([self._num_features], attr)
+
+    def forward(self, x: Any) -> Any:
+        """The input, each channel normalized."""
+        if self._dims and x.ndim not in self._dims:
+            expected = " or ".join(map(str, self._dims))
+            raise ValueError(
+                f"{type(self).__name__}: an input of {expected} dimensions is expected, got the shape {x.shape}"
+            )
+        return F.batch_norm(
+            x,
+            self._mean,
+            self._variance,
+            self.weight,
+            self.bias,
+            training=self.training,
+            momentum=self._momentum,
+            epsilon=self._epsilon,
+            data_format=self._data_format,
+            use_global_stats=self._use_global_stats,
+        )
+
+    def extra_repr(self) -> str:
+        """Its settings."""
+        placed = "" if self._data_format == self._default_format else f", data_format={self._data_format}"
+        named = f", name={self._name}" if self._name else ""
+        return f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}{placed}{named}"
+
+
+class BatchNorm1D(_BatchNorm):
+    """Batch normalization of [N, C] or [N, C, L]; see BatchNorm2D."""
+
+    _dims, _default_format = (2, 3), "NCL"
+
+
+class BatchNorm2D(_BatchNorm):
+    """Batch normalization of images [N, C, H, W] (Ioffe and Szegedy, 2015).
+
+    Arguments:
+        num_features: channels.
+        momentum: what is kept of the running statistics in a step.
+        epsilon: added to the variance.
+        weight_attr, bias_attr: ParamAttr of scale and shift; False: there is none.
+        data_format: "NCHW" or "NHWC".
+        use_global_stats: True: by the running statistics also while training; False: never.
+
+    Raises:
+        ValueError: if the input has not 4 dimensions.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> layer = paddle.nn.BatchNorm2D(3)
+        >>> y = layer(paddle.rand([4, 3, 2, 2]))
+        >>> abs(y.mean().item()) < 1e-5, list(layer.state_dict())
+        (True, ['weight', 'bias', '_mean', '_variance'])
+    """
+
+    _dims = (4,)
+
+
+class BatchNorm3D(_BatchNorm):
+    """Batch normalization of volumes [N, C, D, H, W]; see BatchNorm2D."""
+
+    _dims, _default_format = (5,), "NCDHW"
+
+
+class SyncBatchNorm(_BatchNorm):
+    """Batch normalization over the batches of all processes; with one process, as BatchNorm2D."""
+
+    def __init__(
+        self,
+        num_features: int,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        data_format: str = "NCHW",
+        name: str | None = None,
+    ) -> None:
+        super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
+
+    @classmethod
+    def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
+        """The layer with every batch normalization in it made synchronous; parameters are shared."""
+        for name, inner in list(layer._sub_layers.items()):
+            layer._sub_layers[name] = cls.convert_sync_batchnorm(inner)
+        if not isinstance(layer, _BatchNorm) or isinstance(layer, SyncBatchNorm):
+            return layer
+        out = cls(
+            layer._num_features, layer._momentum, layer._epsilon, data_format=layer._data_format, name=layer._name
+        )
+        out._parameters.update(layer._parameters)
+        out.training = layer.training
+        return out
+
+
+class BatchNorm(_BatchNorm):
+    """Batch normalization of any number of dimensions, with an activation after it.
+
+    Arguments:
+        num_channels: channels.
+        act: name of the activation.
+        is_test: start in evaluation mode.
+        momentum, epsilon, use_global_stats: as in BatchNorm2D.
+        param_attr, bias_attr: ParamAttr of scale and shift.
+        data_layout: where the channels are.
+        moving_mean_name, moving_variance_name: names of the running statistics.
+        trainable_statistics: use the batch's statistics also in evaluation.
+        in_place, do_model_average_for_mean_and_var: accepted for compatibility.
+    """
+
+    def __init__(
+        self,
+        num_channels: int,
+        act: str | None = None,
+        is_test: bool = False,
+        momentum: float = 0.9,
+        epsilon: float = 1e-5,
+        param_attr: Any = None,
+        bias_attr: Any = None,
+        dtype: Any = "float32",
+        data_layout: str = "NCHW",
+        in_place: bool = False,
+        moving_mean_name: str | None = None,
+        moving_variance_name: str | None = None,
+        do_model_average_for_mean_and_var: bool = True,
+        use_global_stats: bool = False,
+        trainable_statistics: bool = False,
+    ) -> None:
+        super().__init__(num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, use_global_stats or None)
+        self._act, self._trainable_statistics = act, trainable_statistics
+        if moving_mean_name:
+            self._mean.name = moving_mean_name
+        if moving_variance_name:
+            self._variance.name = moving_variance_name
+        self.training = not is_test
+        if dtype != "float32":
+            self.to(dtype=dtype)
+
+    def forward(self, x: Any) -> Any:
+        """The input, each channel normalized, and then the activation of it."""
+        if self._trainable_statistics and not self.training:
+            out = F.batch_norm(
+                x,
+                self._mean,
+                self._variance,
+                self.weight,
+                self.bias,
+                epsilon=self._epsilon,
+                data_format=self._data_format,
+                use_global_stats=False,
+            )
+        else:
+            out = super().forward(x)
+        return out if self._act is None else getattr(F, self._act)(out)
+
+    def extra_repr(self) -> str:
+        """Nothing, as its settings are many."""
+        return ""

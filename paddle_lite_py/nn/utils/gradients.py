@@ -1,0 +1,99 @@
+"""Clipping of gradients in place, and all parameters as one vector."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Iterable
+from typing import Any
+
+import jax.numpy as jnp
+
+from ...interpreter import no_grad, state
+from ...op import BoundOp, Op
+from ...ops.joining import concat
+from ...tensor import Tensor, wrap
+
+
+def _list(parameters: Any) -> list[Tensor]:
+    return [parameters] if isinstance(parameters, Tensor) else list(parameters)
+
+
+@functools.lru_cache(maxsize=64)
+def _norm_clip(max_norm: float, norm_type: float, count: int) -> BoundOp:
+    def clip_grad_norm(*grads: Any) -> Any:
+        if math.isinf(norm_type):
+            total = jnp.max(jnp.stack([jnp.max(jnp.abs(g)).astype(jnp.float32) for g in grads]))
+        else:
+            powers = sum(jnp.sum(jnp.abs(g).astype(jnp.float32) ** norm_type) for g in grads)
+            total = powers ** (1.0 / norm_type)
+        scale = jnp.minimum(max_norm / (total + 1e-6), 1.0)
+        return (total, *[(g * scale).astype(g.dtype) for g in grads])
+
+    return BoundOp(Op(clip_grad_norm, "clip_grad_norm", grad=False), clip_grad_norm)
+
+
+def clip_grad_norm_(
+    parameters: Any, max_norm: float, norm_type: float = 2.0, error_if_nonfinite: bool = False
+) -> Tensor:
+    """Scale the gradients so that their joint norm is at most max_norm; returns the norm that they had.
+
+    Raises:
+        RuntimeError: if error_if_nonfinite and the norm is not finite.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([2], "float32")
+        >>> (w * paddle.to_tensor([3.0, 4.0])).sum().backward()
+        >>> norm = paddle.nn.utils.clip_grad_norm_(w, 1.0)
+        >>> norm.item(), w.grad.round(decimals=3).tolist()
+        (5.0, [0.6000000238418579, 0.800000011920929])
+    """
+    params = [p for p in _list(parameters) if p._grad is not None]
+    if not params:
+        return Tensor(0.0)
+    with no_grad():
+        bound = _norm_clip(float(max_norm), float(norm_type), len(params))
+        total, *clipped = state.interpreter.run(bound, tuple([p.grad for p in params]))
+    if error_if_nonfinite and not math.isfinite(float(total)):
+        raise RuntimeError(f"clip_grad_norm_: the norm of the gradients is {float(total)}")
+    for p, g in zip(params, clipped, strict=True):
+        p.grad = g
+    return total
+
+
+def clip_grad_value_(parameters: Any, clip_value: float) -> None:
+    """Bound every element of the gradients to [-clip_value, clip_value]."""
+    if clip_value < 0:
+        raise ValueError(f"clip_grad_value_: clip_value is {clip_value}; expected at least 0")
+    with no_grad():
+        for p in _list(parameters):
+            if p._grad is not None:
+                p.grad = p.grad.clip(-clip_value, clip_value)  # type: ignore[union-attr]
+
+
+def parameters_to_vector(parameters: Iterable[Tensor], name: str | None = None) -> Tensor:
+    """All parameters in one row.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.utils.parameters_to_vector(paddle.nn.Linear(2, 3).parameters()).shape
+        [9]
+    """
+    return concat([p.reshape([-1]) for p in parameters])
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor], name: str | None = None) -> None:
+    """Fill the parameters from one row.
+
+    Raises:
+        ValueError: if the row is not as long as all of them; nothing is changed then.
+    """
+    params = list(parameters)
+    total = sum(p.size for p in params)
+    if vec.size != total:
+        raise ValueError(f"vector_to_parameters: the vector has {vec.size} elements, the parameters {total}")
+    start = 0
+    for p in params:
+        p._set_payload(wrap(vec._data)[start : start + p.size].reshape(p.shape).astype(p.dtype)._data)
+        start += p.size

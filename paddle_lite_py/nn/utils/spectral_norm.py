@@ -1,0 +1,63 @@
+"""Spectral normalization of a layer's weight."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...interpreter import state
+from ...tensor import Parameter, Tensor, wrap
+from .. import initializer
+from ..common import Linear
+from ..conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
+from ..layer import Layer
+from ..norm import spectral_norm as normalized
+
+
+class SpectralNormHook:
+    """The pre-hook that computes a weight of a layer from `<name>_orig`."""
+
+    def __init__(self, name: str, dim: int, n_power_iterations: int, eps: float) -> None:
+        self.name, self.dim, self.iterations, self.eps = name, dim, n_power_iterations, eps
+
+    def __call__(self, layer: Any, inputs: Any) -> None:
+        u, v = getattr(layer, f"{self.name}_u"), getattr(layer, f"{self.name}_v")
+        iterations = self.iterations if layer.training else 0
+        weight = getattr(layer, f"{self.name}_orig")
+        out, new_u, new_v = normalized(weight, u, v, self.dim, iterations, self.eps)
+        if layer.training:
+            u._set_payload(new_u._data)
+            v._set_payload(new_v._data)
+        state.interpreter.rebound(layer, self.name)
+        setattr(layer, self.name, out)
+
+
+def spectral_norm(
+    layer: Layer, name: str = "weight", n_power_iterations: int = 1, eps: float = 1e-12, dim: int | None = None
+) -> Layer:
+    """Divide a weight by its largest singular value in each forward (Miyato et al., 2018).
+
+    Arguments:
+        layer: the layer, which is changed and returned.
+        name: of the parameter.
+        n_power_iterations: steps of power iteration in each training forward.
+        eps: keeps the divisors from zero.
+        dim: the dimension that is the rows of the matrix; by default that of the outputs.
+
+    Raises:
+        ValueError: if there is no such parameter.
+    """
+    if name not in layer._parameters:
+        raise ValueError(f"spectral_norm: {type(layer).__name__} has no parameter '{name}'")
+    if dim is None:
+        dim = 1 if isinstance(layer, Linear | Conv1DTranspose | Conv2DTranspose | Conv3DTranspose) else 0
+    weight: Any = layer._parameters[name]
+    rows = weight.shape[dim]
+    draw = initializer.Normal(0.0, 1.0)
+    delattr(layer, name)
+    layer.add_parameter(f"{name}_orig", Parameter(wrap(weight._data)))
+    for suffix, size in (("u", rows), ("v", weight.size // rows)):
+        layer.register_buffer(f"{name}_{suffix}", Tensor(draw.draw((size,), weight.dtype)))
+    hook = SpectralNormHook(name, dim, n_power_iterations, eps)
+    hook(layer, None)
+    layer.register_forward_pre_hook(hook)
+    return layer

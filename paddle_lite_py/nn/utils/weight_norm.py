@@ -1,0 +1,86 @@
+"""Weight normalization: a weight as its length times its direction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...interpreter import state
+from ...tensor import Parameter, RemoveHandle, Tensor, wrap
+from ..layer import Layer
+
+
+def _length(v: Tensor, dim: int | None) -> Tensor:
+    """The 2-norm over all dimensions but `dim`, [n]; over all of them if dim is None."""
+    squares = v * v
+    if dim is None:
+        return squares.sum().sqrt()
+    return squares.sum(axis=[i for i in range(v.ndim) if i != dim]).sqrt()
+
+
+def _weight(v: Tensor, g: Tensor, dim: int | None) -> Tensor:
+    scale = g / _length(v, dim)
+    return v * (scale if dim is None else scale.reshape([-1 if i == dim else 1 for i in range(v.ndim)]))
+
+
+class WeightNorm:
+    """The pre-hook that computes a weight of a layer from `<name>_g` and `<name>_v`."""
+
+    def __init__(self, name: str, dim: int | None, handle: RemoveHandle | None = None) -> None:
+        self.name, self.dim, self.handle = name, dim, handle
+
+    def __call__(self, layer: Layer, inputs: Any) -> None:
+        found = _weight(getattr(layer, f"{self.name}_v"), getattr(layer, f"{self.name}_g"), self.dim)
+        state.interpreter.rebound(layer, self.name)
+        setattr(layer, self.name, found)
+
+
+def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Layer:
+    """Train a weight as its length `<name>_g` along `dim` and its direction `<name>_v` (Salimans and Kingma, 2016).
+
+    Arguments:
+        layer: the layer, which is changed and returned.
+        name: of the parameter.
+        dim: the dimension whose elements have a length each; None: one length for all.
+
+    Raises:
+        ValueError: if the weight is normalized already, or has no such dimension.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [n for n, _ in paddle.nn.utils.weight_norm(paddle.nn.Linear(2, 3)).named_parameters()]
+        ['bias', 'weight_v', 'weight_g']
+    """
+    if name not in layer._parameters:
+        raise ValueError(f"weight_norm: {type(layer).__name__} has no parameter '{name}' (is it normalized already?)")
+    weight: Any = layer._parameters[name]
+    if dim is not None and not -weight.ndim <= dim < weight.ndim:
+        raise ValueError(f"weight_norm: dim is {dim}, but '{name}' has {weight.ndim} dimensions")
+    dim = None if dim in (None, -1) else dim % weight.ndim
+    hook = WeightNorm(name, dim)
+    delattr(layer, name)
+    layer.add_parameter(f"{name}_v", Parameter(wrap(weight._data)))
+    layer.add_parameter(f"{name}_g", Parameter(_length(weight.detach(), dim)))
+    hook(layer, None)
+    hook.handle = layer.register_forward_pre_hook(hook)
+    return layer
+
+
+def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
+    """Make a normalized weight an ordinary parameter again.
+
+    Raises:
+        ValueError: if it is not normalized.
+    """
+    for hook in list(layer._pre_hooks.values()):
+        found = hook.call
+        if isinstance(found, WeightNorm) and found.name == name:
+            found(layer, None)
+            value = getattr(layer, name)
+            delattr(layer, name)
+            delattr(layer, f"{name}_v")
+            delattr(layer, f"{name}_g")
+            layer.add_parameter(name, Parameter(value.detach()))
+            if found.handle is not None:
+                found.handle.remove()
+            return layer
+    raise ValueError(f"remove_weight_norm: '{name}' of {type(layer).__name__} is not normalized")

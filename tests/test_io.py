@@ -1,0 +1,167 @@
+"""Data sets, samplers and the DataLoader."""
+
+from __future__ import annotations
+
+import time
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+from paddle_lite_py import io
+
+
+class Numbers(io.Dataset):
+    def __init__(self, n=5, bad=None, pause=0.0):
+        self.n, self.bad, self.pause = n, bad, pause
+
+    def __getitem__(self, i):
+        time.sleep(self.pause)
+        if i == self.bad:
+            raise KeyError("no such picture")
+        return np.full([2], i, "float32"), i, {"k": float(i)}, f"x{i}"
+
+    def __len__(self):
+        return self.n
+
+
+class Stream(io.IterableDataset):
+    def __iter__(self):
+        info = io.get_worker_info()
+        yield from range(7)[info.id :: info.num_workers] if info else range(7)
+
+
+def column(loader):
+    return [batch[1].tolist() for batch in loader]
+
+
+def test_batches_are_tensors_field_by_field():
+    x, i, extra, text = next(iter(io.DataLoader(Numbers(), batch_size=2)))
+    assert x.tolist() == [[0.0, 0.0], [1.0, 1.0]] and x.dtype == "float32"
+    assert i.tolist() == [0, 1] and i.dtype == "int64"
+    assert extra["k"].tolist() == [0.0, 1.0] and text == ["x0", "x1"]
+
+
+@pytest.mark.parametrize("workers", [0, 1, 3])
+def test_the_order_is_the_same_for_any_number_of_workers(workers):
+    loader = io.DataLoader(Numbers(7), batch_size=2, num_workers=workers)
+    assert column(loader) == [[0, 1], [2, 3], [4, 5], [6]] == column(loader)
+    assert len(loader) == 4 and len(io.DataLoader(Numbers(7), batch_size=2, drop_last=True)) == 3
+    assert column(io.DataLoader(Numbers(7), batch_size=2, drop_last=True, num_workers=workers))[-1] == [4, 5]
+
+
+def test_workers_load_ahead():
+    start = time.perf_counter()
+    column(io.DataLoader(Numbers(8, pause=0.03), batch_size=1, num_workers=4))
+    assert time.perf_counter() - start < 8 * 0.03 * 0.8
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_an_error_says_which_sample(workers):
+    with pytest.raises(KeyError, match="no such picture") as caught:
+        column(io.DataLoader(Numbers(8, bad=5), batch_size=2, num_workers=workers))
+    assert "sample 5 of Numbers" in caught.value.__notes__[0]
+    assert ("in worker 0" in caught.value.__notes__[0]) == bool(workers)
+
+
+def test_samples_of_different_shapes_are_explained():
+    with pytest.raises(ValueError, match="pad them") as caught:
+        list(io.DataLoader([np.zeros(2), np.zeros(3)], batch_size=2))
+    assert "samples [0, 1]" in caught.value.__notes__[0]
+
+
+def test_a_slow_worker_times_out():
+    with pytest.raises(RuntimeError, match="timeout=0.05"):
+        column(io.DataLoader(Numbers(pause=0.4), num_workers=1, timeout=0.05))
+
+
+def test_a_loader_may_be_left_halfway():
+    it = iter(io.DataLoader(Numbers(100), num_workers=2))
+    next(it)
+    it.close()
+    with pytest.raises(StopIteration):
+        next(it)
+
+
+def test_streams_with_and_without_workers():
+    assert [b.tolist() for b in io.DataLoader(Stream(), batch_size=3)] == [[0, 1, 2], [3, 4, 5], [6]]
+    assert [b.tolist() for b in io.DataLoader(Stream(), batch_size=3, drop_last=True)] == [[0, 1, 2], [3, 4, 5]]
+    found = [b.tolist() for b in io.DataLoader(Stream(), batch_size=2, num_workers=2)]
+    assert found == [[0, 2], [1, 3], [4, 6], [5]]
+    assert list(io.ChainDataset([Stream(), Stream()])) == [*range(7), *range(7)]
+
+
+def test_single_samples_and_own_batching():
+    assert [s[1] for s in io.DataLoader(Numbers(2), batch_size=None)] == [0, 1]
+    loader = io.DataLoader(Numbers(4), batch_sampler=io.BatchSampler(dataset=Numbers(4), batch_size=3))
+    assert column(loader) == [[0, 1, 2], [3]]
+    assert list(io.DataLoader([1, 2], batch_size=2, collate_fn=sum)) == [3]
+
+
+def test_worker_init_is_called_in_each_worker():
+    seen = []
+    column(io.DataLoader(Numbers(6), num_workers=2, worker_init_fn=seen.append))
+    assert sorted(seen) == [0, 1]
+
+
+def test_the_order_follows_paddle_seed():
+    orders = []
+    for seed in (1, 1, 2):
+        paddle.seed(seed)
+        orders.append(column(io.DataLoader(Numbers(20), batch_size=20, shuffle=True)))
+    assert orders[0] == orders[1] != orders[2] and sorted(orders[2][0]) == list(range(20))
+
+
+def test_datasets():
+    tensors = io.TensorDataset([paddle.arange(4), paddle.ones([4, 2])])
+    assert len(tensors) == 4 and tensors[2][0].item() == 2
+    both = io.ConcatDataset([Numbers(), Numbers()])
+    assert len(both) == 10 and both[6][1] == 1 and both[-1][1] == 4
+    assert len(io.ComposeDataset([Numbers(), Numbers()])[0]) == 8
+    assert list(io.Subset(range(10), [1, 2])) == [1, 2]
+    parts = io.random_split(range(10), [0.25, 0.75])
+    assert [len(p) for p in parts] == [3, 7] and sorted([*parts[0], *parts[1]]) == list(range(10))
+
+
+def test_samplers():
+    paddle.seed(3)
+    assert list(io.SequenceSampler(range(3))) == [0, 1, 2]
+    assert sorted(io.RandomSampler(range(9))) == list(range(9))
+    assert len(list(io.RandomSampler(range(3), replacement=True, num_samples=8))) == 8
+    assert list(io.WeightedRandomSampler([0.0, 1.0], 3)) == [1, 1, 1]
+    assert sorted(io.SubsetRandomSampler([3, 5])) == [3, 5]
+    assert list(io.RandomSampler(range(3), generator=iter([2, 0, 1]))) == [2, 0, 1]
+
+
+def test_distributed_batches_are_those_of_the_reference():
+    def batches(rank, **kwargs):
+        return list(io.DistributedBatchSampler(range(5), 2, num_replicas=2, rank=rank, **kwargs))
+
+    assert (batches(0), batches(1)) == ([[0, 1], [4]], [[2, 3], [0]])
+    assert batches(0, shuffle=True, drop_last=True) == [[0, 2]] and batches(1, shuffle=True) == [[1, 3], [4]]
+    sampler = io.DistributedBatchSampler(range(5), 2, shuffle=True)
+    first = list(sampler)
+    sampler.set_epoch(0)
+    assert list(sampler) == first != list(sampler)
+
+
+@pytest.mark.parametrize(
+    ("make", "part"),
+    [
+        (lambda: io.DataLoader(3), "__getitem__"),
+        (lambda: io.DataLoader(Numbers(), batch_size=0), "batch_size"),
+        (lambda: io.DataLoader(Numbers(), batch_sampler=io.BatchSampler(Numbers()), shuffle=True), "batch_sampler"),
+        (lambda: io.DataLoader(Numbers(), num_workers=-1), "num_workers"),
+        (lambda: io.DataLoader(Stream(), shuffle=True), "IterableDataset"),
+        (lambda: len(io.DataLoader(Stream())), "length"),
+        (lambda: io.BatchSampler(), "dataset and sampler"),
+        (lambda: io.random_split(range(3), [1, 1]), "add up to 2"),
+        (lambda: io.TensorDataset([paddle.ones([2]), paddle.ones([3])]), r"\[2, 3\]"),
+        (lambda: io.RandomSampler(range(2), num_samples=5), "num_samples"),
+        (lambda: next(iter(io.DataLoader([object()]))), "collate_fn"),
+        (lambda: io.ConcatDataset([Numbers()])[9], "out of range"),
+    ],
+)
+def test_wrong_arguments_are_named(make, part):
+    with pytest.raises((ValueError, TypeError, IndexError), match=part):
+        make()

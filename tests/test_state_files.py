@@ -1,0 +1,136 @@
+"""paddle.save and paddle.load: what goes in comes out, old files stay whole, bad files give a clear error."""
+
+from __future__ import annotations
+
+import io
+import os
+import pickle
+import random
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+
+
+@pytest.mark.parametrize("protocol", [2, 3, 4, 5])
+def test_a_state_dict_comes_back(tmp_path, protocol):
+    path = tmp_path / "new" / "net.pdparams"
+    net = paddle.nn.Linear(2, 3)
+    paddle.save(net.state_dict(), path, protocol=protocol)
+    found = paddle.load(str(path))
+    assert list(found) == ["weight", "bias"] and found["weight"].name == net.weight.name
+    np.testing.assert_array_equal(found["weight"].numpy(), net.weight.numpy())
+    assert isinstance(paddle.load(path, return_numpy=True)["bias"], np.ndarray)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64", "int8", "uint8", "int64", "bool", "complex64"])
+def test_every_dtype_comes_back(dtype):
+    tensor = paddle.to_tensor([[1.0, 0.0]]).astype(dtype)
+    found = through_memory({"x": tensor, "deep": [tensor]})
+    assert found["x"].dtype == dtype == found["deep"][0].dtype
+    np.testing.assert_array_equal(found["deep"][0].numpy(), tensor.numpy())
+
+
+def through_memory(obj, **kwargs):
+    file = io.BytesIO()
+    paddle.save(obj, file)
+    file.seek(0)
+    return paddle.load(file, **kwargs)
+
+
+def test_nested_containers_come_back():
+    obj = {"a": [paddle.ones([2]), 3, "x", None, (1.5, True)], "n": np.arange(3), 7: {"f": np.float32(2.0)}, "e": []}
+    found = through_memory(obj)
+    assert found["a"][0].tolist() == [1.0, 1.0] and found["a"][1:] == [3, "x", None, (1.5, True)]
+    assert found["n"].tolist() == [0, 1, 2] and found[7] == {"f": 2.0} and found["e"] == []
+    assert through_memory(paddle.ones([1])).tolist() == [1.0]
+
+
+def test_files_of_paddle_are_read():
+    # What PaddlePaddle writes: arrays by key, the names of the tensors; deeper tensors as (name, array).
+    names = {"w": "linear_0.w_0"}
+    written = pickle.dumps({"w": np.ones([2], "float32"), "StructuredToParameterName@@": names}, protocol=4)
+    found = paddle.load(io.BytesIO(written))
+    assert list(found) == ["w"] and found["w"].name == "linear_0.w_0"
+    kept = paddle.load(io.BytesIO(written), keep_name_table=True)
+    assert kept["StructuredToParameterName@@"] == names
+    deep = paddle.load(io.BytesIO(pickle.dumps({"a": [("t", np.zeros([1], ">f4"))]}, protocol=2)))
+    assert deep["a"][0].tolist() == [0.0]
+
+
+def test_a_failed_write_leaves_the_old_file_whole(tmp_path, monkeypatch):
+    path = tmp_path / "x.pdparams"
+    paddle.save({"a": 1}, path)
+
+    def fail(*args):
+        raise OSError("disk full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="disk full"):
+        paddle.save({"a": 2}, path)
+    assert paddle.load(path) == {"a": 1} and os.listdir(tmp_path) == ["x.pdparams"]
+
+
+def test_what_cannot_be_saved_is_named_and_nothing_is_written(tmp_path):
+    path = tmp_path / "x"
+    with pytest.raises(TypeError, match=r"obj\['a'\]\['b'\]\[1\] is a object"):
+        paddle.save({"a": {"b": [1, object()]}}, path)
+    with pytest.raises(TypeError, match=r"layer.state_dict\(\)"):
+        paddle.save(paddle.nn.ReLU(), path)
+    with pytest.raises(ValueError, match="folder"):
+        paddle.save({}, tmp_path)
+    assert not path.exists()
+
+
+class Hostile:
+    def __reduce__(self):
+        return (os.mkdir, ("hacked",))
+
+
+@pytest.mark.parametrize(
+    ("data", "part"),
+    [
+        (pickle.dumps({"a": Hostile()}), "posix.mkdir|nt.mkdir"),
+        (pickle.dumps([np.array([object()])]), "'O8'|dtype"),
+        (pickle.dumps(paddle.float32), "dtypes"),
+        (pickle.dumps(np.ndarray), "a type"),
+        (b"", "damaged"),
+        (b"not a pickle", "damaged"),
+        (b"\x80\x04N.", None),
+    ],
+)
+def test_files_that_are_not_data_are_refused(data, part, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    if part is None:
+        assert paddle.load(io.BytesIO(data)) is None
+        return
+    with pytest.raises(ValueError, match=part):
+        paddle.load(io.BytesIO(data))
+    assert not os.listdir(tmp_path)
+
+
+def test_damaged_files_give_an_error_or_data_and_never_crash(tmp_path):
+    file = io.BytesIO()
+    paddle.save({"w": paddle.ones([2, 3]), "b": [1, "x"]}, file)
+    data, draw = file.getvalue(), random.Random(0)
+    for end in range(len(data)):
+        with pytest.raises(ValueError):
+            paddle.load(io.BytesIO(data[:end]))
+    refused = 0
+    for _ in range(300):
+        broken = bytearray(data)
+        # Not the frame's length: a large one only asks for memory.
+        broken[draw.randrange(11, len(data))] = draw.randrange(256)
+        try:
+            paddle.load(io.BytesIO(bytes(broken)), return_numpy=True)
+        except ValueError:
+            refused += 1
+    assert refused > 150
+
+
+def test_a_missing_file_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match="nothing"):
+        paddle.load(tmp_path / "nothing")
+    with pytest.raises(FileNotFoundError, match="folder"):
+        paddle.load(tmp_path)
