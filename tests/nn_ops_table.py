@@ -160,7 +160,8 @@ rows("max_pool2d", P2, options=[
     *({**w, "return_mask": True} for w in WINDOWS),
     *({"kernel_size": [3, 2], "stride": [1, 2], "padding": [1, 0]}, {"kernel_size": 2, "stride": 2, "padding": "SAME"}),
     *({"kernel_size": 3, "stride": 2, "padding": "VALID"}, {"kernel_size": 3, "stride": 2, "padding": [1, 0, 0, 1]}),
-    *({"kernel_size": 2, "padding": [[0, 0], [0, 0], [1, 0], [0, 1]]}, {"kernel_size": 3, "stride": 3, "data_format": "NHWC"}),  # fmt: skip
+    *({"kernel_size": 2, "padding": [[0, 0], [0, 0], [1, 0], [0, 1]]}, {"kernel_size": 3, "stride": 3},),
+    {"kernel_size": 3, "stride": 3, "data_format": "NHWC"},
 ])  # fmt: skip
 # The last window lies in the padding altogether.
 row("max_pool2d", P2, grad=False, kernel_size=2, stride=2, padding=1, ceil_mode=True)
@@ -170,7 +171,8 @@ rows("avg_pool2d", P2, options=[
     *WINDOWS,
     *({**w, "exclusive": False} for w in WINDOWS),
     *({"kernel_size": 3, "padding": 1, "divisor_override": 4}, {"kernel_size": 2, "padding": "SAME"}),
-    *({"kernel_size": 3, "stride": 2, "padding": 1, "data_format": "NHWC"}, {"kernel_size": 2, "padding": [1, 0, 0, 1]}),  # fmt: skip
+    *({"kernel_size": 3, "stride": 2, "padding": 1, "data_format": "NHWC"}, {"kernel_size": 2, "padding": 1},),
+    {"kernel_size": 2, "padding": [1, 0, 0, 1]},
 ])  # fmt: skip
 rows("avg_pool3d", P3, options=[*WINDOWS, {"kernel_size": 2, "stride": 2, "padding": 1, "exclusive": False}])
 rows(
