@@ -1,7 +1,7 @@
 """Write nn_ops_figures.json: the results of PaddlePaddle 3.3.1 for every row of nn_ops_table.py.
 
-    python tests/nn_ops_figures.py samples FILE   with paddle_lite_py: the samples, as an .npz file
-    python tests/nn_ops_figures.py record FILE    with PaddlePaddle: the figures of these samples
+python tests/nn_ops_figures.py samples FILE   with paddle_lite_py: the samples, as an .npz file
+python tests/nn_ops_figures.py record FILE    with PaddlePaddle: the figures of these samples
 """
 
 from __future__ import annotations

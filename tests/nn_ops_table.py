@@ -60,7 +60,18 @@ def apart(*shape: int) -> Sampler:
 
 # -- activations --
 X = apart(2, 4)
-for _name in ("relu", "relu6", "silu", "swish", "mish", "hardswish", "softsign", "tanhshrink", "log_sigmoid", "logsigmoid"):
+for _name in (
+    "relu",
+    "relu6",
+    "silu",
+    "swish",
+    "mish",
+    "hardswish",
+    "softsign",
+    "tanhshrink",
+    "log_sigmoid",
+    "logsigmoid",
+):
     row(f"activation.{_name}", X)
 rows("leaky_relu", X, options=[{}, {"negative_slope": 0.3}])
 rows("elu", X, options=[{}, {"alpha": 0.4}])
@@ -136,33 +147,52 @@ rows("conv3d_transpose", I3, normal(2, 3, 2, 3, 2), normal(3), tol=5e-5, options
 P1, P2, P3 = distinct(2, 3, 9), distinct(2, 3, 7, 6), distinct(1, 2, 5, 4, 6)
 WINDOWS = [
     *({"kernel_size": 2}, {"kernel_size": 3, "stride": 2}, {"kernel_size": 3, "stride": 2, "padding": 1}),
-    *({"kernel_size": 3, "stride": 2, "ceil_mode": True}, {"kernel_size": 2, "stride": 2, "padding": 1, "ceil_mode": True}),
+    *(
+        {"kernel_size": 3, "stride": 2, "ceil_mode": True},
+        {"kernel_size": 3, "stride": 2, "padding": 1, "ceil_mode": True},
+    ),
 ]
-rows("max_pool1d", P1, options=[*WINDOWS, {"kernel_size": 3, "padding": "SAME"}, {"kernel_size": 2, "return_mask": True}])
+rows(
+    "max_pool1d", P1, options=[*WINDOWS, {"kernel_size": 3, "padding": "SAME"}, {"kernel_size": 2, "return_mask": True}]
+)
 rows("max_pool2d", P2, options=[
     *WINDOWS,
     *({**w, "return_mask": True} for w in WINDOWS),
     *({"kernel_size": [3, 2], "stride": [1, 2], "padding": [1, 0]}, {"kernel_size": 2, "stride": 2, "padding": "SAME"}),
     *({"kernel_size": 3, "stride": 2, "padding": "VALID"}, {"kernel_size": 3, "stride": 2, "padding": [1, 0, 0, 1]}),
-    *({"kernel_size": 2, "padding": [[0, 0], [0, 0], [1, 0], [0, 1]]}, {"kernel_size": 3, "stride": 3, "data_format": "NHWC"}),
+    *({"kernel_size": 2, "padding": [[0, 0], [0, 0], [1, 0], [0, 1]]}, {"kernel_size": 3, "stride": 3},),
+    {"kernel_size": 3, "stride": 3, "data_format": "NHWC"},
 ])  # fmt: skip
+# The last window lies in the padding altogether.
+row("max_pool2d", P2, grad=False, kernel_size=2, stride=2, padding=1, ceil_mode=True)
 rows("max_pool3d", P3, options=[*WINDOWS[:4], {"kernel_size": 2, "return_mask": True}])
 rows("avg_pool1d", P1, options=[*WINDOWS, {"kernel_size": 3, "stride": 2, "padding": 1, "exclusive": False}])
 rows("avg_pool2d", P2, options=[
     *WINDOWS,
     *({**w, "exclusive": False} for w in WINDOWS),
     *({"kernel_size": 3, "padding": 1, "divisor_override": 4}, {"kernel_size": 2, "padding": "SAME"}),
-    *({"kernel_size": 3, "stride": 2, "padding": 1, "data_format": "NHWC"}, {"kernel_size": 2, "padding": [1, 0, 0, 1]}),
+    *({"kernel_size": 3, "stride": 2, "padding": 1, "data_format": "NHWC"}, {"kernel_size": 2, "padding": 1},),
+    {"kernel_size": 2, "padding": [1, 0, 0, 1]},
 ])  # fmt: skip
 rows("avg_pool3d", P3, options=[*WINDOWS, {"kernel_size": 2, "stride": 2, "padding": 1, "exclusive": False}])
-rows("lp_pool1d", between(0.5, 2, 2, 3, 9), options=[{"norm_type": 2, "kernel_size": 3}, {"norm_type": 3, "kernel_size": 2}])
-rows("lp_pool2d", P2, options=[{"norm_type": 2, "kernel_size": 3, "stride": 2}, {"norm_type": 4, "kernel_size": [2, 3]}])
+rows(
+    "lp_pool1d",
+    between(0.5, 2, 2, 3, 9),
+    options=[{"norm_type": 2, "kernel_size": 3}, {"norm_type": 3, "kernel_size": 2}],
+)
+rows(
+    "lp_pool2d", P2, options=[{"norm_type": 2, "kernel_size": 3, "stride": 2}, {"norm_type": 4, "kernel_size": [2, 3]}]
+)
 rows("adaptive_avg_pool1d", P1, options=[{"output_size": n} for n in (1, 3, 4, 9, 11)])
 rows("adaptive_avg_pool2d", P2, options=[{"output_size": n} for n in (1, [7, 2], [3, 4], [None, 3])])
 rows("adaptive_avg_pool3d", P3, options=[{"output_size": n} for n in (1, [2, 3, 5])])
 row("adaptive_avg_pool2d", P2, output_size=[3, 4], data_format="NHWC")
 rows("adaptive_max_pool1d", P1, options=[{"output_size": 4}, {"output_size": 3, "return_mask": True}])
-rows("adaptive_max_pool2d", P2, options=[{"output_size": 1}, {"output_size": [3, 4]}, {"output_size": [3, 4], "return_mask": True}])
+rows(
+    "adaptive_max_pool2d",
+    P2,
+    options=[{"output_size": 1}, {"output_size": [3, 4]}, {"output_size": [3, 4], "return_mask": True}],
+)
 rows("adaptive_max_pool3d", P3, options=[{"output_size": [2, 3, 5]}, {"output_size": 2, "return_mask": True}])
 
 
@@ -197,11 +227,24 @@ row("layer_norm", normal(2, 3, 4), *WB, names=("x", "weight", "bias"), normalize
 row("instance_norm", normal(2, 4, 3), eps=0.1)
 row("layer_norm", normal(2, 3, 4), normalized_shape=4, tol=1e-4)
 row("layer_norm", normal(2, 3, 4), normalized_shape=[3, 4], epsilon=0.001)
-row("rms_norm", normal(2, 3, 4), normalized_shape=[4], oracle=lambda x: x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5))
+row(
+    "rms_norm",
+    normal(2, 3, 4),
+    normalized_shape=[4],
+    oracle=lambda x: x / np.sqrt((x * x).mean(-1, keepdims=True) + 1e-5),
+)
 row("rms_norm", normal(2, 3, 4), normal(3, 4), names=("input", "weight"), normalized_shape=[3, 4], eps=0.1,
     oracle=lambda x, w: x / np.sqrt((x * x).mean((1, 2), keepdims=True) + 0.1) * w)  # fmt: skip
-rows("normalize", normal(2, 3, 4), options=[{}, {"p": 1}, {"p": 3, "axis": -1}, {"p": float("inf"), "axis": 0}, {"epsilon": 2.0}])
-rows("local_response_norm", normal(2, 5, 3), options=[{"size": 3, "alpha": 0.5}, {"size": 2, "alpha": 0.5, "k": 2.0, "beta": 0.5}])
+rows(
+    "normalize",
+    normal(2, 3, 4),
+    options=[{}, {"p": 1}, {"p": 3, "axis": -1}, {"p": float("inf"), "axis": 0}, {"epsilon": 2.0}],
+)
+rows(
+    "local_response_norm",
+    normal(2, 5, 3),
+    options=[{"size": 3, "alpha": 0.5}, {"size": 2, "alpha": 0.5, "k": 2.0, "beta": 0.5}],
+)
 row("local_response_norm", normal(2, 3, 2, 5), size=3, alpha=0.5, data_format="NHWC")
 
 # -- padding, resizing, images --
@@ -290,7 +333,12 @@ rows("hinge_embedding_loss", A, SIGNS, grad=False, options=[*REDUCTIONS, {"margi
 rows("cosine_similarity", A, B, options=[{}, {"axis": 0}])
 LABEL = fixed(1, -1, 1)
 rows("cosine_embedding_loss", A, B, LABEL, options=[*REDUCTIONS, {"margin": 0.3}])
-rows("pairwise_distance", A, B, options=[{}, {"p": 1.0}, {"keepdim": True}, {"p": float("inf")}, {"p": 3.0, "epsilon": 0.1}])
+rows(
+    "pairwise_distance",
+    A,
+    B,
+    options=[{}, {"p": 1.0}, {"keepdim": True}, {"p": float("inf")}, {"p": 3.0, "epsilon": 0.1}],
+)
 rows("triplet_margin_loss", A, B, normal(3, 4), options=[*REDUCTIONS, {"swap": True}, {"p": 1, "margin": 0.2}])
 rows("triplet_margin_with_distance_loss", A, B, normal(3, 4), options=[*REDUCTIONS, {"swap": True}])
 row("npair_loss", A, B, fixed(0.0, 1.0, 0.0, dtype="float32"), grad=False)
@@ -309,10 +357,19 @@ row("sigmoid_focal_loss", A, SOFT, fixed(2.0))
 rows("label_smooth", PROB, options=[{}, {"epsilon": 0.3}])
 CTC = (normal(6, 3, 5), fixed([1, 2, 2], [3, 0, 0], [4, 1, 0], dtype="int32"), fixed(6, 4, 5), fixed(3, 1, 2))
 rows("ctc_loss", *CTC, tol=1e-4, options=REDUCTIONS)
-row("ctc_loss", normal(6, 3, 5), fixed([1, 2, 2], [3, 0, 0], [0, 1, 0], dtype="int32"), fixed(6, 4, 5), fixed(3, 1, 2), blank=4)
+row(
+    "ctc_loss",
+    normal(6, 3, 5),
+    fixed([1, 2, 2], [3, 0, 0], [0, 1, 0], dtype="int32"),
+    fixed(6, 4, 5),
+    fixed(3, 1, 2),
+    blank=4,
+)
 
 # -- attention --
 Q, KEYS = normal(2, 3, 2, 4), normal(2, 5, 2, 4)
 row("scaled_dot_product_attention", Q, KEYS, KEYS, tol=1e-4)
 row("scaled_dot_product_attention", Q, Q, Q, is_causal=True, tol=1e-4)
 row("scaled_dot_product_attention", Q, KEYS, KEYS, normal(2, 1, 3, 5), tol=1e-4)
+row("scaled_dot_product_attention", normal(2, 3, 4, 4), KEYS, KEYS, tol=1e-4)
+row("scaled_dot_product_attention", Q, KEYS, KEYS, is_causal=True, tol=1e-4)

@@ -11,30 +11,41 @@ import jax.numpy as jnp
 from ..op import op
 from .dropout import dropout
 
-__all__ = ["scaled_dot_product_attention"]
+__all__ = ["flash_attention", "flash_attn_qkvpacked", "flash_attn_unpadded", "scaled_dot_product_attention"]
+
+
+def _per_query(k: Any, q: Any) -> Any:
+    """k with its heads repeated, where several heads of the queries share one."""
+    heads, own = q.shape[2], k.shape[2]
+    if heads == own:
+        return k
+    if heads % own:
+        raise ValueError(f"query has {heads} heads, which the {own} heads of key and value do not divide")
+    return jnp.repeat(k, heads // own, axis=2)
 
 
 @op(name="attention_weights", amp="black")
 def _weights(q: Any, k: Any, mask: Any = None, /, *, causal: bool, scale: float) -> Any:
     """softmax(q k^T * scale + mask), [batch, heads, queries, keys]."""
+    k = _per_query(k, q)
     scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) * jnp.asarray(scale, q.dtype)
     if causal:
         i, j = scores.shape[-2:]
-        scores = jnp.where(jnp.tril(jnp.ones((i, j), bool), j - i), scores, -jnp.inf)
+        scores = jnp.where(jnp.tril(jnp.ones((i, j), bool)), scores, -jnp.inf)
     if mask is not None:
         scores = jnp.where(mask, scores, -jnp.inf) if mask.dtype == bool else scores + mask
     return jax.nn.softmax(scores, axis=-1)
 
 
 @op(name="attention_mix", amp="white")
-def _mix(weights: Any, v: Any, /) -> Any:
-    return jnp.einsum("bhqk,bkhd->bqhd", weights, v)
+def _mix(weights: Any, v: Any, q: Any, /) -> Any:
+    return jnp.einsum("bhqk,bkhd->bqhd", weights, _per_query(v, q))
 
 
 @op(name="attention", amp="white")
 def _attention(q: Any, k: Any, v: Any, mask: Any = None, /, *, causal: bool, scale: float) -> Any:
     weights = _weights.__op__.fn(q, k, mask, causal=causal, scale=scale)
-    return jnp.einsum("bhqk,bkhd->bqhd", weights, v)
+    return jnp.einsum("bhqk,bkhd->bqhd", weights, _per_query(v, q))
 
 
 def scaled_dot_product_attention(
@@ -47,13 +58,26 @@ def scaled_dot_product_attention(
     training: bool = True,
     backend: Any = None,
     scale: float | None = None,
+    enable_gqa: bool = True,
     name: Any = None,
 ) -> Any:
     """softmax(query key^T * scale + attn_mask) value; all are [batch, length, heads, head size].
 
+    Key and value may have fewer heads: each then serves several heads of the query.
+
     Arguments:
         attn_mask: added to the scores, or a boolean mask of what is seen; broadcast to [batch, heads, queries, keys].
+        is_causal: query i sees the keys up to i, counted from the first.
         scale: 1 / sqrt(head size) by default.
+        backend: accepted; XLA chooses the kernels.
+
+    Source: Vaswani et al., Attention Is All You Need, 2017.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> q, v = paddle.zeros([1, 1, 1, 2]), paddle.to_tensor([1.0, 2.0, 3.0, 4.0]).reshape([1, 2, 1, 2])
+        >>> paddle.nn.functional.scaled_dot_product_attention(q, v, v).tolist()
+        [[[[2.0, 3.0]]]]
     """
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     one: Any = _attention
@@ -61,4 +85,109 @@ def scaled_dot_product_attention(
         return one(query, key, value, attn_mask, causal=is_causal, scale=factor)
     two: Any = _weights
     weights = dropout(two(query, key, attn_mask, causal=is_causal, scale=factor), dropout_p)
-    return _mix(weights, value)
+    return _mix(weights, value, query)
+
+
+def flash_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    dropout: float = 0.0,
+    causal: bool = False,
+    return_softmax: bool = False,
+    *,
+    fixed_seed_offset: Any = None,
+    rng_name: str = "",
+    training: bool = True,
+    name: Any = None,
+    softmax_scale: float | None = None,
+) -> Any:
+    """scaled_dot_product_attention(), and its weights if return_softmax (None otherwise).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> q, v = paddle.zeros([1, 1, 1, 2]), paddle.to_tensor([1.0, 2.0, 3.0, 4.0]).reshape([1, 2, 1, 2])
+        >>> out, weights = paddle.nn.functional.flash_attention.flash_attention(q, v, v, return_softmax=True)
+        >>> out.tolist(), weights.tolist()
+        ([[[[2.0, 3.0]]]], [[[[0.5, 0.5]]]])
+    """
+    scale = 1 / math.sqrt(query.shape[-1]) if softmax_scale is None else softmax_scale
+    out = scaled_dot_product_attention(query, key, value, None, dropout, causal, training, scale=scale)
+    fn: Any = _weights
+    return out, fn(query, key, None, causal=causal, scale=scale) if return_softmax else None
+
+
+def flash_attn_qkvpacked(
+    qkv: Any,
+    dropout: float = 0.0,
+    causal: bool = False,
+    return_softmax: bool = False,
+    *,
+    fixed_seed_offset: Any = None,
+    rng_name: str = "",
+    training: bool = True,
+    name: Any = None,
+) -> Any:
+    """flash_attention() of one tensor [batch, length, groups + 2, heads of a key, head size]: queries, then key, value.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> out, _ = paddle.nn.functional.flash_attn_qkvpacked(paddle.ones([1, 2, 3, 4, 8]))
+        >>> out.shape
+        [1, 2, 4, 8]
+    """
+    batch, length, parts, heads, size = qkv.shape
+    query = qkv[:, :, :-2].reshape([batch, length, (parts - 2) * heads, size])
+    return flash_attention(query, qkv[:, :, -2], qkv[:, :, -1], dropout, causal, return_softmax, training=training)
+
+
+@op(name="packed_mask", grad=False)
+def _packed_mask(ends_q: Any, ends_k: Any, /, queries: int, keys: int, causal: bool) -> Any:
+    """Which key each query of packed sequences sees, [queries, keys]; sequence i goes from ends[i] to ends[i + 1]."""
+    i, j = jnp.arange(queries), jnp.arange(keys)
+    own_q = jnp.searchsorted(ends_q, i, side="right") - 1
+    own_k = jnp.searchsorted(ends_k, j, side="right") - 1
+    seen = own_q[:, None] == own_k
+    if causal:
+        # The last query of a sequence stands at its last key.
+        at_q, at_k = i - jnp.take(ends_q, own_q + 1, mode="clip"), j - jnp.take(ends_k, own_k + 1, mode="clip")
+        seen = seen & (at_k <= at_q[:, None])
+    return seen
+
+
+def flash_attn_unpadded(
+    query: Any,
+    key: Any,
+    value: Any,
+    cu_seqlens_q: Any,
+    cu_seqlens_k: Any,
+    max_seqlen_q: Any,
+    max_seqlen_k: Any,
+    scale: float,
+    dropout: float = 0.0,
+    causal: bool = False,
+    return_softmax: bool = False,
+    fixed_seed_offset: Any = None,
+    rng_name: str = "",
+    training: bool = True,
+    name: Any = None,
+) -> Any:
+    """Attention within each of several sequences that are packed one after the other: [tokens, heads, head size].
+
+    Arguments:
+        cu_seqlens_q, cu_seqlens_k: where the sequences begin, and the end of the last: [0, 3, 5] are 3 and 2 tokens.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> v, starts = paddle.to_tensor([1.0, 3.0, 9.0]).reshape([3, 1, 1]), paddle.to_tensor([0, 2, 3])
+        >>> unpadded = paddle.nn.functional.flash_attention.flash_attn_unpadded
+        >>> unpadded(v * 0, v, v, starts, starts, 2, 2, 1.0)[0].flatten().tolist()
+        [2.0, 2.0, 9.0]
+    """
+    fn: Any = _packed_mask
+    mask = fn(cu_seqlens_q, cu_seqlens_k, query.shape[0], key.shape[0], causal).unsqueeze([0, 1])
+    q, k, v = (t.unsqueeze(0) for t in (query, key, value))
+    out = scaled_dot_product_attention(q, k, v, mask, dropout, False, training, scale=scale)
+    weigh: Any = _weights
+    weights = weigh(q, k, mask, causal=False, scale=scale) if return_softmax else None
+    return out.squeeze(0), weights

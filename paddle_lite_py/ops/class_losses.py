@@ -36,8 +36,15 @@ def dice_loss(input: Any, label: Any, /, epsilon: float = 1e-5) -> Any:
 
 
 @op
-def poisson_nll_loss(input: Any, label: Any, /, log_input: bool = True, full: bool = False, epsilon: float = 1e-8,
-                     reduction: str = "mean") -> Any:  # fmt: skip
+def poisson_nll_loss(
+    input: Any,
+    label: Any,
+    /,
+    log_input: bool = True,
+    full: bool = False,
+    epsilon: float = 1e-8,
+    reduction: str = "mean",
+) -> Any:
     """Negative log likelihood of counts under Poisson distributions.
 
     Arguments:
@@ -58,8 +65,9 @@ def poisson_nll_loss(input: Any, label: Any, /, log_input: bool = True, full: bo
 
 
 @op
-def gaussian_nll_loss(input: Any, label: Any, variance: Any, /, full: bool = False, epsilon: float = 1e-6,
-                      reduction: str = "mean") -> Any:  # fmt: skip
+def gaussian_nll_loss(
+    input: Any, label: Any, variance: Any, /, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean"
+) -> Any:
     """Negative log likelihood of label under normal distributions with mean `input` and variances.
 
     Arguments:
@@ -102,7 +110,10 @@ def multi_label_soft_margin_loss(
 
 @op
 def multi_label_margin_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
-    """Mean over classes of max(0, 1 - (input of a target - input of any other)); a row of label holds the targets, then -1.
+    """Mean over classes of max(0, 1 - (input of a target - input of any other)).
+
+    Arguments:
+        label: in each row the targets, then -1.
 
     Examples:
         >>> import paddle_lite_py as paddle

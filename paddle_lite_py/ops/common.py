@@ -25,7 +25,9 @@ def linear(x: Any, weight: Any, bias: Any = None, /) -> Any:
         [[7.5]]
     """
     if x.shape[-1] != weight.shape[0]:
-        raise ValueError(f"the last dimension of x is {x.shape[-1]}, but weight {list(weight.shape)} takes {weight.shape[0]}")
+        raise ValueError(
+            f"the last dimension of x is {x.shape[-1]}, but weight {list(weight.shape)} takes {weight.shape[0]}"
+        )
     out = jnp.matmul(x, weight)
     return out if bias is None else out + bias
 

@@ -61,7 +61,9 @@ def _convolve(x: Any, kernel: Any, bias: Any, first: bool, **options: Any) -> An
     return jnp.moveaxis(out, -1, 1) if first else out
 
 
-def _conv(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int, data_format: str) -> Any:
+def _conv(
+    x: Any, weight: Any, bias: Any, stride: Any, padding: Any, dilation: Any, groups: int, data_format: str
+) -> Any:
     n = weight.ndim - 2
     first, pad = channels_first(data_format, n), paddings(padding, n, data_format)
     _check(x, n, weight.shape[1] * groups, first, weight, groups)
@@ -87,8 +89,17 @@ def _check(x: Any, n: int, channels: int, first: bool, weight: Any, groups: int)
 
 
 @op(amp="white")
-def conv1d(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
-           data_format: str = "NCL") -> Any:  # fmt: skip
+def conv1d(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    /,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    data_format: str = "NCL",
+) -> Any:
     """1-D convolution (cross-correlation); weight is [out, in / groups, length].
 
     Arguments:
@@ -104,8 +115,17 @@ def conv1d(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: A
 
 
 @op(amp="white")
-def conv2d(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
-           data_format: str = "NCHW") -> Any:  # fmt: skip
+def conv2d(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    /,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    data_format: str = "NCHW",
+) -> Any:
     """2-D convolution (cross-correlation); weight is [out, in / groups, height, width].
 
     Arguments:
@@ -123,8 +143,17 @@ def conv2d(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: A
 
 
 @op(amp="white")
-def conv3d(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: Any = 0, dilation: Any = 1, groups: int = 1,
-           data_format: str = "NCDHW") -> Any:  # fmt: skip
+def conv3d(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    /,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    data_format: str = "NCDHW",
+) -> Any:
     """3-D convolution (cross-correlation); weight is [out, in / groups, depth, height, width].
 
     Examples:
@@ -135,8 +164,18 @@ def conv3d(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: A
     return _conv(x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
-def _transposed(x: Any, weight: Any, bias: Any, stride: Any, padding: Any, extra: Any, groups: int, dilation: Any, size: Any,
-                data_format: str) -> Any:  # fmt: skip
+def _transposed(
+    x: Any,
+    weight: Any,
+    bias: Any,
+    stride: Any,
+    padding: Any,
+    extra: Any,
+    groups: int,
+    dilation: Any,
+    size: Any,
+    data_format: str,
+) -> Any:
     n = weight.ndim - 2
     first = channels_first(data_format, n)
     _check(x, n, weight.shape[0], first, weight, groups)
@@ -185,9 +224,20 @@ def _flipped(weight: Any, groups: int) -> Any:
 
 
 @op(amp="white")
-def conv1d_transpose(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-                     groups: int = 1, dilation: Any = 1, output_size: Any = None, data_format: str = "NCL") -> Any:  # fmt: skip
-    """The gradient of conv1d() as a function: it spreads each element of x over a window; weight is [in, out / groups, length].
+def conv1d_transpose(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    /,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+    output_size: Any = None,
+    data_format: str = "NCL",
+) -> Any:
+    """The gradient of conv1d() as a function: each element of x goes to a whole window; weight is [in, out / groups, k].
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -199,8 +249,19 @@ def conv1d_transpose(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, 
 
 
 @op(amp="white")
-def conv2d_transpose(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-                     dilation: Any = 1, groups: int = 1, output_size: Any = None, data_format: str = "NCHW") -> Any:  # fmt: skip
+def conv2d_transpose(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    /,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    dilation: Any = 1,
+    groups: int = 1,
+    output_size: Any = None,
+    data_format: str = "NCHW",
+) -> Any:
     """The gradient of conv2d() as a function; weight is [in, out / groups, height, width].
 
     Arguments:
@@ -219,8 +280,19 @@ def conv2d_transpose(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, 
 
 
 @op(amp="white")
-def conv3d_transpose(x: Any, weight: Any, bias: Any = None, /, stride: Any = 1, padding: Any = 0, output_padding: Any = 0,
-                     groups: int = 1, dilation: Any = 1, output_size: Any = None, data_format: str = "NCDHW") -> Any:  # fmt: skip
+def conv3d_transpose(
+    x: Any,
+    weight: Any,
+    bias: Any = None,
+    /,
+    stride: Any = 1,
+    padding: Any = 0,
+    output_padding: Any = 0,
+    groups: int = 1,
+    dilation: Any = 1,
+    output_size: Any = None,
+    data_format: str = "NCDHW",
+) -> Any:
     """The gradient of conv3d() as a function; weight is [in, out / groups, depth, height, width].
 
     Examples:

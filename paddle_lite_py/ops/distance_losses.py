@@ -105,8 +105,17 @@ def hinge_embedding_loss(input: Any, label: Any, /, margin: float = 1.0, reducti
 
 
 @op
-def triplet_margin_loss(input: Any, positive: Any, negative: Any, /, margin: float = 1.0, p: float = 2, epsilon: float = 1e-6,
-                        swap: bool = False, reduction: str = "mean") -> Any:  # fmt: skip
+def triplet_margin_loss(
+    input: Any,
+    positive: Any,
+    negative: Any,
+    /,
+    margin: float = 1.0,
+    p: float = 2,
+    epsilon: float = 1e-6,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Any:
     """max(0, distance to positive - distance to negative + margin).
 
     Arguments:
@@ -146,7 +155,8 @@ def triplet_margin_with_distance_loss(
     Examples:
         >>> import paddle_lite_py as paddle
         >>> x, y = paddle.to_tensor([[0.0]]), paddle.to_tensor([[3.0]])
-        >>> paddle.nn.functional.triplet_margin_with_distance_loss(x, y, x, lambda a, b: (a - b).abs().sum(-1)).tolist()
+        >>> loss = paddle.nn.functional.triplet_margin_with_distance_loss
+        >>> loss(x, y, x, lambda a, b: (a - b).abs().sum(-1)).tolist()
         4.0
     """
     distance: Any = distance_function or pairwise_distance

@@ -35,21 +35,32 @@ def reduce(loss: Any, reduction: str) -> Any:
 
 
 @op(name="cross_entropy", amp="black")
-def _cross_entropy(x: Any, label: Any, weight: Any = None, /, *, ignore_index: int, reduction: str, soft_label: bool, axis: int,
-                   use_softmax: bool, label_smoothing: float) -> Any:  # fmt: skip
+def _cross_entropy(
+    x: Any,
+    label: Any,
+    weight: Any = None,
+    /,
+    *,
+    ignore_index: int,
+    reduction: str,
+    soft_label: bool,
+    axis: int,
+    use_softmax: bool,
+    label_smoothing: float,
+) -> Any:
     log_p = jax.nn.log_softmax(x, axis=axis) if use_softmax else jnp.log(x)
     axis = axis % x.ndim
-    ids = None if soft_label else jnp.expand_dims(_ids(label, x, axis), axis)
-    keep = None if ids is None else ids != ignore_index
+    ids: Any = None if soft_label else jnp.expand_dims(_ids(label, x, axis), axis)
+    keep: Any = None if ids is None else ids != ignore_index
     if soft_label or label_smoothing > 0:
         loss, w = _soft(log_p, label if ids is None else _one_hot(ids, x, axis), weight, axis, label_smoothing)
     else:
-        ids = jnp.where(keep, ids, 0)
-        loss, w = -jnp.take_along_axis(log_p, ids, axis=axis), None if weight is None else jnp.take(weight, ids)
+        at = jnp.where(keep, ids, 0)
+        loss, w = -jnp.take_along_axis(log_p, at, axis=axis), None if weight is None else jnp.take(weight, at)
     loss = loss if w is None else loss * w
     loss = loss if keep is None else jnp.where(keep, loss, 0)
     if reduction == "mean" and not (keep is None and w is None):
-        count = keep if w is None else w if keep is None else jnp.where(keep, w, 0)
+        count: Any = keep if w is None else w if keep is None else jnp.where(keep, w, 0)
         return jnp.sum(loss) / jnp.maximum(jnp.sum(count.astype(x.dtype)), 1e-12)
     kept = label.ndim == x.ndim or label_smoothing > 0  # the class axis stays, with size 1
     return reduce(loss if kept or reduction != "none" else jnp.squeeze(loss, axis), reduction)
@@ -176,7 +187,9 @@ def kl_div(input: Any, label: Any, /, reduction: str = "mean", log_target: bool 
 
 
 @op
-def smooth_l1_loss(input: Any, label: Any, /, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True) -> Any:
+def smooth_l1_loss(
+    input: Any, label: Any, /, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True
+) -> Any:
     """Squared difference where it is small, absolute difference elsewhere."""
     d = jnp.abs(input - label)
     loss = jnp.where(d < delta, 0.5 * d * d, delta * d - 0.5 * delta * delta)

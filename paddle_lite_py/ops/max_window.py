@@ -1,12 +1,7 @@
-"""The largest element of each window, with the gradient going to the first of equal ones as in Paddle.
-
-XLA's own gradient (select and scatter) is slow on CPUs. Here it is one comparison for each place in the window.
-"""
+"""The largest element of each window, with the gradient going to the first of equal ones as in Paddle."""
 
 from __future__ import annotations
 
-import functools
-import itertools
 from typing import Any
 
 import jax
@@ -18,46 +13,40 @@ from .windows import Windows, lowest
 
 def max_of_windows(x: Any, w: Windows) -> Any:
     """The largest element of each window."""
-    if not jnp.issubdtype(x.dtype, jnp.inexact):
-        return _forward(x, w)
-    return _with_gradient(x, w)
-
-
-def _forward(x: Any, w: Windows) -> Any:
-    size, step = w.full(w.kernel, 1, x.ndim), w.full(w.step, 1, x.ndim)
+    inexact = jnp.issubdtype(x.dtype, jnp.inexact)
+    if inexact and w.kernel == w.step and not w.ceil and not any(map(any, w.pad)):
+        return _tiled_max(_tiles(x, w))
+    size, step, least = w.full(w.kernel, 1, x.ndim), w.full(w.step, 1, x.ndim), lowest(x.dtype)
     # JAX knows the maximum by its neutral element, which is -inf for floats.
-    least = lowest(x.dtype)
-    start = np.array(-np.inf, x.dtype) if jnp.issubdtype(x.dtype, jnp.inexact) else least
+    start = np.array(-np.inf, x.dtype) if inexact else least
     out = jax.lax.reduce_window(x, start, jax.lax.max, size, step, w.extended(x.ndim))
     return jnp.maximum(out, least) if w.ceil else out
 
 
-@functools.partial(jax.custom_jvp, nondiff_argnums=(1,))
-def _with_gradient(x: Any, w: Windows) -> Any:
-    return _forward(x, w)
+def _tiles(x: Any, w: Windows) -> Any:
+    """x with each spatial axis in two, windows and elements, and the axes of elements last."""
+    n, at = len(w.kernel), w.at
+    whole = w.full([c * k for c, k in zip(w.number, w.kernel, strict=True)], None, x.ndim)
+    x = x[tuple([slice(a) for a in whole])]
+    pairs = [a for c, k in zip(w.number, w.kernel, strict=True) for a in (c, k)]
+    x = x.reshape(*x.shape[:at], *pairs, *x.shape[at + n :])
+    return jnp.moveaxis(x, range(at + 1, at + 2 * n, 2), range(-n, 0)).reshape(*_kept(x.shape, at, n), -1)
 
 
-@_with_gradient.defjvp
-def _jvp(w: Windows, primals: Any, tangents: Any) -> Any:
-    # Linear in the tangent, so that JAX derives the backward pass, and derivatives of any order.
+def _kept(shape: Any, at: int, n: int) -> list[Any]:
+    return [a for i, a in enumerate(shape) if i not in range(at + 1, at + 2 * n, 2)]
+
+
+@jax.custom_jvp
+def _tiled_max(x: Any) -> Any:
+    """Maximum along the last axis. Several times as fast as XLA's select and scatter on CPUs."""
+    return jnp.max(x, axis=-1)
+
+
+@_tiled_max.defjvp
+def _jvp(primals: Any, tangents: Any) -> Any:
     (x,), (t,) = primals, tangents
-    y = _with_gradient(x, w)
-    x, t = (_padded(a, w, fill) for a, fill in ((x, lowest(x.dtype)), (t, jnp.zeros((), x.dtype))))
-    taken, out = jnp.zeros(y.shape, bool), jnp.zeros_like(y)
-    for offset in itertools.product(*map(range, w.kernel)):
-        here = (_places(x, w, offset) == y) & ~taken
-        taken = taken | here
-        out = jnp.where(here, _places(t, w, offset), out)
-    return y, out
-
-
-def _padded(x: Any, w: Windows, fill: Any) -> Any:
-    return jax.lax.pad(x, fill, [(*p, 0) for p in w.extended(x.ndim)])
-
-
-def _places(x: Any, w: Windows, offset: tuple[int, ...]) -> Any:
-    """The element at `offset` of each window."""
-    stop = [o + (c - 1) * s + 1 for o, c, s in zip(offset, w.count, w.step, strict=True)]
-    limits = [*x.shape]
-    limits[w.at : w.at + len(stop)] = stop
-    return jax.lax.slice(x, w.full(offset, 0, x.ndim), limits, w.full(w.step, 1, x.ndim))
+    y = _tiled_max(x)
+    at = jnp.arange(x.shape[-1], dtype=jnp.int32)
+    first = jnp.min(jnp.where(x == y[..., None], at, x.shape[-1]), axis=-1, keepdims=True)
+    return y, jnp.sum(jnp.where(at == first, t, 0), axis=-1)

@@ -21,7 +21,9 @@ def _wide(x: Any) -> Any:
 
 def _channel(x: Any, data_format: str) -> int:
     if data_format not in ("NC", "NCL", "NLC", "NCHW", "NHWC", "NCDHW", "NDHWC"):
-        raise ValueError(f"data_format is {data_format!r}; expected 'NC', 'NCL', 'NLC', 'NCHW', 'NHWC', 'NCDHW' or 'NDHWC'")
+        raise ValueError(
+            f"data_format is {data_format!r}; expected 'NC', 'NCL', 'NLC', 'NCHW', 'NHWC', 'NCDHW' or 'NDHWC'"
+        )
     return x.ndim - 1 if data_format[-1] == "C" and x.ndim > 2 else 1
 
 
@@ -41,8 +43,18 @@ def _affine(x: Any, weight: Any, bias: Any) -> Any:
 
 
 @op(name="batch_norm")
-def _batch_norm(x: Any, mean: Any, variance: Any, weight: Any = None, bias: Any = None, /, *, training: bool,
-                epsilon: float, data_format: str) -> Any:  # fmt: skip
+def _batch_norm(
+    x: Any,
+    mean: Any,
+    variance: Any,
+    weight: Any = None,
+    bias: Any = None,
+    /,
+    *,
+    training: bool,
+    epsilon: float,
+    data_format: str,
+) -> Any:
     """Normalized x, and the mean and variance that it was normalized with."""
     channel, wide = _channel(x, data_format), _wide(x)
     if training:
@@ -96,7 +108,9 @@ def batch_norm(
     """
     batch = training if use_global_stats is None else not use_global_stats
     op_fn: Any = _batch_norm
-    out, mean, var = op_fn(x, running_mean, running_var, weight, bias, training=batch, epsilon=epsilon, data_format=data_format)
+    out, mean, var = op_fn(
+        x, running_mean, running_var, weight, bias, training=batch, epsilon=epsilon, data_format=data_format
+    )
     if batch and training:
         _update(running_mean, mean, momentum)
         _update(running_var, var, momentum)
@@ -138,7 +152,9 @@ def instance_norm(
 
 
 @op(name="group_norm")
-def _group_norm(x: Any, weight: Any = None, bias: Any = None, /, *, groups: int, epsilon: float, data_format: str) -> Any:
+def _group_norm(
+    x: Any, weight: Any = None, bias: Any = None, /, *, groups: int, epsilon: float, data_format: str
+) -> Any:
     channel = _channel(x, data_format)
     c = x.shape[channel]
     if c % groups:
@@ -177,7 +193,9 @@ def _tail(function: str, x: Any, normalized_shape: Any) -> int:
     """How many axes normalized_shape names; it must be the end of the shape of x."""
     shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
     if list(x.shape[-len(shape) :]) != shape:
-        raise ValueError(f"{function}: normalized_shape is {shape}, but the last dimensions of x are {x.shape[-len(shape) :]}")
+        raise ValueError(
+            f"{function}: normalized_shape is {shape}, but the last dimensions of x are {x.shape[-len(shape) :]}"
+        )
     return len(shape)
 
 
@@ -188,7 +206,9 @@ def _layer_norm(x: Any, weight: Any = None, bias: Any = None, /, *, n_axes: int,
     return _affine(out, *[None if v is None else v.reshape(shape) for v in (weight, bias)]).astype(x.dtype)
 
 
-def layer_norm(x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, epsilon: float = 1e-5, name: Any = None) -> Any:
+def layer_norm(
+    x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, epsilon: float = 1e-5, name: Any = None
+) -> Any:
     """Normalize over the last dimensions, which have normalized_shape.
 
     Raises:
@@ -219,8 +239,8 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float =
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.nn.functional.rms_norm(paddle.to_tensor([[1.0, 7.0]]), 2).round(2).tolist()
-        [[0.2..., 1.39...]]
+        >>> (paddle.nn.functional.rms_norm(paddle.to_tensor([[1.0, 7.0]]), 2) * 10).round().tolist()
+        [[2.0, 14.0]]
     """
     op_fn: Any = _rms_norm
     return op_fn(input, weight, n_axes=_tail("rms_norm", input, normalized_shape), epsilon=eps)
@@ -232,8 +252,8 @@ def normalize(x: Any, /, p: float = 2, axis: int = 1, epsilon: float = 1e-12) ->
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.nn.functional.normalize(paddle.to_tensor([[3.0, 4.0]])).round(2).tolist()
-        [[0.6..., 0.8...]]
+        >>> (paddle.nn.functional.normalize(paddle.to_tensor([[3.0, 4.0]])) * 10).round().tolist()
+        [[6.0, 8.0]]
     """
     axis = axis if x.ndim > 1 else 0
     if p == 2:  # the gradient of this form is 0 at 0, and not NaN
@@ -247,8 +267,9 @@ def normalize(x: Any, /, p: float = 2, axis: int = 1, epsilon: float = 1e-12) ->
 
 
 @op
-def local_response_norm(x: Any, /, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0,
-                        data_format: str = "NCHW") -> Any:  # fmt: skip
+def local_response_norm(
+    x: Any, /, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0, data_format: str = "NCHW"
+) -> Any:
     """x over (k + alpha * mean of the squares of `size` neighbouring channels) ** beta.
 
     Source: Krizhevsky et al., ImageNet Classification with Deep Convolutional Neural Networks, 2012.

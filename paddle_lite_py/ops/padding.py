@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from typing import Any
 
 import jax
@@ -27,7 +26,7 @@ def pad(
     pad: Any,
     mode: str = "constant",
     value: float = 0.0,
-    data_format: str = "NCHW",
+    data_format: str | None = None,
     pad_from_left_axis: bool = True,
     name: Any = None,
 ) -> Any:
@@ -40,19 +39,25 @@ def pad(
 
     Raises:
         ValueError: if mode is none of these, or pad has another length.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.pad(paddle.ones([1, 1, 2]), [1, 0], data_format="NCL").tolist()
+        [[[0.0, 1.0, 1.0]]]
     """
     if mode not in _MODES:
         raise ValueError(f"pad: mode is {mode!r}; expected one of {', '.join(_MODES)}")
     spatial = x.ndim - 2
     given = [pad] * (2 * spatial) if isinstance(pad, int) else [int(p) for p in pad]
-    pairs = list(itertools.batched(given, 2)) if hasattr(itertools, "batched") else list(zip(given[::2], given[1::2]))
+    pairs = list(zip(given[::2], given[1::2], strict=True))
     if len(given) == 2 * x.ndim and (mode == "constant" or x.ndim != spatial):
         widths = pairs if pad_from_left_axis else pairs[::-1]
     elif len(given) == 2 * spatial:
-        last = data_format.startswith("NC")
+        last = (data_format or "NC").startswith("NC")
         widths = [(0, 0), (0, 0), *pairs[::-1]] if last else [(0, 0), *pairs[::-1], (0, 0)]
     else:
-        raise ValueError(f"pad: pad has {len(given)} numbers; expected {2 * x.ndim} (all axes) or {2 * spatial} (spatial axes)")
+        expected = f"{2 * x.ndim} (all axes) or {2 * spatial} (spatial axes)"
+        raise ValueError(f"pad: pad has {len(given)} numbers; expected {expected}")
     one: Any = _pad
     return one(x, tuple(widths), mode, value)
 
@@ -145,6 +150,12 @@ def interpolate(
 
     Raises:
         ValueError: if mode does not fit the number of dimensions, or not exactly one of size and scale_factor is given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([[[[1.0, 2.0]]]])
+        >>> paddle.nn.functional.interpolate(x, scale_factor=[1, 2]).tolist()
+        [[[[1.0, 1.0, 2.0, 2.0]]]]
     """
     mode = mode.lower()
     if mode not in _RANKS or x.ndim not in _RANKS[mode]:
@@ -154,17 +165,19 @@ def interpolate(
     spatial = x.ndim - 2
     first = 1 if (data_format or "NC").endswith("C") and data_format else 2
     if size is not None:
-        sizes, scale = [int(n) for n in (size if isinstance(size, list | tuple) else _whole(size, spatial))], None
+        sizes, scale = [int(n) for n in _whole(size, spatial)], None
     else:
-        scale = [float(s) for s in (scale_factor if isinstance(scale_factor, list | tuple) else [scale_factor] * spatial)]
+        scale = [float(s) for s in _whole(scale_factor, spatial)]
         sizes = [int(n * s) for n, s in zip(x.shape[first : first + spatial], scale, strict=True)]
     one: Any = _interpolate
-    return one(x, tuple(sizes), scale and tuple(scale), mode, align_corners, align_mode == 0 and not align_corners, first)
+    return one(
+        x, tuple(sizes), scale and tuple(scale), mode, align_corners, align_mode == 0 and not align_corners, first
+    )
 
 
 def _whole(size: Any, spatial: int) -> list[Any]:
     found = size.tolist() if hasattr(size, "tolist") else size
-    return found if isinstance(found, list) else [found] * spatial
+    return list(found) if isinstance(found, list | tuple) else [found] * spatial
 
 
 upsample = interpolate
@@ -172,7 +185,15 @@ upsample = interpolate
 
 @op
 def pixel_shuffle(x: Any, /, upscale_factor: int, data_format: str = "NCHW") -> Any:
-    """Spread channels over space: [n, c * r * r, h, w] becomes [n, c, h * r, w * r]."""
+    """Spread channels over space: [n, c * r * r, h, w] becomes [n, c, h * r, w * r].
+
+    Source: Shi et al., Real-Time Single Image and Video Super-Resolution, 2016.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.pixel_shuffle(paddle.arange(4.0).reshape([1, 4, 1, 1]), 2).tolist()
+        [[[[0.0, 1.0], [2.0, 3.0]]]]
+    """
     r, last = upscale_factor, data_format == "NHWC"
     x = jnp.moveaxis(x, -1, 1) if last else x
     n, c, h, w = x.shape

@@ -31,7 +31,7 @@ def _max_index(x: Any, /, n: int, kernel: Any, stride: Any, padding: Any, ceil: 
     return largest(*gathered(x, *indices(windows(x, n, kernel, stride, padding, ceil, True)), lowest(x.dtype)), first)
 
 
-def largest(elements: Any, flat: Any, first: bool = True) -> tuple[Any, Any]:
+def largest(elements: Any, flat: Any, first: bool = True) -> tuple[Any, ...]:
     """The largest of each window's elements, and its flat index (int32)."""
     best = jnp.argmax(elements, axis=-1)[..., None]
     flat = jnp.broadcast_to(jnp.asarray(flat, jnp.int32), elements.shape)
@@ -44,8 +44,15 @@ def _max_pool(n: int, x: Any, kernel: Any, stride: Any, padding: Any, mask: bool
     return fn(x, n, kernel, stride, padding, ceil, channels_first(data_format, n))
 
 
-def max_pool1d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
-               ceil_mode: bool = False, name: Any = None) -> Any:  # fmt: skip
+def max_pool1d(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    return_mask: bool = False,
+    ceil_mode: bool = False,
+    name: Any = None,
+) -> Any:
     """Largest element of each window of a sequence [n, c, length]; see max_pool2d().
 
     Examples:
@@ -56,8 +63,16 @@ def max_pool1d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, r
     return _max_pool(1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL")
 
 
-def max_pool2d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
-               ceil_mode: bool = False, data_format: str = "NCHW", name: Any = None) -> Any:  # fmt: skip
+def max_pool2d(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    return_mask: bool = False,
+    ceil_mode: bool = False,
+    data_format: str = "NCHW",
+    name: Any = None,
+) -> Any:
     """Largest element of each window of an image.
 
     Arguments:
@@ -78,8 +93,16 @@ def max_pool2d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, r
     return _max_pool(2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
-def max_pool3d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
-               ceil_mode: bool = False, data_format: str = "NCDHW", name: Any = None) -> Any:  # fmt: skip
+def max_pool3d(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    return_mask: bool = False,
+    ceil_mode: bool = False,
+    data_format: str = "NCDHW",
+    name: Any = None,
+) -> Any:
     """Largest element of each window of a volume; see max_pool2d().
 
     Examples:
@@ -91,8 +114,9 @@ def max_pool3d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, r
 
 
 @op(name="avg_pool")
-def _avg(x: Any, /, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, exclusive: bool, divisor: Any,
-         first: bool) -> Any:  # fmt: skip
+def _avg(
+    x: Any, /, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, exclusive: bool, divisor: Any, first: bool
+) -> Any:
     w = windows(x, n, kernel, stride, padding, ceil, first)
     area = math.prod(w.kernel)
     plain = not ceil and (not exclusive or not any(map(sum, w.pad)))
@@ -114,14 +138,22 @@ def _along(v: Any, axis: int, ndim: int) -> Any:
     return v.reshape([-1 if a == axis else 1 for a in range(ndim)])
 
 
-def _avg_pool(n: int, x: Any, kernel: Any, stride: Any, padding: Any, ceil: bool, exclusive: bool, divisor: Any,
-              data_format: str) -> Any:  # fmt: skip
+def _avg_pool(
+    n: int, x: Any, kernel: Any, stride: Any, padding: Any, ceil: bool, exclusive: bool, divisor: Any, data_format: str
+) -> Any:
     fn: Any = _avg
     return fn(x, n, kernel, stride, padding, ceil, exclusive, divisor, channels_first(data_format, n))
 
 
-def avg_pool1d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, exclusive: bool = True,
-               ceil_mode: bool = False, name: Any = None) -> Any:  # fmt: skip
+def avg_pool1d(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    exclusive: bool = True,
+    ceil_mode: bool = False,
+    name: Any = None,
+) -> Any:
     """Mean of each window of a sequence [n, c, length]; see avg_pool2d().
 
     Examples:
@@ -132,8 +164,17 @@ def avg_pool1d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, e
     return _avg_pool(1, x, kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL")
 
 
-def avg_pool2d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-               exclusive: bool = True, divisor_override: Any = None, data_format: str = "NCHW", name: Any = None) -> Any:  # fmt: skip
+def avg_pool2d(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    exclusive: bool = True,
+    divisor_override: Any = None,
+    data_format: str = "NCHW",
+    name: Any = None,
+) -> Any:
     """Mean of each window of an image.
 
     Arguments:
@@ -149,8 +190,17 @@ def avg_pool2d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, c
     return _avg_pool(2, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format)
 
 
-def avg_pool3d(x: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-               exclusive: bool = True, divisor_override: Any = None, data_format: str = "NCDHW", name: Any = None) -> Any:  # fmt: skip
+def avg_pool3d(
+    x: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    exclusive: bool = True,
+    divisor_override: Any = None,
+    data_format: str = "NCDHW",
+    name: Any = None,
+) -> Any:
     """Mean of each window of a volume; see avg_pool2d().
 
     Examples:
@@ -169,8 +219,16 @@ def _lp(x: Any, /, n: int, p: float, kernel: Any, stride: Any, padding: Any, cei
     return window_sum(jnp.abs(x) ** p, w) ** (1 / p)
 
 
-def lp_pool1d(x: Any, norm_type: float, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-              data_format: str = "NCL", name: Any = None) -> Any:  # fmt: skip
+def lp_pool1d(
+    x: Any,
+    norm_type: float,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    data_format: str = "NCL",
+    name: Any = None,
+) -> Any:
     """Norm of each window of a sequence; see lp_pool2d().
 
     Examples:
@@ -182,8 +240,16 @@ def lp_pool1d(x: Any, norm_type: float, kernel_size: Any, stride: Any = None, pa
     return fn(x, 1, norm_type, kernel_size, stride, padding, ceil_mode, channels_first(data_format, 1))
 
 
-def lp_pool2d(x: Any, norm_type: float, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
-              data_format: str = "NCHW", name: Any = None) -> Any:  # fmt: skip
+def lp_pool2d(
+    x: Any,
+    norm_type: float,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    ceil_mode: bool = False,
+    data_format: str = "NCHW",
+    name: Any = None,
+) -> Any:
     """Norm of each window of an image: (sum of |x| ** norm_type) ** (1 / norm_type).
 
     Examples:
@@ -215,8 +281,16 @@ def _max_unpool(n: int, x: Any, where: Any, kernel: Any, stride: Any, padding: A
     return fn(x, where, tuple([int(a) for a in size][-n:]))
 
 
-def max_unpool1d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, data_format: str = "NCL",
-                 output_size: Any = None, name: Any = None) -> Any:  # fmt: skip
+def max_unpool1d(
+    x: Any,
+    indices: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    data_format: str = "NCL",
+    output_size: Any = None,
+    name: Any = None,
+) -> Any:
     """Put each element where max_pool1d() found it, zeros elsewhere; see max_unpool2d().
 
     Examples:
@@ -228,8 +302,16 @@ def max_unpool1d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, pad
     return _max_unpool(1, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
-def max_unpool2d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, data_format: str = "NCHW",
-                 output_size: Any = None, name: Any = None) -> Any:  # fmt: skip
+def max_unpool2d(
+    x: Any,
+    indices: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    data_format: str = "NCHW",
+    output_size: Any = None,
+    name: Any = None,
+) -> Any:
     """Put each element where max_pool2d() found it, zeros elsewhere.
 
     Arguments:
@@ -245,8 +327,16 @@ def max_unpool2d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, pad
     return _max_unpool(2, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
-def max_unpool3d(x: Any, indices: Any, kernel_size: Any, stride: Any = None, padding: Any = 0, data_format: str = "NCDHW",
-                 output_size: Any = None, name: Any = None) -> Any:  # fmt: skip
+def max_unpool3d(
+    x: Any,
+    indices: Any,
+    kernel_size: Any,
+    stride: Any = None,
+    padding: Any = 0,
+    data_format: str = "NCDHW",
+    output_size: Any = None,
+    name: Any = None,
+) -> Any:
     """Put each element where max_pool3d() found it, zeros elsewhere; see max_unpool2d().
 
     Examples:

@@ -39,7 +39,7 @@ def lstm_layer(x: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b
 @op(amp="white", loops=True)
 def gru_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, lengths: Any = None, /,
               reverse: bool = False) -> Any:  # fmt: skip
-    """A GRU over x [time, batch, input]; gates in the order reset, update, candidate. Returns outputs and the last h."""
+    """A GRU over x [time, batch, input]; gates in the order reset, update, candidate. Returns outputs, last h."""
     xi = _project(x, w_ih, b_ih, None)
     return _scan(_gru_step(w_hh.T, b_hh), xi, (h,), lengths, reverse)
 

@@ -16,11 +16,20 @@ from .padding import pad as pad_axes
 from .windows import Windows
 
 __all__ = [
-    *("affine_grid", "channel_shuffle", "fold", "grid_sample", "pixel_unshuffle", "temporal_shift", "unfold", "zeropad2d"),
+    *(
+        "affine_grid",
+        "channel_shuffle",
+        "fold",
+        "grid_sample",
+        "pixel_unshuffle",
+        "temporal_shift",
+        "unfold",
+        "zeropad2d",
+    ),
 ]
 
 
-def _patches(space: Any, kernel: Any, stride: Any, pads: Any, dilation: Any) -> tuple[Windows, tuple[int, int]]:
+def _patches(space: Any, kernel: Any, stride: Any, pads: Any, dilation: Any) -> tuple[Windows, Any]:
     """The windows of unfold and fold, whose elements lie `dilation` apart."""
     k, s, d = (tuple_of(v, 2, n) for v, n in ((kernel, "kernel_sizes"), (stride, "strides"), (dilation, "dilations")))
     # Four numbers are [top, left, bottom, right].
@@ -52,12 +61,14 @@ def unfold(x: Any, /, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, di
 
 
 def _at(x: Any, w: Windows, offset: tuple[int, int]) -> Any:
-    (i, j), (h, v), (a, b) = offset, w.count, w.step
+    (i, j), (h, v), (a, b) = offset, w.number, w.step
     return x[:, :, i : i + (h - 1) * a + 1 : a, j : j + (v - 1) * b + 1 : b]
 
 
 @op(name="col2im")
-def fold(x: Any, /, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1) -> Any:
+def fold(
+    x: Any, /, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1
+) -> Any:
     """Images from their patches [n, c * height * width of a patch, patches]; where patches overlap they are added up.
 
     Arguments:
@@ -74,13 +85,15 @@ def fold(x: Any, /, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, padd
     size = tuple_of(output_sizes, 2, "output_sizes")
     w, d = _patches(size, kernel_sizes, strides, paddings, dilations)
     area = math.prod(w.kernel)
-    if x.shape[1] % area or x.shape[2] != math.prod(w.count):
-        raise ValueError(f"x is {list(x.shape)}; expected [n, c * {area}, {math.prod(w.count)}] for images of {list(size)}")
-    x = x.reshape(x.shape[0], x.shape[1] // area, *w.kernel, *w.count)
+    if x.shape[1] % area or x.shape[2] != math.prod(w.number):
+        raise ValueError(
+            f"x is {list(x.shape)}; expected [n, c * {area}, {math.prod(w.number)}] for images of {list(size)}"
+        )
+    x = x.reshape(x.shape[0], x.shape[1] // area, *w.kernel, *w.number)
     (top, bottom), (left, right) = w.pad
     out = jnp.zeros((*x.shape[:2], size[0] + top + bottom, size[1] + left + right), x.dtype)
     for i, j in itertools.product(*map(range, w.kernel)):
-        (h, v), (a, b) = w.count, w.step
+        (h, v), (a, b) = w.number, w.step
         rows, columns = slice(i * d[0], i * d[0] + (h - 1) * a + 1, a), slice(j * d[1], j * d[1] + (v - 1) * b + 1, b)
         out = out.at[:, :, rows, columns].add(x[:, :, i, j])
     return out[:, :, top : top + size[0], left : left + size[1]]
@@ -243,7 +256,7 @@ def grid_sample(
     align_corners: bool = True,
     name: Any = None,
 ) -> Any:
-    """Read images (or volumes) at the points of a grid [n, h, w, 2] (or [n, d, h, w, 3]) of coordinates from -1 to 1.
+    """Read images at the points of a grid [n, h, w, 2] (volumes: [n, d, h, w, 3]) of coordinates from -1 to 1.
 
     Arguments:
         mode: "bilinear" or "nearest".

@@ -18,13 +18,13 @@ class Windows(NamedTuple):
     step: tuple[int, ...]
     pad: tuple[tuple[int, int], ...]  # ceil_mode's additional elements not among them
     space: tuple[int, ...]
-    count: tuple[int, ...]
+    number: tuple[int, ...]
     at: int
     ceil: bool
 
     def starts(self, i: int) -> Any:
         """Where the windows of a spatial axis begin."""
-        return jnp.arange(self.count[i]) * self.step[i] - self.pad[i][0]
+        return jnp.arange(self.number[i]) * self.step[i] - self.pad[i][0]
 
     def full(self, values: Any, other: Any, ndim: int) -> tuple[Any, ...]:
         """The values at the spatial axes, `other` at the rest."""
@@ -38,7 +38,7 @@ class Windows(NamedTuple):
             return self.full(self.pad, (0, 0), ndim)
         after = [
             (c - 1) * s + k - n - p[0]
-            for c, s, k, n, p in zip(self.count, self.step, self.kernel, self.space, self.pad, strict=True)
+            for c, s, k, n, p in zip(self.number, self.step, self.kernel, self.space, self.pad, strict=True)
         ]
         return self.full([(p[0], a) for p, a in zip(self.pad, after, strict=True)], (0, 0), ndim)
 
@@ -68,7 +68,7 @@ def indices(w: Windows) -> tuple[list[np.ndarray], list[np.ndarray]]:
     """For each axis the indices [windows, elements] and which of them lie inside."""
     inside, found = [], []
     for i, n in enumerate(w.space):
-        at = np.arange(w.count[i])[:, None] * w.step[i] - w.pad[i][0] + np.arange(w.kernel[i])
+        at = np.arange(w.number[i])[:, None] * w.step[i] - w.pad[i][0] + np.arange(w.kernel[i])
         found.append(np.clip(at, 0, n - 1))
         inside.append((at >= 0) & (at < n))
     return found, inside

@@ -4,21 +4,23 @@ from typing import TYPE_CHECKING, Any
 
 from ...ops.activation import *  # noqa: F403
 from ...ops.adaptive_pooling import *  # noqa: F403
-from ...ops.attention import *  # noqa: F403
+from ...ops.attention import flash_attn_qkvpacked, scaled_dot_product_attention  # noqa: F401
 from ...ops.class_losses import *  # noqa: F403
 from ...ops.common import *  # noqa: F403
 from ...ops.convolution import *  # noqa: F403
 from ...ops.ctc import *  # noqa: F403
 from ...ops.distance_losses import *  # noqa: F403
 from ...ops.dropout import *  # noqa: F403
+from ...ops.inplace import tanh_  # noqa: F401
 from ...ops.losses import *  # noqa: F403
 from ...ops.normalization import *  # noqa: F403
 from ...ops.padding import *  # noqa: F403
 from ...ops.pooling import *  # noqa: F403
 from ...ops.recurrent import *  # noqa: F403
 from ...ops.softmax import *  # noqa: F403
-from ...ops.unary import sigmoid, tanh
+from ...ops.unary import sigmoid, tanh  # noqa: F401
 from ...ops.vision_ops import *  # noqa: F403
+from . import flash_attention  # noqa: F401
 
 if TYPE_CHECKING:
     # The names come from the `__all__` of the op modules, which type checkers do not follow.
