@@ -12,10 +12,10 @@ from .arrays import as_array
 from .bound import BoundOp
 from .interpreter import _State, state
 from .random import default_generator
-from .tape import Node, Output
+from .tape import Node, Output, next_number
 from .tensor import Tensor, wrap
 
-_new = Tensor.__new__
+_new: Any = object.__new__
 
 
 class Eager:
@@ -23,25 +23,33 @@ class Eager:
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""
-        if len(args) == 2:  # most calls: unrolled, because each Python step here shows in the time of an op
+        # Most calls have one or two tensors: unrolled, because each Python step here shows in the time of an op.
+        n = len(args)
+        if n == 2:
             x, y = args
             if isinstance(x, Tensor) and isinstance(y, Tensor):
-                dx, dy = x._data, y._data
+                data = x._data, y._data
                 try:
-                    out = bound.jitted(dx, dy)
+                    out = bound.jitted(*data)
                 except Exception as e:
                     raise failure(bound, args, e) from None
                 if (x.stop_gradient and y.stop_gradient) or not state.grad_enabled:
-                    if out.__class__ is tuple:
-                        return tuple(map(wrap, out))
-                    t = _new(Tensor)
-                    t._data = out
-                    return t
+                    return _wrapped(out)
                 sources = (
                     None if x.stop_gradient else x._source or x,
                     None if y.stop_gradient else y._source or y,
                 )
-                return record(bound, (dx, dy), sources, out)
+                return record(bound, data, sources, out)
+        elif n == 1:
+            (x,) = args
+            if isinstance(x, Tensor):
+                try:
+                    out = bound.jitted(x._data)
+                except Exception as e:
+                    raise failure(bound, args, e) from None
+                if x.stop_gradient or not state.grad_enabled:
+                    return _wrapped(out)
+                return record(bound, (x._data,), (x._source or x,), out)
         return self._run(bound, args)
 
     def _run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
@@ -130,32 +138,52 @@ class Eager:
         return array.item() if array.size == 1 else array.tolist()
 
 
+def _wrapped(out: Any) -> Any:
+    """Results that no gradient flows from."""
+    if out.__class__ is tuple:
+        return tuple(map(wrap, out))
+    t = _new(Tensor)
+    t._data = out
+    return t
+
+
 def record(bound: BoundOp, data: tuple[Any, ...], sources: tuple[Any, ...], out: Any) -> Any:
     """Wrap the outputs and put the call on the tape."""
     flows = bound.differentiable
     if flows is None:
         flows = bound.differentiable = _flows(out)
-    if out.__class__ is not tuple:
-        t = _new(Tensor)
-        t._data = out
-        if flows and flows[0]:
-            t.stop_gradient = False
-            t._source = Node(bound, data, sources)
-        return t
+    if out.__class__ is tuple:
+        return _record_all(bound, data, sources, out)
+    t = _new(Tensor)
+    t._data = out
+    if flows is ONE:
+        t.stop_gradient = False
+        # Node.__init__, inlined.
+        t._source = node = _new(Node)
+        node.bound, node.data, node.sources, node.number = bound, data, sources, next_number()
+    return t
+
+
+def _record_all(bound: BoundOp, data: tuple[Any, ...], sources: tuple[Any, ...], outs: Any) -> Any:
     node = Node(bound, data, sources)
-    outs = []
-    for i, o in enumerate(out):
+    made = []
+    for i, o in enumerate(outs):
         t = wrap(o)
-        if flows and flows[i]:
+        if bound.differentiable and bound.differentiable[i]:
             t.stop_gradient = False
             t._source = Output(node, i)
-        outs.append(t)
-    return tuple(outs)
+        made.append(t)
+    return tuple(made)
+
+
+# One differentiable output: the common value of BoundOp.differentiable, told by identity.
+ONE = (True,)
 
 
 def _flows(out: Any) -> tuple[bool, ...]:
     outs = out if out.__class__ is tuple else (out,)
-    return tuple([bool(jax.numpy.issubdtype(o.dtype, jax.numpy.inexact)) for o in outs])
+    found = tuple([bool(jax.numpy.issubdtype(o.dtype, jax.numpy.inexact)) for o in outs])
+    return ONE if found == ONE else found
 
 
 def _payload(arg: Any) -> Any:

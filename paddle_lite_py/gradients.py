@@ -22,7 +22,9 @@ def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bo
         found = tape.backward_plain(tensors[0]._source, retain_graph)
         if found is not None:
             for leaf, array in found:
-                if array is not None:
+                if array is not None and leaf._hooks is None and leaf._grad.__class__ is not Tensor:
+                    leaf._grad = wrap(array)  # the first gradient: nothing to add, nobody to tell
+                elif array is not None:
                     leaf._accumulate(wrap(array))
             return
     sweep = tape.Sweep({})

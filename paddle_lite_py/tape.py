@@ -25,7 +25,7 @@ HOT = 2
 MAX_TRACES = 8
 
 
-_next = itertools.count().__next__
+next_number = itertools.count().__next__
 _number = operator.attrgetter("number")
 
 
@@ -39,7 +39,7 @@ class Node:
         self.bound = bound
         self.data = data
         self.sources = sources
-        self.number = _next()  # later nodes have higher ones
+        self.number = next_number()  # later nodes have higher ones
 
 
 class Output(NamedTuple):
@@ -271,42 +271,16 @@ def backward_plain(root: Node, retain_graph: bool) -> list[tuple[Any, Array]] | 
 
     It does in one pass what Sweep and Segment do in general, because it runs in every training step.
     """
-    nodes, seen = [root], {root}
-    for node in nodes:  # grows as it goes
-        if node.hooks is not None or not node.bound.compiled:
-            return None
-        for s in node.sources:
-            if s is not None:
-                s = s if s.__class__ is Node else s.node if s.__class__ is Output else None
-                if s is not None and s not in seen:
-                    seen.add(s)
-                    nodes.append(s)
-    nodes.sort(key=_number, reverse=True)
-    position = {n: i for i, n in enumerate(nodes)}
-    slots: list[Any] = []
-    slot_of: dict[int, int] = {}
-    key: list[Any] = []
-    data: list[Any] = []
-    for node in nodes:
-        if node.data is None:
-            _data(node)
-        data += node.data or ()
-        key.append(node.bound)
-        for s in node.sources:
-            if s is None:
-                key.append(-1)
-            elif s.__class__ is Node:
-                key.append(position[s] * FAN)
-            elif s.__class__ is Output:
-                key.append(position[s.node] * FAN + s.index)
-            else:
-                slot = slot_of.get(id(s))
-                if slot is None:
-                    slot = slot_of[id(s)] = len(slots)
-                    slots.append(s)
-                key.append(-2 - slot)
-    flat_key = tuple(key)
-    form = _form(flat_key, lambda: _structure(flat_key))
+    nodes = [root]
+    found = _described(nodes)
+    if found is None:  # a node was met before all that read it: once more, in the order in which they were made
+        nodes.sort(key=_number, reverse=True)
+        found = _described(nodes)
+    assert found is not None
+    key, data, slots, plain = found
+    if not plain:
+        return None
+    form = _forms.get(key) or _form(key, lambda: _structure(key))
     if form.is_hot(data):
         grads = form.call_flat(*data)
     else:
@@ -315,6 +289,61 @@ def backward_plain(root: Node, retain_graph: bool) -> list[tuple[Any, Array]] | 
         for node in nodes:
             node.data = None
     return list(zip(slots, grads, strict=True))
+
+
+def _described(nodes: list[Node]) -> tuple[tuple[Any, ...], list[Any], list[Any], bool] | None:
+    """Key, arrays and slots of a graph, and whether it has no Python boundary.
+
+    `nodes` holds the roots and is filled with all nodes, or holds all of them already. None if a node came too early.
+    """
+    position = {n: i for i, n in enumerate(nodes)} if len(nodes) > 1 else {nodes[0]: 0}
+    last = nodes[0].number + 1
+    slots: list[Any] = []
+    slot_of: dict[int, int] = {}
+    key: list[Any] = []
+    data: list[Any] = []
+    plain = True
+    for node in nodes:  # grows as it goes
+        if node.number >= last:
+            _complete(nodes, position)
+            return None
+        last = node.number
+        bound = node.bound
+        if node.data is None:
+            _data(node)
+        if node.hooks is not None or not bound.compiled:
+            plain = False
+        data += node.data or ()
+        key.append(bound)
+        for s in node.sources:
+            if s is None:
+                key.append(-1)
+                continue
+            if s.__class__ is Node:
+                made, index = s, 0
+            elif s.__class__ is Output:
+                made, index = s
+            else:
+                slot = slot_of.get(id(s))
+                if slot is None:
+                    slot = slot_of[id(s)] = len(slots)
+                    slots.append(s)
+                key.append(-2 - slot)
+                continue
+            at = position.get(made)
+            if at is None:
+                at = position[made] = len(nodes)
+                nodes.append(made)
+            key.append(at * FAN + index)
+    return tuple(key), data, slots, plain
+
+
+def _complete(nodes: list[Node], seen: dict[Node, int]) -> None:
+    for node in nodes:  # grows as it goes
+        for p in parents(node):
+            if p not in seen:
+                seen[p] = 0
+                nodes.append(p)
 
 
 def _structure(key: tuple[Any, ...]) -> Structure:

@@ -21,8 +21,9 @@ def print_(tensors: list[Any], /, texts: Any, sep: str = " ", end: str = "\n") -
 
     def show(*arrays: Any) -> None:
         it = iter(arrays)
-        sys.stdout.write(sep.join(t if isinstance(t, str) else as_text(np.asarray(next(it)), place, t) for t in texts) + end)
+        sys.stdout.write(
+            sep.join(t if isinstance(t, str) else as_text(np.asarray(next(it)), place, t) for t in texts) + end
+        )
 
     jax.debug.callback(show, *tensors, ordered=True)
     return ()
-
