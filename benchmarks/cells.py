@@ -57,6 +57,8 @@ class Cell:
         """Each framework chooses its number of threads as it does for its users: some slow down when told."""
         return {
             **os.environ,
+            # Installed packages have their byte code on disk; a checkout must be let to keep its own.
+            "PYTHONDONTWRITEBYTECODE": "",
             "BENCH_MODULE": MODULES.get(self.framework, self.framework),
             "PADDLE_LITE_CACHE_DIR": str(cache),
             "GLOG_minloglevel": "3",

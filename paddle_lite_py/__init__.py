@@ -10,11 +10,14 @@ Examples:
 
 # ruff: noqa: E402, F401, F403  (JAX is configured before anything else; the facade only re-exports)
 
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from . import config
 
 config.configure()
 
-from . import autograd, eager, fft, linalg, ops
+from . import autograd, eager, ops
 from .autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from .dtypes import (
     bfloat16,
@@ -63,11 +66,28 @@ from .tensor import Tensor, install_methods
 
 install_methods()
 
-from . import framework, io, metric, nn, optimizer, regularizer, static
-from .framework import load, save
+from . import nn
 from .nn import create_parameter
 from .param_attr import ParamAttr
 
+if TYPE_CHECKING:
+    from . import fft, framework, io, linalg, metric, optimizer, regularizer, static
+    from .framework import load, save
+
 __version__ = "0.1.0"
 
-import paddle_lite_py.jit as jit
+# Imported when first asked for, so that `import paddle_lite_py` stays close to the cost of `import jax`.
+_SUBPACKAGES = ("fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "regularizer", "static")
+_NAMES = {"save": "framework", "load": "framework"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUBPACKAGES:
+        return importlib.import_module(f"{__name__}.{name}")
+    if name in _NAMES:
+        return getattr(importlib.import_module(f"{__name__}.{_NAMES[name]}"), name)
+    raise AttributeError(f"module 'paddle' has no attribute {name!r} here")
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_SUBPACKAGES, *_NAMES})

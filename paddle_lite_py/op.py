@@ -16,9 +16,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from . import dtypes
+from . import dtypes, public
 from .bound import BoundOp, Layout
-from .errors import PACKAGE_DIR
 from .interpreter import state
 
 REGISTRY: dict[str, Op] = {}
@@ -62,7 +61,6 @@ class Op:
         self.effect = effect  # it acts on the world (prints, checks), so it stays though nothing reads its result
         self.fn = _with_state(fn) if random else fn
         self._bound: dict[Any, BoundOp] = {}
-        self.bare = self.bind(()) if self.simple and not self.attr_params else None
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -193,8 +191,8 @@ def op(
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made
-    public, front = _public(made, aliases or {}, variadic)
-    return _install(public, front, methods, operators, inplace, reshapes)
+    strict, front = public.make(made, aliases or {}, variadic)
+    return _install(strict, front, methods, operators, inplace, reshapes)
 
 
 def composite(
@@ -211,9 +209,9 @@ def composite(
     if fn is None:
         names: dict[str, Any] = {"methods": methods, "operators": operators, "inplace": inplace}
         return functools.partial(composite, **names, aliases=aliases, variadic=variadic, reshapes=reshapes)
-    return _install(
-        fn, _accepting(fn, {"name": "", **(aliases or {})}, variadic), methods, operators, inplace, reshapes
-    )
+    at = None if variadic is None else list(inspect.signature(fn).parameters).index(variadic)
+    front = public.accepting(fn, {"name": "", **(aliases or {})}, at)
+    return _install(fn, front, methods, operators, inplace, reshapes)
 
 
 # (method name, function of self): installed on Tensor by the tensor module.
@@ -231,87 +229,6 @@ def _install(
         INPLACE[inplace] = _inplace(front, inplace, reshapes)
         METHODS.append((inplace, INPLACE[inplace]))
     return front
-
-
-def _accepting(fn: Callable[..., Any], aliases: Mapping[str, str], variadic: str | None) -> Callable[..., Any]:
-    """The function with other keywords for its parameters ("" drops one), and a list that may be spread out."""
-    if not aliases and variadic is None:
-        return fn
-    at = list(inspect.signature(fn).parameters).index(variadic) if variadic else 1 << 30
-
-    @functools.wraps(fn)
-    def accepting(*args: Any, **kwargs: Any) -> Any:
-        if kwargs:
-            kwargs = {n: v for k, v in kwargs.items() if (n := aliases.get(k, k))}
-        if len(args) > at + 1 and _is_spread(args[at:]):
-            args = (*args[:at], args[at:])
-        return fn(*args, **kwargs)
-
-    return accepting
-
-
-def _is_spread(args: tuple[Any, ...]) -> bool:
-    return not any(a is None or isinstance(a, list | tuple | str | type | dtypes.DType | np.dtype) for a in args)
-
-
-def _public(made: Op, aliases: Mapping[str, str], variadic: str | None) -> tuple[Function, Function]:
-    """The user's function, generated so that Python itself binds the arguments: strict, and with other spellings."""
-    params = made.tensor_params + made.attr_params
-    env: dict[str, Any] = {"_state": state, "_op": made, "_bare": made.bare}
-    heads = []
-    for p in params:
-        if p.kind is p.KEYWORD_ONLY and "*" not in heads:
-            heads.append("*")
-        env[f"_d_{p.name}"] = p.default
-        heads.append(p.name if p.default is p.empty else f"{p.name}=_d_{p.name}")
-    tensors = _tuple([p.name for p in made.tensor_params])
-    # A shape mostly comes as a list, which no cache key may hold.
-    listed = {p.name for p in made.attr_params if str(p.annotation).startswith("Sequence")}
-    attrs = _tuple([f"tuple({n}) if {n}.__class__ is list else {n}" if n in listed else n for n in made.attr_names])
-    run = "run_random" if made.random else "run"
-    if made.bare is not None:
-        body = f"_state.interpreter.{run}(_bare, {tensors})"
-    elif made.simple and all(p.default is not p.empty for p in made.attr_params):
-        # The bound op of the default attributes is at hand; `is` costs nothing next to a cache key.
-        defaults = tuple([p.default for p in made.attr_params])
-        env["_bare"] = made.bind(defaults)
-        same = " and ".join(f"{n} is _d_{n}" for n in made.attr_names)
-        body = f"_state.interpreter.{run}(_bare if {same} else _op.bind({attrs}), {tensors})"
-    elif made.simple:
-        body = f"_state.interpreter.{run}(_op.bind({attrs}), {tensors})"
-    else:
-        body = f"_op.apply({tensors}, {attrs})"
-    public = _generated(made, f"({', '.join([*heads, 'name=None'])}):\n    return {body}", env)
-    if not aliases or variadic is not None:
-        return public, _accepting(public, aliases, variadic)
-    # Other keywords cost nothing where none is given: they land in `_more`, and only then is the slow way taken.
-    required = [p.name for p in params if p.default is p.empty]
-    given = [f"{h}=_absent" if h in required else h for h in heads]
-    lacks = " or ".join(["_more", *[f"{n} is _absent" for n in required]])
-    again = f"_respelt({{{', '.join(f'{p.name!r}: {p.name}' for p in params)}}} | _more)"
-    env |= {"_absent": _ABSENT, "_respelt": functools.partial(_respelt, _accepting(public, aliases, None))}
-    text = f"({', '.join([*given, 'name=None', '**_more'])}):\n    return {again} if {lacks} else {body}"
-    front = _generated(made, text, env)
-    front.__wrapped__ = public  # inspect sees its signature
-    return public, front
-
-
-_ABSENT = object()
-
-
-def _respelt(accepting: Function, kwargs: dict[str, Any]) -> Any:
-    return accepting(**{k: v for k, v in kwargs.items() if v is not _ABSENT})
-
-
-def _generated(made: Op, text: str, env: dict[str, Any]) -> Any:
-    exec(compile(f"def {made.name}{text}", f"{PACKAGE_DIR}<{made.name}>", "exec"), env)
-    public: Any = env[made.name]
-    public.__doc__, public.__module__, public.__op__ = made.fn.__doc__, made.fn.__module__, made
-    return public
-
-
-def _tuple(names: Iterable[str]) -> str:
-    return "(" + "".join(f"{n}, " for n in names) + ")"
 
 
 def _reversed(public: Callable[..., Any]) -> Callable[..., Any]:

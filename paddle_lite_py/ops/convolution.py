@@ -237,7 +237,7 @@ def conv1d_transpose(
     output_size: Any = None,
     data_format: str = "NCL",
 ) -> Any:
-    """The gradient of conv1d() as a function: each element of x goes to a whole window; weight is [in, out / groups, k].
+    """The gradient of conv1d() as a function: each element of x goes to a window; weight is [in, out / groups, k].
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -21,6 +21,8 @@ class InputSpec:
     ) -> None:
         if isinstance(shape, int):
             shape = [shape]
+        if isinstance(shape, str) or not hasattr(shape, "__iter__"):
+            raise TypeError(f"InputSpec: shape is {shape!r}; expected a list such as [None, 3]")
         bad = [n for n in shape if not (n is None or isinstance(n, str) or (isinstance(n, int) and n >= -1))]
         if bad:
             raise ValueError(
