@@ -304,3 +304,14 @@ def test_gradients_at_the_edges():
     factors = T([0.0, 2.0, 3.0], stop_gradient=False)
     (factors.prod() + factors.cumprod(0)[-1]).backward()
     assert factors.grad.tolist() == [12.0, 0.0, 0.0]
+
+
+def test_repr_reads_like_paddles():
+    x = paddle.to_tensor([[1.0, 2.0]], stop_gradient=False)
+    want = "Tensor(shape=[1, 2], dtype=float32, place=Place(cpu), stop_gradient=False,\n       [[1., 2.]])"
+    assert repr(x) == want == str(x)
+
+
+def test_notebooks_show_a_folded_table_of_facts():
+    page = paddle.to_tensor([[1.0, 2.0]])._repr_html_()
+    assert page.startswith("<details") and "float32[1, 2]" in page and "[[1., 2.]]" in page and "<script" not in page

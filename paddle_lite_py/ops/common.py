@@ -48,7 +48,8 @@ def bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None, /) -> Any:
 
 @op(name="embedding")
 def _embedding(x: Any, weight: Any, /, row: int | None) -> Any:
-    out = jnp.take(weight, x, axis=0, mode="clip")
+    # An id that is no row reads as NaN: loud, where the nearest row would be a silent wrong answer.
+    out = jnp.take(weight, jnp.where(x < 0, weight.shape[0], x), axis=0, mode="fill")
     return out if row is None else jnp.where((x == row)[..., None], 0, out).astype(out.dtype)
 
 
@@ -77,6 +78,7 @@ def embedding(
         max_norm: scale the rows read, in weight itself, so that none has a larger norm.
         norm_type: the p of that norm.
         sparse: accepted; the gradient is dense.
+        x: ids; one that is no row of weight gives NaN.
 
     Raises:
         ValueError: if padding_idx is no row of weight.
