@@ -56,36 +56,9 @@ def _convolve(x: Any, kernel: Any, bias: Any, first: bool, **options: Any) -> An
     letters = "DHW"[5 - x.ndim :] if x.ndim > 3 else "W"
     numbers = (f"N{letters}C", f"{letters}IO", f"N{letters}C")
     x = jnp.moveaxis(x, 1, -1) if first else x
-    if _suits_gemm(x, kernel, **options):
-        out = _as_gemm(x, kernel, options["window_strides"], options["padding"])
-    else:
-        out = jax.lax.conv_general_dilated(x, kernel, dimension_numbers=numbers, **options)
+    out = jax.lax.conv_general_dilated(x, kernel, dimension_numbers=numbers, **options)
     out = out if bias is None else out + bias.reshape(-1)
     return jnp.moveaxis(out, -1, 1) if first else out
-
-
-# Up to this many input channels one matrix product over gathered windows beats XLA's convolution on the CPU, forward
-# and backward (6 channels, 5x5: 2.5 ms against 3.7); from 16 on it loses.
-GEMM_CHANNELS = 8
-
-
-def _suits_gemm(x: Any, kernel: Any, padding: Any = None, feature_group_count: int = 1, **options: Any) -> bool:
-    few = x.ndim == 4 and feature_group_count == 1 and kernel.shape[-2] <= GEMM_CHANNELS and kernel.shape[0] > 1
-    plain = set(options) <= {"window_strides", "rhs_dilation"} and set(options.get("rhs_dilation", (1,))) == {1}
-    known = not isinstance(padding, str) and all(isinstance(n, int) for n in x.shape[1:])
-    return few and plain and known and jax.default_backend() == "cpu"
-
-
-def _as_gemm(x: Any, kernel: Any, strides: Any, padding: Any) -> Any:
-    """A convolution of x [n, h, w, c] as one product of its windows, side by side, with the kernel [kh, kw, c, out]."""
-    kh, kw, c, out = kernel.shape
-    x = jnp.pad(x, ((0, 0), *padding, (0, 0)))
-    n, height, width, _ = x.shape
-    h, w = (height - kh) // strides[0] + 1, (width - kw) // strides[1] + 1
-    reach = (h - 1) * strides[0] + 1, (w - 1) * strides[1] + 1
-    windows = [x[:, i : i + reach[0] : strides[0], j : j + reach[1] : strides[1]] for i in range(kh) for j in range(kw)]
-    columns = jnp.concatenate(windows, -1).reshape(n * h * w, kh * kw * c)
-    return (columns @ kernel.reshape(kh * kw * c, out)).reshape(n, h, w, out)
 
 
 def _conv(
