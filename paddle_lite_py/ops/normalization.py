@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from typing import Any
 
@@ -59,42 +58,14 @@ def _batch_norm(
     """Normalized x, and the mean and variance that it was normalized with."""
     channel, wide = _channel(x, data_format), _wide(x)
     if training:
-        out, mean, variance = _by_batch(wide, channel, epsilon)
-    else:
-        out = (wide - _spread(mean, x, channel)) * _spread(jax.lax.rsqrt(variance + epsilon), x, channel)
-    out = out if weight is None else out * _spread(weight, x, channel)
-    out = out if bias is None else out + _spread(bias, x, channel)
+        axes = tuple([i for i in range(x.ndim) if i != channel])
+        mean = jnp.mean(wide, axis=axes)
+        variance = jnp.mean(jnp.square(wide - _spread(mean, x, channel)), axis=axes)
+    scale = jax.lax.rsqrt(variance + epsilon)
+    scale = scale if weight is None else scale * weight
+    shifted = (wide - _spread(mean, x, channel)) * _spread(scale, x, channel)
+    out = shifted if bias is None else shifted + _spread(bias, x, channel)
     return out.astype(x.dtype), mean, variance
-
-
-@functools.partial(jax.custom_vjp, nondiff_argnums=(1, 2))
-def _by_batch(x: Any, channel: int, epsilon: float) -> Any:
-    """x normalized by its own statistics, and these. Its gradient in closed form reads x once less than JAX's."""
-    return _by_batch_forward(x, channel, epsilon)[0]
-
-
-def _by_batch_forward(x: Any, channel: int, epsilon: float) -> Any:
-    axes = tuple([i for i in range(x.ndim) if i != channel])
-    mean = jnp.mean(x, axis=axes)
-    centred = x - _spread(mean, x, channel)
-    variance = jnp.mean(jnp.square(centred), axis=axes)
-    rate = jax.lax.rsqrt(variance + epsilon)
-    return (centred * _spread(rate, x, channel), mean, variance), (x, mean, rate)
-
-
-def _by_batch_backward(channel: int, epsilon: float, saved: Any, cotangents: Any) -> Any:
-    x, mean, rate = saved
-    g, g_mean, g_variance = cotangents
-    axes = tuple([i for i in range(x.ndim) if i != channel])
-    n = x.size // x.shape[channel]
-    centred = x - _spread(mean, x, channel)
-    # d = rate * (g - mean(g) - normalized * mean(g * normalized)), and the gradients of the statistics themselves.
-    pull = jnp.sum(g * centred, axis=axes) * rate**3 / n - 2 * g_variance / n
-    shift = jnp.sum(g, axis=axes) * rate / n - g_mean / n
-    return (g * _spread(rate, x, channel) - centred * _spread(pull, x, channel) - _spread(shift, x, channel),)
-
-
-_by_batch.defvjp(_by_batch_forward, _by_batch_backward)
 
 
 @op(name="running_average", grad=False)
