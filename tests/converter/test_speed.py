@@ -1,4 +1,4 @@
-"""Speed, with wide margins: shared machines are slow at times. `python -m tests.dy2static.test_speed` prints figures."""
+"""Speed, with wide margins: shared machines are slow at times. run it as a script for figures."""
 
 # Programs to convert are odd on purpose.
 # ruff: noqa: F841, SIM201, UP008, B007, B008, B012, B018, B023, C400, C402, C416, C420, E501, E731, S102, SIM102, SIM108, SIM114, UP028
