@@ -18,6 +18,7 @@ from .arrays import as_array
 from .bound import BoundOp
 from .checks import Checks, Presence, Room
 from .differentiate import Differentiation, identity
+from .dtypes import is_inexact
 from .eager import explain
 from .errors import TracedValueError, user_frame
 from .frame import CONTENTS, Capture, Frame, Write, attribute, item, origin
@@ -198,7 +199,9 @@ class Builder(Differentiation):
         freed = any(isinstance(v, Value) and v.freed and v.requires_grad for v in inputs)
         values = []
         for spec in out if isinstance(out, tuple | list) else (out,):
-            value = Value(spec.shape, spec.dtype, self.frame, requires_grad and bound.op.grad and _inexact(spec.dtype))
+            value = Value(
+                spec.shape, spec.dtype, self.frame, requires_grad and bound.op.grad and is_inexact(spec.dtype)
+            )
             value.freed, value.where = freed, where
             values.append(value)
         self.frame.block.ops.append(Operator(bound, inputs, tuple(values), where))
@@ -283,7 +286,3 @@ class Builder(Differentiation):
 def is_traced(tensor: Tensor) -> bool:
     """True for a tensor that stands for a value of a program."""
     return isinstance(tensor._data, Value)
-
-
-def _inexact(dtype: Any) -> bool:
-    return bool(jax.numpy.issubdtype(dtype, jax.numpy.inexact))

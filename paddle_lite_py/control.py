@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from . import symbolic
 from .bound import BoundOp
+from .dtypes import is_inexact
 from .lower import read, run_block, run_ops
 from .op import Op
 from .program import Block
@@ -80,7 +81,7 @@ def _recorded(going: Callable[..., Any], step: Callable[..., Arrays], size: int)
 
     def backward(saved: Any, cotangents: Any) -> Any:
         held, count, fixed = saved
-        flows_c, flows_f = [_inexact(b) for b in held], [_inexact(f) for f in fixed]
+        flows_c, flows_f = [is_inexact(b.dtype) for b in held], [is_inexact(f.dtype) for f in fixed]
         ct = _pick(cotangents[0], flows_c)
 
         def back(s: Any) -> Any:
@@ -100,10 +101,6 @@ def _recorded(going: Callable[..., Any], step: Callable[..., Arrays], size: int)
 
     loop.defvjp(forward, backward)
     return loop
-
-
-def _inexact(x: Any) -> bool:
-    return bool(jnp.issubdtype(x.dtype, jnp.inexact))
 
 
 def _pick(xs: Any, flags: list[bool]) -> list[Any]:
@@ -128,9 +125,9 @@ def _custom(backward: Block, n_out: int, n_in: int) -> Callable[..., Arrays]:
 
     def back(saved: Any, cotangents: Any) -> Any:
         outs, inputs, kept = saved
-        cts = [jnp.zeros_like(o) if not _inexact(o) else c for o, c in zip(outs, cotangents, strict=True)]
+        cts = [jnp.zeros_like(o) if not is_inexact(o.dtype) else c for o, c in zip(outs, cotangents, strict=True)]
         grads = run_block(backward, (*cts, *kept))
-        given = tuple([g.astype(x.dtype) if _inexact(x) else None for g, x in zip(grads, inputs, strict=True)])
+        given = tuple([g.astype(x.dtype) if is_inexact(x.dtype) else None for g, x in zip(grads, inputs, strict=True)])
         return (None,) * len(outs), given, (None,) * len(kept)
 
     identity.defvjp(lambda outs, inputs, kept: (outs, (outs, inputs, kept)), back)

@@ -127,6 +127,12 @@ def from_numpy(np_dtype: np.dtype) -> DType:
     return found
 
 
+def is_inexact(np_dtype: Any) -> bool:
+    """True for a NumPy dtype that a gradient may flow in, bfloat16 and the 8-bit floats included."""
+    found = _NUMPY.get(np.dtype(np_dtype))
+    return found is not None and found.is_differentiable
+
+
 def get_default_dtype() -> str:
     """Name of the dtype of new floating tensors.
 

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from . import structure as nested
 from .bound import BoundOp, cotangent, xla_jit
+from .dtypes import is_inexact
 from .lower import lower
 from .op import Op
 from .program import Program
@@ -136,7 +137,7 @@ class Executable:
         """Results for the argument tensors, as one node on the tape."""
         handles = [*self.mutable, *self.fixed, *args]
         arrays = [h._data for h in handles] + [get() for get in self.traced.providers]
-        takes = tuple([not h.stop_gradient and _inexact(h._data) for h in handles])
+        takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
         takes += (False,) * len(self.traced.providers)
         diff = [a for a, t in zip(arrays, takes, strict=True) if t]
         other = [a for a, t in zip(arrays, takes, strict=True) if not t]
@@ -226,7 +227,3 @@ def mentions_argument(structure: Any) -> bool:
     if isinstance(structure, nested.Nest):
         return any(map(mentions_argument, structure.children))
     return isinstance(structure, nested.Static) and isinstance(structure.value, Argument)
-
-
-def _inexact(array: Any) -> bool:
-    return bool(jnp.issubdtype(array.dtype, jnp.inexact))

@@ -108,10 +108,10 @@ class Sweep:
                 self._flush(segment)
                 segment = []
                 self._observe(node)
-            segment.append(node)
-            if not node.bound.compiled:
+            if node.bound.compiled:
+                segment.append(node)
+            else:
                 self._python(node)
-                segment = []
         self._flush(segment)
         if not retain_graph:
             for node in order:
@@ -274,7 +274,7 @@ def backward_plain(root: Node, retain_graph: bool) -> list[tuple[Any, Array]] | 
     nodes = [root]
     found = _described(nodes)
     if found is None:  # a node was met before all that read it: once more, in the order in which they were made
-        nodes.sort(key=_number, reverse=True)
+        nodes = sorted(toposort([root], parents), key=_number, reverse=True)
         found = _described(nodes)
     assert found is not None
     key, data, slots, plain = found
@@ -294,9 +294,9 @@ def backward_plain(root: Node, retain_graph: bool) -> list[tuple[Any, Array]] | 
 def _described(nodes: list[Node]) -> tuple[tuple[Any, ...], list[Any], list[Any], bool] | None:
     """Key, arrays and slots of a graph, and whether it has no Python boundary.
 
-    `nodes` holds the roots and is filled with all nodes, or holds all of them already. None if a node came too early.
+    `nodes` holds the root and is filled with all nodes, or holds all already. None if a node came too early.
     """
-    position = {n: i for i, n in enumerate(nodes)} if len(nodes) > 1 else {nodes[0]: 0}
+    position = {n: i for i, n in enumerate(nodes)}
     last = nodes[0].number + 1
     slots: list[Any] = []
     slot_of: dict[int, int] = {}
@@ -305,7 +305,6 @@ def _described(nodes: list[Node]) -> tuple[tuple[Any, ...], list[Any], list[Any]
     plain = True
     for node in nodes:  # grows as it goes
         if node.number >= last:
-            _complete(nodes, position)
             return None
         last = node.number
         bound = node.bound
@@ -336,14 +335,6 @@ def _described(nodes: list[Node]) -> tuple[tuple[Any, ...], list[Any], list[Any]
                 nodes.append(made)
             key.append(at * FAN + index)
     return tuple(key), data, slots, plain
-
-
-def _complete(nodes: list[Node], seen: dict[Node, int]) -> None:
-    for node in nodes:  # grows as it goes
-        for p in parents(node):
-            if p not in seen:
-                seen[p] = 0
-                nodes.append(p)
 
 
 def _structure(key: tuple[Any, ...]) -> Structure:

@@ -80,11 +80,9 @@ def scaled_dot_product_attention(
         [[[[2.0, 3.0]]]]
     """
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
-    one: Any = _attention
     if not (training and dropout_p):
-        return one(query, key, value, attn_mask, causal=is_causal, scale=factor)
-    two: Any = _weights
-    weights = dropout(two(query, key, attn_mask, causal=is_causal, scale=factor), dropout_p)
+        return _attention(query, key, value, attn_mask, causal=is_causal, scale=factor)
+    weights = dropout(_weights(query, key, attn_mask, causal=is_causal, scale=factor), dropout_p)
     return _mix(weights, value, query)
 
 

@@ -93,13 +93,8 @@ def embedding(
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise ValueError(f"embedding: padding_idx is {padding_idx}, but weight has {rows} rows")
     if max_norm is not None:
-        weight._set_payload(_op_fn(_limit_rows)(weight.detach(), x, float(max_norm), float(norm_type))._data)
-    return _op_fn(_embedding)(x, weight, padding_idx if padding_idx is None else padding_idx % rows)
-
-
-def _op_fn(fn: Any) -> Any:
-    """The generated function of an op, whose signature type checkers do not know."""
-    return fn
+        weight._set_payload(_limit_rows(weight.detach(), x, float(max_norm), float(norm_type))._data)
+    return _embedding(x, weight, padding_idx if padding_idx is None else padding_idx % rows)
 
 
 @op(name="sequence_mask", grad=False)
@@ -116,7 +111,7 @@ def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: Any = 
         [[1, 0, 0], [1, 1, 1]]
     """
     longest = int(x.max()) if maxlen is None else int(maxlen)
-    return _op_fn(_sequence_mask)(x, longest, dtype)
+    return _sequence_mask(x, longest, dtype)
 
 
 @op(grad=False, loops=True)

@@ -128,11 +128,6 @@ def square_error_cost(input: Any, label: Any, /) -> Any:
     return jnp.square(input - label)
 
 
-def _op_fn(fn: Any) -> Any:
-    """The generated function of an op, whose signature type checkers do not know."""
-    return fn
-
-
 def _weighted(loss: Any, weight: Any) -> Any:
     return loss if weight is None else loss * weight
 
@@ -145,7 +140,7 @@ def _bce(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -> Any:
 
 def binary_cross_entropy(input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: Any = None) -> Any:
     """Cross entropy of probabilities against labels between 0 and 1."""
-    return _op_fn(_bce)(input, label, weight, reduction=reduction)
+    return _bce(input, label, weight, reduction=reduction)
 
 
 @op(name="binary_cross_entropy_with_logits", amp="black")
@@ -159,7 +154,7 @@ def binary_cross_entropy_with_logits(
     logit: Any, label: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None, name: Any = None
 ) -> Any:
     """Cross entropy of logits against labels between 0 and 1."""
-    return _op_fn(_bce_logits)(logit, label, weight, pos_weight, reduction=reduction)
+    return _bce_logits(logit, label, weight, pos_weight, reduction=reduction)
 
 
 @op(name="nll_loss", amp="black")
@@ -176,7 +171,7 @@ def nll_loss(
     input: Any, label: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", name: Any = None
 ) -> Any:
     """Negative log likelihood of class ids under log probabilities [batch, classes, ...]."""
-    return _op_fn(_nll)(input, label, weight, ignore_index=ignore_index, reduction=reduction)
+    return _nll(input, label, weight, ignore_index=ignore_index, reduction=reduction)
 
 
 @op
@@ -227,7 +222,7 @@ def sigmoid_focal_loss(
     name: Any = None,
 ) -> Any:
     """Focal loss (Lin et al., 2017): cross entropy with the easy examples weighed down."""
-    return _op_fn(_focal)(logit, label, normalizer, alpha=alpha, gamma=gamma, reduction=reduction)
+    return _focal(logit, label, normalizer, alpha=alpha, gamma=gamma, reduction=reduction)
 
 
 @op

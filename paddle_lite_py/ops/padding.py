@@ -58,8 +58,7 @@ def pad(
     else:
         expected = f"{2 * x.ndim} (all axes) or {2 * spatial} (spatial axes)"
         raise ValueError(f"pad: pad has {len(given)} numbers; expected {expected}")
-    one: Any = _pad
-    return one(x, tuple(widths), mode, value)
+    return _pad(x, tuple(widths), mode, value)
 
 
 def _positions(n: int, size: int, align_corners: bool, half: bool, scale: float | None) -> Any:
@@ -169,8 +168,7 @@ def interpolate(
     else:
         scale = [float(s) for s in _whole(scale_factor, spatial)]
         sizes = [int(n * s) for n, s in zip(x.shape[first : first + spatial], scale, strict=True)]
-    one: Any = _interpolate
-    return one(
+    return _interpolate(
         x, tuple(sizes), scale and tuple(scale), mode, align_corners, align_mode == 0 and not align_corners, first
     )
 
