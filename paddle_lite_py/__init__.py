@@ -71,13 +71,13 @@ from .nn import create_parameter
 from .param_attr import ParamAttr
 
 if TYPE_CHECKING:
-    from . import fft, framework, io, linalg, metric, optimizer, regularizer, static
+    from . import amp, fft, framework, io, linalg, metric, optimizer, regularizer, static
     from .framework import load, save
 
 __version__ = "0.1.0"
 
 # Imported when first asked for, so that `import paddle_lite_py` stays close to the cost of `import jax`.
-_SUBPACKAGES = ("fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "regularizer", "static")
+_SUBPACKAGES = ("amp", "fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "regularizer", "static")
 _NAMES = {"save": "framework", "load": "framework"}
 
 

@@ -44,7 +44,7 @@ class Op:
         fn: Callable[..., Any],
         name: str,
         grad: bool = True,
-        amp: str | None = None,
+        amp: str | None = "keep",
         random: bool = False,
         effect: bool = False,
         loops: bool = False,
@@ -175,7 +175,8 @@ def op(
         operators: Python operators that it serves ("__add__"); one that starts with "__r" swaps its operands.
         inplace: name of the in-place method that it serves as well ("add_").
         grad: False where no gradient is defined.
-        amp: "white" (low precision helps), "black" (needs float32) or None (follows its inputs).
+        amp: under mixed precision, "white" (low precision helps), "black" (float32, but not at level O2), "float32"
+            (always), "keep" (takes its inputs as they come) or None (float32 if an input is).
         effect: True if it acts on the world (prints, checks), so that it stays though nothing reads its result.
         loops: True if its function holds a JAX loop (scan, while_loop).
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.

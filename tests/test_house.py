@@ -22,7 +22,7 @@ LAYERS = {
     2: "tape",
     3: "tensor_data tensor",
     4: "random gradients",
-    5: "eager",
+    5: "eager casting",
     6: "program printer infer",
     7: "graph lower verify",
     8: "control",

@@ -136,13 +136,13 @@ def pow(x: Any, y: Any) -> Any:
     return power_scalar(x, y) if type(y) in (int, float) else power(x, y)
 
 
-@op(operators=["__rpow__"])
+@op(operators=["__rpow__"], amp="black")
 def power(x: Any, y: Any, /) -> Any:
     """Elementwise power of two tensors."""
     return jnp.power(*promote(x, y))
 
 
-@op
+@op(amp="black")
 def power_scalar(x: Any, /, y: float) -> Any:
     """Power with a number known beforehand, so that x ** 2 is a product."""
     x, exponent = promote(x, y)

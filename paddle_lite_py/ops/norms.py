@@ -111,7 +111,7 @@ def matrix_norm(x: Any, p: Any = "fro", axis: Any = (-2, -1), keepdim: bool = Fa
     return _vector(x, 2.0, tuple(axis), keepdim) if p == "fro" else _matrix(x, p, tuple(axis), keepdim)
 
 
-@op(methods=["dist"])
+@op(methods=["dist"], amp="black")
 def dist(x: Any, y: Any, /, p: float = 2) -> Any:
     """p-norm of x - y.
 
@@ -159,7 +159,7 @@ def pdist(x: Any, /, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist
     return _magnitude(x[i] - x[j], p, -1, False)
 
 
-@op(methods=["renorm"], inplace="renorm_")
+@op(methods=["renorm"], inplace="renorm_", amp="black")
 def renorm(x: Any, /, p: float, axis: int, max_norm: float) -> Any:
     """Scale down the slices along an axis whose p-norm exceeds max_norm.
 

@@ -111,7 +111,7 @@ def _area(x: Any, axis: int, size: int) -> Any:
     return (jnp.take(total, end, axis) - jnp.take(total, start, axis)) / (end - start).astype(x.dtype).reshape(shape)
 
 
-@op(name="interpolate")
+@op(name="interpolate", amp="float32")
 def _interpolate(x: Any, /, size: Any, scale: Any, mode: str, align_corners: bool, half: bool, first: int) -> Any:
     for k, n in enumerate(size):
         axis, s = first + k, None if scale is None else scale[k]
