@@ -121,11 +121,11 @@ def set_device(device: Any) -> Place:
     return place
 
 
-def get_device() -> str:
-    """Name of the current device.
+def get_device(input: Any = None) -> str:
+    """Name of the current device, or of that of a tensor.
 
     Examples:
         >>> get_device() in ("cpu", "gpu:0", "tpu:0")
         True
     """
-    return str(current())
+    return str(current() if input is None else input.place)

@@ -91,7 +91,7 @@ def get_autocast_dtype(device_type: Any = None) -> str:
     return "float32" if state.casting is None else dtypes.as_dtype(state.casting.dtype).name
 
 
-def get_autocast_cpu_dtype() -> str:
+def get_autocast_cpu_dtype(device_type: Any = None) -> str:
     """get_autocast_dtype()."""
     return get_autocast_dtype()
 

@@ -219,7 +219,9 @@ class Layer(StateDict, Tree):
         """Cast the floating parameters and buffers."""
         return self.to(dtype=dtype)
 
-    type = astype
+    def type(self, dst_type: Any) -> Layer:
+        """Cast the floating parameters and buffers."""
+        return self.to(dtype=dst_type)
 
     def _cast(self, dtype: str, excluded: Any) -> Layer:
         kinds = tuple(excluded) if isinstance(excluded, list | tuple) else (excluded,) if excluded else ()

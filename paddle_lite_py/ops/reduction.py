@@ -53,7 +53,7 @@ def nansum(x: Any, /, axis: Any = None, dtype: Any = None, keepdim: bool = False
 
 
 @op(methods=["mean"], amp="black", aliases=AXIS)
-def mean(x: Any, /, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def mean(x: Any, /, axis: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Mean over axes. As in Paddle, integers have an integer mean, rounded towards zero.
 
     Arguments:
@@ -132,7 +132,7 @@ def amin(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
     return jnp.min(x, axis=axes(axis), keepdims=keepdim)
 
 
-@op(methods=["prod"], amp="black", aliases=AXIS)
+@op(methods=["prod"], amp="black", aliases=AXIS, out_first=True)
 def prod(x: Any, /, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """Product over axes.
 
