@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-_JAX_NAME = {"cpu": "cpu", "gpu": "gpu", "tpu": "tpu"}
+_JAX_NAME = {"cpu": "cpu", "gpu": "gpu", "tpu": "tpu", "xpu": "xpu"}
 
 
 class Place:
@@ -78,7 +78,17 @@ class TPUPlace(Place):
     kind = "tpu"
 
 
-_KINDS = {"cpu": CPUPlace, "gpu": CUDAPlace, "cuda": CUDAPlace, "tpu": TPUPlace}
+class XPUPlace(Place):
+    """A Kunlun device; JAX has none, so that asking for its device is an error."""
+
+    kind = "xpu"
+
+
+class XPUPinnedPlace(CPUPlace):
+    """Host memory; XLA pins what it transfers itself."""
+
+
+_KINDS = {"cpu": CPUPlace, "gpu": CUDAPlace, "cuda": CUDAPlace, "tpu": TPUPlace, "xpu": XPUPlace}
 
 
 def as_place(value: Any) -> Place:
