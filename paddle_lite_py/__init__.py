@@ -94,20 +94,20 @@ _SUBPACKAGES = (
     *("amp", "device", "fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "reader", "regularizer"),
     *("static", "utils", "version"),
 )
-_NAMES = {
-    **dict.fromkeys(("save", "load"), "framework"),
-    **dict.fromkeys(("set_flags", "get_flags"), "flags"),
-    **dict.fromkeys(("is_compiled_with_cuda", "is_compiled_with_xpu", "is_compiled_with_rocm"), "device"),
-    **dict.fromkeys(("is_compiled_with_ipu", "is_compiled_with_cinn", "is_compiled_with_custom_device"), "device"),
-    **dict.fromkeys(("is_compiled_with_distribute", "get_cudnn_version"), "device"),
-    **dict.fromkeys(("LazyGuard", "disable_signal_handler", "get_cuda_rng_state", "set_cuda_rng_state"), "legacy"),
-    **dict.fromkeys(
-        ("FloatTensor", "DoubleTensor", "HalfTensor", "BFloat16Tensor", "IntTensor", "LongTensor"), "legacy"
-    ),
-    **dict.fromkeys(("ShortTensor", "CharTensor", "ByteTensor", "BoolTensor"), "legacy"),
-    **dict.fromkeys(("in_dynamic_mode", "disable_compat", "enable_compat", "disable_static"), "legacy"),
-    **{"DataParallel": "parallel", "batch": "reader", "install_as_paddle": "alias"},
+# Names of the facade by the module that has them.
+_LAZY = {
+    "framework": "save load",
+    "flags": "set_flags get_flags",
+    "device": """is_compiled_with_cuda is_compiled_with_xpu is_compiled_with_rocm is_compiled_with_ipu
+        is_compiled_with_cinn is_compiled_with_custom_device is_compiled_with_distribute get_cudnn_version""",
+    "legacy": """LazyGuard disable_signal_handler get_cuda_rng_state set_cuda_rng_state in_dynamic_mode disable_static
+        enable_compat disable_compat FloatTensor DoubleTensor HalfTensor BFloat16Tensor IntTensor LongTensor
+        ShortTensor CharTensor ByteTensor BoolTensor""",
+    "parallel": "DataParallel",
+    "reader": "batch",
+    "alias": "install_as_paddle",
 }
+_NAMES = {name: module for module, names in _LAZY.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

@@ -1,4 +1,4 @@
-"""python -m paddle_lite_py run program.py [arguments]: run a program written for Paddle, with this package as `paddle`."""
+"""python -m paddle_lite_py run program.py ...: run a program written for Paddle, with this package as `paddle`."""
 
 from __future__ import annotations
 

@@ -60,10 +60,10 @@ def install_as_paddle() -> None:
         >>> F is paddle_lite_py.nn.functional
         True
     """
-    own = importlib.import_module(OWN)
+    own: Any = importlib.import_module(OWN)
     if sys.modules.get(ALIAS, own) is not own:
         raise RuntimeError("install_as_paddle: another `paddle` was imported before; call this first")
     sys.modules[ALIAS] = own
     own.__version__ = importlib.import_module(f"{OWN}.version").full_version
     if not any(isinstance(f, type) and f.__name__ == "_Finder" and f.__module__ == __name__ for f in sys.meta_path):
-        sys.meta_path.insert(0, _Finder)  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _Finder)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -70,7 +71,7 @@ def xmap_readers(
     """
 
     def read() -> Iterator[Any]:
-        return _ahead(((lambda s=s: mapper(s)) for s in reader()), process_num, max(1, buffer_size))
+        return _ahead((functools.partial(mapper, s) for s in reader()), process_num, max(1, buffer_size))
 
     return read
 

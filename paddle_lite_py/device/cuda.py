@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from typing import Any
 
-from .properties import device_count as _count
+from . import memory, properties, stream
 
-__all__ = [
-    *("Event", "Stream", "current_stream", "device_count", "empty_cache", "get_device_capability"),
-    *("get_device_name", "get_device_properties", "is_available", "max_memory_allocated", "max_memory_reserved"),
-    *("memory_allocated", "memory_reserved", "memory_summary", "reset_max_memory_allocated"),
-    *("reset_max_memory_reserved", "stream_guard", "synchronize", "vmm_compact"),
-]
+Event, Stream, current_stream = stream.Event, stream.Stream, stream.current_stream
+stream_guard, synchronize = stream.stream_guard, stream.synchronize
+empty_cache, memory_summary = memory.empty_cache, memory.memory_summary
+memory_allocated, max_memory_allocated = memory.memory_allocated, memory.max_memory_allocated
+memory_reserved, max_memory_reserved = memory.memory_reserved, memory.max_memory_reserved
+reset_max_memory_allocated = reset_max_memory_reserved = memory.reset_peak_memory_stats
+get_device_capability, get_device_name = properties.get_device_capability, properties.get_device_name
+get_device_properties = properties.get_device_properties
 
 
 def device_count() -> int:
     """How many GPUs there are."""
-    return _count("gpu")
+    return properties.device_count("gpu")
 
 
 def is_available() -> bool:

@@ -90,7 +90,7 @@ def _unpacked(path: Path) -> Path:
         with tarfile.open(path) as tar:
             tops = {PurePosixPath(m.name).parts[0] for m in tar.getmembers() if PurePosixPath(m.name).parts}
             target = path.parent if len(tops) == 1 else path.with_name(path.name.split(".")[0])
-            if not all((target / top).exists() for top in tops):
+            if ".." in tops or not all((target / top).exists() for top in tops):
                 tar.extractall(target, filter="data")
     else:
         with zipfile.ZipFile(path) as archive:

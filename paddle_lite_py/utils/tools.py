@@ -97,7 +97,7 @@ def run_check() -> None:
     from ..ops.creation import ones
     from ..place import get_device
 
-    layer = nn.Linear(2, 1)
+    layer = nn.common.Linear(2, 1)
     layer(ones([2, 2])).mean().backward()
     assert layer.weight.grad is not None
     print(f"paddle_lite_py works on {get_device()}.")
