@@ -34,7 +34,7 @@ class Namer:
         used = identifiers(tree) | taken
         self.prefix = next(p for i in range(10_000) if not any(u.startswith(p := f"_dy{i or ''}_") for u in used))
         self.operators = self.prefix + "ops"
-        self.value = self.prefix + "value"
+        self.value, self.truth = self.prefix + "value", self.prefix + "truth"
         self.functions: dict[str, set[str]] = {}  # functions made for one expression: the names each of them reads
         self._count: dict[str, int] = {}
 

@@ -32,6 +32,7 @@ from ..names import Namer
 from ..scope import expressions_within, within
 from ..template import constant, declare, expression, locate, statements
 from .expressions import is_python
+from .lift import lifted
 
 _STAY = (gast.Return, gast.Break, gast.Continue, gast.AsyncFor, gast.AsyncWith)
 _SHORT = 4  # in a chain of so few branches, each may repeat the functions of the later ones: it runs faster
@@ -120,14 +121,15 @@ class ControlFlow:
         chain = self._members(stmt)
         defs, calls = self._chain(chain, expression("V", stmt, V=self.namer.value))
         if len(chain) <= _SHORT:
-            return self._if_python(stmt, [*defs, *calls[0]])
+            return self._if_python(stmt, self._lifted([*defs, *calls[0]], stmt, self.namer.value))
         at = self.namer.new("at")
         self._entries.update({id(m): statements(f"A = {n}", m, A=at) for n, m in enumerate(chain, 1)})
         starts = [statements(f"if A == {n}:\n    CALL", stmt, A=at, CALL=call) for n, call in enumerate(calls, 1)]
+        staged = self._lifted([*defs, *(s for start in starts for s in start)], stmt, at, self.namer.value)
         return [
             *statements("A = 0", stmt, A=at),
             *self._if_python(stmt, self._entries[id(stmt)]),
-            *statements("if A:\n    STAGED", stmt, A=at, STAGED=[*defs, *(s for start in starts for s in start)]),
+            *statements("if A:\n    STAGED", stmt, A=at, STAGED=staged),
         ]
 
     def _if_python(self, stmt: gast.If, staged: list[gast.stmt]) -> list[gast.stmt]:
@@ -249,7 +251,8 @@ class ControlFlow:
                     break
                 BODY
             """
-        return self._fill(source, stmt, STOP=stop, TEST=test, STAGED=self._while_staged(stmt, first), BODY=body)
+        staged = self._lifted(self._while_staged(stmt, first), stmt, self.namer.value)
+        return self._fill(source, stmt, STOP=stop, TEST=test, STAGED=staged, BODY=body)
 
     def _while_staged(self, stmt: Any, first: gast.expr | None = None) -> list[gast.stmt]:
         guards = getattr(stmt, "guards", [])
@@ -306,7 +309,7 @@ class ControlFlow:
             ITEMS = None
             """
         source = source.replace("                pass\n", "").replace("iter(", "OPS.iter(")
-        staged = self._for_staged(stmt, expression("ITEMS", stmt, ITEMS=iterable))
+        staged = self._lifted(self._for_staged(stmt, expression("ITEMS", stmt, ITEMS=iterable)), stmt, iterable)
         return self._fill(source, stmt, ITERABLE=stmt.iter, TARGET=stmt.target, BODY=body, TURN=turn, STAGED=staged,
                           **names)  # fmt: skip
 
@@ -331,6 +334,9 @@ class ControlFlow:
         return [locate(loop, stmt)]
 
     # What the staged forms share
+
+    def _lifted(self, body: list[gast.stmt], at: gast.stmt, *extra: str) -> list[gast.stmt]:
+        return lifted(body, self.changes[id(at)], list(extra), self.namer, at)
 
     def _inner(self, name: str, parameter: str, at: gast.stmt, body: list[Any]) -> list[gast.stmt]:
         """A function of the statement's own, which acts on the variables of the user's function."""
