@@ -31,7 +31,7 @@ from ..facts import Changes, Facts
 from ..names import Namer
 from ..scope import expressions_within, within
 from ..template import constant, declare, expression, locate, statements
-from .expressions import is_python
+from .decide import decide, is_python
 from .lift import lifted
 
 _STAY = (gast.Return, gast.Break, gast.Continue, gast.AsyncFor, gast.AsyncWith)
@@ -137,18 +137,23 @@ class ControlFlow:
         body, orelse = self._block(stmt.body, False), self._block(stmt.orelse, False)
         guards = getattr(stmt, "guards", [])
         if guards:
-            cleared, unset = self._each(guards, "is False", stmt), self._each(guards, "is not True", stmt)
+            cleared, unset = (self._each(guards, check, stmt, gast.And()) for check in ("is False", "is not True"))
             return self._fill("if CLEARED:\n    BODY\nelif UNSET:\n    STAGED", stmt, CLEARED=cleared, UNSET=unset,
                               BODY=body, STAGED=staged)  # fmt: skip
         if is_python(stmt.test):
             return [locate(gast.If(test=stmt.test, body=body, orelse=orelse), stmt)]
+        test = decide(stmt.test, self.namer)
         source = """
-            if (V := TEST) is True or V is not False and (V := OPS.test(V)) is True:
+            if ASK:
                 BODY
-            elif V is not False:
+            elif FALSE:
+                ORELSE
+            else:
+                V = VALUE
                 STAGED
-            """ + ("else:\n                ORELSE" if orelse else "")  # fmt: skip
-        return self._fill(source, stmt, TEST=stmt.test, STAGED=staged, BODY=body, ORELSE=orelse)
+            """
+        return self._fill(source, stmt, ASK=test.ask, FALSE=test.false, VALUE=test.value, STAGED=staged, BODY=body,
+                          ORELSE=orelse)  # fmt: skip
 
     def _members(self, stmt: gast.If) -> list[gast.If]:
         """The branch, and those that end its branches, and so on: they can share the functions of the later ones."""
@@ -189,10 +194,10 @@ class ControlFlow:
         defs, calls = self._chain(self._members(stmt))
         return [*defs, *calls[0]]
 
-    def _each(self, flags: list[str], check: str, at: gast.AST) -> gast.expr:
-        """`flag CHECK and ...`"""
+    def _each(self, flags: list[str], check: str, at: gast.AST, op: gast.boolop) -> gast.expr:
+        """`flag CHECK and ...`, or the same with `or`"""
         parts = [expression(f"F {check}", at, F=flag) for flag in flags]
-        return parts[0] if len(parts) == 1 else locate(gast.BoolOp(gast.And(), parts), at)
+        return parts[0] if len(parts) == 1 else locate(gast.BoolOp(op, parts), at)
 
     def _going(self, guards: list[str], at: gast.AST) -> gast.expr:
         """That no flag is set, as a value which may be staged."""
@@ -236,23 +241,21 @@ class ControlFlow:
         body = self._block(stmt.body, False)
         if not guards and is_python(stmt.test):
             return [locate(gast.While(test=stmt.test, body=body, orelse=[]), stmt)]
-        test, first = stmt.test, expression("V", stmt, V=self.namer.value)
-        stop: list[gast.stmt] = []
-        if guards:
-            clear = self._each(guards, "is False", stmt)
-            test = expression("TEST if CLEAR else OPS.untested", stmt, TEST=test, CLEAR=clear, OPS=self.namer.operators)
-            stop = [s for flag in guards for s in statements("if F is True:\n    break", stmt, F=flag)]
-        source = """
-            while True:
-                STOP
-                if (V := TEST) is not True and (V is False or (V := OPS.test(V)) is not True):
-                    if V is not False:
-                        STAGED
-                    break
+        test = decide(stmt.test, self.namer)
+        staged = self._lifted(self._while_staged(stmt, expression("V", stmt, V=self.namer.value)), stmt, self.namer.value)
+        clear = self._each(guards, "is False", stmt, gast.And())
+        source = f"""
+            while {"CLEAR and" if guards else ""} ASK:
                 BODY
+            else:
+                if {"SET or CLEAR and" if guards else ""} FALSE:
+                    pass
+                else:
+                    V = VALUE {"if CLEAR else OPS.untested" if guards else ""}
+                    STAGED
             """
-        staged = self._lifted(self._while_staged(stmt, first), stmt, self.namer.value)
-        return self._fill(source, stmt, STOP=stop, TEST=test, STAGED=staged, BODY=body)
+        return self._fill(source, stmt, ASK=test.ask, FALSE=test.false, VALUE=test.value, STAGED=staged, BODY=body,
+                          CLEAR=clear, SET=self._each(guards, "is True", stmt, gast.Or()))  # fmt: skip
 
     def _while_staged(self, stmt: Any, first: gast.expr | None = None) -> list[gast.stmt]:
         guards = getattr(stmt, "guards", [])
@@ -294,7 +297,7 @@ class ControlFlow:
         turn: list[gast.stmt] = []
         if guards:
             stop = "if CLEAR:\n    pass\nelse:\n    HANDED = UNSET\n    break"
-            clear, unset = self._each(guards, "is False", stmt), self._each(guards, "is not True", stmt)
+            clear, unset = (self._each(guards, check, stmt, gast.And()) for check in ("is False", "is not True"))
             turn = self._fill(stop, stmt, CLEAR=clear, UNSET=unset, **names)
         source = f"""
             ITEMS = ITERABLE

@@ -20,6 +20,7 @@ import gast
 from ..facts import Facts
 from ..names import Namer
 from ..template import declare, expression, locate, statements
+from .decide import Part, is_python
 from .hoist import Hoist
 from .lift import thunk
 
@@ -28,18 +29,6 @@ _AND = f"RIGHT if {_TRUE} else V if V is False or T is False else OPS.and_(V, TH
 _OR = f"V if {_TRUE} else RIGHT if V is False or T is False else OPS.or_(V, THUNK)"
 _NOT = "(not V) if (V := LEFT) is True or V is False else OPS.not_(V)"
 _IF = f"BODY if {_TRUE.replace('T :', 'V :')} else ORELSE if V is False else OPS.if_exp(V, THUNK, OTHER)"
-_PYTHON = (gast.Is, gast.IsNot, gast.In, gast.NotIn)
-
-
-def is_python(node: Any) -> bool:
-    """Whether the value is a plain Python one, whatever the variables hold."""
-    if isinstance(node, gast.Compare):
-        return len(node.ops) == 1 and isinstance(node.ops[0], _PYTHON)
-    if isinstance(node, gast.BoolOp):
-        return all(map(is_python, node.values))
-    if isinstance(node, gast.UnaryOp):
-        return isinstance(node.op, gast.Not) and is_python(node.operand)
-    return isinstance(node, gast.Constant)
 
 
 class Expressions(Hoist):
@@ -85,14 +74,18 @@ class Expressions(Hoist):
         thunk, handed = self._thunk(right)
         call = "OPS.and_(LEFT, THUNK)" if template is _AND else "OPS.or_(LEFT, THUNK)"
         short = expression(call, at, OPS=self.namer.operators, LEFT=self.short(left), THUNK=thunk)
-        return self._both(self._make(template, at, LEFT=left, RIGHT=right, THUNK=handed), short)
+        long: Any = self._make(template, at, LEFT=left, RIGHT=right, THUNK=handed)
+        long.part = Part("and" if template is _AND else "or", left, right, handed)
+        return self._both(long, short)
 
     def visit_UnaryOp(self, node: gast.UnaryOp) -> Any:
         if not isinstance(node.op, gast.Not) or is_python(node):
             return self.generic_visit(node)
         operand = self.visit(node.operand)
         short = expression("OPS.not_(X)", node, OPS=self.namer.operators, X=self.short(operand))
-        return self._both(self._make(_NOT, node, LEFT=operand), short)
+        long: Any = self._make(_NOT, node, LEFT=operand)
+        long.part = Part("not", operand)
+        return self._both(long, short)
 
     def visit_IfExp(self, node: gast.IfExp) -> Any:
         if is_python(node.test) or not self._movable([node.body, node.orelse]):
