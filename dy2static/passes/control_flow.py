@@ -143,17 +143,23 @@ class ControlFlow:
         if is_python(stmt.test):
             return [locate(gast.If(test=stmt.test, body=body, orelse=orelse), stmt)]
         test = decide(stmt.test, self.namer)
+        ask, other, then, rest = test.ask, test.false, body, orelse
+        if self._leaves(stmt.body) and not self._leaves(stmt.orelse):  # what is asked first is decided fastest
+            ask, other, then, rest = test.ask_false, test.true, orelse, body
         source = """
             if ASK:
-                BODY
-            elif FALSE:
-                ORELSE
+                THEN
+            elif OTHER:
+                REST
             else:
                 V = VALUE
                 STAGED
             """
-        return self._fill(source, stmt, ASK=test.ask, FALSE=test.false, VALUE=test.value, STAGED=staged, BODY=body,
-                          ORELSE=orelse)  # fmt: skip
+        return self._fill(source, stmt, ASK=ask, OTHER=other, THEN=then, REST=rest, VALUE=test.value, STAGED=staged)
+
+    def _leaves(self, body: list[Any]) -> bool:
+        """Whether the statements leave the loop or function: then the branch is likely to be the rarer one."""
+        return any(isinstance(s, (gast.Raise, gast.Pass)) or s.__dict__.get("jump") for s in body)
 
     def _members(self, stmt: gast.If) -> list[gast.If]:
         """The branch, and those that end its branches, and so on: they can share the functions of the later ones."""
