@@ -155,7 +155,8 @@ class ControlFlow:
                 V = VALUE
                 STAGED
             """
-        return self._fill(source, stmt, ASK=ask, OTHER=other, THEN=then, REST=rest, VALUE=test.value, STAGED=staged)
+        return self._fill(source, stmt, ASK=ask(), OTHER=other(), THEN=then, REST=rest, VALUE=test.value(),
+                          STAGED=staged)  # fmt: skip
 
     def _leaves(self, body: list[Any]) -> bool:
         """Whether the statements leave the loop or function: then the branch is likely to be the rarer one."""
@@ -260,7 +261,7 @@ class ControlFlow:
                     V = VALUE {"if CLEAR else OPS.untested" if guards else ""}
                     STAGED
             """
-        return self._fill(source, stmt, ASK=test.ask, FALSE=test.false, VALUE=test.value, STAGED=staged, BODY=body,
+        return self._fill(source, stmt, ASK=test.ask(), FALSE=test.false(), VALUE=test.value(), STAGED=staged, BODY=body,
                           CLEAR=clear, SET=self._each(guards, "is True", stmt, gast.Or()))  # fmt: skip
 
     def _while_staged(self, stmt: Any, first: gast.expr | None = None) -> list[gast.stmt]:

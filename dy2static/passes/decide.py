@@ -10,6 +10,7 @@ A value that is no boolean becomes one where it is asked: `v is not False and (v
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import gast
@@ -28,14 +29,17 @@ _TESTED = (
 )
 
 
-class Decision(NamedTuple):
-    """The forms of one test; `ask_false` is to `false` what `ask` is to `true`."""
+Form = Callable[[], gast.expr]
 
-    ask: gast.expr
-    ask_false: gast.expr
-    true: gast.expr
-    false: gast.expr
-    value: gast.expr
+
+class Decision(NamedTuple):
+    """The forms of one test, made when called for; `ask_false` is to `false` what `ask` is to `true`."""
+
+    ask: Form
+    ask_false: Form
+    true: Form
+    false: Form
+    value: Form
 
 
 class Part(NamedTuple):
@@ -74,32 +78,36 @@ class _Decider:
             return self._leaf(test)
         if part.kind == "not":
             x = self.forms(part.left)
-            return Decision(x.ask_false, x.ask, x.false, x.true, self._fill("OPS.not_(X)", test, X=x.value))
+            return Decision(x.ask_false, x.ask, x.false, x.true, self._form("OPS.not_(X)", test, X=x.value))
         return (self._and if part.kind == "and" else self._or)(self.forms(part.left), self.forms(part.right), part)
 
     def _leaf(self, test: gast.expr) -> Decision:
         value = f"{self.namer.value}_{self.count}" if self.count else self.namer.value
         self.count += 1
         forms = _ASKED if is_python(test) else _TESTED
-        return Decision(*[self._fill(f"({form})", test, V=value, X=test) for form in forms])
+        return Decision(*[self._form(f"({form})", test, V=value, X=test) for form in forms])
 
     def _and(self, a: Decision, b: Decision, part: Part) -> Decision:
         return Decision(
-            self._fill("A and B", part.left, A=a.ask, B=b.ask),
-            self._fill("A or T and B", part.left, A=a.ask_false, T=a.true, B=b.ask_false),
-            self._fill("A and B", part.left, A=a.true, B=b.true),
-            self._fill("A or T and B", part.left, A=a.false, T=a.true, B=b.false),
-            self._fill("B if T else OPS.and_(A, R)", part.left, A=a.value, T=a.true, B=b.value, R=part.thunk),
+            self._form("A and B", part.left, A=a.ask, B=b.ask),
+            self._form("A or T and B", part.left, A=a.ask_false, T=a.true, B=b.ask_false),
+            self._form("A and B", part.left, A=a.true, B=b.true),
+            self._form("A or T and B", part.left, A=a.false, T=a.true, B=b.false),
+            self._form("B if T else OPS.and_(A, R)", part.left, A=a.value, T=a.true, B=b.value, R=part.thunk),
         )
 
     def _or(self, a: Decision, b: Decision, part: Part) -> Decision:
         return Decision(
-            self._fill("A or F and B", part.left, A=a.ask, F=a.false, B=b.ask),
-            self._fill("A and B", part.left, A=a.ask_false, B=b.ask_false),
-            self._fill("A or F and B", part.left, A=a.true, F=a.false, B=b.true),
-            self._fill("A and B", part.left, A=a.false, B=b.false),
-            self._fill("B if F else OPS.or_(A, R)", part.left, A=a.value, F=a.false, B=b.value, R=part.thunk),
+            self._form("A or F and B", part.left, A=a.ask, F=a.false, B=b.ask),
+            self._form("A and B", part.left, A=a.ask_false, B=b.ask_false),
+            self._form("A or F and B", part.left, A=a.true, F=a.false, B=b.true),
+            self._form("A and B", part.left, A=a.false, B=b.false),
+            self._form("B if F else OPS.or_(A, R)", part.left, A=a.value, F=a.false, B=b.value, R=part.thunk),
         )
 
-    def _fill(self, source: str, at: gast.AST, **holes: Any) -> gast.expr:
-        return expression(source, at, OPS=self.namer.operators, **holes)
+    def _form(self, source: str, at: gast.AST, **holes: Any) -> Form:
+        def form() -> gast.expr:
+            filled = {name: hole() if callable(hole) else hole for name, hole in holes.items()}
+            return expression(source, at, OPS=self.namer.operators, **filled)
+
+        return form
