@@ -7,7 +7,8 @@ from paddle_lite_py.errors import OWN_DIRS
 
 from .save_load import ArtifactError, TranslatedLayer, load, save
 from .spec import InputSpec
-from .to_static import StaticFunction, enable_to_static, ignore_module, not_to_static, to_static
+from .static_function import StaticFunction
+from .to_static import enable_to_static, ignore_module, not_to_static, to_static
 
 __all__ = [
     "ArtifactError",

@@ -25,7 +25,7 @@ from paddle_lite_py.tracing import Argument, Traced
 from . import artifact
 from .artifact import ArtifactError
 from .spec import InputSpec
-from .to_static import StaticFunction
+from .static_function import StaticFunction
 
 PLATFORMS = ("cpu", "cuda", "tpu")
 

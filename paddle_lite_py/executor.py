@@ -9,19 +9,22 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from . import number
 from . import structure as nested
 from .bound import BoundOp, cotangent, xla_jit
 from .dtypes import is_inexact
 from .lower import lower
 from .op import Op
-from .program import Program
+from .program import Program, Value
 from .tape import Node, Output
 from .tensor import Tensor, wrap
-from .tracing import Argument, Effect, Traced
+from .tracing import LOCK, Argument, Effect, Traced
 
 # References to an array that only its handle holds: the handle's, the list's, and getrefcount's own.
 _ALONE = 3
 MIN_DONATED_BYTES = 64 << 20
+# Seconds that a run waits for a trace in another thread to end.
+PATIENCE = 600
 
 
 def donatable(arrays: list[Any]) -> list[Any]:
@@ -82,13 +85,52 @@ class Executable:
         outs = self.lowered(*[given[i] for i in range(len(given))])
         return outs[0] if self.plain else outs
 
+    def lower(self, args: Sequence[Any], with_grad: bool, numbers: Any = ()) -> Any:
+        """What XLA is given for arguments of these specs: a jax.stages.Lowered."""
+        before, number.call.numbers = number.call.numbers, numbers
+        provided = [get() for get in self.traced.providers]
+        number.call.numbers = before
+        handles = [*self.mutable, *self.fixed]
+        arrays = [*[jax.ShapeDtypeStruct(h._data.shape, h._data.dtype) for h in handles], *args, *provided]
+        if not with_grad:
+            return self.jitted.lower(*arrays)
+        takes = [not h.stop_gradient and is_inexact(h._data.dtype) for h in handles]
+        takes += [False] * (len(arrays) - len(handles))
+        diff = [a for a, t in zip(arrays, takes, strict=True) if t]
+        other = [a for a, t in zip(arrays, takes, strict=True) if not t]
+        return self._forward.lower(tuple(takes), diff, other, tuple([a.shape for a in args]))
+
     def run(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, without a gradient."""
-        if self.plain:
-            arrays = [h._data for h in self.fixed]
-            for a in args:
-                arrays.append(a._data)
+        if not self.plain:
+            return self._alone(self._run, args)
+        arrays = [h._data for h in self.fixed]
+        for a in args:
+            arrays.append(a._data)
+        try:
             return wrap(self.jitted(*arrays))
+        except TypeError:
+            return self._after_trace(self.run, args, arrays)
+
+    def _alone(self, run: Callable[..., Any], args: Sequence[Tensor]) -> Any:
+        """Run a program that changes handles, while no other thread traces or changes some."""
+        if not LOCK.acquire(timeout=PATIENCE):
+            raise RuntimeError(
+                f"`{self.name}` has waited {PATIENCE} s for another thread to end its trace; a static function must "
+                "not wait for another thread while it is traced"
+            )
+        try:
+            return run(args)
+        finally:
+            LOCK.release()
+
+    def _after_trace(self, run: Callable[..., Any], args: Sequence[Tensor], arrays: list[Any]) -> Any:
+        """Run again what met a handle that another thread was tracing with."""
+        if not any(isinstance(a, Value) for a in arrays):
+            raise  # noqa: PLE0704  (called while the error is handled)
+        return self._alone(run, args)
+
+    def _run(self, args: Sequence[Tensor]) -> Any:
         arrays = [h._data for h in self.mutable]
         if arrays and self.donates:
             arrays = donatable(arrays)
@@ -135,6 +177,9 @@ class Executable:
     # -- with a gradient -------------------------------------------------------------------------------------------
     def run_with_grad(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, as one node on the tape."""
+        return self._alone(self._run_with_grad, args)
+
+    def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
         arrays = [h._data for h in handles] + [get() for get in self.traced.providers]
         takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])

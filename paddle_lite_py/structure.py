@@ -6,6 +6,8 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from .number import plain
+
 
 class Leaf:
     """The place of a leaf."""
@@ -70,7 +72,16 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> An
     if dataclasses.is_dataclass(kind):
         names = tuple(f.name for f in dataclasses.fields(value))
         return Nest(kind, names, tuple([flatten(getattr(value, n), is_leaf, leaves) for n in names]))
-    return Static(value)
+    return Static(plain(value))
+
+
+def statics(structure: Any) -> Iterator[Any]:
+    """The Python values in a structure."""
+    if isinstance(structure, Static):
+        yield structure.value
+    elif isinstance(structure, Nest):
+        for child in structure.children:
+            yield from statics(child)
 
 
 def unflatten(structure: Any, leaves: Iterator[Any]) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -10,11 +11,15 @@ import jax
 
 from . import structure as nested
 from .builder import Builder
+from .checks import Cleared
 from .frame import Write
 from .interpreter import use
 from .passes import dead_code
 from .program import Program, Value
 from .tensor import Tensor
+
+# Held while a program is traced, when handles stand for values of the program, and by runs that change handles.
+LOCK = threading.RLock()
 
 
 class Argument(NamedTuple):
@@ -61,7 +66,11 @@ def trace(
 
     State that fn changes is given back whatever happens: only a run changes it.
     """
-    builder = Builder(convert)
+    with LOCK:
+        return _trace(Builder(convert), fn, specs, grads, names)
+
+
+def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool], names: Sequence[str]) -> Traced:
     tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
     for tensor, name in zip(tensors, names, strict=True):
         tensor._data.name = name
@@ -77,6 +86,8 @@ def trace(
             for write in filter(builder.is_outside, builder.root.log.values()):
                 if any(write.owner is t for t in own) or _unchanged(builder, write):
                     continue
+                if isinstance(write.get(), Cleared):
+                    write.owner._grad = builder.settled(write.owner)
                 at = len(leaves)
                 found = _outputs(builder, write.get(), leaves)
                 effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
