@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from .. import dtypes
 from ..op import op
 from .gather import one_hot
+from .linalg import product
 
 __all__ = ["bilinear", "embedding", "gather_tree", "linear", "one_hot", "sequence_mask"]
 
@@ -28,7 +29,7 @@ def linear(x: Any, weight: Any, bias: Any = None, /) -> Any:
         raise ValueError(
             f"the last dimension of x is {x.shape[-1]}, but weight {list(weight.shape)} takes {weight.shape[0]}"
         )
-    out = jnp.matmul(x, weight)
+    out = product(x, weight)
     return out if bias is None else out + bias
 
 
