@@ -5,13 +5,22 @@ import os
 import dy2static
 from paddle_lite_py.errors import OWN_DIRS
 
+from .check import CheckError
 from .save_load import ArtifactError, TranslatedLayer, load, save
 from .spec import InputSpec
 from .static_function import StaticFunction
-from .to_static import enable_to_static, ignore_module, not_to_static, to_static
+from .to_static import (
+    enable_to_static,
+    ignore_module,
+    not_to_static,
+    set_code_level,
+    set_verbosity,
+    to_static,
+)
 
 __all__ = [
     "ArtifactError",
+    "CheckError",
     "InputSpec",
     "StaticFunction",
     "TranslatedLayer",
@@ -20,6 +29,8 @@ __all__ = [
     "load",
     "not_to_static",
     "save",
+    "set_code_level",
+    "set_verbosity",
     "to_static",
 ]
 

@@ -25,6 +25,8 @@ class Entry:
         seen: what the trace saw of the arguments that are numbers.
     """
 
+    serves_padding = False  # a padded run has given what the plain run gave: see Buckets
+
     def __init__(
         self, executable: Executable, expected: Any, found: list[Any], settled: list[Any], seen: list[Seen]
     ) -> None:
@@ -41,7 +43,7 @@ class Entry:
         self.guards = [g for g in found if type(g) is not Guard]
         # Nothing to look at while no layer's configuration changes.
         self.plain = not (found or seen or self.traced.gradients or self.traced.paths)
-        self.flags = [(h, h.stop_gradient) for h in self.traced.captures]
+        self.flags = [(h, h.stop_gradient, dict(h._hooks or {})) for h in self.traced.captures]
         self.layer_guards, self.epoch = settled, config.epoch
 
     def run_with(self, tensors: list[Tensor], numbers: Given) -> Any:
@@ -88,9 +90,11 @@ class Entry:
         for g in self.layer_guards:
             if not g.holds():
                 return g.change()
-        for handle, flag in self.flags:
+        for handle, flag, hooks in self.flags:
             if handle.stop_gradient is not flag:
                 return f"stop_gradient of '{handle.name}' changed from {flag} to {handle.stop_gradient}"
+            if (handle._hooks or {}) != hooks:
+                return f"the hooks on the gradient of '{handle.name}' changed"
         self.epoch = epoch
         return None
 

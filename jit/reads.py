@@ -27,7 +27,9 @@ _DYNAMIC = frozenset({"getattr", "vars", "__dict__"})
 Place = tuple[int, Any]
 
 
-def guards_of(function: Callable[..., Any], args: list[Any], layers: list[Layer], written: Iterable[Place]) -> list[Any]:
+def guards_of(
+    function: Callable[..., Any], args: list[Any], layers: list[Layer], written: Iterable[Place]
+) -> list[Any]:
     """A guard for each value that the function, called with `args`, may have read.
 
     Arguments:

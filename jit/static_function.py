@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import functools
+import os
 import time
 import weakref
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,7 +26,9 @@ from paddle_lite_py.tensor import Tensor, wrap
 from paddle_lite_py.tracing import LOCK, Argument, Traced, trace
 
 from . import guards, reads, spec
+from .buckets import Buckets
 from .cache import SIZE, Cache, Kind
+from .check import checked
 from .entry import Entry
 from .errors import StagingError
 from .inspection import Inspection
@@ -34,13 +37,30 @@ from .scalars import Scalars, with_numbers
 from .spec import InputSpec
 
 _new = Tensor.__new__
+# Set to 1, every static function is checked against its eager run.
+CHECK_VARIABLE = "PADDLE_LITE_CHECK"
 
 
 class _Settings:
     enabled = True
+    verbosity = 0  # above 0, each trace is printed
+    code_level = 0  # above 0, converted code is printed when it is traced
+    check = os.environ.get(CHECK_VARIABLE, "") not in ("", "0")
 
 
 settings = _Settings()
+
+
+class Options(NamedTuple):
+    """How a function is compiled: see to_static."""
+
+    full_graph: bool = True
+    cache_size: int = SIZE
+    check: bool = False
+    buckets: Any = None
+
+
+DEFAULTS = Options()
 
 
 class StaticFunction(Inspection):
@@ -49,22 +69,20 @@ class StaticFunction(Inspection):
     Arguments:
         function: a function, method or callable object of the user.
         input_spec: declared specs of its tensor arguments.
-        full_graph: whether what cannot be staged is an error.
-        cache_size: how many programs are kept.
+        options: how it is compiled.
     """
 
-    def __init__(
-        self, function: Callable[..., Any], input_spec: Any = None, full_graph: bool = True, cache_size: int = SIZE
-    ) -> None:
+    def __init__(self, function: Callable[..., Any], input_spec: Any = None, options: Options = DEFAULTS) -> None:
         self._function = function
         self._input_spec = input_spec
-        self.full_graph = full_graph
+        self.options = options
+        self._buckets = None if options.buckets is None else Buckets(options.buckets)
         self._last: Entry | None = None
         self.last_call: tuple[Any, ...] | None = None  # the arguments of the last trace, as specs
         self._bound_by_id: dict[int, StaticFunction] = {}
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
-        self.cache = Cache(self.__name__, cache_size)
+        self.cache = Cache(self.__name__, options.cache_size)
         self._scalars = Scalars()
 
     # -- calling ---------------------------------------------------------------------------------------------------
@@ -109,6 +127,10 @@ class StaticFunction(Inspection):
         args, kwargs = tuple(map(_tensor, args)), {k: _tensor(v) for k, v in kwargs.items()}
         structure, tensors = spec.flatten(args, kwargs)
         entry, numbers = self.entry(structure, tensors, args, kwargs)
+        if self.options.check or settings.check:
+            return checked(entry, lambda: self._function(*args, **kwargs), tensors, numbers, self.__name__)
+        if self._buckets is not None and (specs := self._specs(args, kwargs, tensors)):
+            return self._buckets.run(entry, tensors, specs, self.__name__)
         simple = not kwargs and self._input_spec is None and all(a.__class__ is Tensor for a in args)
         self._last = entry if simple else None
         return entry.run_with(tensors, numbers)
@@ -128,7 +150,15 @@ class StaticFunction(Inspection):
                 self.last_call = tuple([InputSpec.from_tensor(a) if isinstance(a, Tensor) else a for a in args])
                 entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
                 self.cache.add(kind, entry, _kinds(tensors), cause, since)
+                self._show()
         return entry, numbers
+
+    def _show(self) -> None:
+        if settings.verbosity > 0:
+            record = self.cache.history[-1]
+            print(f"traced `{self.__name__}` for {record.what}: {record.cause} ({record.seconds * 1000:.0f} ms)")
+        if settings.code_level > 0:
+            print(self.code)
 
     def _specs(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> list[InputSpec] | None:
         """The declared spec of each tensor, checked; None where nothing is declared."""
@@ -210,7 +240,7 @@ class StaticFunction(Inspection):
 
     def like(self, function: Callable[..., Any]) -> StaticFunction:
         """A static function of another function, with the same settings."""
-        return StaticFunction(function, self._input_spec, self.full_graph, self.cache.size)
+        return StaticFunction(function, self._input_spec, self.options)
 
     def rollback(self) -> Callable[..., Any]:
         """The function as the user wrote it, in the place of this one where it is a layer's forward."""
@@ -227,14 +257,10 @@ class StaticFunction(Inspection):
         return self.like(self._function)
 
     def __reduce__(self) -> Any:
-        return _restored, (self._function, self._input_spec, self.full_graph, self.cache.size)
+        return StaticFunction, (self._function, self._input_spec, self.options)
 
     def __repr__(self) -> str:
         return f"<StaticFunction {self.__name__}, {len(self.cache)} programs>"
-
-
-def _restored(function: Any, *settings: Any) -> StaticFunction:
-    return StaticFunction(function, *settings)
 
 
 def mode_key() -> tuple[Any, ...]:

@@ -10,7 +10,7 @@ from paddle_lite_py.nn.layer import Layer
 
 from .cache import SIZE
 from .runtime import RUNTIME
-from .static_function import StaticFunction, settings
+from .static_function import Options, StaticFunction, settings
 
 
 def to_static(
@@ -20,6 +20,8 @@ def to_static(
     backend: Any = None,
     full_graph: bool = True,
     cache_size: int = SIZE,
+    check: bool = False,
+    buckets: Any = None,
     **kwargs: Any,
 ) -> Any:
     """Compile a function, method, layer or whole training step.
@@ -30,6 +32,10 @@ def to_static(
         build_strategy, backend: accepted for compatibility; XLA decides.
         full_graph: True: what cannot be staged is an error.
         cache_size: how many programs are kept; those used longest ago are dropped.
+        check: run the function as it is beside each static run (which is slow, and prints twice), and raise an error
+            that names the first operator and line whose values differ. PADDLE_LITE_CHECK=1 does so for all.
+        buckets: sizes such as [32, 64, 128], or {"seq": [...]} by the name of a dimension: unknown dimensions are
+            padded with zeros up to the next one, and results cut back, so that few lengths are compiled.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -41,25 +47,31 @@ def to_static(
         >>> f(paddle.to_tensor([1.0, 2.0])).tolist(), f(paddle.to_tensor([-3.0])).tolist()
         ([2.0, 4.0], [3.0])
     """
-    options: dict[str, Any] = {"input_spec": input_spec, "full_graph": full_graph, "cache_size": cache_size}
     if not isinstance(cache_size, int) or cache_size < 1:
         raise ValueError(f"to_static: cache_size is {cache_size!r}; it is the number of programs kept, at least 1")
+    if buckets is not None and input_spec is None:
+        raise ValueError("to_static: buckets= needs an input_spec whose unknown dimensions (None) they are for")
+    options = Options(full_graph, cache_size, check, buckets)
     if function is None:
-        return functools.partial(to_static, **options)
+        return functools.partial(_compile, input_spec=input_spec, options=options)
+    return _compile(function, input_spec, options)
+
+
+def _compile(function: Any, input_spec: Any, options: Options) -> Any:
     if isinstance(function, StaticFunction):
         return function
     if isinstance(function, Layer):
         if not isinstance(function.forward, StaticFunction):
-            object.__setattr__(function, "forward", StaticFunction(function.forward, **options))
+            object.__setattr__(function, "forward", StaticFunction(function.forward, input_spec, options))
         return function
     if isinstance(function, type) and issubclass(function, Layer):
-        function.forward = StaticFunction(function.forward, **options)  # type: ignore[method-assign]
+        function.forward = StaticFunction(function.forward, input_spec, options)  # type: ignore[method-assign]
         return function
     if isinstance(function, classmethod | staticmethod):
-        return type(function)(to_static(function.__func__, **options))
+        return type(function)(_compile(function.__func__, input_spec, options))
     if not callable(function) or isinstance(function, type):
         raise TypeError(f"to_static takes a function, a method or a Layer, got {_text(function)}")
-    return StaticFunction(function, **options)
+    return StaticFunction(function, input_spec, options)
 
 
 def _text(x: Any) -> str:
@@ -74,6 +86,16 @@ def not_to_static(function: Any = None) -> Any:
 def enable_to_static(flag: bool) -> None:
     """Switch all static functions on, or off so that they run eagerly as written."""
     settings.enabled = bool(flag)
+
+
+def set_verbosity(level: int = 0, also_to_stdout: bool = False) -> None:
+    """Above 0: print a line for each trace of a static function."""
+    settings.verbosity = int(level)
+
+
+def set_code_level(level: int = 100, also_to_stdout: bool = False) -> None:
+    """Above 0: print the converted code of a static function when it is traced."""
+    settings.code_level = int(level)
 
 
 def ignore_module(modules: Any) -> None:

@@ -71,6 +71,7 @@ class Executable:
         self.jitted = xla_jit(self._named(self._call), donate_argnums=donated)
         self._forward = xla_jit(self._named(self._call_with_residuals), static_argnums=(0, 3))
         self._pulls: dict[Any, StaticPull] = {}
+        self._forms: dict[Any, Callable[..., Any]] = {}
 
     def _named(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any) -> Any:
@@ -191,9 +192,26 @@ class Executable:
         if self.traced.room is not None and self._short_of_room(outs):
             outs, residuals = self._forward(takes, diff, other, shapes)
         sources = [h if h._source is None else h._source for h, t in zip(handles, takes, strict=False) if t]
-        tensors = self._on_tape(outs, Node(self._pulls[takes, shapes], tuple(residuals), tuple(sources)))
+        saved = Saved(residuals)
+        saved.again = self._again(takes, diff, other)
+        tensors = self._on_tape(outs, Node(self._pulls[takes, shapes], saved, tuple(sources)))
         self._apply(outs, args)
         return self._result(tensors, args)
+
+    def _again(self, takes: tuple[bool, ...], diff: list[Any], other: list[Any]) -> Any:
+        """The same results as an op of the inputs that take a gradient, to differentiate twice; and those inputs."""
+        found = self._forms.get(takes)
+        if found is None:
+            n = len(diff)
+            found = self._forms[takes] = lambda *a: tuple(self._flowing(takes, list(a[:n]), list(a[n:]))[0])
+        return found, (*diff, *other)
+
+    def _flowing(self, takes: tuple[bool, ...], diff: list[Any], other: list[Any]) -> tuple[list[Any], list[Any]]:
+        """The results that gradients flow out of, and all outputs."""
+        d, o = iter(diff), iter(other)
+        outs = self._call(*[next(d) if t else next(o) for t in takes])
+        outs = [outs] if self.plain else outs
+        return [outs[i] for i, f in enumerate(self.traced.requires_grad) if f], outs
 
     def _on_tape(self, outs: list[Any], node: Node) -> list[Tensor]:
         tensors = [wrap(a) for a in outs[: self.traced.n_results]]
@@ -204,20 +222,22 @@ class Executable:
         return tensors
 
     def _call_with_residuals(self, takes: tuple[bool, ...], diff: list[Any], other: list[Any], shapes: Any) -> Any:
-        flows = [i for i, f in enumerate(self.traced.requires_grad) if f]
-
-        def forward(diff: list[Any]) -> tuple[list[Any], list[Any]]:
-            d, o = iter(diff), iter(other)
-            outs = self._call(*[next(d) if t else next(o) for t in takes])
-            outs = [outs] if self.plain else outs
-            return [outs[i] for i in flows], outs
-
-        primal, pull, outs = jax.vjp(forward, diff, has_aux=True)
+        primal, pull, outs = jax.vjp(lambda d: self._flowing(takes, d, other), diff, has_aux=True)
         residuals, tree = jax.tree.flatten(pull)
         self._pulls[takes, shapes] = StaticPull(
             self.name, tree, [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in primal]
         )
         return outs, residuals
+
+
+class Saved(tuple):
+    """What a node on the tape keeps: residuals, and (function, its arguments) of which a gradient of the gradient is
+    taken. Both go when the graph is freed."""
+
+    again: Any
+
+
+jax.tree_util.register_pytree_node(Saved, lambda s: (tuple(s), None), lambda _, arrays: Saved(arrays))
 
 
 class StaticPull(BoundOp):
@@ -239,10 +259,7 @@ class StaticPull(BoundOp):
 
 
 def _no_forward(*args: Any) -> Any:
-    raise NotImplementedError(
-        "a gradient of a gradient through a static function called from eager code is not supported; "
-        "compute both inside the static function, or call the function eagerly"
-    )
+    raise AssertionError("the backward of a compiled call has no forward of its own")
 
 
 def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:

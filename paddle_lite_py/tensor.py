@@ -348,6 +348,7 @@ class RemoveHandle:
 
     def remove(self) -> bool:
         """Remove the hook; True if it was still there."""
+        config.epoch += 1
         return self._hooks.pop(self._key, None) is not None
 
 
