@@ -327,7 +327,7 @@ def test_lowering_compiles_without_a_run():
     lowered = f.lower(InputSpec([4, 4], "float32"))
     assert "stablehlo.tanh" in lowered.stablehlo() and "matmul(" in str(lowered.program)
     compiled = lowered.compile()
-    assert compiled.cost_analysis()["flops"] >= 128 and compiled.memory_analysis()["argument"] == 64
+    assert compiled.cost_analysis()["flops"] >= 64 and compiled.memory_analysis()["argument"] == 64
     assert "HloModule" in compiled.hlo()
     f(paddle.ones([4, 4]))
     assert len(seen) == 1
