@@ -11,7 +11,7 @@ from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.number import Given, Seen, call
 from paddle_lite_py.tensor import Tensor
 
-from .guards import Guard
+from .guards import ABSENT, Guard
 
 
 class Entry:
@@ -59,7 +59,7 @@ class Entry:
     def stale(self, numbers: Given = ()) -> str | None:
         """What keeps the program from standing for the function now, in words; None if nothing."""
         for read, key, value, guard in self.values:
-            if read(key, None) is not value and not guard.holds():
+            if read(key, ABSENT) is not value and not guard.holds():
                 return guard.change()
         for g in self.guards:
             if not g.holds():

@@ -13,7 +13,7 @@ from paddle_lite_py.tensor import Tensor
 
 # A number, string or flag is compared by value; anything else by identity.
 BY_VALUE = (bool, int, float, complex, str, bytes, type(None))
-_ABSENT = type("Absent", (), {"__repr__": lambda self: "<nothing>"})()
+ABSENT = type("Absent", (), {"__repr__": lambda self: "<nothing>"})()
 
 
 class AnyOf(NamedTuple):
@@ -46,11 +46,11 @@ class Guard(NamedTuple):
 
     def holds(self) -> bool:
         """True if it still is what it was."""
-        return same(self.read(self.key, _ABSENT), self.value)
+        return same(self.read(self.key, ABSENT), self.value)
 
     def change(self) -> str:
         """What changed, in words."""
-        return f"{self.name} changed from {self.value!r:.60} to {self.read(self.key, _ABSENT)!r:.60}"
+        return f"{self.name} changed from {self.value!r:.60} to {self.read(self.key, ABSENT)!r:.60}"
 
 
 class Items(NamedTuple):
@@ -129,6 +129,10 @@ def attribute(obj: Any) -> Callable[[Any, Any], Any]:
     return lambda key, absent: getattr(obj, key, absent)
 
 
+def _names(held: dict[str, Any]) -> Callable[[Any, Any], Any]:
+    return lambda key, absent: tuple(held)
+
+
 def of_layers(layers: Iterable[Layer]) -> list[Any]:
     """The settings of the layers that a trace called: plain values, what else they are set to, and their hooks."""
     guards: list[Any] = []
@@ -138,5 +142,6 @@ def of_layers(layers: Iterable[Layer]) -> list[Any]:
         for store in (layer._parameters, layer._sub_layers):
             guards += [Guard(store.get, k, v, f"{kind}.{k}") for k, v in store.items()]
             guards.append(Items.of(store, f"what {kind} holds"))
+        guards.append(Guard(_names(held), "", tuple(held), f"the attributes of {kind}"))
         guards += [Items.of(hooks, f"the hooks of {kind}") for hooks in (layer._pre_hooks, layer._post_hooks)]
     return guards

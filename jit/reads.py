@@ -18,7 +18,7 @@ from paddle_lite_py.errors import is_own
 from paddle_lite_py.nn.layer import Layer
 from paddle_lite_py.tensor import Tensor
 
-from .guards import BY_VALUE, AnyOf, Content, Guard, Items, attribute, cell
+from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, attribute, cell
 
 # Objects looked at before it is taken that the rest is data, not settings.
 MAX_OBJECTS = 20_000
@@ -74,7 +74,6 @@ class Walk:
     # -- functions -------------------------------------------------------------------------------------------------
     def function(self, f: Any) -> None:
         """A function of the user: the names in its code, and what it reads from outside."""
-        f = getattr(f, "__func__", f)
         f = getattr(f, "dygraph_function", f)
         if isinstance(f, types.MethodType):
             self.visit(f.__self__, type(f.__self__).__name__)
@@ -153,6 +152,9 @@ class Walk:
             if name in self.names:
                 self.place(attribute(obj), (id(obj), name), name, f"{label}.{name}")
         self.klass(type(obj))
+        if not isinstance(obj, Layer):
+            hidden = {n for c in type(obj).__mro__ for n in vars(c)} & self.names - held.keys()
+            self.guards += [Guard(held.get, name, ABSENT, f"{label}.{name}") for name in sorted(hidden)]
 
     def klass(self, cls: type) -> None:
         """What the classes of the user behind a class hold under names that occur in the code."""

@@ -144,7 +144,7 @@ class Differentiation:
         frame = self.frame
         given = [1.0 if g is None else self.value_of(g) for g in grads]
         ops = frame.block.ops
-        needed = ancestors(ops, roots, stop=_starts(ops, wrt))
+        needed = _differentiated(ops, roots, _starts(ops, wrt))
         block, mapping, outer = close(needed)
         made = {v: None for op in needed for v in op.outputs}
         first, moved = _before(ops, needed, [*outer, *given])
@@ -182,6 +182,24 @@ def _starts(ops: list[Operator], wrt: list[Value]) -> set[Value]:
         if not above & (wanted - {v}):
             starts.add(v)
     return starts
+
+
+def _differentiated(ops: list[Operator], roots: list[Value], starts: set[Value]) -> list[Operator]:
+    """The operators that gradients of the roots flow through, and those between them.
+
+    What lies behind a detached value stays outside, where another gradient may still reach it, unless gradients flow
+    through a part of it by another way.
+    """
+    made = [v for op in ops for v in op.outputs]
+    stop = starts | {v for v in made if not v.requires_grad}
+    while True:
+        needed = ancestors(ops, roots, stop)
+        inside = set(needed)
+        given = {v for op in needed for v in op.inputs if isinstance(v, Value) and v in stop and v not in starts}
+        mixed = {v for v in given if inside.intersection(ancestors(ops, [v]))}
+        if not mixed:
+            return needed
+        stop -= mixed
 
 
 def _before(ops: list[Operator], needed: list[Operator], values: list[Any]) -> tuple[list[Operator], list[Any]]:

@@ -75,7 +75,19 @@ def set_class_attribute():
     Config.scale = 9.0
 
 
+class Plain:
+    """No layer: its state is its own."""
+
+    factor = 1.0
+
+    def scaled(self, x):
+        return x * self.factor
+
+
+plain_object = Plain()
+
 CHANGES = {
+    "attribute of self": (plain_object.scaled, lambda: setattr(plain_object, "factor", 3.0)),
     "attribute of a global object": (lambda x: x * config.k, lambda: setattr(config, "k", 5.0)),
     "read by a helper": (lambda x: helper(x) + 1.0, lambda: setattr(config, "k", 6.0)),
     "read by a property": (lambda x: x * config.twice, lambda: setattr(config, "k", 7.0)),
