@@ -150,7 +150,8 @@ class Optimizer:
         if clip is not None and clip.key() is None:
             pairs = clip([(group.params[i], g) for i, g in zip(active, grads, strict=True)])
             grads, clip = [g for _, g in pairs], None
-        settings = tuple([self._setting(group, i) for i in active])
+        hyper = self._hyper_of(group.options)
+        settings = tuple([self._setting(group, i, hyper) for i in active])
         recipe = Recipe(self.type, type(self)._rule, group.slots, settings, clip.key() if clip is not None else None)
         handles = group.handles(active)
         if state.interpreter is EAGER:
@@ -165,19 +166,17 @@ class Optimizer:
         for handle, tensor in zip(handles, made, strict=True):
             handle._set_payload(tensor._data)
 
-    def _setting(self, group: Group, i: int) -> Setting:
+    def _setting(self, group: Group, i: int, hyper: tuple[tuple[str, Any], ...]) -> Setting:
         param, options = group.params[i], group.options
-        rate = param.optimize_attr["learning_rate"]
-        decay, coeff, hyper = "", 0.0, self._hyper_of(options)
+        rate = self._factor(param) * param.optimize_attr["learning_rate"]
+        decays, decay, coeff = param.regularizer, "", 0.0
         if self._decoupled:
             hyper += (("weight_decay", self._decay_of(param, options)),)
-        if (
-            found := param.regularizer or (None if self._decoupled else options.get("weight_decay", self._weight_decay))
-        ) is not None:
-            decay, coeff = (found.kind, found.coeff) if hasattr(found, "kind") else ("l2", float(found))
-        return Setting(
-            i, self._factor(param) * rate, decay, coeff, param.need_clip, hyper, group.masters[i] is not None
-        )
+        elif decays is None:
+            decays = options.get("weight_decay", self._weight_decay)
+        if decays is not None:
+            decay, coeff = (decays.kind, decays.coeff) if hasattr(decays, "kind") else ("l2", float(decays))
+        return Setting(i, rate, decay, coeff, param.need_clip, hyper, group.masters[i] is not None)
 
     def _hyper_of(self, options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         return tuple([(k, options[k] if k in options else getattr(self, f"_{k}")) for k in self._hyper])
