@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from paddle_lite_py.dtypes import default_dtype
@@ -11,6 +12,7 @@ from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.number import Given, Seen, call
 from paddle_lite_py.tensor import Tensor
 
+from .errors import InnerGradientError
 from .guards import ABSENT, Guard
 
 
@@ -35,7 +37,8 @@ class Entry:
         self.expected, self.seen = expected, seen
         self.grad_enabled, self.dtype = mode.grad_enabled, default_dtype()
         self.needs_grad = mode.grad_enabled and any(self.traced.requires_grad)
-        self.run = executable.run_with_grad if self.needs_grad else executable.run
+        self._run = executable.run_with_grad if self.needs_grad else executable.run
+        self.run: Any = self._from_leaves if self.traced.reached else self._run
         # The compiled function itself, where there is nothing to do but call it.
         self.call = executable.jitted if executable.plain and not executable.fixed and not self.needs_grad else None
         # Most guards compare one value: looked at here without a call of their own.
@@ -45,6 +48,13 @@ class Entry:
         self.plain = not (found or seen or self.traced.gradients or self.traced.paths)
         self.flags = [(h, h.stop_gradient, dict(h._hooks or {})) for h in self.traced.captures]
         self.layer_guards, self.epoch = settled, config.epoch
+
+    def _from_leaves(self, tensors: Sequence[Tensor]) -> Any:
+        """Run a program with a backward() that ends at arguments, which must therefore be where eager code begins."""
+        for position, where in self.traced.reached.items():
+            if tensors[position]._source is not None:
+                raise InnerGradientError(self.traced.program.input_names[position], where)
+        return self._run(tensors)
 
     def run_with(self, tensors: list[Tensor], numbers: Given) -> Any:
         """Run for a call whose changing numbers are these."""

@@ -26,11 +26,13 @@ from paddle_lite_py.tensor import Tensor, wrap
 from paddle_lite_py.tracing import LOCK, Argument, Traced, trace
 
 from . import guards, reads, spec
+from .breaks import Parts
 from .buckets import Buckets
 from .cache import SIZE, Cache, Kind
 from .check import checked
+from .containers import Changed, note, restore
 from .entry import Entry
-from .errors import StagingError
+from .errors import GraphBreak, InnerGradientError, StagingError
 from .inspection import Inspection
 from .runtime import convert
 from .scalars import Scalars, with_numbers
@@ -84,6 +86,7 @@ class StaticFunction(Inspection):
         functools.update_wrapper(self, function, updated=())
         self.cache = Cache(self.__name__, options.cache_size)
         self._scalars = Scalars()
+        self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole
 
     # -- calling ---------------------------------------------------------------------------------------------------
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -114,7 +117,15 @@ class StaticFunction(Inspection):
         if mode.interpreter is not EAGER:  # inside another trace: part of that program
             return convert(self._function)(*args, **kwargs)
         try:
+            if self._parts is not None:
+                return self._parts.run(args, kwargs)
             return self._run(args, kwargs)
+        except GraphBreak as e:
+            return self._break(e.cause, args, kwargs)
+        except InnerGradientError as e:
+            if self.options.full_graph:
+                raise
+            return self._break(e, args, kwargs)
         except RecursionError:
             raise StagingError(
                 f"`{self.__name__}` is recursive without an end that is known while it is traced: a recursion whose "
@@ -122,6 +133,16 @@ class StaticFunction(Inspection):
             ) from None
         except Exception as e:
             raise e.with_traceback(user_traceback(e.__traceback__)) from e.__cause__
+
+    def _break(self, cause: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run in parts from now on; if that fails as well, the function itself is to blame."""
+        self._parts = Parts(self._function, cause, lambda f: StaticFunction(f, None, self.options))
+        self._last = None
+        try:
+            return self._parts.run(args, kwargs)
+        except Exception:
+            self._parts = None
+            raise
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         args, kwargs = tuple(map(_tensor, args)), {k: _tensor(v) for k, v in kwargs.items()}
@@ -131,9 +152,15 @@ class StaticFunction(Inspection):
             return checked(entry, lambda: self._function(*args, **kwargs), tensors, numbers, self.__name__)
         if self._buckets is not None and (specs := self._specs(args, kwargs, tensors)):
             return self._buckets.run(entry, tensors, specs, self.__name__)
-        simple = not kwargs and self._input_spec is None and all(a.__class__ is Tensor for a in args)
+        simple = (
+            not kwargs
+            and self._input_spec is None
+            and not entry.traced.reached
+            and all(a.__class__ is Tensor for a in args)
+        )
         self._last = entry if simple else None
-        return entry.run_with(tensors, numbers)
+        out = entry.run_with(tensors, numbers)
+        return restore(out, (args, kwargs)) if out.__class__ is Changed else out
 
     def entry(self, structure: Any, tensors: list[Any], args: Any, kwargs: Any) -> tuple[Entry, Given]:
         """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs."""
@@ -148,7 +175,10 @@ class StaticFunction(Inspection):
             if entry is None:
                 since = time.perf_counter()
                 self.last_call = tuple([InputSpec.from_tensor(a) if isinstance(a, Tensor) else a for a in args])
-                entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
+                try:
+                    entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
+                except Exception as e:
+                    raise e if self.options.full_graph else GraphBreak(e) from None
                 self.cache.add(kind, entry, _kinds(tensors), cause, since)
                 self._show()
         return entry, numbers
@@ -214,7 +244,7 @@ class StaticFunction(Inspection):
 
         def call(*tensors: Tensor) -> Any:
             a, k = nested.unflatten(structure, iter(tensors))
-            return converted(*a, **k)
+            return note(converted(*a, **k), structure, (a, k), tensors)
 
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         try:

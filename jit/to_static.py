@@ -30,7 +30,8 @@ def to_static(
         function: what to compile; a Layer is given a compiled forward and returned itself. None: use as a decorator.
         input_spec: InputSpecs of the tensor arguments; unknown dimensions (None) do not cause new traces.
         build_strategy, backend: accepted for compatibility; XLA decides.
-        full_graph: True: what cannot be staged is an error.
+        full_graph: True: what cannot be staged is an error. False: the function is split there; the parts before and
+            after run compiled, the statement itself as Python, and a warning names its line.
         cache_size: how many programs are kept; those used longest ago are dropped.
         check: run the function as it is beside each static run (which is slow, and prints twice), and raise an error
             that names the first operator and line whose values differ. PADDLE_LITE_CHECK=1 does so for all.

@@ -46,6 +46,7 @@ class Builder(Differentiation):
         self.negations: dict[Value, Value] = {}
         self.peeking = False  # a variable is passed on, not read
         self.room: Room | None = None  # of the loops that have a gradient
+        self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
 
     def argument(self, spec: Any, position: int, requires_grad: bool = False) -> Tensor:

@@ -24,6 +24,8 @@ class Differentiation:
     handle: Callable[[Value], Tensor]
     emit: Callable[..., tuple[Value, ...]]
     inner: Callable[..., Any]
+    arguments: dict[int, int]
+    reached: dict[int, Any]
     convert: Callable[[Any], Any]
 
     def backward(self, tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
@@ -32,6 +34,10 @@ class Differentiation:
         read = {v for op in ancestors(self.frame.block.ops, roots) for v in op.inputs if isinstance(v, Value)}
         self._check_reachable(read)
         leaves = [v for v in self.frame.leaves if v in read]
+        for v in leaves:
+            position = self.arguments.get(id(self.frame.leaves[v]))
+            if position is not None:
+                self.reached.setdefault(position, user_frame())
         found = self.gradient(roots, grads, leaves, retain_graph, create_graph=False)
         for leaf, g in zip(leaves, found, strict=True):
             if g is not None:

@@ -6,8 +6,6 @@ import dataclasses
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from .number import plain
-
 
 class Leaf:
     """The place of a leaf."""
@@ -72,7 +70,7 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> An
     if dataclasses.is_dataclass(kind):
         names = tuple(f.name for f in dataclasses.fields(value))
         return Nest(kind, names, tuple([flatten(getattr(value, n), is_leaf, leaves) for n in names]))
-    return Static(plain(value))
+    return Static(value)
 
 
 def statics(structure: Any) -> Iterator[Any]:

@@ -14,6 +14,7 @@ from .builder import Builder
 from .checks import Cleared
 from .frame import Write
 from .interpreter import use
+from .number import plain
 from .passes import dead_code
 from .program import Program, Value
 from .tensor import Tensor
@@ -53,6 +54,7 @@ class Traced(NamedTuple):
     checks: Any = None  # the asserts and raises; the code of the one that failed is an output after the rest
     room: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
     deferred: tuple[Callable[[], None], ...] = ()  # Python calls to make after each run
+    reached: dict[int, Any] = {}  # noqa: RUF012  arguments that a backward() inside gives gradients to, and its line
 
 
 def trace(
@@ -137,7 +139,7 @@ def _replace(structure: Any, places: Any) -> Any:
         return next(places)
     if isinstance(structure, nested.Nest):
         return structure._replace(children=tuple([_replace(c, places) for c in structure.children]))
-    return structure
+    return nested.Static(plain(structure.value))
 
 
 def _payload_of(place: Write) -> Any:
@@ -191,4 +193,5 @@ def _assemble(
         builder.checks,
         builder.room,
         tuple(builder.deferred),
+        builder.reached,
     )

@@ -260,6 +260,27 @@ def test_python_errors_of_numbers_are_those_of_python():
     assert f(ONE, 4).item() == 1.25
 
 
+# -- containers ----------------------------------------------------------------------------------------------------
+def filling(outs, table, x):
+    outs.append(x * 2.0)
+    table["y"] = {"z": x + 1.0}
+    outs[0] = outs[0] + x
+    return outs, {"again": table["y"]}
+
+
+def test_containers_among_the_arguments_get_what_is_put_into_them():
+    static = to_static(filling)
+    for v in (1.0, 2.0):
+        results = []
+        for run in (static, filling):
+            outs, table = [tensor(0.0)], {}
+            got, again = run(outs, table, tensor(v))
+            assert got is outs
+            results.append(str((outs, table, again)))
+        assert results[0] == results[1]
+    assert static.get_traced_count() == 1
+
+
 # -- the cache -----------------------------------------------------------------------------------------------------
 def test_the_cache_is_bounded_and_keeps_what_is_used():
     f = to_static(lambda x: x + 1.0, cache_size=2)
