@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from .compiler import compile_tree, convert_tree
 from .errors import ConversionError
+from .names import HELPERS
 from .pipeline import Options
 from .registry import ByIdentity, is_converted, register
 from .trees import deep_recursion
@@ -48,6 +49,22 @@ class _Memo:
         return _Memo, ()
 
 
+class Known(dict[Any, Any]):
+    """What to call for a function: found once, and remembered until the next `convert`.
+
+    Only functions which live as long as their modules are remembered.
+    """
+
+    def __init__(self, find: Callable[[Any], Any]) -> None:
+        self._find = find
+
+    def __missing__(self, f: types.FunctionType) -> Any:
+        found = self._find(f)
+        if f.__closure__ is None and "<locals>" not in f.__qualname__:
+            self[f] = found
+        return found
+
+
 class Callees:
     """Finds, for what a user calls, what converted code calls: the converted function, or the thing as it is.
 
@@ -59,6 +76,7 @@ class Callees:
 
     Attributes:
         find: gives, for what a user calls, the converted form, or the thing itself.
+        known: the same for functions, faster.
     """
 
     def __init__(self, operators: Operators) -> None:
@@ -68,12 +86,22 @@ class Callees:
             stores=operators.overrides("setattr_", "setitem_", "delattr_", "delitem_"),
             raises=operators.overrides("raise_"),
         )
-        self._cell = types.CellType(operators)
         self._replaces = operators.overrides("builtin")
         self._codes = ByIdentity()
         self._key = f"{_PREFIX}{next(_number)}"
         self._find = self._finder()
-        self.find = self._watching if operators.overrides("call") else self._find
+        watches = operators.overrides("call")
+        self.find = self._watching if watches else self._find
+        self.known = Known(self._find)
+        helpers = (
+            operators,
+            type,
+            None if watches or self._replaces else types.BuiltinFunctionType,  # the type of what is called as it is
+            None if watches else types.FunctionType,
+            self.known,
+            functools.reduce,
+        )
+        self._cells = {helper: types.CellType(value) for helper, value in zip(HELPERS, helpers, strict=True)}
 
     def _finder(self) -> Callable[[Any], Any]:
         """`find` for functions, the case that must be fast; its names are all local."""
@@ -98,8 +126,9 @@ class Callees:
         """`find` for what is no function."""
         kind = type(f)
         if kind is types.MethodType:
-            inner = self._find(f.__func__)
-            return f if inner is f.__func__ else types.MethodType(inner, f.__self__)
+            own = f.__func__
+            inner = self.known[own] if type(own) is types.FunctionType else self._find(own)
+            return f if inner is own else types.MethodType(inner, f.__self__)
         if kind in _BUILTINS or (isinstance(f, type) and f in _BUILTIN_TYPES):
             return self._builtin(f) if self._replaces or f in _TAKES_FUNCTIONS else f
         return self._object(f, kind)
@@ -179,10 +208,13 @@ class Callees:
         if found is None:
             with deep_recursion():
                 conversion = convert_tree(f, self.options)
-                found = compile_tree(f, conversion), conversion.namer.operators
+                found = compile_tree(f, conversion), conversion.namer.helpers
             register(found[0])
             self._codes.put(code, found)
-        return _instance(f, found[0], found[1], self._cell)
+        code, helpers = found
+        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+        cells.update({name: self._cells[helper] for helper, name in helpers.items()})
+        return _instance(f, code, tuple(cells[name] for name in code.co_freevars))
 
 
 def _construct(cls: type, init: Callable[..., None], *args: Any, **kwargs: Any) -> Any:
@@ -192,10 +224,8 @@ def _construct(cls: type, init: Callable[..., None], *args: Any, **kwargs: Any) 
     return made
 
 
-def _instance(f: types.FunctionType, code: types.CodeType, operators: str, cell: Any) -> types.FunctionType:
+def _instance(f: types.FunctionType, code: types.CodeType, closure: tuple[Any, ...]) -> types.FunctionType:
     """The function `f` with other code."""
-    cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)) | {operators: cell}
-    closure = tuple(cells[name] for name in code.co_freevars)
     new = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, closure)
     new.__kwdefaults__ = f.__kwdefaults__
     new.__qualname__, new.__doc__, new.__module__ = f.__qualname__, f.__doc__, f.__module__

@@ -23,7 +23,7 @@ class Conversion(NamedTuple):
 
     Attributes:
         tree: the converted function.
-        namer: made its names; `namer.operators` is the variable that holds the operators.
+        namer: made its names; `namer.helpers` are variables that it needs.
     """
 
     tree: gast.FunctionDef
@@ -48,7 +48,7 @@ def compile_tree(f: types.FunctionType, conversion: Conversion) -> types.CodeTyp
     """The code of the converted function, under the user's file name and lines."""
     node, namer = conversion
     code = f.__code__
-    free = [*code.co_freevars, namer.operators]
+    free = [*code.co_freevars, *namer.helpers.values()]
     (factory,) = statements("def F():\n    BODY", node, F=namer.new("factory"), BODY=[node])
     factory.args.args = [gast.Name(name, gast.Param(), None, None) for name in free]
     module = to_ast(gast.Module(body=[factory], type_ignores=[]))

@@ -28,6 +28,7 @@ class Changes(NamedTuple):
         live_out, carried: see `State`, for each name.
         uncertain: those that may have no value while the statement runs.
         composites: `self.h`, `d["k"]`.
+        touched: the variables which the statement uses or changes, but for `Facts.cells`.
     """
 
     names: tuple[str, ...]
@@ -35,6 +36,7 @@ class Changes(NamedTuple):
     carried: tuple[bool, ...]
     uncertain: frozenset[str]
     composites: tuple[Composite, ...]
+    touched: tuple[str, ...]
 
 
 class Facts:
@@ -43,6 +45,10 @@ class Facts:
     Arguments:
         function: its tree, with structural jumps.
         namer: the names made so far.
+
+    Attributes:
+        cells: the variables that inner functions share with this one.
+        plain: the other local ones.
     """
 
     def __init__(self, function: Any, namer: Namer) -> None:
@@ -55,6 +61,8 @@ class Facts:
         local = self.access.bound | self.access.nonlocals | self.access.globals
         always = self.access.captured | self.access.nonlocals | self.access.globals | self.access.rebound
         unset = self.access.bound - self.params
+        self.cells = always.union(*namer.functions.values())
+        self.plain = (self.access.bound | self.params) - self.cells
         self.flow = Flow(self.graph, local, unset, always & local)
 
     def changes(self, stmt: Any) -> Changes:
@@ -68,8 +76,9 @@ class Facts:
         starts = self.flow.live_after if isinstance(stmt, gast.If) else self.flow.live_before  # a loop tests each time
         carried = starts(self.graph.head[stmt]).union(getattr(stmt, "guards", ()))
         uncertain = self.flow.undefined_before(self.graph.before[stmt]) | inside.deleted
+        touched = self.plain & (inside.read | names | set(getattr(stmt, "guards", ())))
         return Changes(ordered, tuple(n in live for n in ordered), tuple(n in carried or n in live for n in ordered),
-                       frozenset(uncertain), tuple(_composites(stmt, names)))  # fmt: skip
+                       frozenset(uncertain), tuple(_composites(stmt, names)), tuple(sorted(touched)))  # fmt: skip
 
     def _inside(self, stmt: Any) -> Access:
         """What happens between the start and the end of a statement."""

@@ -18,6 +18,9 @@ def identifiers(tree: gast.AST) -> set[str]:
     return found
 
 
+HELPERS = ("ops", "type", "builtin", "function", "known", "reduce")  # what converted code holds in cells, see Callees
+
+
 class Namer:
     """Makes names with a prefix that no name of the user's has.
 
@@ -33,8 +36,9 @@ class Namer:
     def __init__(self, tree: gast.AST, taken: set[str] | frozenset[str] = frozenset()) -> None:
         used = identifiers(tree) | taken
         self.prefix = next(p for i in range(10_000) if not any(u.startswith(p := f"_dy{i or ''}_") for u in used))
-        self.operators = self.prefix + "ops"
-        self.value = self.prefix + "value"
+        self.helpers = {helper: self.prefix + helper for helper in HELPERS}
+        self.operators = self.helpers["ops"]
+        self.value, self.truth = self.prefix + "value", self.prefix + "truth"
         self.functions: dict[str, set[str]] = {}  # functions made for one expression: the names each of them reads
         self._count: dict[str, int] = {}
 

@@ -74,9 +74,9 @@ class Pipeline:
     def _expressions(self, node: Any, facts: Facts, cell: bool) -> None:
         """Rewrites what is no control flow."""
         first = next(iter([*node.args.posonlyargs, *node.args.args]), None)
-        node.body = Calls(self.namer, first.id if cell and first is not None else None).block(node.body)
+        node.body = Calls(self.namer, first.id if cell and first is not None else None, self.options.fast).block(node.body)
         checked = uncertain(facts.graph, facts.flow, self.namer.prefix)
-        node.body = Expressions(self.namer, facts.globals, checked, self.options.fast).block(node.body)
+        node.body = Expressions(self.namer, facts, checked, self.options.fast).block(node.body)
         if self.options.stores:
             node.body = Stores(self.namer).block(node.body)
         node.body = Checks(self.namer).block(node.body)

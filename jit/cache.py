@@ -135,8 +135,9 @@ def differences(a: Kind, b: Kind, names: Names) -> list[str]:
 
 def mode_text(mode: Any) -> str:
     """A mode in words."""
-    grad, *others = mode
-    return ", ".join([f"gradients {'on' if grad else 'off'}", *map(str, others)])
+    grad, casting, dtype = mode
+    precision = "" if casting is None else f", mixed precision {casting.level} in {casting.dtype}"
+    return f"gradients {'on' if grad else 'off'}{precision}, {dtype}"
 
 
 def tensor_text(kind: Any) -> str:

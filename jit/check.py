@@ -12,9 +12,10 @@ import numpy as np
 
 from paddle_lite_py import structure as nested
 from paddle_lite_py import symbolic
-from paddle_lite_py.eager import EAGER
+from paddle_lite_py.casting import attend
 from paddle_lite_py.errors import Where, user_frame
 from paddle_lite_py.frame import Write
+from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.lower import concrete, read
 from paddle_lite_py.number import Given, call
 from paddle_lite_py.program import Block, Operator
@@ -93,19 +94,18 @@ def checked(entry: Entry, function: Callable[[], Any], tensors: list[Tensor], nu
 @contextmanager
 def _recording(steps: list[Step]) -> Iterator[None]:
     """Note each operator that eager code runs."""
-    plain = EAGER.run
 
-    def run(bound: Any, args: tuple[Any, ...]) -> Any:
-        out = plain(bound, args)
+    def observe(bound: Any, args: tuple[Any, ...], out: Any) -> None:
         outs = out if isinstance(out, tuple) else (out,)
         steps.append(Step(bound.op.name, user_frame(), tuple([t._data for t in outs])))
-        return out
 
-    EAGER.run = run  # type: ignore[method-assign]
+    before, mode.observers = mode.observers, (*mode.observers, observe)
+    attend()
     try:
         yield
     finally:
-        del EAGER.run
+        mode.observers = before
+        attend()
 
 
 # -- comparing -----------------------------------------------------------------------------------------------------

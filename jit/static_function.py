@@ -15,7 +15,7 @@ import dy2static
 from paddle_lite_py import dtypes
 from paddle_lite_py import structure as nested
 from paddle_lite_py.arrays import as_array
-from paddle_lite_py.eager import EAGER
+from paddle_lite_py.eager import EAGER, Eager
 from paddle_lite_py.errors import TracedValueError, user_traceback
 from paddle_lite_py.executor import Executable
 from paddle_lite_py.interpreter import config
@@ -114,7 +114,7 @@ class StaticFunction(Inspection):
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not settings.enabled:
             return self._function(*args, **kwargs)
-        if mode.interpreter is not EAGER:  # inside another trace: part of that program
+        if not isinstance(mode.interpreter, Eager):  # inside another trace: part of that program
             return convert(self._function)(*args, **kwargs)
         try:
             if self._parts is not None:
@@ -295,7 +295,7 @@ class StaticFunction(Inspection):
 
 def mode_key() -> tuple[Any, ...]:
     """The switches of the thread that a program depends on."""
-    return mode.grad_enabled, dtypes.default_dtype().name
+    return mode.grad_enabled, mode.casting, dtypes.default_dtype().name
 
 
 def _tensor(value: Any) -> Any:

@@ -31,7 +31,8 @@ from ..facts import Changes, Facts
 from ..names import Namer
 from ..scope import expressions_within, within
 from ..template import constant, declare, expression, locate, statements
-from .expressions import is_python
+from .decide import decide, is_python
+from .lift import lifted
 
 _STAY = (gast.Return, gast.Break, gast.Continue, gast.AsyncFor, gast.AsyncWith)
 _SHORT = 4  # in a chain of so few branches, each may repeat the functions of the later ones: it runs faster
@@ -120,14 +121,15 @@ class ControlFlow:
         chain = self._members(stmt)
         defs, calls = self._chain(chain, expression("V", stmt, V=self.namer.value))
         if len(chain) <= _SHORT:
-            return self._if_python(stmt, [*defs, *calls[0]])
+            return self._if_python(stmt, self._lifted([*defs, *calls[0]], stmt, self.namer.value))
         at = self.namer.new("at")
         self._entries.update({id(m): statements(f"A = {n}", m, A=at) for n, m in enumerate(chain, 1)})
         starts = [statements(f"if A == {n}:\n    CALL", stmt, A=at, CALL=call) for n, call in enumerate(calls, 1)]
+        staged = self._lifted([*defs, *(s for start in starts for s in start)], stmt, at, self.namer.value)
         return [
             *statements("A = 0", stmt, A=at),
             *self._if_python(stmt, self._entries[id(stmt)]),
-            *statements("if A:\n    STAGED", stmt, A=at, STAGED=[*defs, *(s for start in starts for s in start)]),
+            *statements("if A:\n    STAGED", stmt, A=at, STAGED=staged),
         ]
 
     def _if_python(self, stmt: gast.If, staged: list[gast.stmt]) -> list[gast.stmt]:
@@ -135,18 +137,30 @@ class ControlFlow:
         body, orelse = self._block(stmt.body, False), self._block(stmt.orelse, False)
         guards = getattr(stmt, "guards", [])
         if guards:
-            cleared, unset = self._each(guards, "is False", stmt), self._each(guards, "is not True", stmt)
+            cleared, unset = (self._each(guards, check, stmt, gast.And()) for check in ("is False", "is not True"))
             return self._fill("if CLEARED:\n    BODY\nelif UNSET:\n    STAGED", stmt, CLEARED=cleared, UNSET=unset,
                               BODY=body, STAGED=staged)  # fmt: skip
         if is_python(stmt.test):
             return [locate(gast.If(test=stmt.test, body=body, orelse=orelse), stmt)]
+        test = decide(stmt.test, self.namer)
+        ask, other, then, rest = test.ask, test.false, body, orelse
+        if self._leaves(stmt.body) and not self._leaves(stmt.orelse):  # what is asked first is decided fastest
+            ask, other, then, rest = test.ask_false, test.true, orelse, body
         source = """
-            if (V := TEST) is True or V is not False and (V := OPS.test(V)) is True:
-                BODY
-            elif V is not False:
+            if ASK:
+                THEN
+            elif OTHER:
+                REST
+            else:
+                V = VALUE
                 STAGED
-            """ + ("else:\n                ORELSE" if orelse else "")  # fmt: skip
-        return self._fill(source, stmt, TEST=stmt.test, STAGED=staged, BODY=body, ORELSE=orelse)
+            """
+        return self._fill(source, stmt, ASK=ask(), OTHER=other(), THEN=then, REST=rest, VALUE=test.value(),
+                          STAGED=staged)  # fmt: skip
+
+    def _leaves(self, body: list[Any]) -> bool:
+        """Whether the statements leave the loop or function: then the branch is likely to be the rarer one."""
+        return any(isinstance(s, (gast.Raise, gast.Pass)) or s.__dict__.get("jump") for s in body)
 
     def _members(self, stmt: gast.If) -> list[gast.If]:
         """The branch, and those that end its branches, and so on: they can share the functions of the later ones."""
@@ -187,10 +201,10 @@ class ControlFlow:
         defs, calls = self._chain(self._members(stmt))
         return [*defs, *calls[0]]
 
-    def _each(self, flags: list[str], check: str, at: gast.AST) -> gast.expr:
-        """`flag CHECK and ...`"""
+    def _each(self, flags: list[str], check: str, at: gast.AST, op: gast.boolop) -> gast.expr:
+        """`flag CHECK and ...`, or the same with `or`"""
         parts = [expression(f"F {check}", at, F=flag) for flag in flags]
-        return parts[0] if len(parts) == 1 else locate(gast.BoolOp(gast.And(), parts), at)
+        return parts[0] if len(parts) == 1 else locate(gast.BoolOp(op, parts), at)
 
     def _going(self, guards: list[str], at: gast.AST) -> gast.expr:
         """That no flag is set, as a value which may be staged."""
@@ -234,22 +248,21 @@ class ControlFlow:
         body = self._block(stmt.body, False)
         if not guards and is_python(stmt.test):
             return [locate(gast.While(test=stmt.test, body=body, orelse=[]), stmt)]
-        test, first = stmt.test, expression("V", stmt, V=self.namer.value)
-        stop: list[gast.stmt] = []
-        if guards:
-            clear = self._each(guards, "is False", stmt)
-            test = expression("TEST if CLEAR else OPS.untested", stmt, TEST=test, CLEAR=clear, OPS=self.namer.operators)
-            stop = [s for flag in guards for s in statements("if F is True:\n    break", stmt, F=flag)]
-        source = """
-            while True:
-                STOP
-                if (V := TEST) is not True and (V is False or (V := OPS.test(V)) is not True):
-                    if V is not False:
-                        STAGED
-                    break
+        test = decide(stmt.test, self.namer)
+        staged = self._lifted(self._while_staged(stmt, expression("V", stmt, V=self.namer.value)), stmt, self.namer.value)
+        clear = self._each(guards, "is False", stmt, gast.And())
+        source = f"""
+            while {"CLEAR and" if guards else ""} ASK:
                 BODY
+            else:
+                if {"SET or CLEAR and" if guards else ""} FALSE:
+                    pass
+                else:
+                    V = VALUE {"if CLEAR else OPS.untested" if guards else ""}
+                    STAGED
             """
-        return self._fill(source, stmt, STOP=stop, TEST=test, STAGED=self._while_staged(stmt, first), BODY=body)
+        return self._fill(source, stmt, ASK=test.ask(), FALSE=test.false(), VALUE=test.value(), STAGED=staged, BODY=body,
+                          CLEAR=clear, SET=self._each(guards, "is True", stmt, gast.Or()))  # fmt: skip
 
     def _while_staged(self, stmt: Any, first: gast.expr | None = None) -> list[gast.stmt]:
         guards = getattr(stmt, "guards", [])
@@ -291,7 +304,7 @@ class ControlFlow:
         turn: list[gast.stmt] = []
         if guards:
             stop = "if CLEAR:\n    pass\nelse:\n    HANDED = UNSET\n    break"
-            clear, unset = self._each(guards, "is False", stmt), self._each(guards, "is not True", stmt)
+            clear, unset = (self._each(guards, check, stmt, gast.And()) for check in ("is False", "is not True"))
             turn = self._fill(stop, stmt, CLEAR=clear, UNSET=unset, **names)
         source = f"""
             ITEMS = ITERABLE
@@ -306,7 +319,7 @@ class ControlFlow:
             ITEMS = None
             """
         source = source.replace("                pass\n", "").replace("iter(", "OPS.iter(")
-        staged = self._for_staged(stmt, expression("ITEMS", stmt, ITEMS=iterable))
+        staged = self._lifted(self._for_staged(stmt, expression("ITEMS", stmt, ITEMS=iterable)), stmt, iterable)
         return self._fill(source, stmt, ITERABLE=stmt.iter, TARGET=stmt.target, BODY=body, TURN=turn, STAGED=staged,
                           **names)  # fmt: skip
 
@@ -331,6 +344,9 @@ class ControlFlow:
         return [locate(loop, stmt)]
 
     # What the staged forms share
+
+    def _lifted(self, body: list[gast.stmt], at: gast.stmt, *extra: str) -> list[gast.stmt]:
+        return lifted(body, self.changes[id(at)], list(extra), self.namer, at)
 
     def _inner(self, name: str, parameter: str, at: gast.stmt, body: list[Any]) -> list[gast.stmt]:
         """A function of the statement's own, which acts on the variables of the user's function."""

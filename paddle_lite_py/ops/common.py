@@ -47,7 +47,7 @@ def bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None, /) -> Any:
     return out if bias is None else out + bias.reshape(-1)
 
 
-@op(name="embedding")
+@op(name="embedding", amp="float32")
 def _embedding(x: Any, weight: Any, /, row: int | None) -> Any:
     # An id that is no row reads as NaN: loud, where the nearest row would be a silent wrong answer.
     out = jnp.take(weight, jnp.where(x < 0, weight.shape[0], x), axis=0, mode="fill")

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..eager import EAGER
+from ..eager import Eager
 from ..executor import donatable
 from ..interpreter import no_grad, state
 from ..tensor import ZEROS, Parameter, Tensor, wrap
@@ -58,6 +58,7 @@ class Optimizer:
         self._groups: list[Group] = []
         self._rates: dict[float, Any] = {}
         self._zeros: dict[Any, Any] = {}
+        self._auxiliary_vars: dict[str, Tensor] = {}
         if self._param_groups and isinstance(self._param_groups[0], dict):
             for given in self._param_groups:
                 self._add_group(given)
@@ -152,19 +153,30 @@ class Optimizer:
             grads, clip = [g for _, g in pairs], None
         hyper = self._hyper_of(group.options)
         settings = tuple([self._setting(group, i, hyper) for i in active])
-        recipe = Recipe(self.type, type(self)._rule, group.slots, settings, clip.key() if clip is not None else None)
+        skip = self._auxiliary_vars.get("found_inf")
+        key = clip.key() if clip is not None else None
+        recipe = Recipe(self.type, type(self)._rule, group.slots, settings, key, skip is not None)
         handles = group.handles(active)
-        if state.interpreter is EAGER:
-            new = compiled(recipe)(self._rate(), [g._data for g in grads], donatable([h._data for h in handles]))
+        if isinstance(state.interpreter, Eager):
+            flag = None if skip is None else skip._data
+            new = compiled(recipe)(self._rate(), [g._data for g in grads], donatable([h._data for h in handles]), flag)
             for handle, array in zip(handles, new, strict=True):
                 handle.__dict__["_data"] = array  # not through Parameter.__setattr__: the hot path
             return
         builder: Any = state.interpreter
         rate = builder.provide(self._rate)
         with no_grad():
-            made = builder.run(operator(recipe), (rate, *grads, *handles))
+            flags = () if skip is None else (skip,)
+            made = builder.run(operator(recipe), (rate, *grads, *handles, *flags))
         for handle, tensor in zip(handles, made, strict=True):
             handle._set_payload(tensor._data)
+
+    def _set_auxiliary_var(self, key: str, value: Any) -> None:
+        """Hand a tensor to the next updates: a true "found_inf" leaves everything as it is. None withdraws it."""
+        if value is None:
+            self._auxiliary_vars.pop(key, None)
+        else:
+            self._auxiliary_vars[key] = value
 
     def _setting(self, group: Group, i: int, hyper: tuple[tuple[str, Any], ...]) -> Setting:
         param, options = group.params[i], group.options
