@@ -152,13 +152,8 @@ class StaticFunction(Inspection):
             return checked(entry, lambda: self._function(*args, **kwargs), tensors, numbers, self.__name__)
         if self._buckets is not None and (specs := self._specs(args, kwargs, tensors)):
             return self._buckets.run(entry, tensors, specs, self.__name__)
-        simple = (
-            not kwargs
-            and self._input_spec is None
-            and not entry.traced.reached
-            and all(a.__class__ is Tensor for a in args)
-        )
-        self._last = entry if simple else None
+        simple = mode.interpreter is EAGER and not (kwargs or self._input_spec or entry.traced.reached)
+        self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
         out = entry.run_with(tensors, numbers)
         return restore(out, (args, kwargs)) if out.__class__ is Changed else out
 
