@@ -5,8 +5,9 @@ import os
 import dy2static
 from paddle_lite_py.errors import OWN_DIRS
 
+from .artifact import ArtifactError
 from .check import CheckError
-from .save_load import ArtifactError, TranslatedLayer, load, save
+from .save_load import save
 from .spec import InputSpec
 from .static_function import StaticFunction
 from .to_static import (
@@ -17,6 +18,7 @@ from .to_static import (
     set_verbosity,
     to_static,
 )
+from .translated import TranslatedLayer, load
 
 __all__ = [
     "ArtifactError",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import dy2static
@@ -155,13 +155,13 @@ class Inspection:
         """The tensors from outside that the program used last differentiates."""
         return self.concrete_program.parameters
 
-    def traced_for(self, input_spec: Any) -> Traced:
+    def traced_for(self, input_spec: Any, constraints: Sequence[str] = ()) -> Traced:
         """Trace for declared arguments: InputSpecs, example tensors, and Python values as they are."""
         given = tuple(InputSpec.from_tensor(s) if isinstance(s, Tensor) else s for s in input_spec)
         structure, specs = spec.flatten(given, {})
         names = spec.argument_names(self._function, given, {})
         names = [s.name or n for s, n in zip(specs, names, strict=True)]
-        return self.trace(structure, spec.symbolic(specs), [False] * len(specs), names)
+        return self.trace(structure, spec.symbolic(specs, constraints), [False] * len(specs), names)
 
     # -- ahead of time ---------------------------------------------------------------------------------------------
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:

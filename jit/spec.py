@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -25,9 +25,9 @@ def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[An
     return nested.flatten((args, kwargs), is_tensor, leaves), leaves
 
 
-def symbolic(specs: list[InputSpec]) -> list[jax.ShapeDtypeStruct]:
+def symbolic(specs: list[InputSpec], constraints: Sequence[str] = ()) -> list[jax.ShapeDtypeStruct]:
     """JAX specs; each unknown dimension becomes a symbol: unknown first dimensions share `batch`."""
-    scope = export.SymbolicScope()
+    scope = export.SymbolicScope(constraints)
     out = []
     for i, spec in enumerate(specs):
         text = ", ".join([_symbol(n, i, k) for k, n in enumerate(spec.shape)])
