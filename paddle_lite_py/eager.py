@@ -13,7 +13,7 @@ from .bound import BoundOp
 from .interpreter import _State, state
 from .random import default_generator
 from .tape import Node, Output, next_number
-from .tensor import Tensor, wrap
+from .tensor import ZEROS, Tensor, wrap
 
 _new: Any = object.__new__
 
@@ -63,6 +63,10 @@ class Eager:
 
     def gradient_state(self, tensor: Tensor, only_if_empty: bool = False) -> None:
         """Nothing to note."""
+
+    def cleared(self, tensor: Tensor) -> Any:
+        """Zeros where there was a gradient."""
+        return None if tensor._grad is None else ZEROS
 
     def rebound(self, obj: Any, attribute: str) -> None:
         """Nothing to note: outside a trace a rebinding is just an assignment."""
