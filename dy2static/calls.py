@@ -12,18 +12,18 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .compiler import compile_tree, convert_tree
+from .compiled import PREFIX, Compiled
+from .compiler import convert_tree
 from .errors import ConversionError
 from .names import HELPERS
 from .pipeline import Options
-from .registry import ByIdentity, is_converted, register
+from .registry import ByIdentity, is_converted
 from .trees import deep_recursion
 
 if TYPE_CHECKING:
     from .operators import Operators
 
 MARK = "__dy2static_do_not_convert__"
-_PREFIX = "__dy2static_"
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LIBRARY = (_HERE, *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 _THIRD_PARTY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -88,7 +88,7 @@ class Callees:
         )
         self._replaces = operators.overrides("builtin")
         self._codes = ByIdentity()
-        self._key = f"{_PREFIX}{next(_number)}"
+        self._key = f"{PREFIX}{next(_number)}"
         self._find = self._finder()
         watches = operators.overrides("call")
         self.find = self._watching if watches else self._find
@@ -101,7 +101,7 @@ class Callees:
             self.known,
             functools.reduce,
         )
-        self._cells = {helper: types.CellType(value) for helper, value in zip(HELPERS, helpers, strict=True)}
+        self._cells = {helper: types.CellType(value) for helper, value in zip(HELPERS, helpers, strict=False)}
 
     def _finder(self) -> Callable[[Any], Any]:
         """`find` for functions, the case that must be fast; its names are all local."""
@@ -207,14 +207,10 @@ class Callees:
         found = self._codes.get(code)
         if found is None:
             with deep_recursion():
-                conversion = convert_tree(f, self.options)
-                found = compile_tree(f, conversion), conversion.namer.helpers
-            register(found[0])
+                found = Compiled(code, convert_tree(f, self.options))
             self._codes.put(code, found)
-        code, helpers = found
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
-        cells.update({name: self._cells[helper] for helper, name in helpers.items()})
-        return _instance(f, code, tuple(cells[name] for name in code.co_freevars))
+        return found.function(f, cells, self._cells)
 
 
 def _construct(cls: type, init: Callable[..., None], *args: Any, **kwargs: Any) -> Any:
@@ -222,15 +218,3 @@ def _construct(cls: type, init: Callable[..., None], *args: Any, **kwargs: Any) 
     if isinstance(made, cls):
         init(made, *args, **kwargs)
     return made
-
-
-def _instance(f: types.FunctionType, code: types.CodeType, closure: tuple[Any, ...]) -> types.FunctionType:
-    """The function `f` with other code."""
-    new = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, closure)
-    new.__kwdefaults__ = f.__kwdefaults__
-    new.__qualname__, new.__doc__, new.__module__ = f.__qualname__, f.__doc__, f.__module__
-    new.__annotations__ = f.__annotations__
-    if hasattr(f, "__type_params__"):
-        new.__type_params__ = f.__type_params__  # type: ignore[attr-defined]
-    new.__dict__.update({key: value for key, value in f.__dict__.items() if not key.startswith(_PREFIX)})
-    return new

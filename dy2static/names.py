@@ -18,7 +18,7 @@ def identifiers(tree: gast.AST) -> set[str]:
     return found
 
 
-HELPERS = ("ops", "type", "builtin", "function", "known", "reduce")  # what converted code holds in cells, see Callees
+HELPERS = ("ops", "type", "builtin", "function", "known", "reduce", "later")  # held in cells, see Callees
 
 
 class Namer:

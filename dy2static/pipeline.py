@@ -14,6 +14,7 @@ from .passes.comprehensions import Comprehensions
 from .passes.control_flow import ControlFlow
 from .passes.expressions import Expressions
 from .passes.jumps import Jumps
+from .passes.lift import Later
 from .passes.match import Match
 from .passes.reads import uncertain
 from .passes.simplify import Simplify
@@ -46,12 +47,13 @@ class Pipeline:
         self.namer = namer
         self.options = options
 
-    def function(self, node: gast.FunctionDef, cell: bool = False) -> None:
+    def function(self, node: gast.FunctionDef, cell: bool = False, later: Later | None = None) -> None:
         """Converts a function and those nested in it, in place.
 
         Arguments:
             node: the function.
             cell: whether `super()` without arguments may stand in it.
+            later: takes what is compiled only when it is called for, see the lift pass.
         """
         globals_ = Access(node.body).globals
         self._canonical(node, globals_)
@@ -60,7 +62,8 @@ class Pipeline:
         self._expressions(node, facts, cell)
         for nested in _nested(node.body):
             self.function(nested, cell)
-        flow = ControlFlow(node.body, self.namer, facts, changes, self.options.fast, self.options.raises)
+        flow = ControlFlow(node.body, self.namer, facts, changes, self.options.fast, self.options.raises,
+                           later)  # fmt: skip
         node.body = flow.function()
 
     def _canonical(self, node: Any, globals_: set[str]) -> None:

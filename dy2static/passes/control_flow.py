@@ -22,6 +22,7 @@ A statement with a `yield`, or with a jump that had to stay, is pinned: Python d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -32,7 +33,7 @@ from ..names import Namer
 from ..scope import expressions_within, within
 from ..template import constant, declare, expression, locate, statements
 from .decide import decide, is_python
-from .lift import lifted
+from .lift import Later, lifted
 
 _STAY = (gast.Return, gast.Break, gast.Continue, gast.AsyncFor, gast.AsyncWith)
 _SHORT = 4  # in a chain of so few branches, each may repeat the functions of the later ones: it runs faster
@@ -49,13 +50,21 @@ class ControlFlow:
         changes: for each branch and loop, by identity.
         fast: whether Python values get code of their own; without it the code is shorter, for people.
         raises: whether the runtime wants to see each `raise`.
+        later: see the lift pass.
     """
 
     def __init__(
-        self, body: list[Any], namer: Namer, facts: Facts, changes: dict[int, Changes], fast: bool, raises: bool
+        self,
+        body: list[Any],
+        namer: Namer,
+        facts: Facts,
+        changes: dict[int, Changes],
+        fast: bool,
+        raises: bool,
+        later: Later | None = None,
     ) -> None:
         self.body, self.namer, self.facts, self.changes = body, namer, facts, changes
-        self.fast, self.raises = fast, raises
+        self.fast, self.raises, self.later = fast, raises, later
         self._pinned: dict[int, bool] = {}
         self._entries: dict[int, list[gast.stmt]] = {}  # for members of a chain: what a staged test leads to
         self._tails: dict[int, list[gast.stmt]] = {}  # for members of a chain in staged code: the call that runs them
@@ -119,17 +128,29 @@ class ControlFlow:
         if id(stmt) in self._entries:
             return self._if_python(stmt, self._entries[id(stmt)])
         chain = self._members(stmt)
-        defs, calls = self._chain(chain, expression("V", stmt, V=self.namer.value))
-        if len(chain) <= _SHORT:
-            return self._if_python(stmt, self._lifted([*defs, *calls[0]], stmt, self.namer.value))
+        if len(chain) > _SHORT:
+            return self._if_long(stmt, chain)
+
+        def build() -> list[gast.stmt]:
+            defs, calls = self._chain(chain, expression("V", stmt, V=self.namer.value))
+            return [*defs, *calls[0]]
+
+        return self._if_python(stmt, self._lifted(build, stmt, self.namer.value))
+
+    def _if_long(self, stmt: gast.If, chain: list[gast.If]) -> list[gast.stmt]:
+        """A long chain: the variable `at` tells which of its tests was staged."""
         at = self.namer.new("at")
         self._entries.update({id(m): statements(f"A = {n}", m, A=at) for n, m in enumerate(chain, 1)})
-        starts = [statements(f"if A == {n}:\n    CALL", stmt, A=at, CALL=call) for n, call in enumerate(calls, 1)]
-        staged = self._lifted([*defs, *(s for start in starts for s in start)], stmt, at, self.namer.value)
+
+        def build() -> list[gast.stmt]:
+            defs, calls = self._chain(chain, expression("V", stmt, V=self.namer.value))
+            starts = [statements(f"if A == {n}:\n    CALL", stmt, A=at, CALL=call) for n, call in enumerate(calls, 1)]
+            return [*defs, *(s for start in starts for s in start)]
+
         return [
             *statements("A = 0", stmt, A=at),
             *self._if_python(stmt, self._entries[id(stmt)]),
-            *statements("if A:\n    STAGED", stmt, A=at, STAGED=staged),
+            *statements("if A:\n    STAGED", stmt, A=at, STAGED=self._lifted(build, stmt, at, self.namer.value)),
         ]
 
     def _if_python(self, stmt: gast.If, staged: list[gast.stmt]) -> list[gast.stmt]:
@@ -249,7 +270,8 @@ class ControlFlow:
         if not guards and is_python(stmt.test):
             return [locate(gast.While(test=stmt.test, body=body, orelse=[]), stmt)]
         test = decide(stmt.test, self.namer)
-        staged = self._lifted(self._while_staged(stmt, expression("V", stmt, V=self.namer.value)), stmt, self.namer.value)
+        first = expression("V", stmt, V=self.namer.value)
+        staged = self._lifted(lambda: self._while_staged(stmt, first), stmt, self.namer.value)
         clear = self._each(guards, "is False", stmt, gast.And())
         source = f"""
             while {"CLEAR and" if guards else ""} ASK:
@@ -319,7 +341,8 @@ class ControlFlow:
             ITEMS = None
             """
         source = source.replace("                pass\n", "").replace("iter(", "OPS.iter(")
-        staged = self._lifted(self._for_staged(stmt, expression("ITEMS", stmt, ITEMS=iterable)), stmt, iterable)
+        items = expression("ITEMS", stmt, ITEMS=iterable)
+        staged = self._lifted(lambda: self._for_staged(stmt, items), stmt, iterable)
         return self._fill(source, stmt, ITERABLE=stmt.iter, TARGET=stmt.target, BODY=body, TURN=turn, STAGED=staged,
                           **names)  # fmt: skip
 
@@ -345,8 +368,8 @@ class ControlFlow:
 
     # What the staged forms share
 
-    def _lifted(self, body: list[gast.stmt], at: gast.stmt, *extra: str) -> list[gast.stmt]:
-        return lifted(body, self.changes[id(at)], list(extra), self.namer, at)
+    def _lifted(self, body: Callable[[], list[Any]], at: gast.stmt, *extra: str) -> list[gast.stmt]:
+        return lifted(body, self.changes[id(at)], list(extra), self.namer, self.later, at)
 
     def _inner(self, name: str, parameter: str, at: gast.stmt, body: list[Any]) -> list[gast.stmt]:
         """A function of the statement's own, which acts on the variables of the user's function."""
