@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 from .compiled import PREFIX, Compiled
 from .compiler import convert_tree
 from .errors import ConversionError
-from .names import HELPERS
 from .pipeline import Options
 from .registry import ByIdentity, is_converted
 from .trees import deep_recursion
@@ -32,6 +31,8 @@ _BUILTINS = frozenset({types.BuiltinFunctionType, types.MethodWrapperType, types
 _BUILTIN_TYPES = frozenset(value for value in vars(builtins).values() if isinstance(value, type))
 _TAKES_FUNCTIONS = frozenset({map, filter, sorted, functools.reduce})
 _FUNCTIONS = (types.FunctionType, types.MethodType)
+# What is never staged.
+PLAIN = frozenset({bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, range, type(None)})
 _number = itertools.count()
 
 
@@ -50,17 +51,17 @@ class _Memo:
 
 
 class Known(dict[Any, Any]):
-    """What to call for a function: found once, and remembered until the next `convert`.
+    """What to call for a function or class: found once, and remembered until the next `convert`.
 
-    Only functions which live as long as their modules are remembered.
+    Only what lives as long as its module is remembered.
     """
 
     def __init__(self, find: Callable[[Any], Any]) -> None:
         self._find = find
 
-    def __missing__(self, f: types.FunctionType) -> Any:
+    def __missing__(self, f: Any) -> Any:
         found = self._find(f)
-        if f.__closure__ is None and "<locals>" not in f.__qualname__:
+        if "<locals>" not in getattr(f, "__qualname__", "<locals>") and getattr(f, "__closure__", None) is None:
             self[f] = found
         return found
 
@@ -85,23 +86,29 @@ class Callees:
             fast=self.runtime.shortcuts,
             stores=operators.overrides("setattr_", "setitem_", "delattr_", "delitem_"),
             raises=operators.overrides("raise_"),
+            watches=operators.overrides("call"),
         )
         self._replaces = operators.overrides("builtin")
         self._codes = ByIdentity()
         self._key = f"{PREFIX}{next(_number)}"
         self._find = self._finder()
-        watches = operators.overrides("call")
+        watches = self.options.watches
         self.find = self._watching if watches else self._find
         self.known = Known(self._find)
-        helpers = (
-            operators,
-            type,
-            None if watches or self._replaces else types.BuiltinFunctionType,  # the type of what is called as it is
-            None if watches else types.FunctionType,
-            self.known,
-            functools.reduce,
-        )
-        self._cells = {helper: types.CellType(value) for helper, value in zip(HELPERS, helpers, strict=False)}
+        kinds = (type, types.BuiltinFunctionType, types.FunctionType, types.MethodType)
+        class_, builtin, function, method = (None,) * 4 if watches else kinds
+        helpers = {
+            "ops": operators,
+            "type": type,
+            "class": class_,
+            "builtin": None if self._replaces else builtin,
+            "function": function,
+            "method": method,
+            "known": self.known,
+            "reduce": functools.reduce,
+            "plain": PLAIN,
+        }
+        self._cells = {helper: types.CellType(value) for helper, value in helpers.items()}
 
     def _finder(self) -> Callable[[Any], Any]:
         """`find` for functions, the case that must be fast; its names are all local."""

@@ -44,7 +44,8 @@ def convert_tree(f: types.FunctionType, options: Options) -> Conversion:
     mangle(node, source.class_name)
     namer = Namer(node, frozenset(f.__code__.co_freevars))
     later: Later = []
-    Pipeline(namer, options).function(node, "__class__" in f.__code__.co_freevars, later if options.fast else None)
+    cell = "__class__" in f.__code__.co_freevars
+    Pipeline(node, namer, options).function(node, cell, later if options.fast else None)
     return Conversion(node, namer, later)
 
 

@@ -29,7 +29,7 @@ class Runtime:
     shortcuts = True
 
     def is_staged(self, value: Any) -> bool:
-        """Whether the value is a traced tensor, of which Python cannot know the truth."""
+        """Whether the value is a traced tensor, of which Python cannot know the truth; not asked for plain values."""
         return False
 
     def is_staged_iterable(self, value: Any) -> bool:

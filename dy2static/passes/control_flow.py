@@ -260,7 +260,8 @@ class ControlFlow:
     def _python(self, value: gast.expr, what: str, at: gast.AST) -> gast.expr:
         if is_python(value):
             return value
-        return expression("OPS.python(X, WHAT)", at, OPS=self.namer.operators, X=value, WHAT=constant(what, at))
+        form = "OPS.python(X, WHAT)" if what == "for" else "V if (V := X) is True or V is False else OPS.python(V, WHAT)"
+        return expression(form, at, OPS=self.namer.operators, X=value, V=self.namer.value, WHAT=constant(what, at))
 
     # while
 

@@ -24,7 +24,7 @@ from .decide import Part, is_python
 from .hoist import Hoist
 from .lift import thunk
 
-_TRUE = "(V := LEFT) is True or V is not False and (T := OPS.test(V)) is True"
+_TRUE = "(V := LEFT) is True or V is not False and (T := not not V if TYPE(V) in PLAIN else OPS.test(V)) is True"
 _AND = f"RIGHT if {_TRUE} else V if V is False or T is False else OPS.and_(V, THUNK)"
 _OR = f"V if {_TRUE} else RIGHT if V is False or T is False else OPS.or_(V, THUNK)"
 _NOT = "(not V) if (V := LEFT) is True or V is False else OPS.not_(V)"
@@ -130,7 +130,8 @@ class Expressions(Hoist):
         return long
 
     def _make(self, template: str, at: gast.AST, **holes: gast.expr) -> gast.expr:
-        return expression(template, at, OPS=self.namer.operators, V=self.namer.value, T=self.namer.truth, **holes)
+        return expression(template, at, OPS=self.namer.operators, V=self.namer.value, T=self.namer.truth,
+                          TYPE=self.namer.helpers["type"], PLAIN=self.namer.helpers["plain"], **holes)  # fmt: skip
 
     def _thunk(self, node: gast.expr) -> tuple[gast.expr, gast.expr]:
         """The operand as a function, and the same function, given the variables that it reads."""
