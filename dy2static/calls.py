@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 from .compiled import PREFIX, Compiled
 from .compiler import convert_tree
 from .errors import ConversionError
-from .pipeline import Options
+from .options import Options
 from .registry import ByIdentity, is_converted
+from .runtime import PLAIN
 from .trees import deep_recursion
 
 if TYPE_CHECKING:
@@ -31,8 +32,6 @@ _BUILTINS = frozenset({types.BuiltinFunctionType, types.MethodWrapperType, types
 _BUILTIN_TYPES = frozenset(value for value in vars(builtins).values() if isinstance(value, type))
 _TAKES_FUNCTIONS = frozenset({map, filter, sorted, functools.reduce})
 _FUNCTIONS = (types.FunctionType, types.MethodType)
-# What is never staged.
-PLAIN = frozenset({bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, range, type(None)})
 _number = itertools.count()
 
 
@@ -86,13 +85,14 @@ class Callees:
             fast=self.runtime.shortcuts,
             stores=operators.overrides("setattr_", "setitem_", "delattr_", "delitem_"),
             raises=operators.overrides("raise_"),
-            watches=operators.overrides("call"),
+            calls=operators.overrides("call"),
+            builtins=operators.overrides("builtin"),
         )
-        self._replaces = operators.overrides("builtin")
+        self._replaces = self.options.builtins
         self._codes = ByIdentity()
         self._key = f"{PREFIX}{next(_number)}"
         self._find = self._finder()
-        watches = self.options.watches
+        watches = self.options.calls
         self.find = self._watching if watches else self._find
         self.known = Known(self._find)
         kinds = (type, types.BuiltinFunctionType, types.FunctionType, types.MethodType)
@@ -107,6 +107,7 @@ class Callees:
             "known": self.known,
             "reduce": functools.reduce,
             "plain": PLAIN,
+            "native": frozenset() if watches or self._replaces else PLAIN,  # of which methods are called as they are
         }
         self._cells = {helper: types.CellType(value) for helper, value in helpers.items()}
 

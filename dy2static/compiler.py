@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 import gast
 
 from .names import Namer
+from .options import Options
 from .passes.lift import Later
 from .passes.mangle import mangle
-from .pipeline import Options, Pipeline
+from .pipeline import Pipeline
 from .source import Source, find
 from .template import statements
 from .trees import to_ast

@@ -19,7 +19,7 @@ def identifiers(tree: gast.AST) -> set[str]:
 
 
 # Held in cells, see Callees.
-HELPERS = ("ops", "type", "class", "builtin", "function", "method", "known", "reduce", "plain", "later")
+HELPERS = ("ops", "type", "class", "builtin", "function", "method", "known", "reduce", "plain", "native", "later")
 
 
 def rebound(tree: gast.AST) -> set[str]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Set
-from typing import Any, NamedTuple
+from typing import Any
 
 import gast
 
 from .facts import Facts, compound
 from .flow import NONE
 from .names import Namer, rebound
+from .options import Options
 from .passes.calls import Calls
 from .passes.checks import Checks
 from .passes.comprehensions import Comprehensions
@@ -22,20 +23,6 @@ from .passes.reads import uncertain
 from .passes.simplify import Simplify
 from .passes.stores import Stores
 from .scope import Access, expressions_within, statements_in
-
-
-class Options(NamedTuple):
-    """What the code is made for.
-
-    Attributes:
-        fast: whether Python values get code of their own (see the control-flow pass).
-        stores, raises, watches: whether the runtime wants to see stores to objects, raises, and calls.
-    """
-
-    fast: bool = True
-    stores: bool = False
-    raises: bool = False
-    watches: bool = False
 
 
 class Pipeline:
@@ -86,7 +73,7 @@ class Pipeline:
     def _expressions(self, node: Any, facts: Facts, cell: bool, own: Set[str]) -> None:
         """Rewrites what is no control flow."""
         first = next(iter(facts.first), None) if cell else None
-        calls = Calls(self.namer, first, NONE if self.options.watches else own, self.options.fast)
+        calls = Calls(self.namer, self.options, first, own)
         node.body = calls.block(node.body)
         checked = uncertain(facts.graph, facts.flow, self.namer.prefix)
         node.body = Expressions(self.namer, facts, checked, self.options.fast).block(node.body)
