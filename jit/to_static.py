@@ -15,7 +15,7 @@ import numpy as np
 import dy2static
 from paddle_lite_py import structure as nested
 from paddle_lite_py.arrays import as_array
-from paddle_lite_py.eager import EAGER
+from paddle_lite_py.eager import EAGER, Eager
 from paddle_lite_py.errors import TracedValueError, user_traceback
 from paddle_lite_py.executor import Executable
 from paddle_lite_py.interpreter import config
@@ -135,7 +135,7 @@ class StaticFunction:
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         if not settings.enabled:
             return self._function(*args, **kwargs)
-        if mode.interpreter is not EAGER:  # inside another trace: part of that program
+        if not isinstance(mode.interpreter, Eager):  # inside another trace: part of that program
             return convert(self._function)(*args, **kwargs)
         try:
             return self._run(args, kwargs)
@@ -151,7 +151,8 @@ class StaticFunction:
         args, kwargs = _tensors(args), {k: _tensor(v) for k, v in kwargs.items()}
         structure, tensors = spec.flatten(args, kwargs)
         entry = self._entry(structure, tensors, args, kwargs)
-        simple = not kwargs and self._input_spec is None and all(a.__class__ is Tensor for a in args)
+        plain = mode.interpreter is EAGER and not kwargs and self._input_spec is None
+        simple = plain and all(a.__class__ is Tensor for a in args)
         self._last = entry if simple else None
         return entry.run_with_grad(tensors) if entry.needs_grad else entry.run(tensors)
 
@@ -182,7 +183,7 @@ class StaticFunction:
         kinds: Any = tuple([(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors])
         if specs is not None:
             kinds = tuple(specs), tuple([t.stop_gradient for t in tensors])
-        return mode.grad_enabled, structure, kinds
+        return mode.grad_enabled, mode.casting, structure, kinds
 
     def _specs(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> list[InputSpec] | None:
         """The declared spec of each tensor, checked; None where nothing is declared."""

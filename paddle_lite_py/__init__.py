@@ -40,6 +40,9 @@ from .dtypes import (
     uint8,
 )
 from .dtypes import bool_ as bool
+from .dtypes import float16 as half
+from .dtypes import float32 as float
+from .dtypes import float64 as double
 from .ops.binary import *
 from .ops.convert import *
 from .ops.creation import *
@@ -60,7 +63,17 @@ from .ops.search import *
 from .ops.slicing import *
 from .ops.statistics import *
 from .ops.unary import *
-from .place import CPUPlace, CUDAPinnedPlace, CUDAPlace, Place, TPUPlace, get_device, set_device
+from .place import (
+    CPUPlace,
+    CUDAPinnedPlace,
+    CUDAPlace,
+    Place,
+    TPUPlace,
+    XPUPinnedPlace,
+    XPUPlace,
+    get_device,
+    set_device,
+)
 from .random import Generator, get_rng_state, seed, set_rng_state
 from .tensor import Tensor, install_methods
 
@@ -71,14 +84,30 @@ from .nn import create_parameter
 from .param_attr import ParamAttr
 
 if TYPE_CHECKING:
-    from . import fft, framework, io, linalg, metric, optimizer, regularizer, static
+    from . import amp, device, fft, framework, io, linalg, metric, optimizer, regularizer, static, utils, version
     from .framework import load, save
 
 __version__ = "0.1.0"
 
 # Imported when first asked for, so that `import paddle_lite_py` stays close to the cost of `import jax`.
-_SUBPACKAGES = ("fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "regularizer", "static")
-_NAMES = {"save": "framework", "load": "framework"}
+_SUBPACKAGES = (
+    *("amp", "device", "fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "reader", "regularizer"),
+    *("static", "utils", "version"),
+)
+# Names of the facade by the module that has them.
+_LAZY = {
+    "framework": "save load",
+    "flags": "set_flags get_flags",
+    "device": """is_compiled_with_cuda is_compiled_with_xpu is_compiled_with_rocm is_compiled_with_ipu
+        is_compiled_with_cinn is_compiled_with_custom_device is_compiled_with_distribute get_cudnn_version""",
+    "legacy": """LazyGuard disable_signal_handler get_cuda_rng_state set_cuda_rng_state in_dynamic_mode disable_static
+        enable_compat disable_compat FloatTensor DoubleTensor HalfTensor BFloat16Tensor IntTensor LongTensor
+        ShortTensor CharTensor ByteTensor BoolTensor""",
+    "parallel": "DataParallel",
+    "reader": "batch",
+    "alias": "install_as_paddle",
+}
+_NAMES = {name: module for module, names in _LAZY.items() for name in names.split()}
 
 
 def __getattr__(name: str) -> Any:

@@ -169,6 +169,8 @@ class Builder(Differentiation):
     # -- ops -------------------------------------------------------------------------------------------------------
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Append an op; see interpreter.Interpreter."""
+        if state.casting is not None:
+            args = state.casting.inputs(bound, args)
         inputs = tuple([self._input(a) for a in args])
         needs = state.grad_enabled and any(isinstance(v, Value) and v.requires_grad for v in inputs)
         outs = tuple([self.handle(v) for v in self.emit(bound, inputs, needs)])

@@ -161,21 +161,21 @@ def default_dtype() -> DType:
     return _default
 
 
-def finfo(d: Any) -> Any:
+def finfo(dtype: Any) -> Any:
     """Limits of a floating dtype, as numpy.finfo.
 
     Examples:
         >>> float(finfo("float32").eps) < 2e-7
         True
     """
-    return ml_dtypes.finfo(as_dtype(d).np)
+    return ml_dtypes.finfo(as_dtype(dtype).np)
 
 
-def iinfo(d: Any) -> Any:
+def iinfo(dtype: Any) -> Any:
     """Limits of an integer dtype, as numpy.iinfo.
 
     Examples:
         >>> iinfo("int8").max
         127
     """
-    return ml_dtypes.iinfo(as_dtype(d).np)
+    return ml_dtypes.iinfo(as_dtype(dtype).np)

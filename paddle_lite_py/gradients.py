@@ -21,11 +21,13 @@ def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bo
     if len(tensors) == 1 and grads[0] is None and _source(tensors[0]).__class__ is Node:
         found = tape.backward_plain(tensors[0]._source, retain_graph)
         if found is not None:
-            for leaf, array in found:
-                if array is not None and leaf._hooks is None and leaf._grad.__class__ is not Tensor:
-                    leaf._grad = wrap(array)  # the first gradient: nothing to add, nobody to tell
-                elif array is not None:
-                    leaf._accumulate(wrap(array))
+            for leaf, array in zip(*found, strict=True):
+                if array is not None:
+                    grad = wrap(array)
+                    if leaf._hooks is None and leaf._grad.__class__ is not Tensor:
+                        leaf._grad = grad  # the first gradient: nothing to add, nobody to tell
+                    else:
+                        leaf._accumulate(grad)
             return
     sweep = tape.Sweep({})
     for tensor, grad in zip(tensors, grads, strict=True):

@@ -72,6 +72,8 @@ config = Config()
 class _State(threading.local):
     interpreter: Interpreter
     grad_enabled = True
+    casting: Any = None  # the rules of mixed precision in force (casting.Casting)
+    observers: tuple[Any, ...] = ()  # called with each op that runs eagerly
 
 
 state = _State()

@@ -19,6 +19,7 @@ import numpy as np
 from . import dtypes, public
 from .bound import BoundOp, Layout
 from .interpreter import state
+from .public import Signature, without_out
 
 REGISTRY: dict[str, Op] = {}
 SINGLE = -1
@@ -44,7 +45,7 @@ class Op:
         fn: Callable[..., Any],
         name: str,
         grad: bool = True,
-        amp: str | None = None,
+        amp: str | None = "keep",
         random: bool = False,
         effect: bool = False,
         loops: bool = False,
@@ -165,6 +166,8 @@ def op(
     loops: bool = False,
     aliases: Mapping[str, str] | None = None,
     variadic: str | None = None,
+    wider: Function | None = None,
+    out_first: bool = False,
     reshapes: bool = False,
 ) -> Any:
     """Define an op from a JAX function.
@@ -175,24 +178,28 @@ def op(
         operators: Python operators that it serves ("__add__"); one that starts with "__r" swaps its operands.
         inplace: name of the in-place method that it serves as well ("add_").
         grad: False where no gradient is defined.
-        amp: "white" (low precision helps), "black" (needs float32) or None (follows its inputs).
+        amp: under mixed precision, "white" (low precision helps), "black" (float32, but not at level O2), "float32"
+            (always), "keep" (takes its inputs as they come) or None (float32 if an input is).
         effect: True if it acts on the world (prints, checks), so that it stays though nothing reads its result.
         loops: True if its function holds a JAX loop (scan, while_loop).
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
         aliases: other keywords for its parameters: {"dim": "axis"}.
         variadic: the list parameter that may be spread out as well: reshape(x, 2, 3).
+        wider: a function of the same parameters and more keywords, called where one of those is given.
+        out_first: True if `out` may be given by position, before `name`.
         reshapes: True if the in-place form may change shape and dtype.
     """
+    front = public.Front(aliases or {}, variadic, wider, out_first)
     if fn is None:
         names: dict[str, Any] = {"name": name, "methods": methods, "operators": operators, "inplace": inplace}
         kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect, "loops": loops}
-        return functools.partial(op, **names, **kinds, aliases=aliases, variadic=variadic, reshapes=reshapes)
+        spellings: dict[str, Any] = {"aliases": aliases, "variadic": variadic, "wider": wider, "out_first": out_first}
+        return functools.partial(op, **names, **kinds, **spellings, reshapes=reshapes)
     made = Op(fn, name or fn.__name__, grad, amp, random, effect, loops)
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made
-    strict, front = public.make(made, aliases or {}, variadic)
-    return _install(strict, front, methods, operators, inplace, reshapes)
+    return _install(*public.make(made, front), methods, operators, inplace, reshapes)
 
 
 def composite(
@@ -204,13 +211,20 @@ def composite(
     aliases: Mapping[str, str] | None = None,
     variadic: str | None = None,
     reshapes: bool = False,
+    creates: bool = False,
 ) -> Any:
-    """A public function written with other ops, with the Tensor methods and spellings that an op may have."""
+    """A public function written with other ops, with the Tensor methods and spellings that an op may have.
+
+    Arguments:
+        creates: True if it makes a new tensor, for which device, requires_grad and pin_memory may be given.
+    """
     if fn is None:
         names: dict[str, Any] = {"methods": methods, "operators": operators, "inplace": inplace}
-        return functools.partial(composite, **names, aliases=aliases, variadic=variadic, reshapes=reshapes)
+        spellings: dict[str, Any] = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes, "creates": creates}
+        return functools.partial(composite, **names, **spellings)
     at = None if variadic is None else list(inspect.signature(fn).parameters).index(variadic)
-    front = public.accepting(fn, {"name": "", **(aliases or {})}, at)
+    dropped = {} if "name" in fn.__code__.co_varnames[: fn.__code__.co_argcount] else {"name": ""}
+    front = public.accepting(fn, {**dropped, **(aliases or {})}, at, creates)
     return _install(fn, front, methods, operators, inplace, reshapes)
 
 
@@ -243,6 +257,6 @@ def _inplace(public: Callable[..., Any], name: str, reshapes: bool) -> Callable[
         return x._rebind(public(x, *args, **kwargs), reshapes)
 
     method.__name__ = method.__qualname__ = name
-    method.__wrapped__ = public  # type: ignore[attr-defined]  # for its signature
+    method.__wrapped__ = Signature(functools.partial(without_out, public), public.__doc__)  # type: ignore[attr-defined]
     method.__doc__ = f"In-place form of `{public.__name__}`: the result replaces this tensor's value."
     return method

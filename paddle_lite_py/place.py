@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-_JAX_NAME = {"cpu": "cpu", "gpu": "gpu", "tpu": "tpu"}
+_JAX_NAME = {"cpu": "cpu", "gpu": "gpu", "tpu": "tpu", "xpu": "xpu"}
 
 
 class Place:
@@ -78,7 +78,17 @@ class TPUPlace(Place):
     kind = "tpu"
 
 
-_KINDS = {"cpu": CPUPlace, "gpu": CUDAPlace, "cuda": CUDAPlace, "tpu": TPUPlace}
+class XPUPlace(Place):
+    """A Kunlun device; JAX has none, so that asking for its device is an error."""
+
+    kind = "xpu"
+
+
+class XPUPinnedPlace(CPUPlace):
+    """Host memory; XLA pins what it transfers itself."""
+
+
+_KINDS = {"cpu": CPUPlace, "gpu": CUDAPlace, "cuda": CUDAPlace, "tpu": TPUPlace, "xpu": XPUPlace}
 
 
 def as_place(value: Any) -> Place:
@@ -121,11 +131,11 @@ def set_device(device: Any) -> Place:
     return place
 
 
-def get_device() -> str:
-    """Name of the current device.
+def get_device(input: Any = None) -> str:
+    """Name of the current device, or of that of a tensor.
 
     Examples:
         >>> get_device() in ("cpu", "gpu:0", "tpu:0")
         True
     """
-    return str(current())
+    return str(current() if input is None else input.place)

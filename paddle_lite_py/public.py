@@ -9,7 +9,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -25,26 +25,74 @@ Env = dict[str, Any]
 _ABSENT = object()
 
 
-def make(op: Op, aliases: Mapping[str, str], variadic: str | None) -> tuple[Function, Function]:
-    """The user's function: strict, and with other spellings of its keywords (`aliases`) and lists (`variadic`)."""
-    strict = _lazy(op, functools.partial(_strict, op))
-    if variadic is not None:
-        return strict, accepting(strict, aliases, [p.name for p in _params(op)].index(variadic))
-    return strict, _lazy(op, functools.partial(_with_aliases, op, strict, aliases)) if aliases else strict
+# Keywords that only the slow way knows: where the result goes, and what a new tensor is to be.
+_RESULT = frozenset(("out", "device", "requires_grad", "pin_memory"))
 
 
-def accepting(fn: Function, aliases: Mapping[str, str], at: int | None = None) -> Function:
+class Front(NamedTuple):
+    """How users may spell a call, beyond the op's own parameters."""
+
+    aliases: Mapping[str, str]  # other keywords for parameters; "" drops one
+    variadic: str | None = None  # the list parameter that may be spread out
+    wider: Function | None = None  # the same function with more keywords, called where one of them is given
+    out_first: bool = False  # `out` stands before `name` among the positional parameters
+    creates: bool = False  # a new tensor, for which device and requires_grad may be given
+
+
+def make(op: Op, front: Front) -> tuple[Function, Function]:
+    """The user's function: strict, and with other spellings of its keywords and lists."""
+    strict = _lazy(op, functools.partial(_strict, op, front), front)
+    if front.variadic is not None:
+        return strict, accepting(strict, front.aliases, [p.name for p in _params(op)].index(front.variadic))
+    if front.aliases or front.wider:
+        return strict, _lazy(op, functools.partial(_with_aliases, op, strict, front), front)
+    return strict, strict
+
+
+def accepting(fn: Function, aliases: Mapping[str, str], at: int | None = None, creates: bool = False) -> Function:
     """The function with other keywords for its parameters ("" drops one), and a list at `at` that may be spread out."""
+    code = fn.__code__
+    own = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
+    result = frozenset() if "__op__" in fn.__dict__ else _RESULT - own
+    most = code.co_argcount + 1 if result and "name" not in own else -1
 
     @functools.wraps(fn)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
+        wanted = None
         if kwargs:
             kwargs = {n: v for k, v in kwargs.items() if (n := aliases.get(k, k))}
+            if not result.isdisjoint(kwargs):
+                wanted = {k: kwargs.pop(k) for k in result & kwargs.keys()}
         if at is not None and len(args) > at + 1 and _is_spread(args[at:]):
             args = (*args[:at], args[at:])
-        return fn(*args, **kwargs)
+        elif len(args) == most and (args[-1] is None or isinstance(args[-1], str)):
+            args = args[:-1]  # a name
+        made = fn(*args, **kwargs)
+        return made if wanted is None else _as_wanted(made, **wanted)
 
+    if result:
+        wrapper.__dict__["__wrapped__"] = Signature(functools.partial(_of_composite, fn, creates), fn.__doc__)
     return wrapper
+
+
+def _as_wanted(
+    made: Any, out: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Any:
+    """A result put where it is wanted."""
+    if device is not None:
+        made = made.to(device)
+    if requires_grad:
+        made.stop_gradient = False
+    return made if out is None else into(out, made)
+
+
+def into(out: Any, made: Any) -> Any:
+    """Rebind the tensors of `out` to results."""
+    if not isinstance(made, tuple | list):
+        return out._rebind(made, True)
+    if len(out) != len(made):
+        raise ValueError(f"out has {len(out)} tensors for {len(made)} results")
+    return type(made)([o._rebind(m, True) if o is not None else m for o, m in zip(out, made, strict=True)])
 
 
 def _is_spread(args: tuple[Any, ...]) -> bool:
@@ -55,22 +103,53 @@ def _stub(*args: Any, **kwargs: Any) -> Any:
     return _materialise()(*args, **kwargs)  # type: ignore[name-defined]  # noqa: F821  (in the globals of each stub)
 
 
-class _Signature:
+class Signature:
     """Stands behind a public function for `inspect.signature`, which is seldom asked."""
 
-    def __init__(self, op: Op) -> None:
-        self._op = op
-        self.__doc__ = op.fn.__doc__
+    def __init__(self, make: Callable[[], inspect.Signature], doc: str | None) -> None:
+        self._make = make
+        self.__doc__ = doc
 
     @property
     def __signature__(self) -> inspect.Signature:
-        kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-        params = [p if p.kind is p.KEYWORD_ONLY else p.replace(kind=kind) for p in _params(self._op)]
-        name = inspect.Parameter("name", inspect.Parameter.KEYWORD_ONLY if _star(params) else kind, default=None)
-        return inspect.Signature([*params, name])
+        return self._make()
 
 
-def _lazy(op: Op, text: Callable[[Env], str]) -> Function:
+_BOTH, _KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
+
+
+def _of_op(op: Op, front: Front) -> inspect.Signature:
+    if front.wider is not None:
+        return _of_composite(front.wider, False)
+    params = [p if p.kind is _KEYWORD else p.replace(kind=_BOTH) for p in _params(op)]
+    return _with_results(params, ["out"], front.out_first)
+
+
+def _of_composite(fn: Function, creates: bool) -> inspect.Signature:
+    found = list(inspect.signature(fn).parameters.values())
+    names = ["out", "device", "requires_grad", "pin_memory"] if creates else ["out"]
+    return _with_results(found, [n for n in names if n not in {p.name for p in found}], False)
+
+
+def _with_results(params: list[inspect.Parameter], names: list[str], out_first: bool) -> inspect.Signature:
+    """The parameters with `name` after the positional ones, and more keywords at the end."""
+    first = [p for p in params if p.kind is not _KEYWORD]
+    if out_first:
+        first, names = [*first, inspect.Parameter("out", _BOTH, default=None)], []
+    rest = [inspect.Parameter(n, _KEYWORD, default=None if n in ("out", "device") else False) for n in names]
+    if "name" not in {p.name for p in params}:
+        spread = any(p.kind is p.VAR_POSITIONAL for p in params)
+        (rest if spread else first).append(inspect.Parameter("name", _KEYWORD if spread else _BOTH, default=None))
+    return inspect.Signature([*first, *[p for p in params if p.kind is _KEYWORD], *rest])
+
+
+def without_out(fn: Function) -> inspect.Signature:
+    """The signature of the in-place form of a function: that has its result already."""
+    found = inspect.signature(fn)
+    return found.replace(parameters=[p for n, p in found.parameters.items() if n != "out"])
+
+
+def _lazy(op: Op, text: Callable[[Env], str], front: Front) -> Function:
     """A function whose code is generated, by `text`, when it is called first."""
     env: Env = {}
     public = FunctionType(_stub.__code__, env, op.name)
@@ -85,7 +164,8 @@ def _lazy(op: Op, text: Callable[[Env], str]) -> Function:
 
     env["_materialise"] = materialise
     public.__qualname__, public.__doc__, public.__module__ = op.name, op.fn.__doc__, op.fn.__module__
-    public.__dict__.update(__op__=op, __wrapped__=_Signature(op))
+    signature = Signature(functools.partial(_of_op, op, front), op.fn.__doc__)
+    public.__dict__.update(__op__=op, __wrapped__=signature)
     return public
 
 
@@ -93,19 +173,16 @@ def _params(op: Op) -> list[inspect.Parameter]:
     return op.tensor_params + op.attr_params
 
 
-def _star(params: Iterable[inspect.Parameter]) -> bool:
-    return any(p.kind is p.KEYWORD_ONLY for p in params)
-
-
-def _heads(op: Op, env: Env, required: str = "") -> list[str]:
+def _heads(op: Op, env: Env, front: Front, required: str = "", last: str = "out=None") -> list[str]:
     """The parameters as text; their defaults go into `env`."""
-    heads = []
+    heads: dict[bool, list[str]] = {False: [], True: []}
     for p in _params(op):
-        if p.kind is p.KEYWORD_ONLY and "*" not in heads:
-            heads.append("*")
         env[f"_d_{p.name}"] = p.default
-        heads.append(p.name + (required if p.default is p.empty else f"=_d_{p.name}"))
-    return [*heads, "name=None"]
+        default = required if p.default is p.empty else f"=_d_{p.name}"
+        heads[p.kind is p.KEYWORD_ONLY].append(p.name + default)
+    if front.out_first:
+        return [*heads[False], "out=None", "name=None", *(["*", *heads[True]] if heads[True] else [])]
+    return [*heads[False], "name=None", "*", *heads[True], last]
 
 
 def _body(op: Op, env: Env) -> str:
@@ -126,18 +203,28 @@ def _body(op: Op, env: Env) -> str:
     return f"_state.interpreter.{run}({f'_bare if {same} else _op.bind({attrs})' if same else '_bare'}, {tensors})"
 
 
-def _strict(op: Op, env: Env) -> str:
-    return f"({', '.join(_heads(op, env))}):\n    return {_body(op, env)}"
+def _strict(op: Op, front: Front, env: Env) -> str:
+    env["_into"] = into
+    call = _body(op, env)
+    return f"({', '.join(_heads(op, env, front))}):\n    return {call} if out is None else _into(out, {call})"
 
 
-def _with_aliases(op: Op, strict: Function, aliases: Mapping[str, str], env: Env) -> str:
+def _with_aliases(op: Op, strict: Function, front: Front, env: Env) -> str:
     """Other keywords cost nothing where none is given: they land in `_more`, and only then is the slow way taken."""
-    names = [p.name for p in _params(op)]
+    names = [p.name for p in _params(op)] + ["out"] * front.out_first
     lacks = " or ".join(["_more", *[f"{p.name} is _absent" for p in _params(op) if p.default is p.empty]])
+    lacks += " or out is not None" if front.out_first else ""
     again = f"_respelt({{{', '.join(f'{n!r}: {n}' for n in names)}}} | _more)"
-    env |= {"_absent": _ABSENT, "_respelt": functools.partial(_respelt, accepting(strict, aliases))}
-    heads = ", ".join([*_heads(op, env, "=_absent"), "**_more"])
-    return f"({heads}):\n    return {again} if {lacks} else {_body(op, env)}"
+    env |= {
+        "_absent": _ABSENT,
+        "_respelt": functools.partial(_respelt, accepting(front.wider or strict, front.aliases)),
+    }
+    heads = _heads(op, env, front, "=_absent", "**_more")
+    if heads[-2] == "*":
+        heads.pop(-2)
+    if front.out_first:
+        heads.append("**_more")
+    return f"({', '.join(heads)}):\n    return {again} if {lacks} else {_body(op, env)}"
 
 
 def _respelt(function: Function, kwargs: dict[str, Any]) -> Any:

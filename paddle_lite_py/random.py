@@ -15,7 +15,7 @@ from .tensor import Tensor, wrap
 class Generator:
     """A stream of random numbers: a seed and a counter that each draw advances."""
 
-    def __init__(self, seed: int | None = None) -> None:
+    def __init__(self, device: Any = None, *, seed: int | None = None) -> None:
         self._seed = secrets.randbits(32) if seed is None else seed
         self.seeded = seed is not None
         self.drawn_in_traces = 0

@@ -266,8 +266,8 @@ def _form(key: Any, structure: Callable[[], Structure]) -> _Form:
 
 
 # -- the common case: one root, no Python boundary -----------------------------------------------------------------
-def backward_plain(root: Node, retain_graph: bool) -> list[tuple[Any, Array]] | None:
-    """Gradients of the leaves under a node whose cotangent is ones; None if the graph has Python boundaries.
+def backward_plain(root: Node, retain_graph: bool) -> tuple[list[Any], list[Array | None]] | None:
+    """The leaves under a node whose cotangent is ones, and their gradients; None if the graph has Python boundaries.
 
     It does in one pass what Sweep and Segment do in general, because it runs in every training step.
     """
@@ -288,7 +288,7 @@ def backward_plain(root: Node, retain_graph: bool) -> list[tuple[Any, Array]] | 
     if not retain_graph:
         for node in nodes:
             node.data = None
-    return list(zip(slots, grads, strict=True))
+    return slots, grads
 
 
 def _described(nodes: list[Node]) -> tuple[tuple[Any, ...], list[Any], list[Any], bool] | None:
@@ -299,20 +299,18 @@ def _described(nodes: list[Node]) -> tuple[tuple[Any, ...], list[Any], list[Any]
     position = {n: i for i, n in enumerate(nodes)}
     last = nodes[0].number + 1
     slots: list[Any] = []
-    slot_of: dict[int, int] = {}
+    slot_of: dict[Any, int] = {}
     key: list[Any] = []
     data: list[Any] = []
     plain = True
     for node in nodes:  # grows as it goes
-        if node.number >= last:
+        number, bound = node.number, node.bound
+        if number >= last:
             return None
-        last = node.number
-        bound = node.bound
-        if node.data is None:
-            _data(node)
+        last = number
         if node.hooks is not None or not bound.compiled:
             plain = False
-        data += node.data or ()
+        data += _data(node) if node.data is None else node.data
         key.append(bound)
         for s in node.sources:
             if s is None:
@@ -322,10 +320,9 @@ def _described(nodes: list[Node]) -> tuple[tuple[Any, ...], list[Any], list[Any]
                 made, index = s, 0
             elif s.__class__ is Output:
                 made, index = s
-            else:
-                slot = slot_of.get(id(s))
-                if slot is None:
-                    slot = slot_of[id(s)] = len(slots)
+            else:  # a leaf: tensors compare by element, so by identity
+                slot = slot_of.setdefault(id(s), len(slots))
+                if slot == len(slots):
                     slots.append(s)
                 key.append(-2 - slot)
                 continue

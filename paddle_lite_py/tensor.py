@@ -226,7 +226,13 @@ class Tensor(TensorData):
             grad = grad if changed is None else changed
         self._accumulate_plain(grad)
 
-    def backward(self, grad_tensor: Tensor | None = None, retain_graph: bool = False) -> None:
+    def backward(
+        self,
+        grad_tensor: Tensor | None = None,
+        retain_graph: bool = False,
+        *,
+        dump_backward_graph_path: str | None = None,
+    ) -> None:
         """Accumulate the gradient of this tensor in the .grad of the leaves that it depends on.
 
         Arguments:

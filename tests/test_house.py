@@ -17,12 +17,12 @@ import house
 
 # A module may import modules of its own layer (but for APART) and of the layers below it.
 LAYERS = {
-    0: "dtypes place config errors interpreter structure symbolic regularizer param_attr",
+    0: "dtypes place config errors interpreter structure symbolic regularizer param_attr version flags",
     1: "arrays bound public op",
     2: "tape",
     3: "tensor_data tensor",
     4: "random gradients",
-    5: "eager",
+    5: "eager casting",
     6: "program printer infer",
     7: "graph lower verify",
     8: "control",
@@ -32,9 +32,9 @@ LAYERS = {
     12: "ops",
     13: "autograd fft linalg",
     14: "nn",
-    15: "optimizer static amp io metric vision text distributed hapi framework",
-    16: "jit",
-    17: "paddle_lite_py",  # the facade, paddle_lite_py/__init__.py
+    15: "optimizer static amp io metric vision text distributed framework device utils parallel reader legacy",
+    16: "jit hapi alias",
+    17: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
 # Leaves of these layers may not import each other either.
 APART = {15}

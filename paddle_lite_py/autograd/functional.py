@@ -11,7 +11,13 @@ from ..tensor import Tensor, wrap
 Tensors = Tensor | Sequence[Tensor]
 
 
-def backward(tensors: Tensors, grad_tensors: Any = None, retain_graph: bool = False) -> None:
+def backward(
+    tensors: Tensors,
+    grad_tensors: Any = None,
+    retain_graph: bool = False,
+    *,
+    dump_backward_graph_path: str | None = None,
+) -> None:
     """Accumulate the gradients of several tensors in the leaves that they depend on."""
     outs = _listed(tensors)
     state.interpreter.backward(outs, _grads(grad_tensors, len(outs)), retain_graph)
@@ -26,6 +32,8 @@ def grad(
     only_inputs: bool = True,
     allow_unused: bool = False,
     no_grad_vars: Any = None,
+    *,
+    dump_backward_graph_path: str | None = None,
 ) -> list[Tensor | None]:
     """Gradients of the outputs with respect to the inputs, without touching any .grad.
 

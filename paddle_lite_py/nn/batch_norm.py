@@ -6,6 +6,7 @@ from typing import Any
 
 from ..param_attr import ParamAttr
 from . import functional as F
+from .formats import show_default
 from .initializer import Constant
 from .layer import Layer
 
@@ -28,6 +29,10 @@ class _BatchNorm(Layer):
 
     _dims: tuple[int, ...] = ()
     _default_format = "NCHW"
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        show_default(cls, cls._default_format)
 
     def __init__(
         self,

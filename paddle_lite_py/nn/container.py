@@ -65,20 +65,20 @@ class Sequential(Layer):
     def __iter__(self) -> Iterator[Any]:
         return iter(self._sub_layers.values())
 
-    def append(self, layer: Layer) -> Sequential:
+    def append(self, module: Layer) -> Sequential:
         """Add a layer at the end."""
-        self.add_sublayer(str(len(self)), layer)
+        self.add_sublayer(str(len(self)), module)
         return self
 
-    def insert(self, index: int, layer: Layer) -> Sequential:
+    def insert(self, index: int, module: Layer) -> Sequential:
         """Add a layer before the one at `index`; the layers are numbered anew."""
         layers = list(self._sub_layers.values())
-        layers.insert(index, layer)
+        layers.insert(index, module)
         return self._refill(layers)
 
-    def extend(self, layers: Iterable[Layer]) -> Sequential:
+    def extend(self, sequential: Iterable[Layer]) -> Sequential:
         """Add layers at the end."""
-        for layer in layers:
+        for layer in sequential:
             self.append(layer)
         return self
 
@@ -138,10 +138,10 @@ class LayerList(Layer):
         self.add_sublayer(str(len(self)), sublayer)
         return self
 
-    def pop(self, index: int = -1) -> Any:
+    def pop(self, key: int = -1) -> Any:
         """Remove a layer and return it."""
-        layer = self[index]
-        del self[index]
+        layer = self[key]
+        del self[key]
         return layer
 
     def insert(self, index: int, sublayer: Layer) -> None:

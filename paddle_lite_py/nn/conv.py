@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from . import functional as F
+from .formats import CHANNELS_FIRST, show_default
 from .initializer import Normal
 from .layer import Layer
 
@@ -91,6 +92,10 @@ class _Conv(Layer):
 
 
 class _Forward(_Conv):
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        show_default(cls, CHANNELS_FIRST[cls._n])
+
     def __init__(
         self,
         in_channels: int,
@@ -110,7 +115,7 @@ class _Forward(_Conv):
         dtype: Any = None,
     ) -> None:
         bias_attr = bias_attr if bias else False
-        data_format = data_format or _CHANNELS_FIRST[self._n]
+        data_format = data_format or CHANNELS_FIRST[self._n]
         super().__init__(
             in_channels,
             out_channels,
@@ -135,9 +140,6 @@ class _Forward(_Conv):
         return function(
             x, self.weight, self.bias, self._stride, padding, self._dilation, self._groups, self._data_format
         )
-
-
-_CHANNELS_FIRST = {1: "NCL", 2: "NCHW", 3: "NCDHW"}
 
 
 class Conv1D(_Forward):
@@ -249,6 +251,10 @@ class Conv1DTranspose(_Transposed):
 
 
 class _TransposedWide(_Transposed):
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        show_default(cls, CHANNELS_FIRST[cls._n])
+
     def __init__(
         self,
         in_channels: int,
@@ -263,7 +269,7 @@ class _TransposedWide(_Transposed):
         bias_attr: Any = None,
         data_format: str | None = None,
     ) -> None:
-        data_format = data_format or _CHANNELS_FIRST[self._n]
+        data_format = data_format or CHANNELS_FIRST[self._n]
         super().__init__(
             in_channels,
             out_channels,

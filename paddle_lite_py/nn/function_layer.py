@@ -18,18 +18,22 @@ class FunctionLayer(Layer):
     # Settings that repr() shows; all but the data format and the name by default.
     _shown: ClassVar[tuple[str, ...] | None] = None
     _takes_training: ClassVar[bool] = False
+    _binding: ClassVar[inspect.Signature]
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
         pairs = [*cls._settings.items(), ("name", None)]
         params = [inspect.Parameter(k, keyword, default=v) for k, v in pairs]
-        cls.__signature__ = inspect.Signature(params)  # type: ignore[attr-defined]
+        cls._binding = shown = inspect.Signature(params)
+        if not cls.__init__.__code__.co_flags & inspect.CO_VARARGS:  # one of its own
+            shown = inspect.Signature(list(inspect.signature(cls.__init__).parameters.values())[1:])
+        cls.__signature__ = shown  # type: ignore[attr-defined]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
         try:
-            bound = type(self).__signature__.bind(*args, **kwargs)  # type: ignore[attr-defined]
+            bound = self._binding.bind(*args, **kwargs)
         except TypeError as e:
             raise TypeError(
                 f"{type(self).__name__}: {e}; it takes {', '.join(self._settings) or 'no settings'}"

@@ -50,7 +50,7 @@ class Layer(StateDict, Tree):
         self._full_name = unique_name.generate(unique_name.snake_case(name_scope or type(self).__name__))
         self._pre_hooks: dict[int, Hook] = {}
         self._post_hooks: dict[int, Hook] = {}
-        self._state_dict_hooks: dict[int, Callable[..., Any]] = {}
+        self._state_dict_hooks: dict[int, Hook] = {}
 
     # -- calling ---------------------------------------------------------------------------------------------------
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
@@ -113,7 +113,7 @@ class Layer(StateDict, Tree):
 
     def register_state_dict_hook(self, hook: Callable[[Any], Any]) -> RemoveHandle:
         """Call hook(state_dict) in state_dict(); a dict that it returns replaces it."""
-        return hooks.add(self._state_dict_hooks, hook, False)  # type: ignore[arg-type]
+        return hooks.add(self._state_dict_hooks, Hook(hook), False)
 
     # -- modes -----------------------------------------------------------------------------------------------------
     def train(self, mode: bool = True) -> Layer:
@@ -219,7 +219,9 @@ class Layer(StateDict, Tree):
         """Cast the floating parameters and buffers."""
         return self.to(dtype=dtype)
 
-    type = astype
+    def type(self, dst_type: Any) -> Layer:
+        """Cast the floating parameters and buffers."""
+        return self.to(dtype=dst_type)
 
     def _cast(self, dtype: str, excluded: Any) -> Layer:
         kinds = tuple(excluded) if isinstance(excluded, list | tuple) else (excluded,) if excluded else ()

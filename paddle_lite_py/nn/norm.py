@@ -9,6 +9,7 @@ import numpy as np
 
 from ..param_attr import ParamAttr
 from . import functional as F
+from .formats import show_default
 from .function_layer import REQUIRED, FunctionLayer
 from .initializer import Constant, Normal
 from .layer import Layer
@@ -143,6 +144,10 @@ class GroupNorm(Layer):
 class _InstanceNorm(Layer):
     _dims: tuple[int, ...] = ()
     _default_format = "NCHW"
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        show_default(cls, cls._default_format)
 
     def __init__(
         self,

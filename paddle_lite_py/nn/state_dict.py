@@ -61,7 +61,7 @@ class StateDict:
             if layer is not None:
                 layer._collect(out, True, f"{prefix}{name}.", use_hook, every)
         for hook in list(self._state_dict_hooks.values()) if use_hook else ():
-            changed = hook(out)
+            changed = hook.call(out)
             out = out if changed is None else changed
         return out
 

@@ -125,7 +125,9 @@ class Tree:
         self._parameters[name] = parameter
         return parameter
 
-    register_parameter = add_parameter
+    def register_parameter(self, name: str, param: Parameter | None) -> Parameter | None:
+        """add_parameter()."""
+        return self.add_parameter(name, param)
 
     def add_sublayer(self, name: str, sublayer: Any) -> Any:
         """Register a sublayer; it becomes the attribute `name`.
@@ -143,7 +145,11 @@ class Tree:
         self._sub_layers[name] = sublayer
         return sublayer
 
-    add_module = register_module = add_sublayer
+    def add_module(self, name: str, module: Any) -> Any:
+        """add_sublayer()."""
+        return self.add_sublayer(name, module)
+
+    register_module = add_module
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistable: bool = True) -> None:
         """Register a tensor that is state but not trained; `persistable` says whether state_dict() has it.

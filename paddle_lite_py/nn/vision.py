@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional as F
+from .formats import CHANNELS_FIRST, show_default
 from .function_layer import REQUIRED, FunctionLayer
 from .layer import Layer
 
@@ -99,6 +100,10 @@ class _Pad(Layer):
     _n = 2
     _mode = "constant"
 
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        show_default(cls, CHANNELS_FIRST[cls._n])
+
     def __init__(
         self,
         padding: Any,
@@ -110,7 +115,7 @@ class _Pad(Layer):
         super().__init__()
         self._pad = [padding] * (2 * self._n) if isinstance(padding, int) else padding
         self._mode, self._value, self._name = mode, value, name
-        self._data_format = data_format or {1: "NCL", 2: "NCHW", 3: "NCDHW"}[self._n]
+        self._data_format = data_format or CHANNELS_FIRST[self._n]
 
     def forward(self, x: Any) -> Any:
         """The input, padded."""

@@ -176,7 +176,7 @@ def hardtanh(x: Any, /, min: float = -1.0, max: float = 1.0) -> Any:
     return jnp.clip(x, min, max)
 
 
-@op
+@op(amp="black")
 def softplus(x: Any, /, beta: float = 1, threshold: float = 20) -> Any:
     """log(1 + exp(beta * x)) / beta, and x itself where beta * x exceeds threshold.
 
@@ -200,7 +200,7 @@ def softsign(x: Any, /) -> Any:
     return x / (1 + jnp.abs(x))
 
 
-@op
+@op(amp="black")
 def tanhshrink(x: Any, /) -> Any:
     """x - tanh(x).
 

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from ..op import op
 
 
-@op
+@op(amp="keep")
 def identity(x: Any, /) -> Any:
     """x itself, as a new node of the graph."""
     return x

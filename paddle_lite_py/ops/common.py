@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from .. import dtypes
 from ..op import op
 from .gather import one_hot
+from .linalg import product
 
 __all__ = ["bilinear", "embedding", "gather_tree", "linear", "one_hot", "sequence_mask"]
 
@@ -28,7 +29,7 @@ def linear(x: Any, weight: Any, bias: Any = None, /) -> Any:
         raise ValueError(
             f"the last dimension of x is {x.shape[-1]}, but weight {list(weight.shape)} takes {weight.shape[0]}"
         )
-    out = jnp.matmul(x, weight)
+    out = product(x, weight)
     return out if bias is None else out + bias
 
 
@@ -46,7 +47,7 @@ def bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None, /) -> Any:
     return out if bias is None else out + bias.reshape(-1)
 
 
-@op(name="embedding")
+@op(name="embedding", amp="float32")
 def _embedding(x: Any, weight: Any, /, row: int | None) -> Any:
     # An id that is no row reads as NaN: loud, where the nearest row would be a silent wrong answer.
     out = jnp.take(weight, jnp.where(x < 0, weight.shape[0], x), axis=0, mode="fill")

@@ -67,7 +67,9 @@ def _stacked(data: Any) -> Any:
     return data if isinstance(data, Tensor) else to_tensor(data)
 
 
-def tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False) -> Tensor:
+def tensor(
+    data: Any, dtype: Any = None, device: Any = None, requires_grad: bool = False, pin_memory: bool = False
+) -> Tensor:
     """to_tensor() with the argument names of torch.
 
     Examples:
@@ -78,7 +80,22 @@ def tensor(data: Any, dtype: Any = None, device: Any = None, requires_grad: bool
     return to_tensor(data, dtype, device, not requires_grad)
 
 
-as_tensor = asarray = tensor
+as_tensor = tensor
+
+
+def asarray(
+    obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
+) -> Tensor:
+    """A tensor of the data; one that is a tensor already is given back, unless it must change or `copy` is True.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.asarray([1, 2]).tolist()
+        [1, 2]
+    """
+    if isinstance(obj, Tensor) and not copy and device is None and (dtype is None or obj.dtype == dtype):
+        return obj
+    return to_tensor(obj, dtype, device, not requires_grad)
 
 
 def from_numpy(ndarray: np.ndarray) -> Tensor:
@@ -92,7 +109,7 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     return to_tensor(ndarray)
 
 
-def from_dlpack(dlpack: Any) -> Tensor:
+def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor with a copy of the data of any object that speaks DLPack.
 
     Examples:
@@ -100,7 +117,8 @@ def from_dlpack(dlpack: Any) -> Tensor:
         >>> paddle.from_dlpack(np.array([1, 2])).tolist()
         [1, 2]
     """
-    return wrap(jnp.copy(jnp.from_dlpack(dlpack)))
+    out = wrap(jnp.copy(jnp.from_dlpack(dlpack)))
+    return out if device is None else out.to(device)
 
 
 @op(name="assign")

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import op
+from . import conv_gemm
 
 __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
 
@@ -57,6 +58,11 @@ def _convolve(x: Any, kernel: Any, bias: Any, first: bool, **options: Any) -> An
     numbers = (f"N{letters}C", f"{letters}IO", f"N{letters}C")
     x = jnp.moveaxis(x, 1, -1) if first else x
     out = jax.lax.conv_general_dilated(x, kernel, dimension_numbers=numbers, **options)
+    return _finish(out, bias, first)
+
+
+def _finish(out: Any, bias: Any, first: bool) -> Any:
+    """Add the bias, and put the channels where they belong; they stand last."""
     out = out if bias is None else out + bias.reshape(-1)
     return jnp.moveaxis(out, -1, 1) if first else out
 
@@ -67,17 +73,15 @@ def _conv(
     n = weight.ndim - 2
     first, pad = channels_first(data_format, n), paddings(padding, n, data_format)
     _check(x, n, weight.shape[1] * groups, first, weight, groups)
-    return _convolve(
-        x,
-        jnp.moveaxis(weight, (0, 1), (-1, -2)),
-        bias,
-        first,
-        window_strides=tuple_of(stride, n, "stride"),
-        padding=pad,
-        # As in Paddle, "SAME" speaks of an undilated kernel.
-        rhs_dilation=(1,) * n if pad == "SAME" else tuple_of(dilation, n, "dilation"),
-        feature_group_count=groups,
-    )
+    # As in Paddle, "SAME" speaks of an undilated kernel.
+    strides, steps = tuple_of(stride, n, "stride"), (1,) * n if pad == "SAME" else tuple_of(dilation, n, "dilation")
+    if groups == 1 and set(steps) == {1} and not isinstance(pad, str):
+        ahead = x if first else jnp.moveaxis(x, -1, 1)
+        if conv_gemm.pays(ahead, weight, strides, pad):
+            return _finish(jnp.moveaxis(conv_gemm.convolve(ahead, weight, strides, pad), 1, -1), bias, first)
+    kernel = jnp.moveaxis(weight, (0, 1), (-1, -2))
+    options = {"window_strides": strides, "padding": pad, "rhs_dilation": steps, "feature_group_count": groups}
+    return _convolve(x, kernel, bias, first, **options)
 
 
 def _check(x: Any, n: int, channels: int, first: bool, weight: Any, groups: int) -> None:

@@ -39,7 +39,7 @@ def _full(fill_value: Any, /, shape: Any, dtype: Any) -> Any:
     return jnp.broadcast_to(jnp.asarray(fill_value).astype(numpy_dtype(dtype)), shape)
 
 
-@composite(aliases={**SIZE, "value": "fill_value"})
+@composite(aliases={**SIZE, "value": "fill_value"}, creates=True)
 def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     """A tensor of one value.
 
@@ -58,7 +58,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     return _full(fill_value, shape_tuple(shape), kind)
 
 
-@composite(aliases=SIZE, variadic="shape")
+@composite(aliases=SIZE, variadic="shape", creates=True)
 def zeros(shape: Any, dtype: Any = None) -> Tensor:
     """A tensor of zeros, of the default float unless a dtype is given.
 
@@ -70,7 +70,7 @@ def zeros(shape: Any, dtype: Any = None) -> Tensor:
     return _full(0, shape_tuple(shape), float_dtype(dtype))
 
 
-@composite(aliases=SIZE, variadic="shape")
+@composite(aliases=SIZE, variadic="shape", creates=True)
 def ones(shape: Any, dtype: Any = None) -> Tensor:
     """A tensor of ones, of the default float unless a dtype is given.
 
@@ -82,7 +82,7 @@ def ones(shape: Any, dtype: Any = None) -> Tensor:
     return _full(1, shape_tuple(shape), float_dtype(dtype))
 
 
-@composite(aliases=SIZE, variadic="shape")
+@composite(aliases=SIZE, variadic="shape", creates=True)
 def empty(shape: Any, dtype: Any = None) -> Tensor:
     """A tensor whose values do not matter (zeros: XLA has no uninitialised memory).
 
@@ -99,7 +99,7 @@ def _full_like(x: Any, fill_value: Any, /, dtype: Any = None) -> Any:
     return jnp.broadcast_to(jnp.asarray(fill_value).astype(numpy_dtype(dtype) or x.dtype), x.shape)
 
 
-@composite(methods=["full_like"], aliases={"input": "x"})
+@composite(methods=["full_like"], aliases={"input": "x"}, creates=True)
 def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     """A tensor of one value with the shape (and dtype) of another.
 
@@ -111,7 +111,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     return _full_like(x, fill_value, dtype)
 
 
-@composite(aliases={"input": "x"})
+@composite(aliases={"input": "x"}, creates=True)
 def zeros_like(x: Any, dtype: Any = None) -> Tensor:
     """Zeros with the shape (and dtype) of another tensor.
 
@@ -123,7 +123,7 @@ def zeros_like(x: Any, dtype: Any = None) -> Tensor:
     return _full_like(x, 0, dtype)
 
 
-@composite(aliases={"input": "x"})
+@composite(aliases={"input": "x"}, creates=True)
 def ones_like(x: Any, dtype: Any = None) -> Tensor:
     """Ones with the shape (and dtype) of another tensor.
 
@@ -135,7 +135,7 @@ def ones_like(x: Any, dtype: Any = None) -> Tensor:
     return _full_like(x, 1, dtype)
 
 
-@composite(aliases={"input": "x"})
+@composite(aliases={"input": "x"}, creates=True)
 def empty_like(x: Any, dtype: Any = None) -> Tensor:
     """A tensor with the shape (and dtype) of another, whose values do not matter.
 
@@ -158,7 +158,7 @@ def _arange(start: Any, step: Any, /, length: Any, dtype: Any) -> Any:
     return (jnp.asarray(start).astype(wide) + jnp.arange(length) * jnp.asarray(step).astype(wide)).astype(kind)
 
 
-@composite
+@composite(creates=True)
 def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
     """Numbers from start up to end (not included).
 
@@ -178,8 +178,8 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) ->
     return _arange(first, by, _range_length(first, last, by), dtype)
 
 
-@composite
-def range(start: Any, end: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
+@composite(creates=True)
+def range(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
     """Numbers from start to end, which is included if a step meets it; the default float unless a dtype is given.
 
     Examples:
@@ -205,7 +205,7 @@ def _range_length(start: Any, end: Any, step: Any) -> Any:
     return max(math.ceil((end - start) / step), 0)
 
 
-@composite(aliases={"end": "stop", "steps": "num"})
+@composite(aliases={"end": "stop", "steps": "num"}, creates=True)
 def linspace(start: Any, stop: Any, num: Any, dtype: Any = None) -> Tensor:
     """Equally spaced numbers from start to stop (included).
 
@@ -224,7 +224,7 @@ def _linspace(start: Any, stop: Any, /, num: int, dtype: Any) -> Any:
     return jnp.linspace(jnp.asarray(start).astype(wide), jnp.asarray(stop).astype(wide), num).astype(kind)
 
 
-@composite(aliases={"end": "stop", "steps": "num"})
+@composite(aliases={"end": "stop", "steps": "num"}, creates=True)
 def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = None) -> Tensor:
     """base to the power of equally spaced numbers from start to stop.
 
@@ -241,7 +241,7 @@ def _eye(*, rows: int, columns: int, dtype: Any) -> Any:
     return jnp.eye(rows, columns, dtype=numpy_dtype(dtype))
 
 
-@composite(aliases={"n": "num_rows", "m": "num_columns"})
+@composite(aliases={"n": "num_rows", "m": "num_columns"}, creates=True)
 def eye(num_rows: Any, num_columns: Any = None, dtype: Any = None) -> Tensor:
     """A matrix with ones on its diagonal and zeros elsewhere.
 

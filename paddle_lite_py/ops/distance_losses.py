@@ -104,7 +104,7 @@ def hinge_embedding_loss(input: Any, label: Any, /, margin: float = 1.0, reducti
     return reduce(loss, reduction)
 
 
-@op
+@op(amp="black")
 def triplet_margin_loss(
     input: Any,
     positive: Any,

@@ -123,7 +123,7 @@ def ifftshift(x: Any, /, axes: Any = None) -> Any:
     return jnp.fft.ifftshift(x, axes)
 
 
-@composite
+@composite(creates=True)
 def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Any:
     """Frequencies of a transform of length n with samples at distances d.
 
@@ -135,7 +135,7 @@ def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Any:
     return fresh(jnp.fft.fftfreq(n, d, dtype=numpy_dtype(float_dtype(dtype))))
 
 
-@composite
+@composite(creates=True)
 def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Any:
     """Frequencies of rfft() of length n with samples at distances d.
 

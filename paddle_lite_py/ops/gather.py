@@ -8,7 +8,6 @@ import jax
 import jax.numpy as jnp
 
 from ..op import composite, op
-from .promote import numpy_dtype
 
 __all__ = [
     *("gather", "gather_nd", "index_sample", "index_select", "one_hot", "shard_index", "take", "take_along_axis"),
@@ -99,8 +98,8 @@ def take_along_axis(arr: Any, indices: Any, /, axis: int, broadcast: bool = True
     return jnp.take_along_axis(arr, indices, axis)
 
 
-@composite(methods=["take_along_dim"])
-def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
+@composite(methods=["take_along_dim"], aliases={"input": "arr", "dim": "axis"})
+def take_along_dim(arr: Any, indices: Any, axis: int | None = None, broadcast: bool = True) -> Any:
     """Elements along an axis at indices that broadcast, or of the flattened tensor.
 
     Examples:
@@ -108,7 +107,7 @@ def take_along_dim(input: Any, indices: Any, dim: int | None = None) -> Any:
         >>> paddle.take_along_dim(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([3])).tolist()
         [4]
     """
-    return take(input, indices.flatten()) if dim is None else take_along_axis(input, indices, dim)
+    return take(arr, indices.flatten()) if axis is None else take_along_axis(arr, indices, axis, broadcast)
 
 
 def crop_others(x: Any, shape: tuple[Any, ...], axis: int) -> Any:
@@ -137,16 +136,21 @@ def take(x: Any, index: Any, /, mode: str = "raise") -> Any:
     return jnp.take(flat, index % flat.shape[0] if mode == "wrap" else wrap_negative(index, flat.shape[0]))
 
 
-@op(grad=False, aliases={"input": "x"})
-def one_hot(x: Any, /, num_classes: int, dtype: Any = None) -> Any:
-    """A vector for each integer, 1 at its place and 0 elsewhere.
+@op(name="one_hot", grad=False)
+def _one_hot(x: Any, /, num_classes: int) -> Any:
+    return jax.nn.one_hot(x, num_classes, dtype=jnp.float32)
+
+
+@composite
+def one_hot(x: Any, num_classes: int = -1) -> Any:
+    """A vector for each integer, 1 at its place and 0 elsewhere; of the largest integer plus one if not given.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.one_hot(paddle.to_tensor([0, 2]), 3).tolist()
         [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]
     """
-    return jax.nn.one_hot(x, num_classes, dtype=numpy_dtype(dtype) or jnp.float32)
+    return _one_hot(x, int(x.max()) + 1 if num_classes == -1 else num_classes)
 
 
 @op(grad=False)

@@ -257,7 +257,9 @@ def _repeat_each(x: Any, index: Any = None, /, repeats: int = 1, axis: int | Non
 
 
 @composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"})
-def repeat_interleave(x: Any, repeats: Any, axis: int | None = None, output_size: int | None = None) -> Any:
+def repeat_interleave(
+    x: Any, repeats: Any, axis: int | None = None, name: Any = None, *, output_size: int | None = None
+) -> Any:
     """Repeat each element along an axis (or of the flattened tensor).
 
     Arguments:

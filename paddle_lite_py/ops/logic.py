@@ -127,7 +127,7 @@ def _bitwise(name: str, f: Callable[..., Any], what: str, value: str, operator: 
 
     fn.__name__ = fn.__qualname__ = name
     operators = [f"__{operator}__", f"__r{operator}__"]
-    made = op(fn, methods=[name], operators=operators, inplace=f"{name}_", grad=False, aliases=XY)
+    made = op(fn, methods=[name], operators=operators, inplace=f"{name}_", grad=False, aliases=XY, out_first=True)
     return _documented(made, f"{what} of two integers or booleans", "[5, 6];[3, 3]", value)
 
 
@@ -142,6 +142,7 @@ bitwise_xor = _bitwise("bitwise_xor", jnp.bitwise_xor, "Bitwise exclusive or", "
     inplace="bitwise_not_",
     grad=False,
     aliases=INPUT,
+    out_first=True,
 )
 def bitwise_not(x: Any, /) -> Any:
     """Each bit inverted; for booleans, not.
@@ -157,7 +158,13 @@ def bitwise_not(x: Any, /) -> Any:
 bitwise_invert = bitwise_not
 
 
-@op(methods=["bitwise_left_shift"], inplace="bitwise_left_shift_", operators=["__lshift__", "__rlshift__"], grad=False)
+@op(
+    methods=["bitwise_left_shift"],
+    inplace="bitwise_left_shift_",
+    operators=["__lshift__", "__rlshift__"],
+    grad=False,
+    out_first=True,
+)
 def bitwise_left_shift(x: Any, y: Any, /, is_arithmetic: bool = True) -> Any:
     """The bits of x moved y places to the left.
 
@@ -170,7 +177,11 @@ def bitwise_left_shift(x: Any, y: Any, /, is_arithmetic: bool = True) -> Any:
 
 
 @op(
-    methods=["bitwise_right_shift"], inplace="bitwise_right_shift_", operators=["__rshift__", "__rrshift__"], grad=False
+    methods=["bitwise_right_shift"],
+    inplace="bitwise_right_shift_",
+    operators=["__rshift__", "__rrshift__"],
+    grad=False,
+    out_first=True,
 )
 def bitwise_right_shift(x: Any, y: Any, /, is_arithmetic: bool = True) -> Any:
     """The bits of x moved y places to the right.

@@ -181,7 +181,7 @@ def kl_div(input: Any, label: Any, /, reduction: str = "mean", log_target: bool 
     return jnp.sum(loss) / input.shape[0] if reduction == "batchmean" else reduce(loss, reduction)
 
 
-@op
+@op(amp="black")
 def smooth_l1_loss(
     input: Any, label: Any, /, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True
 ) -> Any:
@@ -191,7 +191,7 @@ def smooth_l1_loss(
     return reduce(loss if is_huber else loss / delta, reduction)
 
 
-@op
+@op(amp="black")
 def log_loss(input: Any, label: Any, /, epsilon: float = 0.0001) -> Any:
     """-label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon)."""
     return -label * jnp.log(input + epsilon) - (1 - label) * jnp.log(1 - input + epsilon)

@@ -289,7 +289,7 @@ def repeat(x: Any, /, repeats: Sequence[int]) -> Any:
     return jnp.tile(x, as_tuple(repeats))
 
 
-@op(methods=["cast", "astype"], inplace="cast_", aliases=INPUT, reshapes=True)
+@op(methods=["cast", "astype"], amp="keep", inplace="cast_", aliases=INPUT, reshapes=True)
 def cast(x: Any, /, dtype: Any) -> Any:
     """Convert the elements to another dtype.
 

@@ -18,7 +18,19 @@ __all__ = [
 XY = {"input": "x", "other": "y"}
 
 
-@op(methods=["add"], operators=["__add__", "__radd__"], inplace="add_", aliases=XY)
+def _add_scaled(x: Any, y: Any, name: Any = None, *, alpha: Any = 1) -> Any:
+    return add(x, multiply(y, alpha))
+
+
+def _subtract_scaled(x: Any, y: Any, name: Any = None, *, alpha: Any = 1) -> Any:
+    return subtract(x, multiply(y, alpha))
+
+
+def _divide_rounded(x: Any, y: Any, name: Any = None, *, rounding_mode: str | None = None) -> Any:
+    return div(x, y, rounding_mode=rounding_mode)
+
+
+@op(methods=["add"], operators=["__add__", "__radd__"], inplace="add_", aliases=XY, wider=_add_scaled)
 def add(x: Any, y: Any, /) -> Any:
     """Elementwise sum of x and y, which are broadcast to one shape.
 
@@ -33,7 +45,13 @@ def add(x: Any, y: Any, /) -> Any:
     return jnp.add(*promote(x, y))
 
 
-@op(methods=["subtract", "sub"], operators=["__sub__", "__rsub__"], inplace="subtract_", aliases=XY)
+@op(
+    methods=["subtract", "sub"],
+    operators=["__sub__", "__rsub__"],
+    inplace="subtract_",
+    aliases=XY,
+    wider=_subtract_scaled,
+)
 def subtract(x: Any, y: Any, /) -> Any:
     """Elementwise difference x - y.
 
@@ -57,7 +75,13 @@ def multiply(x: Any, y: Any, /) -> Any:
     return jnp.multiply(*promote(x, y))
 
 
-@op(methods=["divide"], operators=["__truediv__", "__div__", "__rtruediv__", "__rdiv__"], inplace="divide_", aliases=XY)
+@op(
+    methods=["divide"],
+    operators=["__truediv__", "__div__", "__rtruediv__", "__rdiv__"],
+    inplace="divide_",
+    aliases=XY,
+    wider=_divide_rounded,
+)
 def divide(x: Any, y: Any, /) -> Any:
     """Elementwise quotient x / y; integers divide to the default float.
 
@@ -70,7 +94,7 @@ def divide(x: Any, y: Any, /) -> Any:
 
 
 @composite(methods=["div", "true_divide"], inplace="div_", aliases=XY)
-def div(x: Any, y: Any, rounding_mode: str | None = None) -> Any:
+def div(x: Any, y: Any, name: Any = None, *, rounding_mode: str | None = None) -> Any:
     """Elementwise quotient, rounded if asked.
 
     Arguments:
@@ -136,13 +160,13 @@ def pow(x: Any, y: Any) -> Any:
     return power_scalar(x, y) if type(y) in (int, float) else power(x, y)
 
 
-@op(operators=["__rpow__"])
+@op(operators=["__rpow__"], amp="black")
 def power(x: Any, y: Any, /) -> Any:
     """Elementwise power of two tensors."""
     return jnp.power(*promote(x, y))
 
 
-@op
+@op(amp="black")
 def power_scalar(x: Any, /, y: float) -> Any:
     """Power with a number known beforehand, so that x ** 2 is a product."""
     x, exponent = promote(x, y)

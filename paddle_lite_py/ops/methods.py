@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -111,30 +112,48 @@ def apply_(self: Tensor, func: Callable[[Tensor], Tensor]) -> Tensor:
     return self._rebind(func(self))
 
 
+def _sibling(fill: Any, what: str) -> Callable[..., Tensor]:
+    """new_zeros() and its like: sizes may be spread out, or given as `size`."""
+
+    def new(
+        var: Tensor,
+        *sizes: Any,
+        size: Any = None,
+        dtype: Any = None,
+        device: Any = None,
+        requires_grad: bool = False,
+        pin_memory: bool = False,
+    ) -> Tensor:
+        wanted: dict[str, Any] = {"dtype": dtype, "device": device, "requires_grad": requires_grad}
+        return new_full(var, _size(sizes) if size is None else size, fill, **wanted)
+
+    keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    shown = [p for p in inspect.signature(new).parameters.values() if p.name not in ("sizes", "size")]
+    shown.insert(1, inspect.Parameter("size", keyword))
+    new.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    new.__doc__ = f"{what}, with this dtype unless another is given."
+    return new
+
+
 @_method
-def new_full(self: Tensor, size: Any, fill_value: Any, *, dtype: Any = None, requires_grad: bool = False) -> Tensor:
+def new_full(
+    var: Tensor,
+    size: Any,
+    fill_value: Any,
+    *,
+    dtype: Any = None,
+    device: Any = None,
+    requires_grad: bool = False,
+    pin_memory: bool = False,
+) -> Tensor:
     """A tensor of one value, with this dtype unless another is given."""
-    out = full(size, fill_value, self.dtype if dtype is None else dtype)
-    out.stop_gradient = not requires_grad
-    return out
+    made: Any = full
+    return made(size, fill_value, var.dtype if dtype is None else dtype, device=device, requires_grad=requires_grad)
 
 
-@_method
-def new_zeros(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Zeros, with this dtype unless another is given."""
-    return new_full(self, _size(size), 0, dtype=dtype, requires_grad=requires_grad)
-
-
-@_method
-def new_ones(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """Ones, with this dtype unless another is given."""
-    return new_full(self, _size(size), 1, dtype=dtype, requires_grad=requires_grad)
-
-
-@_method
-def new_empty(self: Tensor, *size: Any, dtype: Any = None, requires_grad: bool = False) -> Tensor:
-    """A tensor whose values do not matter, with this dtype unless another is given."""
-    return new_full(self, _size(size), 0, dtype=dtype, requires_grad=requires_grad)
+METHODS.append(("new_zeros", _sibling(0, "Zeros")))
+METHODS.append(("new_ones", _sibling(1, "Ones")))
+METHODS.append(("new_empty", _sibling(0, "A tensor whose values do not matter")))
 
 
 def _size(size: tuple[Any, ...]) -> Any:
@@ -194,9 +213,9 @@ def to_dense(self: Tensor) -> Tensor:
 
 
 @_method
-def is_same_shape(self: Tensor, other: Tensor) -> bool:
+def is_same_shape(self: Tensor, y: Tensor) -> bool:
     """True if the shapes agree."""
-    return self.shape == other.shape
+    return self.shape == y.shape
 
 
 @_method

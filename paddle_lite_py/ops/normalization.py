@@ -42,7 +42,7 @@ def _affine(x: Any, weight: Any, bias: Any) -> Any:
     return x if bias is None else x + bias
 
 
-@op(name="batch_norm")
+@op(name="batch_norm", amp="keep")
 def _batch_norm(
     x: Any,
     mean: Any,
@@ -68,7 +68,7 @@ def _batch_norm(
     return out.astype(x.dtype), mean, variance
 
 
-@op(name="running_average", grad=False)
+@op(name="running_average", grad=False, amp="keep")
 def _running(old: Any, new: Any, /, momentum: float) -> Any:
     return (old * momentum + new * (1 - momentum)).astype(old.dtype)
 
@@ -117,7 +117,7 @@ def batch_norm(
     return out
 
 
-@op(name="instance_norm")
+@op(name="instance_norm", amp="keep")
 def _instance_norm(x: Any, weight: Any = None, bias: Any = None, /, *, epsilon: float, data_format: str) -> Any:
     channel = _channel(x, data_format)
     out = _standard(_wide(x), tuple([i for i in range(1, x.ndim) if i != channel]), epsilon)
@@ -151,7 +151,7 @@ def instance_norm(
     return op_fn(x, weight, bias, epsilon=eps, data_format=data_format)
 
 
-@op(name="group_norm")
+@op(name="group_norm", amp="black")
 def _group_norm(
     x: Any, weight: Any = None, bias: Any = None, /, *, groups: int, epsilon: float, data_format: str
 ) -> Any:
@@ -199,7 +199,7 @@ def _tail(function: str, x: Any, normalized_shape: Any) -> int:
     return len(shape)
 
 
-@op(name="layer_norm")
+@op(name="layer_norm", amp="black")
 def _layer_norm(x: Any, weight: Any = None, bias: Any = None, /, *, n_axes: int, epsilon: float) -> Any:
     shape = x.shape[x.ndim - n_axes :]
     out = _standard(_wide(x), tuple(range(x.ndim - n_axes, x.ndim)), epsilon)
@@ -246,7 +246,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float =
     return op_fn(input, weight, n_axes=_tail("rms_norm", input, normalized_shape), epsilon=eps)
 
 
-@op(aliases={"input": "x", "dim": "axis", "eps": "epsilon"})
+@op(aliases={"input": "x", "dim": "axis", "eps": "epsilon"}, out_first=True)
 def normalize(x: Any, /, p: float = 2, axis: int = 1, epsilon: float = 1e-12) -> Any:
     """x divided by its p-norm along an axis, or by epsilon where the norm is smaller.
 

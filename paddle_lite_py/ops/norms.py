@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..op import composite, op
+from ..public import into
 from .promote import axes, floating, numpy_dtype, promote_floating
 
 __all__ = ["cdist", "dist", "matrix_norm", "norm", "pdist", "renorm", "vector_norm"]
@@ -56,7 +57,15 @@ def _matrix(x: Any, /, p: Any, axis: tuple[int, int], keepdim: bool) -> Any:
 
 
 @composite(methods=["norm"], aliases={"input": "x", "dim": "axis"})
-def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def norm(
+    x: Any,
+    p: Any = None,
+    axis: Any = None,
+    keepdim: bool = False,
+    out: Any = None,
+    dtype: Any = None,
+    name: Any = None,
+) -> Any:
     """Norm of vectors or matrices.
 
     Arguments:
@@ -73,14 +82,18 @@ def norm(x: Any, p: Any = None, axis: Any = None, keepdim: bool = False, dtype: 
     """
     axis = tuple(axis) if isinstance(axis, list | tuple) else axis
     if isinstance(axis, tuple) and len(axis) == 2 and p not in (None, "fro", 0):
-        return matrix_norm(x, p, axis, keepdim)
-    if isinstance(p, str) and p != "fro":
+        found = matrix_norm(x, p, axis, keepdim)
+    elif isinstance(p, str) and p != "fro":
         raise ValueError(f"norm(): p is {p!r} with axis={axis}; 'nuc' needs two axes, of matrices")
-    return _vector(x, 2.0 if p in (None, "fro") else float(p), axis, keepdim, dtype)
+    else:
+        found = _vector(x, 2.0 if p in (None, "fro") else float(p), axis, keepdim, dtype)
+    return found if out is None else into(out, found)
 
 
 @composite(methods=["vector_norm"])
-def vector_norm(x: Any, p: float = 2.0, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def vector_norm(
+    x: Any, p: float = 2.0, axis: Any = None, keepdim: bool = False, name: Any = None, *, dtype: Any = None
+) -> Any:
     """Norm of vectors along axes, or of the flattened tensor.
 
     Examples:
@@ -92,7 +105,9 @@ def vector_norm(x: Any, p: float = 2.0, axis: Any = None, keepdim: bool = False,
 
 
 @composite(methods=["matrix_norm"])
-def matrix_norm(x: Any, p: Any = "fro", axis: Any = (-2, -1), keepdim: bool = False, dtype: Any = None) -> Any:
+def matrix_norm(
+    x: Any, p: Any = "fro", axis: Any = (-2, -1), keepdim: bool = False, name: Any = None, *, dtype: Any = None
+) -> Any:
     """Norm of matrices.
 
     Arguments:
@@ -111,7 +126,7 @@ def matrix_norm(x: Any, p: Any = "fro", axis: Any = (-2, -1), keepdim: bool = Fa
     return _vector(x, 2.0, tuple(axis), keepdim) if p == "fro" else _matrix(x, p, tuple(axis), keepdim)
 
 
-@op(methods=["dist"])
+@op(methods=["dist"], amp="black")
 def dist(x: Any, y: Any, /, p: float = 2) -> Any:
     """p-norm of x - y.
 
@@ -147,7 +162,7 @@ def cdist(x: Any, y: Any, /, p: float = 2.0, compute_mode: str = "use_mm_for_euc
 
 
 @op
-def pdist(x: Any, /, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
+def pdist(x: Any, /, p: float = 2.0, *, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
     """p-norm distances between the rows of a matrix, each pair once.
 
     Examples:
@@ -159,7 +174,7 @@ def pdist(x: Any, /, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist
     return _magnitude(x[i] - x[j], p, -1, False)
 
 
-@op(methods=["renorm"], inplace="renorm_")
+@op(methods=["renorm"], inplace="renorm_", amp="black")
 def renorm(x: Any, /, p: float, axis: int, max_norm: float) -> Any:
     """Scale down the slices along an axis whose p-norm exceeds max_norm.
 

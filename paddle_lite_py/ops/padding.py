@@ -111,7 +111,7 @@ def _area(x: Any, axis: int, size: int) -> Any:
     return (jnp.take(total, end, axis) - jnp.take(total, start, axis)) / (end - start).astype(x.dtype).reshape(shape)
 
 
-@op(name="interpolate")
+@op(name="interpolate", amp="float32")
 def _interpolate(x: Any, /, size: Any, scale: Any, mode: str, align_corners: bool, half: bool, first: int) -> Any:
     for k, n in enumerate(size):
         axis, s = first + k, None if scale is None else scale[k]
@@ -138,6 +138,7 @@ def interpolate(
     align_mode: int = 0,
     data_format: str | None = None,
     recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
     name: Any = None,
 ) -> Any:
     """Resize the spatial dimensions of x to `size`, or by `scale_factor`.
@@ -157,6 +158,8 @@ def interpolate(
         [[[[1.0, 1.0, 2.0, 2.0]]]]
     """
     mode = mode.lower()
+    if antialias:
+        raise NotImplementedError("interpolate: antialias=True is not available; blur x first where it matters")
     if mode not in _RANKS or x.ndim not in _RANKS[mode]:
         raise ValueError(f"interpolate: mode {mode!r} does not take a tensor of {x.ndim} dimensions")
     if (size is None) == (scale_factor is None):
@@ -178,7 +181,18 @@ def _whole(size: Any, spatial: int) -> list[Any]:
     return list(found) if isinstance(found, list | tuple) else [found] * spatial
 
 
-upsample = interpolate
+def upsample(
+    x: Any,
+    size: Any = None,
+    scale_factor: Any = None,
+    mode: str = "nearest",
+    align_corners: bool = False,
+    align_mode: int = 0,
+    data_format: str | None = None,
+    name: Any = None,
+) -> Any:
+    """interpolate()."""
+    return interpolate(x, size, scale_factor, mode, align_corners, align_mode, data_format)
 
 
 @op

@@ -35,7 +35,7 @@ def _gaussian(key: Any, mean: Any, std: Any, /, shape: Any, dtype: Any) -> Any:
     return unit * jnp.asarray(std).astype(kind) + jnp.asarray(mean).astype(kind)
 
 
-@composite(aliases=SIZE)
+@composite(aliases=SIZE, creates=True)
 def uniform(shape: Any, dtype: Any = None, min: Any = 0.0, max: Any = 1.0, seed: int = 0) -> Tensor:
     """Numbers equally likely in [min, max).
 
@@ -51,7 +51,7 @@ def uniform(shape: Any, dtype: Any = None, min: Any = 0.0, max: Any = 1.0, seed:
     return _uniform(min, max, shape_tuple(shape), float_dtype(dtype))
 
 
-@composite(aliases=SIZE, variadic="shape")
+@composite(aliases=SIZE, variadic="shape", creates=True)
 def rand(shape: Any, dtype: Any = None) -> Tensor:
     """Numbers equally likely in [0, 1).
 
@@ -63,7 +63,7 @@ def rand(shape: Any, dtype: Any = None) -> Tensor:
     return _uniform(0.0, 1.0, shape_tuple(shape), float_dtype(dtype))
 
 
-@composite(aliases=SIZE, variadic="shape")
+@composite(aliases=SIZE, variadic="shape", creates=True)
 def randn(shape: Any, dtype: Any = None) -> Tensor:
     """Numbers of the standard normal distribution.
 
@@ -90,7 +90,7 @@ def gaussian(shape: Any, mean: Any = 0.0, std: Any = 1.0, seed: int = 0, dtype: 
     return _gaussian(mean, std, shape_tuple(shape), float_dtype(dtype))
 
 
-@composite(aliases=SIZE)
+@composite(aliases=SIZE, creates=True)
 def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None) -> Tensor:
     """Numbers of a normal distribution; mean and std may be tensors.
 
@@ -130,7 +130,7 @@ def _bounds(low: Any, high: Any) -> tuple[Any, Any]:
     return low, high
 
 
-@composite(aliases=SIZE)
+@composite(aliases=SIZE, creates=True)
 def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None) -> Tensor:
     """Integers equally likely in [low, high); one bound alone is the upper one.
 
@@ -155,8 +155,8 @@ def randint_like(x: Any, low: Any = 0, high: Any = None, dtype: Any = None) -> T
     return _randint(*_bounds(low, high), tuple(x._data.shape), x.dtype if dtype is None else dtypes.as_dtype(dtype))
 
 
-@composite(aliases={"input": "x"})
-def rand_like(x: Any, dtype: Any = None) -> Tensor:
+@composite(aliases={"x": "input"}, creates=True)
+def rand_like(input: Any, name: Any = None, *, dtype: Any = None) -> Tensor:
     """rand() with the shape (and dtype) of another tensor.
 
     Examples:
@@ -164,10 +164,10 @@ def rand_like(x: Any, dtype: Any = None) -> Tensor:
         >>> paddle.rand_like(paddle.zeros([2, 3])).shape
         [2, 3]
     """
-    return _uniform(0.0, 1.0, tuple(x._data.shape), x.dtype if dtype is None else dtypes.as_dtype(dtype))
+    return _uniform(0.0, 1.0, tuple(input._data.shape), input.dtype if dtype is None else dtypes.as_dtype(dtype))
 
 
-@composite(aliases={"input": "x"})
+@composite(aliases={"input": "x"}, creates=True)
 def randn_like(x: Any, dtype: Any = None) -> Tensor:
     """randn() with the shape (and dtype) of another tensor.
 
@@ -184,7 +184,7 @@ def _randperm(key: Any, /, n: int, dtype: Any) -> Any:
     return jax.random.permutation(key, n).astype(numpy_dtype(dtype))
 
 
-@composite
+@composite(creates=True)
 def randperm(n: int, dtype: Any = "int64") -> Tensor:
     """The numbers 0 to n - 1 in random order.
 

@@ -23,7 +23,7 @@ def _summed(x: Any, dtype: Any) -> Any:
     return numpy_dtype(dtype) or (jnp.int64 if x.dtype.kind in "bi" else x.dtype)
 
 
-@op(methods=["sum"], aliases=AXIS)
+@op(methods=["sum"], amp="black", aliases=AXIS)
 def sum(x: Any, /, axis: Any = None, dtype: Any = None, keepdim: bool = False) -> Any:
     """Sum over axes; integers and booleans sum in int64.
 
@@ -52,8 +52,8 @@ def nansum(x: Any, /, axis: Any = None, dtype: Any = None, keepdim: bool = False
     return jnp.nansum(x, axis=axes(axis), dtype=_summed(x, dtype), keepdims=keepdim)
 
 
-@op(methods=["mean"], aliases=AXIS)
-def mean(x: Any, /, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+@op(methods=["mean"], amp="black", aliases=AXIS)
+def mean(x: Any, /, axis: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
     """Mean over axes. As in Paddle, integers have an integer mean, rounded towards zero.
 
     Arguments:
@@ -132,7 +132,7 @@ def amin(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
     return jnp.min(x, axis=axes(axis), keepdims=keepdim)
 
 
-@op(methods=["prod"], aliases=AXIS)
+@op(methods=["prod"], amp="black", aliases=AXIS, out_first=True)
 def prod(x: Any, /, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
     """Product over axes.
 
@@ -181,7 +181,7 @@ def count_nonzero(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
     return jnp.count_nonzero(x, axis=axes(axis), keepdims=keepdim)
 
 
-@op(methods=["logsumexp"], amp="black", aliases=AXIS)
+@op(methods=["logsumexp"], aliases=AXIS)
 def logsumexp(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
     """log(sum(exp(x))) over axes, without overflow.
 
@@ -198,7 +198,7 @@ def _along(x: Any, axis: int | None) -> tuple[Any, int]:
     return (x.reshape(-1), 0) if axis is None else (x, axis % x.ndim if x.ndim else 0)
 
 
-@op(methods=["cumsum"], inplace="cumsum_", aliases=AXIS)
+@op(methods=["cumsum"], inplace="cumsum_", amp="black", aliases=AXIS)
 def cumsum(x: Any, /, axis: int | None = None, dtype: Any = None) -> Any:
     """Cumulative sum along an axis, or of the flattened tensor.
 
@@ -212,7 +212,7 @@ def cumsum(x: Any, /, axis: int | None = None, dtype: Any = None) -> Any:
     return jnp.cumsum(x, axis=axis, dtype=kind)
 
 
-@op(methods=["cumprod"], inplace="cumprod_", aliases={"input": "x", "axis": "dim"})
+@op(methods=["cumprod"], inplace="cumprod_", amp="black", aliases={"input": "x", "axis": "dim"})
 def cumprod(x: Any, /, dim: int | None = None, dtype: Any = None) -> Any:
     """Cumulative product along an axis, or of the flattened tensor.
 

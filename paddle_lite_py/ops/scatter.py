@@ -17,7 +17,7 @@ __all__ = [
 ]
 
 
-@op(methods=["scatter"], inplace="scatter_")
+@op(methods=["scatter"], inplace="scatter_", amp="float32")
 def scatter(x: Any, index: Any, updates: Any, /, overwrite: bool = True) -> Any:
     """x with some of its rows replaced.
 

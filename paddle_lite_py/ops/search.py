@@ -10,6 +10,7 @@ import numpy as np
 
 from ..op import composite, op
 from .dynamic import concrete, fresh
+from .gather import take_along_axis
 from .promote import numpy_dtype, promote
 from .reduction import AXIS
 
@@ -62,8 +63,8 @@ def sort(x: Any, /, axis: int = -1, descending: bool = False, stable: bool = Fal
     return jnp.sort(x, axis=axis, stable=True, descending=descending) if x.ndim else x
 
 
-@op(methods=["msort"], aliases={"input": "x"})
-def msort(x: Any, /) -> Any:
+@op(methods=["msort"], aliases={"x": "input"})
+def msort(input: Any, /) -> Any:
     """The elements along the first axis in order.
 
     Examples:
@@ -71,7 +72,7 @@ def msort(x: Any, /) -> Any:
         >>> paddle.msort(paddle.to_tensor([2, 3, 1])).tolist()
         [1, 2, 3]
     """
-    return jnp.sort(x, axis=0)
+    return jnp.sort(input, axis=0)
 
 
 @op(methods=["argsort"], grad=False, aliases=AXIS)
@@ -112,7 +113,14 @@ def topk(x: Any, /, k: int, axis: int | None = None, largest: bool = True, sorte
 
 @composite(methods=["searchsorted"], aliases={"input": "values"})
 def searchsorted(
-    sorted_sequence: Any, values: Any, out_int32: bool = False, right: bool = False, side: str | None = None
+    sorted_sequence: Any,
+    values: Any,
+    out_int32: bool = False,
+    right: bool = False,
+    name: Any = None,
+    *,
+    side: str | None = None,
+    sorter: Any = None,
 ) -> Any:
     """Where values would go into a sorted sequence, along the last axis.
 
@@ -120,12 +128,15 @@ def searchsorted(
         out_int32: give int32 instead of int64.
         right: go behind equal elements rather than before them.
         side: "left" or "right", the same in words.
+        sorter: indices that sort the sequence, where it is not sorted itself.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.searchsorted(paddle.to_tensor([1, 3, 5]), paddle.to_tensor([3, 4])).tolist()
         [1, 2]
     """
+    if sorter is not None:
+        sorted_sequence = take_along_axis(sorted_sequence, sorter, -1)
     return _searchsorted(sorted_sequence, values, "int32" if out_int32 else "int64", right or side == "right")
 
 

@@ -31,7 +31,9 @@ __all__ = [
 
 
 @op(methods=["var"], aliases=AXIS)
-def var(x: Any, /, axis: Any = None, unbiased: bool | None = None, keepdim: bool = False, correction: int = 1) -> Any:
+def var(
+    x: Any, /, axis: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: int = 1
+) -> Any:
     """Variance over axes.
 
     Arguments:

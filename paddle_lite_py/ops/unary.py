@@ -62,24 +62,28 @@ expm1 = _floating("expm1", jnp.expm1, "exp(x) - 1, exact near zero", 1.0, "1.718
 log = _floating("log", jnp.log, "Natural logarithm of each element", 2.0, "0.6931", amp="black")
 log2 = _floating("log2", jnp.log2, "Logarithm to base 2 of each element", 8.0, "3.0000", amp="black")
 log10 = _floating("log10", jnp.log10, "Logarithm to base 10 of each element", 100.0, "2.0000", amp="black")
-log1p = _floating("log1p", jnp.log1p, "log(1 + x), exact near zero", 1.0, "0.6931", amp="black")
+log1p = _floating("log1p", jnp.log1p, "log(1 + x), exact near zero", 1.0, "0.6931")
 sqrt = _floating("sqrt", jnp.sqrt, "Square root of each element", 4.0, "2.0000")
 rsqrt = _floating("rsqrt", jax.lax.rsqrt, "One over the square root of each element", 4.0, "0.5000", amp="black")
-reciprocal = _floating("reciprocal", jnp.reciprocal, "One over each element", 4.0, "0.2500")
+reciprocal = _floating("reciprocal", jnp.reciprocal, "One over each element", 4.0, "0.2500", amp="black")
 sin = _floating("sin", jnp.sin, "Sine of each element", 0.5, "0.4794")
 cos = _floating("cos", jnp.cos, "Cosine of each element", 0.5, "0.8776")
-tan = _floating("tan", jnp.tan, "Tangent of each element", 0.5, "0.5463")
-asin = _floating("asin", jnp.arcsin, "Inverse sine of each element", 0.5, "0.5236", also=["arcsin"])
-acos = _floating("acos", jnp.arccos, "Inverse cosine of each element", 0.5, "1.0472", also=["arccos"])
+tan = _floating("tan", jnp.tan, "Tangent of each element", 0.5, "0.5463", amp="black")
+asin = _floating("asin", jnp.arcsin, "Inverse sine of each element", 0.5, "0.5236", also=["arcsin"], amp="black")
+acos = _floating("acos", jnp.arccos, "Inverse cosine of each element", 0.5, "1.0472", also=["arccos"], amp="black")
 atan = _floating("atan", jnp.arctan, "Inverse tangent of each element", 0.5, "0.4636", also=["arctan"])
-sinh = _floating("sinh", jnp.sinh, "Hyperbolic sine of each element", 0.5, "0.5211")
-cosh = _floating("cosh", jnp.cosh, "Hyperbolic cosine of each element", 0.5, "1.1276")
+sinh = _floating("sinh", jnp.sinh, "Hyperbolic sine of each element", 0.5, "0.5211", amp="black")
+cosh = _floating("cosh", jnp.cosh, "Hyperbolic cosine of each element", 0.5, "1.1276", amp="black")
 tanh = _floating("tanh", jnp.tanh, "Hyperbolic tangent of each element", 0.5, "0.4621")
 asinh = _floating("asinh", jnp.arcsinh, "Inverse hyperbolic sine of each element", 0.5, "0.4812", also=["arcsinh"])
 acosh = _floating("acosh", jnp.arccosh, "Inverse hyperbolic cosine of each element", 2.0, "1.3170", also=["arccosh"])
-atanh = _floating("atanh", jnp.arctanh, "Inverse hyperbolic tangent of each element", 0.5, "0.5493", also=["arctanh"])
+atanh = _floating(
+    "atanh", jnp.arctanh, "Inverse hyperbolic tangent of each element", 0.5, "0.5493", also=["arctanh"], amp="black"
+)
 erf = _floating("erf", jax.scipy.special.erf, "Error function of each element", 0.5, "0.5205")
-erfinv = _floating("erfinv", jax.scipy.special.erfinv, "Inverse error function of each element", 0.5, "0.4769")
+erfinv = _floating(
+    "erfinv", jax.scipy.special.erfinv, "Inverse error function of each element", 0.5, "0.4769", amp="black"
+)
 sigmoid = _floating("sigmoid", jax.nn.sigmoid, "1 / (1 + exp(-x)) of each element", 0.5, "0.6225")
 lgamma = _floating(
     "lgamma", jax.lax.lgamma, "Logarithm of the absolute gamma function", 4.0, "1.7918", also=["gammaln"]
@@ -105,7 +109,7 @@ neg = _keeping(
     operators=["__neg__"],
     also=["negative"],
 )
-square = _keeping("square", jnp.square, "Square of each element", 3.0, "9.0000")
+square = _keeping("square", jnp.square, "Square of each element", 3.0, "9.0000", amp="black")
 sign = _keeping("sign", jnp.sign, "-1, 0 or 1: the sign of each element", -2.5, "-1.0000")
 sgn = _keeping("sgn", jnp.sign, "The sign of each element; x / |x| if complex", -2.5, "-1.0000")
 floor = _keeping("floor", _rounding(jnp.floor), "The nearest integer below", 1.7, "1.0000")

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..eager import EAGER
+from ..eager import Eager
 from ..executor import donatable
 from ..interpreter import no_grad, state
 from ..tensor import ZEROS, Parameter, Tensor, wrap
@@ -58,6 +58,7 @@ class Optimizer:
         self._groups: list[Group] = []
         self._rates: dict[float, Any] = {}
         self._zeros: dict[Any, Any] = {}
+        self._auxiliary_vars: dict[str, Tensor] = {}
         if self._param_groups and isinstance(self._param_groups[0], dict):
             for given in self._param_groups:
                 self._add_group(given)
@@ -150,34 +151,44 @@ class Optimizer:
         if clip is not None and clip.key() is None:
             pairs = clip([(group.params[i], g) for i, g in zip(active, grads, strict=True)])
             grads, clip = [g for _, g in pairs], None
-        settings = tuple([self._setting(group, i) for i in active])
-        recipe = Recipe(self.type, type(self)._rule, group.slots, settings, clip.key() if clip is not None else None)
+        hyper = self._hyper_of(group.options)
+        settings = tuple([self._setting(group, i, hyper) for i in active])
+        skip = self._auxiliary_vars.get("found_inf")
+        key = clip.key() if clip is not None else None
+        recipe = Recipe(self.type, type(self)._rule, group.slots, settings, key, skip is not None)
         handles = group.handles(active)
-        if state.interpreter is EAGER:
-            new = compiled(recipe)(self._rate(), [g._data for g in grads], donatable([h._data for h in handles]))
+        if isinstance(state.interpreter, Eager):
+            flag = None if skip is None else skip._data
+            new = compiled(recipe)(self._rate(), [g._data for g in grads], donatable([h._data for h in handles]), flag)
             for handle, array in zip(handles, new, strict=True):
                 handle.__dict__["_data"] = array  # not through Parameter.__setattr__: the hot path
             return
         builder: Any = state.interpreter
         rate = builder.provide(self._rate)
         with no_grad():
-            made = builder.run(operator(recipe), (rate, *grads, *handles))
+            flags = () if skip is None else (skip,)
+            made = builder.run(operator(recipe), (rate, *grads, *handles, *flags))
         for handle, tensor in zip(handles, made, strict=True):
             handle._set_payload(tensor._data)
 
-    def _setting(self, group: Group, i: int) -> Setting:
+    def _set_auxiliary_var(self, key: str, value: Any) -> None:
+        """Hand a tensor to the next updates: a true "found_inf" leaves everything as it is. None withdraws it."""
+        if value is None:
+            self._auxiliary_vars.pop(key, None)
+        else:
+            self._auxiliary_vars[key] = value
+
+    def _setting(self, group: Group, i: int, hyper: tuple[tuple[str, Any], ...]) -> Setting:
         param, options = group.params[i], group.options
-        rate = param.optimize_attr["learning_rate"]
-        decay, coeff, hyper = "", 0.0, self._hyper_of(options)
+        rate = self._factor(param) * param.optimize_attr["learning_rate"]
+        decays, decay, coeff = param.regularizer, "", 0.0
         if self._decoupled:
             hyper += (("weight_decay", self._decay_of(param, options)),)
-        if (
-            found := param.regularizer or (None if self._decoupled else options.get("weight_decay", self._weight_decay))
-        ) is not None:
-            decay, coeff = (found.kind, found.coeff) if hasattr(found, "kind") else ("l2", float(found))
-        return Setting(
-            i, self._factor(param) * rate, decay, coeff, param.need_clip, hyper, group.masters[i] is not None
-        )
+        elif decays is None:
+            decays = options.get("weight_decay", self._weight_decay)
+        if decays is not None:
+            decay, coeff = (decays.kind, decays.coeff) if hasattr(decays, "kind") else ("l2", float(decays))
+        return Setting(i, rate, decay, coeff, param.need_clip, hyper, group.masters[i] is not None)
 
     def _hyper_of(self, options: dict[str, Any]) -> tuple[tuple[str, Any], ...]:
         return tuple([(k, options[k] if k in options else getattr(self, f"_{k}")) for k in self._hyper])

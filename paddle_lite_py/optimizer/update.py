@@ -46,6 +46,7 @@ class Recipe(NamedTuple):
     slots: tuple[Slot, ...]
     settings: tuple[Setting, ...]
     clip: tuple[Any, ...] | None
+    skips: bool  # a flag among its inputs may keep everything as it was
 
     def split(self, mutable: list[Any]) -> tuple[list[Any], list[Any], dict[str, list[Any]], dict[str, Any]]:
         """The arrays that an update changes: parameters, masters, array accumulators and scalar ones by slot."""
@@ -56,8 +57,13 @@ class Recipe(NamedTuple):
         return params, masters, arrays, {slot.name: next(it) for slot in self.slots if slot.scalar}
 
 
-def update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> list[Any]:
-    """New values of all that an update changes, in the same order."""
+def update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any], skip: Any = None) -> list[Any]:
+    """New values of all that an update changes, in the same order; the old ones where `skip` (a bool) is true."""
+    new = _update(recipe, lr, grads, mutable)
+    return new if skip is None else [jnp.where(skip.reshape(()), a, b) for a, b in zip(mutable, new, strict=True)]
+
+
+def _update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> list[Any]:
     params, masters, arrays, scalars = recipe.split(mutable)
     wide = [_wide(p) if m is None else m for p, m in zip(params, masters, strict=True)]
     grads = [g.astype(w.dtype) for g, w in zip(_clipped(recipe, grads), wide, strict=True)]
@@ -97,11 +103,11 @@ def _one(recipe: Recipe, setting: Setting, param: Any, grad: Any, lr: Any, state
 
 
 @functools.lru_cache(maxsize=128)
-def compiled(recipe: Recipe) -> Callable[[Any, list[Any], list[Any]], list[Any]]:
+def compiled(recipe: Recipe) -> Callable[..., list[Any]]:
     """The update as one executable, which reuses the memory of what it changes."""
 
-    def run(lr: Any, grads: list[Any], mutable: list[Any]) -> list[Any]:
-        return update(recipe, lr, grads, mutable)
+    def run(lr: Any, grads: list[Any], mutable: list[Any], skip: Any) -> list[Any]:
+        return update(recipe, lr, grads, mutable, skip)
 
     run.__name__ = run.__qualname__ = recipe.name
     return xla_jit(run, donate_argnums=(2,))
@@ -109,10 +115,11 @@ def compiled(recipe: Recipe) -> Callable[[Any, list[Any], list[Any]], list[Any]]
 
 @functools.lru_cache(maxsize=128)
 def operator(recipe: Recipe) -> BoundOp:
-    """The update as one operator of a Program: (learning rate, gradients, what it changes) -> what it changes."""
+    """The update as one operator of a Program: (learning rate, gradients, what it changes, skip) -> what it changes."""
     n = len(recipe.settings)
 
     def run(*flat: Any) -> Any:
-        return tuple(update(recipe, flat[0], list(flat[1 : n + 1]), list(flat[n + 1 :])))
+        end = len(flat) - recipe.skips
+        return tuple(update(recipe, flat[0], list(flat[1 : n + 1]), list(flat[n + 1 : end]), *flat[end:]))
 
     return BoundOp(Op(run, recipe.name, grad=False), run)

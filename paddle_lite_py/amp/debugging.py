@@ -1,0 +1,240 @@
+"""To find where numbers go wrong: counts of ops by dtype, and checks for infinities and NaN."""
+
+from __future__ import annotations
+
+import functools
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from enum import Enum
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from .. import dtypes
+from ..bound import BoundOp
+from ..casting import attend
+from ..interpreter import state
+from ..tensor import Tensor, wrap
+from .names import ops_called
+
+__all__ = [
+    *("DebugMode", "TensorCheckerConfig", "check_layer_numerics", "check_numerics", "collect_operator_stats"),
+    *("compare_accuracy", "disable_operator_stats_collection", "disable_tensor_checker"),
+    *("enable_operator_stats_collection", "enable_tensor_checker", "set_checked_op_list", "set_skipped_op_list"),
+]
+
+
+class DebugMode(Enum):
+    """What a check does with the infinities and NaN that it finds."""
+
+    CHECK_NAN_INF_AND_ABORT = 0
+    CHECK_NAN_INF = 1
+    CHECK_ALL_FOR_OVERFLOW = 2
+    CHECK_ALL = 3
+    CHECK_ALL_AND_ABORT = 4
+    DUMP_ALL = 5
+
+
+def _observe(observer: Callable[..., None] | None, kind: type) -> None:
+    """Put an observer in the place of those of its kind; None removes them."""
+    others = tuple([o for o in state.observers if not isinstance(o, kind)])
+    state.observers = others if observer is None else (*others, observer)
+    attend()
+
+
+# -- counts --------------------------------------------------------------------------------------------------------
+_COLUMNS = ("float16", "bfloat16", "float32", "other")
+
+
+class _Stats:
+    """Counts eager ops by the dtype of their first result."""
+
+    def __init__(self) -> None:
+        self.counts: Counter[tuple[str, str]] = Counter()
+
+    def __call__(self, bound: BoundOp, args: tuple[Any, ...], out: Any) -> None:
+        first = out[0] if isinstance(out, tuple) and out else out
+        name = first.dtype.name if isinstance(first, Tensor) else "other"
+        self.counts[bound.op.name, name if name in _COLUMNS else "other"] += 1
+
+    def table(self) -> str:
+        """The counts as text."""
+        names = sorted({name for name, _ in self.counts})
+        rows = [[name, *(str(self.counts[name, c]) for c in _COLUMNS)] for name in names]
+        heads = ["op", *_COLUMNS]
+        lines = [heads, *rows]
+        return "\n".join("  ".join([line[0].ljust(32), *(cell.rjust(9) for cell in line[1:])]) for line in lines)
+
+
+def enable_operator_stats_collection() -> None:
+    """Start to count the eager ops of this thread by dtype."""
+    _observe(_Stats(), _Stats)
+
+
+def disable_operator_stats_collection() -> None:
+    """Stop counting, and print the counts."""
+    for stats in [o for o in state.observers if isinstance(o, _Stats)]:
+        print(stats.table())
+    _observe(None, _Stats)
+
+
+@contextmanager
+def collect_operator_stats() -> Iterator[None]:
+    """Count the eager ops of the block by dtype, and print the counts.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> with paddle.amp.debugging.collect_operator_stats():
+        ...     y = paddle.ones([2]) + 1  # doctest: +ELLIPSIS
+        op ...
+        add ...
+        full ...
+    """
+    enable_operator_stats_collection()
+    try:
+        yield
+    finally:
+        disable_operator_stats_collection()
+
+
+# -- checks --------------------------------------------------------------------------------------------------------
+def check_numerics(
+    tensor: Tensor, op_type: str, var_name: str, debug_mode: DebugMode = DebugMode.CHECK_NAN_INF_AND_ABORT
+) -> tuple[Tensor, Tensor]:
+    """Count the NaN, infinities and zeros of a tensor, and find its maximum, minimum and mean.
+
+    Returns:
+        int64[3] and float32[3].
+
+    Raises:
+        FloatingPointError: in the modes that abort, if there is a NaN or infinity.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> counts, values = paddle.amp.debugging.check_numerics(paddle.to_tensor([0.0, 2.0]), "op", "x")
+        >>> counts.tolist(), values.tolist()
+        ([0, 0, 1], [2.0, 0.0, 1.0])
+    """
+    x = tensor.astype("float32") if tensor.dtype.itemsize < 4 else tensor
+    data = x._array("check_numerics")
+    counts = np.array([np.isnan(data).sum(), np.isinf(data).sum(), (data == 0).sum()], np.int64)
+    values = np.array([data.max(), data.min(), data.mean()], np.float32) if data.size else np.zeros(3, np.float32)
+    if counts[:2].any() and debug_mode is not DebugMode.CHECK_ALL:
+        _report(f"{op_type} of {var_name}", counts, debug_mode)
+    return wrap(jnp.asarray(counts)), wrap(jnp.asarray(values))
+
+
+def _report(what: str, counts: Any, mode: DebugMode) -> None:
+    text = f"{what}: {int(counts[0])} NaN and {int(counts[1])} infinities"
+    if mode in (DebugMode.CHECK_NAN_INF_AND_ABORT, DebugMode.CHECK_ALL_AND_ABORT):
+        raise FloatingPointError(text)
+    print(text)
+
+
+class TensorCheckerConfig:
+    """What enable_tensor_checker() checks.
+
+    Arguments:
+        enable: False: nothing.
+        debug_mode: whether what is found is printed or raised.
+        checked_op_list, skipped_op_list: names of the ops to check (all by default), and not to check.
+        debug_step: first and last call (not included) of update_and_check_step_id() between which to check.
+        output_dir, stack_height_limit: accepted for compatibility.
+    """
+
+    def __init__(
+        self,
+        enable: bool,
+        debug_mode: DebugMode = DebugMode.CHECK_NAN_INF_AND_ABORT,
+        output_dir: str | None = None,
+        checked_op_list: Sequence[str] | None = None,
+        skipped_op_list: Sequence[str] | None = None,
+        debug_step: Sequence[int] | None = None,
+        stack_height_limit: int = 1,
+    ) -> None:
+        self.enable, self.debug_mode, self.debug_step = enable, debug_mode, debug_step
+        self.checked, self.skipped = ops_called(checked_op_list), ops_called(skipped_op_list)
+        self.current_step_id = 0
+
+    def update_and_check_step_id(self) -> bool:
+        """Count a step; True if it is one to check."""
+        self.current_step_id += 1
+        return self.debug_step is None or self.debug_step[0] <= self.current_step_id - 1 < self.debug_step[1]
+
+
+class _Checker:
+    """Looks at the results of eager ops."""
+
+    def __init__(self, config: TensorCheckerConfig) -> None:
+        self.config = config
+
+    def __call__(self, bound: BoundOp, args: tuple[Any, ...], out: Any) -> None:
+        name, config = bound.op.name, self.config
+        if name in config.skipped or (config.checked and name not in config.checked):
+            return
+        for t in out if isinstance(out, tuple) else (out,):
+            if isinstance(t._data, jax.Array) and dtypes.is_inexact(t._data.dtype):
+                nan, inf = int(jnp.isnan(t._data).sum()), int(jnp.isinf(t._data).sum())
+                if nan or inf:
+                    _report(f"the result of {name}", (nan, inf), config.debug_mode)
+
+
+def enable_tensor_checker(checker_config: TensorCheckerConfig) -> None:
+    """Check the results of the eager ops of this thread for infinities and NaN; slow."""
+    if checker_config.enable and checker_config.update_and_check_step_id():
+        _observe(_Checker(checker_config), _Checker)
+
+
+def disable_tensor_checker() -> None:
+    """Stop checking."""
+    _observe(None, _Checker)
+
+
+def _checkers() -> list[_Checker]:
+    return [o for o in state.observers if isinstance(o, _Checker)]
+
+
+def set_checked_op_list(checked_op_list: Sequence[str] | None) -> None:
+    """Check only these ops; None: all."""
+    for checker in _checkers():
+        checker.config.checked = ops_called(checked_op_list)
+
+
+def set_skipped_op_list(skipped_op_list: Sequence[str] | None) -> None:
+    """Do not check these ops."""
+    for checker in _checkers():
+        checker.config.skipped = ops_called(skipped_op_list)
+
+
+def check_layer_numerics(func: Callable[..., Any]) -> Callable[..., Any]:
+    """Decorate a layer's forward to check its tensor arguments and results."""
+
+    @functools.wraps(func)
+    def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
+        name = type(self).__name__
+        out = func(self, *args, **kwargs)
+        results = out if isinstance(out, list | tuple) else (out,)
+        for what, tensors in (("input", args), ("output", results)):
+            for i, t in enumerate(tensors):
+                if isinstance(t, Tensor) and t.dtype.is_floating:
+                    check_numerics(t.detach(), name, f"{what} {i}")
+        return out
+
+    return wrapper
+
+
+def compare_accuracy(
+    dump_path: str, another_dump_path: str, output_filename: str, loss_scale: float = 1, dump_all_tensors: bool = False
+) -> None:
+    """Not available: no files of tensor statistics are written here.
+
+    Raises:
+        NotImplementedError: always, with what to use instead.
+    """
+    raise NotImplementedError(
+        "compare_accuracy compares dumps of tensor statistics, which are not written here; run both precisions with "
+        "amp.debugging.check_layer_numerics on the layers in question instead"
+    )

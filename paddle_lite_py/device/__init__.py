@@ -1,0 +1,118 @@
+"""Devices: which there are, which is current, how much memory they use, and waiting for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+
+from ..place import Place, as_place, get_device, set_device
+from ..random import get_rng_state, seed, set_rng_state
+from . import cuda, memory
+from .memory import (
+    ipc_collect,
+    max_memory_allocated,
+    max_memory_reserved,
+    memory_allocated,
+    memory_reserved,
+    reset_max_memory_allocated,
+    reset_max_memory_reserved,
+    reset_peak_memory_stats,
+)
+from .properties import (
+    device_count,
+    get_available_device,
+    get_device_capability,
+    get_device_name,
+    get_device_properties,
+    is_compiled_with_cuda,
+)
+from .stream import Event, Stream, StreamContext, current_stream, set_stream, stream_guard, synchronize
+
+__all__ = [
+    *("Event", "Stream", "StreamContext", "cuda", "current_stream", "device", "device_count", "device_guard"),
+    *("get_all_custom_device_type", "get_all_device_type", "get_available_custom_device", "get_available_device"),
+    *("get_cudnn_version", "get_device", "get_device_capability", "get_device_name", "get_device_properties"),
+    *("get_rng_state", "ipc_collect", "is_available", "is_bf16_supported", "is_compiled_with_cinn"),
+    *("is_compiled_with_cuda", "is_compiled_with_custom_device", "is_compiled_with_distribute"),
+    *("is_compiled_with_ipu", "is_compiled_with_rocm", "is_compiled_with_xpu", "is_current_stream_capturing"),
+    *("manual_seed", "max_memory_allocated", "max_memory_reserved", "memory", "memory_allocated", "memory_reserved"),
+    *("reset_max_memory_allocated", "reset_max_memory_reserved", "reset_peak_memory_stats", "set_device"),
+    *("set_rng_state", "set_stream", "stream_guard", "synchronize"),
+]
+
+manual_seed = seed
+
+
+def is_available() -> bool:
+    """True if there is an accelerator."""
+    return any(d.platform != "cpu" for d in jax.devices())
+
+
+def is_bf16_supported(including_emulation: bool = True) -> bool:
+    """True: XLA computes in bfloat16 on every device."""
+    return True
+
+
+def get_cudnn_version() -> int | None:
+    """None: XLA brings its own libraries, and does not say which."""
+    return None
+
+
+def _not_here() -> bool:
+    """False: XLA compiles for CPU, CUDA and TPU."""
+    return False
+
+
+is_compiled_with_xpu = is_compiled_with_rocm = is_compiled_with_ipu = is_compiled_with_cinn = _not_here
+is_current_stream_capturing = _not_here
+
+
+def is_compiled_with_custom_device(device_type: str) -> bool:
+    """True if JAX has devices of this kind besides CPU and GPU ("tpu")."""
+    return device_type in get_all_custom_device_type()
+
+
+def is_compiled_with_distribute() -> bool:
+    """True: XLA programs may span devices."""
+    return True
+
+
+def get_all_device_type() -> list[str]:
+    """The kinds of devices: "cpu" and those that JAX found."""
+    return sorted({"cpu", *(d.platform for d in jax.devices())})
+
+
+def get_all_custom_device_type() -> list[str]:
+    """The kinds of devices besides CPU and GPU."""
+    return [kind for kind in get_all_device_type() if kind not in ("cpu", "gpu")]
+
+
+def get_available_custom_device() -> list[str]:
+    """The devices besides CPU and GPU."""
+    return [f"{d.platform}:{d.id}" for d in jax.devices() if d.platform not in ("cpu", "gpu")]
+
+
+@contextmanager
+def device_guard(device: Any = None) -> Iterator[Place]:
+    """Make a device current for the block.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> with paddle.device.device_guard("cpu"):
+        ...     place = paddle.ones([1]).place
+        >>> place
+        Place(cpu)
+    """
+    before = getattr(jax.config, "jax_default_device", None)
+    place = as_place(get_device() if device is None else device)
+    jax.config.update("jax_default_device", place.device)
+    try:
+        yield place
+    finally:
+        jax.config.update("jax_default_device", before)
+
+
+device = device_guard

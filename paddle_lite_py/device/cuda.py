@@ -1,0 +1,30 @@
+"""The names of paddle.device.cuda; on a machine without a GPU they answer for its default device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from . import memory, properties, stream
+
+Event, Stream, current_stream = stream.Event, stream.Stream, stream.current_stream
+stream_guard, synchronize = stream.stream_guard, stream.synchronize
+empty_cache, memory_summary = memory.empty_cache, memory.memory_summary
+memory_allocated, max_memory_allocated = memory.memory_allocated, memory.max_memory_allocated
+memory_reserved, max_memory_reserved = memory.memory_reserved, memory.max_memory_reserved
+reset_max_memory_allocated = reset_max_memory_reserved = memory.reset_peak_memory_stats
+get_device_capability, get_device_name = properties.get_device_capability, properties.get_device_name
+get_device_properties = properties.get_device_properties
+
+
+def device_count() -> int:
+    """How many GPUs there are."""
+    return properties.device_count("gpu")
+
+
+def is_available() -> bool:
+    """True if there is a GPU."""
+    return device_count() > 0
+
+
+def vmm_compact(*args: Any) -> None:
+    """Nothing: XLA keeps its pool in order."""

@@ -1,0 +1,62 @@
+"""Memory of devices, in bytes, as XLA reports it; a CPU reports none."""
+
+from __future__ import annotations
+
+import gc
+from typing import Any
+
+from .properties import as_device
+
+
+def _stat(device: Any, *names: str) -> int:
+    stats = as_device(device).memory_stats() or {}
+    return next((int(stats[n]) for n in names if n in stats), 0)
+
+
+def memory_allocated(device: Any = None) -> int:
+    """Bytes in use by arrays; 0 where the device does not say.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.memory_allocated() >= 0
+        True
+    """
+    return _stat(device, "bytes_in_use")
+
+
+def max_memory_allocated(device: Any = None) -> int:
+    """The most bytes that were in use at once."""
+    return _stat(device, "peak_bytes_in_use", "bytes_in_use")
+
+
+def memory_reserved(device: Any = None) -> int:
+    """Bytes that XLA took from the device."""
+    return _stat(device, "pool_bytes", "bytes_reserved", "bytes_in_use")
+
+
+def max_memory_reserved(device: Any = None) -> int:
+    """The most bytes that XLA took from the device."""
+    return _stat(device, "peak_pool_bytes", "peak_bytes_reserved", "peak_bytes_in_use")
+
+
+def reset_peak_memory_stats(device: Any = None) -> None:
+    """Nothing: XLA counts its peaks from the start of the process."""
+
+
+reset_max_memory_allocated = reset_max_memory_reserved = reset_peak_memory_stats
+
+
+def empty_cache() -> None:
+    """Free the arrays that only garbage holds; XLA keeps its pool."""
+    gc.collect()
+
+
+def ipc_collect() -> None:
+    """Nothing: no memory is shared between processes."""
+
+
+def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
+    """XLA's statistics as text."""
+    found = as_device(device)
+    stats = found.memory_stats() or {}
+    return "\n".join([f"memory of {found.device_kind}:", *(f"  {k}: {v}" for k, v in sorted(stats.items()))])

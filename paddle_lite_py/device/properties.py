@@ -1,0 +1,76 @@
+"""What a device is."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import jax
+
+from ..place import as_place, get_device
+
+
+def as_device(device: Any = None) -> jax.Device:
+    """The JAX device of a name, a Place, an index among the accelerators, or None for the current one.
+
+    Raises:
+        ValueError: if this machine has not got it.
+    """
+    if isinstance(device, int):
+        found = jax.devices()
+        if not 0 <= device < len(found):
+            raise ValueError(f"device {device} is not there; this machine has {len(found)}")
+        return found[device]
+    return as_place(get_device() if device is None else device).device
+
+
+def is_compiled_with_cuda() -> bool:
+    """True if JAX found a CUDA device."""
+    return any(d.platform == "gpu" for d in jax.devices())
+
+
+def device_count(device_type: str | None = None) -> int:
+    """How many devices there are of a kind; accelerators by default.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.device_count("cpu") >= 1
+        True
+    """
+    if device_type == "cpu":
+        return len(jax.devices("cpu"))
+    return sum(d.platform == device_type if device_type else d.platform != "cpu" for d in jax.devices())
+
+
+def get_available_device() -> list[str]:
+    """The devices by name."""
+    accelerators = [f"{d.platform}:{d.id}" for d in jax.devices() if d.platform != "cpu"]
+    return ["cpu", *accelerators]
+
+
+class Properties(NamedTuple):
+    """What is known of a device."""
+
+    name: str
+    major: int
+    minor: int
+    total_memory: int
+    multi_processor_count: int
+
+
+def get_device_name(device: Any = None) -> str:
+    """What the maker calls the device."""
+    return as_device(device).device_kind
+
+
+def get_device_capability(device: Any = None) -> tuple[int, int]:
+    """The CUDA compute capability; (0, 0) for what is no GPU."""
+    major, _, minor = str(getattr(as_device(device), "compute_capability", "0.0")).partition(".")
+    return int(major or 0), int(minor or 0)
+
+
+def get_device_properties(device: Any = None) -> Properties:
+    """Name, compute capability, memory in bytes and number of processors; 0 where the device does not say."""
+    found = as_device(device)
+    stats = found.memory_stats() or {}
+    cores = int(getattr(found, "core_count", 0) or 0)
+    return Properties(found.device_kind, *get_device_capability(device), int(stats.get("bytes_limit", 0)), cores)

@@ -1,0 +1,106 @@
+"""Streams and events. XLA has one stream for a device and runs what it is given in order; these wait for it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+
+from .properties import as_device
+
+
+def synchronize(device: Any = None) -> None:
+    """Wait until a device has done all that it was given."""
+    jax.effects_barrier()
+    jax.device_put(0, as_device(device)).block_until_ready()
+
+
+class Event:
+    """A point in the work of a device.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> start, end = paddle.device.Event(), paddle.device.Event()
+        >>> start.record(); y = paddle.ones([2]) + 1; end.record()
+        >>> start.elapsed_time(end) >= 0
+        True
+    """
+
+    def __init__(
+        self, device: Any = None, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+    ) -> None:
+        self.device = device
+        self._at: float | None = None
+
+    def record(self, stream: Any = None) -> None:
+        """Note the time when the work so far is done."""
+        synchronize(self.device)
+        self._at = time.perf_counter()
+
+    def query(self) -> bool:
+        """True: what was recorded is done."""
+        return True
+
+    def synchronize(self) -> None:
+        """Wait for the device."""
+        synchronize(self.device)
+
+    def elapsed_time(self, end_event: Event) -> float:
+        """Milliseconds from this event to another.
+
+        Raises:
+            RuntimeError: if one of them was not recorded.
+        """
+        if self._at is None or end_event._at is None:
+            raise RuntimeError("elapsed_time: both events must have been recorded")
+        return (end_event._at - self._at) * 1000
+
+
+class Stream:
+    """The one stream of a device."""
+
+    def __init__(self, device: Any = None, priority: int = 2, blocking: bool = False) -> None:
+        self.device = device
+
+    def query(self) -> bool:
+        """True once all work is done; waits for it."""
+        self.synchronize()
+        return True
+
+    def synchronize(self) -> None:
+        """Wait for the device."""
+        synchronize(self.device)
+
+    def record_event(self, event: Event | None = None) -> Event:
+        """Record an event after the work so far."""
+        event = Event(self.device) if event is None else event
+        event.record()
+        return event
+
+    def wait_event(self, event: Event) -> None:
+        """Nothing: work is done in order."""
+
+    def wait_stream(self, stream: Stream) -> None:
+        """Nothing: work is done in order."""
+
+
+def current_stream(device: Any = None) -> Stream:
+    """The stream of a device."""
+    return Stream(device)
+
+
+def set_stream(stream: Stream | None = None) -> Stream:
+    """The stream in use before: there is one for a device."""
+    return Stream() if stream is None else Stream(stream.device)
+
+
+@contextmanager
+def stream_guard(stream: Stream | None = None) -> Iterator[None]:
+    """The block as it is: there is one stream for a device."""
+    yield
+
+
+StreamContext = stream_guard

@@ -1,0 +1,58 @@
+"""Flags of the process: kept, so that programs that set them run; the ones that mean something here act."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import jax
+
+__all__ = ["get_flags", "set_flags"]
+
+_flags: dict[str, Any] = {}
+
+
+def _check_nan_inf(value: Any) -> None:
+    jax.config.update("jax_debug_nans", bool(value))
+
+
+# XLA's CPU and GPU backends take their other settings before they start.
+_ACTING = {"FLAGS_check_nan_inf": _check_nan_inf}
+
+
+def set_flags(flags: dict[str, Any]) -> None:
+    """Set flags of the process. FLAGS_check_nan_inf makes every op fail at NaN; others are kept for get_flags().
+
+    Raises:
+        TypeError: if `flags` is not a dict of names that begin with "FLAGS_".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.set_flags({"FLAGS_eager_delete_tensor_gb": 1.0})
+        >>> paddle.get_flags("FLAGS_eager_delete_tensor_gb")
+        {'FLAGS_eager_delete_tensor_gb': 1.0}
+    """
+    if not isinstance(flags, dict):
+        raise TypeError(f"set_flags: flags is a {type(flags).__name__}; expected a dict of names and values")
+    for name in flags:
+        if not isinstance(name, str) or not name.startswith("FLAGS_"):
+            raise TypeError(f"set_flags: {name!r} is no name of a flag; they begin with 'FLAGS_'")
+    for name, value in flags.items():
+        _flags[name] = value
+        if name in _ACTING:
+            _ACTING[name](value)
+
+
+def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
+    """Values of flags: as set here, or in the environment.
+
+    Raises:
+        ValueError: for a flag that was never set.
+    """
+    found = {}
+    for name in [flags] if isinstance(flags, str) else flags:
+        if name not in _flags and name not in os.environ:
+            raise ValueError(f"get_flags: {name} was not set, here or in the environment")
+        found[name] = _flags.get(name, os.environ.get(name))
+    return found

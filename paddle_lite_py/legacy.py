@@ -1,0 +1,80 @@
+"""Names that programs of other versions use: lazy construction, torch's tensor constructors, switches of modes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from . import dtypes
+from .eager import Eager
+from .interpreter import state
+from .ops.convert import to_tensor
+from .ops.creation import empty
+from .random import get_rng_state, set_rng_state
+from .tensor import Tensor
+
+get_cuda_rng_state, set_cuda_rng_state = get_rng_state, set_rng_state
+
+
+def in_dynamic_mode() -> bool:
+    """True when ops run at once, False while a program is built.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.in_dynamic_mode()
+        True
+    """
+    return isinstance(state.interpreter, Eager)
+
+
+def disable_static(place: Any = None) -> None:
+    """Run ops at once, which is the default.
+
+    Raises:
+        RuntimeError: while a program is built.
+    """
+    if not in_dynamic_mode():
+        raise RuntimeError("disable_static: a program is being built here; call it outside static functions")
+
+
+def disable_signal_handler() -> None:
+    """Nothing: no signal handlers are installed."""
+
+
+def enable_compat(
+    *, scope: Any = None, blocked_modules: Any = None, backend: str = "torch", silent: bool = False
+) -> None:
+    """Not available: `import torch` stays what it is.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError("enable_compat: making `import torch` mean paddle is not available here")
+
+
+def disable_compat() -> None:
+    """Nothing: compatibility with torch was never switched on."""
+
+
+@contextmanager
+def LazyGuard() -> Iterator[None]:  # noqa: N802  (the reference's name)
+    """The block as it is: parameters are drawn by the host and sent to the device at once."""
+    yield
+
+
+def _constructor(dtype: dtypes.DType) -> Any:
+    def new(*args: Any, **kwargs: Any) -> Tensor:
+        if args and all(isinstance(a, int) for a in args):
+            return empty(list(args), dtype)
+        return to_tensor(args[0] if args else [], dtype)
+
+    new.__doc__ = f"A {dtype.name} tensor of data, or of given sizes whose values do not matter."
+    return new
+
+
+FloatTensor, DoubleTensor = _constructor(dtypes.float32), _constructor(dtypes.float64)
+HalfTensor, BFloat16Tensor = _constructor(dtypes.float16), _constructor(dtypes.bfloat16)
+IntTensor, LongTensor = _constructor(dtypes.int32), _constructor(dtypes.int64)
+ShortTensor, CharTensor = _constructor(dtypes.int16), _constructor(dtypes.int8)
+ByteTensor, BoolTensor = _constructor(dtypes.uint8), _constructor(dtypes.bool_)

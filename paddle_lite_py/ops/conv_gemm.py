@@ -1,0 +1,97 @@
+"""Convolutions of few channels as one matrix product: on CPUs several times as fast as XLA's convolution."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+# Measured: above so many elements a window, or bytes of all windows, XLA's convolution is as fast or faster.
+MAX_WINDOW = 150
+MAX_BYTES = 4 << 20
+
+Ints = tuple[int, ...]
+Pairs = tuple[tuple[int, int], ...]
+
+
+def pays(x: Any, weight: Any, strides: Ints, pads: Pairs) -> bool:
+    """True if the matrix product is the faster form; x is [n, c, *space], weight [o, c, *sizes]."""
+    sizes = (*x.shape, *weight.shape)
+    if x.dtype != weight.dtype or x.dtype != np.float32 or not all(isinstance(n, int) for n in sizes):
+        return False
+    if _is_pointwise(weight, pads):
+        return True
+    window = math.prod(weight.shape[1:])
+    counts = _counts(x.shape[2:], weight.shape[2:], strides, pads)
+    return window <= MAX_WINDOW and min(counts) > 0 and 4 * window * x.shape[0] * math.prod(counts) <= MAX_BYTES
+
+
+def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs) -> Any:
+    """The convolution of x [n, c, *space] and weight [o, c, *sizes]."""
+    return _product(x, weight, strides, pads) if _is_pointwise(weight, pads) else _convolve(x, weight, strides, pads)
+
+
+def _is_pointwise(weight: Any, pads: Pairs) -> bool:
+    return math.prod(weight.shape[2:]) == 1 and not any(map(any, pads))
+
+
+def _counts(space: Ints, sizes: Ints, strides: Ints, pads: Pairs) -> list[int]:
+    return [(a + sum(p) - k) // s + 1 for a, k, s, p in zip(space, sizes, strides, pads, strict=True)]
+
+
+@functools.partial(jax.custom_jvp, nondiff_argnums=(2, 3))
+def _convolve(x: Any, weight: Any, strides: Ints, pads: Pairs) -> Any:
+    return _product(x, weight, strides, pads)
+
+
+@_convolve.defjvp
+def _jvp(strides: Ints, pads: Pairs, primals: Any, tangents: Any) -> Any:
+    # The transpose of each term is a gradient: that of x is fast as a product, that of the weight as a convolution.
+    (x, weight), (dx, dw) = primals, tangents
+    out = _convolve(x, weight, strides, pads)
+    return out, _product(dx, weight, strides, pads, _windows_by_row) + _direct(x, dw, strides, pads)
+
+
+def _product(x: Any, weight: Any, strides: Ints, pads: Pairs, windows: Any = None) -> Any:
+    n, o = x.shape[0], weight.shape[0]
+    counts = _counts(x.shape[2:], weight.shape[2:], strides, pads)
+    x = jnp.pad(jnp.moveaxis(x, 1, 0), ((0, 0), (0, 0), *pads))
+    found = (windows or _windows)(x, weight.shape[2:], counts, strides)
+    out = weight.reshape(o, -1) @ found.reshape(-1, n * math.prod(counts))
+    return jnp.moveaxis(out.reshape(o, n, *counts), 0, 1)
+
+
+def _windows(x: Any, sizes: Ints, counts: list[int], strides: Ints) -> Any:
+    """The elements of all windows of x [c, n, *space]: [c, *elements of a window, n, *counts]."""
+    offsets = itertools.product(*map(range, sizes))
+    taps = [x[(slice(None), slice(None), *map(_strided, at, counts, strides))] for at in offsets]
+    return jnp.stack(taps, 1)
+
+
+def _windows_by_row(x: Any, sizes: Ints, counts: list[int], strides: Ints) -> Any:
+    """The same in a loop over the rows of a window, whose transpose XLA cannot fuse into the op that reads it.
+
+    Fused, the sum over the windows is made again for each element that the op makes of it.
+    """
+    span = (counts[0] - 1) * strides[0] + 1
+    rows = jax.lax.map(lambda i: jax.lax.dynamic_slice_in_dim(x, i, span, 2)[:, :, :: strides[0]], np.arange(sizes[0]))
+    offsets = itertools.product(*map(range, sizes[1:]))
+    taps = [rows[(..., *map(_strided, at, counts[1:], strides[1:]))] for at in offsets]
+    return jnp.moveaxis(jnp.stack(taps, 1), 2, 0)
+
+
+def _strided(start: int, count: int, step: int) -> slice:
+    return slice(start, start + (count - 1) * step + 1, step)
+
+
+def _direct(x: Any, weight: Any, strides: Ints, pads: Pairs) -> Any:
+    letters = "DHW"[3 - len(strides) :] if len(strides) > 1 else "W"
+    numbers = (f"N{letters}C", f"{letters}IO", f"N{letters}C")
+    x, kernel = jnp.moveaxis(x, 1, -1), jnp.moveaxis(weight, (0, 1), (-1, -2))
+    out = jax.lax.conv_general_dilated(x, kernel, strides, pads, dimension_numbers=numbers)
+    return jnp.moveaxis(out, -1, 1)

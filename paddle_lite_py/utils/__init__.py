@@ -1,0 +1,15 @@
+"""Helpers: names, versions, downloads, exchange of arrays."""
+
+import sys
+
+from ..nn import unique_name
+from . import cpp_extension, dlpack, download
+from .tools import deprecated, require_version, run_check, try_import
+
+# Importable under this name as well: one counter of names, wherever it is asked for.
+sys.modules[f"{__name__}.unique_name"] = unique_name
+
+__all__ = [
+    *("cpp_extension", "deprecated", "dlpack", "download", "require_version", "run_check", "try_import"),
+    "unique_name",
+]

@@ -1,0 +1,45 @@
+"""Exchange of arrays with other frameworks, by DLPack."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops.convert import from_dlpack as _from_dlpack
+from ..tensor import Tensor
+
+__all__ = ["from_dlpack", "to_dlpack"]
+
+
+def to_dlpack(x: Tensor) -> Any:
+    """The data of a tensor as a DLPack capsule, not copied; CPU and GPU.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> "dltensor" in str(to_dlpack(paddle.ones([2])))
+        True
+    """
+    return x._data.__dlpack__()
+
+
+class _Capsule:
+    """A bare capsule, of data on the CPU, as an object that speaks DLPack."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
+def from_dlpack(dlpack: Any) -> Tensor:
+    """A tensor with a copy of the data of a DLPack capsule or of an object that speaks DLPack.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> from_dlpack(to_dlpack(paddle.to_tensor([1, 2]))).tolist()
+        [1, 2]
+    """
+    return _from_dlpack(dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack))

@@ -1,0 +1,101 @@
+"""Files from the network: fetched once, checked, unpacked."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tarfile
+import tempfile
+import urllib.request
+import zipfile
+from pathlib import Path, PurePosixPath
+from urllib.parse import unquote, urlparse
+
+__all__ = ["get_path_from_url", "get_weights_path_from_url"]
+
+_CHUNK = 1 << 20
+
+
+def _home() -> Path:
+    root = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
+    return Path(root) / "paddle" / "hapi"
+
+
+def get_weights_path_from_url(url: str, md5sum: str | None = None) -> str:
+    """The local file of published weights, fetched when it is not there yet.
+
+    Raises:
+        RuntimeError: if it cannot be fetched, or its checksum differs.
+    """
+    return get_path_from_url(url, str(_home() / "weights"), md5sum)
+
+
+def get_path_from_url(
+    url: str,
+    root_dir: str,
+    md5sum: str | None = None,
+    check_exist: bool = True,
+    decompress: bool = True,
+    method: str = "get",
+) -> str:
+    """The local path of a file, fetched into `root_dir` when it is not there yet; of what an archive holds.
+
+    Arguments:
+        md5sum: checksum of the file.
+        check_exist: False: fetch it anew.
+        decompress: unpack tar and zip archives beside the file.
+
+    Raises:
+        RuntimeError: if it cannot be fetched, or its checksum differs.
+    """
+    name = PurePosixPath(unquote(urlparse(url).path)).name
+    if not name:
+        raise ValueError(f"get_path_from_url: the url {url!r} names no file")
+    path = Path(root_dir) / name
+    if not (check_exist and path.exists() and _matches(path, md5sum)):
+        _fetch(url, path, md5sum)
+    archive = tarfile.is_tarfile(path) or zipfile.is_zipfile(path)
+    return str(_unpacked(path) if decompress and archive else path)
+
+
+def _matches(path: Path, md5sum: str | None) -> bool:
+    if md5sum is None:
+        return True
+    digest = hashlib.md5(usedforsecurity=False)
+    with path.open("rb") as f:
+        while chunk := f.read(_CHUNK):
+            digest.update(chunk)
+    return digest.hexdigest() == md5sum
+
+
+def _fetch(url: str, path: Path, md5sum: str | None) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    try:
+        with os.fdopen(handle, "wb") as out, urllib.request.urlopen(url) as answer:
+            while chunk := answer.read(_CHUNK):
+                out.write(chunk)
+        if not _matches(Path(part), md5sum):
+            raise RuntimeError(f"{url}: the checksum is not {md5sum}; the file is damaged or another one")
+        os.replace(part, path)
+    except OSError as e:
+        raise RuntimeError(f"{url} cannot be fetched ({e}); put the file at {path} yourself") from e
+    finally:
+        Path(part).unlink(missing_ok=True)
+
+
+def _unpacked(path: Path) -> Path:
+    """Where the content of an archive lies: its one top folder, or a folder named after it."""
+    if tarfile.is_tarfile(path):
+        with tarfile.open(path) as tar:
+            tops = {PurePosixPath(m.name).parts[0] for m in tar.getmembers() if PurePosixPath(m.name).parts}
+            target = path.parent if len(tops) == 1 else path.with_name(path.name.split(".")[0])
+            if ".." in tops or not all((target / top).exists() for top in tops):
+                tar.extractall(target, filter="data")
+    else:
+        with zipfile.ZipFile(path) as archive:
+            tops = {PurePosixPath(n).parts[0] for n in archive.namelist() if PurePosixPath(n).parts}
+            target = path.parent if len(tops) == 1 else path.with_name(path.name.split(".")[0])
+            if not all((target / top).exists() for top in tops):
+                archive.extractall(target)
+    return target / tops.pop() if len(tops) == 1 else target

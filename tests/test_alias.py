@@ -1,0 +1,56 @@
+"""Programs that say `import paddle`, in processes of their own."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import house
+
+PROGRAM = """
+import sys
+import paddle
+import paddle.nn.functional as F
+from paddle.io import DataLoader
+from paddle.nn import Linear
+
+net = Linear(4, 2)
+opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+loss = F.cross_entropy(net(paddle.ones([3, 4])), paddle.to_tensor([0, 1, 0]))
+loss.backward()
+opt.step()
+assert paddle.__version__ >= "2.0.0"
+assert sys.modules["paddle.nn"] is sys.modules["paddle_lite_py.nn"] is paddle.nn
+assert isinstance(net, paddle.nn.layer.Layer)
+print("trained", sys.argv[1:], __name__)
+"""
+
+
+def run(*args: str) -> subprocess.CompletedProcess[str]:
+    path = os.pathsep.join([*sys.path, str(house.ROOT)])
+    environment = {**os.environ, "PYTHONPATH": path}
+    return subprocess.run([sys.executable, *args], capture_output=True, text=True, env=environment)
+
+
+def test_a_program_runs_unchanged(tmp_path: Path):
+    (tmp_path / "helper.py").write_text("VALUE = 3\n")
+    (tmp_path / "train.py").write_text("import helper\n" + PROGRAM)
+    done = run("-m", "paddle_lite_py", "run", str(tmp_path / "train.py"), "--epochs", "2")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == "trained ['--epochs', '2'] __main__\n"
+
+
+def test_what_is_not_there_is_told(tmp_path: Path):
+    (tmp_path / "train.py").write_text("import paddle.no_such_part\n")
+    done = run("-m", "paddle_lite_py", "run", str(tmp_path / "train.py"))
+    assert "paddle.no_such_part is not available" in done.stderr
+    assert "there is no file nowhere.py" in run("-m", "paddle_lite_py", "run", "nowhere.py").stderr
+
+
+def test_another_paddle_is_left_alone(tmp_path: Path):
+    (tmp_path / "paddle.py").write_text("")
+    code = "import sys; sys.path.insert(0, sys.argv[1]); import paddle, paddle_lite_py as p; p.install_as_paddle()"
+    done = run("-c", code, str(tmp_path))
+    assert "another `paddle` was imported before" in done.stderr
