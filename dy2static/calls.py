@@ -18,7 +18,7 @@ from .errors import ConversionError
 from .options import Options
 from .registry import ByIdentity, is_converted
 from .runtime import PLAIN
-from .trees import deep_recursion
+from .trees import room_for_trees
 
 if TYPE_CHECKING:
     from .operators import Operators
@@ -214,7 +214,7 @@ class Callees:
             return f
         found = self._codes.get(code)
         if found is None:
-            with deep_recursion():
+            with room_for_trees():
                 found = Compiled(code, convert_tree(f, self.options))
             self._codes.put(code, found)
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))

@@ -9,7 +9,7 @@ from typing import Any
 
 from .compiler import Conversion, compile_tree
 from .registry import register
-from .trees import deep_recursion
+from .trees import room_for_trees
 
 PREFIX = "__dy2static_"  # of what conversions keep on the user's functions
 
@@ -60,7 +60,7 @@ class Compiled:
             with self._lock:
                 made = self._later.get(number)
                 if made is None:
-                    with deep_recursion():
+                    with room_for_trees():
                         made = self._later[number] = compile_tree(code, self.conversion, number)
                     register(made)
             return _with_closure(made, globals_, cells, code.co_name, None)

@@ -24,7 +24,7 @@ HELPERS = ("ops", "type", "class", "builtin", "function", "method", "known", "re
 
 def rebound(tree: gast.AST) -> set[str]:
     """The names that are bound otherwise than by `def`, somewhere in the tree."""
-    found: set[str] = set()
+    found: set[str | None] = set()
     for node in gast.walk(tree):
         if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load):
             found.add(node.id)
@@ -33,7 +33,7 @@ def rebound(tree: gast.AST) -> set[str]:
         elif isinstance(node, gast.FunctionDef):
             found.update([node.name] if node.decorator_list else [])
         else:  # imports, classes, patterns
-            found.update({getattr(node, field, None) for field in ("name", "asname", "rest")} - {None})
+            found.update(getattr(node, field, None) for field in ("name", "asname", "rest"))
     return {str(name).partition(".")[0] for name in found}
 
 

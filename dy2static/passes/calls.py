@@ -116,7 +116,7 @@ class Calls(Hoist):
         return self.generic_visit(node)
 
     def _made(self, func: gast.expr) -> bool:
-        """Whether the conversion made this call: of a function of its own, an operator, or the list of a comprehension."""
+        """Whether the conversion made this call: of its own function, an operator, or the list of a comprehension."""
         if isinstance(func, gast.Attribute):
             func = func.value
             native = self.options.fast and not (self.options.calls or self.options.builtins)

@@ -22,7 +22,6 @@ A statement with a `yield`, or with a jump that had to stay, is pinned: Python d
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -31,16 +30,17 @@ from ..cfg import TRIES
 from ..facts import Changes, Facts
 from ..names import Namer
 from ..scope import expressions_within, within
-from ..template import constant, declare, expression, locate, statements
+from ..template import constant, expression, locate, statements
 from .decide import decide, is_python
-from .lift import Later, lifted
+from .lift import Later
+from .staged_forms import StagedForms
 
 _STAY = (gast.Return, gast.Break, gast.Continue, gast.AsyncFor, gast.AsyncWith)
 _SHORT = 4  # in a chain of so few branches, each may repeat the functions of the later ones: it runs faster
 _PAUSES = (gast.Yield, gast.YieldFrom, gast.Await)
 
 
-class ControlFlow:
+class ControlFlow(StagedForms):
     """Builds the statements of one function anew.
 
     Arguments:
@@ -63,8 +63,8 @@ class ControlFlow:
         raises: bool,
         later: Later | None = None,
     ) -> None:
-        self.body, self.namer, self.facts, self.changes = body, namer, facts, changes
-        self.fast, self.raises, self.later = fast, raises, later
+        super().__init__(namer, facts, changes, later)
+        self.body, self.fast, self.raises = body, fast, raises
         self._pinned: dict[int, bool] = {}
         self._entries: dict[int, list[gast.stmt]] = {}  # for members of a chain: what a staged test leads to
         self._tails: dict[int, list[gast.stmt]] = {}  # for members of a chain in staged code: the call that runs them
@@ -118,9 +118,6 @@ class ControlFlow:
 
     def _pauses(self, stmt: Any) -> bool:
         return self._generator and expressions_within(stmt, _PAUSES)
-
-    def _fill(self, source: str, at: gast.AST, **holes: Any) -> list[gast.stmt]:
-        return statements(source, at, OPS=self.namer.operators, V=self.namer.value, **holes)
 
     # if
 
@@ -260,7 +257,9 @@ class ControlFlow:
     def _python(self, value: gast.expr, what: str, at: gast.AST) -> gast.expr:
         if is_python(value):
             return value
-        form = "OPS.python(X, WHAT)" if what == "for" else "V if (V := X) is True or V is False else OPS.python(V, WHAT)"
+        form = (
+            "OPS.python(X, WHAT)" if what == "for" else "V if (V := X) is True or V is False else OPS.python(V, WHAT)"
+        )
         return expression(form, at, OPS=self.namer.operators, X=value, V=self.namer.value, WHAT=constant(what, at))
 
     # while
@@ -284,8 +283,8 @@ class ControlFlow:
                     V = VALUE {"if CLEAR else OPS.untested" if guards else ""}
                     STAGED
             """
-        return self._fill(source, stmt, ASK=test.ask(), FALSE=test.false(), VALUE=test.value(), STAGED=staged, BODY=body,
-                          CLEAR=clear, SET=self._each(guards, "is True", stmt, gast.Or()))  # fmt: skip
+        holes = {"CLEAR": clear, "SET": self._each(guards, "is True", stmt, gast.Or()), "STAGED": staged, "BODY": body}
+        return self._fill(source, stmt, ASK=test.ask(), FALSE=test.false(), VALUE=test.value(), **holes)
 
     def _while_staged(self, stmt: Any, first: gast.expr | None = None) -> list[gast.stmt]:
         guards = getattr(stmt, "guards", [])
@@ -367,59 +366,7 @@ class ControlFlow:
         loop = gast.For(target=stmt.target, iter=iterable, body=body, orelse=orelse, type_comment=None)
         return [locate(loop, stmt)]
 
-    # What the staged forms share
-
-    def _lifted(self, body: Callable[[], list[Any]], at: gast.stmt, *extra: str) -> list[gast.stmt]:
-        return lifted(body, self.changes[id(at)], list(extra), self.namer, self.later, at)
-
-    def _inner(self, name: str, parameter: str, at: gast.stmt, body: list[Any]) -> list[gast.stmt]:
-        """A function of the statement's own, which acts on the variables of the user's function."""
-        head = declare(self.changes[id(at)].names, self.facts.globals, at)
-        return statements(f"def F({'P' if parameter else ''}):\n    BODY", at, F=name, P=parameter,
-                          BODY=head + self._block(body, True))  # fmt: skip
-
-    def _names(self, at: gast.AST, *identifiers: str) -> list[gast.expr]:
-        return [expression("F", at, F=identifier) for identifier in identifiers]
-
-    def _call(self, method: str, at: gast.stmt, args: list[gast.expr], state: list[gast.expr]) -> list[gast.stmt]:
-        call = expression(f"OPS.{method}()", at, OPS=self.namer.operators)
-        call.args = [*args, *state]
-        return [locate(gast.Expr(value=call), at)]
-
-    def _state(self, at: gast.stmt) -> tuple[list[gast.stmt], list[gast.expr]]:
-        """Statements that define the setter, and the arguments that describe the variables."""
-        changes = self.changes[id(at)]
-        setter = self.namer.new("set")
-        before = self._setter(setter, changes.names, at)
-        facts = (changes.names, tuple(map(self.namer.made, changes.names)), changes.live_out, changes.carried)
-        slots = [self._slot(place, at) for place in changes.composites]
-        slots_thunk = expression("lambda: X" if slots else "None", at, X=_tuple(slots, at))
-        getter = expression("lambda: X", at, X=_tuple([self._get(n, changes, at) for n in changes.names], at))
-        return before, [getter, expression("F", at, F=setter), constant(facts, at), slots_thunk]
-
-    def _setter(self, setter: str, names: tuple[str, ...], at: gast.stmt) -> list[gast.stmt]:
-        targets = [locate(gast.Name(n, gast.Store(), None, None), at) for n in names]
-        pattern = locate(gast.Tuple(targets, gast.Store()), at)
-        values = expression("P", at, P=self.namer.prefix + "values")
-        assign = locate(gast.Assign(targets=[pattern], value=values, type_comment=None), at)
-        body = [*declare(names, self.facts.globals, at), *([assign] if names else [])]
-        return statements("def F(P):\n    BODY", at, F=setter, P=values.id, BODY=body)
-
-    def _get(self, name: str, changes: Changes, at: gast.stmt) -> gast.expr:
-        certain = name not in changes.uncertain
-        return expression("X" if certain else "OPS.peek(lambda: X)", at, X=name, OPS=self.namer.operators)
-
-    def _slot(self, place: Any, at: gast.stmt) -> gast.expr:
-        holes = {"OPS": self.namer.operators, "NAME": constant(place.name, at), "O": place.obj}
-        if isinstance(place.key, str):
-            return expression("OPS.attribute(NAME, lambda: O, KEY)", at, KEY=constant(place.key, at), **holes)
-        return expression("OPS.item(NAME, lambda: O, lambda: KEY)", at, KEY=place.key, **holes)
-
     def _raise(self, stmt: gast.Raise) -> gast.stmt:
         call = expression("OPS.raise_(X)", stmt, OPS=self.namer.operators, X=stmt.exc)
         call.args += [stmt.cause] if stmt.cause is not None else []
         return locate(gast.Return(value=call), stmt)
-
-
-def _tuple(elements: list[gast.expr], at: gast.AST) -> gast.expr:
-    return locate(gast.Tuple(elements, gast.Load()), at)
