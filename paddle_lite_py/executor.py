@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from . import memory
 from . import structure as nested
 from .bound import BoundOp, cotangent, xla_jit
 from .dtypes import is_inexact
@@ -68,6 +69,7 @@ class Executable:
         self.jitted = xla_jit(self._named(self._call), donate_argnums=donated)
         self._forward = xla_jit(self._named(self._call_with_residuals), static_argnums=(0, 3))
         self._pulls: dict[Any, StaticPull] = {}
+        self.fresh = True  # the first run compiles
 
     def _named(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any) -> Any:
@@ -89,6 +91,10 @@ class Executable:
             for a in args:
                 arrays.append(a._data)
             return wrap(self.jitted(*arrays))
+        if self.fresh:
+            self.fresh = False
+            with memory.returned():
+                return self.run(args)
         arrays = [h._data for h in self.mutable]
         if arrays and self.donates:
             arrays = donatable(arrays)
