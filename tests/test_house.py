@@ -30,10 +30,11 @@ LAYERS = {
     10: "tracing",
     11: "executor",
     12: "ops",
-    13: "autograd fft linalg",
+    13: "autograd fft linalg signal",
     14: "nn",
-    15: "optimizer static amp io metric vision text distributed framework device utils parallel reader legacy",
-    16: "jit hapi alias",
+    15: "optimizer static amp io metric distributed framework device utils parallel reader legacy "
+    "distribution sparse geometric profiler",
+    16: "jit hapi callbacks alias vision text audio incubate hub",
     17: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
 # Leaves of these layers may not import each other either.
