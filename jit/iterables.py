@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from paddle_lite_py.tensor import Tensor
 
@@ -100,7 +100,23 @@ class StagedMap:
         return self.f(*self.zip.item(i))
 
 
-STAGED = (StagedRange, StagedEnumerate, StagedZip, StagedReversed, StagedMap)
+class Rest(NamedTuple):
+    """Something staged without its first items."""
+
+    iterable: Any
+    start: int
+
+    def length(self) -> Any:
+        """Number of items that are left."""
+        length = length_of(self.iterable)
+        return max(length - self.start, 0) if isinstance(length, int) else (length - self.start).maximum(0)
+
+    def item(self, i: Tensor) -> Any:
+        """The i-th of them."""
+        return item_of(self.iterable, i + self.start)
+
+
+STAGED = (Rest, StagedRange, StagedEnumerate, StagedZip, StagedReversed, StagedMap)
 
 
 def is_staged(x: Any) -> bool:

@@ -25,7 +25,7 @@ LAYERS = {
     5: "eager casting",
     6: "program printer infer",
     7: "graph lower verify",
-    8: "control",
+    8: "control assumptions",
     9: "frame checks differentiate builder passes serialize",
     10: "tracing",
     11: "executor",
