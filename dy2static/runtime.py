@@ -153,5 +153,5 @@ def _missing(method: str) -> str:
 
 def formatted(value: Any, conversion: int, spec: str) -> str:
     """A value as an f-string shows it."""
-    convert = {ord("s"): str, ord("r"): repr, ord("a"): ascii}.get(conversion)
-    return format(value if convert is None else convert(value), spec)
+    convert: dict[int, Callable[[Any], str]] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
+    return format(convert[conversion](value) if conversion in convert else value, spec)

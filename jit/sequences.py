@@ -128,7 +128,7 @@ def sorted_(items: Iterable[Any], *, key: Any = None, reverse: bool = False) -> 
         return [items[i] for i in order]
     if len({_kind(x) for x in items}) > 1 or not all(isinstance(x, Tensor | int | float) for x in items):
         raise StagingError(
-            f"the order that sorted() finds depends on tensors, and so the elements must be alike, not {_kinds(*items)}: "
+            f"the order that sorted() finds depends on tensors: elements must be alike, not {_kinds(*items)}; "
             "make them tensors of one shape and dtype"
         )
     ranks = [_rank(k) for k in _alike(keys)]
