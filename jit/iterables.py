@@ -139,11 +139,24 @@ def length_of(x: Any) -> Any:
     )
 
 
-def item_of(x: Any, i: Tensor) -> Any:
-    """The i-th item, i being traced."""
+LONGEST = 1024  # what is longer is looped over when the program runs
+
+
+def elements(x: Any) -> Any:
+    """What a comprehension goes over: the items in a list, where their number is known and not too large."""
+    if not is_staged(x):
+        return x
+    length = length_of(x)
+    return [item_of(x, i) for i in range(length)] if isinstance(length, int) and length <= LONGEST else x
+
+
+def item_of(x: Any, i: Any) -> Any:
+    """The i-th item; i may be traced."""
     if isinstance(x, STAGED):
         return x.item(i)
     if isinstance(x, Tensor):
+        return x[i]
+    if isinstance(i, int):
         return x[i]
     if isinstance(x, range):
         return i * x.step + x.start

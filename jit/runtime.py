@@ -12,15 +12,17 @@ from paddle_lite_py.errors import is_own
 from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.tensor import Tensor
 
-from . import branches, loops, unrolled
+from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement
-from .iterables import is_staged, item_of, length_of
+from .iterables import elements, is_staged, item_of, length_of
 
 OWN = ("paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static")
 
 
 class StagedRuntime(dy2static.Runtime):
     """Python control flow on tensors becomes operators with blocks."""
+
+    properties = True
 
     def __init__(self) -> None:
         self.ignored: set[str] = set()  # modules that the user wants left alone
@@ -84,13 +86,13 @@ class StagedRuntime(dy2static.Runtime):
         return self._either(left, right, False)
 
     def _either(self, left: Any, right: Callable[[], Any], on: bool) -> Any:
+        where = dy2static.Where.of_caller(3)
         if left.dtype == "bool" and left.size == 1:
             box = _Result()
-            where = dy2static.Where.of_caller(2)
             yes, no = (lambda: box.put(right())), (lambda: box.put(left))
             self.if_(left, yes if on else no, no if on else yes, box.state(where), where)
             return box.value
-        return self.if_exp(_truth(left, None), right if on else lambda: left, (lambda: left) if on else right, None)
+        return self.if_exp(_truth(left, where), right if on else lambda: left, (lambda: left) if on else right, where)
 
     def not_(self, value: Any) -> Any:
         """Logical not of the truth of a tensor."""
@@ -99,9 +101,20 @@ class StagedRuntime(dy2static.Runtime):
     def if_exp(self, pred: Any, body: Any, orelse: Any, where: Any) -> Any:
         """A cond operator that gives one value."""
         box = _Result()
-        where = where or dy2static.Where.of_caller(2)
         self.if_(pred, lambda: box.put(body()), lambda: box.put(orelse()), box.state(where), where)
         return box.value
+
+    def in_(self, item: Any, container: Any) -> Any:
+        """Whether one of the elements is, or is equal to, the item."""
+        return sequences.contains(item, container)
+
+    def text_(self, parts: Any) -> Any:
+        """Text that is filled in when the program runs."""
+        return text.text(parts)
+
+    def elements(self, iterable: Any) -> Any:
+        """The items of a tensor in a list, so that a comprehension can collect what it makes of them."""
+        return elements(iterable)
 
     def assert_(self, test: Any, message: Any, where: Any) -> None:
         """A check, whose failure is raised after the run."""
