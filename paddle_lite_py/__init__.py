@@ -91,7 +91,21 @@ __version__ = "0.1.0"
 
 # Imported when first asked for, so that `import paddle_lite_py` stays close to the cost of `import jax`.
 _SUBPACKAGES = (
-    *("amp", "device", "fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "reader", "regularizer"),
+    *(
+        "amp",
+        "device",
+        "fft",
+        "framework",
+        "io",
+        "inference",
+        "jit",
+        "linalg",
+        "metric",
+        "onnx",
+        "optimizer",
+        "reader",
+        "regularizer",
+    ),
     *("static", "utils", "version"),
 )
 # Names of the facade by the module that has them.

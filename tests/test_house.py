@@ -34,7 +34,8 @@ LAYERS = {
     14: "nn",
     15: "optimizer static amp io metric vision text distributed framework device utils parallel reader legacy",
     16: "jit hapi alias",
-    17: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
+    17: "inference onnx",
+    18: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
 # Leaves of these layers may not import each other either.
 APART = {15}
