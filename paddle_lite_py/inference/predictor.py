@@ -82,6 +82,7 @@ class Predictor:
         self._layer, self._config = layer, config
         self._method: Method = layer._methods["forward"]["eval"]
         self._device = as_place("{}:{}".format(*config.device()) if config.device()[0] != "cpu" else "cpu").device
+        self._devices = {self._device}
         self._inputs = {str(s.name): Handle(str(s.name), s.dtype) for s in self._method.inputs}
         self._outputs = {str(s.name): Handle(str(s.name), s.dtype) for s in self._method.outputs}
         self._hooks: list[Callable[..., Any]] = []
@@ -121,7 +122,7 @@ class Predictor:
             ValueError: if an input does not fit.
         """
         given = list(inputs) if inputs is not None else [self._held(h) for h in self._inputs.values()]
-        tensors = [wrap(jax.device_put(t._data if isinstance(t, Tensor) else t, self._device)) for t in given]
+        tensors = [self._placed(t) for t in given]
         with no_grad():
             result = self._method(*tensors)
         found: list[Tensor] = []
@@ -131,6 +132,13 @@ class Predictor:
             for hook in self._hooks:
                 hook(handle.name(), tensor)
         return True if inputs is None else found
+
+    def _placed(self, given: Any) -> Tensor:
+        """An input as a tensor on the predictor's device."""
+        data = given._data if isinstance(given, Tensor) else given
+        if isinstance(data, jax.Array) and data.devices() == self._devices:
+            return given if isinstance(given, Tensor) else wrap(data)
+        return wrap(jax.device_put(data, self._device))
 
     def _held(self, handle: Handle) -> Any:
         if handle._data is None:
