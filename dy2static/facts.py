@@ -29,6 +29,7 @@ class Changes(NamedTuple):
         uncertain: those that may have no value while the statement runs.
         composites: `self.h`, `d["k"]`.
         touched: the variables which the statement uses or changes, but for `Facts.cells`.
+        shared: whether it uses one of those.
     """
 
     names: tuple[str, ...]
@@ -37,6 +38,7 @@ class Changes(NamedTuple):
     uncertain: frozenset[str]
     composites: tuple[Composite, ...]
     touched: tuple[str, ...]
+    shared: bool
 
 
 class Facts:
@@ -56,6 +58,7 @@ class Facts:
         self.access = function_access(function, namer.functions)
         self.globals = self.access.globals
         self.params = parameters(function.args)
+        self.first = {arg.id for arg in [*function.args.posonlyargs, *function.args.args][:1]}
         self.graph = Graph(function.body, namer.functions)
         self._position = {node: i for i, node in enumerate(self.graph.nodes)}
         local = self.access.bound | self.access.nonlocals | self.access.globals
@@ -76,9 +79,11 @@ class Facts:
         starts = self.flow.live_after if isinstance(stmt, gast.If) else self.flow.live_before  # a loop tests each time
         carried = starts(self.graph.head[stmt]).union(getattr(stmt, "guards", ()))
         uncertain = self.flow.undefined_before(self.graph.before[stmt]) | inside.deleted
-        touched = self.plain & (inside.read | names | set(getattr(stmt, "guards", ())))
+        used = inside.read | names | set(getattr(stmt, "guards", ()))
+        used |= self.first if "super" in used else set()
         return Changes(ordered, tuple(n in live for n in ordered), tuple(n in carried or n in live for n in ordered),
-                       frozenset(uncertain), tuple(_composites(stmt, names)), tuple(sorted(touched)))  # fmt: skip
+                       frozenset(uncertain), tuple(_composites(stmt, names)), tuple(sorted(self.plain & used)),
+                       not used.isdisjoint(self.cells))  # fmt: skip
 
     def _inside(self, stmt: Any) -> Access:
         """What happens between the start and the end of a statement."""

@@ -18,7 +18,23 @@ def identifiers(tree: gast.AST) -> set[str]:
     return found
 
 
-HELPERS = ("ops", "type", "builtin", "function", "known", "reduce")  # what converted code holds in cells, see Callees
+# Held in cells, see Callees.
+HELPERS = ("ops", "type", "class", "builtin", "function", "method", "known", "reduce", "plain", "native", "later")
+
+
+def rebound(tree: gast.AST) -> set[str]:
+    """The names that are bound otherwise than by `def`, somewhere in the tree."""
+    found: set[str | None] = set()
+    for node in gast.walk(tree):
+        if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load):
+            found.add(node.id)
+        elif isinstance(node, (gast.Global, gast.Nonlocal)):
+            found.update(node.names)
+        elif isinstance(node, gast.FunctionDef):
+            found.update([node.name] if node.decorator_list else [])
+        else:  # imports, classes, patterns
+            found.update(getattr(node, field, None) for field in ("name", "asname", "rest"))
+    return {str(name).partition(".")[0] for name in found}
 
 
 class Namer:

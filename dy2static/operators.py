@@ -62,7 +62,7 @@ class Operators:
 
     def test(self, value: Any) -> Any:
         """A test that is no plain boolean: its truth, or the value itself where it is staged."""
-        return value if value is _UNTESTED or self.staged(value) else bool(value)
+        return value if self.staged(value) or value is _UNTESTED else bool(value)
 
     def if_(
         self, test: Any, body: Thunk, orelse: Thunk, get: Getter, set: Setter, facts: Facts, slots: Thunk | None = None

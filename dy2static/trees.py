@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import gc
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -14,14 +15,17 @@ _DEEP = 20_000
 
 
 @contextlib.contextmanager
-def deep_recursion() -> Iterator[None]:
-    """Lets the walks of a tree follow a long `elif` chain, which is a deep tree."""
-    limit = sys.getrecursionlimit()
+def room_for_trees() -> Iterator[None]:
+    """Lets walks of a tree follow a long `elif` chain, which is deep; keeps the collector from going over all trees."""
+    limit, collects = sys.getrecursionlimit(), gc.isenabled()
     sys.setrecursionlimit(max(limit, _DEEP))
+    gc.disable()
     try:
         yield
     finally:
         sys.setrecursionlimit(limit)
+        if collects:
+            gc.enable()
 
 
 def to_ast(node: Any) -> Any:

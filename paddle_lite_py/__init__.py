@@ -91,6 +91,7 @@ __version__ = "0.1.0"
 
 # Imported when first asked for, so that `import paddle_lite_py` stays close to the cost of `import jax`.
 _SUBPACKAGES = (
+<<<<<<< HEAD
     *(
         "amp",
         "device",
@@ -107,6 +108,12 @@ _SUBPACKAGES = (
         "regularizer",
     ),
     *("static", "utils", "version"),
+=======
+    "incubate",
+    *("amp", "device", "fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "reader", "regularizer"),
+    *("audio", "callbacks", "distribution", "geometric", "hapi", "hub", "profiler", "signal", "sparse"),
+    *("static", "sysconfig", "text", "utils", "version", "vision"),
+>>>>>>> main
 )
 # Names of the facade by the module that has them.
 _LAZY = {

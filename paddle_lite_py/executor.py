@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from . import number
+from . import memory, number
 from . import structure as nested
 from .bound import BoundOp, cotangent, xla_jit
 from .dtypes import is_inexact
@@ -72,6 +72,7 @@ class Executable:
         self._forward = xla_jit(self._named(self._call_with_residuals), static_argnums=(0, 3))
         self._pulls: dict[Any, StaticPull] = {}
         self._forms: dict[Any, Callable[..., Any]] = {}
+        self.fresh = True  # the first run compiles
 
     def _named(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any) -> Any:
@@ -132,6 +133,10 @@ class Executable:
         return self._alone(run, args)
 
     def _run(self, args: Sequence[Tensor]) -> Any:
+        if self.fresh:
+            self.fresh = False
+            with memory.returned():
+                return self._run(args)
         arrays = [h._data for h in self.mutable]
         if arrays and self.donates:
             arrays = donatable(arrays)

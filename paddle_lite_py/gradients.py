@@ -17,14 +17,19 @@ from .tape import Node, Output
 from .tensor import RemoveHandle, Tensor, wrap
 
 
+_new: Any = object.__new__
+
+
 def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
     """Accumulate gradients in the leaves that the tensors depend on."""
-    if len(tensors) == 1 and grads[0] is None and _source(tensors[0]).__class__ is Node:
-        found = tape.backward_plain(tensors[0]._source, retain_graph)
+    root = tensors[0]._source if len(tensors) == 1 and grads[0] is None else None
+    if root.__class__ is Node and not tensors[0].stop_gradient:
+        found = tape.backward_plain(root, retain_graph)
         if found is not None:
             for leaf, array in zip(*found, strict=True):
                 if array is not None:
-                    grad = wrap(array)
+                    grad = _new(Tensor)
+                    grad._data = array
                     if leaf._hooks is None and leaf._grad.__class__ is not Tensor:
                         leaf._grad = grad  # the first gradient: nothing to add, nobody to tell
                     else:

@@ -17,7 +17,7 @@ import house
 
 # A module may import modules of its own layer (but for APART) and of the layers below it.
 LAYERS = {
-    0: "dtypes place config errors interpreter number structure symbolic regularizer param_attr version flags",
+    0: "dtypes place config errors interpreter memory number structure symbolic regularizer param_attr version flags",
     1: "arrays bound public op",
     2: "tape",
     3: "tensor_data tensor",
@@ -30,10 +30,11 @@ LAYERS = {
     10: "tracing",
     11: "executor",
     12: "ops",
-    13: "autograd fft linalg",
+    13: "autograd fft linalg signal",
     14: "nn",
-    15: "optimizer static amp io metric vision text distributed framework device utils parallel reader legacy",
-    16: "jit hapi alias",
+    15: "optimizer static amp io metric distributed framework device utils parallel reader legacy "
+    "distribution sparse geometric profiler",
+    16: "jit hapi callbacks alias vision text audio incubate hub",
     17: "inference onnx",
     18: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }

@@ -21,8 +21,8 @@ from ..template import expression
 _PYTHON = (gast.Is, gast.IsNot, gast.In, gast.NotIn)
 _ASKED = ("V := X", "not (V := X)", "V", "not V", "V")
 _TESTED = (
-    "(V := X) is True or V is not False and (V := OPS.test(V)) is True",
-    "(V := X) is False or V is not True and (V := OPS.test(V)) is False",
+    "(V := X) is True or V is not False and (V := not not V if TYPE(V) in PLAIN else OPS.test(V)) is True",
+    "(V := X) is False or V is not True and (V := not not V if TYPE(V) in PLAIN else OPS.test(V)) is False",
     "V is True",
     "V is False",
     "V",
@@ -108,6 +108,7 @@ class _Decider:
     def _form(self, source: str, at: gast.AST, **holes: Any) -> Form:
         def form() -> gast.expr:
             filled = {name: hole() if callable(hole) else hole for name, hole in holes.items()}
-            return expression(source, at, OPS=self.namer.operators, **filled)
+            return expression(source, at, OPS=self.namer.operators, TYPE=self.namer.helpers["type"],
+                              PLAIN=self.namer.helpers["plain"], **filled)  # fmt: skip
 
         return form

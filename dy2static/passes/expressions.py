@@ -3,7 +3,7 @@
 Before:                             After (`v` is a temporary):
     a and b                             b if (v := a) is True or v is not False and (t := ops.test(v)) is True
                                         else v if v is False or t is False else ops.and_(v, lambda: b)
-    not a                               not v if (v := a) is True or v is False else ops.not_(v)
+    not a                               not v if (v := a) is True or v is False or ... else ops.not_(v)
     a < f(x) < b                        a < (m := f(x)) and m < b, then as above
     b if a else c                       b if (v := a) is True or ... else c if v is False else ops.if_exp(v, ...)
 
@@ -24,10 +24,10 @@ from .decide import Part, is_python
 from .hoist import Hoist
 from .lift import thunk
 
-_TRUE = "(V := LEFT) is True or V is not False and (T := OPS.test(V)) is True"
+_TRUE = "(V := LEFT) is True or V is not False and (T := not not V if TYPE(V) in PLAIN else OPS.test(V)) is True"
 _AND = f"RIGHT if {_TRUE} else V if V is False or T is False else OPS.and_(V, THUNK)"
 _OR = f"V if {_TRUE} else RIGHT if V is False or T is False else OPS.or_(V, THUNK)"
-_NOT = "(not V) if (V := LEFT) is True or V is False else OPS.not_(V)"
+_NOT = "(not V) if (V := LEFT) is True or V is False or TYPE(V) in PLAIN else OPS.not_(V)"
 _IF = f"BODY if {_TRUE.replace('T :', 'V :')} else ORELSE if V is False else OPS.if_exp(V, THUNK, OTHER)"
 
 
@@ -130,7 +130,8 @@ class Expressions(Hoist):
         return long
 
     def _make(self, template: str, at: gast.AST, **holes: gast.expr) -> gast.expr:
-        return expression(template, at, OPS=self.namer.operators, V=self.namer.value, T=self.namer.truth, **holes)
+        return expression(template, at, OPS=self.namer.operators, V=self.namer.value, T=self.namer.truth,
+                          TYPE=self.namer.helpers["type"], PLAIN=self.namer.helpers["plain"], **holes)  # fmt: skip
 
     def _thunk(self, node: gast.expr) -> tuple[gast.expr, gast.expr]:
         """The operand as a function, and the same function, given the variables that it reads."""

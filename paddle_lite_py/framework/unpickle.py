@@ -18,12 +18,14 @@ class _Dtype:
     """A dtype under construction: only kinds of numbers and text, in either byte order."""
 
     def __init__(self, name: Any, align: Any = False, copy: Any = True) -> None:
+        name = name.decode("latin1") if isinstance(name, bytes) else name
         self.dtype = np.dtype(name) if isinstance(name, str) else np.dtype(object)
         if self.dtype.kind not in "biufcSU":
             raise RefusedError(f"an array of the dtype {name!r}")
 
     def __setstate__(self, state: Any) -> None:
         _, order, sub, names, fields, *_ = state
+        order: Any = order.decode("latin1") if isinstance(order, bytes) else order
         if (sub, names, fields) != (None, None, None) or order not in ("<", ">", "=", "|"):
             raise RefusedError("an array of records")
         if order in "<>":
@@ -96,14 +98,17 @@ class _Unpickler(pickle.Unpickler):
         raise RefusedError("a reference to something outside of the file")
 
 
-def read(file: Any) -> Any:
+def read(file: Any, encoding: str = "ASCII") -> Any:
     """The containers, plain values and arrays of numbers or text in a pickle.
+
+    Arguments:
+        encoding: of the text that Python 2 wrote; "bytes" leaves it as bytes.
 
     Raises:
         RefusedError: if it holds anything else.
         Exception: of many kinds, if the file is damaged.
     """
-    return _finished(_Unpickler(file).load())
+    return _finished(_Unpickler(file, encoding=encoding).load())
 
 
 def _finished(value: Any) -> Any:

@@ -1,0 +1,9 @@
+"""Data sets of pictures: fetched once, read from files of the user, or from folders."""
+
+from .cifar import Cifar10, Cifar100
+from .flowers import Flowers
+from .folder import DatasetFolder, ImageFolder
+from .mnist import MNIST, FashionMNIST
+from .voc import VOC2012
+
+__all__ = ["MNIST", "VOC2012", "Cifar10", "Cifar100", "DatasetFolder", "FashionMNIST", "Flowers", "ImageFolder"]

@@ -1,0 +1,76 @@
+"""CIFAR-10 and CIFAR-100, from their archives of pickled batches, read without running what they hold."""
+
+from __future__ import annotations
+
+import tarfile
+from typing import Any
+
+import numpy as np
+
+from ...framework import unpickle
+from .base import PictureDataset, Transform, find
+
+__all__ = ["Cifar10", "Cifar100"]
+
+_ROOT = "https://dataset.bj.bcebos.com/cifar/"
+
+
+class Cifar10(PictureDataset):
+    """Pictures [32, 32, 3] of ten kinds, and labels int64.
+
+    Arguments:
+        data_file: the archive; the published one by default.
+        mode: "train" or "test".
+        transform: of each picture.
+        download: fetch the published archive when it is not there yet.
+        backend: "pil" or "cv2"; the form of the pictures.
+
+    Raises:
+        ValueError: for another mode, or an archive without such batches.
+
+    Source: Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009.
+    """
+
+    _url, _md5 = _ROOT + "cifar-10-python.tar.gz", "c58f30108f718f92721af3b95e74349a"
+    _parts = {"train": "data_batch", "test": "test_batch"}
+    _label = b"labels"
+
+    def __init__(
+        self,
+        data_file: Any = None,
+        mode: str = "train",
+        transform: Transform = None,
+        download: bool = True,
+        backend: str | None = None,
+    ) -> None:
+        super().__init__(mode, ("train", "test"), transform, backend)
+        who = type(self).__name__
+        self.data_file = find(who, data_file, self._url, self._md5, download, "cifar")
+        self.data: list[tuple[np.ndarray, int]] = []
+        with tarfile.open(self.data_file) as tar:
+            for member in tar.getmembers():
+                if self._parts[self.mode] in member.name and member.isfile():
+                    self._read(unpickle.read(tar.extractfile(member), encoding="bytes"))
+        if not self.data:
+            raise ValueError(f"{who}: {self.data_file} holds no batch named {self._parts[self.mode]}")
+        self.dtype = "float32"
+
+    def _read(self, batch: Any) -> None:
+        pictures = np.asarray(batch[b"data"]).reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
+        self.data += zip(pictures, batch[self._label], strict=True)
+
+    def __getitem__(self, idx: int) -> tuple[Any, np.ndarray]:
+        picture, label = self.data[idx]
+        form = picture if self.backend == "pil" else picture.astype(np.float32)
+        return self._shown(form), np.array(label).astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+
+class Cifar100(Cifar10):
+    """Pictures [32, 32, 3] of a hundred kinds; see Cifar10."""
+
+    _url, _md5 = _ROOT + "cifar-100-python.tar.gz", "eb9058c3a382ffc7106e4002c42a8d85"
+    _parts = {"train": "train", "test": "test"}
+    _label = b"fine_labels"

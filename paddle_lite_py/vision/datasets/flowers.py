@@ -1,0 +1,72 @@
+"""Flowers of 102 kinds."""
+
+from __future__ import annotations
+
+import importlib
+import io
+import tarfile
+from typing import Any
+
+import numpy as np
+
+from ..image import pillow
+from .base import PictureDataset, Transform, find
+
+__all__ = ["Flowers"]
+
+_ROOT = "http://paddlemodels.bj.bcebos.com/flowers/"
+_SETS = {"train": "tstid", "test": "trnid", "valid": "valid"}
+
+
+def _matrix(path: str, name: str) -> np.ndarray:
+    try:
+        matlab: Any = importlib.import_module("scipy.io")
+    except ImportError as e:
+        raise ImportError("Flowers: its labels are MATLAB files; try `pip install scipy`") from e
+    return matlab.loadmat(path)[name][0]
+
+
+class Flowers(PictureDataset):
+    """Pictures of flowers of 102 kinds, and labels int64[1] from 1 on.
+
+    Arguments:
+        data_file, label_file, setid_file: the archive, and the files of labels and of the split.
+        mode: "train", "valid" or "test"; as in Paddle, "train" is the larger part that its authors call test.
+        transform: of each picture.
+        download: fetch the published files when they are not there yet.
+        backend: "pil" or "cv2"; the form of the pictures.
+
+    Source: Nilsback and Zisserman, Automated Flower Classification over a Large Number of Classes, 2008.
+    """
+
+    def __init__(
+        self,
+        data_file: Any = None,
+        label_file: Any = None,
+        setid_file: Any = None,
+        mode: str = "train",
+        transform: Transform = None,
+        download: bool = True,
+        backend: str | None = None,
+    ) -> None:
+        super().__init__(mode, tuple(_SETS), transform, backend)
+        given = (data_file, label_file, setid_file)
+        urls = (_ROOT + "102flowers.tgz", _ROOT + "imagelabels.mat", _ROOT + "setid.mat")
+        sums = (
+            "52808999861908f626f3c1f4e79d11fa",
+            "e0620be6f572b9609742df49c70aed4d",
+            "a5357ecc9cb78c4bef273ce3793fc85c",
+        )
+        paths = [find("Flowers", g, u, m, download, "flowers") for g, u, m in zip(given, urls, sums, strict=True)]
+        self.labels, self.indexes = _matrix(paths[1], "labels"), _matrix(paths[2], _SETS[self.mode])
+        self._archive = tarfile.open(paths[0])  # noqa: SIM115  (read picture by picture)
+        self._members = {m.name.rpartition("/")[2]: m for m in self._archive.getmembers()}
+
+    def __getitem__(self, idx: int) -> tuple[Any, np.ndarray]:
+        index = int(self.indexes[idx])
+        file: Any = self._archive.extractfile(self._members[f"image_{index:05d}.jpg"])
+        picture = np.array(pillow().open(io.BytesIO(file.read())))
+        return self._shown(picture), np.array([self.labels[index - 1]]).astype(np.int64)
+
+    def __len__(self) -> int:
+        return len(self.indexes)

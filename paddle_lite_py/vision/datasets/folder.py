@@ -1,0 +1,105 @@
+"""Pictures in folders."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from ...io import Dataset
+from ..image import image_load
+
+__all__ = ["DatasetFolder", "ImageFolder"]
+
+EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", ".webp")
+
+
+def _load(path: str) -> Any:
+    found = image_load(path)
+    return found.convert("RGB") if hasattr(found, "convert") else found
+
+
+def _files(root: Any, extensions: Any, is_valid_file: Callable[[str], bool] | None, who: str) -> list[str]:
+    """The paths under a folder that are chosen, in order."""
+    if extensions is not None and is_valid_file is not None:
+        raise ValueError(f"{who}: give extensions or is_valid_file, not both")
+    endings = tuple(EXTENSIONS if extensions is None else extensions)
+    chosen = is_valid_file or (lambda path: path.lower().endswith(endings))
+    found = []
+    for folder, _, names in sorted(os.walk(root, followlinks=True)):
+        found += [path for name in sorted(names) if chosen(path := os.path.join(folder, name))]
+    return found
+
+
+class DatasetFolder(Dataset):
+    """Files in a folder for each class: root/class/file gives (sample, number of the class).
+
+    Arguments:
+        root: the folder of the folders.
+        loader: reads a file; pictures in RGB by default.
+        extensions: endings of the files to take.
+        transform: of each sample.
+        is_valid_file: chooses files by path, instead of extensions.
+
+    Raises:
+        RuntimeError: if there is no class, or no file.
+    """
+
+    def __init__(
+        self,
+        root: Any,
+        loader: Callable[[str], Any] | None = None,
+        extensions: Any = None,
+        transform: Callable[[Any], Any] | None = None,
+        is_valid_file: Callable[[str], bool] | None = None,
+    ) -> None:
+        self.root, self.transform, self.extensions = root, transform, extensions
+        self.loader = loader or _load
+        self.classes = sorted(p.name for p in Path(root).iterdir() if p.is_dir())
+        self.class_to_idx = {name: i for i, name in enumerate(self.classes)}
+        self.samples = [
+            (path, i)
+            for name, i in self.class_to_idx.items()
+            for path in _files(Path(root) / name, extensions, is_valid_file, type(self).__name__)
+        ]
+        if not self.samples:
+            raise RuntimeError(f"{type(self).__name__}: no file was found in the folders of {root}")
+        self.targets = [i for _, i in self.samples]
+        self.dtype = "float32"
+
+    def __getitem__(self, index: int) -> tuple[Any, int]:
+        path, target = self.samples[index]
+        sample = self.loader(path)
+        return sample if self.transform is None else self.transform(sample), target
+
+    def __len__(self) -> int:
+        return len(self.samples)
+
+
+class ImageFolder(Dataset):
+    """All pictures under a folder, without labels: each sample is a list of one.
+
+    Arguments: as of DatasetFolder.
+    """
+
+    def __init__(
+        self,
+        root: Any,
+        loader: Callable[[str], Any] | None = None,
+        extensions: Any = None,
+        transform: Callable[[Any], Any] | None = None,
+        is_valid_file: Callable[[str], bool] | None = None,
+    ) -> None:
+        self.root, self.transform, self.extensions = root, transform, extensions
+        self.loader = loader or _load
+        self.samples = _files(root, extensions, is_valid_file, type(self).__name__)
+        if not self.samples:
+            raise RuntimeError(f"{type(self).__name__}: no file was found under {root}")
+
+    def __getitem__(self, index: int) -> list[Any]:
+        sample = self.loader(self.samples[index])
+        return [sample if self.transform is None else self.transform(sample)]
+
+    def __len__(self) -> int:
+        return len(self.samples)

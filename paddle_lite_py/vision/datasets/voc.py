@@ -1,0 +1,57 @@
+"""Pascal VOC 2012, segmentation."""
+
+from __future__ import annotations
+
+import io
+import tarfile
+from typing import Any
+
+import numpy as np
+
+from ..image import pillow
+from .base import PictureDataset, Transform, find
+
+__all__ = ["VOC2012"]
+
+_URL, _MD5 = "https://dataset.bj.bcebos.com/voc/VOCtrainval_11-May-2012.tar", "6cd6e144f989b92b3379bac3b3de84fd"
+_ROOT = "VOCdevkit/VOC2012"
+_SETS = {"train": "trainval", "test": "train", "valid": "val"}
+
+
+class VOC2012(PictureDataset):
+    """Pictures and the class of each of their pixels.
+
+    Arguments:
+        data_file: the archive; the published one by default.
+        mode: "train", "valid" or "test".
+        transform: of each picture.
+        download: fetch the published archive when it is not there yet.
+        backend: "pil" or "cv2"; the form of the pictures.
+
+    Source: Everingham et al., The Pascal Visual Object Classes Challenge, 2010.
+    """
+
+    def __init__(
+        self,
+        data_file: Any = None,
+        mode: str = "train",
+        transform: Transform = None,
+        download: bool = True,
+        backend: str | None = None,
+    ) -> None:
+        super().__init__(mode, tuple(_SETS), transform, backend)
+        self._archive = tarfile.open(find("VOC2012", data_file, _URL, _MD5, download, "voc"))  # noqa: SIM115
+        names = self._bytes(f"{_ROOT}/ImageSets/Segmentation/{_SETS[self.mode]}.txt").decode().split()
+        self.data = [f"{_ROOT}/JPEGImages/{name}.jpg" for name in names]
+        self.labels = [f"{_ROOT}/SegmentationClass/{name}.png" for name in names]
+
+    def _bytes(self, name: str) -> bytes:
+        file: Any = self._archive.extractfile(name)
+        return file.read()
+
+    def __getitem__(self, idx: int) -> tuple[Any, Any]:
+        picture, label = (np.array(pillow().open(io.BytesIO(self._bytes(n[idx])))) for n in (self.data, self.labels))
+        return self._shown(picture), label
+
+    def __len__(self) -> int:
+        return len(self.data)

@@ -1,0 +1,369 @@
+"""Transforms by chance; their draws come from Python's `random`, as random.seed() sets it."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..image import unpack
+from . import functional as F
+from .base import BaseTransform, pair
+
+__all__ = [
+    *("BrightnessTransform", "ColorJitter", "ContrastTransform", "HueTransform", "RandomAffine", "RandomCrop"),
+    *("RandomErasing", "RandomHorizontalFlip", "RandomPerspective", "RandomResizedCrop", "RandomRotation"),
+    *("RandomVerticalFlip", "SaturationTransform"),
+]
+
+Keys = Sequence[str] | None
+
+
+def _size(image: Any) -> tuple[int, int]:
+    array, _ = unpack(image, "a transform")
+    return array.shape[0], array.shape[1]
+
+
+class RandomHorizontalFlip(BaseTransform):
+    """Exchanges left and right with probability prob."""
+
+    def __init__(self, prob: float = 0.5, keys: Keys = None) -> None:
+        super().__init__(keys)
+        self.prob = prob
+
+    def _get_params(self, inputs: tuple[Any, ...]) -> bool:
+        return random.random() < self.prob
+
+    def _apply_image(self, image: Any) -> Any:
+        return F.hflip(image) if self.params else image
+
+
+class RandomVerticalFlip(RandomHorizontalFlip):
+    """Turns upside down with probability prob."""
+
+    def _apply_image(self, image: Any) -> Any:
+        return F.vflip(image) if self.params else image
+
+
+class RandomCrop(BaseTransform):
+    """A part of the picture, anywhere.
+
+    Arguments:
+        size: a number or (height, width).
+        padding: borders to add before; see functional.pad().
+        pad_if_needed: add borders where the picture is too small.
+
+    Raises:
+        ValueError: when called, if the picture is smaller than size.
+    """
+
+    def __init__(
+        self,
+        size: Any,
+        padding: Any = None,
+        pad_if_needed: bool = False,
+        fill: Any = 0,
+        padding_mode: str = "constant",
+        keys: Keys = None,
+    ) -> None:
+        super().__init__(keys)
+        self.size, self.padding, self.pad_if_needed = pair(size), padding, pad_if_needed
+        self.fill, self.padding_mode = fill, padding_mode
+
+    def _padded(self, image: Any) -> Any:
+        if self.padding is not None:
+            image = F.pad(image, self.padding, self.fill, self.padding_mode)
+        h, w = _size(image)
+        if self.pad_if_needed and w < self.size[1]:
+            image = F.pad(image, (self.size[1] - w, 0), self.fill, self.padding_mode)
+        if self.pad_if_needed and h < self.size[0]:
+            image = F.pad(image, (0, self.size[0] - h), self.fill, self.padding_mode)
+        return image
+
+    def _get_params(self, inputs: tuple[Any, ...]) -> tuple[int, int]:
+        h, w = _size(self._padded(inputs[self.keys.index("image")]))
+        th, tw = self.size
+        if h < th or w < tw:
+            raise ValueError(f"RandomCrop: the picture has the size {(h, w)}, which is smaller than {self.size}")
+        return random.randint(0, h - th), random.randint(0, w - tw)
+
+    def _apply_image(self, image: Any) -> Any:
+        top, left = self.params
+        return F.crop(self._padded(image), top, left, *self.size)
+
+
+class RandomResizedCrop(BaseTransform):
+    """A part of random size and shape, in one size (Szegedy et al., 2015).
+
+    Arguments:
+        size: of the result: a number or (height, width).
+        scale: least and greatest share of the area.
+        ratio: least and greatest width by height.
+    """
+
+    def __init__(
+        self,
+        size: Any,
+        scale: tuple[float, float] = (0.08, 1.0),
+        ratio: tuple[float, float] = (3.0 / 4, 4.0 / 3),
+        interpolation: str = "bilinear",
+        keys: Keys = None,
+    ) -> None:
+        super().__init__(keys)
+        if scale[0] > scale[1] or ratio[0] > ratio[1]:
+            raise ValueError(f"RandomResizedCrop: scale is {scale} and ratio {ratio}; expected (least, greatest)")
+        self.size, self.scale, self.ratio, self.interpolation = pair(size), scale, ratio, interpolation
+
+    def _get_params(self, inputs: tuple[Any, ...]) -> tuple[int, int, int, int]:
+        h, w = _size(inputs[self.keys.index("image")])
+        for _ in range(10):
+            area = random.uniform(*self.scale) * h * w
+            ratio = math.exp(random.uniform(*map(math.log, self.ratio)))
+            tw, th = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+            if 0 < tw <= w and 0 < th <= h:
+                return random.randint(0, h - th), random.randint(0, w - tw), th, tw
+        ratio = min(max(w / h, self.ratio[0]), self.ratio[1])
+        th, tw = (h, round(h * ratio)) if w / h > ratio else (round(w / ratio), w)
+        return (h - th) // 2, (w - tw) // 2, th, tw
+
+    def _apply_image(self, image: Any) -> Any:
+        return F.resize(F.crop(image, *self.params), self.size, self.interpolation)
+
+
+class _Factor(BaseTransform):
+    """Base of the changes of colour by a random factor around 1."""
+
+    def __init__(self, value: Any, keys: Keys = None) -> None:
+        super().__init__(keys)
+        self.value = self._range(value)
+
+    def _range(self, value: Any) -> tuple[float, float] | None:
+        name = type(self).__name__
+        low, high = (max(0.0, 1 - value), 1 + value) if isinstance(value, int | float) else value
+        if (isinstance(value, int | float) and value < 0) or low > high or low < 0:
+            raise ValueError(f"{name}: value is {value!r}; expected a number from 0 on, or (least, greatest)")
+        return None if low == high == 1 else (low, high)
+
+    def _get_params(self, inputs: tuple[Any, ...]) -> float | None:
+        return None if self.value is None else random.uniform(*self.value)
+
+    def _change(self, image: Any, factor: float) -> Any:
+        raise NotImplementedError
+
+    def _apply_image(self, image: Any) -> Any:
+        return image if self.params is None else self._change(image, self.params)
+
+
+class BrightnessTransform(_Factor):
+    """Brightness times a factor drawn from [1 - value, 1 + value]."""
+
+    def _change(self, image: Any, factor: float) -> Any:
+        return F.adjust_brightness(image, factor)
+
+
+class ContrastTransform(_Factor):
+    """Contrast times a factor drawn from [1 - value, 1 + value]."""
+
+    def _change(self, image: Any, factor: float) -> Any:
+        return F.adjust_contrast(image, factor)
+
+
+class SaturationTransform(_Factor):
+    """Saturation times a factor drawn from [1 - value, 1 + value]."""
+
+    def _change(self, image: Any, factor: float) -> Any:
+        return F.adjust_saturation(image, factor)
+
+
+class HueTransform(_Factor):
+    """Hue turned by a share of the wheel drawn from [-value, value], value at most 0.5."""
+
+    def _range(self, value: Any) -> tuple[float, float] | None:
+        low, high = (-value, value) if isinstance(value, int | float) else value
+        if not -0.5 <= low <= high <= 0.5:
+            raise ValueError(f"HueTransform: value is {value!r}; expected a number in [0, 0.5], or (least, greatest)")
+        return None if low == high == 0 else (low, high)
+
+    def _change(self, image: Any, factor: float) -> Any:
+        return F.adjust_hue(image, factor)
+
+
+class ColorJitter(BaseTransform):
+    """Brightness, contrast, saturation and hue changed by random factors, in random order."""
+
+    def __init__(
+        self, brightness: Any = 0, contrast: Any = 0, saturation: Any = 0, hue: Any = 0, keys: Keys = None
+    ) -> None:
+        super().__init__(keys)
+        self.brightness, self.contrast, self.saturation, self.hue = brightness, contrast, saturation, hue
+
+    def _get_params(self, inputs: tuple[Any, ...]) -> list[tuple[_Factor, Any]]:
+        parts: list[_Factor] = [BrightnessTransform(self.brightness), ContrastTransform(self.contrast)]
+        parts += [SaturationTransform(self.saturation), HueTransform(self.hue)]
+        random.shuffle(parts)
+        return [(part, part._get_params(inputs)) for part in parts]
+
+    def _apply_image(self, image: Any) -> Any:
+        for part, factor in self.params:
+            image = image if factor is None else part._change(image, factor)
+        return image
+
+
+def _angles(degrees: Any, who: str) -> tuple[float, float]:
+    if isinstance(degrees, int | float):
+        if degrees < 0:
+            raise ValueError(f"{who}: degrees is {degrees}; expected a number from 0 on, or (least, greatest)")
+        return -degrees, degrees
+    return tuple(degrees)
+
+
+class RandomRotation(BaseTransform):
+    """A picture turned by a random angle; see functional.rotate()."""
+
+    def __init__(
+        self,
+        degrees: Any,
+        interpolation: str = "nearest",
+        expand: bool = False,
+        center: Any = None,
+        fill: Any = 0,
+        keys: Keys = None,
+    ) -> None:
+        super().__init__(keys)
+        self.degrees = _angles(degrees, "RandomRotation")
+        self.interpolation, self.expand, self.center, self.fill = interpolation, expand, center, fill
+
+    def _get_params(self, inputs: tuple[Any, ...]) -> float:
+        return random.uniform(*self.degrees)
+
+    def _apply_image(self, image: Any) -> Any:
+        return F.rotate(image, self.params, self.interpolation, self.expand, self.center, self.fill)
+
+
+class RandomAffine(BaseTransform):
+    """A picture turned, moved, scaled and sheared by chance; see functional.affine().
+
+    Arguments:
+        translate: greatest share of width and height to move by.
+        scale: least and greatest factor.
+        shear: greatest angle, or (least, greatest), or both for x and y.
+    """
+
+    def __init__(
+        self,
+        degrees: Any,
+        translate: Any = None,
+        scale: Any = None,
+        shear: Any = None,
+        interpolation: str = "nearest",
+        fill: Any = 0,
+        center: Any = None,
+        keys: Keys = None,
+    ) -> None:
+        super().__init__(keys)
+        self.degrees, self.translate, self.scale = _angles(degrees, "RandomAffine"), translate, scale
+        self.shear = (-shear, shear) if isinstance(shear, int | float) else shear
+        self.interpolation, self.fill, self.center = interpolation, fill, center
+
+    def _get_params(self, inputs: tuple[Any, ...]) -> tuple[Any, ...]:
+        h, w = _size(inputs[self.keys.index("image")])
+        angle, shift, shear = random.uniform(*self.degrees), (0, 0), [0.0, 0.0]
+        if self.translate is not None:
+            x, y = self.translate[0] * w, self.translate[1] * h
+            shift = (round(random.uniform(-x, x)), round(random.uniform(-y, y)))
+        scale = 1.0 if self.scale is None else random.uniform(*self.scale)
+        if self.shear is not None:
+            shear[0] = random.uniform(*self.shear[:2])
+            shear[1] = random.uniform(*self.shear[2:4]) if len(self.shear) == 4 else 0.0
+        return angle, shift, scale, shear
+
+    def _apply_image(self, image: Any) -> Any:
+        angle, shift, scale, shear = self.params
+        return F.affine(image, angle, shift, scale, shear, self.interpolation, self.fill, self.center)
+
+
+class RandomPerspective(BaseTransform):
+    """A picture seen from a random side, with probability prob; distortion_scale in [0, 1] says how far."""
+
+    def __init__(
+        self,
+        prob: float = 0.5,
+        distortion_scale: float = 0.5,
+        interpolation: str = "nearest",
+        fill: Any = 0,
+        keys: Keys = None,
+    ) -> None:
+        super().__init__(keys)
+        self.prob, self.distortion_scale, self.interpolation, self.fill = prob, distortion_scale, interpolation, fill
+
+    def get_params(self, width: int, height: int, distortion_scale: float) -> tuple[Any, Any]:
+        """The corners, and where they come to lie."""
+        x, y = int(distortion_scale * (width // 2)), int(distortion_scale * (height // 2))
+        start = [(0, 0), (width - 1, 0), (width - 1, height - 1), (0, height - 1)]
+        inward = [(1, 1), (-1, 1), (-1, -1), (1, -1)]
+        end = [
+            (cx + sx * random.randint(0, x), cy + sy * random.randint(0, y))
+            for (cx, cy), (sx, sy) in zip(start, inward, strict=True)
+        ]
+        return start, end
+
+    def _get_params(self, inputs: tuple[Any, ...]) -> Any:
+        h, w = _size(inputs[self.keys.index("image")])
+        return self.get_params(w, h, self.distortion_scale) if random.random() < self.prob else None
+
+    def _apply_image(self, image: Any) -> Any:
+        if self.params is None:
+            return image
+        start, end = self.params
+        return F.perspective(image, start, end, self.interpolation, self.fill)
+
+
+class RandomErasing(BaseTransform):
+    """Fills a random rectangle, with probability prob (Zhong et al., 2017).
+
+    Arguments:
+        scale: least and greatest share of the area.
+        ratio: least and greatest height by width.
+        value: a number, one for each channel, or "random" for noise.
+    """
+
+    def __init__(
+        self,
+        prob: float = 0.5,
+        scale: tuple[float, float] = (0.02, 0.33),
+        ratio: tuple[float, float] = (0.3, 3.3),
+        value: Any = 0,
+        inplace: bool = False,
+        keys: Keys = None,
+    ) -> None:
+        super().__init__(keys)
+        self.prob, self.scale, self.ratio, self.value, self.inplace = prob, scale, ratio, value, inplace
+
+    def _get_params(self, inputs: tuple[Any, ...]) -> Any:
+        if random.random() >= self.prob:
+            return None
+        height, width = _size(inputs[self.keys.index("image")])
+        for _ in range(10):
+            area = random.uniform(*self.scale) * height * width
+            ratio = math.exp(random.uniform(*map(math.log, self.ratio)))
+            h, w = round(math.sqrt(area * ratio)), round(math.sqrt(area / ratio))
+            if 0 < h < height and 0 < w < width:
+                return random.randint(0, height - h), random.randint(0, width - w), h, w
+        return None
+
+    def _apply_image(self, image: Any) -> Any:
+        if self.params is None:
+            return image
+        i, j, h, w = self.params
+        array, _ = unpack(image, "RandomErasing")
+        value = self.value
+        if value == "random":
+            seed = random.getrandbits(32)
+            value = np.random.default_rng(seed).normal(size=(h, w, array.shape[2])).astype(np.float32)
+        if not isinstance(image, np.ndarray) and hasattr(image, "stop_gradient"):  # a tensor: channels first
+            value = np.asarray(value)
+            value = value.transpose(2, 0, 1) if value.ndim == 3 else value.reshape(-1, 1, 1) if value.ndim else value
+        return F.erase(image, i, j, h, w, value, self.inplace)

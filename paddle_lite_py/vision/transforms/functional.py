@@ -1,0 +1,316 @@
+"""Functions of pictures: Pillow images, arrays [h, w, c] or tensors [c, h, w]; the result is of the same form."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ...ops.convert import to_tensor as _tensor
+from ...tensor import Tensor
+from ..image import apply, is_pillow, pillow, unpack
+from . import resample
+
+__all__ = [
+    *("adjust_brightness", "adjust_contrast", "adjust_hue", "adjust_saturation", "affine", "center_crop", "crop"),
+    *("erase", "hflip", "normalize", "pad", "perspective", "resize", "rotate", "to_grayscale", "to_tensor", "vflip"),
+]
+
+
+def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
+    """A picture as a float32 tensor; bytes become numbers in [0, 1].
+
+    Examples:
+        >>> to_tensor(np.full([1, 2, 3], 255, np.uint8)).shape
+        [3, 1, 2]
+    """
+    if data_format not in ("CHW", "HWC"):
+        raise ValueError(f"to_tensor: data_format is {data_format!r}; expected 'CHW' or 'HWC'")
+    if isinstance(pic, Tensor):
+        return pic
+    array, _ = unpack(pic, "to_tensor")
+    values = array.astype(np.float32)
+    if array.dtype == np.uint8:
+        values = values / np.float32(255)
+    return _tensor(values if data_format == "HWC" else np.ascontiguousarray(values.transpose(2, 0, 1)))
+
+
+def _size(img: Any) -> tuple[int, int]:
+    """Height and width."""
+    array, _ = unpack(img, "the size of a picture")
+    return array.shape[0], array.shape[1]
+
+
+def resize(img: Any, size: Any, interpolation: str = "bilinear") -> Any:
+    """A picture in another size.
+
+    Arguments:
+        size: (height, width), or a number for the shorter side.
+        interpolation: "nearest", "bilinear", "bicubic"; for Pillow images also "box", "lanczos" and "hamming", for
+            others "area".
+
+    Examples:
+        >>> resize(np.zeros([4, 8, 3], np.uint8), 2).shape
+        (2, 4, 3)
+    """
+    height, width = _size(img)
+    if isinstance(size, int):
+        short = min(height, width)
+        size = (int(size * height / short), int(size * width / short))
+    elif not (isinstance(size, Sequence) and len(size) in (1, 2)):
+        raise TypeError(f"resize: size is {size!r}; expected a number or (height, width)")
+    if len(size) == 1:
+        return resize(img, int(size[0]), interpolation)
+    if not is_pillow(img):
+        return apply(img, "resize", lambda a: resample.resize(a, int(size[0]), int(size[1]), interpolation))
+    if interpolation not in resample.PIL_MODES:
+        raise ValueError(f"resize: interpolation is {interpolation!r}; expected one of {', '.join(resample.PIL_MODES)}")
+    return img.resize((int(size[1]), int(size[0])), resample.PIL_MODES[interpolation])
+
+
+def _borders(padding: Any) -> tuple[int, int, int, int]:
+    """Left, top, right and bottom of a padding argument."""
+    given = [padding] if isinstance(padding, int) else list(padding)
+    if len(given) not in (1, 2, 4):
+        raise ValueError(f"pad: padding is {padding!r}; expected 1, 2 or 4 numbers")
+    left, top, right, bottom = given * (4 // len(given))
+    return left, top, right, bottom
+
+
+_PAD_MODES = {"edge": "edge", "reflect": "reflect", "symmetric": "symmetric"}
+
+
+def pad(img: Any, padding: Any, fill: Any = 0, padding_mode: str = "constant") -> Any:
+    """A picture with borders.
+
+    Arguments:
+        padding: one number, (left and right, top and bottom) or (left, top, right, bottom).
+        fill: value of the border, or one for each channel.
+        padding_mode: "constant", "edge", "reflect" or "symmetric".
+    """
+    if padding_mode not in ("constant", *_PAD_MODES):
+        raise ValueError(f"pad: padding_mode is {padding_mode!r}; expected one of constant, {', '.join(_PAD_MODES)}")
+    left, top, right, bottom = _borders(padding)
+    widths = ((top, bottom), (left, right), (0, 0))
+
+    def bordered(array: np.ndarray) -> np.ndarray:
+        if padding_mode != "constant":
+            return np.pad(array, widths, mode=padding_mode)  # type: ignore[call-overload]
+        h, w, c = array.shape
+        out = np.empty((h + top + bottom, w + left + right, c), array.dtype)
+        out[:] = np.asarray(fill).astype(array.dtype)
+        out[top : top + h, left : left + w] = array
+        return out
+
+    return apply(img, "pad", bordered)
+
+
+def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
+    """The part of a picture that begins at (top, left).
+
+    Examples:
+        >>> crop(np.zeros([8, 8, 3], np.uint8), 1, 2, 3, 4).shape
+        (3, 4, 3)
+    """
+    return apply(img, "crop", lambda a: a[top : top + height, left : left + width])
+
+
+def center_crop(img: Any, output_size: Any) -> Any:
+    """The middle of a picture; output_size is a number or (height, width)."""
+    th, tw = (output_size, output_size) if isinstance(output_size, int) else output_size
+    h, w = _size(img)
+    return crop(img, round((h - th) / 2.0), round((w - tw) / 2.0), th, tw)
+
+
+def hflip(img: Any) -> Any:
+    """A picture with left and right exchanged."""
+    return apply(img, "hflip", lambda a: a[:, ::-1])
+
+
+def vflip(img: Any) -> Any:
+    """A picture upside down."""
+    return apply(img, "vflip", lambda a: a[::-1])
+
+
+# -- colours -------------------------------------------------------------------------------------------------------
+def _grey(array: np.ndarray) -> np.ndarray:
+    """Luma [h, w, 1] (ITU-R 601), rounded as Pillow does for bytes."""
+    if array.shape[2] == 1:
+        return array
+    if array.dtype == np.uint8:
+        wide = array.astype(np.int64)
+        return ((wide[..., :3] @ np.array([19595, 38470, 7471]) + 0x8000) >> 16).astype(np.uint8)[:, :, None]
+    return (array[..., :3] @ np.array([0.299, 0.587, 0.114], array.dtype))[:, :, None]
+
+
+def _blend(array: np.ndarray, other: Any, factor: float) -> np.ndarray:
+    """other + factor * (array - other), limited to what a picture may hold."""
+    base = np.asarray(other, np.float32)
+    mixed = base + np.float32(factor) * (array.astype(np.float32) - base)
+    return np.clip(mixed, 0, 255 if array.dtype == np.uint8 else 1).astype(array.dtype)
+
+
+def adjust_brightness(img: Any, brightness_factor: float) -> Any:
+    """Black at factor 0, as it is at 1, brighter above."""
+    return apply(img, "adjust_brightness", lambda a: _blend(a, 0, brightness_factor))
+
+
+def adjust_contrast(img: Any, contrast_factor: float) -> Any:
+    """Even grey at factor 0, as it is at 1, more contrast above."""
+
+    def change(array: np.ndarray) -> np.ndarray:
+        mean = _grey(array).mean()
+        return _blend(array, int(mean + 0.5) if array.dtype == np.uint8 else mean, contrast_factor)
+
+    return apply(img, "adjust_contrast", change)
+
+
+def adjust_saturation(img: Any, saturation_factor: float) -> Any:
+    """Grey at factor 0, as it is at 1, more colourful above."""
+    return apply(img, "adjust_saturation", lambda a: _blend(a, _grey(a), saturation_factor))
+
+
+def adjust_hue(img: Any, hue_factor: float) -> Any:
+    """Colours turned on the wheel by a factor in [-0.5, 0.5].
+
+    Raises:
+        ValueError: for another factor.
+    """
+    if not -0.5 <= hue_factor <= 0.5:
+        raise ValueError(f"adjust_hue: hue_factor is {hue_factor}; expected a number in [-0.5, 0.5]")
+
+    def turn(array: np.ndarray) -> np.ndarray:
+        if array.shape[2] == 1:
+            return array
+        scale = 1 if array.dtype == np.uint8 else 255
+        image = pillow().fromarray((array * scale).astype(np.uint8)).convert("HSV")
+        hsv = np.array(image)
+        hsv[..., 0] += np.uint8(int(hue_factor * 255) % 256)
+        found = np.array(pillow().fromarray(hsv, "HSV").convert("RGB"))
+        return (found / scale).astype(array.dtype) if scale > 1 else found
+
+    return apply(img, "adjust_hue", turn)
+
+
+def to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
+    """A picture in grey, of 1 or 3 equal channels."""
+    if num_output_channels not in (1, 3):
+        raise ValueError(f"to_grayscale: num_output_channels is {num_output_channels}; expected 1 or 3")
+    return apply(img, "to_grayscale", lambda a: np.repeat(_grey(a), num_output_channels, 2))
+
+
+def normalize(img: Any, mean: Any, std: Any, data_format: str = "CHW", to_rgb: bool = False) -> Any:
+    """(img - mean) / std for each channel, in float32.
+
+    Arguments:
+        img: a tensor, array or Pillow image laid out as data_format says.
+        to_rgb: exchange the first and last channel before.
+    """
+    shape = (-1, 1, 1) if data_format == "CHW" else (1, 1, -1)
+    if isinstance(img, Tensor):
+        low, scale = (_tensor(np.asarray(v, np.float32).reshape(shape)) for v in (mean, std))
+        return (img - low) / scale
+    array = np.asarray(img, np.float32)
+    if to_rgb:
+        array = array[::-1] if data_format == "CHW" else array[..., ::-1]
+    m, s = (np.asarray(v, np.float32).reshape(shape) for v in (mean, std))
+    return (array - m) / s
+
+
+def erase(img: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Any:
+    """A picture with the rectangle of size (h, w) at (i, j) filled with v."""
+    if isinstance(img, Tensor):
+        value = v if isinstance(v, Tensor) else _tensor(np.asarray(v, img.dtype.np))
+        out = img if inplace else img.clone()
+        out[:, i : i + h, j : j + w] = value
+        return out
+    if inplace and isinstance(img, np.ndarray):
+        img[i : i + h, j : j + w] = v
+        return img
+
+    def fill(array: np.ndarray) -> np.ndarray:
+        out = array.copy()
+        out[i : i + h, j : j + w] = np.asarray(v)
+        return out
+
+    return apply(img, "erase", fill)
+
+
+# -- geometry ------------------------------------------------------------------------------------------------------
+def _about(centre: tuple[float, float], linear: np.ndarray, shift: Sequence[float] = (0, 0)) -> np.ndarray:
+    """The matrix [3, 3] of: minus centre, linear map, plus centre and shift."""
+    out = np.eye(3)
+    out[:2, :2] = linear
+    out[:2, 2] = np.asarray(centre) + np.asarray(shift) - linear @ np.asarray(centre)
+    return out
+
+
+def affine(
+    img: Any,
+    angle: float,
+    translate: Sequence[float],
+    scale: float,
+    shear: Any,
+    interpolation: str = "nearest",
+    fill: Any = 0,
+    center: tuple[float, float] | None = None,
+) -> Any:
+    """A picture turned (degrees, clockwise), sheared (degrees), scaled and moved.
+
+    Arguments:
+        translate: pixels to the right and down.
+        shear: one angle, or one for x and one for y.
+        center: what stays where it is; the middle by default.
+    """
+    h, w = _size(img)
+    shears: list[Any] = [shear, 0.0] if isinstance(shear, int | float) else list(shear)
+    turn, sx, sy = (math.radians(v) for v in (angle, *shears))
+    a, b = math.cos(turn - sy) / math.cos(sy), -math.cos(turn - sy) * math.tan(sx) / math.cos(sy) - math.sin(turn)
+    c, d = math.sin(turn - sy) / math.cos(sy), -math.sin(turn - sy) * math.tan(sx) / math.cos(sy) + math.cos(turn)
+    linear = scale * np.array([[a, b], [c, d]])
+    inverse = np.linalg.inv(_about(center or (w * 0.5, h * 0.5), linear, translate))
+    return apply(img, "affine", lambda x: resample.warp(x, inverse, (h, w), interpolation, fill))
+
+
+def rotate(
+    img: Any,
+    angle: float,
+    interpolation: str = "nearest",
+    expand: bool = False,
+    center: tuple[float, float] | None = None,
+    fill: Any = 0,
+) -> Any:
+    """A picture turned counter-clockwise by an angle in degrees.
+
+    Arguments:
+        expand: make the result large enough for the whole picture.
+        center: what stays where it is; the middle by default.
+    """
+    h, w = _size(img)
+    turn = -math.radians(angle)
+    linear = np.array([[math.cos(turn), -math.sin(turn)], [math.sin(turn), math.cos(turn)]])
+    forward = _about(center or (w / 2.0, h / 2.0), linear)
+    size = (h, w)
+    if expand:
+        corners = forward @ np.array([[0, w, 0, w], [0, 0, h, h], [1, 1, 1, 1]])
+        low, high = corners[:2].min(1), corners[:2].max(1)
+        spans = zip(low, high, strict=True)
+        width, height = (math.ceil(round(float(x), 6)) - math.floor(round(float(n), 6)) for n, x in spans)
+        size = (height, width)
+        middle = forward[:2] @ np.array([w / 2, h / 2, 1])
+        forward[:2, 2] += np.array([width / 2, height / 2]) - middle
+    inverse = np.linalg.inv(forward)
+    return apply(img, "rotate", lambda x: resample.warp(x, inverse, size, interpolation, fill))
+
+
+def perspective(img: Any, startpoints: Any, endpoints: Any, interpolation: str = "nearest", fill: Any = 0) -> Any:
+    """A picture seen so that four points (x, y) of it lie at four others."""
+    rows, right = [], []
+    for (x, y), (u, v) in zip(endpoints, startpoints, strict=True):
+        rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]
+        right += [u, v]
+    solved = np.linalg.lstsq(np.array(rows, np.float64), np.array(right, np.float64), rcond=None)[0]
+    inverse = np.append(solved, 1.0).reshape(3, 3)
+    return apply(img, "perspective", lambda a: resample.warp(a, inverse, a.shape[:2], interpolation, fill))
