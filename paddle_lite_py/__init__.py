@@ -91,29 +91,11 @@ __version__ = "0.1.0"
 
 # Imported when first asked for, so that `import paddle_lite_py` stays close to the cost of `import jax`.
 _SUBPACKAGES = (
-<<<<<<< HEAD
-    *(
-        "amp",
-        "device",
-        "fft",
-        "framework",
-        "io",
-        "inference",
-        "jit",
-        "linalg",
-        "metric",
-        "onnx",
-        "optimizer",
-        "reader",
-        "regularizer",
-    ),
-    *("static", "utils", "version"),
-=======
     "incubate",
     *("amp", "device", "fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "reader", "regularizer"),
+    *("inference", "onnx"),
     *("audio", "callbacks", "distribution", "geometric", "hapi", "hub", "profiler", "signal", "sparse"),
     *("static", "sysconfig", "text", "utils", "version", "vision"),
->>>>>>> main
 )
 # Names of the facade by the module that has them.
 _LAZY = {
