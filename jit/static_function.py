@@ -268,7 +268,7 @@ class StaticFunction(Inspection):
 
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         try:
-            return trace(call, shapes, grads, names, convert)
+            return trace(call, shapes, grads, names, _converted)
         except TracedValueError:
             if missing is not None:
                 raise missing from None
@@ -311,6 +311,14 @@ class StaticFunction(Inspection):
 
     def __repr__(self) -> str:
         return f"<StaticFunction {self.__name__}, {len(self.cache)} programs>"
+
+
+def _converted(function: Any) -> Any:
+    """A function that the framework calls while it traces; as it is where there is no source."""
+    try:
+        return convert(function)
+    except dy2static.ConversionError:
+        return function
 
 
 def mode_key() -> tuple[Any, ...]:

@@ -35,7 +35,8 @@ LAYERS = {
     15: "optimizer static amp io metric distributed framework device utils parallel reader legacy "
     "distribution sparse geometric profiler",
     16: "jit hapi callbacks alias vision text audio incubate hub",
-    17: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
+    17: "inference onnx",
+    18: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
 # Leaves of these layers may not import each other either.
 APART = {15}
