@@ -76,7 +76,44 @@ def _distributions() -> list[str]:
     return cases
 
 
-CASES: list[str] = _distributions()
+SIGNALS = [
+    "paddle.signal.stft(ramp(2, 40), 16)",
+    "paddle.signal.stft(ramp(40), 16, 5, 12, window=ramp(12), center=False, normalized=True)",
+    "paddle.signal.stft(ramp(40), 16, onesided=False, pad_mode='constant')",
+    "paddle.signal.istft(paddle.signal.stft(ramp(2, 40), 16), 16)",
+    "paddle.signal.istft(paddle.signal.stft(ramp(40), 16, window=ramp(16) + 3), 16, window=ramp(16) + 3, length=38)",
+]
+E1, E2 = "i(0, 1, 2, 0)", "i(1, 2, 1, 0)"
+GRAPHS = [
+    *(f"paddle.geometric.segment_{p}(ramp(4, 3), i(0, 0, 2, 2))" for p in ("sum", "mean", "max", "min")),
+    *(f"paddle.geometric.send_u_recv(ramp(3, 2), {E1}, {E2}, '{p}')" for p in ("sum", "mean", "max", "min")),
+    f"paddle.geometric.send_u_recv(ramp(3, 2), {E1}, {E2}, out_size=4)",
+    *(
+        f"paddle.geometric.send_ue_recv(ramp(3, 2), ramp(4, 2), {E1}, {E2}, '{m}')"
+        for m in ("add", "sub", "mul", "div")
+    ),
+    *(f"paddle.geometric.send_uv(ramp(3, 2), ramp(3, 2), {E1}, {E2}, '{m}')" for m in ("add", "mul")),
+    "paddle.geometric.reindex_graph(i(0, 5, 2), i(8, 9, 0, 4, 7, 6, 7), i(2, 3, 2).astype('int32'))",
+]
+V = "paddle.vision.ops."
+BOXES = "t(0, 1, 5, 6.5, 2.3, 0.4, 7.9, 4, -2, 3, 4, 9).reshape([3, 4]), i(2, 1).astype('int32')"
+SIZES = "i(32, 40).reshape([1, 2]).astype('int32')"
+PRIORS = "t(0, 0, 2, 2, 1, 1, 4, 5).reshape([2, 4]), [.1, .1, .2, .2]"
+TWO = "2, 1, 1, 2, 2, ramp(1, 18, 3, 3)"
+REGIONS = [
+    f"{V}roi_align(ramp(2, 3, 8, 8), {BOXES}, 2)",
+    f"{V}roi_align(ramp(2, 3, 8, 8), {BOXES}, (2, 3), 0.5, 2, False)",
+    f"{V}roi_pool(ramp(2, 3, 8, 8), {BOXES}, (2, 3))",
+    f"{V}psroi_pool(ramp(2, 12, 8, 8), {BOXES}, 2)",
+    f"{V}deform_conv2d(ramp(2, 4, 6, 6), ramp(2, 18, 4, 4) * .3, ramp(3, 4, 3, 3))",
+    f"{V}deform_conv2d(ramp(1, 4, 6, 6), ramp(1, 36, 3, 3), ramp(4, 2, 3, 3), t(1, 2, 3, 4), {TWO})",
+    f"{V}yolo_box(ramp(2, 14, 3, 3), i(32, 40, 64, 48).reshape([2, 2]).astype('int32'), [3, 4, 5, 6], 2, .3, 8)",
+    f"{V}yolo_box(ramp(1, 16, 3, 3), {SIZES}, [3, 4, 5, 6], 2, .3, 8, False, None, 1.2, True)",
+    f"{V}nms(t(0, 0, 2, 2, 0, 0, 2, 1.9, 5, 5, 6, 6, 0, .1, 2, 2).reshape([4, 4]), .5, t(.1, .5, .3, .4))",
+    f"{V}box_coder({PRIORS}, t(0, 1, 2, 3, 1, 1, 2, 4, 0, 0, 1, 1).reshape([3, 4]))",
+    f"{V}box_coder({PRIORS}, ramp(3, 2, 4), 'decode_center_size', False)",
+]
+CASES: list[str] = [*_distributions(), *SIGNALS, *GRAPHS, *REGIONS]
 
 
 def names(paddle: Any) -> dict[str, Any]:
