@@ -89,7 +89,7 @@ GRAPHS = [
     *(f"paddle.geometric.send_u_recv(ramp(3, 2), {E1}, {E2}, '{p}')" for p in ("sum", "mean", "max", "min")),
     f"paddle.geometric.send_u_recv(ramp(3, 2), {E1}, {E2}, out_size=4)",
     *(
-        f"paddle.geometric.send_ue_recv(ramp(3, 2), ramp(4, 2), {E1}, {E2}, '{m}')"
+        f"paddle.geometric.send_ue_recv(ramp(3, 2), ramp(4, 2) + 3, {E1}, {E2}, '{m}')"
         for m in ("add", "sub", "mul", "div")
     ),
     *(f"paddle.geometric.send_uv(ramp(3, 2), ramp(3, 2), {E1}, {E2}, '{m}')" for m in ("add", "mul")),
