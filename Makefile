@@ -23,6 +23,7 @@ check: $(VENV)/.has-dev
 # Peers join when their Pythons are named: make bench PADDLE=... TORCH=... TF=... ARGS='--only train_mlp'
 bench: $(VENV)/.has-bench
 	@$(PY) benchmarks/run.py --out out/bench.json $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH)) $(if $(TF),--tensorflow $(TF)) $(ARGS)
+	@$(PY) benchmarks/converter.py
 
 docs: $(VENV)/.has-docs
 	@$(PY) docs/build.py out/docs

@@ -12,17 +12,18 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .compiler import compile_tree, convert_tree
+from .compiled import PREFIX, Compiled
+from .compiler import convert_tree
 from .errors import ConversionError
-from .pipeline import Options
-from .registry import ByIdentity, is_converted, register
-from .trees import deep_recursion
+from .options import Options
+from .registry import ByIdentity, is_converted
+from .runtime import PLAIN
+from .trees import room_for_trees
 
 if TYPE_CHECKING:
     from .operators import Operators
 
 MARK = "__dy2static_do_not_convert__"
-_PREFIX = "__dy2static_"
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 _LIBRARY = (_HERE, *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 _THIRD_PARTY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
@@ -48,6 +49,22 @@ class _Memo:
         return _Memo, ()
 
 
+class Known(dict[Any, Any]):
+    """What to call for a function or class: found once, and remembered until the next `convert`.
+
+    Only what lives as long as its module is remembered.
+    """
+
+    def __init__(self, find: Callable[[Any], Any]) -> None:
+        self._find = find
+
+    def __missing__(self, f: Any) -> Any:
+        found = self._find(f)
+        if "<locals>" not in getattr(f, "__qualname__", "<locals>") and getattr(f, "__closure__", None) is None:
+            self[f] = found
+        return found
+
+
 class Callees:
     """Finds, for what a user calls, what converted code calls: the converted function, or the thing as it is.
 
@@ -59,6 +76,7 @@ class Callees:
 
     Attributes:
         find: gives, for what a user calls, the converted form, or the thing itself.
+        known: the same for functions, faster.
     """
 
     def __init__(self, operators: Operators) -> None:
@@ -67,13 +85,31 @@ class Callees:
             fast=self.runtime.shortcuts,
             stores=operators.overrides("setattr_", "setitem_", "delattr_", "delitem_"),
             raises=operators.overrides("raise_"),
+            calls=operators.overrides("call"),
+            builtins=operators.overrides("builtin"),
         )
-        self._cell = types.CellType(operators)
-        self._replaces = operators.overrides("builtin")
+        self._replaces = self.options.builtins
         self._codes = ByIdentity()
-        self._key = f"{_PREFIX}{next(_number)}"
+        self._key = f"{PREFIX}{next(_number)}"
         self._find = self._finder()
-        self.find = self._watching if operators.overrides("call") else self._find
+        watches = self.options.calls
+        self.find = self._watching if watches else self._find
+        self.known = Known(self._find)
+        kinds = (type, types.BuiltinFunctionType, types.FunctionType, types.MethodType)
+        class_, builtin, function, method = (None,) * 4 if watches else kinds
+        helpers = {
+            "ops": operators,
+            "type": type,
+            "class": class_,
+            "builtin": None if self._replaces else builtin,
+            "function": function,
+            "method": method,
+            "known": self.known,
+            "reduce": functools.reduce,
+            "plain": PLAIN,
+            "native": frozenset() if watches or self._replaces else PLAIN,  # of which methods are called as they are
+        }
+        self._cells = {helper: types.CellType(value) for helper, value in helpers.items()}
 
     def _finder(self) -> Callable[[Any], Any]:
         """`find` for functions, the case that must be fast; its names are all local."""
@@ -98,8 +134,9 @@ class Callees:
         """`find` for what is no function."""
         kind = type(f)
         if kind is types.MethodType:
-            inner = self._find(f.__func__)
-            return f if inner is f.__func__ else types.MethodType(inner, f.__self__)
+            own = f.__func__
+            inner = self.known[own] if type(own) is types.FunctionType else self._find(own)
+            return f if inner is own else types.MethodType(inner, f.__self__)
         if kind in _BUILTINS or (isinstance(f, type) and f in _BUILTIN_TYPES):
             return self._builtin(f) if self._replaces or f in _TAKES_FUNCTIONS else f
         return self._object(f, kind)
@@ -177,12 +214,11 @@ class Callees:
             return f
         found = self._codes.get(code)
         if found is None:
-            with deep_recursion():
-                conversion = convert_tree(f, self.options)
-                found = compile_tree(f, conversion), conversion.namer.operators
-            register(found[0])
+            with room_for_trees():
+                found = Compiled(code, convert_tree(f, self.options))
             self._codes.put(code, found)
-        return _instance(f, found[0], found[1], self._cell)
+        cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
+        return found.function(f, cells, self._cells)
 
 
 def _construct(cls: type, init: Callable[..., None], *args: Any, **kwargs: Any) -> Any:
@@ -190,17 +226,3 @@ def _construct(cls: type, init: Callable[..., None], *args: Any, **kwargs: Any) 
     if isinstance(made, cls):
         init(made, *args, **kwargs)
     return made
-
-
-def _instance(f: types.FunctionType, code: types.CodeType, operators: str, cell: Any) -> types.FunctionType:
-    """The function `f` with other code."""
-    cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True)) | {operators: cell}
-    closure = tuple(cells[name] for name in code.co_freevars)
-    new = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, closure)
-    new.__kwdefaults__ = f.__kwdefaults__
-    new.__qualname__, new.__doc__, new.__module__ = f.__qualname__, f.__doc__, f.__module__
-    new.__annotations__ = f.__annotations__
-    if hasattr(f, "__type_params__"):
-        new.__type_params__ = f.__type_params__  # type: ignore[attr-defined]
-    new.__dict__.update({key: value for key, value in f.__dict__.items() if not key.startswith(_PREFIX)})
-    return new

@@ -9,8 +9,10 @@ from typing import Any, NamedTuple
 import gast
 
 from .names import Namer
+from .options import Options
+from .passes.lift import Later
 from .passes.mangle import mangle
-from .pipeline import Options, Pipeline
+from .pipeline import Pipeline
 from .source import Source, find
 from .template import statements
 from .trees import to_ast
@@ -23,11 +25,13 @@ class Conversion(NamedTuple):
 
     Attributes:
         tree: the converted function.
-        namer: made its names; `namer.operators` is the variable that holds the operators.
+        namer: made its names; `namer.helpers` are variables that it needs.
+        later: makes the functions that it asks for, by number, when a staged value comes along.
     """
 
     tree: gast.FunctionDef
     namer: Namer
+    later: Later
 
 
 def convert_tree(f: types.FunctionType, options: Options) -> Conversion:
@@ -40,22 +44,30 @@ def convert_tree(f: types.FunctionType, options: Options) -> Conversion:
     node = _as_function(source, f)
     mangle(node, source.class_name)
     namer = Namer(node, frozenset(f.__code__.co_freevars))
-    Pipeline(namer, options).function(node, cell="__class__" in f.__code__.co_freevars)
-    return Conversion(node, namer)
+    later: Later = []
+    cell = "__class__" in f.__code__.co_freevars
+    Pipeline(node, namer, options).function(node, cell, later if options.fast else None)
+    return Conversion(node, namer, later)
 
 
-def compile_tree(f: types.FunctionType, conversion: Conversion) -> types.CodeType:
-    """The code of the converted function, under the user's file name and lines."""
-    node, namer = conversion
-    code = f.__code__
-    free = [*code.co_freevars, namer.operators]
+def compile_tree(code: types.CodeType, conversion: Conversion, number: int | None = None) -> types.CodeType:
+    """The code of the converted function, under the user's file name and lines.
+
+    Arguments:
+        code: the user's.
+        conversion: of the same function.
+        number: which of the functions in `conversion.later` to compile in place of the whole.
+    """
+    namer = conversion.namer
+    node = conversion.tree if number is None else conversion.later[number]()
     (factory,) = statements("def F():\n    BODY", node, F=namer.new("factory"), BODY=[node])
-    factory.args.args = [gast.Name(name, gast.Param(), None, None) for name in free]
+    factory.args.args = [gast.Name(n, gast.Param(), None, None) for n in (*code.co_freevars, *namer.helpers.values())]
     module = to_ast(gast.Module(body=[factory], type_ignores=[]))
     flags = code.co_flags & _FUTURE
     compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     made = _function_code(_function_code(compiled))
-    return _renamed(made, namer, code.co_name, f"{made.co_qualname}", code.co_qualname, code.co_firstlineno)
+    line = code.co_firstlineno if number is None else None
+    return _renamed(made, namer, code.co_name, made.co_qualname, code.co_qualname, line)
 
 
 def _as_function(source: Source, f: types.FunctionType) -> Any:

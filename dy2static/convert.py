@@ -51,6 +51,7 @@ def convert(f: Any, runtime: Runtime | None = None) -> Any:
         raise TypeError(f"expected a function to convert, got {f!r} of type {type(f).__name__}")
     if not isinstance(f, types.FunctionType):
         return convert(_call_method(f), runtime)
+    operators.callees.known.clear()
     return operators.callees.converted(f)
 
 

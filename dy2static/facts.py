@@ -28,6 +28,8 @@ class Changes(NamedTuple):
         live_out, carried: see `State`, for each name.
         uncertain: those that may have no value while the statement runs.
         composites: `self.h`, `d["k"]`.
+        touched: the variables which the statement uses or changes, but for `Facts.cells`.
+        shared: whether it uses one of those.
     """
 
     names: tuple[str, ...]
@@ -35,6 +37,8 @@ class Changes(NamedTuple):
     carried: tuple[bool, ...]
     uncertain: frozenset[str]
     composites: tuple[Composite, ...]
+    touched: tuple[str, ...]
+    shared: bool
 
 
 class Facts:
@@ -43,6 +47,10 @@ class Facts:
     Arguments:
         function: its tree, with structural jumps.
         namer: the names made so far.
+
+    Attributes:
+        cells: the variables that inner functions share with this one.
+        plain: the other local ones.
     """
 
     def __init__(self, function: Any, namer: Namer) -> None:
@@ -50,11 +58,14 @@ class Facts:
         self.access = function_access(function, namer.functions)
         self.globals = self.access.globals
         self.params = parameters(function.args)
+        self.first = {arg.id for arg in [*function.args.posonlyargs, *function.args.args][:1]}
         self.graph = Graph(function.body, namer.functions)
         self._position = {node: i for i, node in enumerate(self.graph.nodes)}
         local = self.access.bound | self.access.nonlocals | self.access.globals
         always = self.access.captured | self.access.nonlocals | self.access.globals | self.access.rebound
         unset = self.access.bound - self.params
+        self.cells = always.union(*namer.functions.values())
+        self.plain = (self.access.bound | self.params) - self.cells
         self.flow = Flow(self.graph, local, unset, always & local)
 
     def changes(self, stmt: Any) -> Changes:
@@ -68,8 +79,11 @@ class Facts:
         starts = self.flow.live_after if isinstance(stmt, gast.If) else self.flow.live_before  # a loop tests each time
         carried = starts(self.graph.head[stmt]).union(getattr(stmt, "guards", ()))
         uncertain = self.flow.undefined_before(self.graph.before[stmt]) | inside.deleted
+        used = inside.read | names | set(getattr(stmt, "guards", ()))
+        used |= self.first if "super" in used else set()
         return Changes(ordered, tuple(n in live for n in ordered), tuple(n in carried or n in live for n in ordered),
-                       frozenset(uncertain), tuple(_composites(stmt, names)))  # fmt: skip
+                       frozenset(uncertain), tuple(_composites(stmt, names)), tuple(sorted(self.plain & used)),
+                       not used.isdisjoint(self.cells))  # fmt: skip
 
     def _inside(self, stmt: Any) -> Access:
         """What happens between the start and the end of a statement."""

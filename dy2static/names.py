@@ -18,6 +18,25 @@ def identifiers(tree: gast.AST) -> set[str]:
     return found
 
 
+# Held in cells, see Callees.
+HELPERS = ("ops", "type", "class", "builtin", "function", "method", "known", "reduce", "plain", "native", "later")
+
+
+def rebound(tree: gast.AST) -> set[str]:
+    """The names that are bound otherwise than by `def`, somewhere in the tree."""
+    found: set[str | None] = set()
+    for node in gast.walk(tree):
+        if isinstance(node, gast.Name) and not isinstance(node.ctx, gast.Load):
+            found.add(node.id)
+        elif isinstance(node, (gast.Global, gast.Nonlocal)):
+            found.update(node.names)
+        elif isinstance(node, gast.FunctionDef):
+            found.update([node.name] if node.decorator_list else [])
+        else:  # imports, classes, patterns
+            found.update(getattr(node, field, None) for field in ("name", "asname", "rest"))
+    return {str(name).partition(".")[0] for name in found}
+
+
 class Namer:
     """Makes names with a prefix that no name of the user's has.
 
@@ -33,8 +52,9 @@ class Namer:
     def __init__(self, tree: gast.AST, taken: set[str] | frozenset[str] = frozenset()) -> None:
         used = identifiers(tree) | taken
         self.prefix = next(p for i in range(10_000) if not any(u.startswith(p := f"_dy{i or ''}_") for u in used))
-        self.operators = self.prefix + "ops"
-        self.value = self.prefix + "value"
+        self.helpers = {helper: self.prefix + helper for helper in HELPERS}
+        self.operators = self.helpers["ops"]
+        self.value, self.truth = self.prefix + "value", self.prefix + "truth"
         self.functions: dict[str, set[str]] = {}  # functions made for one expression: the names each of them reads
         self._count: dict[str, int] = {}
 

@@ -35,8 +35,7 @@ class Operators:
     """
 
     untested = _UNTESTED
-    slice = slice
-    iter = iter
+    slice, iter, locals = slice, iter, locals
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
@@ -63,7 +62,7 @@ class Operators:
 
     def test(self, value: Any) -> Any:
         """A test that is no plain boolean: its truth, or the value itself where it is staged."""
-        return value if value is _UNTESTED or self.staged(value) else bool(value)
+        return value if self.staged(value) or value is _UNTESTED else bool(value)
 
     def if_(
         self, test: Any, body: Thunk, orelse: Thunk, get: Getter, set: Setter, facts: Facts, slots: Thunk | None = None
@@ -225,6 +224,10 @@ class Operators:
         if not isinstance(obj, (dict, list)) or key is Undefined or self.staged(key):
             return None
         return Slot(name, obj, key, True)
+
+    def bound(self, values: dict[str, Any], names: tuple[str, ...]) -> dict[str, Any]:
+        """The variables to hand to a function; `Undefined` for each that has no value."""
+        return {name: values[name] if name in values else Undefined(name) for name in names}
 
     def user_locals(self, names: dict[str, Any], prefix: str) -> dict[str, Any]:
         """`locals()` without what the conversion added."""

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections.abc import Set
+from typing import Any
 
 import gast
 
 from .facts import Facts, compound
-from .names import Namer
+from .flow import NONE
+from .names import Namer, rebound
+from .options import Options
 from .passes.calls import Calls
 from .passes.checks import Checks
 from .passes.comprehensions import Comprehensions
 from .passes.control_flow import ControlFlow
 from .passes.expressions import Expressions
 from .passes.jumps import Jumps
+from .passes.lift import Later
 from .passes.match import Match
 from .passes.reads import uncertain
 from .passes.simplify import Simplify
@@ -21,46 +25,41 @@ from .passes.stores import Stores
 from .scope import Access, expressions_within, statements_in
 
 
-class Options(NamedTuple):
-    """What the code is made for.
-
-    Attributes:
-        fast: whether Python values get code of their own (see the control-flow pass).
-        stores, raises: whether the runtime wants to see stores to objects, and raises.
-    """
-
-    fast: bool = True
-    stores: bool = False
-    raises: bool = False
-
-
 class Pipeline:
     """Converts functions of one source tree.
 
     Arguments:
+        tree: the outermost function.
         namer: makes names for the whole tree.
         options: what the code is made for.
     """
 
-    def __init__(self, namer: Namer, options: Options) -> None:
+    def __init__(self, tree: gast.FunctionDef, namer: Namer, options: Options) -> None:
+        self.rebound = rebound(tree)
         self.namer = namer
         self.options = options
 
-    def function(self, node: gast.FunctionDef, cell: bool = False) -> None:
+    def function(
+        self, node: gast.FunctionDef, cell: bool = False, later: Later | None = None, own: Set[str] = NONE
+    ) -> None:
         """Converts a function and those nested in it, in place.
 
         Arguments:
             node: the function.
             cell: whether `super()` without arguments may stand in it.
+            own: the functions around that are converted with it.
+            later: takes what is compiled only when it is called for, see the lift pass.
         """
         globals_ = Access(node.body).globals
         self._canonical(node, globals_)
+        own = own | {nested.name for nested in _nested(node.body)} - self.rebound
         facts = Facts(node, self.namer)
         changes = {id(stmt): facts.changes(stmt) for stmt in compound(node.body)}
-        self._expressions(node, facts, cell)
+        self._expressions(node, facts, cell, own)
         for nested in _nested(node.body):
-            self.function(nested, cell)
-        flow = ControlFlow(node.body, self.namer, facts, changes, self.options.fast, self.options.raises)
+            self.function(nested, cell, own=own)
+        flow = ControlFlow(node.body, self.namer, facts, changes, self.options.fast, self.options.raises,
+                           later)  # fmt: skip
         node.body = flow.function()
 
     def _canonical(self, node: Any, globals_: set[str]) -> None:
@@ -71,12 +70,13 @@ class Pipeline:
         node.body = Comprehensions(self.namer, globals_).block(node.body)
         Jumps(self.namer, returns=not generator).function(node)
 
-    def _expressions(self, node: Any, facts: Facts, cell: bool) -> None:
+    def _expressions(self, node: Any, facts: Facts, cell: bool, own: Set[str]) -> None:
         """Rewrites what is no control flow."""
-        first = next(iter([*node.args.posonlyargs, *node.args.args]), None)
-        node.body = Calls(self.namer, first.id if cell and first is not None else None).block(node.body)
+        first = next(iter(facts.first), None) if cell else None
+        calls = Calls(self.namer, self.options, first, own)
+        node.body = calls.block(node.body)
         checked = uncertain(facts.graph, facts.flow, self.namer.prefix)
-        node.body = Expressions(self.namer, facts.globals, checked, self.options.fast).block(node.body)
+        node.body = Expressions(self.namer, facts, checked, self.options.fast).block(node.body)
         if self.options.stores:
             node.body = Stores(self.namer).block(node.body)
         node.body = Checks(self.namer).block(node.body)

@@ -9,6 +9,9 @@ if TYPE_CHECKING:
     from .state import State
     from .where import Where
 
+# The types whose values are never staged.
+PLAIN = frozenset({bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, range, type(None)})
+
 
 class Runtime:
     """The meaning of Python for values that are not known yet; this base class is plain Python.
@@ -29,7 +32,7 @@ class Runtime:
     shortcuts = True
 
     def is_staged(self, value: Any) -> bool:
-        """Whether the value is a traced tensor, of which Python cannot know the truth."""
+        """Whether the value is a traced tensor, of which Python cannot know the truth; not asked for plain values."""
         return False
 
     def is_staged_iterable(self, value: Any) -> bool:

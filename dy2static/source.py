@@ -12,6 +12,7 @@ from typing import NamedTuple
 import gast
 
 from .errors import ConversionError
+from .registry import ByIdentity
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
 
@@ -21,6 +22,10 @@ class Source(NamedTuple):
 
     tree: gast.AST
     class_name: str | None
+
+
+# The trees (of ast) of functions that are no text in a file: parts of a function, see split.py.
+MADE = ByIdentity()
 
 
 def find(f: types.FunctionType) -> Source:
@@ -38,6 +43,8 @@ def find(f: types.FunctionType) -> Source:
         'dedent'
     """
     code = f.__code__
+    if (made := MADE.get(code)) is not None:
+        return Source(gast.ast_to_gast(made.tree), made.class_name)
     lines = _lines(f)
     found = [(node, owner) for node, owner in _functions(lines, _key(code)) if _fits(node, code)]
     if len(found) > 1:

@@ -81,7 +81,7 @@ class State:
     def get(self) -> tuple[Any, ...]:
         """The values, with an `Undefined` for each variable that has none."""
         values = [
-            Undefined(name, self._where) if value is Undefined else value
+            Undefined(name, self._where) if value is Undefined or _is_new(value) else value
             for name, value in zip(self.names, self._get(), strict=False)
         ]
         values += [slot.get(self._runtime, self._where) for slot in self._slots]  # type: ignore[arg-type]
@@ -94,3 +94,8 @@ class State:
         self._set(tuple(values[: self._plain]))
         for slot, value in zip(self._slots, values[self._plain :], strict=True):
             slot.set(self._runtime, value)  # type: ignore[arg-type]
+
+
+def _is_new(value: Any) -> bool:
+    """Whether the variable never had a value."""
+    return isinstance(value, Undefined) and value.where is None

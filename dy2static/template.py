@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import textwrap
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import gast
@@ -26,21 +26,25 @@ def statements(source: str, at: gast.AST, **holes: Hole) -> list[gast.stmt]:
         >>> new.targets[0].id, new.lineno
         ('y', 1)
     """
-    return _Filler(at, holes).block(_parsed(source))
+    return _plan(source)(holes, _place(at))
 
 
 def expression(source: str, at: gast.AST, **holes: Hole) -> gast.expr:
     """The expression of a template; see `statements`."""
-    return _Filler(at, holes).fill(_parsed(source)[0].value)
+    return _plan(source, True)(holes, _place(at))
 
 
 def locate(new: gast.AST, at: gast.AST) -> gast.AST:
     """Gives a node the place where another starts; on one line, for Python reports the last line of a method call."""
-    line, column = getattr(at, "lineno", None), getattr(at, "col_offset", None)
-    whole = getattr(at, "end_lineno", None) == line
-    new.lineno = new.end_lineno = line
-    new.col_offset, new.end_col_offset = column, at.end_col_offset if whole else column
+    new.__dict__.update(_place(at))
     return new
+
+
+def _place(at: gast.AST) -> Place:
+    found = at.__dict__.get
+    line, column = found("lineno"), found("col_offset")
+    end = found("end_col_offset") if found("end_lineno") == line else column
+    return {"lineno": line, "end_lineno": line, "col_offset": column, "end_col_offset": end}
 
 
 def name(identifier: str, at: gast.AST, ctx: gast.expr_context | None = None) -> gast.Name:
@@ -65,53 +69,89 @@ def declare(names: Iterable[str], globals_: set[str], at: gast.AST) -> list[gast
 
 
 @functools.lru_cache(maxsize=512)
-def _parsed(source: str) -> list[gast.stmt]:
-    return gast.parse(textwrap.dedent(source)).body
+def _plan(source: str, is_expression: bool = False) -> Plan:
+    body = gast.parse(textwrap.dedent(source)).body
+    return _planned(body[0].value if is_expression else body)
 
 
-_FILLED = (str, list)
+Place = dict[str, int | None]
+Plan = Callable[[dict[str, Hole], Place], Any]  # makes a part of a template anew, with its holes filled
 
 
-class _Filler:
-    """Copies a template, filling its holes."""
+def _planned(part: Any) -> Plan:
+    """How to make a part that may have holes."""
+    if isinstance(part, list):
+        return _planned_list(part)
+    if isinstance(part, str):
+        return lambda holes, place: holes.get(part, part)
+    if isinstance(part, gast.Name):
+        return _planned_name(part)
+    if isinstance(part, gast.AST) and part._fields:
+        return _planned_node(part)
+    return lambda holes, place: part  # a context, an operator, a constant
 
-    def __init__(self, at: gast.AST, holes: dict[str, Hole]) -> None:
-        self.at, self.holes = at, holes
 
-    def block(self, body: list[gast.stmt]) -> list[gast.stmt]:
-        out: list[gast.stmt] = []
-        for stmt in body:
-            if isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Name) and stmt.value.id in self.holes:
-                filled = self.holes[stmt.value.id]
-                out += filled if isinstance(filled, list) else self._lone(filled)
-            else:
-                out.append(self.fill(stmt))
-        return out
+def _planned_node(node: gast.AST) -> Plan:
+    kind: Any = type(node)
+    fields = {field: node.__dict__.get(field) for field in node._fields}
+    fixed = {field: value for field, value in fields.items() if not _variable(value)}
+    plans = [(field, _planned(value)) for field, value in fields.items() if field not in fixed]
+    is_block = kind in (gast.FunctionDef, gast.For, gast.While, gast.If, gast.With)
+    create = kind.__new__  # the constructor is slow
 
-    def _lone(self, filled: Hole) -> list[gast.stmt]:
-        return [filled if isinstance(filled, gast.stmt) else locate(gast.Expr(value=filled), self.at)]
-
-    def fill(self, node: Any) -> Any:
-        if isinstance(node, list):
-            return self.block(node) if node and isinstance(node[0], gast.stmt) else [self.fill(n) for n in node]
-        if isinstance(node, str):
-            return self.holes.get(node, node)
-        if not isinstance(node, gast.AST):
-            return node
-        if isinstance(node, gast.Name) and isinstance(self.holes.get(node.id), gast.AST):
-            return self.holes[node.id]
-        return self._copy(node)
-
-    def _copy(self, node: Any) -> Any:
-        if not node._fields:
-            return node  # a context or an operator
-        kind: Any = type(node)
-        new = kind.__new__(kind)  # the constructor is slow
-        old, fields = node.__dict__, new.__dict__
-        for field in node._fields:
-            value = old.get(field)
-            fields[field] = self.fill(value) if value.__class__ in _FILLED or isinstance(value, gast.AST) else value
-        locate(new, self.at)
-        if isinstance(new, (gast.FunctionDef, gast.For, gast.While, gast.If, gast.With)) and not new.body:
-            new.body = [locate(gast.Pass(), self.at)]
+    def make(holes: dict[str, Hole], place: Place) -> Any:
+        new = create(kind)
+        target = new.__dict__
+        target.update(fixed)
+        target.update(place)
+        for field, plan in plans:
+            target[field] = plan(holes, place)
+        if is_block and not new.body:
+            new.body = [_made(gast.Pass, place)]
         return new
+
+    return make
+
+
+def _variable(value: Any) -> bool:
+    return isinstance(value, (str, list)) or (isinstance(value, gast.AST) and bool(value._fields))
+
+
+def _planned_name(node: gast.Name) -> Plan:
+    rename = _planned_node(node)
+
+    def make(holes: dict[str, Hole], place: Place) -> Any:
+        found = holes.get(node.id)
+        return found if isinstance(found, gast.AST) else rename(holes, place)
+
+    return make
+
+
+def _planned_list(parts: list[Any]) -> Plan:
+    plans = [_planned_statement(part) if isinstance(part, gast.stmt) else _planned(part) for part in parts]
+    if not parts or not isinstance(parts[0], gast.stmt):
+        return lambda holes, place: [plan(holes, place) for plan in plans]
+    return lambda holes, place: [stmt for plan in plans for stmt in plan(holes, place)]
+
+
+def _planned_statement(stmt: Any) -> Plan:
+    """How to make the statements that take the place of one: a lone name may be a hole for many."""
+    plan = _planned(stmt)
+    if not (isinstance(stmt, gast.Expr) and isinstance(stmt.value, gast.Name)):
+        return lambda holes, place: [plan(holes, place)]
+
+    def make(holes: dict[str, Hole], place: Place) -> list[Any]:
+        filled = holes.get(stmt.value.id)
+        if filled is None:
+            return [plan(holes, place)]
+        if isinstance(filled, list):
+            return filled
+        return [filled if isinstance(filled, gast.stmt) else _made(gast.Expr, place, value=filled)]
+
+    return make
+
+
+def _made(kind: Any, place: Place, **fields: Any) -> Any:
+    new = kind(**fields)
+    new.__dict__.update(place)
+    return new

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import contextlib
+import gc
 import sys
 from collections.abc import Iterator
 from typing import Any
@@ -14,14 +15,17 @@ _DEEP = 20_000
 
 
 @contextlib.contextmanager
-def deep_recursion() -> Iterator[None]:
-    """Lets the walks of a tree follow a long `elif` chain, which is a deep tree."""
-    limit = sys.getrecursionlimit()
+def room_for_trees() -> Iterator[None]:
+    """Lets walks of a tree follow a long `elif` chain, which is deep; keeps the collector from going over all trees."""
+    limit, collects = sys.getrecursionlimit(), gc.isenabled()
     sys.setrecursionlimit(max(limit, _DEEP))
+    gc.disable()
     try:
         yield
     finally:
         sys.setrecursionlimit(limit)
+        if collects:
+            gc.enable()
 
 
 def to_ast(node: Any) -> Any:
@@ -42,14 +46,14 @@ class _ToAst:
         self.made: dict[int, Any] = {}
 
     def convert(self, node: Any) -> Any:
-        if isinstance(node, list):
+        kind = node.__class__
+        if kind is list:
             return [self.convert(item) for item in node]
-        if not isinstance(node, gast.AST):
+        if kind in _ATOMS:
             return node
         made = self.made.get(id(node))
         if made is None:
-            method = _SPECIAL.get(type(node), _ToAst._same)
-            made = self.made[id(node)] = method(self, node)
+            made = self.made[id(node)] = _METHODS.get(kind, _ToAst._same)(self, node)
         return made
 
     def _same(self, node: Any) -> Any:
@@ -57,15 +61,17 @@ class _ToAst:
         kind = getattr(ast, type(node).__name__)
         new = kind.__new__(kind)  # its constructor would ask for the fields
         fields, target = node.__dict__, new.__dict__
-        for field in new._fields:
+        for field in kind._fields:
             value = fields.get(field)
-            if value is None and field in ("type_params", "decorator_list"):
-                value = []
-            target[field] = self.convert(value) if isinstance(value, (gast.AST, list)) else value
+            if value.__class__ not in _ATOMS:
+                target[field] = self.convert(value)
+            else:
+                target[field] = [] if value is None and field in _LISTS else value
         return _place(new, fields)
 
     def _name(self, node: gast.Name) -> Any:
-        new = ast.Name(node.id, _CONTEXTS[type(node.ctx)])
+        new = ast.Name.__new__(ast.Name)
+        new.id, new.ctx = node.id, _CONTEXTS[type(node.ctx)]
         return _place(new, node.__dict__)
 
     def _arg(self, node: gast.Name | None) -> Any:
@@ -89,14 +95,20 @@ class _ToAst:
         return _place(new, node.__dict__)
 
 
-_SPECIAL = {gast.Name: _ToAst._name, gast.arguments: _ToAst._arguments, gast.ExceptHandler: _ToAst._handler}
+_ATOMS = frozenset({str, int, bool, float, complex, bytes, tuple, type(None), type(...)})
+_LISTS = frozenset({"type_params", "decorator_list"})
+_METHODS = {gast.Name: _ToAst._name, gast.arguments: _ToAst._arguments, gast.ExceptHandler: _ToAst._handler}
 _CONTEXTS = {gast.Load: ast.Load(), gast.Store: ast.Store(), gast.Del: ast.Del(), gast.Param: ast.Load()}
+_NOWHERE = {"lineno": 1, "end_lineno": 1, "col_offset": 0, "end_col_offset": 0}
 
 
 def _place(new: Any, fields: dict[str, Any]) -> Any:
     """The place in the file; what has none stands on the first line."""
-    target = new.__dict__
-    for attribute in new._attributes:
-        value = fields.get(attribute)
-        target[attribute] = (0 if "col" in attribute else 1) if value is None else value
+    if new._attributes:
+        target = new.__dict__
+        if fields.get("lineno") is None:
+            target.update(_NOWHERE)
+        else:
+            for attribute in _NOWHERE:
+                target[attribute] = fields[attribute]
     return new

@@ -5,12 +5,24 @@ import os
 import dy2static
 from paddle_lite_py.errors import OWN_DIRS
 
-from .save_load import ArtifactError, TranslatedLayer, load, save
+from .artifact import ArtifactError
+from .check import CheckError
+from .save_load import save
 from .spec import InputSpec
-from .to_static import StaticFunction, enable_to_static, ignore_module, not_to_static, to_static
+from .static_function import StaticFunction
+from .to_static import (
+    enable_to_static,
+    ignore_module,
+    not_to_static,
+    set_code_level,
+    set_verbosity,
+    to_static,
+)
+from .translated import TranslatedLayer, load
 
 __all__ = [
     "ArtifactError",
+    "CheckError",
     "InputSpec",
     "StaticFunction",
     "TranslatedLayer",
@@ -19,6 +31,8 @@ __all__ = [
     "load",
     "not_to_static",
     "save",
+    "set_code_level",
+    "set_verbosity",
     "to_static",
 ]
 

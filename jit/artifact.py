@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 FORMAT = "paddle_lite_py.artifact"
-VERSION = 1
+VERSION = 2
 MAX_MANIFEST = 1 << 28
 
 
@@ -84,15 +84,32 @@ def read(prefix: str) -> tuple[dict[str, Any], dict[str, bytes]]:
         raise ArtifactError(f"{path} is damaged: {e}") from None
     if not isinstance(manifest, dict) or manifest.get("format") != FORMAT:
         raise ArtifactError(f"{path} is not a program saved by paddle.jit.save")
-    if manifest.get("version") != VERSION:
+    version = manifest.get("version")
+    if not isinstance(version, int) or (version not in UPGRADES and version != VERSION):
         raise ArtifactError(
-            f"{path} has format version {manifest.get('version')!r}; this package reads {VERSION}: update it"
+            f"{path} has format version {version!r}; this package reads {min(UPGRADES)} to {VERSION}: update it"
         )
     try:
         blobs = {suffix: _blob(path.parent, f) for suffix, f in manifest["files"].items()}
     except (KeyError, TypeError, AttributeError) as e:
         raise ArtifactError(f"{path} is damaged: {type(e).__name__}: {e}") from None
-    return manifest, blobs
+    return UPGRADES.get(version, lambda *found: found)(manifest, blobs)
+
+
+def _from_1(manifest: dict[str, Any], blobs: dict[str, bytes]) -> tuple[dict[str, Any], dict[str, bytes]]:
+    """Version 1 held one method, in eval mode."""
+    try:
+        method = manifest["method"]
+        weights = [w | {"kind": "tensor"} for w in method["weights"]]
+        data = method | {"weights": list(range(len(weights)))}
+        blobs = {("forward.eval.stablehlo" if k == "stablehlo" else k): v for k, v in blobs.items()}
+    except (KeyError, TypeError) as e:
+        raise ArtifactError(f"the manifest of version 1 is damaged: {type(e).__name__}: {e}") from None
+    head = {"name": manifest.get("name", ""), "saved_in": "eval", "weights": weights, "constraints": []}
+    return head | {"methods": {"forward": {"eval": data}}}, blobs
+
+
+UPGRADES = {1: _from_1}
 
 
 def _blob(folder: Path, entry: dict[str, Any]) -> bytes:

@@ -9,6 +9,25 @@ class StagingError(TypeError):
     """Python control flow on tensors that no static program can mean the same as."""
 
 
+class InnerGradientError(StagingError):
+    """backward() inside a static function reaches an argument that eager code outside has computed."""
+
+    def __init__(self, name: str, where: Any) -> None:
+        self.where = where
+        super().__init__(
+            f"backward() at {where} reaches argument `{name}`, which was computed outside of the static function: its "
+            "gradient could not go on from there. Compute it inside, detach it, or call backward() outside"
+        )
+
+
+class GraphBreak(Exception):
+    """A static function that may run in parts could not be traced as a whole."""
+
+    def __init__(self, cause: Exception) -> None:
+        super().__init__(str(cause))
+        self.cause = cause
+
+
 def branch_mismatch(name: str, true: str, false: str, where: Any) -> StagingError:
     """A variable that differs between the branches of a staged `if`."""
     return StagingError(

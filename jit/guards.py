@@ -2,88 +2,146 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from types import CodeType
+import operator
+from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
-from paddle_lite_py.nn.layer import Layer
+import numpy as np
 
-# A container with more items than this is taken as data that a function does not configure itself with.
-MAX_ITEMS = 32
+from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.tensor import Tensor
+
 # A number, string or flag is compared by value; anything else by identity.
-_BY_VALUE = (bool, int, float, complex, str, bytes, type(None))
+BY_VALUE = (bool, int, float, complex, str, bytes, type(None))
+ABSENT = type("Absent", (), {"__repr__": lambda self: "<nothing>"})()
+
+
+class AnyOf(NamedTuple):
+    """Stands for what a run puts somewhere anew each time: anything of the same type will do."""
+
+    kind: type
+
+
+def same(now: Any, then: Any) -> bool:
+    """True if a value is what it was."""
+    if now is then:
+        return True
+    if type(then) is AnyOf:
+        return type(now) is then.kind
+    kind = type(now)
+    if kind is not type(then):
+        return False
+    if kind in BY_VALUE:
+        return bool(now == then) or now != now
+    return kind is tuple and len(now) == len(then) and all(map(same, now, then))
 
 
 class Guard(NamedTuple):
-    """One value: where it is read from, what it was, and its name for people."""
+    """One value: how it is read, what it was, and its name for people."""
 
-    holder: Any  # a namespace dict, or a closure cell
+    read: Callable[[Any, Any], Any]  # like dict.get
     key: Any
     value: Any
     name: str
 
     def holds(self) -> bool:
         """True if it still is what it was."""
-        now = _read(self.holder, self.key)
-        return now is self.value or (type(now) is type(self.value) and type(now) in _BY_VALUE and now == self.value)
+        return same(self.read(self.key, ABSENT), self.value)
 
     def change(self) -> str:
         """What changed, in words."""
-        return f"{self.name} changed from {self.value!r:.60} to {_read(self.holder, self.key)!r:.60}"
+        return f"{self.name} changed from {self.value!r:.60} to {self.read(self.key, ABSENT)!r:.60}"
 
 
-def _read(holder: Any, key: Any) -> Any:
-    if isinstance(holder, dict):
-        return holder.get(key, Guard)
-    if isinstance(holder, list):
-        return holder[key] if key < len(holder) else Guard
-    try:
-        return holder.cell_contents
-    except ValueError:
-        return Guard
+class Items(NamedTuple):
+    """What a list, dict or set holds."""
+
+    container: Any
+    keys: tuple[Any, ...]
+    value: tuple[Any, ...]
+    name: str
+
+    @classmethod
+    def of(cls, container: Any, name: str, written: Any = ()) -> Items:
+        """A guard on a container as it is; what stands at the `written` keys or positions may be another tensor."""
+        keys = tuple(container)
+        places = keys if isinstance(container, dict) else range(len(keys))
+        values = zip(places, _values(container), strict=True)
+        return cls(container, keys, tuple([_loose(v) if k in written else v for k, v in values]), name)
+
+    def holds(self) -> bool:
+        """True if it still holds what it held."""
+        now = self.container
+        if len(now) != len(self.value):
+            return False
+        if isinstance(now, dict) and not all(map(operator.is_, now, self.keys)) and not all(map(same, now, self.keys)):
+            return False
+        return all(map(same, _values(now), self.value))
+
+    def change(self) -> str:
+        """What changed, in words."""
+        return f"{self.name} changed from {self.value!r:.60} to {_values(self.container)!r:.60}"
 
 
-def of_layers(layers: list[Layer]) -> list[Guard]:
-    """The settings of the layers that a trace called."""
-    guards = []
+class Content(NamedTuple):
+    """The numbers in a NumPy array."""
+
+    array: np.ndarray
+    value: np.ndarray
+    name: str
+
+    @classmethod
+    def of(cls, array: np.ndarray, name: str) -> Content:
+        """A guard on an array as it is."""
+        return cls(array, array.copy(), name)
+
+    def holds(self) -> bool:
+        """True if they still are what they were."""
+        return bool(np.array_equal(self.array, self.value, equal_nan=self.array.dtype.kind in "fc"))
+
+    def change(self) -> str:
+        """What changed, in words."""
+        return f"the numbers in {self.name} changed"
+
+
+def _loose(value: Any) -> Any:
+    return AnyOf(type(value)) if isinstance(value, Tensor) else value
+
+
+def _values(container: Any) -> tuple[Any, ...]:
+    return tuple(container.values() if isinstance(container, dict) else container)
+
+
+def cell(holder: Any) -> Callable[[Any, Any], Any]:
+    """Reads a closure variable as dict.get reads an item."""
+
+    def read(key: Any, absent: Any) -> Any:
+        try:
+            return holder.cell_contents
+        except ValueError:
+            return absent
+
+    return read
+
+
+def attribute(obj: Any) -> Callable[[Any, Any], Any]:
+    """Reads an attribute of an object that has no dict, or of its class."""
+    return lambda key, absent: getattr(obj, key, absent)
+
+
+def _names(held: dict[str, Any]) -> Callable[[Any, Any], Any]:
+    return lambda key, absent: tuple(held)
+
+
+def of_layers(layers: Iterable[Layer]) -> list[Any]:
+    """The settings of the layers that a trace called: plain values, what else they are set to, and their hooks."""
+    guards: list[Any] = []
     for layer in dict.fromkeys(layers):
-        kind = type(layer).__name__
-        for key, value in layer.__dict__.items():
-            if isinstance(value, _BY_VALUE):
-                guards.append(Guard(layer.__dict__, key, value, f"{kind}.{key}"))
+        kind, held = type(layer).__name__, layer.__dict__
+        guards += [Guard(held.get, k, v, f"{kind}.{k}") for k, v in held.items() if not isinstance(v, Tensor)]
         for store in (layer._parameters, layer._sub_layers):
-            guards += [Guard(store, key, value, f"{kind}.{key}") for key, value in store.items()]
+            guards += [Guard(store.get, k, v, f"{kind}.{k}") for k, v in store.items()]
+            guards.append(Items.of(store, f"what {kind} holds"))
+        guards.append(Guard(_names(held), "", tuple(held), f"the attributes of {kind}"))
+        guards += [Items.of(hooks, f"the hooks of {kind}") for hooks in (layer._pre_hooks, layer._post_hooks)]
     return guards
-
-
-def of_function(f: Callable[..., Any]) -> list[Guard]:
-    """The plain values that a function reads from its closure and globals."""
-    f = getattr(f, "__func__", f)
-    code = getattr(f, "__code__", None)
-    if code is None:
-        return []
-    guards = []
-    for name, cell in zip(code.co_freevars, f.__closure__ or (), strict=False):
-        guards += _guard(cell, name, f"closure variable `{name}`")
-    for name in sorted({n for c in _codes(code) for n in c.co_names}):
-        if name in f.__globals__:
-            guards += _guard(f.__globals__, name, f"global `{name}`")
-    return guards
-
-
-def _guard(holder: Any, name: str, label: str) -> list[Guard]:
-    value = _read(holder, name)
-    if isinstance(value, _BY_VALUE) or callable(value):
-        return [Guard(holder, name, value, label)]
-    if type(value) in (dict, list) and len(value) <= MAX_ITEMS:
-        items = value.items() if isinstance(value, dict) else enumerate(value)
-        inside = [Guard(value, k, v, f"{label}[{k!r}]") for k, v in items if isinstance(v, _BY_VALUE)]
-        return [Guard(holder, name, value, label), *inside]
-    return []
-
-
-def _codes(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for const in code.co_consts:
-        if isinstance(const, CodeType):
-            yield from _codes(const)

@@ -157,6 +157,8 @@ class Loop:
     def _newly_carried(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:
         if merge.is_absent(after) or not (cell.live or cell.carried):
             return False
+        if cell.is_gradient and merge.is_blank(after) and (merge.is_blank(before) or merge.is_absent(before)):
+            return False  # each iteration clears what it has accumulated
         if (
             merge.is_absent(before)
             or (cell.internal and before is None)
@@ -219,6 +221,8 @@ class Loop:
         for key, write in self.writes.items():
             if key in filled:
                 store(self.builder, write, filled[key])
+            elif key in path.written and written_cell(write).is_gradient:
+                store(self.builder, write, path.written[key][1])
 
     def _filled(self, carry: Carry, tensors: Any) -> Any:
         value = nested.unflatten(carry.structure, tensors)

@@ -1,42 +1,57 @@
-"""jit.save and jit.load: a program with its weights, that runs without the code it was traced from."""
+"""jit.save: programs with their weights, that run without the code they were traced from."""
 
 from __future__ import annotations
 
-import builtins
-import inspect
-from typing import Any
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
 
-from jax import export
-from safetensors import SafetensorError
+import numpy as np
 from safetensors import flax as safetensors
 
 from paddle_lite_py import serialize
 from paddle_lite_py import structure as nested
-from paddle_lite_py.bound import BoundOp
-from paddle_lite_py.executor import resolve
-from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.autograd import enable_grad
+from paddle_lite_py.interpreter import no_grad
 from paddle_lite_py.lower import lower
 from paddle_lite_py.nn.layer import Layer
-from paddle_lite_py.op import Op
-from paddle_lite_py.program import Program
-from paddle_lite_py.tensor import Parameter, Tensor, wrap
-from paddle_lite_py.tracing import Argument, Traced
+from paddle_lite_py.passes import without_prints
+from paddle_lite_py.random import default_generator
+from paddle_lite_py.tensor import Parameter, Tensor
+from paddle_lite_py.tracing import Traced
 
 from . import artifact
-from .artifact import ArtifactError
-from .spec import InputSpec
-from .to_static import StaticFunction
+from .method import describe, parse
+from .spec import is_tensor
+from .static_function import StaticFunction
+from .translated import TranslatedLayer
 
 PLATFORMS = ("cpu", "cuda", "tpu")
+MODES = {"eval": False, "train": True}
 
 
-def save(layer: Any, path: str, input_spec: Any = None, **configs: Any) -> None:
+def save(
+    layer: Any,
+    path: str,
+    input_spec: Any = None,
+    samples: Sequence[Any] | None = None,
+    constraints: Sequence[str] = (),
+    platforms: Sequence[str] = PLATFORMS,
+    **configs: Any,
+) -> None:
     """Save a layer or function as a program that runs without its code.
 
+    A layer is saved with all its static methods, as it is in eval mode, and, where that differs, in train mode.
+
     Arguments:
-        layer: a Layer, a static function or a plain function. A layer is saved in eval mode.
+        layer: a Layer, a static function or a plain function.
         path: prefix of the files: path.json, and next to it the weights (safetensors) and StableHLO that it names.
-        input_spec: an InputSpec or example for each argument; taken from to_static, or the last call, if absent.
+        input_spec: an InputSpec or example for each argument, or a dict from method names to such lists; taken from
+            to_static, or the last call, if absent.
+        samples: tuples of example arguments; their results are stored too, and load(path, check=True) compares.
+        constraints: on unknown dimensions, such as ["batch <= 64"]; checked at each call of the loaded program.
+        platforms: what it is lowered for.
 
     Raises:
         ValueError: if no input_spec is known, or the function changes state that a file cannot keep.
@@ -52,24 +67,103 @@ def save(layer: Any, path: str, input_spec: Any = None, **configs: Any) -> None:
     """
     if isinstance(layer, TranslatedLayer):
         return layer._save(path)
+    for text in constraints:
+        parse(text)
     static, owner = _static_function(layer)
-    specs = _input_spec(static, input_spec)
+    specs = input_spec if isinstance(input_spec, Mapping) else {"forward": input_spec}
+    writer = _Writer(owner, tuple(constraints), tuple(platforms))
+    writer.method("forward", static, _input_spec(static, specs.get("forward")))
+    for name, method in _other_methods(owner, static):
+        given = specs.get(name) or method._input_spec or method.last_call
+        if given is None:
+            warnings.warn(
+                f"jit.save leaves method `{name}` out: its arguments are not known; pass "
+                f"input_spec={{'forward': [...], {name!r}: [InputSpec(...), ...]}}, or call it once",
+                stacklevel=2,
+            )
+            continue
+        writer.method(name, method, list(given))
+    head = {"name": static.__name__, "saved_in": "train" if getattr(owner, "training", False) else "eval"}
+    blobs = writer.blobs()
+    if samples:
+        blobs["samples"] = _samples(static, owner, samples)
+    artifact.write(path, head | writer.manifest(), blobs)
+
+
+class _Variant(NamedTuple):
+    traced: Traced
+    data: dict[str, Any]
+
+
+class _Writer:
+    """Collects methods, and the weights that they share."""
+
+    def __init__(self, owner: Any, constraints: tuple[str, ...], platforms: tuple[str, ...]) -> None:
+        self.owner, self.constraints, self.platforms = owner, constraints, platforms
+        self.weights: dict[int, tuple[str, Tensor]] = {}
+        self.methods: dict[str, dict[str, _Variant]] = {}
+        self.known: dict[int, str] = {}
+        if isinstance(owner, Layer):
+            self.known = {id(t): n for n, t in [*owner.named_parameters(), *owner.named_buffers()]}
+
+    def method(self, name: str, static: StaticFunction, specs: list[Any]) -> None:
+        """Trace a method in both modes."""
+        found: dict[str, _Variant] = {}
+        for kind, training in MODES.items() if isinstance(self.owner, Layer) else [("eval", False)]:
+            # With gradients on, whatever the caller's mode: the program is to be fine-tuned later.
+            with _mode(self.owner, training), enable_grad():
+                traced = static.traced_for(specs, self.constraints)
+            traced = traced._replace(program=without_prints(traced.program))
+            positions = [self._position(h) for h in traced.captures]
+            found[kind] = _Variant(traced, describe(traced, positions, static.__name__))
+        if "train" in found and found["train"].data == found["eval"].data:
+            del found["train"]
+        self.methods[name] = found
+
+    def _position(self, handle: Tensor) -> int:
+        if id(handle) not in self.weights:
+            name = self.known.get(id(handle)) or handle._name or f"constant_{len(self.weights)}"
+            taken = {n for n, _ in self.weights.values()}
+            self.weights[id(handle)] = (name if name not in taken else f"{name}_{len(self.weights)}", handle)
+        return list(self.weights).index(id(handle))
+
+    def manifest(self) -> dict[str, Any]:
+        """What is said of all."""
+        weights = [
+            {
+                "name": n,
+                "kind": "generator" if h is default_generator.state else "tensor",
+                "parameter": isinstance(h, Parameter),
+                "trainable": isinstance(h, Parameter) and not h.stop_gradient,
+            }
+            for n, h in self.weights.values()
+        ]
+        methods = {n: {k: v.data for k, v in found.items()} for n, found in self.methods.items()}
+        return {"weights": weights, "constraints": list(self.constraints), "methods": methods}
+
+    def blobs(self) -> dict[str, bytes]:
+        """The data files by suffix."""
+        arrays = {n: h._data for n, h in self.weights.values() if h is not default_generator.state}
+        out = {"safetensors": safetensors.save(arrays)}
+        for name, found in self.methods.items():
+            for kind, variant in found.items():
+                program = variant.traced.program
+                out[f"{name}.{kind}.stablehlo"] = serialize.export_program(program, lower(program), self.platforms)
+        return out
+
+
+@contextmanager
+def _mode(owner: Any, training: bool) -> Iterator[None]:
+    """Put a layer into train or eval mode for the block, each sublayer that is not frozen in eval."""
     modules = owner.sublayers(include_self=True) if isinstance(owner, Layer) else []
-    training = [(m, m.training) for m in modules]
+    before = [(m, m.training) for m in modules]
     try:
         for m in modules:
-            m.training = False
-        traced = static.traced_for(specs)
+            m.training = training
+        yield
     finally:
-        for m, flag in training:
+        for m, flag in before:
             m.training = flag
-    names = _weight_names(traced, owner)
-    manifest = {"name": static.__name__, "method": _describe(traced, names, static)}
-    blobs = {
-        "safetensors": safetensors.save({n: h._data for n, h in zip(names, traced.captures, strict=True)}),
-        "stablehlo": serialize.export_program(traced.program, lower(traced.program), PLATFORMS),
-    }
-    artifact.write(path, manifest, blobs)
 
 
 def _static_function(layer: Any) -> tuple[StaticFunction, Any]:
@@ -84,207 +178,35 @@ def _static_function(layer: Any) -> tuple[StaticFunction, Any]:
     raise TypeError(f"jit.save takes a Layer or a function, got {type(layer).__name__}")
 
 
+def _other_methods(owner: Any, forward: StaticFunction) -> Iterator[tuple[str, StaticFunction]]:
+    """The static methods of a layer besides the one that is saved as forward."""
+    if not isinstance(owner, Layer) or forward.__name__ != "forward":
+        return
+    for name in sorted({n for c in type(owner).__mro__ for n in vars(c)} | owner.__dict__.keys()):
+        held = owner.__dict__.get(name) or getattr(type(owner), name, None)
+        if name != "forward" and isinstance(held, StaticFunction):
+            yield name, getattr(owner, name)
+
+
 def _input_spec(static: StaticFunction, given: Any) -> list[Any]:
-    if given is not None:
-        return list(given)
-    if static._input_spec is not None:
-        return list(static._input_spec)
-    if static.last_call is not None:
-        return list(static.last_call)
+    for specs in (given, static._input_spec, static.last_call):
+        if specs is not None:
+            return list(specs)
     raise ValueError(
         f"jit.save of `{static.__name__}`: its arguments are not known; pass "
         "input_spec=[InputSpec([None, ...], dtype), ...], or call it once"
     )
 
 
-def _weight_names(traced: Traced, owner: Any) -> list[str]:
-    known: dict[int, str] = {}
-    if isinstance(owner, Layer):
-        known = {id(t): n for n, t in [*owner.named_parameters(), *owner.named_buffers()]}
-    names: list[str] = []
-    for i, handle in enumerate(traced.captures):
-        name = known.get(id(handle)) or handle._name or f"constant_{i}"
-        names.append(name if name not in names else f"{name}_{i}")
-    return names
-
-
-def _describe(traced: Traced, names: list[str], static: StaticFunction) -> dict[str, Any]:
-    """What the manifest says of a method: program, weights, inputs, results and state."""
-    position = {id(h): i for i, h in enumerate(traced.captures)}
-    state = []
-    for effect in traced.effects:
-        write = effect.write
-        if write.key != "_data" or effect.structure is not nested.LEAF or id(write.owner) not in position:
-            what = f"{type(write.owner).__name__}.{write.key}"
-            raise ValueError(f"jit.save of `{static.__name__}`: it changes {what}, which a saved program cannot keep")
-        state.append(position[id(write.owner)])
-    if traced.providers or traced.deferred:
-        raise ValueError(f"jit.save of `{static.__name__}`: it holds an optimizer step; save the layer instead")
-    handles = traced.captures
-    return {
-        "program": serialize.to_json(traced.program),
-        "weights": [
-            {
-                "name": n,
-                "trainable": isinstance(h, Parameter) and not h.stop_gradient,
-                "parameter": isinstance(h, Parameter),
-            }
-            for n, h in zip(names, handles, strict=True)
-        ],
-        "n_args": traced.n_args,
-        "result": _structure_to_json(traced.structure, static.__name__, position),
-        "n_results": traced.n_results,
-        "state": state,
-        "checks": [] if traced.checks is None else traced.checks.texts(),
-        "room": None if traced.room is None else traced.room.capacity.size,
-        "training": False,
-    }
-
-
-def _structure_to_json(structure: Any, name: str, position: dict[int, int]) -> Any:
-    if structure is nested.LEAF:
-        return "*"
-    if isinstance(structure, nested.Static):
-        if structure.value is None or isinstance(structure.value, bool | int | float | str):
-            return {"py": structure.value}
-        if isinstance(structure.value, Argument):
-            return {"argument": structure.value.position}
-        if id(structure.value) in position:
-            return {"weight": position[id(structure.value)]}
-        raise ValueError(
-            f"jit.save of `{name}`: it returns a {type(structure.value).__name__}, which a file cannot hold"
-        )
-    children = [_structure_to_json(c, name, position) for c in structure.children]
-    if issubclass(structure.kind, dict):
-        return {"dict": [list(structure.keys), children]}
-    if issubclass(structure.kind, tuple | list):
-        return {"list" if issubclass(structure.kind, list) else "tuple": children}
-    raise ValueError(
-        f"jit.save of `{name}`: it returns a {structure.kind.__name__}; return a dict, tuple or list instead"
-    )
-
-
-def _structure_from_json(data: Any, handles: list[Tensor]) -> Any:
-    if data == "*":
-        return nested.LEAF
-    ((kind, value),) = data.items()
-    if kind in ("py", "argument", "weight"):
-        return nested.Static(
-            {"py": lambda: value, "argument": lambda: Argument(value), "weight": lambda: handles[value]}[kind]()
-        )
-    keys, items = (tuple(value[0]), value[1]) if kind == "dict" else (None, value)
-    children = tuple([_structure_from_json(v, handles) for v in items])
-    return nested.Nest({"list": list, "tuple": tuple, "dict": dict}[kind], keys, children)
-
-
-def load(path: str, **configs: Any) -> TranslatedLayer:
-    """Load what jit.save wrote; none of the code that it was traced from is needed, and none is executed.
-
-    Raises:
-        ArtifactError: if the files are missing, damaged, foreign or of a newer version.
-    """
-    manifest, blobs = artifact.read(path)
-    try:
-        weights = safetensors.load(blobs["safetensors"])
-        exported = export.deserialize(bytearray(blobs["stablehlo"]))
-        return TranslatedLayer(manifest, blobs, weights, exported)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError, SafetensorError, AssertionError) as e:
-        raise ArtifactError(f"the saved program at '{path}' is damaged: {type(e).__name__}: {e}") from None
-
-
-class TranslatedLayer(Layer):
-    """A loaded program: call it, fine-tune its parameters, look inside, save it again."""
-
-    def __init__(
-        self, manifest: dict[str, Any], blobs: dict[str, bytes], weights: dict[str, Any], exported: Any
-    ) -> None:
-        super().__init__(name_scope=str(manifest["name"]))
-        method = manifest["method"]
-        self._manifest, self._blobs, self._method = manifest, blobs, method
-        self._program = serialize.from_json(method["program"])
-        self._handles = [self._weight(w, weights[w["name"]]) for w in method["weights"]]
-        self._result = _structure_from_json(method["result"], self._handles)
-        self._bound = _bind(exported, manifest["name"], self._program)
-        self._specs = [
-            InputSpec([n if isinstance(n, int) else None for n in v.shape], v.dtype, name)
-            for v, name in zip(self._program.block.inputs, self._program.input_names, strict=True)
-        ][: method["n_args"]]
-        self.training = bool(method["training"])
-
-    def _weight(self, entry: dict[str, Any], array: Any) -> Tensor:
-        key = entry["name"].replace(".", "__")
-        if entry["parameter"]:
-            handle: Tensor = Parameter(wrap(array), name=entry["name"], trainable=entry["trainable"])
-            self.add_parameter(key, handle)  # type: ignore[arg-type]
-        else:
-            handle = wrap(array)
-            handle.name = entry["name"]
-            self.register_buffer(key, handle)
-        return handle
-
-    def forward(self, *inputs: Any) -> Any:
-        """Run the program."""
-        tensors = self._check(inputs)
-        out = mode.interpreter.run(self._bound, (*tensors, *self._handles))
-        outs = list(out) if isinstance(out, tuple) else [out]
-        room = self._method["room"]
-        if self._method["checks"] and (failed := int(outs[-2 if room else -1])):
-            raise _error(self._method["checks"][failed - 1])
-        if room and not outs[0].stop_gradient and int(outs[-1]) > room:
-            # The values are right, but the gradient would lack iterations.
-            outs = [t.detach() for t in outs]
-        n = self._method["n_results"]
-        for position, value in zip(self._method["state"], outs[n:], strict=False):
-            self._handles[position]._set_payload(value._data)
-        return resolve(nested.unflatten(self._result, iter(outs[:n])), self._result, tensors)
-
-    def _check(self, inputs: tuple[Any, ...]) -> list[Tensor]:
-        if len(inputs) != len(self._specs):
-            names = ", ".join(str(s.name) for s in self._specs)
-            raise TypeError(f"the loaded program takes {len(self._specs)} arguments ({names}), got {len(inputs)}")
-        tensors = [x if isinstance(x, Tensor) else Tensor(x) for x in inputs]
-        for tensor, spec in zip(tensors, self._specs, strict=True):
-            spec.check(tensor, str(spec.name))
-        return tensors
-
-    def program(self, method_name: str = "forward") -> Program:
-        """The program."""
-        return self._program
-
-    @property
-    def inputs(self) -> list[InputSpec]:
-        """What it takes."""
-        return list(self._specs)
-
-    def _save(self, path: str) -> None:
-        manifest = {k: v for k, v in self._manifest.items() if k not in ("files", "format", "version")}
-        names = [w["name"] for w in self._method["weights"]]
-        weights = safetensors.save({n: h._data for n, h in zip(names, self._handles, strict=True)})
-        artifact.write(path, manifest, self._blobs | {"safetensors": weights})
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> TranslatedLayer:
-        weights = {w["name"]: h._data for w, h in zip(self._method["weights"], self._handles, strict=True)}
-        exported = export.deserialize(bytearray(self._blobs["stablehlo"]))
-        return TranslatedLayer(self._manifest, self._blobs, weights, exported)
-
-    def __reduce__(self) -> Any:
-        raise TypeError("a loaded program is not pickled; save it with paddle.jit.save")
-
-
-def _bind(exported: Any, name: str, program: Program) -> BoundOp:
-    """The loaded StableHLO as an op: eager, on the tape, and inside other static functions."""
-    single = len(program.block.outputs) == 1
-
-    def fn(*arrays: Any) -> Any:
-        outs = exported.call(*arrays)
-        return outs[0] if single else tuple(outs)
-
-    if len(exported.in_avals) != len(program.block.inputs):
-        raise ArtifactError("the StableHLO and the manifest are of different programs")
-    return BoundOp(Op(fn, name), fn)
-
-
-def _error(entry: dict[str, str]) -> BaseException:
-    kind = getattr(builtins, entry["type"], RuntimeError)
-    usable = inspect.isclass(kind) and issubclass(kind, Exception)
-    return (kind if usable else RuntimeError)(entry["text"])
+def _samples(static: StaticFunction, owner: Any, samples: Sequence[Any]) -> bytes:
+    """Example arguments of forward and their results in eval mode, as safetensors."""
+    arrays: dict[str, Any] = {}
+    for i, given in enumerate(samples):
+        args = given if isinstance(given, tuple | list) else (given,)
+        with _mode(owner, False), no_grad():
+            result = static.dygraph_function(*args)
+        for part, value in (("in", args), ("out", result)):
+            leaves: list[Any] = []
+            nested.flatten(value, lambda v: is_tensor(v) or isinstance(v, np.ndarray), leaves)
+            arrays.update({f"{i}.{part}.{k}": Tensor(v)._data for k, v in enumerate(leaves)})
+    return safetensors.save(arrays)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
 
 import jax
 from jax import export
@@ -25,9 +25,9 @@ def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[An
     return nested.flatten((args, kwargs), is_tensor, leaves), leaves
 
 
-def symbolic(specs: list[InputSpec]) -> list[jax.ShapeDtypeStruct]:
+def symbolic(specs: list[InputSpec], constraints: Sequence[str] = ()) -> list[jax.ShapeDtypeStruct]:
     """JAX specs; each unknown dimension becomes a symbol: unknown first dimensions share `batch`."""
-    scope = export.SymbolicScope()
+    scope = export.SymbolicScope(constraints)
     out = []
     for i, spec in enumerate(specs):
         text = ", ".join([_symbol(n, i, k) for k, n in enumerate(spec.shape)])
@@ -40,6 +40,22 @@ def _symbol(n: Any, position: int, axis: int) -> str:
     if isinstance(n, int) and n >= 0:
         return str(n)
     return n if isinstance(n, str) else "batch" if axis == 0 else f"d{position}_{axis}"
+
+
+class Names(NamedTuple):
+    """What the user calls the arguments."""
+
+    tensors: list[str]
+    parameters: list[str]
+
+
+def names_of(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Names:
+    """Names of the tensors among the arguments, and of the function's parameters."""
+    try:
+        parameters = list(inspect.signature(f).parameters)
+    except (TypeError, ValueError):
+        parameters = []
+    return Names(argument_names(f, args, kwargs), parameters)
 
 
 def argument_names(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:

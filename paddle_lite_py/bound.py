@@ -80,7 +80,7 @@ class BoundOp:
         return found
 
 
-def xla_jit(fn: Callable[..., Any], **options: Any) -> Callable[..., Any]:
+def xla_jit(fn: Callable[..., Any], **options: Any) -> Any:
     """jax.jit with the framework's compiler options."""
     return jax.jit(fn, compiler_options=compiler_options(), **options)
 

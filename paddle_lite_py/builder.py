@@ -16,16 +16,17 @@ import numpy as np
 
 from .arrays import as_array
 from .bound import BoundOp
-from .checks import Checks, Presence, Room
+from .checks import Checks, Cleared, Presence, Room
 from .differentiate import Differentiation, identity
 from .dtypes import is_inexact
 from .eager import explain
 from .errors import TracedValueError, user_frame
 from .frame import CONTENTS, Capture, Frame, Write, attribute, item, origin
 from .interpreter import state
+from .number import Number
 from .program import Operator, Value
 from .random import default_generator
-from .tensor import Tensor, wrap
+from .tensor import ZEROS, Tensor, wrap
 
 
 class Builder(Differentiation):
@@ -40,10 +41,12 @@ class Builder(Differentiation):
         self.frame = self.root
         self.captures: dict[int, Capture] = {}
         self.providers: list[tuple[Callable[[], Any], Value]] = []
+        self.numbers: dict[Any, Value] = {}
         self.checks: Checks | None = None
         self.negations: dict[Value, Value] = {}
         self.peeking = False  # a variable is passed on, not read
         self.room: Room | None = None  # of the loops that have a gradient
+        self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
 
     def argument(self, spec: Any, position: int, requires_grad: bool = False) -> Tensor:
@@ -83,6 +86,15 @@ class Builder(Differentiation):
         value = self.root.new_input(jax.ShapeDtypeStruct(array.shape, array.dtype))
         self.providers.append((get, value))
         return wrap(value)
+
+    def _number(self, number: Number) -> Value:
+        """The input that a number which changes from call to call has become."""
+        if number.of not in self.numbers:
+            dtype = np.dtype("int64" if type(number.value) is int else "float64")
+            value = self.numbers[number.of] = self.root.new_input(jax.ShapeDtypeStruct((), dtype))
+            value.weak = True
+            self.providers.append((number.get, value))
+        return self.numbers[number.of]
 
     def value_of(self, tensor: Tensor) -> Value:
         """The Value of a tensor in the current frame: its own, lifted from outside, or captured."""
@@ -179,6 +191,8 @@ class Builder(Differentiation):
     def _input(self, arg: Any) -> Any:
         if isinstance(arg, Tensor):
             return self.value_of(arg)
+        if type(arg) is Number:
+            return self._lift(self._number(arg), self.frame)
         if isinstance(arg, np.generic):
             return arg.item()
         return arg if isinstance(arg, bool | int | float | complex) else self.value_of(wrap(as_array(arg)))
@@ -234,6 +248,10 @@ class Builder(Differentiation):
         A gradient that is there becomes an input, read anew before each run. With `only_if_empty`, None and cleared
         zeros count as the same: the caller is about to put a first gradient there.
         """
+        if isinstance(tensor._grad, Cleared):
+            if not only_if_empty:
+                tensor._grad = self.settled(tensor)
+            return
         key = (id(tensor), "_grad", False)
         if (
             key in self.root.log
@@ -248,6 +266,24 @@ class Builder(Differentiation):
         if kind == "some":
             self.root.log[key] = Write(tensor, "_grad", held)
             tensor._grad = self.provide(lambda: tensor._grad._data)
+
+    def cleared(self, tensor: Tensor) -> Any:
+        """Zeros where there was a gradient; which it was is only looked at when somebody asks, since a backward()
+        that comes first gives the same either way."""
+        if self.frame is not self.root:
+            self.gradient_state(tensor)
+        held = tensor._grad
+        if isinstance(held, Cleared):
+            return held
+        if self.frame is self.root and (id(tensor), "_grad", False) not in self.root.log and not self._is_local(tensor):
+            return Cleared(held)
+        return None if held is None else ZEROS
+
+    def settled(self, tensor: Tensor) -> Any:
+        """What a cleared gradient is: from here on the program depends on whether there was one."""
+        kind = "none" if tensor._grad.held is None else "any"
+        self.gradients.append((tensor, kind))
+        return None if kind == "none" else ZEROS
 
     def is_outside(self, write: Write) -> bool:
         """True for state that outlives the trace: not a handle that the trace itself made."""

@@ -50,3 +50,9 @@ class Room:
     def __init__(self) -> None:
         self.capacity = control.Capacity()
         self.needed = wrap(jax.numpy.zeros((), jax.numpy.int32))
+
+
+class Cleared(NamedTuple):
+    """A gradient that clear_grad() cleared while a program was traced; `held` is what was there before."""
+
+    held: Any

@@ -24,6 +24,9 @@ class Differentiation:
     handle: Callable[[Value], Tensor]
     emit: Callable[..., tuple[Value, ...]]
     inner: Callable[..., Any]
+    arguments: dict[int, int]
+    reached: dict[int, Any]
+    convert: Callable[[Any], Any]
 
     def backward(self, tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
         """Append the gradient of `tensors` and add it to the leaves' .grad."""
@@ -31,6 +34,10 @@ class Differentiation:
         read = {v for op in ancestors(self.frame.block.ops, roots) for v in op.inputs if isinstance(v, Value)}
         self._check_reachable(read)
         leaves = [v for v in self.frame.leaves if v in read]
+        for v in leaves:
+            position = self.arguments.get(id(self.frame.leaves[v]))
+            if position is not None:
+                self.reached.setdefault(position, user_frame())
         found = self.gradient(roots, grads, leaves, retain_graph, create_graph=False)
         for leaf, g in zip(leaves, found, strict=True):
             if g is not None:
@@ -49,11 +56,39 @@ class Differentiation:
         return self.gradient(roots, grads, wrt, retain_graph, create_graph)
 
     def register_hook(self, tensor: Tensor, hook: Callable[[Tensor], Any]) -> Any:
-        """Refuse: a hook inside a static program would need a block of its own."""
-        raise NotImplementedError(
-            f"register_hook() at {user_frame()} inside a static function is not supported; register it on a leaf "
-            "tensor outside, or change the gradient with paddle.autograd.PyLayer"
-        )
+        """Call `hook` with the gradient of a tensor.
+
+        An identity with the hook as its gradient stands right behind the operator that made the tensor, so that all
+        uses pass it.
+        """
+        value = self.value_of(tensor)
+        at = next((i for i, op in enumerate(self.frame.block.ops) if value in op.outputs), None)
+        if at is None or value.freed:
+            raise NotImplementedError(
+                f"register_hook() at {user_frame()} inside a static function is only supported on a tensor that was "
+                "made in the same block of it; register it on a leaf outside of the static function"
+            )
+        block, operands = self._hook_block(value, self.convert(hook))
+        maker = self.frame.block.ops[at]
+        late = {v for op in self.frame.block.ops[at + 1 :] for v in op.outputs}
+        if late.intersection(operands):
+            raise NotImplementedError(
+                f"register_hook() at {user_frame()}: the hook reads a tensor that is made after the hooked one; "
+                "make it before"
+            )
+        made = Value(value.shape, value.dtype, self.frame, True)
+        maker.outputs = tuple([made if v is value else v for v in maker.outputs])
+        bound = control.custom(block, 1, 1)
+        self.frame.block.ops.insert(at + 1, Operator(bound, (made, made, *operands), (value,), user_frame()))
+        return _Fixed()
+
+    def _hook_block(self, value: Value, hook: Callable[[Tensor], Any]) -> tuple[Any, list[Value]]:
+        with self.inner() as frame, no_grad():
+            grad = wrap(frame.new_input(value))
+            changed = hook(grad)
+            frame.block.outputs = [self.value_of(grad if changed is None else changed)]
+        frame.closed = True
+        return frame.block, frame.operands
 
     def custom_gradient(self, layer: Any, ctx: Any, inputs: list[Tensor], out: Any) -> Any:
         """Give results that forward() of a PyLayer made the gradient that its backward() computes, as a block."""
@@ -115,7 +150,7 @@ class Differentiation:
         frame = self.frame
         given = [1.0 if g is None else self.value_of(g) for g in grads]
         ops = frame.block.ops
-        needed = ancestors(ops, roots, stop=_starts(ops, wrt))
+        needed = _differentiated(ops, roots, _starts(ops, wrt))
         block, mapping, outer = close(needed)
         made = {v: None for op in needed for v in op.outputs}
         first, moved = _before(ops, needed, [*outer, *given])
@@ -133,6 +168,17 @@ class Differentiation:
         return [self.handle(outs[v]) if v in outs else None for v in wrt]
 
 
+class _Fixed:
+    """The handle of a hook that is part of a program."""
+
+    def remove(self) -> bool:
+        """Refuse: the program holds the hook."""
+        raise NotImplementedError(
+            f"remove() at {user_frame()} of a hook that was registered inside a static function: register it there "
+            "only where it is wanted"
+        )
+
+
 def _starts(ops: list[Operator], wrt: list[Value]) -> set[Value]:
     """The values of `wrt` that depend on no other of them: where the differentiated computation begins."""
     wanted = set(wrt)
@@ -142,6 +188,24 @@ def _starts(ops: list[Operator], wrt: list[Value]) -> set[Value]:
         if not above & (wanted - {v}):
             starts.add(v)
     return starts
+
+
+def _differentiated(ops: list[Operator], roots: list[Value], starts: set[Value]) -> list[Operator]:
+    """The operators that gradients of the roots flow through, and those between them.
+
+    What lies behind a detached value stays outside, where another gradient may still reach it, unless gradients flow
+    through a part of it by another way.
+    """
+    made = [v for op in ops for v in op.outputs]
+    stop = starts | {v for v in made if not v.requires_grad}
+    while True:
+        needed = ancestors(ops, roots, stop)
+        inside = set(needed)
+        given = {v for op in needed for v in op.inputs if isinstance(v, Value) and v in stop and v not in starts}
+        mixed = {v for v in given if inside.intersection(ancestors(ops, [v]))}
+        if not mixed:
+            return needed
+        stop -= mixed
 
 
 def _before(ops: list[Operator], needed: list[Operator], values: list[Any]) -> tuple[list[Operator], list[Any]]:

@@ -7,6 +7,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
+from .interpreter import config
+
 __all__ = ["DType", "as_dtype", "dtype", "finfo", "get_default_dtype", "iinfo", "set_default_dtype"]
 
 
@@ -154,6 +156,7 @@ def set_default_dtype(d: Any) -> None:
     if chosen not in (float16, bfloat16, float32, float64):
         raise TypeError(f"the default dtype must be float16, bfloat16, float32 or float64, got {chosen.name}")
     _default = chosen
+    config.epoch += 1
 
 
 def default_dtype() -> DType:

@@ -13,7 +13,7 @@ from .bound import BoundOp
 from .interpreter import _State, state
 from .random import default_generator
 from .tape import Node, Output, next_number
-from .tensor import Tensor, wrap
+from .tensor import ZEROS, Tensor, wrap
 
 _new: Any = object.__new__
 
@@ -25,57 +25,34 @@ class Eager:
         """Apply a bound op; see interpreter.Interpreter."""
         # Most calls have one or two tensors: unrolled, because each Python step here shows in the time of an op.
         n = len(args)
-        if n == 2:
+        if n == 2 and isinstance(args[0], Tensor) and isinstance(args[1], Tensor):
             x, y = args
-            if isinstance(x, Tensor) and isinstance(y, Tensor):
-                data = x._data, y._data
-                try:
-                    out = bound.jitted(*data)
-                except Exception as e:
-                    raise failure(bound, args, e) from None
-                if (x.stop_gradient and y.stop_gradient) or not state.grad_enabled:
-                    return _wrapped(out)
-                sources = (
-                    None if x.stop_gradient else x._source or x,
-                    None if y.stop_gradient else y._source or y,
-                )
-                return record(bound, data, sources, out)
-        elif n == 1:
-            (x,) = args
-            if isinstance(x, Tensor):
-                try:
-                    out = bound.jitted(x._data)
-                except Exception as e:
-                    raise failure(bound, args, e) from None
-                if x.stop_gradient or not state.grad_enabled:
-                    return _wrapped(out)
-                return record(bound, (x._data,), (x._source or x,), out)
-        return self._run(bound, args)
-
-    def _run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
-        data: list[Any] = []
-        sources: list[Any] = []
-        flows = False
-        for a in args:
-            if isinstance(a, Tensor):
-                data.append(a._data)
-                if a.stop_gradient:
-                    sources.append(None)
-                else:
-                    flows = True
-                    sources.append(a._source or a)
+            data = x._data, y._data
+            if x.stop_gradient:
+                sources = None if y.stop_gradient else (None, y._source or y)
             else:
-                data.append(_payload(a))
-                sources.append(None)
+                sources = x._source or x, None if y.stop_gradient else y._source or y
+        elif n == 1 and isinstance(args[0], Tensor):
+            (x,) = args
+            data = (x._data,)
+            sources = None if x.stop_gradient else (x._source or x,)
+        else:
+            data, sources = _taken(args)
         try:
             out = bound.jitted(*data)
         except Exception as e:
             raise failure(bound, args, e) from None
-        if flows and state.grad_enabled:
-            return record(bound, tuple(data), tuple(sources), out)
+        records = sources is not None and state.grad_enabled
         if out.__class__ is tuple:
-            return tuple(map(wrap, out))
-        return wrap(out)
+            return _record_all(bound, data, sources, out) if records else tuple(map(wrap, out))
+        t = _new(Tensor)
+        t._data = out
+        if records and (bound.differentiable or _flows(bound, (out,))) is ONE:
+            t.stop_gradient = False
+            # Node.__init__, inlined.
+            t._source = node = _new(Node)
+            node.bound, node.data, node.sources, node.number = bound, data, sources, next_number()
+        return t
 
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a random op and keep the generator's next state."""
@@ -86,6 +63,10 @@ class Eager:
 
     def gradient_state(self, tensor: Tensor, only_if_empty: bool = False) -> None:
         """Nothing to note."""
+
+    def cleared(self, tensor: Tensor) -> Any:
+        """Zeros where there was a gradient."""
+        return None if tensor._grad is None else ZEROS
 
     def rebound(self, obj: Any, attribute: str) -> None:
         """Nothing to note: outside a trace a rebinding is just an assignment."""
@@ -98,9 +79,8 @@ class Eager:
         """A detached handle needs nothing more."""
         return tensor
 
-    def backward(self, tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
-        """Accumulate gradients in the leaves that the tensors depend on."""
-        gradients.backward(tensors, grads, retain_graph)
+    # Accumulates gradients in the leaves that tensors depend on.
+    backward = staticmethod(gradients.backward)
 
     def grad(
         self,
@@ -138,38 +118,23 @@ class Eager:
         return array.item() if array.size == 1 else array.tolist()
 
 
-def _wrapped(out: Any) -> Any:
-    """Results that no gradient flows from."""
-    if out.__class__ is tuple:
-        return tuple(map(wrap, out))
-    t = _new(Tensor)
-    t._data = out
-    return t
+def _taken(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+    """Arrays of the arguments, and where they came from; None if no gradient flows to any."""
+    sources = tuple([None if not isinstance(a, Tensor) or a.stop_gradient else a._source or a for a in args])
+    data = tuple([a._data if isinstance(a, Tensor) else _payload(a) for a in args])
+    return data, sources if any(s is not None for s in sources) else None
 
 
-def record(bound: BoundOp, data: tuple[Any, ...], sources: tuple[Any, ...], out: Any) -> Any:
-    """Wrap the outputs and put the call on the tape."""
+def _record_all(bound: BoundOp, data: tuple[Any, ...], sources: Any, outs: tuple[Any, ...]) -> tuple[Tensor, ...]:
+    """Wrap several outputs and put the call on the tape."""
     flows = bound.differentiable
     if flows is None:
-        flows = bound.differentiable = _flows(out)
-    if out.__class__ is tuple:
-        return _record_all(bound, data, sources, out)
-    t = _new(Tensor)
-    t._data = out
-    if flows is ONE:
-        t.stop_gradient = False
-        # Node.__init__, inlined.
-        t._source = node = _new(Node)
-        node.bound, node.data, node.sources, node.number = bound, data, sources, next_number()
-    return t
-
-
-def _record_all(bound: BoundOp, data: tuple[Any, ...], sources: tuple[Any, ...], outs: Any) -> Any:
+        flows = _flows(bound, outs)
     node = Node(bound, data, sources)
     made = []
     for i, o in enumerate(outs):
         t = wrap(o)
-        if bound.differentiable and bound.differentiable[i]:
+        if flows and flows[i]:
             t.stop_gradient = False
             t._source = Output(node, i)
         made.append(t)
@@ -180,10 +145,12 @@ def _record_all(bound: BoundOp, data: tuple[Any, ...], sources: tuple[Any, ...],
 ONE = (True,)
 
 
-def _flows(out: Any) -> tuple[bool, ...]:
-    outs = out if out.__class__ is tuple else (out,)
-    found = tuple([bool(jax.numpy.issubdtype(o.dtype, jax.numpy.inexact)) for o in outs])
-    return ONE if found == ONE else found
+def _flows(bound: BoundOp, outs: tuple[Any, ...]) -> tuple[bool, ...]:
+    """For each output of an op whether a gradient may flow from it, found at the first call."""
+    if bound.differentiable is None:
+        found = tuple([bool(jax.numpy.issubdtype(o.dtype, jax.numpy.inexact)) for o in outs])
+        bound.differentiable = ONE if found == ONE else found
+    return bound.differentiable
 
 
 def _payload(arg: Any) -> Any:

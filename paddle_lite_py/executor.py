@@ -9,19 +9,22 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from . import memory, number
 from . import structure as nested
 from .bound import BoundOp, cotangent, xla_jit
 from .dtypes import is_inexact
 from .lower import lower
 from .op import Op
-from .program import Program
+from .program import Program, Value
 from .tape import Node, Output
 from .tensor import Tensor, wrap
-from .tracing import Argument, Effect, Traced
+from .tracing import LOCK, Argument, Effect, Traced
 
 # References to an array that only its handle holds: the handle's, the list's, and getrefcount's own.
 _ALONE = 3
 MIN_DONATED_BYTES = 64 << 20
+# Seconds that a run waits for a trace in another thread to end.
+PATIENCE = 600
 
 
 def donatable(arrays: list[Any]) -> list[Any]:
@@ -68,6 +71,8 @@ class Executable:
         self.jitted = xla_jit(self._named(self._call), donate_argnums=donated)
         self._forward = xla_jit(self._named(self._call_with_residuals), static_argnums=(0, 3))
         self._pulls: dict[Any, StaticPull] = {}
+        self._forms: dict[Any, Callable[..., Any]] = {}
+        self.fresh = True  # the first run compiles
 
     def _named(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any) -> Any:
@@ -82,13 +87,56 @@ class Executable:
         outs = self.lowered(*[given[i] for i in range(len(given))])
         return outs[0] if self.plain else outs
 
+    def lower(self, args: Sequence[Any], with_grad: bool, numbers: Any = ()) -> Any:
+        """What XLA is given for arguments of these specs: a jax.stages.Lowered."""
+        before, number.call.numbers = number.call.numbers, numbers
+        provided = [get() for get in self.traced.providers]
+        number.call.numbers = before
+        handles = [*self.mutable, *self.fixed]
+        arrays = [*[jax.ShapeDtypeStruct(h._data.shape, h._data.dtype) for h in handles], *args, *provided]
+        if not with_grad:
+            return self.jitted.lower(*arrays)
+        takes = [not h.stop_gradient and is_inexact(h._data.dtype) for h in handles]
+        takes += [False] * (len(arrays) - len(handles))
+        diff = [a for a, t in zip(arrays, takes, strict=True) if t]
+        other = [a for a, t in zip(arrays, takes, strict=True) if not t]
+        return self._forward.lower(tuple(takes), diff, other, tuple([a.shape for a in args]))
+
     def run(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, without a gradient."""
-        if self.plain:
-            arrays = [h._data for h in self.fixed]
-            for a in args:
-                arrays.append(a._data)
+        if not self.plain:
+            return self._alone(self._run, args)
+        arrays = [h._data for h in self.fixed]
+        for a in args:
+            arrays.append(a._data)
+        try:
             return wrap(self.jitted(*arrays))
+        except TypeError:
+            return self._after_trace(self.run, args, arrays)
+
+    def _alone(self, run: Callable[..., Any], args: Sequence[Tensor]) -> Any:
+        """Run a program that changes handles, while no other thread traces or changes some."""
+        if not LOCK.acquire(timeout=PATIENCE):
+            raise RuntimeError(
+                f"`{self.name}` has waited {PATIENCE} s for another thread to end its trace; a static function must "
+                "not wait for another thread while it is traced"
+            )
+        try:
+            return run(args)
+        finally:
+            LOCK.release()
+
+    def _after_trace(self, run: Callable[..., Any], args: Sequence[Tensor], arrays: list[Any]) -> Any:
+        """Run again what met a handle that another thread was tracing with."""
+        if not any(isinstance(a, Value) for a in arrays):
+            raise  # noqa: PLE0704  (called while the error is handled)
+        return self._alone(run, args)
+
+    def _run(self, args: Sequence[Tensor]) -> Any:
+        if self.fresh:
+            self.fresh = False
+            with memory.returned():
+                return self._run(args)
         arrays = [h._data for h in self.mutable]
         if arrays and self.donates:
             arrays = donatable(arrays)
@@ -135,6 +183,9 @@ class Executable:
     # -- with a gradient -------------------------------------------------------------------------------------------
     def run_with_grad(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, as one node on the tape."""
+        return self._alone(self._run_with_grad, args)
+
+    def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
         arrays = [h._data for h in handles] + [get() for get in self.traced.providers]
         takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
@@ -146,9 +197,26 @@ class Executable:
         if self.traced.room is not None and self._short_of_room(outs):
             outs, residuals = self._forward(takes, diff, other, shapes)
         sources = [h if h._source is None else h._source for h, t in zip(handles, takes, strict=False) if t]
-        tensors = self._on_tape(outs, Node(self._pulls[takes, shapes], tuple(residuals), tuple(sources)))
+        saved = Saved(residuals)
+        saved.again = self._again(takes, diff, other)
+        tensors = self._on_tape(outs, Node(self._pulls[takes, shapes], saved, tuple(sources)))
         self._apply(outs, args)
         return self._result(tensors, args)
+
+    def _again(self, takes: tuple[bool, ...], diff: list[Any], other: list[Any]) -> Any:
+        """The same results as an op of the inputs that take a gradient, to differentiate twice; and those inputs."""
+        found = self._forms.get(takes)
+        if found is None:
+            n = len(diff)
+            found = self._forms[takes] = lambda *a: tuple(self._flowing(takes, list(a[:n]), list(a[n:]))[0])
+        return found, (*diff, *other)
+
+    def _flowing(self, takes: tuple[bool, ...], diff: list[Any], other: list[Any]) -> tuple[list[Any], list[Any]]:
+        """The results that gradients flow out of, and all outputs."""
+        d, o = iter(diff), iter(other)
+        outs = self._call(*[next(d) if t else next(o) for t in takes])
+        outs = [outs] if self.plain else outs
+        return [outs[i] for i, f in enumerate(self.traced.requires_grad) if f], outs
 
     def _on_tape(self, outs: list[Any], node: Node) -> list[Tensor]:
         tensors = [wrap(a) for a in outs[: self.traced.n_results]]
@@ -159,20 +227,22 @@ class Executable:
         return tensors
 
     def _call_with_residuals(self, takes: tuple[bool, ...], diff: list[Any], other: list[Any], shapes: Any) -> Any:
-        flows = [i for i, f in enumerate(self.traced.requires_grad) if f]
-
-        def forward(diff: list[Any]) -> tuple[list[Any], list[Any]]:
-            d, o = iter(diff), iter(other)
-            outs = self._call(*[next(d) if t else next(o) for t in takes])
-            outs = [outs] if self.plain else outs
-            return [outs[i] for i in flows], outs
-
-        primal, pull, outs = jax.vjp(forward, diff, has_aux=True)
+        primal, pull, outs = jax.vjp(lambda d: self._flowing(takes, d, other), diff, has_aux=True)
         residuals, tree = jax.tree.flatten(pull)
         self._pulls[takes, shapes] = StaticPull(
             self.name, tree, [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in primal]
         )
         return outs, residuals
+
+
+class Saved(tuple):
+    """What a node on the tape keeps: residuals, and (function, its arguments) of which a gradient of the gradient is
+    taken. Both go when the graph is freed."""
+
+    again: Any
+
+
+jax.tree_util.register_pytree_node(Saved, lambda s: (tuple(s), None), lambda _, arrays: Saved(arrays))
 
 
 class StaticPull(BoundOp):
@@ -194,10 +264,7 @@ class StaticPull(BoundOp):
 
 
 def _no_forward(*args: Any) -> Any:
-    raise NotImplementedError(
-        "a gradient of a gradient through a static function called from eager code is not supported; "
-        "compute both inside the static function, or call the function eagerly"
-    )
+    raise AssertionError("the backward of a compiled call has no forward of its own")
 
 
 def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:

@@ -91,6 +91,7 @@ class Frame:
     def new_input(self, spec: Any, requires_grad: bool = False) -> Value:
         """Add an input."""
         value = Value(spec.shape, spec.dtype, self, requires_grad)
+        value.weak = getattr(spec, "weak", False)
         self.block.inputs.append(value)
         return value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -10,20 +11,25 @@ import jax.numpy as jnp
 
 from . import tape
 from .bound import BoundOp
-from .interpreter import no_grad, state
+from .interpreter import config, no_grad, state
 from .op import Op
 from .tape import Node, Output
 from .tensor import RemoveHandle, Tensor, wrap
 
 
+_new: Any = object.__new__
+
+
 def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
     """Accumulate gradients in the leaves that the tensors depend on."""
-    if len(tensors) == 1 and grads[0] is None and _source(tensors[0]).__class__ is Node:
-        found = tape.backward_plain(tensors[0]._source, retain_graph)
+    root = tensors[0]._source if len(tensors) == 1 and grads[0] is None else None
+    if root.__class__ is Node and not tensors[0].stop_gradient:
+        found = tape.backward_plain(root, retain_graph)
         if found is not None:
             for leaf, array in zip(*found, strict=True):
                 if array is not None:
-                    grad = wrap(array)
+                    grad = _new(Tensor)
+                    grad._data = array
                     if leaf._hooks is None and leaf._grad.__class__ is not Tensor:
                         leaf._grad = grad  # the first gradient: nothing to add, nobody to tell
                     else:
@@ -91,6 +97,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemoveHandle
     if key is None:
         if tensor._hooks is None:
             tensor._hooks = {}
+        config.epoch += 1
         number = max(tensor._hooks, default=-1) + 1
         tensor._hooks[number] = hook
         return RemoveHandle(tensor._hooks, number)
@@ -208,13 +215,29 @@ def _visit(node: Node, flowing: dict[Any, Tensor], add: Callable[[Any, Tensor], 
             if source is not None and g is not None:
                 add(source, g)
         return
-    mask = tuple([s is not None for s in node.sources])
+    forward, data, sources = _recomputed(node)
+    mask = tuple([s is not None for s in sources])
     has = tuple([i in cts for i in range(max(cts) + 1)])
-    bound = _pullback(node.bound, mask, has)
-    args = [_input(d, s) for d, s in zip(tape._data(node), node.sources, strict=True)]
+    bound = _pullback(forward, mask, has)
+    args = [_input(d, s) for d, s in zip(data, sources, strict=True)]
     out = state.interpreter.run(bound, (*args, *[cts[i] for i, h in enumerate(has) if h]))
     for source, g in zip([s for s in node.sources if s is not None], out, strict=True):
         add(source, g)
+
+
+def _recomputed(node: Node) -> tuple[Any, Any, Any]:
+    """The forward of a node as an op, what it was called with, and where that came from."""
+    data = tape._data(node)
+    again = getattr(data, "again", None)
+    if again is None:
+        return node.bound, data, node.sources
+    function, arrays = again
+    if function not in _forwards:
+        _forwards[function] = BoundOp(Op(function, node.bound.op.name), function)
+    return _forwards[function], arrays, (*node.sources, *[None] * (len(arrays) - len(node.sources)))
+
+
+_forwards: weakref.WeakKeyDictionary[Any, BoundOp] = weakref.WeakKeyDictionary()
 
 
 def _input(data: Any, source: Any) -> Any:

@@ -22,7 +22,7 @@ def ancestors(ops: Sequence[Operator], values: Iterable[Value], stop: Set[Value]
 def copy_value(value: Value) -> Value:
     """A new Value like `value`."""
     out = Value(value.shape, value.dtype, None, value.requires_grad)
-    out.name, out.where = value.name, value.where
+    out.name, out.where, out.weak = value.name, value.where, value.weak
     return out
 
 

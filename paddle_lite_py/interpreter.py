@@ -49,6 +49,9 @@ class Interpreter(Protocol):
     def gradient_state(self, tensor: Any, only_if_empty: bool = False) -> None:
         """Told before .grad of a tensor is read or replaced."""
 
+    def cleared(self, tensor: Any) -> Any:
+        """What .grad of a tensor holds once it is cleared to zeros: None stays None."""
+
     def is_leaf(self, tensor: Any) -> bool:
         """True unless a recorded op made the tensor."""
 

@@ -19,6 +19,7 @@ import numpy as np
 from . import dtypes, public
 from .bound import BoundOp, Layout
 from .interpreter import state
+from .number import plain
 from .public import Signature, without_out
 
 REGISTRY: dict[str, Op] = {}
@@ -119,6 +120,7 @@ class Op:
 
 def freeze(value: Any, name: str = "attribute") -> Any:
     """A hashable copy of an attribute; a tensor in it becomes its Python value."""
+    value = plain(value)
     if value is None or isinstance(value, int | float | str | complex | dtypes.DType):
         return value
     if isinstance(value, list | tuple):

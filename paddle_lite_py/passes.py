@@ -45,6 +45,27 @@ def _prune(op: Operator, wanted: set[Value]) -> Operator:
     return Operator(control.grad(pruned, wrt, inner, n_roots), op.inputs, outputs, op.where)
 
 
+def without_prints(program: Program) -> Program:
+    """The program without its print operators, for a file: a saved program writes nothing."""
+    return dead_code(Program(_silent(program.block), program.input_names, program.output_names))
+
+
+def _silent(block: Block) -> Block:
+    def quiet(a: Any) -> Any:
+        return _silent(a) if isinstance(a, Block) else a
+
+    kept = []
+    for op in block.ops:
+        if op.name == "print_":
+            continue
+        if op.blocks:
+            names = op.bound.op.attr_names
+            attrs = {n: quiet(a) for n, a in zip(names, op.bound.attrs, strict=True)}
+            op = Operator(control.REBUILD[op.name](**attrs), op.inputs, op.outputs, op.where)
+        kept.append(op)
+    return Block(block.inputs, kept, block.outputs)
+
+
 def fold_constants(program: Program) -> Program:
     """Compute operators whose inputs are all known, and keep small results as constants."""
     known: dict[Value, Any] = {}

@@ -18,7 +18,9 @@ _ids = itertools.count()
 class Value:
     """What an operator gives: a shape and a dtype, defined once. It stands in a Tensor while a program is traced."""
 
-    __slots__ = ("__weakref__", "dtype", "frame", "freed", "id", "name", "presence", "requires_grad", "shape", "where")
+    __slots__ = (
+        "__weakref__", "dtype", "frame", "freed", "id", "name", "presence", "requires_grad", "shape", "weak", "where"
+    )  # fmt: skip
 
     def __init__(self, shape: tuple[Any, ...], dtype: Any, frame: Any = None, requires_grad: bool = False) -> None:
         self.id = next(_ids)
@@ -26,6 +28,7 @@ class Value:
         self.dtype = np.dtype(dtype)
         self.frame = frame  # the block under construction that defines it
         self.requires_grad = requires_grad
+        self.weak = False  # a Python number: it does not decide the dtype of what it is combined with
         self.freed = False  # a backward() in the program has consumed the graph behind it
         self.presence: Any = None  # for a variable that some path leaves undefined: see builder.Presence
         self.name: str | None = None
@@ -34,7 +37,7 @@ class Value:
     @property
     def spec(self) -> jax.ShapeDtypeStruct:
         """Shape and dtype, as JAX writes them."""
-        return jax.ShapeDtypeStruct(self.shape, self.dtype)
+        return jax.ShapeDtypeStruct(self.shape, self.dtype, weak_type=self.weak)
 
     def __repr__(self) -> str:
         return f"%{self.name or self.id}"

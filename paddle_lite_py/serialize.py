@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import math
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import jax
@@ -17,6 +20,9 @@ from .symbolic import is_symbolic
 
 FORMAT = "paddle_lite_py.program"
 VERSION = 1
+# A dimension as JAX prints it: 2*b + 1, b^2, mod(b, 4).
+_DIM = re.compile(r"(?:[A-Za-z_]\w*|\d{1,12}|\^\d|[-+*(), ])+")
+MAX_DIM = 300
 
 
 class FormatError(ValueError):
@@ -161,6 +167,8 @@ class _Reader:
             case "ellipsis":
                 return Ellipsis
             case "dim":
+                if not isinstance(value, str) or not _DIM.fullmatch(value) or len(value) > MAX_DIM:
+                    raise FormatError(f"{value!r:.60} is no dimension")
                 return export.symbolic_shape(value, scope=self.scope)[0]
         raise FormatError(f"unknown attribute kind {kind!r}")
 
@@ -168,5 +176,20 @@ class _Reader:
 def export_program(program: Program, lowered: Any, platforms: tuple[str, ...], vjp_order: int = 1) -> bytes:
     """The program as serialised StableHLO for several platforms, with its gradient."""
     specs = [v.spec for v in program.block.inputs]
-    exported = export.export(jax.jit(lowered), platforms=platforms)(*specs)
-    return bytes(exported.serialize(vjp_order=vjp_order))
+    with _anonymous():
+        exported = export.export(jax.jit(lowered), platforms=platforms)(*specs)
+        return bytes(exported.serialize(vjp_order=vjp_order))
+
+
+@contextmanager
+def _anonymous() -> Iterator[None]:
+    """Keep the paths of this machine out of what JAX writes."""
+    names = ("jax_hlo_source_file_canonicalization_regex", "jax_traceback_in_locations_limit")
+    before = [getattr(jax.config, n) for n in names]
+    try:
+        for name, value in zip(names, (".*", 0), strict=True):
+            jax.config.update(name, value)
+        yield
+    finally:
+        for name, value in zip(names, before, strict=True):
+            jax.config.update(name, value)

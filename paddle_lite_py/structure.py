@@ -73,6 +73,15 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> An
     return Static(value)
 
 
+def statics(structure: Any) -> Iterator[Any]:
+    """The Python values in a structure."""
+    if isinstance(structure, Static):
+        yield structure.value
+    elif isinstance(structure, Nest):
+        for child in structure.children:
+            yield from statics(child)
+
+
 def unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
     """The value again, with the next leaves."""
     if structure is LEAF:

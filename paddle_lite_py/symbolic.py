@@ -39,6 +39,18 @@ def evaluate(dim: Any, dims: Dims) -> Any:
     return _eval(ast.parse(str(dim), mode="eval").body, dims) if is_symbolic(dim) else dim
 
 
+def evaluate_text(text: str, dims: Dims) -> Any:
+    """The value of a dimension expression given as text.
+
+    Raises:
+        ValueError: for what is no such expression, or a symbol that is not known.
+    """
+    try:
+        return _eval(ast.parse(text.strip(), mode="eval").body, dims)
+    except (SyntaxError, KeyError) as e:
+        raise ValueError(f"{text!r} is no expression of the dimensions {sorted(dims)}: {e}") from None
+
+
 def _eval(node: ast.expr, dims: Dims) -> Any:
     match node:
         case ast.Constant(value=int()):

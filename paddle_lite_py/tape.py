@@ -7,6 +7,7 @@ ONE compiled executable, a new one op by op through cached pullbacks, so that ch
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 from collections import OrderedDict
@@ -280,7 +281,7 @@ def backward_plain(root: Node, retain_graph: bool) -> tuple[list[Any], list[Arra
     key, data, slots, plain = found
     if not plain:
         return None
-    form = _forms.get(key) or _form(key, lambda: _structure(key))
+    form = _forms.get(key) or _form(key, functools.partial(_structure, key))
     if form.is_hot(data):
         grads = form.call_flat(*data)
     else:

@@ -269,7 +269,7 @@ class Tensor(TensorData):
 
     def _accumulate_plain(self, grad: Tensor) -> None:
         state.interpreter.gradient_state(self, True)
-        self._set_grad(grad if self._grad is None or self._grad is ZEROS else self._grad + grad)
+        self._set_grad(self._grad + grad if isinstance(self._grad, Tensor) else grad)
 
     def gradient(self) -> np.ndarray | None:
         """The gradient as a NumPy array, or None."""
@@ -277,8 +277,10 @@ class Tensor(TensorData):
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Set the gradient to zeros (the default) or None."""
-        state.interpreter.gradient_state(self)
-        self._set_grad(ZEROS if set_to_zero and self._grad is not None else None)
+        if set_to_zero:
+            self._set_grad(state.interpreter.cleared(self))
+        else:
+            self._set_grad(None)
 
     clear_grad = clear_gradient
 
@@ -352,6 +354,7 @@ class RemoveHandle:
 
     def remove(self) -> bool:
         """Remove the hook; True if it was still there."""
+        config.epoch += 1
         return self._hooks.pop(self._key, None) is not None
 
 

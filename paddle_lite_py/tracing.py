@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -10,11 +11,16 @@ import jax
 
 from . import structure as nested
 from .builder import Builder
+from .checks import Cleared
 from .frame import Write
 from .interpreter import use
+from .number import plain
 from .passes import dead_code
 from .program import Program, Value
 from .tensor import Tensor
+
+# Held while a program is traced, when handles stand for values of the program, and by runs that change handles.
+LOCK = threading.RLock()
 
 
 class Argument(NamedTuple):
@@ -48,6 +54,7 @@ class Traced(NamedTuple):
     checks: Any = None  # the asserts and raises; the code of the one that failed is an output after the rest
     room: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
     deferred: tuple[Callable[[], None], ...] = ()  # Python calls to make after each run
+    reached: dict[int, Any] = {}  # noqa: RUF012  arguments that a backward() inside gives gradients to, and its line
 
 
 def trace(
@@ -61,7 +68,11 @@ def trace(
 
     State that fn changes is given back whatever happens: only a run changes it.
     """
-    builder = Builder(convert)
+    with LOCK:
+        return _trace(Builder(convert), fn, specs, grads, names)
+
+
+def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool], names: Sequence[str]) -> Traced:
     tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
     for tensor, name in zip(tensors, names, strict=True):
         tensor._data.name = name
@@ -77,6 +88,8 @@ def trace(
             for write in filter(builder.is_outside, builder.root.log.values()):
                 if any(write.owner is t for t in own) or _unchanged(builder, write):
                     continue
+                if isinstance(write.get(), Cleared):
+                    write.owner._grad = builder.settled(write.owner)
                 at = len(leaves)
                 found = _outputs(builder, write.get(), leaves)
                 effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
@@ -126,7 +139,7 @@ def _replace(structure: Any, places: Any) -> Any:
         return next(places)
     if isinstance(structure, nested.Nest):
         return structure._replace(children=tuple([_replace(c, places) for c in structure.children]))
-    return structure
+    return nested.Static(plain(structure.value))
 
 
 def _payload_of(place: Write) -> Any:
@@ -180,4 +193,5 @@ def _assemble(
         builder.checks,
         builder.room,
         tuple(builder.deferred),
+        builder.reached,
     )

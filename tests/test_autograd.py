@@ -32,6 +32,7 @@ def test_gradient_is_right_before_and_after_the_segment_is_compiled():
 
 def test_a_hot_segment_is_one_compiled_call_and_traces_once():
     x = leaf(0.3, 0.4)
+    tape._forms.clear()  # other tests met this structure with other shapes
     for _ in range(tape.HOT + 3):
         loss(x).backward()
     forms = [f for f in tape._forms.values() if f.met >= tape.HOT + 3]

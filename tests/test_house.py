@@ -17,7 +17,7 @@ import house
 
 # A module may import modules of its own layer (but for APART) and of the layers below it.
 LAYERS = {
-    0: "dtypes place config errors interpreter structure symbolic regularizer param_attr version flags",
+    0: "dtypes place config errors interpreter memory number structure symbolic regularizer param_attr version flags",
     1: "arrays bound public op",
     2: "tape",
     3: "tensor_data tensor",

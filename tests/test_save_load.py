@@ -205,13 +205,13 @@ def test_saving_again_replaces_and_cleans_up(saved, tmp_path):
     paddle.jit.save(net, prefix, input_spec=SPEC)
     net.head.bias.set_value(np.ones(2, "float32"))
     paddle.jit.save(net, prefix, input_spec=SPEC)
-    assert len(list(tmp_path.iterdir())) == 3
+    assert len(list(tmp_path.iterdir())) == 4
     net.eval()
     np.testing.assert_allclose(paddle.jit.load(prefix)(images()).numpy(), net(images()).numpy(), rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("share", [0.0, 0.1, 0.5, 0.9, 0.999])
-@pytest.mark.parametrize("suffix", ["json", "safetensors", "stablehlo"])
+@pytest.mark.parametrize("suffix", ["json", "safetensors", "eval.stablehlo"])
 def test_truncated_files_are_refused(saved, tmp_path, suffix, share):
     prefix, _ = copied(saved[1], tmp_path)
     (path,) = tmp_path.glob(f"*.{suffix}")
@@ -226,12 +226,12 @@ def test_truncated_files_are_refused(saved, tmp_path, suffix, share):
     [
         (lambda m: m.update(version=99), "format version 99"),
         (lambda m: m.update(format="other"), "not a program saved by"),
-        (lambda m: m["files"]["stablehlo"].update(name="../../etc/passwd"), "outside of its folder"),
-        (lambda m: m["files"]["stablehlo"].update(size=1 << 60), "truncated or foreign"),
-        (lambda m: m["files"].pop("stablehlo"), "damaged"),
-        (lambda m: m.pop("method"), "damaged"),
-        (lambda m: m["method"]["weights"][0].update(name="nope"), "damaged"),
-        (lambda m: m["method"].update(result={"call": "os.system"}), "damaged"),
+        (lambda m: m["files"]["forward.eval.stablehlo"].update(name="../../etc/passwd"), "outside of its folder"),
+        (lambda m: m["files"]["forward.eval.stablehlo"].update(size=1 << 60), "truncated or foreign"),
+        (lambda m: m["files"].pop("forward.eval.stablehlo"), "damaged"),
+        (lambda m: m.pop("methods"), "damaged"),
+        (lambda m: m["weights"][0].update(name="nope"), "is not in the safetensors"),
+        (lambda m: m["methods"]["forward"]["eval"].update(result={"call": "os.system"}), "damaged"),
     ],
 )
 def test_foreign_and_newer_files_are_refused(saved, tmp_path, change, message):

@@ -1,7 +1,11 @@
 """Calls ask, at run time, for the converted form of what they call.
 
 Before:                             After:
-    f(x)                                ops.callee(f)(x)
+    f(x)                                known[f](x)                         a function
+                                        f(x)                                a builtin
+                                        ops.callee(f)(x)                    anything else
+    m.f(x)                              known[v.__func__](v.__self__, x)    a method, `v` being `m.f`
+                                        m.f(x)                              a method of a list, string, ...
     super().forward(x)                  ops.callee(super(__class__, self).forward)(x)
     locals()                            ops.user_locals(locals(), prefix)
     sum(x for x in xs)                  ops.callee(sum)(ops.generator(..., xs, sum))
@@ -11,13 +15,39 @@ The call itself stays in the user's frame, so that `eval`, `warnings.warn(stackl
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 import gast
 
 from ..names import Namer
+from ..options import Options
+from ..runtime import PLAIN
 from ..template import constant, expression
 from .hoist import Hoist
+
+_SIMPLE = (gast.Name, gast.Constant)
+_ANY = "OPS.callee(F)"
+# Builtins that call functions get them converted: `sorted`, which needs a keyword for it, and `reduce`.
+_NAME = (
+    "KNOWN[F] if (T := TYPE(F)) is FUNCTION else F if T is BUILTIN and F is not REDUCE else KNOWN[F] if T is CLASS"
+    " else OPS.callee(F)"
+)
+_NAME_WITH_KEYWORDS = "KNOWN[F] if (T := TYPE(F)) is FUNCTION or T is CLASS else OPS.callee(F)"
+_METHOD = (
+    "METHOD(KNOWN[V.__func__], V.__self__) if (T := TYPE(V := F)) is METHOD"
+    " else V if T is BUILTIN and V is not REDUCE else OPS.callee(V)"
+)
+_METHOD_CALL = (
+    "KNOWN[V.__func__](V.__self__) if (T := TYPE(V := F)) is METHOD"
+    " else (V if T is BUILTIN and V is not REDUCE else OPS.callee(V))()"
+)
+_NATIVE = (
+    "V.M() if TYPE(V := O) in NATIVE else KNOWN[B.__func__](B.__self__) if (T := TYPE(B := V.M)) is METHOD"
+    " else (B if T is BUILTIN and B is not REDUCE else OPS.callee(B))()"
+)
+_NATIVE_METHODS = {name for kind in PLAIN for name in dir(kind) if not name.startswith("_")}
+_METHOD_WITH_KEYWORDS = "METHOD(KNOWN[V.__func__], V.__self__) if TYPE(V := F) is METHOD else OPS.callee(V)"
 
 
 class Calls(Hoist):
@@ -25,12 +55,14 @@ class Calls(Hoist):
 
     Arguments:
         namer: knows the operators.
+        options: what the code is made for.
         first: the first parameter of the function, for `super()`.
+        own: the names of functions that are converted together with this one: called as they are.
     """
 
-    def __init__(self, namer: Namer, first: str | None) -> None:
+    def __init__(self, namer: Namer, options: Options, first: str | None, own: Set[str]) -> None:
         super().__init__(namer)
-        self.first = first
+        self.options, self.first, self.own = options, first, own
 
     def visit_Call(self, node: gast.Call) -> Any:
         called = node.func.id if isinstance(node.func, gast.Name) else None
@@ -43,8 +75,40 @@ class Calls(Hoist):
         if called is not None and node.args and getattr(node.args[0], "lazy", False):
             node.args[0].args.append(node.func)  # so that it knows who consumes it
         if not self._made(node.func):
-            node.func = expression("OPS.callee(F)", node.func, OPS=self.namer.operators, F=node.func)
+            return self._called(node)
         return node
+
+    def _called(self, node: gast.Call) -> Any:
+        """The call of what is found for the user's function."""
+        fast = self.options.fast
+        if fast and isinstance(node.func, gast.Attribute):
+            if not node.keywords and all(isinstance(arg, _SIMPLE) for arg in node.args):
+                return self._method_call(node)
+            node.func = self._find(_METHOD_WITH_KEYWORDS if node.keywords else _METHOD, node.func)
+        elif fast and isinstance(node.func, gast.Name):
+            if self.options.calls or node.func.id not in self.own:
+                node.func = self._find(_NAME_WITH_KEYWORDS if node.keywords else _NAME, node.func)
+        else:
+            node.func = self._find(_ANY, node.func)
+        return node
+
+    def _method_call(self, node: gast.Call) -> gast.expr:
+        """The call of a method: it is not bound to its object only to be called. The arguments stand there twice."""
+        method: Any = node.func
+        made: Any
+        if method.attr in _NATIVE_METHODS:
+            made = calls = self._find(_NATIVE, method, O=method.value, M=method.attr, B=self.namer.prefix + "bound")
+            calls.body.args += node.args
+            calls = calls.orelse
+        else:
+            made = calls = self._find(_METHOD_CALL, method)
+        calls.body.args += node.args
+        calls.orelse.args += node.args
+        return made
+
+    def _find(self, form: str, func: gast.expr, **holes: Any) -> gast.expr:
+        helpers = {helper.upper(): name for helper, name in self.namer.helpers.items()}
+        return expression(form, func, F=func, V=self.namer.value, T=self.namer.truth, **helpers, **holes)
 
     def _super(self, node: gast.Call) -> gast.Call:
         if not node.args and not node.keywords and self.first is not None and not self.lambdas:
@@ -52,8 +116,11 @@ class Calls(Hoist):
         return self.generic_visit(node)
 
     def _made(self, func: gast.expr) -> bool:
-        """Whether the conversion made this call."""
+        """Whether the conversion made this call: of its own function, an operator, or the list of a comprehension."""
         if isinstance(func, gast.Attribute):
             func = func.value
-            return isinstance(func, gast.Name) and func.id == self.namer.operators
+            native = self.options.fast and not (self.options.calls or self.options.builtins)
+            return isinstance(func, gast.Name) and (
+                func.id == self.namer.operators or (native and self.namer.made(func.id))
+            )
         return isinstance(func, gast.Name) and self.namer.made(func.id)

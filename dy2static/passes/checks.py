@@ -14,7 +14,7 @@ from typing import Any
 import gast
 
 from ..template import expression, locate, statements
-from .expressions import is_python
+from .decide import is_python
 from .hoist import Statements
 
 

@@ -30,15 +30,17 @@ from ..cfg import TRIES
 from ..facts import Changes, Facts
 from ..names import Namer
 from ..scope import expressions_within, within
-from ..template import constant, declare, expression, locate, statements
-from .expressions import is_python
+from ..template import constant, expression, locate, statements
+from .decide import decide, is_python
+from .lift import Later
+from .staged_forms import StagedForms
 
 _STAY = (gast.Return, gast.Break, gast.Continue, gast.AsyncFor, gast.AsyncWith)
 _SHORT = 4  # in a chain of so few branches, each may repeat the functions of the later ones: it runs faster
 _PAUSES = (gast.Yield, gast.YieldFrom, gast.Await)
 
 
-class ControlFlow:
+class ControlFlow(StagedForms):
     """Builds the statements of one function anew.
 
     Arguments:
@@ -48,13 +50,21 @@ class ControlFlow:
         changes: for each branch and loop, by identity.
         fast: whether Python values get code of their own; without it the code is shorter, for people.
         raises: whether the runtime wants to see each `raise`.
+        later: see the lift pass.
     """
 
     def __init__(
-        self, body: list[Any], namer: Namer, facts: Facts, changes: dict[int, Changes], fast: bool, raises: bool
+        self,
+        body: list[Any],
+        namer: Namer,
+        facts: Facts,
+        changes: dict[int, Changes],
+        fast: bool,
+        raises: bool,
+        later: Later | None = None,
     ) -> None:
-        self.body, self.namer, self.facts, self.changes = body, namer, facts, changes
-        self.fast, self.raises = fast, raises
+        super().__init__(namer, facts, changes, later)
+        self.body, self.fast, self.raises = body, fast, raises
         self._pinned: dict[int, bool] = {}
         self._entries: dict[int, list[gast.stmt]] = {}  # for members of a chain: what a staged test leads to
         self._tails: dict[int, list[gast.stmt]] = {}  # for members of a chain in staged code: the call that runs them
@@ -109,25 +119,35 @@ class ControlFlow:
     def _pauses(self, stmt: Any) -> bool:
         return self._generator and expressions_within(stmt, _PAUSES)
 
-    def _fill(self, source: str, at: gast.AST, **holes: Any) -> list[gast.stmt]:
-        return statements(source, at, OPS=self.namer.operators, V=self.namer.value, **holes)
-
     # if
 
     def _if_plain(self, stmt: gast.If) -> list[gast.stmt]:
         if id(stmt) in self._entries:
             return self._if_python(stmt, self._entries[id(stmt)])
         chain = self._members(stmt)
-        defs, calls = self._chain(chain, expression("V", stmt, V=self.namer.value))
-        if len(chain) <= _SHORT:
-            return self._if_python(stmt, [*defs, *calls[0]])
+        if len(chain) > _SHORT:
+            return self._if_long(stmt, chain)
+
+        def build() -> list[gast.stmt]:
+            defs, calls = self._chain(chain, expression("V", stmt, V=self.namer.value))
+            return [*defs, *calls[0]]
+
+        return self._if_python(stmt, self._lifted(build, stmt, self.namer.value))
+
+    def _if_long(self, stmt: gast.If, chain: list[gast.If]) -> list[gast.stmt]:
+        """A long chain: the variable `at` tells which of its tests was staged."""
         at = self.namer.new("at")
         self._entries.update({id(m): statements(f"A = {n}", m, A=at) for n, m in enumerate(chain, 1)})
-        starts = [statements(f"if A == {n}:\n    CALL", stmt, A=at, CALL=call) for n, call in enumerate(calls, 1)]
+
+        def build() -> list[gast.stmt]:
+            defs, calls = self._chain(chain, expression("V", stmt, V=self.namer.value))
+            starts = [statements(f"if A == {n}:\n    CALL", stmt, A=at, CALL=call) for n, call in enumerate(calls, 1)]
+            return [*defs, *(s for start in starts for s in start)]
+
         return [
             *statements("A = 0", stmt, A=at),
             *self._if_python(stmt, self._entries[id(stmt)]),
-            *statements("if A:\n    STAGED", stmt, A=at, STAGED=[*defs, *(s for start in starts for s in start)]),
+            *statements("if A:\n    STAGED", stmt, A=at, STAGED=self._lifted(build, stmt, at, self.namer.value)),
         ]
 
     def _if_python(self, stmt: gast.If, staged: list[gast.stmt]) -> list[gast.stmt]:
@@ -135,18 +155,30 @@ class ControlFlow:
         body, orelse = self._block(stmt.body, False), self._block(stmt.orelse, False)
         guards = getattr(stmt, "guards", [])
         if guards:
-            cleared, unset = self._each(guards, "is False", stmt), self._each(guards, "is not True", stmt)
+            cleared, unset = (self._each(guards, check, stmt, gast.And()) for check in ("is False", "is not True"))
             return self._fill("if CLEARED:\n    BODY\nelif UNSET:\n    STAGED", stmt, CLEARED=cleared, UNSET=unset,
                               BODY=body, STAGED=staged)  # fmt: skip
         if is_python(stmt.test):
             return [locate(gast.If(test=stmt.test, body=body, orelse=orelse), stmt)]
+        test = decide(stmt.test, self.namer)
+        ask, other, then, rest = test.ask, test.false, body, orelse
+        if self._leaves(stmt.body) and not self._leaves(stmt.orelse):  # what is asked first is decided fastest
+            ask, other, then, rest = test.ask_false, test.true, orelse, body
         source = """
-            if (V := TEST) is True or V is not False and (V := OPS.test(V)) is True:
-                BODY
-            elif V is not False:
+            if ASK:
+                THEN
+            elif OTHER:
+                REST
+            else:
+                V = VALUE
                 STAGED
-            """ + ("else:\n                ORELSE" if orelse else "")  # fmt: skip
-        return self._fill(source, stmt, TEST=stmt.test, STAGED=staged, BODY=body, ORELSE=orelse)
+            """
+        return self._fill(source, stmt, ASK=ask(), OTHER=other(), THEN=then, REST=rest, VALUE=test.value(),
+                          STAGED=staged)  # fmt: skip
+
+    def _leaves(self, body: list[Any]) -> bool:
+        """Whether the statements leave the loop or function: then the branch is likely to be the rarer one."""
+        return any(isinstance(s, (gast.Raise, gast.Pass)) or s.__dict__.get("jump") for s in body)
 
     def _members(self, stmt: gast.If) -> list[gast.If]:
         """The branch, and those that end its branches, and so on: they can share the functions of the later ones."""
@@ -187,10 +219,10 @@ class ControlFlow:
         defs, calls = self._chain(self._members(stmt))
         return [*defs, *calls[0]]
 
-    def _each(self, flags: list[str], check: str, at: gast.AST) -> gast.expr:
-        """`flag CHECK and ...`"""
+    def _each(self, flags: list[str], check: str, at: gast.AST, op: gast.boolop) -> gast.expr:
+        """`flag CHECK and ...`, or the same with `or`"""
         parts = [expression(f"F {check}", at, F=flag) for flag in flags]
-        return parts[0] if len(parts) == 1 else locate(gast.BoolOp(gast.And(), parts), at)
+        return parts[0] if len(parts) == 1 else locate(gast.BoolOp(op, parts), at)
 
     def _going(self, guards: list[str], at: gast.AST) -> gast.expr:
         """That no flag is set, as a value which may be staged."""
@@ -225,7 +257,10 @@ class ControlFlow:
     def _python(self, value: gast.expr, what: str, at: gast.AST) -> gast.expr:
         if is_python(value):
             return value
-        return expression("OPS.python(X, WHAT)", at, OPS=self.namer.operators, X=value, WHAT=constant(what, at))
+        form = (
+            "OPS.python(X, WHAT)" if what == "for" else "V if (V := X) is True or V is False else OPS.python(V, WHAT)"
+        )
+        return expression(form, at, OPS=self.namer.operators, X=value, V=self.namer.value, WHAT=constant(what, at))
 
     # while
 
@@ -234,22 +269,22 @@ class ControlFlow:
         body = self._block(stmt.body, False)
         if not guards and is_python(stmt.test):
             return [locate(gast.While(test=stmt.test, body=body, orelse=[]), stmt)]
-        test, first = stmt.test, expression("V", stmt, V=self.namer.value)
-        stop: list[gast.stmt] = []
-        if guards:
-            clear = self._each(guards, "is False", stmt)
-            test = expression("TEST if CLEAR else OPS.untested", stmt, TEST=test, CLEAR=clear, OPS=self.namer.operators)
-            stop = [s for flag in guards for s in statements("if F is True:\n    break", stmt, F=flag)]
-        source = """
-            while True:
-                STOP
-                if (V := TEST) is not True and (V is False or (V := OPS.test(V)) is not True):
-                    if V is not False:
-                        STAGED
-                    break
+        test = decide(stmt.test, self.namer)
+        first = expression("V", stmt, V=self.namer.value)
+        staged = self._lifted(lambda: self._while_staged(stmt, first), stmt, self.namer.value)
+        clear = self._each(guards, "is False", stmt, gast.And())
+        source = f"""
+            while {"CLEAR and" if guards else ""} ASK:
                 BODY
+            else:
+                if {"SET or CLEAR and" if guards else ""} FALSE:
+                    pass
+                else:
+                    V = VALUE {"if CLEAR else OPS.untested" if guards else ""}
+                    STAGED
             """
-        return self._fill(source, stmt, STOP=stop, TEST=test, STAGED=self._while_staged(stmt, first), BODY=body)
+        holes = {"CLEAR": clear, "SET": self._each(guards, "is True", stmt, gast.Or()), "STAGED": staged, "BODY": body}
+        return self._fill(source, stmt, ASK=test.ask(), FALSE=test.false(), VALUE=test.value(), **holes)
 
     def _while_staged(self, stmt: Any, first: gast.expr | None = None) -> list[gast.stmt]:
         guards = getattr(stmt, "guards", [])
@@ -291,7 +326,7 @@ class ControlFlow:
         turn: list[gast.stmt] = []
         if guards:
             stop = "if CLEAR:\n    pass\nelse:\n    HANDED = UNSET\n    break"
-            clear, unset = self._each(guards, "is False", stmt), self._each(guards, "is not True", stmt)
+            clear, unset = (self._each(guards, check, stmt, gast.And()) for check in ("is False", "is not True"))
             turn = self._fill(stop, stmt, CLEAR=clear, UNSET=unset, **names)
         source = f"""
             ITEMS = ITERABLE
@@ -306,7 +341,8 @@ class ControlFlow:
             ITEMS = None
             """
         source = source.replace("                pass\n", "").replace("iter(", "OPS.iter(")
-        staged = self._for_staged(stmt, expression("ITEMS", stmt, ITEMS=iterable))
+        items = expression("ITEMS", stmt, ITEMS=iterable)
+        staged = self._lifted(lambda: self._for_staged(stmt, items), stmt, iterable)
         return self._fill(source, stmt, ITERABLE=stmt.iter, TARGET=stmt.target, BODY=body, TURN=turn, STAGED=staged,
                           **names)  # fmt: skip
 
@@ -330,56 +366,7 @@ class ControlFlow:
         loop = gast.For(target=stmt.target, iter=iterable, body=body, orelse=orelse, type_comment=None)
         return [locate(loop, stmt)]
 
-    # What the staged forms share
-
-    def _inner(self, name: str, parameter: str, at: gast.stmt, body: list[Any]) -> list[gast.stmt]:
-        """A function of the statement's own, which acts on the variables of the user's function."""
-        head = declare(self.changes[id(at)].names, self.facts.globals, at)
-        return statements(f"def F({'P' if parameter else ''}):\n    BODY", at, F=name, P=parameter,
-                          BODY=head + self._block(body, True))  # fmt: skip
-
-    def _names(self, at: gast.AST, *identifiers: str) -> list[gast.expr]:
-        return [expression("F", at, F=identifier) for identifier in identifiers]
-
-    def _call(self, method: str, at: gast.stmt, args: list[gast.expr], state: list[gast.expr]) -> list[gast.stmt]:
-        call = expression(f"OPS.{method}()", at, OPS=self.namer.operators)
-        call.args = [*args, *state]
-        return [locate(gast.Expr(value=call), at)]
-
-    def _state(self, at: gast.stmt) -> tuple[list[gast.stmt], list[gast.expr]]:
-        """Statements that define the setter, and the arguments that describe the variables."""
-        changes = self.changes[id(at)]
-        setter = self.namer.new("set")
-        before = self._setter(setter, changes.names, at)
-        facts = (changes.names, tuple(map(self.namer.made, changes.names)), changes.live_out, changes.carried)
-        slots = [self._slot(place, at) for place in changes.composites]
-        slots_thunk = expression("lambda: X" if slots else "None", at, X=_tuple(slots, at))
-        getter = expression("lambda: X", at, X=_tuple([self._get(n, changes, at) for n in changes.names], at))
-        return before, [getter, expression("F", at, F=setter), constant(facts, at), slots_thunk]
-
-    def _setter(self, setter: str, names: tuple[str, ...], at: gast.stmt) -> list[gast.stmt]:
-        targets = [locate(gast.Name(n, gast.Store(), None, None), at) for n in names]
-        pattern = locate(gast.Tuple(targets, gast.Store()), at)
-        values = expression("P", at, P=self.namer.prefix + "values")
-        assign = locate(gast.Assign(targets=[pattern], value=values, type_comment=None), at)
-        body = [*declare(names, self.facts.globals, at), *([assign] if names else [])]
-        return statements("def F(P):\n    BODY", at, F=setter, P=values.id, BODY=body)
-
-    def _get(self, name: str, changes: Changes, at: gast.stmt) -> gast.expr:
-        certain = name not in changes.uncertain
-        return expression("X" if certain else "OPS.peek(lambda: X)", at, X=name, OPS=self.namer.operators)
-
-    def _slot(self, place: Any, at: gast.stmt) -> gast.expr:
-        holes = {"OPS": self.namer.operators, "NAME": constant(place.name, at), "O": place.obj}
-        if isinstance(place.key, str):
-            return expression("OPS.attribute(NAME, lambda: O, KEY)", at, KEY=constant(place.key, at), **holes)
-        return expression("OPS.item(NAME, lambda: O, lambda: KEY)", at, KEY=place.key, **holes)
-
     def _raise(self, stmt: gast.Raise) -> gast.stmt:
         call = expression("OPS.raise_(X)", stmt, OPS=self.namer.operators, X=stmt.exc)
         call.args += [stmt.cause] if stmt.cause is not None else []
         return locate(gast.Return(value=call), stmt)
-
-
-def _tuple(elements: list[gast.expr], at: gast.AST) -> gast.expr:
-    return locate(gast.Tuple(elements, gast.Load()), at)

@@ -1,13 +1,14 @@
 """Boolean operators, comparisons in a chain, `not` and the ternary operator decide by value.
 
 Before:                             After (`v` is a temporary):
-    a and b                             b if (v := a) is True else v if v is False else ops.and_(v, lambda: b)
-    not a                               not v if (v := a) is True or v is False else ops.not_(v)
+    a and b                             b if (v := a) is True or v is not False and (t := ops.test(v)) is True
+                                        else v if v is False or t is False else ops.and_(v, lambda: b)
+    not a                               not v if (v := a) is True or v is False or ... else ops.not_(v)
     a < f(x) < b                        a < (m := f(x)) and m < b, then as above
-    b if a else c                       b if (v := a) is True else c if v is False else ops.if_exp(v, ...)
+    b if a else c                       b if (v := a) is True or ... else c if v is False else ops.if_exp(v, ...)
 
 Most tests are plain booleans: for them, no function is made or called. Operands which are Python booleans by their
-form (`x is None`) stay as they are.
+form (`x is None`) stay as they are. A lambda is given the variables that it reads, see the lift pass.
 """
 
 from __future__ import annotations
@@ -16,26 +17,18 @@ from typing import Any
 
 import gast
 
+from ..facts import Facts
 from ..names import Namer
 from ..template import declare, expression, locate, statements
+from .decide import Part, is_python
 from .hoist import Hoist
+from .lift import thunk
 
-_AND = "RIGHT if (V := LEFT) is True else V if V is False else OPS.and_(V, THUNK)"
-_OR = "V if (V := LEFT) is True else RIGHT if V is False else OPS.or_(V, THUNK)"
-_NOT = "(not V) if (V := X) is True or V is False else OPS.not_(V)"
-_IF = "BODY if (V := TEST) is True else ORELSE if V is False else OPS.if_exp(V, THUNK, OTHER)"
-_PYTHON = (gast.Is, gast.IsNot, gast.In, gast.NotIn)
-
-
-def is_python(node: Any) -> bool:
-    """Whether the value is a plain Python one, whatever the variables hold."""
-    if isinstance(node, gast.Compare):
-        return len(node.ops) == 1 and isinstance(node.ops[0], _PYTHON)
-    if isinstance(node, gast.BoolOp):
-        return all(map(is_python, node.values))
-    if isinstance(node, gast.UnaryOp):
-        return isinstance(node.op, gast.Not) and is_python(node.operand)
-    return isinstance(node, gast.Constant)
+_TRUE = "(V := LEFT) is True or V is not False and (T := not not V if TYPE(V) in PLAIN else OPS.test(V)) is True"
+_AND = f"RIGHT if {_TRUE} else V if V is False or T is False else OPS.and_(V, THUNK)"
+_OR = f"V if {_TRUE} else RIGHT if V is False or T is False else OPS.or_(V, THUNK)"
+_NOT = "(not V) if (V := LEFT) is True or V is False or TYPE(V) in PLAIN else OPS.not_(V)"
+_IF = f"BODY if {_TRUE.replace('T :', 'V :')} else ORELSE if V is False else OPS.if_exp(V, THUNK, OTHER)"
 
 
 class Expressions(Hoist):
@@ -43,14 +36,15 @@ class Expressions(Hoist):
 
     Arguments:
         namer: makes temporaries.
-        globals_: the names declared global.
+        facts: on the function.
         uncertain: the identities of the names whose reads are checked.
         fast: whether plain booleans are to be decided without a call.
     """
 
-    def __init__(self, namer: Namer, globals_: set[str], uncertain: set[int], fast: bool = True) -> None:
-        super().__init__(namer, globals_)
+    def __init__(self, namer: Namer, facts: Facts, uncertain: set[int], fast: bool = True) -> None:
+        super().__init__(namer, facts.globals)
         self.fast = fast
+        self.plain = set(facts.plain)  # what a thunk may be given by value
         self.uncertain = uncertain
         self._short: dict[int, gast.expr] = {}  # for an expression made here, the form for use in a thunk
         self._kept: list[gast.AST] = []  # so that an identity in `_short` is never taken by another node
@@ -77,10 +71,11 @@ class Expressions(Hoist):
         return result
 
     def _binary(self, template: str, left: gast.expr, right: gast.expr, at: gast.AST) -> gast.expr:
-        thunk = self._thunk(right)
+        thunk, handed = self._thunk(right)
         call = "OPS.and_(LEFT, THUNK)" if template is _AND else "OPS.or_(LEFT, THUNK)"
         short = expression(call, at, OPS=self.namer.operators, LEFT=self.short(left), THUNK=thunk)
-        long = self._make(template, at, LEFT=left, RIGHT=right, THUNK=thunk)
+        long: Any = self._make(template, at, LEFT=left, RIGHT=right, THUNK=handed)
+        long.part = Part("and" if template is _AND else "or", left, right, handed)
         return self._both(long, short)
 
     def visit_UnaryOp(self, node: gast.UnaryOp) -> Any:
@@ -88,16 +83,19 @@ class Expressions(Hoist):
             return self.generic_visit(node)
         operand = self.visit(node.operand)
         short = expression("OPS.not_(X)", node, OPS=self.namer.operators, X=self.short(operand))
-        return self._both(self._make(_NOT, node, X=operand), short)
+        long: Any = self._make(_NOT, node, LEFT=operand)
+        long.part = Part("not", operand)
+        return self._both(long, short)
 
     def visit_IfExp(self, node: gast.IfExp) -> Any:
         if is_python(node.test) or not self._movable([node.body, node.orelse]):
             return self.generic_visit(node)
         test, body, orelse = self.visit(node.test), self.visit(node.body), self.visit(node.orelse)
-        thunk, other = self._thunk(body), self._thunk(orelse)
+        (thunk, handed), (other, other_handed) = self._thunk(body), self._thunk(orelse)
         short = expression("OPS.if_exp(TEST, THUNK, OTHER)", node, OPS=self.namer.operators, TEST=self.short(test),
                            THUNK=thunk, OTHER=other)  # fmt: skip
-        return self._both(self._make(_IF, node, TEST=test, BODY=body, ORELSE=orelse, THUNK=thunk, OTHER=other), short)
+        long = self._make(_IF, node, LEFT=test, BODY=body, ORELSE=orelse, THUNK=handed, OTHER=other_handed)
+        return self._both(long, short)
 
     def visit_Compare(self, node: gast.Compare) -> Any:
         if len(node.ops) == 1 or not self._movable(node.comparators):
@@ -117,6 +115,7 @@ class Expressions(Hoist):
         if last or isinstance(value, (gast.Name, gast.Constant)):
             return value, value
         temporary = self.namer.new("middle")
+        self.plain.add(temporary)
         return (expression("(M := X)", value, M=temporary, X=value), expression("M", value, M=temporary))
 
     def short(self, node: gast.expr) -> gast.expr:
@@ -131,17 +130,21 @@ class Expressions(Hoist):
         return long
 
     def _make(self, template: str, at: gast.AST, **holes: gast.expr) -> gast.expr:
-        return expression(template, at, OPS=self.namer.operators, V=self.namer.value, **holes)
+        return expression(template, at, OPS=self.namer.operators, V=self.namer.value, T=self.namer.truth,
+                          TYPE=self.namer.helpers["type"], PLAIN=self.namer.helpers["plain"], **holes)  # fmt: skip
 
-    def _thunk(self, node: gast.expr) -> gast.expr:
+    def _thunk(self, node: gast.expr) -> tuple[gast.expr, gast.expr]:
+        """The operand as a function, and the same function, given the variables that it reads."""
         short = self.short(node)
         written = sorted(_user_walrus(short, self.namer))
         if not written:
-            return expression("lambda: X", node, X=short)
+            unsure = {n.id for n in gast.walk(short) if id(n) in self.uncertain}
+            return expression("lambda: X", node, X=short), thunk(short, self.plain - unsure)
         (made,) = statements("def F():\n    DECLARE\n    return X", node, F=self.namer.new("operand"), X=short,
                              DECLARE=declare(written, self.globals, node))  # fmt: skip
         self.before.append(made)
-        return expression("F", node, F=made.name)
+        operand = expression("F", node, F=made.name)
+        return operand, operand
 
     def _movable(self, operands: list[gast.expr]) -> bool:
         """Whether the operands can become thunks: they hold no `yield`, and no name to bind inside a lambda."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import functools
 from typing import Any
 
 import jax
@@ -57,6 +58,9 @@ def _batch_norm(
 ) -> Any:
     """Normalized x, and the mean and variance that it was normalized with."""
     channel, wide = _channel(x, data_format), _wide(x)
+    if training and weight is not None and bias is not None and weight.dtype == bias.dtype == wide.dtype:
+        out, mean, variance = _by_batch(wide, weight, bias, channel, epsilon)
+        return out.astype(x.dtype), mean, variance
     if training:
         axes = tuple([i for i in range(x.ndim) if i != channel])
         mean = jnp.mean(wide, axis=axes)
@@ -66,6 +70,39 @@ def _batch_norm(
     shifted = (wide - _spread(mean, x, channel)) * _spread(scale, x, channel)
     out = shifted if bias is None else shifted + _spread(bias, x, channel)
     return out.astype(x.dtype), mean, variance
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(3, 4))
+def _by_batch(x: Any, weight: Any, bias: Any, channel: int, epsilon: float) -> Any:
+    """x normalized by its own statistics, and these. Its gradient in closed form takes two sums where JAX's has four."""
+    return _by_batch_forward(x, weight, bias, channel, epsilon)[0]
+
+
+def _by_batch_forward(x: Any, weight: Any, bias: Any, channel: int, epsilon: float) -> Any:
+    axes = tuple([i for i in range(x.ndim) if i != channel])
+    mean = jnp.mean(x, axis=axes)
+    centred = x - _spread(mean, x, channel)
+    variance = jnp.mean(jnp.square(centred), axis=axes)
+    rate = jax.lax.rsqrt(variance + epsilon)
+    out = centred * _spread(rate * weight, x, channel) + _spread(bias, x, channel)
+    return (out, mean, variance), (x, mean, rate, weight)
+
+
+def _by_batch_backward(channel: int, epsilon: float, saved: Any, cotangents: Any) -> Any:
+    x, mean, rate, weight = saved
+    g, g_mean, g_variance = cotangents
+    axes = tuple([i for i in range(x.ndim) if i != channel])
+    n, centred = x.size // x.shape[channel], x - _spread(mean, x, channel)
+    g_bias, g_weight = jnp.sum(g, axis=axes), jnp.sum(g * centred, axis=axes) * rate
+    # With normalized = centred * rate: weight * rate * (g - mean(g) - normalized * mean(g * normalized)),
+    # and the gradients that reach the statistics themselves.
+    pull = (g_weight * weight * rate**2 - 2 * g_variance) / n
+    shift = (g_bias * weight * rate - g_mean) / n
+    g_x = g * _spread(rate * weight, x, channel) - centred * _spread(pull, x, channel) - _spread(shift, x, channel)
+    return g_x, g_weight, g_bias
+
+
+_by_batch.defvjp(_by_batch_forward, _by_batch_backward)
 
 
 @op(name="running_average", grad=False, amp="keep")

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import jax.numpy as jnp
+import numpy as np
 
 from . import checks
 from .optimizer import Optimizer
@@ -15,7 +16,7 @@ from .update import Rule, Slot, State
 def moments(grad: Any, state: State, beta1: float, beta2: float) -> tuple[Any, Any]:
     """Running averages of the gradient and of its square."""
     # 1 - beta as the parameter's dtype rounds it, so that it cancels against 1 - beta ** steps.
-    b1, b2 = jnp.asarray(beta1, grad.dtype), jnp.asarray(beta2, grad.dtype)
+    b1, b2 = np.asarray(beta1, grad.dtype), np.asarray(beta2, grad.dtype)
     return b1 * state["moment1"] + (1 - b1) * grad, b2 * state["moment2"] + (1 - b2) * grad * grad
 
 
@@ -24,17 +25,36 @@ def powers(state: State, beta1: float, beta2: float) -> State:
     return {"beta1_pow_acc": state["beta1_pow_acc"] * beta1, "beta2_pow_acc": state["beta2_pow_acc"] * beta2}
 
 
+def adam_numbers(
+    state: State, rates: Any, beta1: float, beta2: float, epsilon: float, **_: Any
+) -> tuple[State, State]:
+    """Rate and epsilon with the correction for averages that started at zero."""
+    correction = jnp.sqrt(1 - state["beta2_pow_acc"])
+    rate = rates * correction / (1 - state["beta1_pow_acc"])
+    return {"rate": rate, "epsilon": epsilon * correction}, powers(state, beta1, beta2)
+
+
+def adamax_numbers(state: State, rates: Any, beta1: float, **_: Any) -> tuple[State, State]:
+    """The rate with the correction for an average that started at zero."""
+    power = state["beta1_pow_acc"]
+    return {"rate": rates / (1 - power)}, {"beta1_pow_acc": power * beta1}
+
+
+def lamb_numbers(state: State, rates: Any, beta1: float, beta2: float, **_: Any) -> tuple[State, State]:
+    """What the averages lack because they started at zero."""
+    return {k: 1 - v for k, v in state.items()}, powers(state, beta1, beta2)
+
+
 def adam(
     param: Any, grad: Any, state: State, lr: Any, beta1: float, beta2: float, epsilon: float, amsgrad: bool
 ) -> tuple[Any, State]:
     """One step of Adam (Kingma and Ba, 2014)."""
     first, second = moments(grad, state, beta1, beta2)
-    new = {"moment1": first, "moment2": second, **powers(state, beta1, beta2)}
+    new = {"moment1": first, "moment2": second}
     if amsgrad:
         second = new["moment2_max"] = jnp.maximum(state["moment2_max"], second)
-    correction = jnp.sqrt(1 - state["beta2_pow_acc"]).astype(param.dtype)
-    rate = lr * correction / (1 - state["beta1_pow_acc"]).astype(param.dtype)
-    return param - rate * (first / (jnp.sqrt(second) + epsilon * correction)), new
+    rate, small = state["rate"].astype(param.dtype), state["epsilon"].astype(param.dtype)
+    return param - rate * (first / (jnp.sqrt(second) + small)), new
 
 
 def adamw(param: Any, grad: Any, state: State, lr: Any, weight_decay: float, **betas: Any) -> tuple[Any, State]:
@@ -46,12 +66,10 @@ def adamax(
     param: Any, grad: Any, state: State, lr: Any, beta1: float, beta2: float, epsilon: float
 ) -> tuple[Any, State]:
     """One step of Adamax (Kingma and Ba, 2014)."""
-    b1 = jnp.asarray(beta1, grad.dtype)
+    b1 = np.asarray(beta1, grad.dtype)
     moment = b1 * state["moment"] + (1 - b1) * grad
     norm = jnp.maximum(jnp.abs(grad), beta2 * state["inf_norm"] + epsilon)
-    power = state["beta1_pow_acc"]
-    new = {"moment": moment, "inf_norm": norm, "beta1_pow_acc": power * beta1}
-    return param - lr / (1 - power).astype(param.dtype) * (moment / norm), new
+    return param - state["rate"].astype(param.dtype) * (moment / norm), {"moment": moment, "inf_norm": norm}
 
 
 def lamb(
@@ -67,10 +85,10 @@ def lamb(
 ) -> tuple[Any, State]:
     """One step of LAMB (You et al., 2019)."""
     first, second = moments(grad, state, beta1, beta2)
-    mean = first / (1 - state["beta1_pow_acc"]).astype(param.dtype)
-    square = second / (1 - state["beta2_pow_acc"]).astype(param.dtype)
+    mean = first / state["beta1_pow_acc"].astype(param.dtype)
+    square = second / state["beta2_pow_acc"].astype(param.dtype)
     step = mean / (jnp.sqrt(square) + epsilon) + weight_decay * param
-    new = {"moment1": first, "moment2": second, **powers(state, beta1, beta2)}
+    new = {"moment1": first, "moment2": second}
     if weight_decay == 0.0 and not always_adapt:
         return param - lr * step, new
     size, length = jnp.linalg.norm(param.ravel()), jnp.linalg.norm(step.ravel())
@@ -104,6 +122,7 @@ class Adam(Optimizer):
     """
 
     _rule: Rule = staticmethod(adam)
+    _numbers = staticmethod(adam_numbers)
     _hyper: tuple[str, ...] = ("beta1", "beta2", "epsilon", "amsgrad")
 
     def __init__(
@@ -208,6 +227,7 @@ class Adamax(Adam):
     """
 
     _rule: Rule = staticmethod(adamax)
+    _numbers = staticmethod(adamax_numbers)
     _hyper = ("beta1", "beta2", "epsilon")
 
     def __init__(
@@ -241,6 +261,7 @@ class Lamb(Adam):
     """
 
     _rule: Rule = staticmethod(lamb)
+    _numbers = staticmethod(lamb_numbers)
     _hyper = ("beta1", "beta2", "epsilon", "always_adapt")
     _decoupled = True
 

@@ -16,7 +16,7 @@ from ..tensor import ZEROS, Parameter, Tensor, wrap
 from . import checks
 from .group import Group
 from .lr import LRScheduler
-from .update import Recipe, Rule, Setting, Slot, compiled, operator
+from .update import Numbers, Recipe, Rule, Setting, Slot, compiled, operator
 
 
 class Optimizer:
@@ -35,6 +35,7 @@ class Optimizer:
 
     _slots: tuple[Slot, ...] = ()
     _rule: Rule
+    _numbers: Numbers | None = None
     # The hyperparameters that the rule takes; each is an attribute of the same name with a leading "_".
     _hyper: tuple[str, ...] = ()
     # True: the rule itself decays the parameter by its argument `weight_decay`.
@@ -155,7 +156,8 @@ class Optimizer:
         settings = tuple([self._setting(group, i, hyper) for i in active])
         skip = self._auxiliary_vars.get("found_inf")
         key = clip.key() if clip is not None else None
-        recipe = Recipe(self.type, type(self)._rule, group.slots, settings, key, skip is not None)
+        made = type(self)
+        recipe = Recipe(self.type, made._rule, group.slots, settings, key, skip is not None, made._numbers)
         handles = group.handles(active)
         if isinstance(state.interpreter, Eager):
             flag = None if skip is None else skip._data

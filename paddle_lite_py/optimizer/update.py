@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import jax.numpy as jnp
+import numpy as np
 
 from ..bound import BoundOp, xla_jit
 from ..nn import clip
@@ -15,6 +16,9 @@ from ..op import Op
 State = dict[str, Any]
 # (parameter, gradient, state, learning rate, **hyperparameters) -> (parameter, state): pure, of arrays.
 Rule = Callable[..., tuple[Any, State]]
+# (scalar accumulators, learning rates, **hyperparameters) -> (what the rule needs of them, their next values): vectors
+# with an entry a parameter, because hundreds of operations on single numbers cost more than the update itself.
+Numbers = Callable[..., tuple[State, State]]
 
 
 class Slot(NamedTuple):
@@ -47,6 +51,7 @@ class Recipe(NamedTuple):
     settings: tuple[Setting, ...]
     clip: tuple[Any, ...] | None
     skips: bool  # a flag among its inputs may keep everything as it was
+    numbers: Numbers | None = None
 
     def split(self, mutable: list[Any]) -> tuple[list[Any], list[Any], dict[str, list[Any]], dict[str, Any]]:
         """The arrays that an update changes: parameters, masters, array accumulators and scalar ones by slot."""
@@ -67,18 +72,34 @@ def _update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> li
     params, masters, arrays, scalars = recipe.split(mutable)
     wide = [_wide(p) if m is None else m for p, m in zip(params, masters, strict=True)]
     grads = [g.astype(w.dtype) for g, w in zip(_clipped(recipe, grads), wide, strict=True)]
-    found = [
-        _one(recipe, s, w, g, lr, {k: v[i] for k, v in arrays.items()} | {k: v[s.row] for k, v in scalars.items()})
-        for i, (s, w, g) in enumerate(zip(recipe.settings, wide, grads, strict=True))
-    ]
+    rows = [s.row for s in recipe.settings]
+    numbers = {k: _taken(v, rows) for k, v in scalars.items()}
+    derived, following = _derived(recipe, numbers, lr)
+    states = [{k: v[i] for k, v in (arrays | numbers | derived).items()} for i in range(len(rows))]
+    found = [_one(recipe, *each, lr) for each in zip(recipe.settings, wide, grads, states, strict=True)]
     out = [new.astype(p.dtype) for (new, _), p in zip(found, params, strict=True)]
     out += [new for (new, _), m in zip(found, masters, strict=True) if m is not None]
     out += [found[i][1][k].astype(a.dtype) for k, v in arrays.items() for i, a in enumerate(v)]
-    rows = jnp.array([s.row for s in recipe.settings])
-    return out + [
-        v.at[rows].set(jnp.stack([f[1][k] for f in found]).astype(v.dtype), unique_indices=True)
-        for k, v in scalars.items()
-    ]
+    for k, v in scalars.items():
+        new = following[k] if k in following else jnp.stack([state[k] for _, state in found])
+        out.append(_put(v, rows, new.astype(v.dtype)))
+    return out
+
+
+def _derived(recipe: Recipe, numbers: State, lr: Any) -> tuple[State, State]:
+    if recipe.numbers is None:
+        return {}, {}
+    rates = np.array([s.rate for s in recipe.settings])
+    kind = next(iter(numbers.values())).dtype
+    return recipe.numbers(numbers, lr.astype(kind) * rates.astype(kind), **dict(recipe.settings[0].hyper))
+
+
+def _taken(vector: Any, rows: list[int]) -> Any:
+    return vector if rows == list(range(len(vector))) else vector[np.array(rows)]
+
+
+def _put(vector: Any, rows: list[int], new: Any) -> Any:
+    return new if len(rows) == len(vector) else vector.at[np.array(rows)].set(new, unique_indices=True)
 
 
 def _wide(x: Any) -> Any:
@@ -93,7 +114,7 @@ def _clipped(recipe: Recipe, grads: list[Any]) -> list[Any]:
     return [next(clipped) if s.clips else g for g, s in zip(grads, recipe.settings, strict=True)]
 
 
-def _one(recipe: Recipe, setting: Setting, param: Any, grad: Any, lr: Any, state: State) -> tuple[Any, State]:
+def _one(recipe: Recipe, setting: Setting, param: Any, grad: Any, state: State, lr: Any) -> tuple[Any, State]:
     if setting.decay == "l2":
         grad = grad + setting.coeff * param
     elif setting.decay == "l1":

@@ -43,7 +43,7 @@ class Writer:
             self.statement(depth, in_loop)
 
     def statement(self, depth: int, in_loop: bool) -> None:
-        kinds = ["assign", "augment", "if", "if", "call"]
+        kinds = ["assign", "augment", "if", "if", "call", *(["inner"] if depth < 3 else [])]
         kinds += ["return"] if self.pick(True, False) else []
         kinds += ["break", "continue", "break"] if in_loop else []
         kinds += ["while", "for"] if depth < 4 else []
@@ -119,12 +119,25 @@ class Writer:
     def _continue(self, depth: int, in_loop: bool) -> None:
         self.emit(depth, "continue")
 
+    def _inner(self, depth: int, in_loop: bool) -> None:
+        self.loops += 1
+        g = f"g{self.loops}"
+        self.emit(depth, f"def {g}(x):")
+        if shares := self.pick(True, False):
+            self.emit(depth + 1, "nonlocal a")
+        self.emit(depth + 1, f"if {self.test()}:")
+        self.emit(depth + 2, f"return x + {self.pick('a', 'b', '2')}")
+        if shares:
+            self.emit(depth + 1, f"a = {self.value()}")
+        self.emit(depth + 1, f"return x - {self.pick('a', 'b', '2')}")
+        self.emit(depth, f"{self.pick(*NAMES)} = {g}({self.atom()})")
+
     def _try(self, depth: int, in_loop: bool) -> None:
         self.emit(depth, "try:")
         self.block(depth + 1, 2, in_loop)
         if self.pick(True, True, False):
             self.emit(depth, f"except {self.pick('ZeroDivisionError', 'KeyError', 'Exception')} as e:")
-            self.emit(depth + 1, "log.append(repr(e))")
+            self.emit(depth + 1, "log.append(failure(e))")
             self.block(depth + 1, 2, in_loop)
             if self.pick(True, False):
                 self.emit(depth, "else:")
@@ -159,6 +172,11 @@ class Writer:
 def programs(draw: Any, tame: bool) -> str:
     """The text of a function `f(a, b)`."""
     return Writer(draw, tame).program()
+
+
+def failure(error: Exception) -> str:
+    """The error as a value; it is told differently whether a local or an inner function's variable has no value."""
+    return "NameError" if isinstance(error, NameError) else repr(error)
 
 
 def compiled(text: str, **names: Any) -> Any:

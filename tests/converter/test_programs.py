@@ -7,7 +7,7 @@ import os
 
 from helpers import same, staged
 from hypothesis import HealthCheck, given, settings
-from programs import compiled, programs
+from programs import compiled, failure, programs
 
 EXAMPLES = int(os.environ.get("DY2STATIC_EXAMPLES", "200"))
 SETS = [(0, 0), (1, 2), (-3, 1), (7, 4), (5, -2)]
@@ -24,7 +24,7 @@ def helper(x, y):
 @common
 @given(programs(tame=False))
 def test_same(text):
-    same(compiled(text, helper=helper, suppress=contextlib.suppress), *SETS)
+    same(compiled(text, helper=helper, suppress=contextlib.suppress, failure=failure), *SETS)
 
 
 @common

@@ -1,0 +1,74 @@
+"""Functions made from a conversion: one code for all functions of the user's code."""
+
+from __future__ import annotations
+
+import threading
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from .compiler import Conversion, compile_tree
+from .registry import register
+from .trees import room_for_trees
+
+PREFIX = "__dy2static_"  # of what conversions keep on the user's functions
+
+
+class Compiled:
+    """A conversion as code. What only staged values reach is compiled when the first of them does.
+
+    Arguments:
+        code: the user's; it is not kept, for it must be free to go.
+        conversion: of the function with this code.
+    """
+
+    def __init__(self, code: types.CodeType, conversion: Conversion) -> None:
+        self.conversion = conversion
+        self.code = compile_tree(code, conversion)
+        self._later: dict[int, types.CodeType] = {}
+        self._lock = threading.Lock()
+        register(self.code)
+
+    def function(
+        self, f: types.FunctionType, cells: dict[str, types.CellType], helpers: Mapping[str, types.CellType]
+    ) -> types.FunctionType:
+        """The function `f` with converted code.
+
+        Arguments:
+            f: the user's function.
+            cells: its closure.
+            helpers: what converted code needs, by the keys of `Namer.helpers`.
+        """
+        names = self.conversion.namer.helpers
+        cells |= {names[key]: cell for key, cell in helpers.items()}
+        closure = cells | {names["later"]: types.CellType(self._finder(f.__code__, f.__globals__, cells))}
+        new = _with_closure(self.code, f.__globals__, closure, f.__name__, f.__defaults__)
+        new.__kwdefaults__ = f.__kwdefaults__
+        new.__qualname__, new.__doc__, new.__module__ = f.__qualname__, f.__doc__, f.__module__
+        new.__annotations__ = f.__annotations__
+        if hasattr(f, "__type_params__"):
+            new.__type_params__ = f.__type_params__  # type: ignore[attr-defined]
+        new.__dict__.update({key: value for key, value in f.__dict__.items() if not key.startswith(PREFIX)})
+        return new
+
+    def _finder(
+        self, code: types.CodeType, globals_: dict[str, Any], cells: dict[str, types.CellType]
+    ) -> Callable[[int], types.FunctionType]:
+        """What gives converted code the functions for staged values."""
+
+        def later(number: int) -> types.FunctionType:
+            with self._lock:
+                made = self._later.get(number)
+                if made is None:
+                    with room_for_trees():
+                        made = self._later[number] = compile_tree(code, self.conversion, number)
+                    register(made)
+            return _with_closure(made, globals_, cells, code.co_name, None)
+
+        return later
+
+
+def _with_closure(
+    code: types.CodeType, globals_: dict[str, Any], cells: dict[str, types.CellType], name: str, defaults: Any
+) -> types.FunctionType:
+    return types.FunctionType(code, globals_, name, defaults, tuple([cells[n] for n in code.co_freevars]))

@@ -1,0 +1,21 @@
+"""What the code is made for."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Options(NamedTuple):
+    """What the code is made for.
+
+    Attributes:
+        fast: whether Python values get code of their own (see the control-flow pass).
+        stores, raises, calls, builtins: whether the runtime wants to see stores to objects, raises, calls of any kind,
+            and calls of builtins.
+    """
+
+    fast: bool = True
+    stores: bool = False
+    raises: bool = False
+    calls: bool = False
+    builtins: bool = False

@@ -1,0 +1,114 @@
+"""The test of a branch or loop as jumps on plain booleans, which Python values take at nearly plain speed.
+
+For `a and not b`, with temporaries `v` and `w`:
+    ask      (v := a) is True and (w := b) is False     whether it is true; evaluates the operands
+    false    v is False or v is True and w is True      whether it was false, looking only at what was evaluated
+    value    ops.not_(w) if v is True else ops.and_(v, lambda: ops.not_(b))     if it was neither: what is staged
+
+A value that is no boolean becomes one where it is asked: `v is not False and (v := ops.test(v)) is True`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import gast
+
+from ..names import Namer
+from ..template import expression
+
+_PYTHON = (gast.Is, gast.IsNot, gast.In, gast.NotIn)
+_ASKED = ("V := X", "not (V := X)", "V", "not V", "V")
+_TESTED = (
+    "(V := X) is True or V is not False and (V := not not V if TYPE(V) in PLAIN else OPS.test(V)) is True",
+    "(V := X) is False or V is not True and (V := not not V if TYPE(V) in PLAIN else OPS.test(V)) is False",
+    "V is True",
+    "V is False",
+    "V",
+)
+
+
+Form = Callable[[], gast.expr]
+
+
+class Decision(NamedTuple):
+    """The forms of one test, made when called for; `ask_false` is to `false` what `ask` is to `true`."""
+
+    ask: Form
+    ask_false: Form
+    true: Form
+    false: Form
+    value: Form
+
+
+class Part(NamedTuple):
+    """What an expression made for `and`, `or` and `not` was made from; `thunk` is the right operand as a function."""
+
+    kind: str
+    left: gast.expr
+    right: Any = None
+    thunk: Any = None
+
+
+def is_python(node: Any) -> bool:
+    """Whether the value is a plain Python one, whatever the variables hold."""
+    if isinstance(node, gast.Compare):
+        return len(node.ops) == 1 and isinstance(node.ops[0], _PYTHON)
+    if isinstance(node, gast.BoolOp):
+        return all(map(is_python, node.values))
+    if isinstance(node, gast.UnaryOp):
+        return isinstance(node.op, gast.Not) and is_python(node.operand)
+    return isinstance(node, gast.Constant)
+
+
+def decide(test: gast.expr, namer: Namer) -> Decision:
+    """The forms of a test whose boolean operators have been rewritten."""
+    return _Decider(namer).forms(test)
+
+
+class _Decider:
+    def __init__(self, namer: Namer) -> None:
+        self.namer = namer
+        self.count = 0
+
+    def forms(self, test: gast.expr) -> Decision:
+        part = test.__dict__.get("part")
+        if part is None:
+            return self._leaf(test)
+        if part.kind == "not":
+            x = self.forms(part.left)
+            return Decision(x.ask_false, x.ask, x.false, x.true, self._form("OPS.not_(X)", test, X=x.value))
+        return (self._and if part.kind == "and" else self._or)(self.forms(part.left), self.forms(part.right), part)
+
+    def _leaf(self, test: gast.expr) -> Decision:
+        value = f"{self.namer.value}_{self.count}" if self.count else self.namer.value
+        self.count += 1
+        forms = _ASKED if is_python(test) else _TESTED
+        return Decision(*[self._form(f"({form})", test, V=value, X=test) for form in forms])
+
+    def _and(self, a: Decision, b: Decision, part: Part) -> Decision:
+        return Decision(
+            self._form("A and B", part.left, A=a.ask, B=b.ask),
+            self._form("A or T and B", part.left, A=a.ask_false, T=a.true, B=b.ask_false),
+            self._form("A and B", part.left, A=a.true, B=b.true),
+            self._form("A or T and B", part.left, A=a.false, T=a.true, B=b.false),
+            self._form("B if T else OPS.and_(A, R)", part.left, A=a.value, T=a.true, B=b.value, R=part.thunk),
+        )
+
+    def _or(self, a: Decision, b: Decision, part: Part) -> Decision:
+        return Decision(
+            self._form("A or F and B", part.left, A=a.ask, F=a.false, B=b.ask),
+            self._form("A and B", part.left, A=a.ask_false, B=b.ask_false),
+            self._form("A or F and B", part.left, A=a.true, F=a.false, B=b.true),
+            self._form("A and B", part.left, A=a.false, B=b.false),
+            self._form("B if F else OPS.or_(A, R)", part.left, A=a.value, F=a.false, B=b.value, R=part.thunk),
+        )
+
+    def _form(self, source: str, at: gast.AST, **holes: Any) -> Form:
+        def form() -> gast.expr:
+            filled = {name: hole() if callable(hole) else hole for name, hole in holes.items()}
+            return expression(source, at, OPS=self.namer.operators, TYPE=self.namer.helpers["type"],
+                              PLAIN=self.namer.helpers["plain"], **filled)  # fmt: skip
+
+        return form

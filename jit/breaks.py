@@ -1,0 +1,114 @@
+"""Functions that cannot be staged as a whole run in parts: compiled, then the statement that stays Python, compiled."""
+
+from __future__ import annotations
+
+import inspect
+import types
+import warnings
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+from dy2static import ConversionError
+from dy2static.split import RETURN, Split, build, reads, split, stored
+from paddle_lite_py.errors import is_own
+from paddle_lite_py.nn.layer import Layer
+
+from .containers import put_back
+from .errors import InnerGradientError
+
+Compile = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+class Parts:
+    """A function in parts.
+
+    Arguments:
+        function: a function or method of the user.
+        error: what kept it from being traced.
+        compile: makes a static function, which may run in parts again.
+    """
+
+    def __init__(self, function: Callable[..., Any], error: Exception, compile: Compile) -> None:
+        self.function, self.compile = function, compile
+        self.owner = getattr(function, "__self__", None)
+        plain: Any = getattr(function, "__func__", function)
+        self.split: Split | None = None
+        self._made: dict[Any, Callable[..., Any]] = {}
+        self._callees: weakref.WeakKeyDictionary[Any, Any] = weakref.WeakKeyDictionary()
+        name, place, reason = plain.__name__, "", ""
+        try:
+            self.split = split(plain, _lines(plain, error))
+            place = f"{plain.__code__.co_filename.rpartition('/')[2]}:{self.split.line}"
+        except (ConversionError, AttributeError, SyntaxError) as e:
+            reason = f"; it runs as plain Python as a whole: {e}"
+        what = f"the statement at {place} runs as Python, compiled parts before and after" if place else "no part of it"
+        warnings.warn(
+            f"`{name}` cannot be staged as a whole: {what}{reason}. Why: {type(error).__name__}: {str(error)[:300]}. "
+            "With full_graph=True this is an error",
+            stacklevel=8,
+        )
+
+    def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function."""
+        if self.split is None:
+            return self.function(*args, **kwargs)
+        bound = inspect.signature(self.split.function).bind(*self._self(), *args, **kwargs)
+        bound.apply_defaults()
+        values = dict(bound.arguments)
+        for i, part in enumerate(self.split.parts):
+            wanted = reads(part) | part.later
+            names = tuple([n for k, n in enumerate(values) if n in wanted or (k == 0 and self._self())])
+            out = self._part(i, names)(*[values[n] for n in names[len(self._self()) :]])
+            if part.last:
+                return out
+            kind, found = out
+            if kind == RETURN:
+                return found
+            new = stored(part)
+            values.update({n: v if n in new else put_back(values[n], v) for n, v in found.items()})
+        raise AssertionError("the last part returns")
+
+    def _self(self) -> tuple[Any, ...]:
+        return () if self.owner is None else (self.owner,)
+
+    def _part(self, index: int, names: tuple[str, ...]) -> Callable[..., Any]:
+        key = index, names
+        if key not in self._made:
+            assert self.split is not None
+            plain = index == self.split.at
+            made: Any = build(self.split, index, names, self.callee if plain else None)
+            made = made if self.owner is None else types.MethodType(made, self.owner)
+            self._made[key] = made if plain else self.compile(made)
+        return self._made[key]
+
+    def callee(self, f: Any) -> Any:
+        """What the plain statement calls in the place of a function or layer of the user: its static form."""
+        if isinstance(f, Layer):
+            hooked = f._pre_hooks or f._post_hooks
+            return f if hooked or not _is_users(type(f).forward) else self._static(f.forward)
+        return self._static(f) if isinstance(f, types.FunctionType | types.MethodType) and _is_users(f) else f
+
+    def _static(self, f: Any) -> Any:
+        plain = getattr(f, "__func__", f)
+        if plain not in self._callees:
+            self._callees[plain] = self.compile(plain)
+        made = self._callees[plain]
+        return made if plain is f else made.__get__(f.__self__)
+
+
+def _is_users(f: Any) -> bool:
+    code = getattr(getattr(f, "__func__", f), "__code__", None)
+    return code is not None and not is_own(code.co_filename) and "-packages" not in code.co_filename
+
+
+def _lines(f: Any, error: Exception) -> list[int]:
+    """The lines of the function that the error came through."""
+    if isinstance(error, InnerGradientError):
+        return [error.where.lineno]
+    tb, code = error.__traceback__, f.__code__
+    while tb is not None:
+        if (tb.tb_frame.f_code.co_filename, tb.tb_frame.f_code.co_name) == (code.co_filename, code.co_name):
+            return [tb.tb_lineno]
+        tb = tb.tb_next
+    return []

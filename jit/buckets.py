@@ -1,0 +1,106 @@
+"""Lengths that vary, rounded up to a few sizes, so that XLA compiles a handful of programs."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from paddle_lite_py import structure as nested
+from paddle_lite_py import symbolic
+from paddle_lite_py.ops.creation import zeros
+from paddle_lite_py.ops.joining import concat
+from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.tracing import LOCK
+
+from .check import CheckError, State, alike
+from .entry import Entry
+from .spec import InputSpec
+
+
+class Buckets:
+    """Sizes that unknown dimensions are padded to.
+
+    Arguments:
+        sizes: increasing sizes for all unknown dimensions, or a dict from the name of a dimension to its sizes.
+    """
+
+    def __init__(self, sizes: Sequence[int] | Mapping[str, Sequence[int]]) -> None:
+        self._by_name = dict(sizes) if isinstance(sizes, Mapping) else None
+        self._all = () if isinstance(sizes, Mapping) else tuple(sizes)
+        for found in self._by_name.values() if self._by_name is not None else [self._all]:
+            if not found or list(found) != sorted(set(found)) or not all(isinstance(n, int) and n > 0 for n in found):
+                raise ValueError(f"to_static: buckets={sizes!r}; expected increasing sizes such as [32, 64, 128]")
+
+    def size(self, dim: Any, n: int) -> int:
+        """What a dimension of n is padded to; itself where no bucket is large enough, or none is declared."""
+        if isinstance(dim, int) and dim >= 0:
+            return n
+        sizes = self._all if self._by_name is None else self._by_name.get(str(dim), ())
+        at = bisect.bisect_left(sizes, n)
+        return sizes[at] if at < len(sizes) else n
+
+    def padded(self, tensors: list[Tensor], specs: list[InputSpec]) -> list[Tensor]:
+        """The tensors with zeros behind their data."""
+        return [self._pad(t, s) for t, s in zip(tensors, specs, strict=True)]
+
+    def _pad(self, tensor: Tensor, spec: InputSpec) -> Tensor:
+        for axis, dim in enumerate(spec.shape):
+            shape = tensor.shape
+            shape[axis] = self.size(dim, shape[axis]) - shape[axis]
+            if shape[axis]:
+                tensor = concat([tensor, zeros(shape, tensor.dtype)], axis=axis)
+        return tensor
+
+    def run(self, entry: Entry, tensors: list[Tensor], specs: list[InputSpec], name: str) -> Any:
+        """Run on padded tensors, and cut the results to what they would be without.
+
+        Raises:
+            CheckError: on the first padded run of a program, if the padding reaches its results or its state.
+        """
+        wide = self.padded(tensors, specs)
+        if all(a is b for a, b in zip(wide, tensors, strict=True)):
+            return entry.run(tensors)
+        if entry.serves_padding:
+            return self._cut(entry.run(wide), entry, tensors)
+        with LOCK:
+            before = State(entry, tensors)
+            want, after = entry.run(tensors), State(entry, tensors)
+            before.restore()
+            got = self._cut(entry.run(wide), entry, tensors)
+            same = _alike(want, got) and all(map(_alike, after.values, before.now()))
+        if not same:
+            raise CheckError(
+                f"`{name}` gives other results when its arguments are padded to a bucket: an operation (a mean, a "
+                "softmax, batch statistics) mixes the padding into them. Mask it out by a length or mask argument, or "
+                "use no buckets"
+            )
+        entry.serves_padding = True
+        return got
+
+    def _cut(self, result: Any, entry: Entry, tensors: list[Tensor]) -> Any:
+        block = entry.traced.program.block
+        n = len(tensors)
+        dims = symbolic.solve([v.shape for v in block.inputs[:n]], [t._data.shape for t in tensors])
+        shapes = iter([v.shape for v in block.outputs[: entry.traced.n_results]])
+        return _map(result, lambda t: _sliced(t, [symbolic.evaluate(d, dims) for d in next(shapes)]))
+
+
+def _sliced(tensor: Tensor, shape: list[int]) -> Tensor:
+    if tensor.shape == shape:
+        return tensor
+    return tensor[tuple([slice(0, n) for n in shape])]
+
+
+def _map(value: Any, f: Callable[[Tensor], Tensor]) -> Any:
+    leaves: list[Tensor] = []
+    structure = nested.flatten(value, lambda v: isinstance(v, Tensor), leaves)
+    return nested.unflatten(structure, iter(map(f, leaves)))
+
+
+def _alike(a: Any, b: Any) -> bool:
+    left: list[Any] = []
+    right: list[Any] = []
+    for value, leaves in ((a, left), (b, right)):
+        nested.flatten(value, lambda v: isinstance(v, Tensor), leaves)
+    return len(left) == len(right) and all(map(alike, left, right)) if left or right else alike(a, b)

@@ -1,0 +1,167 @@
+"""The programs of one function: found by the kind of call, bounded, and able to say why each was traced."""
+
+from __future__ import annotations
+
+import re
+import time
+import warnings
+from collections import OrderedDict, deque
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from paddle_lite_py import structure as nested
+from paddle_lite_py.number import Given
+
+from .entry import Entry
+from .spec import Names
+
+# Programs of one function that are kept, those used longest ago dropped first.
+SIZE = 64
+# As many traces in all are worth a warning, and again each time as many have come.
+STORM = 8
+HISTORY = 256
+
+
+class Kind(NamedTuple):
+    """All of a call that a program depends on, but for what guards look at."""
+
+    mode: Any  # gradients on or off, and other switches
+    structure: Any  # of the arguments, with the Python values among them
+    tensors: tuple[Any, ...]  # shape, dtype and stop_gradient of each
+
+
+class Record(NamedTuple):
+    """One trace."""
+
+    what: str
+    cause: str
+    seconds: float
+
+
+class Cache:
+    """The programs of one function."""
+
+    def __init__(self, name: str, size: int) -> None:
+        self.name, self.size = name, size
+        self.entries: OrderedDict[Kind, list[Entry]] = OrderedDict()  # the kind used last at the end
+        self.history: deque[Record] = deque(maxlen=HISTORY)
+        self.count = 0
+
+    def find(self, kind: Kind, numbers: Given, names: Names) -> tuple[Entry | None, str]:
+        """The program for a call; where there is none, why not."""
+        entries = self.entries.get(kind)
+        if not entries:
+            return None, self._news(kind, names)
+        cause = ""
+        for i, entry in enumerate(entries):
+            stale = entry.stale(numbers)
+            if stale is None:
+                entries.insert(0, entries.pop(i))
+                self.entries.move_to_end(kind)
+                return entry, ""
+            cause = cause or stale
+        return None, cause
+
+    def add(self, kind: Kind, entry: Entry, what: str, cause: str, since: float) -> None:
+        """Keep a new program, and drop the one used longest ago if there are too many."""
+        self.entries.setdefault(kind, []).insert(0, entry)
+        self.entries.move_to_end(kind)
+        while sum(map(len, self.entries.values())) > self.size:
+            oldest = next(iter(self.entries))
+            self.entries[oldest].pop()
+            if not self.entries[oldest]:
+                del self.entries[oldest]
+        self._note(Record(what, cause, time.perf_counter() - since))
+
+    def __iter__(self) -> Iterator[Entry]:
+        """The programs, the one used last at the end."""
+        return (e for entries in self.entries.values() for e in reversed(entries))
+
+    def __len__(self) -> int:
+        return sum(map(len, self.entries.values()))
+
+    def _news(self, kind: Kind, names: Names) -> str:
+        if not self.count:
+            return "first call"
+        if not self.entries:
+            return "no program is left of earlier calls"
+        known = min(reversed(self.entries), key=lambda k: len(differences(k, kind, names)))
+        return "; ".join(differences(known, kind, names)) or "the same call as before"
+
+    def _note(self, record: Record) -> None:
+        self.count += 1
+        self.history.append(record)
+        if self.count % STORM == 0:
+            warnings.warn(
+                f"`{self.name}` has been traced {self.count} times, the last time because: {record.cause}. "
+                f"{advice(record.cause)}",
+                stacklevel=6,
+            )
+
+    def explain(self) -> str:
+        """One line for each trace: what it was for, why it was needed, and how long it took."""
+        head = f"`{self.name}`: {self.count} traces, {len(self)} programs kept (at most {self.size})"
+        skipped = self.count - len(self.history)
+        lines = [
+            f"{i}. {r.what}: {r.cause} ({r.seconds * 1000:.0f} ms)" for i, r in enumerate(self.history, skipped + 1)
+        ]
+        return "\n".join([head, *lines])
+
+
+def advice(cause: str) -> str:
+    """What to do against many traces of one cause."""
+    if re.search(r"changed from \w+\[", cause):
+        return (
+            "If a shape changes, declare it: to_static(input_spec=[InputSpec([None, ...])]), with buckets= if each "
+            "length is compiled anew"
+        )
+    return "Pass what changes as a tensor, or keep it out of the function; print(f.explain()) lists all traces"
+
+
+def differences(a: Kind, b: Kind, names: Names) -> list[str]:
+    """In what two kinds of call differ, in words."""
+    out = []
+    if a.mode != b.mode:
+        out.append(f"the mode changed from {mode_text(a.mode)} to {mode_text(b.mode)}")
+    if len(a.tensors) == len(b.tensors):
+        for i, (x, y) in enumerate(zip(a.tensors, b.tensors, strict=True)):
+            name = names.tensors[i] if i < len(names.tensors) else f"tensor {i}"
+            if x != y:
+                out.append(f"argument `{name}` changed from {tensor_text(x)} to {tensor_text(y)}")
+    if a.structure != b.structure or len(a.tensors) != len(b.tensors):
+        out.append(_structures(a.structure, b.structure, names.parameters))
+    return out
+
+
+def mode_text(mode: Any) -> str:
+    """A mode in words."""
+    grad, casting, dtype = mode
+    precision = "" if casting is None else f", mixed precision {casting.level} in {casting.dtype}"
+    return f"gradients {'on' if grad else 'off'}{precision}, {dtype}"
+
+
+def tensor_text(kind: Any) -> str:
+    """The kind of a tensor in words."""
+    if not isinstance(kind, tuple):
+        return str(kind)
+    shape, dtype, stopped = kind
+    return f"{dtype}{list(shape)}{'' if stopped else ' with gradient'}"
+
+
+def _structures(a: Any, b: Any, parameters: list[str]) -> str:
+    found = _first_difference(a, b, ())
+    path, x, y = found if found else ((), a, b)
+    if len(path) < 2:
+        return f"the arguments changed from {x!r:.60} to {y!r:.60}"
+    first = path[1] if path[0] else parameters[path[1]] if path[1] < len(parameters) else f"*{path[1]}"
+    return f"argument `{first}{''.join(f'[{key!r}]' for key in path[2:])}` changed from {x!r:.60} to {y!r:.60}"
+
+
+def _first_difference(a: Any, b: Any, path: tuple[Any, ...]) -> tuple[tuple[Any, ...], Any, Any] | None:
+    nests = isinstance(a, nested.Nest) and isinstance(b, nested.Nest)
+    if not nests or (a.kind, a.keys, len(a.children)) != (b.kind, b.keys, len(b.children)):
+        return None if a == b else (path, a, b)
+    for key, x, y in zip(a.keys or range(len(a.children)), a.children, b.children, strict=True):
+        if found := _first_difference(x, y, (*path, key)):
+            return found
+    return None

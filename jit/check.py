@@ -1,0 +1,224 @@
+"""Checks that a static run gives what the function gives as it is: eager beside static, operator by operator."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from paddle_lite_py import structure as nested
+from paddle_lite_py import symbolic
+from paddle_lite_py.casting import attend
+from paddle_lite_py.errors import Where, user_frame
+from paddle_lite_py.frame import Write
+from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.lower import concrete, read
+from paddle_lite_py.number import Given, call
+from paddle_lite_py.program import Block, Operator
+from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.tracing import LOCK, Argument
+
+from .entry import Entry
+
+# Relative difference that two ways of computing the same may have, by the size of a floating number in bytes.
+TOLERANCE = {1: 0.25, 2: 0.03, 4: 2e-4, 8: 1e-8, 16: 1e-8}
+
+
+class CheckError(ValueError):
+    """A static function gave something else than the function as it is."""
+
+
+class Step(NamedTuple):
+    """One operator that ran."""
+
+    name: str
+    where: Where
+    outputs: tuple[Any, ...]
+
+
+class State:
+    """What a run of a program changes, as it is now."""
+
+    def __init__(self, entry: Entry, tensors: Sequence[Tensor]) -> None:
+        self.writes = [_on(e.write, tensors) for e in entry.traced.effects]
+        self.values = [w.get() for w in self.writes]
+
+    def restore(self) -> None:
+        """Put it back."""
+        for write, value in zip(self.writes, self.values, strict=True):
+            write.put(value)
+
+    def now(self) -> list[Any]:
+        """What is there now, by name."""
+        return [w.get() for w in self.writes]
+
+    def name(self, i: int) -> str:
+        """What the user calls it."""
+        owner, key = self.writes[i].owner, self.writes[i].key
+        if isinstance(owner, Tensor):
+            return f"the gradient of '{owner.name}'" if key == "_grad" else f"tensor '{owner.name}'"
+        return f"{type(owner).__name__}.{key}"
+
+
+def _on(write: Write, tensors: Sequence[Tensor]) -> Write:
+    return write._replace(owner=tensors[write.owner.position]) if isinstance(write.owner, Argument) else write
+
+
+def checked(entry: Entry, function: Callable[[], Any], tensors: list[Tensor], numbers: Given, name: str) -> Any:
+    """The result of a static run, after comparing it and all state with those of `function`, run first.
+
+    Raises:
+        CheckError: naming the first operator and source line whose values differ; state is then as `function` left it.
+    """
+    with LOCK:
+        before = State(entry, tensors)
+        steps: list[Step] = []
+        with _recording(steps):
+            want = function()
+        after = State(entry, tensors)
+        before.restore()
+        got = entry.run_with(tensors, numbers)
+        found = _first(want, got, after, before.now())
+        if not found:
+            return got
+        before.restore()
+        where = _where(entry, tensors, numbers, steps)
+        after.restore()
+    raise CheckError(f"`{name}` as a static function does not give what it gives as it is: {found}; {where}")
+
+
+@contextmanager
+def _recording(steps: list[Step]) -> Iterator[None]:
+    """Note each operator that eager code runs."""
+
+    def observe(bound: Any, args: tuple[Any, ...], out: Any) -> None:
+        outs = out if isinstance(out, tuple) else (out,)
+        steps.append(Step(bound.op.name, user_frame(), tuple([t._data for t in outs])))
+
+    before, mode.observers = mode.observers, (*mode.observers, observe)
+    attend()
+    try:
+        yield
+    finally:
+        mode.observers = before
+        attend()
+
+
+# -- comparing -----------------------------------------------------------------------------------------------------
+def _first(want: Any, got: Any, after: State, state: list[Any]) -> str:
+    """The first result or piece of state that differs, in words; empty if none does."""
+    pairs = [(f"result {path}".strip(), a, b) for path, a, b in _pairs(want, got, "")]
+    for i, (a, b) in enumerate(zip(after.values, state, strict=True)):
+        pairs += [(f"{after.name(i)}{path}", x, y) for path, x, y in _pairs(a, b, "")]
+    return next((f"{name} is {_text(b)} and not {_text(a)}" for name, a, b in pairs if not alike(a, b)), "")
+
+
+def _pairs(a: Any, b: Any, path: str) -> Iterator[tuple[str, Any, Any]]:
+    left: list[Any] = []
+    right: list[Any] = []
+    kinds = [nested.flatten(v, _is_data, leaves) for v, leaves in ((a, left), (b, right))]
+    if kinds[0] != kinds[1]:
+        yield path, a, b
+        return
+    for i, (x, y) in enumerate(zip(left, right, strict=True)):
+        yield f"{path}[{i}]" if len(left) > 1 else path, x, y
+
+
+def _is_data(x: Any) -> bool:
+    return isinstance(x, Tensor | jax.Array)
+
+
+def _array(x: Any) -> Any:
+    return np.asarray(x._data if isinstance(x, Tensor) else x) if _is_data(x) else x
+
+
+def alike(a: Any, b: Any) -> bool:
+    """True if two values are the same but for rounding."""
+    a, b = _array(a), _array(b)
+    if not isinstance(a, np.ndarray) or not isinstance(b, np.ndarray):
+        return bool(nested.Static(a) == nested.Static(b))
+    if a.shape != b.shape or a.dtype != b.dtype:
+        return False
+    if not jax.numpy.issubdtype(a.dtype, jax.numpy.inexact):
+        return bool(np.array_equal(a, b))
+    wide = np.complex128 if a.dtype.kind == "c" else np.float64
+    tolerance = TOLERANCE[a.dtype.itemsize]
+    a, b = a.astype(wide), b.astype(wide)
+    finite = np.abs(a[np.isfinite(a)])
+    scale = float(finite.max()) if finite.size else 0.0
+    return bool(np.allclose(a, b, rtol=tolerance, atol=tolerance * scale, equal_nan=True))
+
+
+def _text(x: Any) -> str:
+    x = _array(x)
+    if isinstance(x, np.ndarray):
+        return f"{x.dtype}{list(x.shape)} {np.array2string(x.ravel()[:4], precision=6, threshold=4)}"
+    return repr(x)[:60]
+
+
+# -- operator by operator ------------------------------------------------------------------------------------------
+def _where(entry: Entry, tensors: list[Tensor], numbers: Given, eager: list[Step]) -> str:
+    static = _replay(entry, tensors, numbers)
+    by_place = defaultdict(list)
+    for step in static:
+        by_place[step.name, step.where].append(step)
+    for step in eager:
+        same = by_place.get((step.name, step.where))
+        if not same:
+            continue
+        twin = same.pop(0)
+        for a, b in zip(step.outputs, twin.outputs, strict=False):
+            if not alike(a, b):
+                return f"the first operator that differs is {step.name} at {step.where}: {_text(b)}, eager {_text(a)}"
+    return "its operators agree one by one, so the difference is in control flow, or in what lies between operators"
+
+
+def _replay(entry: Entry, tensors: list[Tensor], numbers: Given) -> list[Step]:
+    """Run the program of an entry one operator at a time."""
+    traced, steps = entry.traced, []  # type: tuple[Any, list[Step]]
+    before, call.numbers = call.numbers, numbers
+    try:
+        given = [*tensors, *traced.captures]
+        arrays = [t._data for t in given] + [get() for get in traced.providers]
+    finally:
+        call.numbers = before
+    block = traced.program.block
+    dims = symbolic.solve([v.shape for v in block.inputs], [np.shape(a) for a in arrays])
+    with symbolic.known(dims):
+        _run(block, arrays, steps)
+    return steps
+
+
+def _run(block: Block, args: Sequence[Any], steps: list[Step]) -> list[Any]:
+    env = dict(zip(block.inputs, args, strict=True))
+    for op in block.ops:
+        outs = _apply(op, [read(env, v) for v in op.inputs], steps)
+        steps.append(Step(op.name, op.where, tuple(outs)))
+        env.update(zip(op.outputs, outs, strict=True))
+    return [read(env, v) for v in block.outputs]
+
+
+def _apply(op: Operator, args: list[Any], steps: list[Step]) -> Sequence[Any]:
+    attrs = op.bound.attrs
+    if op.name == "cond":
+        return _run(attrs[0] if bool(args[0]) else attrs[1], args[1:], steps)
+    if op.name == "for":
+        body, n, length = attrs
+        carry = list(args[:n])
+        for i in range(length):
+            carry = _run(body, [np.int64(i), *carry, *args[n:]], steps)
+        return carry
+    if op.name == "while" and attrs[3] is None:
+        test, body, n, _ = attrs
+        carry = list(args[:n])
+        while bool(_run(test, [*carry, *args[n:]], steps)[0]):
+            carry = _run(body, [*carry, *args[n:]], steps)
+        return carry
+    if op.name == "grad":
+        _run(attrs[0], args[: len(attrs[0].inputs)], steps)
+    out = concrete(op.bound).fn(*args)
+    return out if isinstance(out, tuple | list) else (out,)

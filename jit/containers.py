@@ -1,0 +1,94 @@
+"""Lists and dicts among the arguments, which a trace works on copies of: what it changes in them is put back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+from paddle_lite_py import structure as nested
+from paddle_lite_py.tensor import Tensor
+
+from .spec import is_tensor
+
+Path = tuple[Any, ...]
+
+
+class Same(NamedTuple):
+    """Stands in a result for a container of the caller."""
+
+    path: Path
+
+
+class Changed(NamedTuple):
+    """A result, and the arguments as the function has left them."""
+
+    result: Any
+    arguments: Any
+
+
+def note(result: Any, before: Any, after: Any, tensors: Any) -> Any:
+    """What a trace gives: the result, with the arguments if it has changed containers among them.
+
+    Arguments:
+        before: structure of the arguments.
+        after: the arguments after the call, which were made from `before` and `tensors`.
+    """
+    leaves: list[Any] = []
+    same = nested.flatten(after, is_tensor, leaves) == before and all(
+        a is b for a, b in zip(leaves, tensors, strict=True)
+    )
+    if same:
+        return result
+    paths = {id(c): path for path, c in _containers(after, ())}
+    return Changed(_marked(result, paths), after)
+
+
+def restore(changed: Changed, arguments: Any) -> Any:
+    """Put what a run has changed into the caller's containers; returns the result."""
+    put_back(arguments, changed.arguments)
+    leaves: list[Any] = []
+    structure = nested.flatten(changed.result, lambda v: isinstance(v, Same | Tensor), leaves)
+    return nested.unflatten(structure, iter([_at(arguments, v.path) if isinstance(v, Same) else v for v in leaves]))
+
+
+def put_back(old: Any, new: Any) -> Any:
+    """The container `old` with what `new` holds; or `new`, where they are no containers of one kind."""
+    if old is new or type(old) is not type(new):
+        return new
+    if isinstance(old, tuple):
+        for o, n in zip(old, new, strict=False):
+            put_back(o, n)
+        return new
+    if not isinstance(old, list | dict):
+        return new
+    keys = list(new) if isinstance(new, dict) else range(len(new))
+    known = set(old) if isinstance(old, dict) else range(len(old))
+    made = [put_back(old[k], new[k]) if k in known else new[k] for k in keys]
+    if isinstance(old, list):
+        old[:] = made
+    else:
+        old.clear()
+        old.update(zip(keys, made, strict=True))
+    return old
+
+
+def _containers(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
+    if isinstance(value, list | dict):
+        yield path, value
+    if isinstance(value, list | tuple | dict):
+        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
+            yield from _containers(item, (*path, key))
+
+
+def _marked(value: Any, paths: dict[int, Path]) -> Any:
+    if id(value) in paths:
+        return Same(paths[id(value)])
+    if type(value) in (list, tuple):
+        return type(value)([_marked(v, paths) for v in value])
+    return {k: _marked(v, paths) for k, v in value.items()} if type(value) is dict else value
+
+
+def _at(value: Any, path: Path) -> Any:
+    for key in path:
+        value = value[key]
+    return value

@@ -1,0 +1,114 @@
+"""A compiled program, and the conditions under which it stands for the function."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from paddle_lite_py.dtypes import default_dtype
+from paddle_lite_py.executor import Executable
+from paddle_lite_py.interpreter import config
+from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.number import Given, Seen, call
+from paddle_lite_py.tensor import Tensor
+
+from .errors import InnerGradientError
+from .guards import ABSENT, Guard
+
+
+class Entry:
+    """A compiled program of one function.
+
+    Arguments:
+        executable: the program.
+        expected: (shape, dtype, stop_gradient) of each tensor argument.
+        found: guards to look at on each call.
+        settled: guards on layers, to look at after some layer's configuration changed.
+        seen: what the trace saw of the arguments that are numbers.
+    """
+
+    serves_padding = False  # a padded run has given what the plain run gave: see Buckets
+
+    def __init__(
+        self, executable: Executable, expected: Any, found: list[Any], settled: list[Any], seen: list[Seen]
+    ) -> None:
+        self.executable = executable
+        self.traced = executable.traced
+        self.expected, self.seen = expected, seen
+        self.grad_enabled, self.dtype = mode.grad_enabled, default_dtype()
+        self.needs_grad = mode.grad_enabled and any(self.traced.requires_grad)
+        self._run = executable.run_with_grad if self.needs_grad else executable.run
+        self.run: Any = self._from_leaves if self.traced.reached else self._run
+        # The compiled function itself, where there is nothing to do but call it.
+        self.call = executable.jitted if executable.plain and not executable.fixed and not self.needs_grad else None
+        # Most guards compare one value: looked at here without a call of their own.
+        self.values = [(g.read, g.key, g.value, g) for g in found if type(g) is Guard]
+        self.guards = [g for g in found if type(g) is not Guard]
+        # Nothing to look at while no layer's configuration changes.
+        self.plain = not (found or seen or self.traced.gradients or self.traced.paths)
+        self.flags = [(h, h.stop_gradient, dict(h._hooks or {})) for h in self.traced.captures]
+        self.layer_guards, self.epoch = settled, config.epoch
+
+    def _from_leaves(self, tensors: Sequence[Tensor]) -> Any:
+        """Run a program with a backward() that ends at arguments, which must therefore be where eager code begins."""
+        for position, where in self.traced.reached.items():
+            if tensors[position]._source is not None:
+                raise InnerGradientError(self.traced.program.input_names[position], where)
+        return self._run(tensors)
+
+    def run_with(self, tensors: list[Tensor], numbers: Given) -> Any:
+        """Run for a call whose changing numbers are these."""
+        if not numbers:
+            return self.run(tensors)
+        before, call.numbers = call.numbers, numbers
+        try:
+            return self.run(tensors)
+        finally:
+            call.numbers = before
+
+    def stale(self, numbers: Given = ()) -> str | None:
+        """What keeps the program from standing for the function now, in words; None if nothing."""
+        for read, key, value, guard in self.values:
+            if read(key, ABSENT) is not value and not guard.holds():
+                return guard.change()
+        for g in self.guards:
+            if not g.holds():
+                return g.change()
+        for s in self.seen:
+            if not s.holds(numbers):
+                return f"a number among the arguments, which decides what the program is, was {s.value!r} when traced"
+        return self._state_differs() or self._layers_differ()
+
+    def _state_differs(self) -> str | None:
+        for place, spec in self.traced.paths:
+            held = place.get()
+            if not isinstance(held, Tensor) or held._data.shape != spec.shape or held._data.dtype != spec.dtype:
+                return f"{type(place.owner).__name__}.{place.key} changed from {spec!r:.60} to {held!r:.60}"
+        for handle, kind in self.traced.gradients:
+            held = handle._grad
+            found = "some" if held.__class__ is Tensor else "none" if held is None else "zeros"
+            if found != kind and not _serves(kind, found):
+                return f"the gradient of '{handle.name}' changed from {kind} to {found}"
+        return None
+
+    def _layers_differ(self) -> str | None:
+        if self.epoch == config.epoch:
+            return None
+        epoch = config.epoch
+        if default_dtype() is not self.dtype:
+            return f"the default dtype changed from {self.dtype.name} to {default_dtype().name}"
+        for g in self.layer_guards:
+            if not g.holds():
+                return g.change()
+        for handle, flag, hooks in self.flags:
+            if handle.stop_gradient is not flag:
+                return f"stop_gradient of '{handle.name}' changed from {flag} to {handle.stop_gradient}"
+            if (handle._hooks or {}) != hooks:
+                return f"the hooks on the gradient of '{handle.name}' changed"
+        self.epoch = epoch
+        return None
+
+
+def _serves(kind: str, found: str) -> bool:
+    """True if a program made for one kind of gradient before the run serves another: see Builder.gradient_state."""
+    return (kind == "empty" and found != "some") or (kind == "any" and found != "none")

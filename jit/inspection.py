@@ -1,0 +1,204 @@
+"""What a static function shows of itself: its code, programs, traces, and what XLA makes of them."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import dy2static
+from paddle_lite_py import structure as nested
+from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.printer import to_text
+from paddle_lite_py.program import Program
+from paddle_lite_py.tensor import Tensor, wrap
+from paddle_lite_py.tracing import Traced
+
+from . import spec
+from .cache import Cache
+from .compiled import Lowered
+from .entry import Entry
+from .spec import InputSpec
+
+
+class ConcreteProgram(NamedTuple):
+    """One program of a static function, with its ties to the Python world."""
+
+    main_program: Program
+    inputs: list[InputSpec]
+    outputs: list[InputSpec]
+    parameters: list[Tensor]
+    function: Callable[..., Any]
+
+    def __repr__(self) -> str:
+        return to_text(self.main_program)
+
+
+class Inspection:
+    """The part of a static function that looks inside."""
+
+    __name__: str
+    _function: Callable[..., Any]
+    _input_spec: Any
+    cache: Cache
+    trace: Callable[..., Traced]
+    entry: Callable[..., Any]
+
+    @property
+    def dygraph_function(self) -> Callable[..., Any]:
+        """The function as the user wrote it."""
+        return self._function
+
+    @property
+    def function_spec(self) -> inspect.Signature:
+        """Signature of the function."""
+        return inspect.signature(self._function)
+
+    @property
+    def class_instance(self) -> Any:
+        """The object that it is a method of, or None."""
+        return getattr(self._function, "__self__", None)
+
+    @property
+    def code(self) -> str:
+        """The converted source."""
+        return dy2static.to_code(self._function)
+
+    def train(self) -> None:
+        """Switch the layer that it is the forward of to training."""
+        self._layer("train").train()
+
+    def eval(self) -> None:
+        """Switch the layer that it is the forward of to evaluation."""
+        self._layer("eval").eval()
+
+    def _layer(self, what: str) -> Layer:
+        if not isinstance(self.class_instance, Layer):
+            raise RuntimeError(f"{what}() of `{self.__name__}`: it is no layer's method; call {what}() of the layer")
+        return self.class_instance
+
+    # -- programs --------------------------------------------------------------------------------------------------
+    @property
+    def program_cache(self) -> list[Entry]:
+        """The compiled programs, the one used longest ago first."""
+        return list(self.cache)
+
+    def get_traced_count(self) -> int:
+        """How many times it has been traced."""
+        return self.cache.count
+
+    @property
+    def retraces(self) -> list[str]:
+        """A line for each trace: what for, and why."""
+        return [f"traced for {r.what}: {r.cause}" for r in self.cache.history]
+
+    def explain(self) -> str:
+        """One line for each trace: what it was for, why it was needed, and how long it took.
+
+        Examples:
+            >>> import paddle_lite_py as paddle
+            >>> f = paddle.jit.to_static(lambda x: x + 1.0)
+            >>> f(paddle.ones([2])).shape, f(paddle.ones([3])).shape
+            ([2], [3])
+            >>> [line.partition(" (")[0] for line in f.explain().splitlines()[1:]]
+            ['1. float32[2]: first call', '2. float32[3]: argument `x` changed from float32[2] to float32[3]']
+        """
+        return self.cache.explain()
+
+    @property
+    def concrete_program(self) -> ConcreteProgram:
+        """The program used last; traced from the input_spec if there is none yet.
+
+        Raises:
+            RuntimeError: if there is neither a program nor an input_spec.
+        """
+        if len(self.cache):
+            return self._concrete(self.program_cache[-1].traced)
+        if self._input_spec is None:
+            raise RuntimeError(f"`{self.__name__}` has no program yet: call it once, or give to_static an input_spec")
+        return self.concrete_program_specify_input_spec(self._input_spec)
+
+    def concrete_program_specify_input_spec(self, input_spec: Any, **options: Any) -> ConcreteProgram:
+        """The program for declared arguments."""
+        return self._concrete(self.traced_for(input_spec))
+
+    def get_concrete_program(self, *args: Any, **kwargs: Any) -> tuple[ConcreteProgram, Entry]:
+        """The program for the arguments of a call, and the entry that runs it."""
+        structure, tensors = spec.flatten(args, kwargs)
+        entry, _ = self.entry(structure, tensors, args, kwargs)
+        return self._concrete(entry.traced), entry
+
+    def _concrete(self, traced: Traced) -> ConcreteProgram:
+        block, n = traced.program.block, traced.n_args
+        inputs = [_spec_of(v, name) for v, name in zip(block.inputs[:n], traced.program.input_names, strict=False)]
+        outputs = [_spec_of(v, f"out{i}") for i, v in enumerate(block.outputs[: traced.n_results])]
+        kept = [t for t in traced.captures if not t.stop_gradient]
+        return ConcreteProgram(traced.program, inputs, outputs, kept, self._function)
+
+    @property
+    def main_program(self) -> Program:
+        """The program used last, as readable text when printed."""
+        return self.concrete_program.main_program
+
+    @property
+    def inputs(self) -> list[InputSpec]:
+        """What the program used last takes."""
+        return self.concrete_program.inputs
+
+    @property
+    def outputs(self) -> list[InputSpec]:
+        """What the program used last gives."""
+        return self.concrete_program.outputs
+
+    @property
+    def parameters(self) -> list[Tensor]:
+        """The tensors from outside that the program used last differentiates."""
+        return self.concrete_program.parameters
+
+    def traced_for(self, input_spec: Any, constraints: Sequence[str] = ()) -> Traced:
+        """Trace for declared arguments: InputSpecs, example tensors, and Python values as they are."""
+        given = tuple(InputSpec.from_tensor(s) if isinstance(s, Tensor) else s for s in input_spec)
+        structure, specs = spec.flatten(given, {})
+        names = spec.argument_names(self._function, given, {})
+        names = [s.name or n for s, n in zip(specs, names, strict=True)]
+        return self.trace(structure, spec.symbolic(specs, constraints), [False] * len(specs), names)
+
+    # -- ahead of time ---------------------------------------------------------------------------------------------
+    def lower(self, *args: Any, **kwargs: Any) -> Lowered:
+        """What XLA is given for a call with these arguments; nothing runs.
+
+        Arguments:
+            args: tensors, Python values, or an InputSpec in the place of a tensor (which then needs no gradient).
+
+        Raises:
+            ValueError: if a dimension of an InputSpec is unknown.
+
+        Examples:
+            >>> import paddle_lite_py as paddle
+            >>> f = paddle.jit.to_static(lambda x: x.tanh() + 1.0)
+            >>> lowered = f.lower(paddle.static.InputSpec([4], "float32"))
+            >>> "stablehlo.tanh" in lowered.stablehlo(), lowered.compile().cost_analysis()["flops"] > 0
+            (True, True)
+        """
+        given = nested.unflatten(*_with_examples(args, kwargs))
+        structure, tensors = spec.flatten(*given)
+        entry, numbers = self.entry(structure, tensors, *given)
+        return Lowered(entry, tensors, numbers)
+
+
+def _spec_of(value: Any, name: str) -> InputSpec:
+    return InputSpec([n if isinstance(n, int) else str(n) for n in value.shape], value.dtype, name)
+
+
+def _with_examples(args: Any, kwargs: Any) -> tuple[Any, Any]:
+    leaves: list[Any] = []
+    structure = nested.flatten((args, kwargs), spec.is_tensor, leaves)
+    return structure, iter([_example(x) if isinstance(x, InputSpec) else x for x in leaves])
+
+
+def _example(given: InputSpec) -> Tensor:
+    """A tensor that has a shape and a dtype, but no data."""
+    if not all(isinstance(n, int) and n >= 0 for n in given.shape):
+        raise ValueError(f"lower() of {given}: XLA compiles for known shapes; give each dimension a number")
+    (shape,) = spec.symbolic([given])
+    return wrap(shape)

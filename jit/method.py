@@ -1,0 +1,222 @@
+"""One method of a saved program, as JSON and at work."""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+import re
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from paddle_lite_py import serialize, symbolic
+from paddle_lite_py import structure as nested
+from paddle_lite_py.bound import BoundOp
+from paddle_lite_py.executor import resolve
+from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.op import Op
+from paddle_lite_py.program import Program
+from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.tracing import Argument, Traced
+
+from .artifact import ArtifactError
+from .spec import InputSpec
+
+# StableHLO may ask for functions of the host; a saved program has no need of one of Python.
+_HOST = re.compile(r"custom_call\s*@?\"?([\w.]*(?:callback|python)[\w.]*)", re.IGNORECASE)
+
+
+# -- to JSON -------------------------------------------------------------------------------------------------------
+def describe(traced: Traced, weights: list[int], name: str) -> dict[str, Any]:
+    """What the manifest says of a method: program, weights, results and state.
+
+    Arguments:
+        weights: for each captured tensor its position in the manifest's list of weights.
+
+    Raises:
+        ValueError: if the method changes or returns something that a file cannot keep.
+    """
+    position = {id(h): i for i, h in enumerate(traced.captures)}
+    state = []
+    for effect in traced.effects:
+        write = effect.write
+        if write.key != "_data" or effect.structure is not nested.LEAF or id(write.owner) not in position:
+            what = f"{type(write.owner).__name__}.{write.key}"
+            raise ValueError(f"jit.save of `{name}`: it changes {what}, which a saved program cannot keep")
+        state.append(position[id(write.owner)])
+    if traced.providers or traced.deferred:
+        raise ValueError(f"jit.save of `{name}`: it holds an optimizer step; save the layer instead")
+    return {
+        "program": serialize.to_json(traced.program),
+        "weights": weights,
+        "n_args": traced.n_args,
+        "result": structure_to_json(traced.structure, name, position),
+        "n_results": traced.n_results,
+        "state": state,
+        "checks": [] if traced.checks is None else traced.checks.texts(),
+        "room": None if traced.room is None else traced.room.capacity.size,
+    }
+
+
+def structure_to_json(structure: Any, name: str, position: dict[int, int]) -> Any:
+    """A structure of results or arguments as JSON-ready data."""
+    if structure is nested.LEAF:
+        return "*"
+    if isinstance(structure, nested.Static):
+        if structure.value is None or isinstance(structure.value, bool | int | float | str):
+            return {"py": structure.value}
+        if isinstance(structure.value, Argument):
+            return {"argument": structure.value.position}
+        if id(structure.value) in position:
+            return {"weight": position[id(structure.value)]}
+        raise ValueError(
+            f"jit.save of `{name}`: it returns a {type(structure.value).__name__}, which a file cannot hold"
+        )
+    children = [structure_to_json(c, name, position) for c in structure.children]
+    if issubclass(structure.kind, dict):
+        return {"dict": [list(structure.keys), children]}
+    if issubclass(structure.kind, tuple | list):
+        return {"list" if issubclass(structure.kind, list) else "tuple": children}
+    raise ValueError(
+        f"jit.save of `{name}`: it returns a {structure.kind.__name__}; return a dict, tuple or list instead"
+    )
+
+
+def structure_from_json(data: Any, handles: list[Tensor]) -> Any:
+    """The structure again."""
+    if data == "*":
+        return nested.LEAF
+    ((kind, value),) = data.items()
+    if kind in ("py", "argument", "weight"):
+        made = {"py": lambda: value, "argument": lambda: Argument(value), "weight": lambda: handles[value]}[kind]()
+        return nested.Static(made)
+    keys, items = (tuple(value[0]), value[1]) if kind == "dict" else (None, value)
+    children = tuple([structure_from_json(v, handles) for v in items])
+    return nested.Nest({"list": list, "tuple": tuple, "dict": dict}[kind], keys, children)
+
+
+# -- at work -------------------------------------------------------------------------------------------------------
+class Method:
+    """A loaded method in one mode.
+
+    Arguments:
+        name: of the method, for messages.
+        data: what describe() gave.
+        exported: its StableHLO.
+        weights: all weights of the manifest.
+        constraints: on unknown dimensions, such as "batch <= 64".
+    """
+
+    def __init__(
+        self, name: str, data: dict[str, Any], exported: Any, weights: list[Tensor], constraints: Sequence[str]
+    ) -> None:
+        self.name, self.data, self.constraints = name, data, tuple(constraints)
+        self.program = serialize.from_json(data["program"])
+        self.handles = [weights[i] for i in data["weights"]]
+        self._result = structure_from_json(data["result"], self.handles)
+        self._state, self._n, self._checks, self._room = (
+            [self.handles[i] for i in data["state"]], int(data["n_results"]), list(data["checks"]), data["room"],
+        )  # fmt: skip
+        self._bound = _bind(exported, name, self.program)
+        values, n_args = self.program.block.inputs, int(data["n_args"])
+        self.inputs = [_spec(v, n) for v, n in zip(values, self.program.input_names, strict=True)][:n_args]
+        self.outputs = [_spec(v, f"out{i}") for i, v in enumerate(self.program.block.outputs[: self._n])]
+        if n_args + len(self.handles) != len(values) or self._n > len(self.program.block.outputs):
+            raise ArtifactError(f"method `{name}` and its program have different numbers of inputs or results")
+
+    def __call__(self, *inputs: Any) -> Any:
+        """Run it on tensors or arrays."""
+        tensors = self._check(inputs)
+        out = mode.interpreter.run(self._bound, (*tensors, *self.handles))
+        outs = list(out) if isinstance(out, tuple) else [out]
+        if self._checks and (failed := int(outs[-2 if self._room else -1])):
+            raise _error(self._checks[failed - 1])
+        if self._room and not outs[0].stop_gradient and int(outs[-1]) > self._room:
+            # The values are right, but the gradient would lack iterations.
+            outs = [t.detach() for t in outs]
+        for handle, value in zip(self._state, outs[self._n :], strict=False):
+            handle._set_payload(value._data)
+        return resolve(nested.unflatten(self._result, iter(outs[: self._n])), self._result, tensors)
+
+    def run_flat(self, tensors: list[Tensor]) -> list[Tensor]:
+        """The tensors among the results, without their structure; state stays as it is."""
+        before = [h._data for h in self._state]
+        try:
+            leaves: list[Tensor] = []
+            nested.flatten(self(*tensors), lambda v: isinstance(v, Tensor), leaves)
+            return leaves
+        finally:
+            for handle, data in zip(self._state, before, strict=True):
+                handle._set_payload(data)
+
+    def _check(self, inputs: Sequence[Any]) -> list[Tensor]:
+        if len(inputs) != len(self.inputs):
+            names = ", ".join(str(s.name) for s in self.inputs)
+            raise TypeError(f"the loaded program takes {len(self.inputs)} arguments ({names}), got {len(inputs)}")
+        tensors = [x if isinstance(x, Tensor) else Tensor(x) for x in inputs]
+        for tensor, spec in zip(tensors, self.inputs, strict=True):
+            spec.check(tensor, str(spec.name))
+        declared = [v.shape for v in self.program.block.inputs[: len(tensors)]]
+        dims = symbolic.solve(declared, [t._data.shape for t in tensors])
+        for text in self.constraints:
+            if not holds(text, dims):
+                found = ", ".join(f"{k} = {v}" for k, v in dims.items())
+                raise ValueError(
+                    f"`{self.name}` was saved for {text}, and is called with {found}; pass other shapes, or save it "
+                    "without that constraint"
+                )
+        return tensors
+
+
+def holds(constraint: str, dims: dict[str, Any]) -> bool:
+    """True if dimensions meet a constraint such as "seq >= 2" or "batch == 2*n"."""
+    left, sign, right = parse(constraint)
+    a, b = symbolic.evaluate_text(left, dims), symbolic.evaluate_text(right, dims)
+    return bool({">=": a >= b, "<=": a <= b, "==": a == b}[sign])
+
+
+def parse(constraint: str) -> tuple[str, str, str]:
+    """The two sides of a constraint and the sign between them.
+
+    Raises:
+        ValueError: if it is none.
+    """
+    found = re.fullmatch(r"\s*([\w\s+*^()-]{1,80}?)\s*(>=|<=|==)\s*([\w\s+*^()-]{1,80}?)\s*", str(constraint))
+    if found is None:
+        raise ValueError(f"constraint {constraint!r} is no comparison of dimensions such as 'batch <= 64'")
+    return found[1], found[2], found[3]
+
+
+def _spec(value: Any, name: str) -> InputSpec:
+    return InputSpec([n if isinstance(n, int) else None for n in value.shape], value.dtype, name)
+
+
+def _bind(exported: Any, name: str, program: Program) -> BoundOp:
+    """The loaded StableHLO as an op: eager, on the tape, and inside other static functions."""
+    single = len(program.block.outputs) == 1
+    if len(exported.in_avals) != len(program.block.inputs) or len(exported.out_avals) != len(program.block.outputs):
+        raise ArtifactError("the StableHLO and the manifest are of different programs")
+    for given, value in zip(exported.in_avals, program.block.inputs, strict=True):
+        if np.dtype(given.dtype) != value.dtype or not _same_shape(given.shape, value.shape):
+            raise ArtifactError("the StableHLO and the manifest are of different programs")
+    if (host := _HOST.search(exported.mlir_module())) is not None:
+        raise ArtifactError(f"the StableHLO calls `{host[1]}` of the host, which a saved program must not")
+
+    def fn(*arrays: Any) -> Any:
+        outs = exported.call(*arrays)
+        return outs[0] if single else tuple(outs)
+
+    return BoundOp(Op(fn, name), fn)
+
+
+def _same_shape(a: Any, b: Any) -> bool:
+    return len(a) == len(b) and all(
+        isinstance(m, int) == isinstance(n, int) and (m == n or not isinstance(m, int)) for m, n in zip(a, b, strict=True)
+    )
+
+
+def _error(entry: dict[str, str]) -> BaseException:
+    kind = getattr(builtins, entry["type"], RuntimeError)
+    usable = inspect.isclass(kind) and issubclass(kind, Exception)
+    return (kind if usable else RuntimeError)(entry["text"])

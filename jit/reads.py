@@ -1,0 +1,190 @@
+"""What Python values a function may have read while it was traced.
+
+Found in the code of the function and of all that it can call: the globals and closure variables that it names, and of
+the objects it can reach, the attributes whose names occur in the code.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import sys
+import types
+from collections.abc import Callable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from paddle_lite_py.errors import is_own
+from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.tensor import Tensor
+
+from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, attribute, cell
+
+# Objects looked at before it is taken that the rest is data, not settings.
+MAX_OBJECTS = 20_000
+_FOREIGN = frozenset({*sys.stdlib_module_names, "paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static"} - {"__main__"})
+_DYNAMIC = frozenset({"getattr", "vars", "__dict__"})
+Place = tuple[int, Any]
+
+
+def guards_of(
+    function: Callable[..., Any], args: list[Any], layers: list[Layer], written: Iterable[Place]
+) -> list[Any]:
+    """A guard for each value that the function, called with `args`, may have read.
+
+    Arguments:
+        function: the user's function or method.
+        args: the Python values among its arguments.
+        layers: the layers that were called.
+        written: the places (id of the owner, name) where each run puts a new tensor.
+    """
+    walk = Walk(frozenset(written))
+    while True:
+        size = len(walk.names)
+        walk.start()
+        walk.function(function)
+        for layer in layers:
+            walk.function(type(layer).forward)
+            walk.visit(layer, type(layer).__name__)
+        for value in args:
+            walk.visit(value, "an argument")
+        if len(walk.names) == size:
+            return walk.guards
+
+
+class Walk:
+    """One walk over what a function can reach."""
+
+    def __init__(self, written: frozenset[Place]) -> None:
+        self.names: set[str] = set()
+        self.written = written
+        self.start()
+
+    def start(self) -> None:
+        """Begin again, with the names found so far."""
+        self.guards: list[Any] = []
+        self.visited: dict[int, Any] = {}
+
+    def _new(self, value: Any) -> bool:
+        if id(value) in self.visited or len(self.visited) > MAX_OBJECTS:
+            return False
+        self.visited[id(value)] = value
+        return True
+
+    # -- functions -------------------------------------------------------------------------------------------------
+    def function(self, f: Any) -> None:
+        """A function of the user: the names in its code, and what it reads from outside."""
+        f = getattr(f, "dygraph_function", f)
+        if isinstance(f, types.MethodType):
+            self.visit(f.__self__, type(f.__self__).__name__)
+            f = f.__func__
+        if not isinstance(f, types.FunctionType) or is_own(f.__code__.co_filename) or not self._new(f):
+            return
+        label = f.__name__
+        codes = list(_codes(f.__code__))
+        self.names.update(n for c in codes for n in (*c.co_names, *(s for s in c.co_consts if isinstance(s, str))))
+        for name, held in zip(f.__code__.co_freevars, f.__closure__ or (), strict=False):
+            self.place(cell(held), (id(held), name), name, f"closure variable `{name}`")
+        for name in sorted({n for c in codes for n in c.co_names} & f.__globals__.keys()):
+            self.place(f.__globals__.get, (id(f.__globals__), name), name, f"global `{name}`")
+        for i, value in enumerate((*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())):
+            self.visit(value, f"default {i} of `{label}`")
+        if f.__defaults__:
+            self.guards.append(Guard(attribute(f), "__defaults__", f.__defaults__, f"the defaults of `{label}`"))
+
+    def place(self, read: Callable[[Any, Any], Any], at: Place, key: Any, label: str) -> None:
+        """A variable, attribute or item."""
+        value = read(key, None)
+        if isinstance(value, types.ModuleType):
+            self.module(value, label)
+        elif at in self.written and isinstance(value, Tensor):
+            self.guards.append(Guard(read, key, AnyOf(type(value)), label))
+        else:
+            self.guards.append(Guard(read, key, value, label))
+            self.visit(value, label)
+
+    # -- objects ---------------------------------------------------------------------------------------------------
+    def visit(self, value: Any, label: str) -> None:
+        """What an object holds."""
+        kind = type(value)
+        if kind in BY_VALUE or isinstance(value, Tensor) or not self._new(value):
+            return
+        if isinstance(value, np.ndarray):
+            self.guards.append(Content.of(value, label))
+        elif isinstance(value, list | dict | set | tuple | frozenset):
+            self.container(value, label)
+        elif isinstance(value, types.FunctionType | types.MethodType) or hasattr(kind, "dygraph_function"):
+            self.visited.pop(id(value))
+            self.function(value)
+        elif isinstance(value, type):
+            self.klass(value)
+        elif kind.__module__.partition(".")[0] not in _FOREIGN or isinstance(value, Layer):
+            self.object(value, kind.__name__)
+
+    def container(self, value: Any, label: str) -> None:
+        """A list, dict, set or tuple, with all that it holds."""
+        if not isinstance(value, tuple | frozenset):
+            self.guards.append(Items.of(value, label, {key for owner, key in self.written if owner == id(value)}))
+        items = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, item in items:
+            if type(item) not in BY_VALUE:
+                self.visit(item, f"{label}[{key!r}]")
+
+    def module(self, module: types.ModuleType, label: str) -> None:
+        """The names in a module of the user that occur in the code."""
+        if module.__name__.partition(".")[0] in _FOREIGN or not self._new(module):
+            return
+        for name in sorted(self.names & vars(module).keys()):
+            self.place(vars(module).get, (id(vars(module)), name), name, f"`{module.__name__}.{name}`")
+
+    def object(self, obj: Any, label: str) -> None:
+        """The attributes of an object that the code names, and those of its class."""
+        held = getattr(obj, "__dict__", {})
+        for name in held if self.names & _DYNAMIC else sorted(self.names & held.keys()):
+            if not isinstance(obj, Layer) or not isinstance(held[name], BY_VALUE):  # see guards.of_layers
+                self.place(held.get, (id(obj), name), name, f"{label}.{name}")
+        if isinstance(obj, Layer):
+            for name in sorted(self.names & obj._buffers.keys()):
+                self.place(obj._buffers.get, (id(obj), name), name, f"{label}.{name}")
+            for name, layer in obj._sub_layers.items():
+                self.visit(layer, f"{label}.{name}")
+        for name in _slots(obj):
+            if name in self.names:
+                self.place(attribute(obj), (id(obj), name), name, f"{label}.{name}")
+        self.klass(type(obj))
+        if not isinstance(obj, Layer):
+            hidden = {n for c in type(obj).__mro__ for n in vars(c)} & self.names - held.keys()
+            self.guards += [Guard(held.get, name, ABSENT, f"{label}.{name}") for name in sorted(hidden)]
+
+    def klass(self, cls: type) -> None:
+        """What the classes of the user behind a class hold under names that occur in the code."""
+        for c in cls.__mro__:
+            if c.__module__.partition(".")[0] in _FOREIGN or not self._new(c):
+                continue
+            for name in sorted((self.names | {"__init__", "__call__"}) & vars(c).keys()):
+                self.place(vars(c).get, (id(c), name), name, f"{c.__name__}.{name}")
+                for f in _functions(vars(c).get(name)):
+                    self.function(f)
+
+
+def _functions(value: Any) -> Iterator[Any]:
+    """The functions behind a property, static method or class method."""
+    if isinstance(value, property):
+        yield from (f for f in (value.fget, value.fset) if f is not None)
+    elif isinstance(value, staticmethod | classmethod):
+        yield value.__func__
+
+
+def _slots(obj: Any) -> Iterator[str]:
+    for c in type(obj).__mro__:
+        slots = vars(c).get("__slots__", ())
+        yield from (slots,) if isinstance(slots, str) else slots
+    if dataclasses.is_dataclass(obj) and not hasattr(obj, "__dict__"):
+        yield from (f.name for f in dataclasses.fields(obj))
+
+
+def _codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    yield code
+    for const in code.co_consts:
+        if isinstance(const, types.CodeType):
+            yield from _codes(const)

@@ -1,0 +1,76 @@
+"""Numbers among the arguments: one that has had two values becomes an input, instead of a program for each value."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from typing import Any, NamedTuple
+
+from paddle_lite_py import structure as nested
+from paddle_lite_py.number import Given, Number, Seen
+
+KINDS = 256
+
+
+class Varying(NamedTuple):
+    """Stands in a structure for a number that changes."""
+
+    kind: type
+
+    def __repr__(self) -> str:
+        return f"any {self.kind.__name__} (an input from now on)"
+
+
+class Scalars:
+    """Which numbers have changed from call to call, for each kind of call."""
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[Any, tuple[Given, frozenset[int]]] = OrderedDict()
+
+    def split(self, structure: Any, rest: Any) -> tuple[Any, Given]:
+        """The structure with the numbers that change taken out, and their values.
+
+        Arguments:
+            structure: of the arguments of a call.
+            rest: what else tells kinds of calls apart.
+        """
+        values: list[Any] = []
+        skeleton = _without(structure, values, None)
+        if not values:
+            return structure, ()
+        key = (skeleton, rest)
+        last, varying = self._known.get(key, (tuple(values), frozenset()))
+        varying |= {i for i, (a, b) in enumerate(zip(last, values, strict=True)) if a != b}
+        self._known[key] = tuple(values), varying
+        self._known.move_to_end(key)
+        if len(self._known) > KINDS:
+            self._known.popitem(last=False)
+        if not varying:
+            return structure, ()
+        values.clear()
+        return _without(structure, values, varying), tuple([values[i] for i in sorted(varying)])
+
+
+def _without(structure: Any, values: list[Any], varying: frozenset[int] | None) -> Any:
+    """The structure with its numbers replaced by their type (those at `varying` only, where given)."""
+    if isinstance(structure, nested.Static) and type(structure.value) in (int, float):
+        values.append(structure.value)
+        taken = varying is None or len(values) - 1 in varying
+        return nested.Static(Varying(type(structure.value))) if taken else structure
+    if isinstance(structure, nested.Nest):
+        return structure._replace(children=tuple([_without(c, values, varying) for c in structure.children]))
+    return structure
+
+
+def with_numbers(structure: Any, values: Given, seen: list[Seen]) -> Any:
+    """The structure with a Number in the place of each number that changes."""
+    position = iter(range(len(values)))
+
+    def place(s: Any) -> Any:
+        if isinstance(s, nested.Static) and type(s.value) is Varying:
+            i = next(position)
+            return nested.Static(Number(lambda given: given[i], values[i], seen))
+        if isinstance(s, nested.Nest):
+            return s._replace(children=tuple(map(place, s.children)))
+        return s
+
+    return place(structure)

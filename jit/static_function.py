@@ -1,0 +1,301 @@
+"""A function that is traced once for each kind of call, and then runs compiled."""
+
+from __future__ import annotations
+
+import functools
+import os
+import time
+import weakref
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+import dy2static
+from paddle_lite_py import dtypes
+from paddle_lite_py import structure as nested
+from paddle_lite_py.arrays import as_array
+from paddle_lite_py.eager import EAGER, Eager
+from paddle_lite_py.errors import TracedValueError, user_traceback
+from paddle_lite_py.executor import Executable
+from paddle_lite_py.interpreter import config
+from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.number import Given, Seen
+from paddle_lite_py.tensor import Tensor, wrap
+from paddle_lite_py.tracing import LOCK, Argument, Traced, trace
+
+from . import guards, reads, spec
+from .breaks import Parts
+from .buckets import Buckets
+from .cache import SIZE, Cache, Kind
+from .check import checked
+from .containers import Changed, note, restore
+from .entry import Entry
+from .errors import GraphBreak, InnerGradientError, StagingError
+from .inspection import Inspection
+from .runtime import convert
+from .scalars import Scalars, with_numbers
+from .spec import InputSpec
+
+_new = Tensor.__new__
+# Set to 1, every static function is checked against its eager run.
+CHECK_VARIABLE = "PADDLE_LITE_CHECK"
+
+
+class _Settings:
+    enabled = True
+    verbosity = 0  # above 0, each trace is printed
+    code_level = 0  # above 0, converted code is printed when it is traced
+    check = os.environ.get(CHECK_VARIABLE, "") not in ("", "0")
+
+
+settings = _Settings()
+
+
+class Options(NamedTuple):
+    """How a function is compiled: see to_static."""
+
+    full_graph: bool = True
+    cache_size: int = SIZE
+    check: bool = False
+    buckets: Any = None
+
+
+DEFAULTS = Options()
+
+
+class StaticFunction(Inspection):
+    """A function that is traced once for each kind of call, and then runs compiled.
+
+    Arguments:
+        function: a function, method or callable object of the user.
+        input_spec: declared specs of its tensor arguments.
+        options: how it is compiled.
+    """
+
+    def __init__(self, function: Callable[..., Any], input_spec: Any = None, options: Options = DEFAULTS) -> None:
+        self._function = function
+        self._input_spec = input_spec
+        self.options = options
+        self._buckets = None if options.buckets is None else Buckets(options.buckets)
+        self._last: Entry | None = None
+        self.last_call: tuple[Any, ...] | None = None  # the arguments of the last trace, as specs
+        self._bound_by_id: dict[int, StaticFunction] = {}
+        self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
+        functools.update_wrapper(self, function, updated=())
+        self.cache = Cache(self.__name__, options.cache_size)
+        self._scalars = Scalars()
+        self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole
+
+    # -- calling ---------------------------------------------------------------------------------------------------
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        entry = self._last
+        # The hot path: the same kind of tensors as the last call. Comparing is cheaper than making a key.
+        if entry is not None and not kwargs and len(args) == len(entry.expected) and mode.interpreter is EAGER:
+            arrays = []
+            for a, (shape, dtype, stopped) in zip(args, entry.expected):  # noqa: B905  (lengths are equal)
+                if a.__class__ is not Tensor or a.stop_gradient is not stopped:
+                    break
+                data = a._data
+                if data.shape != shape or data.dtype is not dtype:
+                    break
+                arrays.append(data)
+            else:
+                if mode.grad_enabled is entry.grad_enabled and settings.enabled:
+                    if (entry.plain and entry.epoch == config.epoch) or entry.stale() is None:
+                        if entry.call is not None:
+                            out = _new(Tensor)
+                            out._data = entry.call(*arrays)
+                            return out
+                        return entry.run(args)
+        return self._call(args, kwargs)
+
+    def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        if not settings.enabled:
+            return self._function(*args, **kwargs)
+        if not isinstance(mode.interpreter, Eager):  # inside another trace: part of that program
+            return convert(self._function)(*args, **kwargs)
+        try:
+            if self._parts is not None:
+                return self._parts.run(args, kwargs)
+            return self._run(args, kwargs)
+        except GraphBreak as e:
+            return self._break(e.cause, args, kwargs)
+        except InnerGradientError as e:
+            if self.options.full_graph:
+                raise
+            return self._break(e, args, kwargs)
+        except RecursionError:
+            raise StagingError(
+                f"`{self.__name__}` is recursive without an end that is known while it is traced: a recursion whose "
+                "depth depends on a tensor has no static program; write it as a `while` loop"
+            ) from None
+        except Exception as e:
+            raise e.with_traceback(user_traceback(e.__traceback__)) from e.__cause__
+
+    def _break(self, cause: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Run in parts from now on; if that fails as well, the function itself is to blame."""
+        self._parts = Parts(self._function, cause, lambda f: StaticFunction(f, None, self.options))
+        self._last = None
+        try:
+            return self._parts.run(args, kwargs)
+        except Exception:
+            self._parts = None
+            raise
+
+    def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        args, kwargs = tuple(map(_tensor, args)), {k: _tensor(v) for k, v in kwargs.items()}
+        structure, tensors = spec.flatten(args, kwargs)
+        entry, numbers = self.entry(structure, tensors, args, kwargs)
+        if self.options.check or settings.check:
+            return checked(entry, lambda: self._function(*args, **kwargs), tensors, numbers, self.__name__)
+        if self._buckets is not None and (specs := self._specs(args, kwargs, tensors)):
+            return self._buckets.run(entry, tensors, specs, self.__name__)
+        simple = mode.interpreter is EAGER and not (kwargs or self._input_spec or entry.traced.reached)
+        self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
+        out = entry.run_with(tensors, numbers)
+        return restore(out, (args, kwargs)) if out.__class__ is Changed else out
+
+    def entry(self, structure: Any, tensors: list[Any], args: Any, kwargs: Any) -> tuple[Entry, Given]:
+        """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs."""
+        specs = self._specs(args, kwargs, tensors)
+        kinds: Any = tuple([(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors])
+        if specs is not None:
+            kinds = (*specs, tuple([t.stop_gradient for t in tensors]))
+        with LOCK:
+            common, numbers = self._scalars.split(structure, (mode_key(), kinds))
+            kind, names = Kind(mode_key(), common, kinds), spec.names_of(self._function, args, kwargs)
+            entry, cause = self.cache.find(kind, numbers, names)
+            if entry is None:
+                since = time.perf_counter()
+                self.last_call = tuple([InputSpec.from_tensor(a) if isinstance(a, Tensor) else a for a in args])
+                try:
+                    entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
+                except Exception as e:
+                    raise e if self.options.full_graph else GraphBreak(e) from None
+                self.cache.add(kind, entry, _kinds(tensors), cause, since)
+                self._show()
+        return entry, numbers
+
+    def _show(self) -> None:
+        if settings.verbosity > 0:
+            record = self.cache.history[-1]
+            print(f"traced `{self.__name__}` for {record.what}: {record.cause} ({record.seconds * 1000:.0f} ms)")
+        if settings.code_level > 0:
+            print(self.code)
+
+    def _specs(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> list[InputSpec] | None:
+        """The declared spec of each tensor, checked; None where nothing is declared."""
+        if self._input_spec is None:
+            return None
+        declared: list[Any] = []
+        nested.flatten(self._input_spec, spec.is_tensor, declared)
+        names = spec.argument_names(self._function, args, kwargs)
+        if len(declared) > len(tensors):
+            raise ValueError(
+                f"{self.__name__}: input_spec declares {len(declared)} tensors, "
+                f"the call has {len(tensors)} ({', '.join(names)})"
+            )
+        out = []
+        for i, t in enumerate(tensors):
+            given = declared[i] if i < len(declared) else InputSpec.from_tensor(t, names[i])
+            given = given if isinstance(given, InputSpec) else InputSpec.from_tensor(given)
+            given.check(t, names[i] if i < len(names) else f"arg{i}")
+            out.append(given)
+        return out
+
+    # -- tracing ---------------------------------------------------------------------------------------------------
+    def _make(self, common: Any, exact: Any, numbers: Given, tensors: list[Any], specs: Any, names: list[str]) -> Entry:
+        """Trace; with numbers as inputs where that can be, else with their values."""
+        seen: list[Seen] = []
+        shapes = [t._data for t in tensors] if specs is None else spec.symbolic(specs)
+        grads = [not t.stop_gradient for t in tensors]
+        try:
+            traced = self.trace(with_numbers(common, numbers, seen), shapes, grads, names)
+        except Exception:
+            if not numbers:
+                raise
+            traced = self.trace(exact, shapes, grads, names)
+            seen = [Seen(lambda given: given, numbers)]
+        return self._entry_of(traced, exact, tensors, seen)
+
+    def _entry_of(self, traced: Traced, structure: Any, tensors: list[Any], seen: list[Seen]) -> Entry:
+        owner = getattr(self._function, "__self__", None)
+        layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
+        changed = [w for w, _ in traced.paths] + [e.write for e in traced.effects]
+        written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
+        found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written)
+        expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
+        return Entry(Executable(traced, self.__name__), expected, found, guards.of_layers(layers), seen)
+
+    def trace(self, structure: Any, shapes: list[Any], grads: list[bool], names: list[str]) -> Traced:
+        """Trace the function for given arguments."""
+        missing: dy2static.ConversionError | None = None
+        try:
+            converted = convert(self._function)
+        except dy2static.ConversionError as e:  # no source: it may still be traced as it is, if no tensor steers it
+            converted, missing = self._function, e
+
+        def call(*tensors: Tensor) -> Any:
+            a, k = nested.unflatten(structure, iter(tensors))
+            return note(converted(*a, **k), structure, (a, k), tensors)
+
+        names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
+        try:
+            return trace(call, shapes, grads, names, convert)
+        except TracedValueError:
+            if missing is not None:
+                raise missing from None
+            raise
+
+    # -- as a method -----------------------------------------------------------------------------------------------
+    def __get__(self, obj: Any, owner: Any = None) -> Any:
+        if obj is None:
+            return self
+        made = self._bound_by_id.get(id(obj))
+        if made is None or made._owner() is not obj:
+            made = self.like(self._function.__get__(obj, owner))
+            key, held = id(obj), self._bound_by_id
+            made._owner = weakref.ref(obj, lambda _: held.pop(key, None))
+            held[key] = made
+        return made
+
+    _owner: Any = None
+
+    def like(self, function: Callable[..., Any]) -> StaticFunction:
+        """A static function of another function, with the same settings."""
+        return StaticFunction(function, self._input_spec, self.options)
+
+    def rollback(self) -> Callable[..., Any]:
+        """The function as the user wrote it, in the place of this one where it is a layer's forward."""
+        owner = getattr(self._function, "__self__", None)
+        if isinstance(owner, Layer):
+            owner.__dict__.pop("forward", None)
+        return self._function
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Any:
+        owner = getattr(self._function, "__self__", None)
+        if owner is not None and id(owner) in memo:
+            method: Any = self._function
+            return self.like(method.__func__.__get__(memo[id(owner)]))
+        return self.like(self._function)
+
+    def __reduce__(self) -> Any:
+        return StaticFunction, (self._function, self._input_spec, self.options)
+
+    def __repr__(self) -> str:
+        return f"<StaticFunction {self.__name__}, {len(self.cache)} programs>"
+
+
+def mode_key() -> tuple[Any, ...]:
+    """The switches of the thread that a program depends on."""
+    return mode.grad_enabled, mode.casting, dtypes.default_dtype().name
+
+
+def _tensor(value: Any) -> Any:
+    return wrap(as_array(value)) if isinstance(value, np.ndarray) else value
+
+
+def _kinds(tensors: list[Tensor]) -> str:
+    return ", ".join(f"{t.dtype.name}{t.shape}" for t in tensors) or "no tensors"

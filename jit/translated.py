@@ -1,0 +1,166 @@
+"""jit.load: a saved program as a layer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from jax import export
+from safetensors import flax as safetensors
+
+from paddle_lite_py.interpreter import no_grad
+from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.program import Program
+from paddle_lite_py.random import default_generator
+from paddle_lite_py.tensor import Parameter, Tensor, wrap
+
+from . import artifact
+from .artifact import ArtifactError
+from .check import alike
+from .method import Method
+from .spec import InputSpec
+
+
+def load(path: str, check: bool = False, **configs: Any) -> TranslatedLayer:
+    """Load what jit.save wrote; none of the code that it was traced from is needed, and none is executed.
+
+    Arguments:
+        path: the prefix that was given to jit.save.
+        check: run the samples that were saved with it, and compare with the results that it gave then.
+
+    Raises:
+        ArtifactError: if the files are missing, damaged, foreign or of a newer version, or a sample's result differs.
+
+    Examples:
+        >>> import tempfile, paddle_lite_py as paddle
+        >>> net, x = paddle.nn.Linear(3, 2), paddle.ones([4, 3])
+        >>> prefix = tempfile.mkdtemp() + "/net"
+        >>> paddle.jit.save(net, prefix, input_spec=[paddle.static.InputSpec([None, 3])], samples=[(x,)])
+        >>> paddle.jit.load(prefix, check=True)(x).shape
+        [4, 2]
+    """
+    manifest, blobs = artifact.read(path)
+    try:
+        weights = safetensors.load(blobs["safetensors"])
+        made = TranslatedLayer(manifest, blobs, weights)
+    except ArtifactError:
+        raise
+    except Exception as e:
+        raise ArtifactError(f"the saved program at '{path}' is damaged: {type(e).__name__}: {e}") from None
+    if check:
+        made.check_samples()
+    return made
+
+
+class TranslatedLayer(Layer):
+    """A loaded program: call it or its other methods, fine-tune its parameters, look inside, save it again.
+
+    It starts in eval mode; train() switches to what the layer did in training.
+    """
+
+    def __init__(self, manifest: dict[str, Any], blobs: dict[str, bytes], weights: dict[str, Any]) -> None:
+        super().__init__(name_scope=str(manifest["name"]))
+        self._manifest, self._blobs = manifest, blobs
+        self._handles = [self._weight(w, weights.get(w["name"])) for w in manifest["weights"]]
+        self._methods: dict[str, dict[str, Method]] = {}
+        for name, modes in manifest["methods"].items():
+            self._methods[str(name)] = {
+                kind: Method(name, data, self._exported(f"{name}.{kind}"), self._handles, manifest["constraints"])
+                for kind, data in modes.items()
+            }
+        self._methods["forward"]["eval"]  # noqa: B018  (KeyError: there is none)
+        self.training = False
+
+    def _exported(self, name: str) -> Any:
+        return export.deserialize(bytearray(self._blobs[f"{name}.stablehlo"]))
+
+    def _weight(self, entry: dict[str, Any], array: Any) -> Tensor:
+        key = entry["name"].replace(".", "__")
+        if entry["kind"] == "generator":
+            return default_generator.state
+        if array is None:
+            raise ArtifactError(f"weight '{entry['name']}' of the manifest is not in the safetensors file")
+        if entry["parameter"]:
+            handle: Tensor = Parameter(wrap(array), name=entry["name"], trainable=bool(entry["trainable"]))
+            self.add_parameter(key, handle)  # type: ignore[arg-type]
+        else:
+            handle = wrap(array)
+            handle.name = entry["name"]
+            self.register_buffer(key, handle)
+        return handle
+
+    # -- running ---------------------------------------------------------------------------------------------------
+    def _method(self, name: str) -> Method:
+        modes = self._methods[name]
+        return modes.get("train" if self.training else "eval") or modes["eval"]
+
+    def forward(self, *inputs: Any) -> Any:
+        """Run the program."""
+        return self._method("forward")(*inputs)
+
+    def __getattr__(self, name: str) -> Any:
+        if name in self.__dict__.get("_methods", ()):
+            return lambda *inputs: self._method(name)(*inputs)
+        return super().__getattr__(name)
+
+    def check_samples(self) -> None:
+        """Run the samples that were saved, and compare.
+
+        Raises:
+            ArtifactError: if there are none, or a result differs.
+        """
+        if "samples" not in self._blobs:
+            raise ArtifactError("nothing to check: it was saved without samples=[...]")
+        held, method = safetensors.load(self._blobs["samples"]), self._methods["forward"]["eval"]
+        for i in range(1 + max(int(k.partition(".")[0]) for k in held)):
+            given = [wrap(held[f"{i}.in.{k}"]) for k in range(len(method.inputs))]
+            with no_grad():
+                found = method.run_flat(given)
+            for k, tensor in enumerate(found):
+                if not alike(held[f"{i}.out.{k}"], tensor):
+                    raise ArtifactError(
+                        f"result {k} of saved sample {i} is not what it was when the program was saved: this machine "
+                        "or version computes it differently; save the program again"
+                    )
+
+    # -- looking inside --------------------------------------------------------------------------------------------
+    def program(self, method_name: str = "forward") -> Program:
+        """The program of a method in the mode that the layer is in."""
+        return self._method(method_name).program
+
+    @property
+    def method_names(self) -> list[str]:
+        """The methods that were saved."""
+        return list(self._methods)
+
+    @property
+    def inputs(self) -> list[InputSpec]:
+        """What forward takes."""
+        return list(self._method("forward").inputs)
+
+    @property
+    def outputs(self) -> list[InputSpec]:
+        """What forward gives."""
+        return list(self._method("forward").outputs)
+
+    @property
+    def saved_in(self) -> str:
+        """The mode that the layer was in when it was saved: "train" or "eval"."""
+        return str(self._manifest.get("saved_in", "eval"))
+
+    # -- copies ----------------------------------------------------------------------------------------------------
+    def _save(self, path: str) -> None:
+        manifest = {k: v for k, v in self._manifest.items() if k not in ("files", "format", "version")}
+        blobs = {k: v for k, v in self._blobs.items() if k != "samples"}
+        artifact.write(path, manifest, blobs | {"safetensors": safetensors.save(self._arrays())})
+
+    def _arrays(self) -> dict[str, Any]:
+        entries = self._manifest["weights"]
+        return {w["name"]: h._data for w, h in zip(entries, self._handles, strict=True) if w["kind"] != "generator"}
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> TranslatedLayer:
+        made = TranslatedLayer(self._manifest, self._blobs, self._arrays())
+        made.training = self.training
+        return made
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a loaded program is not pickled; save it with paddle.jit.save")

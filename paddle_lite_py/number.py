@@ -1,0 +1,173 @@
+"""A Python number that a program takes as an input: it changes from call to call, and no program is traced for it.
+
+While a program is traced, a `Number` stands for such an argument. Arithmetic on it is done in Python again before each
+run, so it is exact; where it meets a tensor, it becomes an input of the program. Whatever else Python asks of it (a
+comparison, an index, its text) is answered with its value now, and noted as seen: the program then serves only calls
+for which the answer is the same.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+import threading
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Given = tuple[Any, ...]
+
+
+class Seen(NamedTuple):
+    """What a trace saw of a number: a function of the numbers of a call, and its value then."""
+
+    of: Callable[[Given], Any]
+    value: Any
+
+    def holds(self, given: Given) -> bool:
+        """True if these numbers show the same."""
+        try:
+            now = self.of(given)
+        except ArithmeticError:
+            return False
+        return type(now) is type(self.value) and now == self.value
+
+
+class _Call(threading.local):
+    numbers: Given = ()
+
+
+# The numbers of the call under way, which the inputs of a program are computed from.
+call = _Call()
+
+
+class Number:
+    """An int or float argument under trace."""
+
+    __slots__ = ("of", "seen", "value")
+
+    def __init__(self, of: Callable[[Given], Any], value: Any, seen: list[Seen]) -> None:
+        self.of, self.value, self.seen = of, value, seen
+
+    def get(self) -> Any:
+        """Its value in the call under way."""
+        return self.of(call.numbers)
+
+    def settle(self) -> Any:
+        """Its value while traced, on which the program depends from here on."""
+        self.seen.append(Seen(self.of, self.value))
+        return self.value
+
+    def apply(self, f: Callable[..., Any], *others: Any) -> Any:
+        """The number f(self, *others); its type is seen, since the program depends on it."""
+        value, of = f(self.value, *others), self.of
+        if type(value) not in (int, float):
+            return f(self.settle(), *others)
+        return _made(lambda given: f(of(given), *others), value, self.seen)
+
+    def __hash__(self) -> int:
+        return hash(self.settle())
+
+    def __array__(self, dtype: Any = None, copy: Any = None) -> np.ndarray:
+        return np.asarray(self.settle(), dtype)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.settle(), name)
+
+    @property  # type: ignore[misc]
+    def __class__(self) -> type:
+        """int or float, as isinstance() asks."""
+        return type(self.value)
+
+
+def plain(value: Any) -> Any:
+    """The value itself, where it is a Number: for what must be known while a program is traced."""
+    return value.settle() if type(value) is Number else value
+
+
+def _binary(f: Callable[..., Any], reverse: bool) -> Callable[[Number, Any], Any]:
+    """Arithmetic: lazy between numbers."""
+
+    def method(self: Number, other: Any) -> Any:
+        if type(other) is Number:
+            return _joined(f, other, self) if reverse else _joined(f, self, other)
+        if type(other) not in (int, float, bool):
+            return NotImplemented
+        return self.apply((lambda a, b: f(b, a)) if reverse else f, other)
+
+    return method
+
+
+def _joined(f: Callable[..., Any], a: Number, b: Number) -> Any:
+    value, of_a, of_b = f(a.value, b.value), a.of, b.of
+    if type(value) not in (int, float):
+        return f(a.settle(), b.settle())
+    return _made(lambda given: f(of_a(given), of_b(given)), value, a.seen)
+
+
+def _made(of: Callable[[Given], Any], value: Any, seen: list[Seen]) -> Number:
+    seen.append(Seen(lambda given: type(of(given)), type(value)))  # int or float: the program depends on that
+    return Number(of, value, seen)
+
+
+def _settled(f: Callable[..., Any], reverse: bool) -> Callable[[Number, Any], Any]:
+    """An operation on the value as it is now."""
+
+    def method(self: Number, other: Any) -> Any:
+        a, b = self.settle(), plain(other)
+        return f(b, a) if reverse else f(a, b)
+
+    return method
+
+
+def _compared(f: Callable[..., Any]) -> Callable[[Number, Any], Any]:
+    """A comparison, of which only the answer is seen."""
+
+    def method(self: Number, other: Any) -> Any:
+        if type(other) is not Number and not isinstance(other, int | float | complex | str | bytes | None):
+            return NotImplemented
+        of, other = self.of, plain(other)
+        out = f(self.value, other)
+        self.seen.append(Seen(lambda given: f(of(given), other), out))
+        return out
+
+    return method
+
+
+def _observed(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A question about the value, of which only the answer is seen."""
+
+    def method(self: Number, *args: Any) -> Any:
+        of, out = self.of, f(self.value, *args)
+        self.seen.append(Seen(lambda given: f(of(given), *args), out))
+        return out
+
+    return method
+
+
+_ARITHMETIC = "add sub mul truediv floordiv mod pow"
+_BITS = "and_ or_ xor lshift rshift"
+_QUESTIONS: dict[str, Callable[..., Any]] = {
+    "bool": bool, "int": int, "float": float, "complex": complex, "index": operator.index, "str": str, "repr": repr,
+    "format": format, "round": round, "trunc": math.trunc, "floor": math.floor, "ceil": math.ceil,
+}  # fmt: skip
+
+
+def _install() -> None:
+    for name in _ARITHMETIC.split():
+        setattr(Number, f"__{name}__", _binary(getattr(operator, name), False))
+        setattr(Number, f"__r{name}__", _binary(getattr(operator, name), True))
+    for name, f in [*((n.strip("_"), getattr(operator, n)) for n in _BITS.split()), ("divmod", divmod)]:
+        setattr(Number, f"__{name}__", _settled(f, False))
+        setattr(Number, f"__r{name}__", _settled(f, True))
+    for name in ("lt", "le", "gt", "ge", "eq", "ne"):
+        setattr(Number, f"__{name}__", _compared(getattr(operator, name)))
+    for name in ("neg", "pos", "abs"):
+        setattr(Number, f"__{name}__", functools.partialmethod(Number.apply, getattr(operator, name)))
+    for name, f in _QUESTIONS.items():
+        setattr(Number, f"__{name}__", _observed(f))
+
+
+_install()
