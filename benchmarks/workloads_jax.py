@@ -12,6 +12,7 @@ import optax
 
 from worker import Call, Workloads, serve
 
+
 def sync(result) -> None:
     """Wait until a result is there; what is no array is there already."""
     if isinstance(result, jax.Array):
