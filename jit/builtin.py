@@ -57,10 +57,13 @@ def _is_anything(x: Any) -> bool:
     return True
 
 
-def _cast(name: str) -> Callable[..., Any]:
+def _cast(kind: str, name: str) -> Callable[..., Any]:
     def cast(x: Tensor) -> Tensor:
         if x.size != 1:
-            raise ValueError(f"{name} needs a tensor of one element, got shape {x.shape}")
+            raise ValueError(
+                f"{kind}() needs a tensor of one element, got {x.dtype.name}{x.shape}: index it, or use "
+                f".astype('{name}') for all of its elements"
+            )
         return x.reshape([]).astype(name)
 
     return cast
@@ -72,9 +75,9 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.zip: (iterables.StagedZip, iterables.is_staged),
     builtins.reversed: (iterables.StagedReversed, iterables.is_staged),
     builtins.len: (lambda x: iterables.length_of(x), iterables.is_staged),
-    builtins.int: (_cast("int64"), _is_tensor),
-    builtins.float: (_cast("float32"), _is_tensor),
-    builtins.bool: (_cast("bool"), _is_tensor),
+    builtins.int: (_cast("int", "int64"), _is_tensor),
+    builtins.float: (_cast("float", "float32"), _is_tensor),
+    builtins.bool: (_cast("bool", "bool"), _is_tensor),
     builtins.min: (sequences.extreme(min, "min", "minimum"), _is_anything),
     builtins.max: (sequences.extreme(max, "max", "maximum"), _is_anything),
     builtins.sum: (sequences.sum_, _is_anything),

@@ -14,7 +14,7 @@ _number = itertools.count()
 NAMES = "abc"
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _one_of(*choices: Any) -> Any:
     return st.sampled_from(choices)
 
