@@ -10,8 +10,8 @@ from paddle_lite_py.tensor import Tensor
 from .errors import StagingError
 
 _FIX = (
-    ": go over it with a `for` statement in the static function, which becomes a loop of the program; list(), unpacking "
-    "and the functions of other packages need it now"
+    ": go over it with a `for` statement in the static function, which becomes a loop of the program; list(), "
+    "unpacking and the functions of other packages need it now"
 )
 
 
@@ -125,6 +125,22 @@ class StagedMap(Staged):
     def item(self, i: Tensor) -> Any:
         """The i-th result."""
         return self.f(*self.zip.item(i))
+
+
+class Rest(Staged):
+    """Something staged without its first items."""
+
+    def __init__(self, iterable: Any, start: int) -> None:
+        self.iterable, self.start = iterable, start
+
+    def length(self) -> Any:
+        """Number of items that are left."""
+        length = length_of(self.iterable)
+        return max(length - self.start, 0) if isinstance(length, int) else (length - self.start).maximum(0)
+
+    def item(self, i: Any) -> Any:
+        """The i-th of them."""
+        return item_of(self.iterable, i + self.start)
 
 
 def is_staged(x: Any) -> bool:

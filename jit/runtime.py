@@ -12,7 +12,7 @@ from paddle_lite_py.errors import is_own
 from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.tensor import Tensor
 
-from . import branches, loops, sequences, text
+from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement
 from .iterables import elements, is_staged, item_of, length_of
 
@@ -41,21 +41,41 @@ class StagedRuntime(dy2static.Runtime):
         return is_staged(value) and isinstance(mode.interpreter, Builder)
 
     def if_(self, pred: Any, body: Any, orelse: Any, state: Any, where: Any) -> None:
-        """A cond operator."""
-        branches.if_(self.builder, _truth(pred, where), body, orelse, state, where)
+        """A cond operator; or the branch that is taken, where the two leave things of different kinds."""
+        truth, state.bodies = _truth(pred, where), (body, orelse)
+        unrolled.if_(self.builder, truth, lambda: branches.if_(self.builder, truth, body, orelse, state, where),
+                     body, orelse, where)  # fmt: skip
 
     def while_(self, test: Any, body: Any, state: Any, where: Any, first_test: Any) -> None:
-        """A while operator."""
-        loops.while_(self.builder, lambda: _truth(test(), where), body, state, where)
+        """A while operator; or iteration by iteration, where each changes the kinds of things."""
+
+        state.bodies = (body,)
+
+        def staged() -> None:
+            loops.while_(self.builder, lambda: _truth(test(), where), body, state, where)
+
+        def going(value: Any) -> Any:
+            return _truth(value, where) if self.is_staged(value) else bool(value)
+
+        unrolled.while_(self.builder, going(first_test), lambda: going(test()), staged, body, where)
 
     def for_(self, iterable: Any, body: Any, extra_test: Any, state: Any, where: Any) -> None:
-        """A for operator where the number of iterations is known, a while operator where it is not."""
-        length = length_of(iterable)
-        if isinstance(length, int) and extra_test is None:
-            if length:
-                loops.for_(self.builder, length, lambda i: item_of(iterable, i), body, state, where)
-            return
-        loops.counted(self.builder, length, lambda i: item_of(iterable, i), body, extra_test, state, where)
+        """A for operator where the number of iterations is known, a while operator where it is not; or unrolled."""
+
+        state.bodies = (body,)
+
+        def staged(items: Any) -> None:
+            length = length_of(items)
+            if not isinstance(length, int) or extra_test is not None:
+                loops.counted(self.builder, length, lambda i: item_of(items, i), body, extra_test, state, where)
+            elif length:
+                loops.for_(self.builder, length, lambda i: item_of(items, i), body, state, where)
+
+        def going() -> Any:
+            more = True if extra_test is None else extra_test()
+            return _truth(more, where) if self.is_staged(more) else bool(more)
+
+        unrolled.for_(self.builder, iterable, going, staged, body, where)
 
     def and_(self, left: Any, right: Any) -> Any:
         """Python's `and`: the left value if it is false, else the right one."""
@@ -70,7 +90,7 @@ class StagedRuntime(dy2static.Runtime):
         if left.dtype == "bool" and left.size == 1:
             box = _Result()
             yes, no = (lambda: box.put(right())), (lambda: box.put(left))
-            branches.if_(self.builder, left, yes if on else no, no if on else yes, box.state(where), where)
+            self.if_(left, yes if on else no, no if on else yes, box.state(where), where)
             return box.value
         return self.if_exp(_truth(left, where), right if on else lambda: left, (lambda: left) if on else right, where)
 
@@ -81,14 +101,7 @@ class StagedRuntime(dy2static.Runtime):
     def if_exp(self, pred: Any, body: Any, orelse: Any, where: Any) -> Any:
         """A cond operator that gives one value."""
         box = _Result()
-        branches.if_(
-            self.builder,
-            _truth(pred, where),
-            lambda: box.put(body()),
-            lambda: box.put(orelse()),
-            box.state(where),
-            where,
-        )
+        self.if_(pred, lambda: box.put(body()), lambda: box.put(orelse()), box.state(where), where)
         return box.value
 
     def in_(self, item: Any, container: Any) -> Any:

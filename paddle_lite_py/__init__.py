@@ -93,6 +93,7 @@ __version__ = "0.1.0"
 _SUBPACKAGES = (
     "incubate",
     *("amp", "device", "fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "reader", "regularizer"),
+    *("inference", "onnx"),
     *("audio", "callbacks", "distribution", "geometric", "hapi", "hub", "profiler", "signal", "sparse"),
     *("static", "sysconfig", "text", "utils", "version", "vision"),
 )
@@ -106,6 +107,7 @@ _LAZY = {
         enable_compat disable_compat FloatTensor DoubleTensor HalfTensor BFloat16Tensor IntTensor LongTensor
         ShortTensor CharTensor ByteTensor BoolTensor""",
     "parallel": "DataParallel",
+    "hapi": "Model summary flops",
     "reader": "batch",
     "alias": "install_as_paddle",
 }
