@@ -89,8 +89,8 @@ def _parsed(lines: tuple[str, ...]) -> dict[tuple[str, int], list[tuple[Function
         tree = ast.parse("".join(lines))
     except SyntaxError as error:  # a doctest example or a cell with magics
         raise ConversionError(
-            f"the source could not be read, because it is no Python ({error}): a doctest example or a cell with magics? "
-            "Put the function into a cell or a file of its own"
+            f"the source could not be read, because it is no Python ({error}): a doctest example or a cell with "
+            "magics? Put the function into a cell or a file of its own"
         ) from error
     table: dict[tuple[str, int], list[tuple[FunctionNode, str | None]]] = {}
     for node, owner in _walk(tree, None):
