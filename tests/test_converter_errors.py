@@ -1,4 +1,4 @@
-"""Each message of the converter, and of Python's builtins on tensors, is provoked here, and has an entry in the docs."""
+"""Each message of the converter, and of Python's builtins on tensors, is provoked here and has an entry in the docs."""
 
 # Programs to convert are odd on purpose.
 # ruff: noqa: B007, B018, E731, S102
