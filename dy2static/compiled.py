@@ -62,11 +62,31 @@ class Compiled:
         return made
 
 
+class Closure(dict[str, Any]):
+    """The variables of a function's closure by name: a dictionary for those who follow stores into dictionaries."""
+
+    def __init__(self, cells: dict[str, types.CellType]) -> None:
+        self._cells = cells
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self._cells[name].cell_contents
+        except ValueError:
+            raise KeyError(name) from None
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._cells[name].cell_contents = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._cells[name].cell_contents
+
+
 class Later:
-    """Gives one converted function the functions that were left for later, and the cells of its closure by name."""
+    """Gives one converted function the functions that were left for later, and the variables of its closure."""
 
     def __init__(self, compiled: Compiled, f: types.FunctionType, cells: dict[str, types.CellType]) -> None:
         self.compiled, self.code, self.globals, self.cells = compiled, f.__code__, f.__globals__, cells
+        self.closure = Closure(cells)
 
     def __call__(self, number: int) -> types.FunctionType:
         made = self.compiled.later(self.code, number)

@@ -31,8 +31,13 @@ def replacement(f: Any) -> Callable[..., Any] | None:
         return None
 
 
+def _in_a_body() -> bool:
+    """Whether a staged branch or loop is being traced: what is done there is done when the program gets there."""
+    return isinstance(mode.interpreter, Builder) and mode.interpreter.frame is not mode.interpreter.root
+
+
 def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
-    if isinstance(mode.interpreter, Builder) and mode.interpreter.frame is not mode.interpreter.root:
+    if _in_a_body():
         mode.interpreter.contents_written(method.__self__)
     if method.__name__ == "sort" and isinstance(mode.interpreter, Builder):
         method.__self__[:] = sequences.sorted_(method.__self__, **kwargs)
@@ -87,6 +92,12 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.filter: (sequences.filter_, _is_anything),
     builtins.map: (iterables.StagedMap, iterables.is_staged),
     builtins.str: (text.str_, _is_tensor),
-    builtins.print: (text.print_, lambda x: isinstance(x, Tensor | text.StagedText)),
 }
-_TABLE = {f: _wrapped(f, staged, test) for f, (staged, test) in _STAGED.items()}
+
+
+def _print(*args: Any, **kwargs: Any) -> None:
+    traced = isinstance(mode.interpreter, Builder) and any(isinstance(a, Tensor | text.StagedText) for a in args)
+    (text.print_ if traced or _in_a_body() else print)(*args, **kwargs)
+
+
+_TABLE = {f: _wrapped(f, staged, test) for f, (staged, test) in _STAGED.items()} | {print: _print}

@@ -6,7 +6,7 @@ Before:                             After:
     d[i] += 1                           o = d; k = i; v = o[k]; v += 1; ops.setitem_(o, k, v)
     del d["k"]                          ops.delitem_(d, "k")
     global n; n = x                     ops.setitem_(ops.globals(), "n", x)
-    nonlocal n; n = x                   ops.setattr_(later.cells["n"], "cell_contents", x)      outside the conversion
+    nonlocal n; n = x                   ops.setitem_(later.closure, "n", x)     where `n` is not part of the conversion
 """
 
 from __future__ import annotations
@@ -109,12 +109,9 @@ class Stores(Statements):
     def _call(self, target: Any, attribute: str, item: str, *value: gast.expr) -> gast.stmt:
         owner: Any
         if isinstance(target, gast.Name):
-            form = "OPS.globals()" if target.id in self.globals else 'LATER.cells["cell"]'
+            form = "OPS.globals()" if target.id in self.globals else "LATER.closure"
             owner = expression(form, target, OPS=self.namer.operators, LATER=self.namer.helpers["later"])
-            if target.id in self.outer:
-                owner.slice = constant(target.id, target)
-            method, key = (item, target.id) if target.id in self.globals else (attribute, "cell_contents")
-            key = constant(key, target)
+            method, key = item, constant(target.id, target)
         elif isinstance(target, gast.Attribute):
             owner, method, key = target.value, attribute, constant(target.attr, target)
         else:
