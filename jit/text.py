@@ -95,8 +95,8 @@ def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", **kwargs: 
 
     if kwargs.get("file") is not None:
         raise StagingError(
-            "print() of a traced tensor, and in a branch or loop on one, writes to the standard output only: leave `file` "
-            "out"
+            "print() of a traced tensor, and in a branch or loop on one, writes to the standard output only: leave "
+            "`file` out"
         )
     pieces = [parts_of(a) for a in args]
     tensors = [p[0] for piece in pieces for p in piece if not isinstance(p, str)]

@@ -83,6 +83,14 @@ class TestExpressions:
 
         agree(f, ([1.0, 2.0], 2.0), ([1.0, 2.0], 3.0))
 
+    def test_in_beside_other_tests(self):
+        def f(x):
+            if "a" not in "bcd" and x.sum() > 0 and len(x) not in (1, 2):
+                return x
+            return -x
+
+        agree(f, *SIGNS)
+
     def test_min_max_of_several(self):
         def f(x, y):
             return max(x, y), min(x, y, 0.5), max([x, y, x * y]), min(x, 1)
