@@ -42,14 +42,7 @@ class Compiled:
         names = self.conversion.namer.helpers
         cells |= {names[key]: cell for key, cell in helpers.items()}
         closure = cells | {names["later"]: types.CellType(Later(self, f, cells))}
-        new = _with_closure(self.code, f.__globals__, closure, f.__name__, f.__defaults__)
-        new.__kwdefaults__ = f.__kwdefaults__
-        new.__qualname__, new.__doc__, new.__module__ = f.__qualname__, f.__doc__, f.__module__
-        new.__annotations__ = f.__annotations__
-        if hasattr(f, "__type_params__"):
-            new.__type_params__ = f.__type_params__  # type: ignore[attr-defined]
-        new.__dict__.update({key: value for key, value in f.__dict__.items() if not key.startswith(PREFIX)})
-        return new
+        return copied(f, self.code, tuple([closure[name] for name in self.code.co_freevars]))
 
     def later(self, code: types.CodeType, number: int) -> types.CodeType:
         """The code of a function that was left for later; `code` is the user's."""
@@ -90,10 +83,17 @@ class Later:
 
     def __call__(self, number: int) -> types.FunctionType:
         made = self.compiled.later(self.code, number)
-        return _with_closure(made, self.globals, self.cells, self.code.co_name, None)
+        closure = tuple([self.cells[name] for name in made.co_freevars])
+        return types.FunctionType(made, self.globals, self.code.co_name, None, closure)
 
 
-def _with_closure(
-    code: types.CodeType, globals_: dict[str, Any], cells: dict[str, types.CellType], name: str, defaults: Any
-) -> types.FunctionType:
-    return types.FunctionType(code, globals_, name, defaults, tuple([cells[n] for n in code.co_freevars]))
+def copied(f: types.FunctionType, code: types.CodeType, closure: tuple[types.CellType, ...]) -> types.FunctionType:
+    """The function with other code and closure."""
+    new = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, closure)
+    new.__kwdefaults__ = f.__kwdefaults__
+    new.__qualname__, new.__doc__, new.__module__ = f.__qualname__, f.__doc__, f.__module__
+    new.__annotations__ = f.__annotations__
+    if hasattr(f, "__type_params__"):
+        new.__type_params__ = f.__type_params__  # type: ignore[attr-defined]
+    new.__dict__.update({key: value for key, value in f.__dict__.items() if not key.startswith(PREFIX)})
+    return new

@@ -31,14 +31,15 @@ def replacement(f: Any) -> Callable[..., Any] | None:
         return None
 
 
-def _in_a_body() -> bool:
-    """Whether a staged branch or loop is being traced: what is done there is done when the program gets there."""
-    return isinstance(mode.interpreter, Builder) and mode.interpreter.frame is not mode.interpreter.root
+def _body() -> Builder | None:
+    """The builder, where a staged branch or loop is being traced: what is done there waits for the program."""
+    builder = mode.interpreter
+    return builder if isinstance(builder, Builder) and builder.frame is not builder.root else None
 
 
 def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
-    if _in_a_body():
-        mode.interpreter.contents_written(method.__self__)
+    if (builder := _body()) is not None:
+        builder.contents_written(method.__self__)
     if method.__name__ == "sort" and isinstance(mode.interpreter, Builder):
         method.__self__[:] = sequences.sorted_(method.__self__, **kwargs)
         return None
@@ -97,7 +98,7 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
 
 def _print(*args: Any, **kwargs: Any) -> None:
     traced = isinstance(mode.interpreter, Builder) and any(isinstance(a, Tensor | text.StagedText) for a in args)
-    (text.print_ if traced or _in_a_body() else print)(*args, **kwargs)
+    (text.print_ if traced or _body() is not None else print)(*args, **kwargs)
 
 
 _TABLE = {f: _wrapped(f, staged, test) for f, (staged, test) in _STAGED.items()} | {print: _print}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import length_hint
 from typing import Any
 
 from paddle_lite_py.tensor import Tensor
@@ -82,7 +83,8 @@ class StagedZip(Staged):
     """zip() with something staged among its arguments."""
 
     def __init__(self, *iterables: Any) -> None:
-        self.iterables = iterables
+        # An iterator over something finite, such as reversed(), gives its items now.
+        self.iterables = [x if hasattr(x, "__getitem__") or length_hint(x, -1) < 0 else list(x) for x in iterables]
 
     def length(self) -> Any:
         """Number of items: that of the shortest."""
