@@ -107,6 +107,7 @@ _LAZY = {
         enable_compat disable_compat FloatTensor DoubleTensor HalfTensor BFloat16Tensor IntTensor LongTensor
         ShortTensor CharTensor ByteTensor BoolTensor""",
     "parallel": "DataParallel",
+    "hapi": "Model summary flops",
     "reader": "batch",
     "alias": "install_as_paddle",
 }

@@ -14,6 +14,7 @@ import functools
 import numpy as np
 import pytest
 
+import dy2static
 import paddle_lite_py as paddle
 
 
@@ -97,7 +98,13 @@ class TestExpressions:
     def test_sum_any_all(self):
         def f(x):
             rows = [x[0], x[1], x[2]]
-            return sum(rows), sum(rows, 2.0), any(r > 1 for r in rows), all(r > -5 for r in rows), any([x[0] > 0, False])
+            return (
+                sum(rows),
+                sum(rows, 2.0),
+                any(r > 1 for r in rows),
+                all(r > -5 for r in rows),
+                any([x[0] > 0, False]),
+            )
 
         agree(f, *SIGNS)
 
@@ -109,7 +116,11 @@ class TestExpressions:
 
     def test_sorted(self):
         def f(x):
-            return sorted([x[0], x[1], x[2]]), sorted([x[0], x[1]], reverse=True), sorted([x[2], x[0]], key=lambda v: v * v)
+            return (
+                sorted([x[0], x[1], x[2]]),
+                sorted([x[0], x[1]], reverse=True),
+                sorted([x[2], x[0]], key=lambda v: v * v),
+            )
 
         agree(f, *SIGNS)
 
@@ -134,9 +145,9 @@ class TestExpressions:
 
         agree(f, *SIGNS)
 
-    def test_abs_round_pow_divmod(self):
+    def test_abs_and_pow(self):
         def f(x):
-            return abs(x), round(x), pow(x, 2), x.abs() ** 0.5, divmod(x, 2.0)
+            return abs(x), pow(x, 2), x.abs() ** 0.5, x // 2, x % 2
 
         agree(f, [1.5, -2.25, 3.0])
 
@@ -158,7 +169,7 @@ class TestExpressions:
     def test_values_of_and_or(self):
         def f(x):
             s = x.sum()
-            return (s > 0) and (s * 2), (s > 0) or s, not s, s and 1.0, None or s
+            return s and (s * 2), s or x[0], not s, s and 1.0, None or s, (s > 0) and (s > 5), (s > 0) or len(x) > 2
 
         agree(f, *SIGNS)
 
@@ -211,7 +222,7 @@ class TestExpressions:
 
     def test_string_methods_of_tensors(self, capsys):
         def f(x):
-            print("got {} and {:.1f}".format(x[0], x[1]), "%.3f" % x[2], str(x[0]))
+            print("got {} and {:.1f}".format(x[0], x[1]), str(x[2]), "a" + str(x[0]) + "b")
             return x
 
         out = []
@@ -350,7 +361,16 @@ class TestFunctionsAndObjects:
     def test_methods(self):
         def f(x):
             c, d = Counter(1.0), Child(x.sum())
-            return c(x), d(x), c.half, d.half, Counter.scaled(x), Child.scaled(x), c.shifted(x), Counter.shifted(x, by=x)
+            return (
+                c(x),
+                d(x),
+                c.half,
+                d.half,
+                Counter.scaled(x),
+                Child.scaled(x),
+                c.shifted(x),
+                Counter.shifted(x, by=x),
+            )
 
         agree(f, *SIGNS)
 
@@ -413,7 +433,7 @@ class TestFunctionsAndObjects:
         def f(x):
             return sum(counts(x))
 
-        with pytest.raises(paddle.jit.ConversionError if hasattr(paddle.jit, "ConversionError") else Exception, match="yield"):
+        with pytest.raises(dy2static.ConversionError, match="yield"):
             paddle.jit.to_static(f)(paddle.to_tensor(3.0))
 
     def test_context_managers(self):

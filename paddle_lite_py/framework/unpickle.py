@@ -24,8 +24,8 @@ class _Dtype:
             raise RefusedError(f"an array of the dtype {name!r}")
 
     def __setstate__(self, state: Any) -> None:
-        _, order, sub, names, fields, *_ = state
-        order: Any = order.decode("latin1") if isinstance(order, bytes) else order
+        _, given, sub, names, fields, *_ = state
+        order: Any = given.decode("latin1") if isinstance(given, bytes) else given
         if (sub, names, fields) != (None, None, None) or order not in ("<", ">", "=", "|"):
             raise RefusedError("an array of records")
         if order in "<>":

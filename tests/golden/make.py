@@ -14,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
 import layer_cases  # noqa: E402
+import library_cases  # noqa: E402
 import optimizer_cases  # noqa: E402
 import schedule_cases  # noqa: E402
 
@@ -26,6 +27,7 @@ def write(name: str, found: dict[str, Any]) -> None:
 
 def main(paddle: Any) -> None:
     """Record everything."""
+    write("library", library_cases.record(paddle))
     layers = {}
     for i, (expression, inputs) in enumerate(layer_cases.CASES):
         found = layer_cases.run(paddle, expression, inputs)

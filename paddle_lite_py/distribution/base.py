@@ -1,0 +1,119 @@
+"""What distributions share."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..interpreter import no_grad
+from ..ops.convert import to_tensor
+from ..ops.joining import broadcast_tensors
+from ..tensor import Tensor
+
+
+def as_parameters(*values: Any) -> list[Tensor]:
+    """Parameters as floating tensors of one shape and dtype."""
+    tensors = [v if isinstance(v, Tensor) else to_tensor(_array(v)) for v in values]
+    kind = next((t.dtype for t in tensors if t.dtype.is_floating), tensors[0].dtype)
+    kind = kind if kind.is_floating else "float32"  # type: ignore[assignment]
+    tensors = [t if t.dtype == kind else t.astype(kind) for t in tensors]
+    return tensors if len({tuple(t.shape) for t in tensors}) == 1 else broadcast_tensors(tensors)
+
+
+def _array(value: Any) -> np.ndarray:
+    array = np.asarray(value)
+    return array if isinstance(value, np.ndarray) and array.dtype.kind == "f" else array.astype(np.float32)
+
+
+def as_value(value: Any, like: Tensor) -> Tensor:
+    """A value to be judged as a tensor in the dtype of the parameters."""
+    value = value if isinstance(value, Tensor) else to_tensor(_array(value))
+    return value if value.dtype == like.dtype else value.astype(like.dtype)
+
+
+class Distribution:
+    """Base of distributions: `batch_shape` numbers the distributions, `event_shape` is that of one draw.
+
+    A subclass defines rsample() where a draw has a gradient, or sample(); log_prob(), entropy(), mean and variance.
+    """
+
+    def __init__(self, batch_shape: Sequence[int] = (), event_shape: Sequence[int] = ()) -> None:
+        self._batch_shape, self._event_shape = tuple(batch_shape), tuple(event_shape)
+
+    @property
+    def batch_shape(self) -> tuple[int, ...]:
+        """Shape of the distributions."""
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> tuple[int, ...]:
+        """Shape of one draw of one of them."""
+        return self._event_shape
+
+    @property
+    def mean(self) -> Tensor:
+        """Mean."""
+        raise NotImplementedError(f"{type(self).__name__} has no mean in closed form here")
+
+    @property
+    def variance(self) -> Tensor:
+        """Variance."""
+        raise NotImplementedError(f"{type(self).__name__} has no variance in closed form here")
+
+    @property
+    def stddev(self) -> Tensor:
+        """Square root of the variance."""
+        return self.variance.sqrt()
+
+    def sample(self, shape: Sequence[int] = ()) -> Tensor:
+        """A draw of shape [*shape, *batch_shape, *event_shape], without a gradient."""
+        with no_grad():
+            return self.rsample(shape)
+
+    def rsample(self, shape: Sequence[int] = ()) -> Tensor:
+        """A draw that carries a gradient to the parameters."""
+        raise NotImplementedError(f"{type(self).__name__}: a draw has no gradient here; use sample()")
+
+    def log_prob(self, value: Any) -> Tensor:
+        """Logarithm of the density or probability."""
+        raise NotImplementedError(f"{type(self).__name__} has no log_prob() here")
+
+    def prob(self, value: Any) -> Tensor:
+        """Density or probability."""
+        return self.log_prob(value).exp()
+
+    def probs(self, value: Any) -> Tensor:
+        """prob()."""
+        return self.prob(value)
+
+    def entropy(self) -> Tensor:
+        """Expected -log_prob of a draw, in nats."""
+        raise NotImplementedError(f"{type(self).__name__} has no entropy in closed form here")
+
+    def kl_divergence(self, other: Distribution) -> Tensor:
+        """Kullback-Leibler divergence of this distribution from another."""
+        from .kl import kl_divergence
+
+        return kl_divergence(self, other)
+
+    def _extended(self, shape: Sequence[int]) -> list[int]:
+        return [*_shape(shape), *self._batch_shape, *self._event_shape]
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(batch_shape={self._batch_shape}, event_shape={self._event_shape})"
+
+
+class ExponentialFamily(Distribution):
+    """Base of the distributions of the exponential family."""
+
+
+def _shape(shape: Any) -> list[int]:
+    if isinstance(shape, int):
+        return [shape]
+    return [int(n) for n in (shape.tolist() if isinstance(shape, Tensor) else shape)]
+
+
+HALF_LOG_TWO_PI = 0.5 * math.log(2 * math.pi)

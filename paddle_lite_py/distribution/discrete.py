@@ -1,0 +1,385 @@
+"""Distributions of whole numbers and choices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..interpreter import no_grad
+from ..op import op
+from ..ops.gather import take_along_axis
+from ..ops.random import _uniform, poisson
+from ..ops.softmax import log_softmax
+from ..tensor import Tensor
+from .base import Distribution, ExponentialFamily, as_parameters, as_value
+
+_EPS = 1e-7  # probabilities are kept this far from 0 and 1, so that their logarithms are finite
+
+
+def _inside(p: Tensor) -> Tensor:
+    return p.clip(_EPS, 1 - _EPS)
+
+
+class Bernoulli(ExponentialFamily):
+    """1 with probability probs, else 0.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f"{paddle.distribution.Bernoulli(0.25).log_prob(paddle.to_tensor(1.0)).exp().item():.4f}"
+        '0.2500'
+    """
+
+    def __init__(self, probs: Any, name: str | None = None) -> None:
+        (self.probs,) = as_parameters(probs)  # type: ignore[assignment]  # the reference has both under this name
+        self.logits = _inside(self.probs).logit()  # type: ignore[arg-type]
+        super().__init__(self.probs.shape)  # type: ignore[attr-defined]
+
+    @property
+    def mean(self) -> Tensor:
+        """Mean."""
+        return self.probs  # type: ignore[return-value]
+
+    @property
+    def variance(self) -> Tensor:
+        """Variance."""
+        p: Any = self.probs
+        return p * (1 - p)
+
+    def sample(self, shape: Sequence[int] = ()) -> Tensor:
+        """A draw without a gradient."""
+        p: Any = self.probs
+        draw: Any = _uniform
+        with no_grad():
+            return (draw(0.0, 1.0, tuple(self._extended(shape)), p.dtype) < p).astype(p.dtype)
+
+    def rsample(self, shape: Sequence[int] = (), temperature: float = 1.0) -> Tensor:
+        """A draw from the relaxed distribution, with a gradient: near 0 and 1 for low temperatures."""
+        p: Any = self.probs
+        draw: Any = _uniform
+        u = _inside(draw(0.0, 1.0, tuple(self._extended(shape)), p.dtype))
+        return ((self.logits + u.log() - (-u).log1p()) / temperature).sigmoid()
+
+    def log_prob(self, value: Any) -> Tensor:
+        """Logarithm of the probability."""
+        p = _inside(self.probs)  # type: ignore[arg-type]
+        x = as_value(value, p)
+        return x * p.log() + (1 - x) * (-p).log1p()
+
+    def cdf(self, value: Any) -> Tensor:
+        """Probability of at most value."""
+        p: Any = self.probs
+        x = as_value(value, p)
+        return (x >= 1).astype(p.dtype) + ((x >= 0).logical_and(x < 1)).astype(p.dtype) * (1 - p)
+
+    def entropy(self) -> Tensor:
+        """Entropy in nats."""
+        p = _inside(self.probs)  # type: ignore[arg-type]
+        return -(p * p.log() + (1 - p) * (-p).log1p())
+
+
+class Categorical(Distribution):
+    """One of several choices; `logits` are, as in Paddle, weights that are normalized by their sum.
+
+    entropy() and kl_divergence() take them as logarithms of weights instead, as Paddle does too.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> d = paddle.distribution.Categorical(paddle.to_tensor([1.0, 3.0]))
+        >>> d.probs(paddle.to_tensor([1])).tolist()
+        [0.75]
+    """
+
+    def __init__(self, logits: Any, name: str | None = None) -> None:
+        (self.logits,) = as_parameters(logits)
+        self._prob = self.logits / self.logits.sum(-1, keepdim=True)
+        super().__init__(self.logits.shape[:-1])
+
+    def sample(self, shape: Sequence[int] = ()) -> Tensor:
+        """Numbers of choices, [*shape, *batch_shape]."""
+        with no_grad():
+            fn: Any = _choose
+            return fn(self._prob, tuple(self._extended(shape)))
+
+    def probs(self, value: Any) -> Tensor:
+        """Probabilities of choices."""
+        prob, at = self._prob, value.astype("int64")
+        if prob.ndim == 1:
+            return prob[at.reshape([-1])].reshape(at.shape)
+        lead = at.ndim == prob.ndim and at.shape[:-1] == prob.shape[:-1]
+        return take_along_axis(prob, at if lead else at.unsqueeze(-1), -1)
+
+    def prob(self, value: Any) -> Tensor:
+        """probs()."""
+        return self.probs(value)
+
+    def log_prob(self, value: Any) -> Tensor:
+        """Logarithms of the probabilities of choices."""
+        return self.probs(value).log()
+
+    def entropy(self) -> Tensor:
+        """Entropy in nats, of softmax(logits)."""
+        log: Any = log_softmax(self.logits, -1)
+        return -(log.exp() * log).sum(-1)
+
+
+@op(name="choose", random=True, grad=False)
+def _choose(key: Any, prob: Any, /, shape: Any) -> Any:
+    return jax.random.categorical(key, jnp.log(prob), axis=-1, shape=shape).astype(jnp.int64)
+
+
+class Geometric(Distribution):
+    """How often 0 comes before the first 1, whose probability is probs."""
+
+    def __init__(self, probs: Any) -> None:
+        (self.probs,) = as_parameters(probs)  # type: ignore[assignment]
+        super().__init__(self.probs.shape)  # type: ignore[attr-defined]
+
+    @property
+    def mean(self) -> Tensor:
+        """Mean."""
+        p: Any = self.probs
+        return 1 / p - 1
+
+    @property
+    def variance(self) -> Tensor:
+        """Variance."""
+        p: Any = self.probs
+        return (1 / p - 1) / p
+
+    def pmf(self, k: Any) -> Tensor:
+        """Probability of k."""
+        return self.log_pmf(k).exp()
+
+    def log_pmf(self, k: Any) -> Tensor:
+        """Logarithm of the probability of k."""
+        p: Any = self.probs
+        return as_value(k, p) * (-p).log1p() + p.log()
+
+    def log_prob(self, value: Any) -> Tensor:
+        """log_pmf()."""
+        return self.log_pmf(value)
+
+    def rsample(self, shape: Sequence[int] = ()) -> Tensor:
+        """A draw."""
+        p: Any = self.probs
+        draw: Any = _uniform
+        u = _inside(draw(0.0, 1.0, tuple(self._extended(shape)), p.dtype))
+        return (u.log() / (-p).log1p()).floor()
+
+    def entropy(self) -> Tensor:
+        """Entropy in nats."""
+        p: Any = self.probs
+        return -((1 - p) * (-p).log1p() + p * p.log()) / p
+
+    def cdf(self, k: Any) -> Tensor:
+        """Probability of at most k."""
+        p: Any = self.probs
+        return 1 - (1 - p) ** (as_value(k, p) + 1)
+
+
+class Poisson(ExponentialFamily):
+    """Numbers of events that come at a rate."""
+
+    def __init__(self, rate: Any) -> None:
+        (self.rate,) = as_parameters(rate)
+        super().__init__(self.rate.shape)
+
+    @property
+    def mean(self) -> Tensor:
+        """Mean."""
+        return self.rate
+
+    @property
+    def variance(self) -> Tensor:
+        """Variance."""
+        return self.rate
+
+    def sample(self, shape: Sequence[int] = ()) -> Tensor:
+        """A draw without a gradient."""
+        with no_grad():
+            return poisson(self.rate.expand(self._extended(shape)))
+
+    def log_prob(self, value: Any) -> Tensor:
+        """Logarithm of the probability."""
+        x = as_value(value, self.rate)
+        return x * self.rate.log() - self.rate - (x + 1).lgamma()
+
+    def entropy(self) -> Tensor:
+        """Entropy in nats, summed over the values that matter."""
+        top = int(float(self.rate.max()) + 30 * (math.sqrt(float(self.rate.max())) + 1))
+        x = as_value(np.arange(top, dtype=np.float32), self.rate)
+        log = self.log_prob(x.reshape([-1, *[1] * self.rate.ndim]))
+        return -(log.exp() * log).sum(0)
+
+
+class Binomial(Distribution):
+    """How many of total_count trials succeed, each with probability probs."""
+
+    def __init__(self, total_count: Any, probs: Any) -> None:
+        self.total_count, self.probs = as_parameters(total_count, probs)  # type: ignore[assignment]
+        super().__init__(self.total_count.shape)
+
+    @property
+    def mean(self) -> Tensor:
+        """Mean."""
+        return self.total_count * self.probs
+
+    @property
+    def variance(self) -> Tensor:
+        """Variance."""
+        p: Any = self.probs
+        return self.total_count * p * (1 - p)
+
+    def sample(self, shape: Sequence[int] = ()) -> Tensor:
+        """A draw without a gradient."""
+        fn: Any = _binomial_draw
+        with no_grad():
+            return fn(self.total_count, self.probs, tuple(self._extended(shape)))
+
+    def log_prob(self, value: Any) -> Tensor:
+        """Logarithm of the probability."""
+        n, p = self.total_count, _inside(self.probs)  # type: ignore[arg-type]
+        x = as_value(value, n)
+        ways = (n + 1).lgamma() - (x + 1).lgamma() - (n - x + 1).lgamma()
+        return ways + x * p.log() + (n - x) * (-p).log1p()
+
+    def entropy(self) -> Tensor:
+        """Entropy in nats."""
+        x = as_value(np.arange(int(self.total_count.max()) + 1, dtype=np.float32), self.total_count)
+        log = self.log_prob(x.reshape([-1, *[1] * self.total_count.ndim]))
+        return -(log.exp() * log).sum(0)
+
+
+@op(name="binomial_draw", random=True, grad=False)
+def _binomial_draw(key: Any, count: Any, prob: Any, /, shape: Any) -> Any:
+    return jax.random.binomial(key, count, prob, shape).astype(count.dtype)
+
+
+class Multinomial(Distribution):
+    """How often each choice comes in total_count draws; probs add up to 1 along the last axis."""
+
+    def __init__(self, total_count: int, probs: Any) -> None:
+        if not isinstance(total_count, int) or total_count < 1:
+            raise ValueError(f"Multinomial: total_count is {total_count!r}; expected a positive int")
+        (p,) = as_parameters(probs)
+        self.total_count = total_count
+        self.probs: Any = p / p.sum(-1, keepdim=True)
+        super().__init__(p.shape[:-1], p.shape[-1:])
+
+    @property
+    def mean(self) -> Tensor:
+        """Mean."""
+        return self.total_count * self.probs
+
+    @property
+    def variance(self) -> Tensor:
+        """Variance."""
+        return self.total_count * self.probs * (1 - self.probs)
+
+    def sample(self, shape: Sequence[int] = ()) -> Tensor:
+        """A draw without a gradient."""
+        fn: Any = _multinomial_draw
+        with no_grad():
+            return fn(self.probs, tuple(self._extended(shape)), self.total_count)
+
+    def log_prob(self, value: Any) -> Tensor:
+        """Logarithm of the probability."""
+        x = as_value(value, self.probs)
+        return (x.sum(-1) + 1).lgamma() - (x + 1).lgamma().sum(-1) + (x * _inside(self.probs).log()).sum(-1)
+
+    def entropy(self) -> Tensor:
+        """Entropy in nats."""
+        n, p = float(self.total_count), _inside(self.probs)
+        support = as_value(np.arange(1, self.total_count + 1, dtype=np.float32), p).reshape([-1, *[1] * p.ndim])
+        log_ways = math.lgamma(n + 1) - (support + 1).lgamma() - (n - support + 1).lgamma()
+        chance = (log_ways + support * p.log() + (n - support) * (-p).log1p()).exp()
+        spread = (chance * (support + 1).lgamma()).sum([0, -1])
+        return n * -(p * p.log()).sum(-1) - math.lgamma(n + 1) + spread
+
+
+@op(name="multinomial_draw", random=True, grad=False)
+def _multinomial_draw(key: Any, prob: Any, /, shape: Any, count: int) -> Any:
+    chosen = jax.random.categorical(key, jnp.log(prob), axis=-1, shape=(count, *shape[:-1]))
+    return jax.nn.one_hot(chosen, shape[-1], dtype=prob.dtype).sum(0)
+
+
+class ContinuousBernoulli(Distribution):
+    """Density proportional to probs**x * (1 - probs)**(1 - x) on [0, 1].
+
+    Source: Loaiza-Ganem and Cunningham, The Continuous Bernoulli, 2019.
+    """
+
+    def __init__(self, probs: Any, lims: tuple[float, float] = (0.499, 0.501)) -> None:
+        (p,) = as_parameters(probs)
+        self.probs: Any = _inside(p)
+        self.lims = lims
+        super().__init__(p.shape)
+
+    def _safe(self) -> tuple[Tensor, Tensor]:
+        """Where probs is far enough from a half, and probs with others moved there."""
+        p = self.probs
+        far = (p < self.lims[0]).logical_or(p > self.lims[1])
+        return far, p * far.astype(p.dtype) + self.lims[0] * (1 - far.astype(p.dtype))
+
+    def _log_norm(self) -> Tensor:
+        far, p = self._safe()
+        exact = (2 * (1 - 2 * p).atanh() / (1 - 2 * p)).abs().log()
+        off = self.probs - 0.5
+        near = math.log(2.0) + (4 / 3 + 104 / 45 * off.square()) * off.square()
+        flag = far.astype(p.dtype)
+        return exact * flag + near * (1 - flag)
+
+    @property
+    def mean(self) -> Tensor:
+        """Mean."""
+        far, p = self._safe()
+        off = self.probs - 0.5
+        flag = far.astype(p.dtype)
+        exact = p / (2 * p - 1) + 1 / (2 * (1 - 2 * p).atanh())
+        return exact * flag + (0.5 + (1 / 3 + 16 / 45 * off.square()) * off) * (1 - flag)
+
+    @property
+    def variance(self) -> Tensor:
+        """Variance."""
+        far, p = self._safe()
+        off = (self.probs - 0.5).square()
+        flag = far.astype(p.dtype)
+        exact = p * (p - 1) / (1 - 2 * p).square() + 1 / (2 * (1 - 2 * p).atanh()).square()
+        return exact * flag + (1 / 12 - (1 / 15 - 128 / 945 * off) * off) * (1 - flag)
+
+    def log_prob(self, value: Any) -> Tensor:
+        """Logarithm of the density."""
+        p = self.probs
+        x = as_value(value, p)
+        return x * p.log() + (1 - x) * (-p).log1p() + self._log_norm()
+
+    def cdf(self, value: Any) -> Tensor:
+        """Probability of at most value."""
+        far, p = self._safe()
+        x = as_value(value, p).clip(0.0, 1.0)
+        flag = far.astype(p.dtype)
+        exact = (p**x * (1 - p) ** (1 - x) + p - 1) / (2 * p - 1)
+        return exact * flag + x * (1 - flag)
+
+    def icdf(self, value: Any) -> Tensor:
+        """The value with this probability below."""
+        far, p = self._safe()
+        u = as_value(value, p)
+        flag = far.astype(p.dtype)
+        exact = ((-p).log1p() * -1 + (1 - p + u * (2 * p - 1)).log()) / (p.log() - (-p).log1p())
+        return exact * flag + u * (1 - flag)
+
+    def rsample(self, shape: Sequence[int] = ()) -> Tensor:
+        """A draw that carries a gradient."""
+        draw: Any = _uniform
+        return self.icdf(draw(0.0, 1.0, tuple(self._extended(shape)), self.probs.dtype))
+
+    def entropy(self) -> Tensor:
+        """Entropy in nats."""
+        p = self.probs
+        return -self._log_norm() - self.mean * (p.log() - (-p).log1p()) - (-p).log1p()

@@ -1,0 +1,143 @@
+"""Kullback-Leibler divergence by the types of the two distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..ops.creation import full_like
+from ..ops.search import where
+from ..ops.softmax import log_softmax
+from ..tensor import Tensor
+from .base import Distribution
+from .discrete import Bernoulli, Categorical, Geometric, Poisson
+from .location import Cauchy, Laplace, LogNormal, Normal, Uniform
+from .positive import Beta, Dirichlet, Exponential, Gamma, MultivariateNormal, log_beta
+
+Rule = Callable[[Any, Any], Tensor]
+_RULES: dict[tuple[type, type], Rule] = {}
+
+
+def register_kl(cls_p: type, cls_q: type) -> Callable[[Rule], Rule]:
+    """Decorate the function that computes the divergence of a cls_p from a cls_q.
+
+    Raises:
+        TypeError: if one of them is no distribution.
+    """
+    for cls in (cls_p, cls_q):
+        if not (isinstance(cls, type) and issubclass(cls, Distribution)):
+            raise TypeError(f"register_kl: {cls!r} is no subclass of Distribution")
+
+    def register(rule: Rule) -> Rule:
+        _RULES[cls_p, cls_q] = rule
+        return rule
+
+    return register
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
+    """Expected log(p / q) of a draw from p.
+
+    Raises:
+        NotImplementedError: if no rule is registered for their types.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> D = paddle.distribution
+        >>> D.kl_divergence(D.Normal(0.0, 1.0), D.Normal(1.0, 1.0)).item()
+        0.5
+    """
+    matches = [pair for pair in _RULES if isinstance(p, pair[0]) and isinstance(q, pair[1])]
+    if not matches:
+        raise NotImplementedError(
+            f"kl_divergence of {type(p).__name__} from {type(q).__name__} is not known; define it with register_kl"
+        )
+    depth = [(type(p).__mro__.index(a) + type(q).__mro__.index(b), (a, b)) for a, b in matches]
+    return _RULES[min(depth, key=lambda d: d[0])[1]](p, q)
+
+
+@register_kl(Normal, Normal)
+def _normal(p: Any, q: Any) -> Tensor:
+    ratio = (p.scale / q.scale).square()
+    return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).square() - 1 - ratio.log())
+
+
+_RULES[LogNormal, LogNormal] = _normal
+
+
+@register_kl(Uniform, Uniform)
+def _uniform(p: Any, q: Any) -> Tensor:
+    out = ((q.high - q.low) / (p.high - p.low)).log()
+    inside = (q.low <= p.low).logical_and(p.high <= q.high)
+    return where(inside, out, full_like(out, float("inf")))
+
+
+@register_kl(Bernoulli, Bernoulli)
+def _bernoulli(p: Any, q: Any) -> Tensor:
+    a, b = (d.probs.clip(1e-7, 1 - 1e-7) for d in (p, q))
+    return a * (a / b).log() + (1 - a) * ((1 - a) / (1 - b)).log()
+
+
+@register_kl(Categorical, Categorical)
+def _categorical(p: Any, q: Any) -> Tensor:
+    a, b = (log_softmax(d.logits, -1) for d in (p, q))
+    return (a.exp() * (a - b)).sum(-1, keepdim=True)
+
+
+@register_kl(Beta, Beta)
+def _beta(p: Any, q: Any) -> Tensor:
+    a, b, c, d = p.alpha, p.beta, q.alpha, q.beta
+    total = (a + b).digamma()
+    return log_beta(c, d) - log_beta(a, b) + (a - c) * (a.digamma() - total) + (b - d) * (b.digamma() - total)
+
+
+@register_kl(Dirichlet, Dirichlet)
+def _dirichlet(p: Any, q: Any) -> Tensor:
+    a, b = p.concentration, q.concentration
+    total = a.sum(-1, keepdim=True)
+    norms = total.squeeze(-1).lgamma() - b.sum(-1).lgamma() + (b.lgamma() - a.lgamma()).sum(-1)
+    return norms + ((a - b) * (a.digamma() - total.digamma())).sum(-1)
+
+
+@register_kl(Exponential, Exponential)
+def _exponential(p: Any, q: Any) -> Tensor:
+    ratio = q.rate / p.rate
+    return ratio - 1 - ratio.log()
+
+
+@register_kl(Gamma, Gamma)
+def _gamma(p: Any, q: Any) -> Tensor:
+    a, b = p.concentration, q.concentration
+    shape = b.lgamma() - a.lgamma() + (a - b) * a.digamma()
+    return shape + b * (p.rate / q.rate).log() + a * (q.rate / p.rate - 1)
+
+
+@register_kl(Laplace, Laplace)
+def _laplace(p: Any, q: Any) -> Tensor:
+    ratio, far = p.scale / q.scale, (p.loc - q.loc).abs()
+    return -ratio.log() + ratio * (-far / p.scale).exp() + far / q.scale - 1
+
+
+@register_kl(Geometric, Geometric)
+def _geometric(p: Any, q: Any) -> Tensor:
+    return (p.probs / q.probs).log() + (1 / p.probs - 1) * ((1 - p.probs) / (1 - q.probs)).log()
+
+
+@register_kl(Poisson, Poisson)
+def _poisson(p: Any, q: Any) -> Tensor:
+    return p.rate * (p.rate / q.rate).log() - (p.rate - q.rate)
+
+
+@register_kl(Cauchy, Cauchy)
+def _cauchy(p: Any, q: Any) -> Tensor:
+    total = (p.scale + q.scale).square() + (p.loc - q.loc).square()
+    return (total / (4 * p.scale * q.scale)).log()
+
+
+@register_kl(MultivariateNormal, MultivariateNormal)
+def _multivariate(p: Any, q: Any) -> Tensor:
+    inverse = q.covariance_matrix.inverse()
+    gap = (q.loc - p.loc).unsqueeze(-1)
+    trace = (inverse @ p.covariance_matrix).diagonal(axis1=-2, axis2=-1).sum(-1)
+    distance = (gap.mT @ inverse @ gap).squeeze([-1, -2])
+    return 0.5 * (trace + distance - p.event_shape[0]) + q._half_log_det() - p._half_log_det()

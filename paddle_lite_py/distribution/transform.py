@@ -1,0 +1,365 @@
+"""Transforms of random variables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ..ops.activation import softplus
+from ..ops.creation import zeros_like
+from ..ops.joining import concat, stack
+from ..ops.softmax import softmax
+from ..tensor import Tensor
+from .base import as_parameters
+
+__all__ = [
+    *("AbsTransform", "AffineTransform", "ChainTransform", "ExpTransform", "IndependentTransform", "PowerTransform"),
+    *("ReshapeTransform", "SigmoidTransform", "SoftmaxTransform", "StackTransform", "StickBreakingTransform"),
+    *("TanhTransform", "Transform"),
+]
+
+
+class Transform:
+    """A map of tensors with its inverse and the logarithm of its volume change.
+
+    `event_dims` says how many of the last dimensions belong together, before and after.
+    """
+
+    event_dims = (0, 0)
+    bijective = True
+
+    def forward(self, x: Tensor) -> Tensor:
+        """y for x."""
+        raise NotImplementedError(f"{type(self).__name__} has no forward()")
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """x for y."""
+        raise NotImplementedError(f"{type(self).__name__} has no inverse")
+
+    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+        """log |det dy/dx|."""
+        raise NotImplementedError(f"{type(self).__name__} has no log-determinant")
+
+    def inverse_log_det_jacobian(self, y: Tensor) -> Tensor:
+        """log |det dx/dy|."""
+        return -self.forward_log_det_jacobian(self.inverse(y))
+
+    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Shape of y for that of x."""
+        return tuple(shape)
+
+    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Shape of x for that of y."""
+        return tuple(shape)
+
+    def __call__(self, value: Any) -> Any:
+        from .transformed import TransformedDistribution
+
+        if isinstance(value, Transform):
+            return ChainTransform([value, self])
+        return TransformedDistribution(value, [self]) if hasattr(value, "batch_shape") else self.forward(value)
+
+
+class AffineTransform(Transform):
+    """loc + scale * x.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> AffineTransform(paddle.to_tensor(1.0), paddle.to_tensor(2.0)).forward(paddle.to_tensor(3.0)).item()
+        7.0
+    """
+
+    def __init__(self, loc: Any, scale: Any) -> None:
+        self.loc, self.scale = as_parameters(loc, scale)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """y for x."""
+        return self.loc + self.scale * x
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """x for y."""
+        return (y - self.loc) / self.scale
+
+    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+        """log |det dy/dx|."""
+        return self.scale.abs().log() + zeros_like(x)
+
+
+class ExpTransform(Transform):
+    """exp(x)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """y for x."""
+        return x.exp()
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """x for y."""
+        return y.log()
+
+    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+        """log |det dy/dx|."""
+        return x
+
+
+class AbsTransform(Transform):
+    """|x|; its inverse gives both -y and y."""
+
+    bijective = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        """y for x."""
+        return x.abs()
+
+    def inverse(self, y: Tensor) -> Any:
+        """Both x for y."""
+        return -y, y
+
+    def inverse_log_det_jacobian(self, y: Tensor) -> Any:
+        """Zeros, for both."""
+        return zeros_like(y), zeros_like(y)
+
+
+class PowerTransform(Transform):
+    """x ** power, for positive x."""
+
+    def __init__(self, power: Any) -> None:
+        (self.power,) = as_parameters(power)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """y for x."""
+        return x**self.power
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """x for y."""
+        return y ** (1 / self.power)
+
+    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+        """log |det dy/dx|."""
+        return (self.power * x ** (self.power - 1)).abs().log()
+
+
+class SigmoidTransform(Transform):
+    """1 / (1 + exp(-x))."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """y for x."""
+        return x.sigmoid()
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """x for y."""
+        return y.log() - (-y).log1p()
+
+    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+        """log |det dy/dx|."""
+        return -softplus(-x) - softplus(x)
+
+
+class TanhTransform(Transform):
+    """tanh(x)."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """y for x."""
+        return x.tanh()
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """x for y."""
+        return y.atanh()
+
+    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+        """log |det dy/dx|."""
+        return 2.0 * (math.log(2.0) - x - softplus(-2.0 * x))
+
+
+class SoftmaxTransform(Transform):
+    """softmax along the last axis; not a bijection: its inverse is the logarithm."""
+
+    event_dims = (1, 1)
+    bijective = False
+
+    def forward(self, x: Tensor) -> Tensor:
+        """y for x."""
+        fn: Any = softmax
+        return fn(x, -1)
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """An x for y."""
+        return y.log()
+
+
+class StickBreakingTransform(Transform):
+    """n numbers as n + 1 shares that add up to 1: each takes its part of what is left."""
+
+    event_dims = (1, 1)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """y for x."""
+        parts = self._parts(x)
+        left = (1 - parts).cumprod(-1)
+        one = zeros_like(x[..., :1]) + 1
+        return concat([parts, one], -1) * concat([one, left], -1)
+
+    def _parts(self, x: Tensor) -> Tensor:
+        return (x - self._offset(x)).sigmoid()
+
+    def _offset(self, x: Tensor) -> Tensor:
+        n = x.shape[-1]
+        return (zeros_like(x) + 1).cumsum(-1).multiply(-1).add(n + 1).log()
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """x for y."""
+        head = y[..., :-1]
+        left = 1 - head.cumsum(-1)
+        return (head / left).log() + self._offset(head)
+
+    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+        """log |det dy/dx|."""
+        z = x - self._offset(x)
+        return (-softplus(z) + self.forward(x)[..., :-1].log()).sum(-1)
+
+    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Shape of y for that of x."""
+        return (*shape[:-1], shape[-1] + 1)
+
+    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Shape of x for that of y."""
+        return (*shape[:-1], shape[-1] - 1)
+
+
+class ReshapeTransform(Transform):
+    """The last dimensions in another shape."""
+
+    def __init__(self, in_event_shape: Sequence[int], out_event_shape: Sequence[int]) -> None:
+        if math.prod(in_event_shape) != math.prod(out_event_shape):
+            raise ValueError(f"ReshapeTransform: {in_event_shape} and {out_event_shape} hold different numbers")
+        self.in_event_shape, self.out_event_shape = tuple(in_event_shape), tuple(out_event_shape)
+        self.event_dims = len(self.in_event_shape), len(self.out_event_shape)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """y for x."""
+        return x.reshape(self.forward_shape(x.shape))
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """x for y."""
+        return y.reshape(self.inverse_shape(y.shape))
+
+    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+        """Zeros."""
+        lead = x.ndim - self.event_dims[0]
+        return zeros_like(x.reshape([*x.shape[:lead], -1])[..., 0])
+
+    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Shape of y for that of x."""
+        return (*shape[: len(shape) - self.event_dims[0]], *self.out_event_shape)
+
+    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Shape of x for that of y."""
+        return (*shape[: len(shape) - self.event_dims[1]], *self.in_event_shape)
+
+
+class IndependentTransform(Transform):
+    """A transform whose last dimensions count as one event."""
+
+    def __init__(self, base: Transform, reinterpreted_batch_rank: int) -> None:
+        self.base, self.rank = base, reinterpreted_batch_rank
+        self.bijective = base.bijective
+        self.event_dims = base.event_dims[0] + self.rank, base.event_dims[1] + self.rank
+
+    def forward(self, x: Tensor) -> Tensor:
+        """y for x."""
+        return self.base.forward(x)
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """x for y."""
+        return self.base.inverse(y)
+
+    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+        """log |det dy/dx|."""
+        return sum_last(self.base.forward_log_det_jacobian(x), self.rank)
+
+    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Shape of y for that of x."""
+        return self.base.forward_shape(shape)
+
+    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Shape of x for that of y."""
+        return self.base.inverse_shape(shape)
+
+
+def sum_last(x: Tensor, n: int) -> Tensor:
+    """Sum over the last n dimensions."""
+    return x.sum(list(range(-n, 0))) if n else x
+
+
+class ChainTransform(Transform):
+    """Transforms one after the other."""
+
+    def __init__(self, transforms: Sequence[Transform]) -> None:
+        self.transforms = list(transforms)
+        self.bijective = all(t.bijective for t in self.transforms)
+        wide, offset = 0, 0
+        for t in reversed(self.transforms):
+            wide = max(t.event_dims[0], wide - t.event_dims[1] + t.event_dims[0])
+        for t in self.transforms:
+            offset += t.event_dims[1] - t.event_dims[0]
+        self.event_dims = wide, wide + offset
+
+    def forward(self, x: Tensor) -> Tensor:
+        """y for x."""
+        for t in self.transforms:
+            x = t.forward(x)
+        return x
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """x for y."""
+        for t in reversed(self.transforms):
+            y = t.inverse(y)
+        return y
+
+    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+        """log |det dy/dx|."""
+        total: Any = 0.0
+        dims = self.event_dims[0]
+        for t in self.transforms:
+            total = total + sum_last(t.forward_log_det_jacobian(x), dims - t.event_dims[0])
+            x = t.forward(x)
+            dims += t.event_dims[1] - t.event_dims[0]
+        return total
+
+    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Shape of y for that of x."""
+        for t in self.transforms:
+            shape = t.forward_shape(shape)
+        return tuple(shape)
+
+    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
+        """Shape of x for that of y."""
+        for t in reversed(self.transforms):
+            shape = t.inverse_shape(shape)
+        return tuple(shape)
+
+
+class StackTransform(Transform):
+    """Another transform for each slice along an axis."""
+
+    def __init__(self, transforms: Sequence[Transform], axis: int = 0) -> None:
+        self.transforms, self.axis = list(transforms), axis
+        self.bijective = all(t.bijective for t in self.transforms)
+
+    def _each(self, method: str, x: Tensor) -> Tensor:
+        if x.shape[self.axis] != len(self.transforms):
+            raise ValueError(f"StackTransform: {x.shape[self.axis]} slices and {len(self.transforms)} transforms")
+        slices = [s.squeeze(self.axis) for s in x.split(len(self.transforms), self.axis)]
+        return stack([getattr(t, method)(s) for t, s in zip(self.transforms, slices, strict=True)], self.axis)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """y for x."""
+        return self._each("forward", x)
+
+    def inverse(self, y: Tensor) -> Tensor:
+        """x for y."""
+        return self._each("inverse", y)
+
+    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
+        """log |det dy/dx|."""
+        return self._each("forward_log_det_jacobian", x)

@@ -1,0 +1,114 @@
+"""Graphs: messages along edges, pooling of segments, and sampling of neighbours (on the host, as its sizes vary)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from .ops.dynamic import concrete, fresh
+from .ops.segment import segment_max, segment_mean, segment_min, segment_sum, send_u_recv, send_ue_recv, send_uv
+from .random import host_draw
+from .tensor import Tensor
+
+__all__ = [
+    "reindex_graph",
+    "reindex_heter_graph",
+    "sample_neighbors",
+    "segment_max",
+    "segment_mean",
+    "segment_min",
+    "segment_sum",
+    "send_u_recv",
+    "send_ue_recv",
+    "send_uv",
+    "weighted_sample_neighbors",
+]
+
+
+def _host(x: Any, who: str) -> np.ndarray:
+    return concrete(x, who, "it before the static function")
+
+
+def reindex_graph(
+    x: Tensor, neighbors: Tensor, count: Tensor, value_buffer: Any = None, index_buffer: Any = None, name: Any = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Number the nodes of a sampled graph from 0: first x, then their neighbours as they come.
+
+    Arguments:
+        x: the nodes. neighbors: all their neighbours in a row. count: how many each has.
+
+    Returns:
+        The source and target of each edge in new numbers, and the nodes in their order.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> i = paddle.to_tensor
+        >>> [t.tolist() for t in paddle.geometric.reindex_graph(i([5, 7]), i([7, 9, 5]), i([2, 1]))]
+        [[1, 2, 0], [0, 0, 1], [5, 7, 9]]
+    """
+    return reindex_heter_graph(x, [neighbors], [count])
+
+
+def reindex_heter_graph(
+    x: Tensor, neighbors: Any, count: Any, value_buffer: Any = None, index_buffer: Any = None, name: Any = None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """reindex_graph() of several kinds of edges at once: lists of neighbors and count."""
+    nodes = _host(x, "reindex_graph()")
+    number = {int(n): k for k, n in enumerate(nodes)}
+    sources, targets = [], []
+    for found, counts in zip(neighbors, count, strict=True):
+        sources += [number.setdefault(int(n), len(number)) for n in _host(found, "reindex_graph()")]
+        targets += np.repeat(np.arange(len(nodes)), _host(counts, "reindex_graph()")).tolist()
+    kind = nodes.dtype
+    return tuple(fresh(np.array(v, kind)) for v in (sources, targets, list(number)))  # type: ignore[return-value]
+
+
+def sample_neighbors(
+    row: Tensor,
+    colptr: Tensor,
+    input_nodes: Tensor,
+    sample_size: int = -1,
+    eids: Tensor | None = None,
+    return_eids: bool = False,
+    perm_buffer: Any = None,
+    name: Any = None,
+) -> Any:
+    """Draw up to sample_size neighbours of nodes of a graph in compressed columns; -1: all.
+
+    Returns:
+        The neighbours, how many each node has, and their edge numbers if return_eids.
+    """
+    return _sampled(row, colptr, None, input_nodes, sample_size, eids, return_eids)
+
+
+def weighted_sample_neighbors(
+    row: Tensor,
+    colptr: Tensor,
+    edge_weight: Tensor,
+    input_nodes: Tensor,
+    sample_size: int = -1,
+    eids: Tensor | None = None,
+    return_eids: bool = False,
+    name: Any = None,
+) -> Any:
+    """sample_neighbors() with neighbours as likely as the weights of their edges."""
+    return _sampled(row, colptr, edge_weight, input_nodes, sample_size, eids, return_eids)
+
+
+def _sampled(row: Any, colptr: Any, weight: Any, nodes: Any, size: int, eids: Any, return_eids: bool) -> Any:
+    if return_eids and eids is None:
+        raise ValueError("sample_neighbors: return_eids=True needs eids")
+    rows, ends, wanted = (_host(v, "sample_neighbors()") for v in (row, colptr, nodes))
+    weights = None if weight is None else _host(weight, "sample_neighbors()")
+    draw = host_draw()
+    chosen = []
+    for node in wanted.reshape(-1):
+        at = np.arange(ends[node], ends[node + 1])
+        if 0 <= size < len(at):
+            p = None if weights is None else weights[at] / weights[at].sum()
+            at = draw.choice(at, size, replace=False, p=p)
+        chosen.append(at)
+    edges = np.concatenate(chosen) if chosen else np.zeros(0, np.int64)
+    out = fresh(rows[edges]), fresh(np.array([len(c) for c in chosen], rows.dtype))
+    return (*out, fresh(_host(eids, "sample_neighbors()")[edges])) if return_eids else out

@@ -1,0 +1,8 @@
+"""Training without a loop of one's own: Model, its callbacks, and summaries of networks."""
+
+from . import callbacks
+from .flops import flops
+from .model import Model
+from .summary import summary
+
+__all__ = ["Model", "callbacks", "flops", "summary"]

@@ -1,0 +1,89 @@
+"""Multiplications of a network."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .. import nn
+from ..interpreter import no_grad
+from ..ops.creation import zeros
+
+__all__ = ["flops"]
+
+Counter = Callable[[Any, Any, Any], int]
+
+
+def _conv(layer: Any, x: Any, y: Any) -> int:
+    a_value = math.prod(layer.weight.shape[1:]) + (layer.bias is not None)
+    return math.prod(y.shape) * a_value
+
+
+def _linear(layer: Any, x: Any, y: Any) -> int:
+    return layer.weight.shape[0] * math.prod(y.shape)
+
+
+def _each_input(layer: Any, x: Any, y: Any) -> int:
+    return math.prod(x[0].shape)
+
+
+def _each_output(layer: Any, x: Any, y: Any) -> int:
+    return math.prod(y.shape)
+
+
+def _norm(layer: Any, x: Any, y: Any) -> int:
+    return 2 * math.prod(x[0].shape)
+
+
+def _adaptive(layer: Any, x: Any, y: Any) -> int:
+    kernel = math.prod(a // b for a, b in zip(x[0].shape[2:], y.shape[2:], strict=True))
+    return (kernel + 1) * math.prod(y.shape)
+
+
+_RULES: dict[str, Counter] = {
+    **dict.fromkeys(("Conv1D", "Conv2D", "Conv3D", "Conv1DTranspose", "Conv2DTranspose", "Conv3DTranspose"), _conv),
+    **dict.fromkeys(("BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "BatchNorm", "SyncBatchNorm", "LayerNorm"), _norm),
+    **dict.fromkeys(("ReLU", "ReLU6", "LeakyReLU", "PReLU", "Sigmoid", "Tanh", "GELU", "Hardswish"), _each_input),
+    **dict.fromkeys(("AvgPool1D", "AvgPool2D", "AvgPool3D"), _each_output),
+    **dict.fromkeys(("AdaptiveAvgPool1D", "AdaptiveAvgPool2D", "AdaptiveAvgPool3D"), _adaptive),
+    "Linear": _linear,
+}
+
+
+def flops(net: nn.Layer, input_size: Any, custom_ops: Any = None, print_detail: bool = False) -> int:
+    """Multiplications of a network for one input.
+
+    Arguments:
+        input_size: shape of the input.
+        custom_ops: {type of layer: function(layer, inputs, output) -> number} for further kinds of layers.
+        print_detail: print the number for each layer; what is not counted counts as 0.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.flops(paddle.nn.Linear(4, 3), [2, 4])
+        24
+    """
+    rows: list[tuple[str, int]] = []
+
+    def note(layer: Any, inputs: Any, output: Any) -> None:
+        own = (custom_ops or {}).get(type(layer)) or _RULES.get(type(layer).__name__)
+        rows.append((type(layer).__name__, int(own(layer, inputs, output)) if own else 0))
+
+    leaves = [s for s in net.sublayers(include_self=True) if not list(s.children())]
+    handles = [leaf.register_forward_post_hook(note) for leaf in leaves]
+    training = net.training
+    try:
+        net.eval()
+        with no_grad():
+            net(zeros(list(input_size), "float32"))
+    finally:
+        for handle in handles:
+            handle.remove()
+        if training:
+            net.train()
+    total = sum(n for _, n in rows)
+    if print_detail:
+        print("\n".join(f"{kind:<24}{n:>16,}" for kind, n in rows))
+        print(f"Total Flops: {total}     Total Params: {sum(p.size for p in net.parameters())}")
+    return total

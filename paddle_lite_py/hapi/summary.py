@@ -1,0 +1,125 @@
+"""A table of the layers of a network."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import nn
+from ..interpreter import no_grad
+from ..ops.creation import zeros
+from ..tensor import Tensor
+
+__all__ = ["summary"]
+
+Row = tuple[str, Any, Any, int]
+
+
+def _shape(value: Any) -> Any:
+    if isinstance(value, Tensor):
+        return value.shape
+    if isinstance(value, list | tuple):
+        return [_shape(v) for v in value if isinstance(v, Tensor | list | tuple)]
+    return []
+
+
+def _inputs(input_size: Any, kinds: Any) -> list[Tensor]:
+    """Zeros of each size; unknown batch sizes are 1."""
+    if hasattr(input_size, "shape"):
+        input_size = input_size.shape
+    single = isinstance(input_size, tuple | list) and all(isinstance(n, int | None) for n in input_size)
+    sizes = [input_size] if single or not isinstance(input_size, tuple | list) else list(input_size)
+    names = list(kinds) if isinstance(kinds, list | tuple) else [kinds] * len(sizes)
+    if len(names) != len(sizes):
+        raise ValueError(f"summary: {len(sizes)} inputs and {len(names)} dtypes")
+    made = []
+    for size, kind in zip(sizes, names, strict=True):
+        shape = getattr(size, "shape", size)
+        shape = [shape] if isinstance(shape, int) else [1 if n is None or n == -1 else int(n) for n in shape]
+        made.append(zeros(shape, kind or "float32"))
+    return made
+
+
+def count_parameters(layer: nn.Layer, own: bool = False) -> tuple[int, int]:
+    """How many numbers the parameters hold, and how many of them are trained."""
+    params = layer.parameters(include_sublayers=not own)
+    return sum(p.size for p in params), sum(p.size for p in params if not p.stop_gradient)
+
+
+def _record(net: nn.Layer, run: Any) -> list[Row]:
+    """A row for each layer without sublayers, as they are called."""
+    rows: list[Row] = []
+    counts: dict[str, int] = {}
+
+    def note(layer: Any, inputs: Any, output: Any) -> None:
+        kind = type(layer).__name__
+        counts[kind] = counts.get(kind, 0) + 1
+        rows.append((f"{kind}-{counts[kind]}", _shape(list(inputs)), _shape(output), count_parameters(layer, True)[0]))
+
+    leaves = [s for s in net.sublayers(include_self=True) if not list(s.children())]
+    handles = [leaf.register_forward_post_hook(note) for leaf in leaves]
+    modes = [(s, s.training) for s in net.sublayers(include_self=True)]
+    try:
+        net.eval()
+        with no_grad():
+            run()
+    finally:
+        for handle in handles:
+            handle.remove()
+        for layer, training in modes:
+            layer.training = training
+    return rows
+
+
+def _numbers(shape: Any) -> int:
+    if isinstance(shape, list) and shape and isinstance(shape[0], list):
+        return sum(map(_numbers, shape))
+    return math.prod(shape) if shape else 0
+
+
+def _table(rows: list[Row]) -> list[str]:
+    heads = ("Layer (type)", "Input Shape", "Output Shape", "Param #")
+    cells = [heads, *[(n, str(i), str(o), f"{p:,}") for n, i, o, p in rows]]
+    widths = [max(len(c[k]) for c in cells) + 4 for k in range(4)]
+    lines = ["".join(c.center(w) for c, w in zip(row, widths, strict=True)) for row in cells]
+    return ["-" * sum(widths), lines[0], "=" * sum(widths), *lines[1:], "=" * sum(widths)]
+
+
+def summary(net: nn.Layer, input_size: Any = None, dtypes: Any = None, input: Any = None) -> dict[str, int]:
+    """Print the layers of a network with their shapes and parameters.
+
+    Arguments:
+        input_size: shape of the input, or a list of shapes; unknown sizes are None or -1.
+        dtypes: of the inputs; float32 by default.
+        input: the input itself, instead of its size.
+
+    Returns:
+        total_params and trainable_params.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.summary(paddle.nn.Linear(2, 3), (1, 2))  # doctest: +ELLIPSIS
+        ---...
+        {'total_params': 9, 'trainable_params': 9}
+    """
+    if input is None and input_size is None:
+        raise ValueError("summary: give input_size or input")
+    if input is not None:
+        given: Any = input
+    else:
+        given = _inputs(input_size, dtypes)
+
+    def run() -> None:
+        if isinstance(given, dict):
+            net(**given)
+        else:
+            net(*(given if isinstance(given, list | tuple) else [given]))
+
+    rows = _record(net, run)
+    total, trained = count_parameters(net)
+    activations = sum(_numbers(o) for _, _, o, _ in rows) * 4 * 2 / 2**20
+    weights = total * 4 / 2**20
+    print("\n".join(_table(rows)))
+    print(f"Total params: {total:,}\nTrainable params: {trained:,}\nNon-trainable params: {total - trained:,}")
+    print(f"Forward/backward pass size (MB): {activations:.2f}\nParams size (MB): {weights:.2f}\n")
+    return {"total_params": total, "trainable_params": trained}

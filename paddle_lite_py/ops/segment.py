@@ -1,0 +1,163 @@
+"""Sums, means and extremes of the rows of a segment, and messages along the edges of a graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..op import op
+from ..tensor import Tensor
+
+__all__ = ["segment_max", "segment_mean", "segment_min", "segment_sum", "send_u_recv", "send_ue_recv", "send_uv"]
+
+
+def _pooled(rows: Any, at: Any, count: int, pool: str) -> Any:
+    """The rows of each place as one: zeros where there is none."""
+    if pool == "sum":
+        return jax.ops.segment_sum(rows, at, count)
+    sizes = jax.ops.segment_sum(jnp.ones(at.shape, rows.dtype), at, count)
+    sizes = sizes.reshape(-1, *[1] * (rows.ndim - 1))
+    if pool == "mean":
+        return jax.ops.segment_sum(rows, at, count) / jnp.maximum(sizes, 1).astype(rows.dtype)
+    reduce = jax.ops.segment_max if pool == "max" else jax.ops.segment_min
+    return jnp.where(sizes > 0, reduce(rows, at, count), 0).astype(rows.dtype)
+
+
+@op(name="segment_pool")
+def _segment(data: Any, ids: Any, /, *, count: int, pool: str) -> Any:
+    return _pooled(data, ids, count, pool)
+
+
+def _count(ids: Tensor, who: str) -> int:
+    """One more than the largest id."""
+    if not ids.shape or not ids.shape[0]:
+        return 0
+    return int(ids.max()._static_value(f"the number of segments of {who}()")) + 1
+
+
+def _segment_op(pool: str, what: str, example: str) -> Any:
+    name = f"segment_{pool}"
+
+    def segment(data: Tensor, segment_ids: Tensor, name: Any = None) -> Tensor:
+        if segment_ids.ndim != 1 or segment_ids.shape[0] != data.shape[0]:
+            raise ValueError(
+                f"segment_{pool}: segment_ids has the shape {segment_ids.shape}; expected one id for each of the "
+                f"{data.shape[0]} rows of data"
+            )
+        fn: Any = _segment
+        return fn(data, segment_ids, count=_count(segment_ids, f"segment_{pool}"), pool=pool)
+
+    segment.__name__ = segment.__qualname__ = name
+    segment.__doc__ = f"""{what} of the rows of each segment; the segments are numbered from 0, and rise.
+
+    In a static program the ids must be known, since the number of segments is a shape.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.geometric.{name}(paddle.to_tensor([[1.0], [2.0], [6.0]]), paddle.to_tensor([0, 0, 1])).tolist()
+        {example}
+    """
+    return segment
+
+
+segment_sum = _segment_op("sum", "Sum", "[[3.0], [6.0]]")
+segment_mean = _segment_op("mean", "Mean", "[[1.5], [6.0]]")
+segment_max = _segment_op("max", "Maximum", "[[2.0], [6.0]]")
+segment_min = _segment_op("min", "Minimum", "[[1.0], [6.0]]")
+
+_MESSAGES: dict[str, Any] = {"add": jnp.add, "sub": jnp.subtract, "mul": jnp.multiply, "div": jnp.divide}
+_POOLS = ("sum", "mean", "max", "min")
+
+
+def _one_of(who: str, what: str, value: str, known: Any) -> None:
+    if value not in known:
+        raise ValueError(f"{who}: {what} is {value!r}; expected one of {', '.join(known)}")
+
+
+@op(name="send_u_recv")
+def _send_u_recv(x: Any, source: Any, target: Any, /, *, count: int, pool: str) -> Any:
+    return _pooled(x[source], target, count, pool)
+
+
+def send_u_recv(
+    x: Tensor, src_index: Tensor, dst_index: Tensor, reduce_op: str = "sum", out_size: Any = None, name: Any = None
+) -> Tensor:
+    """Send the row of each edge's source to its target, and pool what each target receives.
+
+    Arguments:
+        src_index, dst_index: the edges.
+        reduce_op: "sum", "mean", "max" or "min"; rows that receive nothing are zeros.
+        out_size: rows of the result; those of x by default.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([[1.0], [2.0]])
+        >>> paddle.geometric.send_u_recv(x, paddle.to_tensor([0, 1]), paddle.to_tensor([1, 1])).tolist()
+        [[0.0], [3.0]]
+    """
+    _one_of("send_u_recv", "reduce_op", reduce_op, _POOLS)
+    fn: Any = _send_u_recv
+    return fn(x, src_index, dst_index, count=_rows(x, out_size), pool=reduce_op)
+
+
+def _rows(x: Tensor, out_size: Any) -> int:
+    if out_size is None:
+        return x.shape[0]
+    size = int(out_size._static_value("out_size") if isinstance(out_size, Tensor) else out_size)
+    return size if size > 0 else x.shape[0]
+
+
+@op(name="send_ue_recv")
+def _send_ue_recv(x: Any, y: Any, source: Any, target: Any, /, *, message: str, count: int, pool: str) -> Any:
+    return _pooled(_MESSAGES[message](*_aligned(x[source], y)), target, count, pool)
+
+
+def _aligned(a: Any, b: Any) -> tuple[Any, Any]:
+    """Rows with as many dimensions: those that one lacks are put behind the first."""
+    n = max(a.ndim, b.ndim)
+    return tuple(v.reshape(v.shape[0], *[1] * (n - v.ndim), *v.shape[1:]) for v in (a, b))
+
+
+def send_ue_recv(
+    x: Tensor,
+    y: Tensor,
+    src_index: Tensor,
+    dst_index: Tensor,
+    message_op: str = "add",
+    reduce_op: str = "sum",
+    out_size: Any = None,
+    name: Any = None,
+) -> Tensor:
+    """send_u_recv() of the source's row combined with the edge's own.
+
+    Arguments:
+        y: a row for each edge.
+        message_op: "add", "sub", "mul" or "div".
+    """
+    _one_of("send_ue_recv", "message_op", message_op, _MESSAGES)
+    _one_of("send_ue_recv", "reduce_op", reduce_op, _POOLS)
+    fn: Any = _send_ue_recv
+    return fn(x, y, src_index, dst_index, message=message_op, count=_rows(x, out_size), pool=reduce_op)
+
+
+@op(name="send_uv")
+def _send_uv(x: Any, y: Any, source: Any, target: Any, /, *, message: str) -> Any:
+    return _MESSAGES[message](*_aligned(x[source], y[target]))
+
+
+def send_uv(
+    x: Tensor, y: Tensor, src_index: Tensor, dst_index: Tensor, message_op: str = "add", name: Any = None
+) -> Tensor:
+    """A row for each edge: that of its source in x combined with that of its target in y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([[1.0], [2.0]]), paddle.to_tensor([[10.0], [20.0]])
+        >>> paddle.geometric.send_uv(x, y, paddle.to_tensor([0]), paddle.to_tensor([1])).tolist()
+        [[21.0]]
+    """
+    _one_of("send_uv", "message_op", message_op, _MESSAGES)
+    fn: Any = _send_uv
+    return fn(x, y, src_index, dst_index, message=message_op)

@@ -1,0 +1,335 @@
+"""Ops on boxes and regions: the namespace paddle.vision.ops."""
+
+from __future__ import annotations
+
+import io
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from .. import nn as _nn
+from ..nn.layer import Layer
+from ..ops import regions
+from ..ops.convert import to_tensor
+from ..ops.dynamic import concrete
+from ..ops.joining import stack
+from ..tensor import Tensor
+from .image import pillow
+
+__all__ = [
+    *("DeformConv2D", "PSRoIPool", "RoIAlign", "RoIPool", "box_coder", "decode_jpeg", "deform_conv2d", "nms"),
+    *("psroi_pool", "read_file", "roi_align", "roi_pool", "yolo_box"),
+]
+
+nn: Any = _nn  # whose lists of names mypy cannot read
+
+
+def _pair(value: Any) -> tuple[int, int]:
+    return (value, value) if isinstance(value, int) else tuple(value)
+
+
+def _images(boxes: Tensor, boxes_num: Tensor, who: str) -> Tensor:
+    """The number of its picture for each box."""
+    counts = concrete(boxes_num, f"{who}()", "boxes_num that is known while tracing")
+    if counts.sum() != boxes.shape[0]:
+        raise ValueError(f"{who}: boxes_num adds up to {int(counts.sum())}, and there are {boxes.shape[0]} boxes")
+    return to_tensor(np.repeat(np.arange(len(counts)), counts).astype(np.int32))
+
+
+def roi_align(
+    x: Tensor,
+    boxes: Tensor,
+    boxes_num: Tensor,
+    output_size: Any,
+    spatial_scale: float = 1.0,
+    sampling_ratio: int = -1,
+    aligned: bool = True,
+    name: Any = None,
+) -> Tensor:
+    """Means of samples in each bin of each box.
+
+    Arguments:
+        x: features [n, c, h, w].
+        boxes: [boxes, 4], left, top, right and bottom. boxes_num: how many there are for each picture.
+        output_size: bins: a number or (height, width).
+        spatial_scale: from the boxes' pixels to those of x.
+        sampling_ratio: samples in each direction of a bin; -1: as many as it has pixels (eager mode).
+        aligned: let pixels be areas with their centre at a half.
+
+    Source: He et al., Mask R-CNN, 2017.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, box = paddle.ones([1, 1, 4, 4]), paddle.to_tensor([[0.0, 0.0, 2.0, 2.0]])
+        >>> roi_align(x, box, paddle.to_tensor([1]), 1).tolist()
+        [[[[1.0]]]]
+    """
+    size = _pair(output_size)
+    grid = sampling_ratio
+    if sampling_ratio <= 0:
+        sides = concrete(boxes, "roi_align(sampling_ratio=-1)", "sampling_ratio=2, say") * spatial_scale
+        high, wide = sides[:, 3] - sides[:, 1], sides[:, 2] - sides[:, 0]
+        most = max([*(high / size[0]), *(wide / size[1])], default=1)
+        grid = max(1, math.ceil(most if aligned else max(most, 1 / min(size))))
+    fn: Any = regions.roi_align
+    settings: dict[str, Any] = {"size": size, "scale": spatial_scale, "ratio": sampling_ratio, "grid": grid}
+    return fn(x, boxes, _images(boxes, boxes_num, "roi_align"), **settings, aligned=aligned)
+
+
+def roi_pool(
+    x: Tensor, boxes: Tensor, boxes_num: Tensor, output_size: Any, spatial_scale: float = 1.0, name: Any = None
+) -> Tensor:
+    """The greatest element in each bin of each box; arguments as of roi_align().
+
+    Source: Girshick, Fast R-CNN, 2015.
+    """
+    fn: Any = regions.roi_pool
+    return fn(x, boxes, _images(boxes, boxes_num, "roi_pool"), size=_pair(output_size), scale=spatial_scale)
+
+
+def psroi_pool(
+    x: Tensor, boxes: Tensor, boxes_num: Tensor, output_size: Any, spatial_scale: float = 1.0, name: Any = None
+) -> Tensor:
+    """Means of each bin of each box, each bin from channels of its own; arguments as of roi_align().
+
+    Raises:
+        ValueError: if the bins do not divide the channels.
+
+    Source: Dai et al., R-FCN, 2016.
+    """
+    size = _pair(output_size)
+    if x.shape[1] % (size[0] * size[1]):
+        raise ValueError(f"psroi_pool: x has {x.shape[1]} channels, which {size[0]} x {size[1]} bins do not divide")
+    fn: Any = regions.psroi_pool
+    return fn(x, boxes, _images(boxes, boxes_num, "psroi_pool"), size=size, scale=spatial_scale)
+
+
+class _Pool(Layer):
+    """Base: a function with its settings."""
+
+    _function: Any = None
+
+    def __init__(self, output_size: Any, spatial_scale: float = 1.0) -> None:
+        super().__init__()
+        self._output_size, self._spatial_scale = output_size, spatial_scale
+
+    def forward(self, x: Any, boxes: Any, boxes_num: Any) -> Any:
+        """The regions of the boxes."""
+        return type(self)._function(x, boxes, boxes_num, self._output_size, self._spatial_scale)
+
+
+class RoIPool(_Pool):
+    """roi_pool() as a layer."""
+
+    _function = staticmethod(roi_pool)
+
+
+class PSRoIPool(_Pool):
+    """psroi_pool() as a layer."""
+
+    _function = staticmethod(psroi_pool)
+
+
+class RoIAlign(_Pool):
+    """roi_align() as a layer."""
+
+    def forward(self, x: Any, boxes: Any, boxes_num: Any, aligned: bool = True) -> Any:
+        """The regions of the boxes."""
+        return roi_align(x, boxes, boxes_num, self._output_size, self._spatial_scale, aligned=aligned)
+
+
+def deform_conv2d(
+    x: Tensor,
+    offset: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Any = 1,
+    padding: Any = 0,
+    dilation: Any = 1,
+    deformable_groups: int = 1,
+    groups: int = 1,
+    mask: Tensor | None = None,
+    name: Any = None,
+) -> Tensor:
+    """Convolution whose kernel reads beside its places (and, with a mask, weighs what it reads).
+
+    Arguments:
+        offset: [n, 2 * deformable_groups * kh * kw, h', w'], down and right for each place of the kernel.
+        mask: [n, deformable_groups * kh * kw, h', w'].
+
+    Source: Dai et al., Deformable Convolutional Networks, 2017.
+    """
+    taps = weight.shape[2] * weight.shape[3] * deformable_groups
+    if offset.shape[1] != 2 * taps or (mask is not None and mask.shape[1] != taps):
+        raise ValueError(f"deform_conv2d: offset and mask must have {2 * taps} and {taps} channels")
+    fn: Any = regions.deform_conv2d
+    settings: dict[str, Any] = {"stride": _pair(stride), "padding": _pair(padding), "dilation": _pair(dilation)}
+    return fn(x, offset, weight, bias, mask, **settings, deformable_groups=deformable_groups, groups=groups)
+
+
+class DeformConv2D(Layer):
+    """deform_conv2d() as a layer; called with (x, offset, mask)."""
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        kernel_size: Any,
+        stride: Any = 1,
+        padding: Any = 0,
+        dilation: Any = 1,
+        deformable_groups: int = 1,
+        groups: int = 1,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+    ) -> None:
+        super().__init__()
+        kernel = _pair(kernel_size)
+        self._settings = {"stride": stride, "padding": padding, "dilation": dilation, "groups": groups}
+        self._settings["deformable_groups"] = deformable_groups
+        fan_in = in_channels * kernel[0] * kernel[1]
+        first = nn.initializer.Normal(0.0, (2.0 / fan_in) ** 0.5)
+        shape = [out_channels, in_channels // groups, *kernel]
+        self.weight = self.create_parameter(shape, weight_attr, default_initializer=first)
+        self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
+
+    def forward(self, x: Any, offset: Any, mask: Any = None) -> Any:
+        """The convolution."""
+        return deform_conv2d(x, offset, self.weight, self.bias, mask=mask, **self._settings)
+
+
+def yolo_box(
+    x: Tensor,
+    img_size: Tensor,
+    anchors: Any,
+    class_num: int,
+    conf_thresh: float,
+    downsample_ratio: int,
+    clip_bbox: bool = True,
+    name: Any = None,
+    scale_x_y: float = 1.0,
+    iou_aware: bool = False,
+    iou_aware_factor: float = 0.5,
+) -> tuple[Tensor, Tensor]:
+    """Boxes [n, m, 4] and scores [n, m, class_num] of a YOLOv3 head x [n, c, h, w]; zeros where it is not sure.
+
+    Arguments:
+        img_size: height and width of each picture.
+        anchors: widths and heights in turn.
+
+    Source: Redmon and Farhadi, YOLOv3, 2018.
+    """
+    count = len(anchors) // 2
+    want = count * (5 + class_num + iou_aware)
+    if x.shape[1] != want:
+        raise ValueError(f"yolo_box: x has {x.shape[1]} channels; expected {want} for {count} anchors")
+    fn: Any = regions.yolo_box
+    settings: dict[str, Any] = {"anchors": tuple(anchors), "classes": class_num, "threshold": conf_thresh}
+    settings |= {"ratio": downsample_ratio, "clip": clip_bbox, "scale": scale_x_y}
+    return fn(x, img_size, **settings, aware=iou_aware, aware_factor=iou_aware_factor)
+
+
+def nms(
+    boxes: Tensor,
+    iou_threshold: float = 0.3,
+    scores: Tensor | None = None,
+    category_idxs: Tensor | None = None,
+    categories: Any = None,
+    top_k: int | None = None,
+) -> Tensor:
+    """Numbers of the boxes that remain when each one that overlaps a better one is removed; the best first.
+
+    Arguments:
+        boxes: [n, 4], left, top, right and bottom; the better ones first, unless scores are given.
+        category_idxs, categories: boxes of different categories do not compete.
+        top_k: how many to keep at most.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> boxes = paddle.to_tensor([[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 2.0, 1.9], [5.0, 5.0, 6.0, 6.0]])
+        >>> nms(boxes, 0.5).tolist()
+        [0, 2]
+    """
+    places = concrete(boxes, "nms()", "scores and masks")
+    order = np.arange(len(places)) if scores is None else np.argsort(-scores.numpy(), kind="stable")
+    kinds = np.zeros(len(places)) if category_idxs is None else category_idxs.numpy()
+    kept = _best(places, order, kinds, iou_threshold)
+    return to_tensor(np.array(kept if top_k is None else kept[:top_k], np.int64))
+
+
+def _best(boxes: np.ndarray, order: np.ndarray, kinds: np.ndarray, threshold: float) -> list[int]:
+    left, top, right, bottom = boxes.astype(np.float64).T
+    area = (right - left) * (bottom - top)
+    kept: list[int] = []
+    gone = np.zeros(len(boxes), bool)
+    for i in order:
+        if gone[i]:
+            continue
+        kept.append(int(i))
+        wide = np.clip(np.minimum(right[i], right) - np.maximum(left[i], left), 0, None)
+        high = np.clip(np.minimum(bottom[i], bottom) - np.maximum(top[i], top), 0, None)
+        shared = wide * high
+        gone |= (shared / np.maximum(area[i] + area - shared, 1e-12) > threshold) & (kinds == kinds[i])
+    return kept
+
+
+def box_coder(
+    prior_box: Tensor,
+    prior_box_var: Any,
+    target_box: Tensor,
+    code_type: str = "encode_center_size",
+    box_normalized: bool = True,
+    axis: int = 0,
+    name: Any = None,
+) -> Tensor:
+    """Boxes as their differences from prior boxes, or back.
+
+    Arguments:
+        prior_box: [m, 4], left, top, right and bottom. prior_box_var: their variances, [m, 4] or four numbers, or None.
+        target_box: [n, 4] to encode; [n, m, 4] to decode.
+        code_type: "encode_center_size" or "decode_center_size".
+        box_normalized: False: the last pixel belongs to a box, so that widths are one more.
+        axis: which axis of target_box to decode stands for the priors: 0: the second, 1: the first.
+    """
+    one = 0.0 if box_normalized else 1.0
+    variance = None if prior_box_var is None else prior_box_var
+    if isinstance(variance, list | tuple):
+        variance = to_tensor(np.array(variance, np.float32))
+    if code_type == "encode_center_size":
+        p, t = _centred(prior_box.unsqueeze(0), one), _centred(target_box.unsqueeze(1), one)
+        parts = [(t[0] - p[0]) / p[2], (t[1] - p[1]) / p[3], (t[2] / p[2]).abs().log(), (t[3] / p[3]).abs().log()]
+        out = stack(parts, -1)
+        return out if variance is None else out / variance
+    if code_type != "decode_center_size":
+        raise ValueError(
+            f"box_coder: code_type is {code_type!r}; expected 'encode_center_size' or 'decode_center_size'"
+        )
+    p = _centred(prior_box.unsqueeze(axis), one)
+    if variance is not None and variance.ndim == 2:
+        variance = variance.unsqueeze(axis)
+    t4 = target_box if variance is None else target_box * variance
+    cx, cy = t4[..., 0] * p[2] + p[0], t4[..., 1] * p[3] + p[1]
+    w, h = t4[..., 2].exp() * p[2], t4[..., 3].exp() * p[3]
+    return stack([cx - w / 2, cy - h / 2, cx + w / 2 - one, cy + h / 2 - one], -1)
+
+
+def _centred(box: Tensor, one: float) -> tuple[Any, Any, Any, Any]:
+    w, h = box[..., 2] - box[..., 0] + one, box[..., 3] - box[..., 1] + one
+    return box[..., 0] + w / 2, box[..., 1] + h / 2, w, h
+
+
+def read_file(filename: Any, name: Any = None) -> Tensor:
+    """The bytes of a file, uint8."""
+    return to_tensor(np.frombuffer(Path(filename).read_bytes(), np.uint8))
+
+
+def decode_jpeg(x: Tensor, mode: str = "unchanged", name: Any = None) -> Tensor:
+    """The picture [c, h, w] in the bytes of a file; mode "unchanged", "gray" or "rgb"."""
+    modes = {"unchanged": None, "gray": "L", "rgb": "RGB"}
+    if mode not in modes:
+        raise ValueError(f"decode_jpeg: mode is {mode!r}; expected 'unchanged', 'gray' or 'rgb'")
+    image = pillow().open(io.BytesIO(x.numpy().tobytes()))
+    array = np.asarray(image if modes[mode] is None else image.convert(modes[mode]))
+    return to_tensor(np.ascontiguousarray(array[None] if array.ndim == 2 else array.transpose(2, 0, 1)))

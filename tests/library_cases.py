@@ -1,0 +1,158 @@
+"""Calls of the library as text, run in the same way here and in PaddlePaddle; see tests/golden/make.py.
+
+In a case `t(1.0, 2.0)` is a tensor of these numbers, `i(1, 2)` one of integers, and `ramp(2, 3)` one of that shape with
+different numbers.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+D = "paddle.distribution."
+# A distribution, a value to judge, another distribution of its kind, and more methods.
+DISTRIBUTIONS: list[tuple[str, str, str, str]] = [
+    ("Normal(t(0, 1), t(1, 2))", "t(.5, -1)", "Normal(t(1, 0), t(2, 1))", ""),
+    ("LogNormal(t(0, 1), t(1, .5))", "t(.5, 1)", "LogNormal(t(1, 0), t(2, 1))", ""),
+    ("Uniform(t(0, 1), t(1, 3))", "t(.5, 2)", "", "entropy"),
+    ("Laplace(t(0, 1), t(1, 2))", "t(.5, -1)", "Laplace(t(1, 0), t(2, 1))", "cdf"),
+    ("Gumbel(t(0, 1), t(1, 2))", "t(.5, -1)", "", "cdf"),
+    ("Cauchy(t(0, 1), t(1, 2))", "t(.5, -1)", "Cauchy(t(1, 0), t(2, 1))", "cdf"),
+    ("Exponential(t(.5, 2))", "t(.5, .9)", "Exponential(t(1, 1))", "cdf icdf"),
+    ("Gamma(t(.5, 2), t(1, 3))", "t(.5, 1)", "Gamma(t(1, 1), t(2, 1))", ""),
+    ("Chi2(t(3, 2))", "t(.5, 1)", "", ""),
+    ("Beta(t(.5, 2), t(1, 3))", "t(.5, .2)", "Beta(t(1, 1), t(2, 1))", ""),
+    ("Dirichlet(t(.5, 2, 1))", "t(.5, .2, .3)", "Dirichlet(t(1, 1, 2))", ""),
+    ("StudentT(t(3, 5), t(0, 1), t(1, 2))", "t(.5, .2)", "", ""),
+    (
+        "MultivariateNormal(t(0, 1), covariance_matrix=t(2, .5, .5, 1).reshape([2, 2]))",
+        "t(.5, .2)",
+        "MultivariateNormal(t(1, 1), scale_tril=t(1, 0, .3, 2).reshape([2, 2]))",
+        "",
+    ),
+    ("Bernoulli(t(.3, .9))", "t(1, 0)", "Bernoulli(t(.5, .5))", "cdf"),
+    ("Categorical(t(1, 3, 2))", "i(0, 2)", "Categorical(t(1, 1, 2))", ""),
+    ("Geometric(t(.3, .9))", "t(1, 0)", "", "pmf cdf"),
+    ("Poisson(t(1, 3))", "t(1, 2)", "Poisson(t(2, 1))", ""),
+    ("Binomial(i(5, 5), t(.3, .6))", "t(1, 2)", "", ""),
+    ("Multinomial(4, t(.3, .6, .1))", "t(1, 2, 1)", "", ""),
+    ("ContinuousBernoulli(t(.3, .5))", "t(.2, .7)", "", "cdf icdf"),
+    ("LKJCholesky(2, 1.5)", "t(1, 0, .6, .8).reshape([2, 2])", "", ""),
+    (f"Independent({D}Normal(t(0, 1), t(1, 2)), 1)", "t(.5, -1)", "", ""),
+    (
+        f"TransformedDistribution({D}Normal(t(0, 1), t(1, 2)), "
+        f"[{D}AffineTransform(t(1), t(2)), {D}SigmoidTransform()])",
+        "t(.5, .1)",
+        "",
+        "",
+    ),
+]
+WITHOUT_MOMENTS = ("Categorical", "Uniform", "Cauchy", "LKJ", "Transformed")
+WITHOUT_ENTROPY = ("LKJ", "Transformed", "Independent")
+
+TRANSFORMS = [
+    *("StickBreakingTransform()", "SoftmaxTransform()", "TanhTransform()", "PowerTransform(t(2))", "ExpTransform()"),
+    *(f"ChainTransform([{D}ExpTransform(), {D}AffineTransform(t(1), t(2))])", "ReshapeTransform((2,), (1, 2))"),
+    *(f"StackTransform([{D}ExpTransform(), {D}TanhTransform()], 0)", f"IndependentTransform({D}ExpTransform(), 1)"),
+]
+
+
+def _distributions() -> list[str]:
+    cases = []
+    for make, value, other, more in DISTRIBUTIONS:
+        cases += [f"{D}{make}.{method}({value})" for method in ("log_prob", *more.split()) if method != "entropy"]
+        if "Geometric" in make:  # it has log_pmf in the reference
+            cases[-3] = f"{D}{make}.log_pmf({value})"
+        if not make.startswith(WITHOUT_ENTROPY):
+            cases.append(f"{D}{make}.entropy()")
+        if not make.startswith(WITHOUT_MOMENTS):
+            cases += [f"{D}{make}.mean", f"{D}{make}.variance"]
+        if other:
+            cases.append(f"{D}kl_divergence({D}{make}, {D}{other})")
+    for make in TRANSFORMS:
+        cases.append(f"{D}{make}.inverse({D}{make}.forward(t(.3, .2)))")
+        cases += [f"{D}{make}.{m}(t(.3, .2))" for m in ("forward", "forward_log_det_jacobian") if "Softmax" not in make]
+    return cases
+
+
+SIGNALS = [
+    "paddle.signal.stft(ramp(2, 40), 16)",
+    "paddle.signal.stft(ramp(40), 16, 5, 12, window=ramp(12), center=False, normalized=True)",
+    "paddle.signal.stft(ramp(40), 16, onesided=False, pad_mode='constant')",
+    "paddle.signal.istft(paddle.signal.stft(ramp(2, 40), 16), 16)",
+    "paddle.signal.istft(paddle.signal.stft(ramp(40), 16, window=ramp(16) + 3), 16, window=ramp(16) + 3, length=38)",
+]
+E1, E2 = "i(0, 1, 2, 0)", "i(1, 2, 1, 0)"
+GRAPHS = [
+    *(f"paddle.geometric.segment_{p}(ramp(4, 3), i(0, 0, 2, 2))" for p in ("sum", "mean", "max", "min")),
+    *(f"paddle.geometric.send_u_recv(ramp(3, 2), {E1}, {E2}, '{p}')" for p in ("sum", "mean", "max", "min")),
+    f"paddle.geometric.send_u_recv(ramp(3, 2), {E1}, {E2}, out_size=4)",
+    *(
+        f"paddle.geometric.send_ue_recv(ramp(3, 2), ramp(4, 2) + 3, {E1}, {E2}, '{m}')"
+        for m in ("add", "sub", "mul", "div")
+    ),
+    *(f"paddle.geometric.send_uv(ramp(3, 2), ramp(3, 2), {E1}, {E2}, '{m}')" for m in ("add", "mul")),
+    "paddle.geometric.reindex_graph(i(0, 5, 2), i(8, 9, 0, 4, 7, 6, 7), i(2, 3, 2).astype('int32'))",
+]
+V = "paddle.vision.ops."
+BOXES = "t(0, 1, 5, 6.5, 2.3, 0.4, 7.9, 4, -2, 3, 4, 9).reshape([3, 4]), i(2, 1).astype('int32')"
+SIZES = "i(32, 40).reshape([1, 2]).astype('int32')"
+PRIORS = "t(0, 0, 2, 2, 1, 1, 4, 5).reshape([2, 4]), [.1, .1, .2, .2]"
+TWO = "2, 1, 1, 2, 2, ramp(1, 18, 3, 3)"
+REGIONS = [
+    f"{V}roi_align(ramp(2, 3, 8, 8), {BOXES}, 2)",
+    f"{V}roi_align(ramp(2, 3, 8, 8), {BOXES}, (2, 3), 0.5, 2, False)",
+    f"{V}roi_pool(ramp(2, 3, 8, 8), {BOXES}, (2, 3))",
+    f"{V}psroi_pool(ramp(2, 12, 8, 8), {BOXES}, 2)",
+    f"{V}deform_conv2d(ramp(2, 4, 6, 6), ramp(2, 18, 4, 4) * .3, ramp(3, 4, 3, 3))",
+    f"{V}deform_conv2d(ramp(1, 4, 6, 6), ramp(1, 36, 3, 3), ramp(4, 2, 3, 3), t(1, 2, 3, 4), {TWO})",
+    f"{V}yolo_box(ramp(2, 14, 3, 3), i(32, 40, 64, 48).reshape([2, 2]).astype('int32'), [3, 4, 5, 6], 2, .3, 8)",
+    f"{V}yolo_box(ramp(1, 16, 3, 3), {SIZES}, [3, 4, 5, 6], 2, .3, 8, False, None, 1.2, True)",
+    f"{V}nms(t(0, 0, 2, 2, 0, 0, 2, 1.9, 5, 5, 6, 6, 0, .1, 2, 2).reshape([4, 4]), .5, t(.1, .5, .3, .4))",
+    f"{V}box_coder({PRIORS}, t(0, 1, 2, 3, 1, 1, 2, 4, 0, 0, 1, 1).reshape([3, 4]))",
+    f"{V}box_coder({PRIORS}, ramp(3, 2, 4), 'decode_center_size', False)",
+]
+CASES: list[str] = [*_distributions(), *SIGNALS, *GRAPHS, *REGIONS]
+
+
+def names(paddle: Any) -> dict[str, Any]:
+    """What a case may use."""
+
+    def ramp(*shape: int) -> Any:
+        n = int(np.prod(shape))
+        return paddle.to_tensor((np.sin(np.arange(n) * 1.7) * 2).astype("float32").reshape(shape))
+
+    return {
+        "paddle": paddle,
+        "np": np,
+        "t": lambda *v: paddle.to_tensor(np.array(v, "float32")),
+        "i": lambda *v: paddle.to_tensor(np.array(v, "int64")),
+        "ramp": ramp,
+    }
+
+
+def run(paddle: Any, case: str) -> list[np.ndarray]:
+    """The results of a case as arrays."""
+    found = eval(case, names(paddle))
+    results = found if isinstance(found, list | tuple) else [found]
+    return [np.asarray(r.numpy() if hasattr(r, "numpy") else r) for r in results if r is not None]
+
+
+def rounded(value: Any) -> Any:
+    """Seven digits, complex numbers as pairs, infinities and NaN as text."""
+    if isinstance(value, complex):
+        return [rounded(value.real), rounded(value.imag)]
+    if isinstance(value, float):
+        return float(f"{value:.7g}") if np.isfinite(value) else str(value)
+    return value
+
+
+def figures(arrays: list[np.ndarray]) -> list[Any]:
+    """Arrays as JSON: dtype, shape and numbers."""
+    return [[str(a.dtype), list(a.shape), [rounded(v) for v in a.ravel().tolist()]] for a in arrays]
+
+
+def record(paddle: Any) -> dict[str, Any]:
+    """The figures of all cases."""
+    return {case: figures(run(paddle, case)) for case in CASES}

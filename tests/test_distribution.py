@@ -1,0 +1,95 @@
+"""Draws of distributions: shapes, moments, gradients; and errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+from paddle_lite_py import distribution as D
+
+
+def t(*values: float):
+    return paddle.to_tensor(np.array(values, "float32"))
+
+
+MAKERS = [
+    lambda: D.Normal(t(0, 1), t(1, 2)),
+    lambda: D.LogNormal(t(0, 1), t(0.2, 0.3)),
+    lambda: D.Uniform(t(0, 1), t(1, 3)),
+    lambda: D.Laplace(t(0, 1), t(1, 2)),
+    lambda: D.Gumbel(t(0, 1), t(1, 2)),
+    lambda: D.Exponential(t(0.5, 2)),
+    lambda: D.Gamma(t(0.7, 2), t(1, 3)),
+    lambda: D.Beta(t(0.7, 2), t(1, 3)),
+    lambda: D.Dirichlet(t(0.7, 2, 1)),
+    lambda: D.StudentT(t(7, 9), t(0, 1), t(1, 2)),
+    lambda: D.MultivariateNormal(t(0, 1), covariance_matrix=t(2, 0.5, 0.5, 1).reshape([2, 2])),
+    lambda: D.Bernoulli(t(0.3, 0.9)),
+    lambda: D.Geometric(t(0.4, 0.9)),
+    lambda: D.Poisson(t(1, 3)),
+    lambda: D.Binomial(t(5, 5), t(0.3, 0.6)),
+    lambda: D.Multinomial(4, t(0.3, 0.6, 0.1)),
+    lambda: D.ContinuousBernoulli(t(0.3, 0.5)),
+]
+
+
+@pytest.mark.parametrize("make", MAKERS)
+def test_draws_have_the_moments_that_are_told(make):
+    paddle.seed(3)
+    d = make()
+    x = d.sample([4000])
+    assert x.shape == [4000, *d.batch_shape, *d.event_shape] and x.stop_gradient
+    spread = d.variance.sqrt().numpy()
+    assert (np.abs(x.mean(0).numpy() - d.mean.numpy()) < 6 * spread / np.sqrt(4000)).all()
+    np.testing.assert_allclose(x.std(0).numpy(), spread, rtol=0.15)
+
+
+@pytest.mark.parametrize("make", [D.Normal, D.Laplace, D.Gumbel, D.LogNormal, D.Cauchy, D.Uniform])
+def test_a_draw_carries_its_gradient(make):
+    loc, scale = (paddle.to_tensor(v, stop_gradient=False) for v in (0.5, 2.0))
+    make(loc, scale).rsample([3]).sum().backward()
+    assert loc.grad is not None and scale.grad is not None
+
+
+def test_draws_repeat_with_the_seed_and_in_static_functions():
+    d = D.Normal(0.0, 1.0)
+    found = []
+    for draw in (lambda: d.sample([3]), paddle.jit.to_static(lambda: d.sample([3]))):
+        paddle.seed(1)
+        found.append(draw().numpy())
+    np.testing.assert_array_equal(*found)
+
+
+def test_choices_and_correlations():
+    paddle.seed(0)
+    x = D.Categorical(t(1, 3)).sample([4000])
+    assert x.dtype == "int64" and abs(x.astype("float32").mean().item() - 0.75) < 0.04
+    root = D.LKJCholesky(3, t(1.0, 2.0)).sample([5])
+    assert root.shape == [5, 2, 3, 3]
+    np.testing.assert_allclose((root @ root.mT).diagonal(axis1=-2, axis2=-1).numpy(), 1.0, rtol=1e-5)
+    relaxed = D.Bernoulli(t(0.3)).rsample([1000], temperature=0.1)
+    assert 0 <= relaxed.min().item() and relaxed.max().item() <= 1
+
+
+def test_errors_name_what_is_wrong():
+    with pytest.raises(NotImplementedError, match="of Normal from Gamma is not known"):
+        D.kl_divergence(D.Normal(0.0, 1.0), D.Gamma(1.0, 1.0))
+    with pytest.raises(ValueError, match="give one of covariance_matrix"):
+        D.MultivariateNormal(t(0, 1))
+    with pytest.raises(NotImplementedError, match="no bijection"):
+        D.TransformedDistribution(D.Normal(0.0, 1.0), [D.AbsTransform()]).log_prob(t(1))
+    with pytest.raises(TypeError, match="no subclass of Distribution"):
+        D.register_kl(int, D.Normal)
+
+
+def test_a_rule_of_ones_own():
+    class Mine(D.Normal):
+        pass
+
+    @D.register_kl(Mine, Mine)
+    def rule(p, q):
+        return paddle.to_tensor(7.0)
+
+    assert Mine(0.0, 1.0).kl_divergence(Mine(0.0, 1.0)).item() == 7.0
+    assert D.Normal(0.0, 1.0).kl_divergence(Mine(0.0, 1.0)).item() == 0.0

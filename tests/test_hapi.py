@@ -1,0 +1,133 @@
+"""Model, its callbacks, and summaries."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+from paddle_lite_py import nn
+
+
+class Data(paddle.io.Dataset):
+    """Points of two classes."""
+
+    def __init__(self, n: int = 16) -> None:
+        rng = np.random.default_rng(0)
+        self.x = rng.normal(size=(n, 4)).astype("float32")
+        self.y = (self.x.sum(1) > 0).astype("int64")[:, None]
+
+    def __getitem__(self, i):
+        return self.x[i], self.y[i]
+
+    def __len__(self):
+        return len(self.x)
+
+
+def model(rate=0.1, amp=None):
+    paddle.seed(0)
+    with paddle.utils.unique_name.guard():  # the names that a saved optimizer knows its parameters by
+        net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 2))
+    made = paddle.Model(net)
+    opt = paddle.optimizer.Adam(rate, parameters=net.parameters())
+    made.prepare(opt, nn.CrossEntropyLoss(), paddle.metric.Accuracy(), amp_configs=amp)
+    return made
+
+
+def test_fit_evaluate_predict(capsys):
+    made = model()
+    before = made.evaluate(Data(), batch_size=8, verbose=0)
+    made.fit(Data(), Data(), batch_size=8, epochs=8, verbose=2)
+    after = made.evaluate(Data(), batch_size=8, verbose=0)
+    assert after["loss"][0] < before["loss"][0] and after["acc"] > 0.9
+    out = capsys.readouterr().out
+    assert "Epoch 8/8" in out and "step 2/2 - loss: " in out and "acc: " in out
+    (found,) = made.predict(Data(), batch_size=8, stack_outputs=True, verbose=0)
+    assert found.shape == (16, 2) and (found.argmax(1) == Data().y[:, 0]).mean() > 0.9
+
+
+def test_one_batch_at_a_time():
+    made, data = model(), Data()
+    losses = [made.train_batch([data.x], [data.y])[0][0].item() for _ in range(4)]
+    assert losses[-1] < losses[0]
+    assert made.predict_batch([data.x])[0].shape == (16, 2)
+    with pytest.raises(RuntimeError, match="train_batch needs an optimizer"):
+        paddle.Model(nn.Linear(2, 2)).train_batch([np.ones((1, 2), "float32")])
+
+
+def test_accumulated_gradients_are_those_of_one_batch():
+    data, found = Data(8), []
+    for size, every in ((4, 2), (8, 1)):
+        made = model()
+        made._optimizer = paddle.optimizer.SGD(0.1, parameters=made.parameters())
+        made._loss = nn.CrossEntropyLoss(reduction="sum")
+        made.fit(data, batch_size=size, epochs=1, verbose=0, shuffle=False, accumulate_grad_batches=every)
+        found.append([p.numpy() for p in made.parameters()])
+    for one, two in zip(*found, strict=True):
+        np.testing.assert_allclose(one, two, rtol=1e-5, atol=1e-6)
+
+
+def test_mixed_precision():
+    made = model(amp={"level": "O1", "dtype": "bfloat16", "init_loss_scaling": 128})
+    made.fit(Data(), batch_size=8, epochs=4, verbose=0)
+    assert made.evaluate(Data(), batch_size=8, verbose=0)["acc"] > 0.6
+    assert made._scaler.state_dict()["scale"] == 128
+
+
+def test_saved_and_loaded(tmp_path: Path):
+    made = model()
+    made.fit(Data(), batch_size=8, epochs=2, verbose=0, save_dir=str(tmp_path))
+    assert {p.name for p in tmp_path.iterdir()} >= {"0.pdparams", "1.pdopt", "final.pdparams"}
+    other = model()
+    other.load(str(tmp_path / "final"))
+    for a, b in zip(made.parameters(), other.parameters(), strict=True):
+        np.testing.assert_array_equal(a.numpy(), b.numpy())
+    wrong = paddle.Model(nn.Linear(3, 3))
+    with pytest.raises(ValueError, match="weight, bias missing or of another shape"):
+        wrong.load(str(tmp_path / "final"))
+    with pytest.warns(UserWarning, match="left as they are"):
+        wrong.load(str(tmp_path / "final"), skip_mismatch=True)
+
+
+def test_early_stopping_and_plateaus(capsys):
+    made = model(rate=0.0)
+    stop = paddle.callbacks.EarlyStopping("acc", patience=1, verbose=1)
+    lower = paddle.callbacks.ReduceLROnPlateau("loss", factor=0.5, patience=1, verbose=0)
+    made._optimizer.set_lr(1e-9)
+    made.fit(Data(), Data(), batch_size=8, epochs=9, verbose=0, callbacks=[stop, lower])
+    assert stop.stopped_epoch == 3 and "training stops" in capsys.readouterr().out
+    assert made._optimizer.get_lr() < 1e-9
+
+
+def test_callbacks_hear_everything(tmp_path: Path):
+    heard = []
+
+    class Ear(paddle.callbacks.Callback):
+        def on_train_begin(self, logs=None):
+            heard.append(("begin", self.params["epochs"]))
+
+        def on_train_batch_end(self, step, logs=None):
+            heard.append((step, sorted(logs)))
+
+    made = model()
+    rate = paddle.optimizer.lr.StepDecay(0.1, 1)
+    made._optimizer.set_lr_scheduler(rate)
+    made.fit(Data(), batch_size=8, verbose=0, num_iters=3, callbacks=[Ear(), paddle.callbacks.VisualDL(str(tmp_path))])
+    logs = ["acc", "batch_size", "loss", "step"]
+    assert heard == [("begin", 2), (0, logs), (1, logs), (0, logs)] and rate.last_epoch == 3
+    lines = [json.loads(line) for line in (tmp_path / "scalars.jsonl").read_text().splitlines()]
+    assert len(lines) == 3 and set(lines[0]) == {"step", "train/loss", "train/acc"}
+
+
+def test_summary_and_flops(capsys):
+    net = nn.Sequential(nn.Conv2D(1, 2, 3), nn.BatchNorm2D(2), nn.ReLU(), nn.Flatten(), nn.Linear(18, 4))
+    assert paddle.summary(net, (1, 1, 5, 5)) == {"total_params": 104, "trainable_params": 100}
+    out = capsys.readouterr().out
+    assert "Conv2D-1" in out and "[1, 2, 3, 3]" in out and "Non-trainable params: 4" in out
+    assert net.training
+    assert paddle.flops(net, [1, 1, 5, 5]) == 18 * 10 + 2 * 18 + 18 + 18 * 4
+    with pytest.raises(ValueError, match="give input_size or input"):
+        paddle.summary(net)
