@@ -32,8 +32,10 @@ def replacement(f: Any) -> Callable[..., Any] | None:
 
 
 def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
-    if isinstance(mode.interpreter, Builder) and mode.interpreter.frame is not mode.interpreter.root:
-        mode.interpreter.contents_written(method.__self__)
+    if isinstance(mode.interpreter, Builder):
+        if mode.interpreter.frame is not mode.interpreter.root:
+            mode.interpreter.contents_written(method.__self__)
+        mode.interpreter.touched.add(id(method.__self__))
     if method.__name__ == "sort" and isinstance(mode.interpreter, Builder):
         method.__self__[:] = sequences.sorted_(method.__self__, **kwargs)
         return None

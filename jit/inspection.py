@@ -150,11 +150,6 @@ class Inspection:
         """What the program used last gives."""
         return self.concrete_program.outputs
 
-    @property
-    def parameters(self) -> list[Tensor]:
-        """The tensors from outside that the program used last differentiates."""
-        return self.concrete_program.parameters
-
     def traced_for(self, input_spec: Any, constraints: Sequence[str] = ()) -> Traced:
         """Trace for declared arguments: InputSpecs, example tensors, and Python values as they are."""
         given = tuple(InputSpec.from_tensor(s) if isinstance(s, Tensor) else s for s in input_spec)

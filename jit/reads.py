@@ -28,7 +28,11 @@ Place = tuple[int, Any]
 
 
 def guards_of(
-    function: Callable[..., Any], args: list[Any], layers: list[Layer], written: Iterable[Place]
+    function: Callable[..., Any],
+    args: list[Any],
+    layers: list[Layer],
+    written: Iterable[Place],
+    touched: frozenset[int] = frozenset(),
 ) -> list[Any]:
     """A guard for each value that the function, called with `args`, may have read.
 
@@ -37,8 +41,9 @@ def guards_of(
         args: the Python values among its arguments.
         layers: the layers that were called.
         written: the places (id of the owner, name) where each run puts a new tensor.
+        touched: ids of containers that the trace itself has put something into, as into a log: not looked at.
     """
-    walk = Walk(frozenset(written))
+    walk = Walk(frozenset(written), touched)
     while True:
         size = len(walk.names)
         walk.start()
@@ -55,9 +60,9 @@ def guards_of(
 class Walk:
     """One walk over what a function can reach."""
 
-    def __init__(self, written: frozenset[Place]) -> None:
+    def __init__(self, written: frozenset[Place], touched: frozenset[int]) -> None:
         self.names: set[str] = set()
-        self.written = written
+        self.written, self.touched = written, touched
         self.start()
 
     def start(self) -> None:
@@ -123,7 +128,7 @@ class Walk:
 
     def container(self, value: Any, label: str) -> None:
         """A list, dict, set or tuple, with all that it holds."""
-        if not isinstance(value, tuple | frozenset):
+        if not isinstance(value, tuple | frozenset) and id(value) not in self.touched:
             self.guards.append(Items.of(value, label, {key for owner, key in self.written if owner == id(value)}))
         items = value.items() if isinstance(value, dict) else enumerate(value)
         for key, item in items:

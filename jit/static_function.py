@@ -250,7 +250,7 @@ class StaticFunction(Inspection):
         layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
         changed = [w for w, _ in traced.paths] + [e.write for e in traced.effects]
         written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
-        found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written)
+        found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written, traced.touched)
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
         return Entry(Executable(traced, self.__name__), expected, found, guards.of_layers(layers), seen)
 

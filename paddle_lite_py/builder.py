@@ -49,6 +49,7 @@ class Builder(Differentiation):
         self.room: Room | None = None  # of the loops that have a gradient
         self.assumptions: Assumptions | None = None  # what the call under way holds, where the trace is of one
         self.told: set[Any] = set()  # places that the user has been warned of
+        self.touched: set[int] = set()  # ids of containers that a method has changed while tracing
         self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
 

@@ -55,6 +55,7 @@ class Traced(NamedTuple):
     checks: Any = None  # the asserts and raises; the code of the one that failed is an output after the rest
     room: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
     deferred: tuple[Callable[[], None], ...] = ()  # Python calls to make after each run
+    touched: frozenset[int] = frozenset()  # ids of containers that the trace itself has changed
     reached: dict[int, Any] = {}  # noqa: RUF012  arguments that a backward() inside gives gradients to, and its line
     assumed: tuple[Assumed, ...] = ()  # values taken for granted; those of a run are outputs after those of the effects
 
@@ -206,6 +207,7 @@ def _assemble(
         builder.checks,
         builder.room,
         tuple(builder.deferred),
+        frozenset(builder.touched),
         builder.reached,
         tuple(builder.assumptions.assumed if builder.assumptions else ()),
     )

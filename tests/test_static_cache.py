@@ -161,6 +161,19 @@ def test_what_the_code_does_not_name_may_change_freely():
     assert f.get_traced_count() == 1
 
 
+def test_a_log_of_traces_is_no_reason_for_another():
+    traces = []
+
+    @to_static
+    def f(x):
+        traces.append(x.shape)
+        return x + 1.0
+
+    for n in (1, 2, 1, 2):
+        f(paddle.ones([n]))
+    assert traces == [[1], [2]]
+
+
 def test_tensors_that_a_run_replaces_are_followed():
     holder = types.SimpleNamespace(h=tensor(0.0), store={"h": tensor(0.0)})
 
