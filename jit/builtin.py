@@ -7,11 +7,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from paddle_lite_py.builder import Builder
+from paddle_lite_py.builder import Builder, is_traced
 from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.tensor import Tensor
 
-from . import iterables, sequences, text
+from . import iterables, merge, sequences, text
 
 _MUTATORS = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard".split()
@@ -32,14 +32,19 @@ def replacement(f: Any) -> Callable[..., Any] | None:
 
 
 def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
-    if isinstance(mode.interpreter, Builder):
-        if mode.interpreter.frame is not mode.interpreter.root:
-            mode.interpreter.contents_written(method.__self__)
-        mode.interpreter.touched.add(id(method.__self__))
+    builder = mode.interpreter
+    if isinstance(builder, Builder) and builder.frame is not builder.root:
+        builder.contents_written(method.__self__)
+    elif isinstance(builder, Builder) and not kwargs:
+        builder.replay(method.__self__, method.__name__, args, _holds_traced(args))
     if method.__name__ == "sort" and isinstance(mode.interpreter, Builder):
         method.__self__[:] = sequences.sorted_(method.__self__, **kwargs)
         return None
     return method(*args, **kwargs)
+
+
+def _holds_traced(args: Any) -> bool:
+    return any(isinstance(leaf, Tensor) and is_traced(leaf) for leaf in merge.parts(args)[1])
 
 
 def _wrapped(original: Any, staged: Callable[..., Any], test: Callable[[Any], bool]) -> Callable[..., Any]:

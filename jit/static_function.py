@@ -250,7 +250,7 @@ class StaticFunction(Inspection):
         layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
         changed = [w for w, _ in traced.paths] + [e.write for e in traced.effects]
         written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
-        found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written, traced.touched)
+        found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written)
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
         return Entry(Executable(traced, self.__name__), expected, found, guards.of_layers(layers), seen)
 
@@ -268,7 +268,7 @@ class StaticFunction(Inspection):
 
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         try:
-            return trace(call, shapes, grads, names, _converted)
+            return trace(call, shapes, grads, names, _converted, reads.containers_of(self._function))
         except TracedValueError:
             if missing is not None:
                 raise missing from None
