@@ -212,7 +212,8 @@ def _bind(exported: Any, name: str, program: Program) -> BoundOp:
 
 def _same_shape(a: Any, b: Any) -> bool:
     return len(a) == len(b) and all(
-        isinstance(m, int) == isinstance(n, int) and (m == n or not isinstance(m, int)) for m, n in zip(a, b, strict=True)
+        isinstance(m, int) == isinstance(n, int) and (m == n or not isinstance(m, int))
+        for m, n in zip(a, b, strict=True)
     )
 
 

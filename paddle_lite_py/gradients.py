@@ -16,7 +16,6 @@ from .op import Op
 from .tape import Node, Output
 from .tensor import RemoveHandle, Tensor, wrap
 
-
 _new: Any = object.__new__
 
 

@@ -97,7 +97,13 @@ class TestExpressions:
     def test_sum_any_all(self):
         def f(x):
             rows = [x[0], x[1], x[2]]
-            return sum(rows), sum(rows, 2.0), any(r > 1 for r in rows), all(r > -5 for r in rows), any([x[0] > 0, False])
+            return (
+                sum(rows),
+                sum(rows, 2.0),
+                any(r > 1 for r in rows),
+                all(r > -5 for r in rows),
+                any([x[0] > 0, False]),
+            )
 
         agree(f, *SIGNS)
 
@@ -109,7 +115,11 @@ class TestExpressions:
 
     def test_sorted(self):
         def f(x):
-            return sorted([x[0], x[1], x[2]]), sorted([x[0], x[1]], reverse=True), sorted([x[2], x[0]], key=lambda v: v * v)
+            return (
+                sorted([x[0], x[1], x[2]]),
+                sorted([x[0], x[1]], reverse=True),
+                sorted([x[2], x[0]], key=lambda v: v * v),
+            )
 
         agree(f, *SIGNS)
 
@@ -350,7 +360,16 @@ class TestFunctionsAndObjects:
     def test_methods(self):
         def f(x):
             c, d = Counter(1.0), Child(x.sum())
-            return c(x), d(x), c.half, d.half, Counter.scaled(x), Child.scaled(x), c.shifted(x), Counter.shifted(x, by=x)
+            return (
+                c(x),
+                d(x),
+                c.half,
+                d.half,
+                Counter.scaled(x),
+                Child.scaled(x),
+                c.shifted(x),
+                Counter.shifted(x, by=x),
+            )
 
         agree(f, *SIGNS)
 
@@ -413,7 +432,9 @@ class TestFunctionsAndObjects:
         def f(x):
             return sum(counts(x))
 
-        with pytest.raises(paddle.jit.ConversionError if hasattr(paddle.jit, "ConversionError") else Exception, match="yield"):
+        with pytest.raises(
+            paddle.jit.ConversionError if hasattr(paddle.jit, "ConversionError") else Exception, match="yield"
+        ):
             paddle.jit.to_static(f)(paddle.to_tensor(3.0))
 
     def test_context_managers(self):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import math
 import functools
+import math
 from typing import Any
 
 import jax

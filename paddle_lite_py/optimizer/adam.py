@@ -25,9 +25,7 @@ def powers(state: State, beta1: float, beta2: float) -> State:
     return {"beta1_pow_acc": state["beta1_pow_acc"] * beta1, "beta2_pow_acc": state["beta2_pow_acc"] * beta2}
 
 
-def adam_numbers(
-    state: State, rates: Any, beta1: float, beta2: float, epsilon: float, **_: Any
-) -> tuple[State, State]:
+def adam_numbers(state: State, rates: Any, beta1: float, beta2: float, epsilon: float, **_: Any) -> tuple[State, State]:
     """Rate and epsilon with the correction for averages that started at zero."""
     correction = jnp.sqrt(1 - state["beta2_pow_acc"])
     rate = rates * correction / (1 - state["beta1_pow_acc"])
