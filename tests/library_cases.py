@@ -113,7 +113,13 @@ REGIONS = [
     f"{V}box_coder({PRIORS}, t(0, 1, 2, 3, 1, 1, 2, 4, 0, 0, 1, 1).reshape([3, 4]))",
     f"{V}box_coder({PRIORS}, ramp(3, 2, 4), 'decode_center_size', False)",
 ]
-CASES: list[str] = [*_distributions(), *SIGNALS, *GRAPHS, *REGIONS]
+DECODE = "paddle.nn.dynamic_decode(fixed(paddle.nn.BeamSearchDecoder, 3), ramp(2, 4), "
+DECODING = [
+    DECODE + "max_step_num=4)[0]",
+    DECODE + "max_step_num=2, output_time_major=True, return_length=True)[::2]",
+    DECODE + "max_step_num=3)[1].log_probs",
+]
+CASES: list[str] = [*DECODING, *_distributions(), *SIGNALS, *GRAPHS, *REGIONS]
 
 
 def names(paddle: Any) -> dict[str, Any]:
@@ -123,7 +129,15 @@ def names(paddle: Any) -> dict[str, Any]:
         n = int(np.prod(shape))
         return paddle.to_tensor((np.sin(np.arange(n) * 1.7) * 2).astype("float32").reshape(shape))
 
+    def fixed(decoder: Any, beams: int) -> Any:
+        embed, cell, out = paddle.nn.Embedding(6, 4), paddle.nn.GRUCell(4, 4), paddle.nn.Linear(4, 6)
+        for layer in (embed, cell, out):
+            for p in layer.parameters():
+                p.set_value(ramp(*p.shape) * 1.5)
+        return decoder(cell, 0, 1, beams, embed, out)
+
     return {
+        "fixed": fixed,
         "paddle": paddle,
         "np": np,
         "t": lambda *v: paddle.to_tensor(np.array(v, "float32")),

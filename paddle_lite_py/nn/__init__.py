@@ -10,6 +10,7 @@ from .clip import *  # noqa: F403
 from .common import *  # noqa: F403
 from .container import *  # noqa: F403
 from .conv import *  # noqa: F403
+from .decode import *  # noqa: F403
 from .layer import Layer
 from .loss import *  # noqa: F403
 from .norm import *  # noqa: F403
