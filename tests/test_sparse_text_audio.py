@@ -24,7 +24,9 @@ def test_products_of_sparse_matrices(kind):
     dense, x = matrix()
     y = np.random.default_rng(0).normal(size=(4, 2)).astype("float32")
     sparse = getattr(x, kind)()
-    np.testing.assert_allclose(paddle.sparse.matmul(sparse, paddle.to_tensor(y)).numpy(), dense @ y, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(
+        paddle.sparse.matmul(sparse, paddle.to_tensor(y)).numpy(), dense @ y, rtol=1e-6, atol=1e-6
+    )
     np.testing.assert_allclose(paddle.sparse.mv(sparse, paddle.ones([4])).numpy(), dense.sum(1))
     product = paddle.sparse.matmul(sparse, paddle.to_tensor(y).to_sparse_coo(2))
     np.testing.assert_allclose(product.to_dense().numpy(), dense @ y, rtol=1e-6, atol=1e-6)
@@ -127,3 +129,36 @@ def test_windows_that_are_not_known():
     with pytest.raises(ValueError, match="window is 'square'"):
         paddle.audio.functional.get_window("square", 4)
     assert paddle.audio.functional.get_window(("tukey", 0.5), 8).shape == [8]
+
+
+def test_masks_by_rows():
+    rng = np.random.default_rng(0)
+    q, k, v = (paddle.to_tensor(rng.normal(size=(1, 4, 2, 3)).astype("float32")) for _ in range(3))
+    F = paddle.nn.functional
+
+    def masked(rows, causal, hidden, **settings):
+        given = paddle.to_tensor(np.array(rows, "int32").reshape(1, 1, 4, -1))
+        found = F.flashmask_attention(q, k, v, given, causal=causal, **settings)
+        mask = paddle.to_tensor(~np.array(hidden, bool)).reshape([1, 1, 4, 4])
+        np.testing.assert_allclose(found.numpy(), F.scaled_dot_product_attention(q, k, v, mask).numpy(), rtol=1e-5)
+
+    above = np.triu(np.ones((4, 4), bool), 1)
+    i, j = np.indices((4, 4))
+    masked([3, 4, 4, 4], True, above | ((i >= 3) & (j == 0)))
+    masked([[1, 2], [4, 4], [4, 4], [4, 4]], True, above | ((i == 1) & (j == 0)))
+    masked([[4, 0], [4, 1], [3, 0], [4, 0]], False, ((i < 1) & (j == 1)) | ((i >= 3) & (j == 2)))
+    masked([4, 4, 4, 4], True, above | (j < i - 1), window_size=1)
+    with pytest.raises(ValueError, match="expected .batch, heads, keys, 1 or 2"):
+        F.flashmask_attention(q, k, v, paddle.zeros([1, 1, 4, 3], "int32"), causal=True)
+
+
+def test_weights_in_eight_bits():
+    rng = np.random.default_rng(0)
+    x, w = (paddle.to_tensor(rng.normal(size=s).astype("float32")) for s in ((2, 16), (16, 3)))
+    q = paddle.nn.quant
+    packed, scale = q.weight_quantize(w)
+    np.testing.assert_allclose(q.weight_dequantize(packed, scale, out_dtype="float32").numpy(), w.numpy(), atol=0.02)
+    found = q.weight_only_linear(x, packed, paddle.ones([3]), scale).numpy()
+    np.testing.assert_allclose(found, x.numpy() @ w.numpy() + 1, atol=0.1)
+    with pytest.raises(NotImplementedError, match="weight_only_int4"):
+        q.weight_quantize(w, "weight_only_int4")
