@@ -98,6 +98,20 @@ class MemoryCell(Cell):
             return self.run(self.command("--memory"), Path(empty))
 
 
+class StartCell(Cell):
+    """Time to the first result of a whole training step in a fresh process: alone (cold), or after one like it."""
+
+    def ask(self, seconds: float) -> dict[str, Any]:
+        """Three times at most: each takes many seconds."""
+        if len(self.turns) == 3:
+            return {}
+        _, net, kind = self.name.split("_")
+        command = [self.python, str(HERE / f"workloads_{SCRIPTS[self.framework]}.py"), f"train_{net}_step", "--start"]
+        with tempfile.TemporaryDirectory() as empty:
+            first = self.run(command, Path(empty))
+            return first if kind == "cold" or "error" in first else self.run(command, Path(empty))
+
+
 class TimedCell(Cell):
     """Time of a call, in a process that lives through all rounds and is stopped between its turns."""
 

@@ -1,6 +1,7 @@
 """The process behind one cell of the table: sets one workload up, then times a round each time it is asked.
 
 usage: workloads_X.py NAME             a line with seconds on stdin -> one JSON line per round
+       workloads_X.py NAME --start     one call -> one JSON line with the time that the first call took
        workloads_X.py NAME --memory    20 calls -> one JSON line with the peak memory of this process
 """
 
@@ -34,6 +35,8 @@ def serve(workloads: Workloads, sync: Call) -> None:
             for _ in range(MEMORY_CALLS):
                 sync(call())
             say(value=peak_memory(), unit="MB")
+        elif "--start" in flags:
+            say(value=warm_up(call, sync, 0)["first_call_s"] * 1000, unit="ms")
         else:
             say(**warm_up(call, sync))
             for line in sys.stdin:
@@ -47,13 +50,13 @@ def say(**answer: Any) -> None:
     print(json.dumps(answer), flush=True)
 
 
-def warm_up(call: Call, sync: Call) -> dict[str, float]:
+def warm_up(call: Call, sync: Call, least: int = 12) -> dict[str, float]:
     """Call until compilation is over: at least 12 calls and half a second, but no longer than 20 seconds."""
     start = time.perf_counter()
     sync(call())
     first = time.perf_counter() - start
     begin, calls = time.perf_counter(), 0
-    while (spent := time.perf_counter() - begin) < 20 and (calls < 12 or spent < 0.5):
+    while (spent := time.perf_counter() - begin) < 20 and least and (calls < least or spent < 0.5):
         sync(call())
         calls += 1
     return {"first_call_s": first}

@@ -12,7 +12,12 @@ import optax
 
 from worker import Call, Workloads, serve
 
-sync = jax.block_until_ready
+def sync(result) -> None:
+    """Wait until a result is there; what is no array is there already."""
+    if isinstance(result, jax.Array):
+        jax.block_until_ready(result)
+
+
 rs = np.random.RandomState(0)
 # A net is its parameters, its forward function, and a batch: inputs and labels.
 Net = tuple[Any, Callable, Any, Any]
@@ -205,6 +210,25 @@ def infer(kind: str) -> Call:
     return jitted(forward, p, x[:1])
 
 
+def layers160() -> Call:
+    """Eighty small linear layers."""
+    p = [dense(4, 4) for _ in range(80)]
+
+    def forward(p, x):
+        for q in p:
+            x = linear(q, x)
+        return x
+
+    return jitted(forward, p, ones(4, 4))
+
+
+def lower_bert12() -> Call:
+    """From a function to what XLA is given, for twelve encoder layers."""
+    p, forward, *_ = bert(64, 12, 4, 1000)
+    ids = tokens(1000, 2, 16)[0]
+    return lambda: jax.jit(lambda p, ids: forward(p, ids)).lower(p, ids)
+
+
 def jitted(function: Callable, *args: Any) -> Call:
     """A bare call of a compiled function."""
     f = jax.jit(function)
@@ -245,6 +269,9 @@ WORKLOADS: Workloads = {
     "eager_add": lambda: jitted(lambda a, b: a + b, ones(4, 4), ones(4, 4)),
     "eager_matmul": lambda: jitted(lambda a, b: a @ b, ones(4, 4), ones(4, 4)),
     "eager_fwd_bwd4": lambda: jitted(jax.grad(four), ones(4, 4), ones(4, 4)),
+    "static_layers160": layers160,
+    "loaded_mlp": lambda: infer("mlp"),
+    "lower_bert12": lower_bert12,
     "static_call4": lambda: jitted(four, ones(4, 4), ones(4, 4)),
     "static_while100": lambda: jitted(count, ones(4, 4)),
     "static_collatz": lambda: jitted(collatz, jnp.int32(97)),

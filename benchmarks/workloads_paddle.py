@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import os
+import tempfile
 from collections.abc import Callable
 from typing import Any
 
@@ -22,8 +23,9 @@ def static(function: Any) -> Any:
 
 
 def sync(result: Any) -> None:
-    """Wait until a result is there."""
-    result.numpy()
+    """Wait until a result is there; what is no tensor is there already."""
+    if isinstance(result, paddle.Tensor):
+        result.numpy()
 
 
 class MLP(nn.Layer):
@@ -164,6 +166,39 @@ def infer(kind: str, mode: str) -> Call:
     return call
 
 
+def layers160() -> Call:
+    """A static layer of 160 parameters, so small that the call itself is what takes time."""
+    net = static(nn.Sequential(*[nn.Linear(4, 4) for _ in range(80)]))
+    x = ones(4, 4)
+
+    def call():
+        with paddle.no_grad():
+            return net(x)
+
+    return call
+
+
+def loaded_mlp() -> Call:
+    """A saved and loaded program, for one example."""
+    net, x = MLP(), images(1, 784)[0]
+    net.eval()
+    with tempfile.TemporaryDirectory() as folder:
+        paddle.jit.save(net, f"{folder}/net", input_spec=[paddle.static.InputSpec([None, 784], "float32")])
+        loaded = paddle.jit.load(f"{folder}/net")
+
+    def call():
+        with paddle.no_grad():
+            return loaded(x)
+
+    return call
+
+
+def lower_bert12() -> Call:
+    """From a function to what XLA is given, for twelve encoder layers."""
+    net, ids = Bert(64, 12, 4, 1000), tokens(1000, 2, 16)[0]
+    return lambda: paddle.jit.StaticFunction(net.forward).lower(ids)
+
+
 def ones(*shape: int, grad: bool = False) -> Any:
     """A tensor of ones, with or without gradient."""
     x = paddle.ones(list(shape))
@@ -265,6 +300,9 @@ WORKLOADS: Workloads = {
     "eager_matmul": eager_matmul,
     "eager_fwd_bwd4": eager_fwd_bwd4,
     "static_call4": static_call4,
+    "static_layers160": layers160,
+    "loaded_mlp": loaded_mlp,
+    "lower_bert12": lower_bert12,
     "static_while100": lambda: static_loop(count, ones(4, 4)),
     "static_collatz": lambda: static_loop(collatz, paddle.full([], 97, "int64")),
     "static_grad_while100": static_grad_while100,

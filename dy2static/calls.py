@@ -30,7 +30,7 @@ _THIRD_PARTY = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep
 _BUILTINS = frozenset({types.BuiltinFunctionType, types.MethodWrapperType, types.WrapperDescriptorType,
              types.MethodDescriptorType, types.ClassMethodDescriptorType})  # fmt: skip
 _BUILTIN_TYPES = frozenset(value for value in vars(builtins).values() if isinstance(value, type))
-_TAKES_FUNCTIONS = frozenset({map, filter, sorted, functools.reduce})
+_TAKES_FUNCTIONS = frozenset({map, filter, sorted, min, max, functools.reduce})
 _FUNCTIONS = (types.FunctionType, types.MethodType)
 _number = itertools.count()
 
@@ -87,6 +87,8 @@ class Callees:
             raises=operators.overrides("raise_"),
             calls=operators.overrides("call"),
             builtins=operators.overrides("builtin"),
+            texts=operators.overrides("text_"),
+            properties=self.runtime.properties,
         )
         self._replaces = self.options.builtins
         self._codes = ByIdentity()
@@ -107,6 +109,7 @@ class Callees:
             "known": self.known,
             "reduce": functools.reduce,
             "plain": PLAIN,
+            "sets": PLAIN - {list, tuple},  # containers of which no element is asked whether it is equal
             "native": frozenset() if watches or self._replaces else PLAIN,  # of which methods are called as they are
         }
         self._cells = {helper: types.CellType(value) for helper, value in helpers.items()}
@@ -115,11 +118,11 @@ class Callees:
         """`find` for functions, the case that must be fast; its names are all local."""
         key, decide, other, function = self._key, self._decide, self._other, types.FunctionType
         builtin = None if self._replaces else types.BuiltinFunctionType
-        reduce = functools.reduce
+        takes = frozenset({sorted, min, max, functools.reduce})
 
         def find(f: Any) -> Any:
             kind = type(f)
-            if kind is builtin and f is not sorted and f is not reduce:
+            if kind is builtin and f not in takes:
                 return f
             if kind is not function:
                 return other(f)

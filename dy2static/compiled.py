@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import types
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from .compiler import Conversion, compile_tree
@@ -41,7 +41,7 @@ class Compiled:
         """
         names = self.conversion.namer.helpers
         cells |= {names[key]: cell for key, cell in helpers.items()}
-        closure = cells | {names["later"]: types.CellType(self._finder(f.__code__, f.__globals__, cells))}
+        closure = cells | {names["later"]: types.CellType(Later(self, f, cells))}
         new = _with_closure(self.code, f.__globals__, closure, f.__name__, f.__defaults__)
         new.__kwdefaults__ = f.__kwdefaults__
         new.__qualname__, new.__doc__, new.__module__ = f.__qualname__, f.__doc__, f.__module__
@@ -51,21 +51,26 @@ class Compiled:
         new.__dict__.update({key: value for key, value in f.__dict__.items() if not key.startswith(PREFIX)})
         return new
 
-    def _finder(
-        self, code: types.CodeType, globals_: dict[str, Any], cells: dict[str, types.CellType]
-    ) -> Callable[[int], types.FunctionType]:
-        """What gives converted code the functions for staged values."""
+    def later(self, code: types.CodeType, number: int) -> types.CodeType:
+        """The code of a function that was left for later; `code` is the user's."""
+        with self._lock:
+            made = self._later.get(number)
+            if made is None:
+                with room_for_trees():
+                    made = self._later[number] = compile_tree(code, self.conversion, number)
+                register(made)
+        return made
 
-        def later(number: int) -> types.FunctionType:
-            with self._lock:
-                made = self._later.get(number)
-                if made is None:
-                    with room_for_trees():
-                        made = self._later[number] = compile_tree(code, self.conversion, number)
-                    register(made)
-            return _with_closure(made, globals_, cells, code.co_name, None)
 
-        return later
+class Later:
+    """Gives one converted function the functions that were left for later, and the cells of its closure by name."""
+
+    def __init__(self, compiled: Compiled, f: types.FunctionType, cells: dict[str, types.CellType]) -> None:
+        self.compiled, self.code, self.globals, self.cells = compiled, f.__code__, f.__globals__, cells
+
+    def __call__(self, number: int) -> types.FunctionType:
+        made = self.compiled.later(self.code, number)
+        return _with_closure(made, self.globals, self.cells, self.code.co_name, None)
 
 
 def _with_closure(

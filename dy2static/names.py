@@ -19,7 +19,20 @@ def identifiers(tree: gast.AST) -> set[str]:
 
 
 # Held in cells, see Callees.
-HELPERS = ("ops", "type", "class", "builtin", "function", "method", "known", "reduce", "plain", "native", "later")
+HELPERS = (
+    "ops",
+    "type",
+    "class",
+    "builtin",
+    "function",
+    "method",
+    "known",
+    "reduce",
+    "plain",
+    "native",
+    "sets",
+    "later",
+)
 
 
 def rebound(tree: gast.AST) -> set[str]:
@@ -42,6 +55,7 @@ class Namer:
 
     Arguments:
         tree: the user's code.
+        taken: the variables of the functions around it.
 
     Example:
         >>> namer = Namer(gast.parse("x = 1"))
@@ -50,6 +64,7 @@ class Namer:
     """
 
     def __init__(self, tree: gast.AST, taken: set[str] | frozenset[str] = frozenset()) -> None:
+        self.outer = frozenset(taken)  # the variables of the functions around the tree
         used = identifiers(tree) | taken
         self.prefix = next(p for i in range(10_000) if not any(u.startswith(p := f"_dy{i or ''}_") for u in used))
         self.helpers = {helper: self.prefix + helper for helper in HELPERS}

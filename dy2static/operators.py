@@ -35,7 +35,7 @@ class Operators:
     """
 
     untested = _UNTESTED
-    slice, iter, locals = slice, iter, locals
+    slice, iter, locals, globals = slice, iter, locals, globals
 
     def __init__(self, runtime: Runtime) -> None:
         self.runtime = runtime
@@ -43,6 +43,7 @@ class Operators:
         self.staged_iterable = runtime.is_staged_iterable
         self.callees = Callees(self)
         self.callee = self.callees.find
+        self.elements = runtime.elements
         self.setattr_, self.delattr_ = runtime.setattr_, runtime.delattr_
         self.setitem_, self.delitem_ = runtime.setitem_, runtime.delitem_
 
@@ -176,10 +177,29 @@ class Operators:
             return self.runtime.if_exp(test, body, orelse, Where.of_caller())
         return body() if test else orelse()
 
+    def contains(self, item: Any, container: Any) -> Any:
+        """`item in container`."""
+        holds = isinstance(container, (list, tuple)) and any(map(self.staged, container))
+        if self.staged(item) and isinstance(container, (list, tuple)) or holds or self.staged(container):
+            return self.runtime.in_(item, container)
+        return item in container
+
+    def text(self, *parts: str | tuple[Any, int, str]) -> Any:
+        """An f-string of these parts."""
+        return self.runtime.text_(list(parts))
+
+    def attr(self, obj: Any, name: str) -> Any:
+        """`obj.name`, where the getter of a property is converted."""
+        found = next((vars(kind)[name] for kind in type(obj).__mro__ if name in vars(kind)), None)
+        if type(found) is not property or found.fget is None:
+            return getattr(obj, name)
+        return self.callee(found.fget)(obj)
+
     def generator(
         self, eager: Callable[[Any], Any], lazy: Callable[[Any, Any], Any], iterable: Any, consumer: Any = None
     ) -> Any:
         """A generator expression; a list where its consumer makes one, and where the iterable is staged."""
+        iterable = self.runtime.elements(iterable) if self.staged_iterable(iterable) else iterable
         if consumer is list or consumer is tuple or consumer is sorted or self.staged_iterable(iterable):
             return eager(iterable)
         empty = next((value for function, value in _EMPTY if consumer is function), _UNTESTED)

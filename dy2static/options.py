@@ -12,6 +12,8 @@ class Options(NamedTuple):
         fast: whether Python values get code of their own (see the control-flow pass).
         stores, raises, calls, builtins: whether the runtime wants to see stores to objects, raises, calls of any kind,
             and calls of builtins.
+        texts: whether f-strings may show staged values.
+        properties: whether getters of properties are converted.
     """
 
     fast: bool = True
@@ -19,3 +21,5 @@ class Options(NamedTuple):
     raises: bool = False
     calls: bool = False
     builtins: bool = False
+    texts: bool = False
+    properties: bool = False

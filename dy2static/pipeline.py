@@ -76,9 +76,10 @@ class Pipeline:
         calls = Calls(self.namer, self.options, first, own)
         node.body = calls.block(node.body)
         checked = uncertain(facts.graph, facts.flow, self.namer.prefix)
-        node.body = Expressions(self.namer, facts, checked, self.options.fast).block(node.body)
+        node.body = Expressions(self.namer, facts, checked, self.options).block(node.body)
         if self.options.stores:
-            node.body = Stores(self.namer).block(node.body)
+            outer = facts.access.nonlocals & self.namer.outer
+            node.body = Stores(self.namer, facts.globals, outer).block(node.body)
         node.body = Checks(self.namer).block(node.body)
 
 

@@ -29,7 +29,7 @@ def source_of(tree: Any) -> str:
 
 
 class _Printer(SourceGenerator):
-    """Writes `match`, `except*`, `type` and f-strings in addition to what astor writes."""
+    """Writes what astor lacks: `match`, `except*`, `type`, some f-strings, and `/` among defaults."""
 
     star = ""
 
@@ -54,6 +54,9 @@ class _Printer(SourceGenerator):
         name = [" as ", node.name] if node.name else []
         self.statement(node, "except" + self.star, *kind, *name, ":")
         self.body(node.body)
+
+    def visit_arguments(self, node: ast.arguments) -> None:
+        self.write(ast.unparse(node))
 
     def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         self.write(ast.unparse(node))

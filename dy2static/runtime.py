@@ -27,9 +27,11 @@ class Runtime:
     Attributes:
         shortcuts: whether Python values get code of their own, which runs at plain speed; without it the code is
             smaller, and quicker to convert.
+        properties: whether the getters of properties are converted; a read of an attribute is then a call.
     """
 
     shortcuts = True
+    properties = False
 
     def is_staged(self, value: Any) -> bool:
         """Whether the value is a traced tensor, of which Python cannot know the truth; not asked for plain values."""
@@ -88,6 +90,18 @@ class Runtime:
         """`body() if pred else orelse()` for a staged `pred`."""
         raise NotImplementedError(_missing("if_exp"))
 
+    def in_(self, item: Any, container: Any) -> Any:
+        """`item in container`, where one of them or an element of a list or tuple is staged."""
+        raise NotImplementedError(_missing("in_"))
+
+    def text_(self, parts: list[str | tuple[Any, int, str]]) -> Any:
+        """An f-string; a part is text or a value with its conversion (as in `ast.FormattedValue`) and format."""
+        return "".join(part if isinstance(part, str) else formatted(*part) for part in parts)
+
+    def elements(self, iterable: Any) -> Any:
+        """What a comprehension goes over, for a staged iterable: a list of its items where their number is known."""
+        return iterable
+
     # Calls.
 
     def builtin(self, f: Any) -> Any | None:
@@ -135,3 +149,9 @@ class Runtime:
 
 def _missing(method: str) -> str:
     return f"the runtime calls a value staged, but does not define `Runtime.{method}`: define it"
+
+
+def formatted(value: Any, conversion: int, spec: str) -> str:
+    """A value as an f-string shows it."""
+    convert: dict[int, Callable[[Any], str]] = {ord("s"): str, ord("r"): repr, ord("a"): ascii}
+    return format(convert[conversion](value) if conversion in convert else value, spec)

@@ -70,6 +70,7 @@ class State:
         self._internal = (tuple(internal) or (False,) * plain) + (False,) * len(slots)
         self._get, self._set, self._slots, self._plain = get, set, tuple(slots), plain
         self._where, self._runtime = where, runtime
+        self.bodies: tuple[Any, ...] = ()  # the functions that the bodies of the statement have become, for their names
 
     def __len__(self) -> int:
         return len(self.names)

@@ -51,7 +51,7 @@ def if_(
     ]
     writes = {k: w for path in (true, false) for k, (w, _) in path.written.items()}
     stored = [
-        (w, _join(outs, written_cell(w), _after(true, k, w), _after(false, k, w), before(w), where))
+        (w, _join(outs, written_cell(w, state.bodies), _after(true, k, w), _after(false, k, w), before(w), where))
         for k, w in writes.items()
     ]
     tensors = iter(_emit(builder, pred, outs))

@@ -6,7 +6,7 @@ import re
 import time
 import warnings
 from collections import OrderedDict, deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_lite_py import structure as nested
@@ -47,14 +47,18 @@ class Cache:
         self.history: deque[Record] = deque(maxlen=HISTORY)
         self.count = 0
 
-    def find(self, kind: Kind, numbers: Given, names: Names) -> tuple[Entry | None, str]:
-        """The program for a call; where there is none, why not."""
+    def find(
+        self, kind: Kind, numbers: Given, names: Names, serves: Callable[[Entry], bool] = lambda e: True
+    ) -> tuple[Entry | None, str]:
+        """The program for a call, among those that may serve; where there is none, why not."""
         entries = self.entries.get(kind)
         if not entries:
             return None, self._news(kind, names)
         cause = ""
         for i, entry in enumerate(entries):
             stale = entry.stale(numbers)
+            if stale is None and not serves(entry):
+                continue
             if stale is None:
                 entries.insert(0, entries.pop(i))
                 self.entries.move_to_end(kind)

@@ -30,16 +30,29 @@ def variables(state: Any) -> list[Cell]:
     ]
 
 
-def written_cell(write: Write) -> Cell:
+def name_of(owner: Any, bodies: tuple[Any, ...]) -> str | None:
+    """The user's name for an object that the bodies of a statement use."""
+    for body in bodies:
+        for name, cell in zip(body.__code__.co_freevars, body.__closure__ or (), strict=True):
+            try:
+                if cell.cell_contents is owner:
+                    return name
+            except ValueError:  # not set yet
+                continue
+    return None
+
+
+def written_cell(write: Write, bodies: tuple[Any, ...] = ()) -> Cell:
     """A cell for a write that was seen in a body."""
     owner = write.owner
     if isinstance(owner, Tensor):
         what = "gradient of " if write.key == "_grad" else ""
         return Cell(f"{what}tensor '{owner.name}'", False, True, True, write.key == "_grad")
     if write.key is CONTENTS:
-        return Cell(f"the {type(owner).__name__} that its methods change", False, True, True)
+        name = name_of(owner, bodies) or f"the {type(owner).__name__} that its methods change"
+        return Cell(name, False, True, True)
     place = f"[{write.key!r}]" if write.is_item else f".{write.key}"
-    return Cell(f"{type(owner).__name__}{place}", False, True, True)
+    return Cell(f"{name_of(owner, bodies) or type(owner).__name__}{place}", False, True, True)
 
 
 class Path(NamedTuple):

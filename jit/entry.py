@@ -56,6 +56,10 @@ class Entry:
                 raise InnerGradientError(self.traced.program.input_names[position], where)
         return self._run(tensors)
 
+    def agrees(self, found: list[Any]) -> bool:
+        """True if the program takes for granted what a run of another one has found."""
+        return not any(a.differs(v) for a, v in zip(self.traced.assumed, found, strict=False))
+
     def run_with(self, tensors: list[Tensor], numbers: Given) -> Any:
         """Run for a call whose changing numbers are these."""
         if not numbers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from paddle_lite_py.tensor import Tensor
 
@@ -100,7 +100,23 @@ class StagedMap:
         return self.f(*self.zip.item(i))
 
 
-STAGED = (StagedRange, StagedEnumerate, StagedZip, StagedReversed, StagedMap)
+class Rest(NamedTuple):
+    """Something staged without its first items."""
+
+    iterable: Any
+    start: int
+
+    def length(self) -> Any:
+        """Number of items that are left."""
+        length = length_of(self.iterable)
+        return max(length - self.start, 0) if isinstance(length, int) else (length - self.start).maximum(0)
+
+    def item(self, i: Tensor) -> Any:
+        """The i-th of them."""
+        return item_of(self.iterable, i + self.start)
+
+
+STAGED = (Rest, StagedRange, StagedEnumerate, StagedZip, StagedReversed, StagedMap)
 
 
 def is_staged(x: Any) -> bool:
@@ -123,11 +139,24 @@ def length_of(x: Any) -> Any:
     )
 
 
-def item_of(x: Any, i: Tensor) -> Any:
-    """The i-th item, i being traced."""
+LONGEST = 1024  # what is longer is looped over when the program runs
+
+
+def elements(x: Any) -> Any:
+    """What a comprehension goes over: the items in a list, where their number is known and not too large."""
+    if not is_staged(x):
+        return x
+    length = length_of(x)
+    return [item_of(x, i) for i in range(length)] if isinstance(length, int) and length <= LONGEST else x
+
+
+def item_of(x: Any, i: Any) -> Any:
+    """The i-th item; i may be traced."""
     if isinstance(x, STAGED):
         return x.item(i)
     if isinstance(x, Tensor):
+        return x[i]
+    if isinstance(i, int):
         return x[i]
     if isinstance(x, range):
         return i * x.step + x.start

@@ -47,7 +47,7 @@ class Loop:
 
     def __init__(self, builder: Builder, state: Any, where: Any) -> None:
         self.builder, self.state, self.where = builder, state, where
-        self.cells = variables(state)
+        self.cells, self.bodies = variables(state), state.bodies
         self.start = list(state.get())
         self.carries: dict[Any, Carry] = {}  # by position of a variable, or key of a write
         self.writes: dict[Any, Write] = {}
@@ -120,7 +120,7 @@ class Loop:
         for key, (write, after) in path.written.items():
             if key not in self.writes:
                 self.writes[key] = write
-            changed |= self._widen_one(key, written_cell(write), replaced(self.writes[key]), content(after))
+            changed |= self._widen_one(key, written_cell(write, self.bodies), replaced(self.writes[key]), content(after))
         return changed
 
     def _widen_one(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:
@@ -221,7 +221,7 @@ class Loop:
         for key, write in self.writes.items():
             if key in filled:
                 store(self.builder, write, filled[key])
-            elif key in path.written and written_cell(write).is_gradient:
+            elif key in path.written and written_cell(write, self.bodies).is_gradient:
                 store(self.builder, write, path.written[key][1])
 
     def _filled(self, carry: Carry, tensors: Any) -> Any:
@@ -253,12 +253,15 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     """A loop on a staged condition."""
     loop = Loop(builder, state, where)
     path, inputs, _ = _stable(loop, lambda _: body(), index=False)
-    tested, test_inputs, going = loop.trace(lambda _: test(), index=False)
+    # A run that finds other values than the program takes for granted must end as well.
+    holding = builder.assumptions.holding() if builder.assumptions else None
+    held = test if holding is None else lambda: test().logical_and(holding)
+    tested, test_inputs, going = loop.trace(lambda _: held(), index=False)
     changes = [w for k, (w, now) in tested.written.items() if k not in loop.writes or now not in test_inputs]
     if changes:
         write = changes[0]
         raise StagingError(
-            f"the condition of the loop at {where} changes {written_cell(write).name}; do it in the body"
+            f"the condition of the loop at {where} changes {written_cell(write, loop.bodies).name}; do it in the body"
         )
     final_values = loop.final(path)
     with builder.inner(tested.frame):
@@ -352,6 +355,7 @@ class _Counter:
         self.live_out = (False, *state.live_out)
         self.carried = (True, *state.carried)
         self._slots, self._plain = state._slots, state._plain + 1
+        self.bodies = state.bodies
 
     def is_internal(self, index: int) -> bool:
         """True for what the converter made."""

@@ -12,15 +12,17 @@ from paddle_lite_py.errors import is_own
 from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.tensor import Tensor
 
-from . import branches, loops
+from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement
-from .iterables import is_staged, item_of, length_of
+from .iterables import elements, is_staged, item_of, length_of
 
 OWN = ("paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static")
 
 
 class StagedRuntime(dy2static.Runtime):
     """Python control flow on tensors becomes operators with blocks."""
+
+    properties = True
 
     def __init__(self) -> None:
         self.ignored: set[str] = set()  # modules that the user wants left alone
@@ -39,21 +41,41 @@ class StagedRuntime(dy2static.Runtime):
         return is_staged(value) and isinstance(mode.interpreter, Builder)
 
     def if_(self, pred: Any, body: Any, orelse: Any, state: Any, where: Any) -> None:
-        """A cond operator."""
-        branches.if_(self.builder, _truth(pred, where), body, orelse, state, where)
+        """A cond operator; or the branch that is taken, where the two leave things of different kinds."""
+        truth, state.bodies = _truth(pred, where), (body, orelse)
+        unrolled.if_(self.builder, truth, lambda: branches.if_(self.builder, truth, body, orelse, state, where),
+                     body, orelse, where)  # fmt: skip
 
     def while_(self, test: Any, body: Any, state: Any, where: Any, first_test: Any) -> None:
-        """A while operator."""
-        loops.while_(self.builder, lambda: _truth(test(), where), body, state, where)
+        """A while operator; or iteration by iteration, where each changes the kinds of things."""
+
+        state.bodies = (body,)
+
+        def staged() -> None:
+            loops.while_(self.builder, lambda: _truth(test(), where), body, state, where)
+
+        def going(value: Any) -> Any:
+            return _truth(value, where) if self.is_staged(value) else bool(value)
+
+        unrolled.while_(self.builder, going(first_test), lambda: going(test()), staged, body, where)
 
     def for_(self, iterable: Any, body: Any, extra_test: Any, state: Any, where: Any) -> None:
-        """A for operator where the number of iterations is known, a while operator where it is not."""
-        length = length_of(iterable)
-        if isinstance(length, int) and extra_test is None:
-            if length:
-                loops.for_(self.builder, length, lambda i: item_of(iterable, i), body, state, where)
-            return
-        loops.counted(self.builder, length, lambda i: item_of(iterable, i), body, extra_test, state, where)
+        """A for operator where the number of iterations is known, a while operator where it is not; or unrolled."""
+
+        state.bodies = (body,)
+
+        def staged(items: Any) -> None:
+            length = length_of(items)
+            if not isinstance(length, int) or extra_test is not None:
+                loops.counted(self.builder, length, lambda i: item_of(items, i), body, extra_test, state, where)
+            elif length:
+                loops.for_(self.builder, length, lambda i: item_of(items, i), body, state, where)
+
+        def going() -> Any:
+            more = True if extra_test is None else extra_test()
+            return _truth(more, where) if self.is_staged(more) else bool(more)
+
+        unrolled.for_(self.builder, iterable, going, staged, body, where)
 
     def and_(self, left: Any, right: Any) -> Any:
         """Python's `and`: the left value if it is false, else the right one."""
@@ -64,13 +86,13 @@ class StagedRuntime(dy2static.Runtime):
         return self._either(left, right, False)
 
     def _either(self, left: Any, right: Callable[[], Any], on: bool) -> Any:
+        where = dy2static.Where.of_caller(3)
         if left.dtype == "bool" and left.size == 1:
             box = _Result()
-            where = dy2static.Where.of_caller(2)
             yes, no = (lambda: box.put(right())), (lambda: box.put(left))
-            branches.if_(self.builder, left, yes if on else no, no if on else yes, box.state(where), where)
+            self.if_(left, yes if on else no, no if on else yes, box.state(where), where)
             return box.value
-        return self.if_exp(_truth(left, None), right if on else lambda: left, (lambda: left) if on else right, None)
+        return self.if_exp(_truth(left, where), right if on else lambda: left, (lambda: left) if on else right, where)
 
     def not_(self, value: Any) -> Any:
         """Logical not of the truth of a tensor."""
@@ -79,16 +101,20 @@ class StagedRuntime(dy2static.Runtime):
     def if_exp(self, pred: Any, body: Any, orelse: Any, where: Any) -> Any:
         """A cond operator that gives one value."""
         box = _Result()
-        where = where or dy2static.Where.of_caller(2)
-        branches.if_(
-            self.builder,
-            _truth(pred, where),
-            lambda: box.put(body()),
-            lambda: box.put(orelse()),
-            box.state(where),
-            where,
-        )
+        self.if_(pred, lambda: box.put(body()), lambda: box.put(orelse()), box.state(where), where)
         return box.value
+
+    def in_(self, item: Any, container: Any) -> Any:
+        """Whether one of the elements is, or is equal to, the item."""
+        return sequences.contains(item, container)
+
+    def text_(self, parts: Any) -> Any:
+        """Text that is filled in when the program runs."""
+        return text.text(parts)
+
+    def elements(self, iterable: Any) -> Any:
+        """The items of a tensor in a list, so that a comprehension can collect what it makes of them."""
+        return elements(iterable)
 
     def assert_(self, test: Any, message: Any, where: Any) -> None:
         """A check, whose failure is raised after the run."""

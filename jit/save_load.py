@@ -90,6 +90,13 @@ def save(
     artifact.write(path, head | writer.manifest(), blobs)
 
 
+def evaluated(layer: Any, input_spec: Any) -> tuple[StaticFunction, Traced]:
+    """A layer's or function's static form, and its trace in eval mode."""
+    static, owner = _static_function(layer)
+    with _mode(owner, False), enable_grad():
+        return static, static.traced_for(_input_spec(static, input_spec))
+
+
 class _Variant(NamedTuple):
     traced: Traced
     data: dict[str, Any]

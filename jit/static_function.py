@@ -15,6 +15,7 @@ import dy2static
 from paddle_lite_py import dtypes
 from paddle_lite_py import structure as nested
 from paddle_lite_py.arrays import as_array
+from paddle_lite_py.assumptions import Differs
 from paddle_lite_py.eager import EAGER, Eager
 from paddle_lite_py.errors import TracedValueError, user_traceback
 from paddle_lite_py.executor import Executable
@@ -51,6 +52,13 @@ class _Settings:
 
 
 settings = _Settings()
+
+
+class Other(NamedTuple):
+    """Why another program than the one found first is needed, and which may serve."""
+
+    cause: str
+    serves: Callable[[Entry], bool]
 
 
 class Options(NamedTuple):
@@ -153,11 +161,25 @@ class StaticFunction(Inspection):
         if self._buckets is not None and (specs := self._specs(args, kwargs, tensors)):
             return self._buckets.run(entry, tensors, specs, self.__name__)
         simple = mode.interpreter is EAGER and not (kwargs or self._input_spec or entry.traced.reached)
+        simple = simple and not entry.traced.assumed
         self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
-        out = entry.run_with(tensors, numbers)
+        out = self._right(entry, numbers, structure, tensors, args, kwargs)
         return restore(out, (args, kwargs)) if out.__class__ is Changed else out
 
-    def entry(self, structure: Any, tensors: list[Any], args: Any, kwargs: Any) -> tuple[Entry, Given]:
+    def _right(self, entry: Entry, numbers: Given, structure: Any, tensors: list[Any], args: Any, kwargs: Any) -> Any:
+        """The results of the program that takes the right values for granted, looked for from a first one on."""
+        tried: list[Entry] = []
+        while True:
+            try:
+                return entry.run_with(tensors, numbers)
+            except Differs as e:
+                tried.append(entry)
+                other = Other(str(e), lambda x, found=e.found: x not in tried and x.agrees(found))
+                entry, numbers = self.entry(structure, tensors, args, kwargs, other)
+
+    def entry(
+        self, structure: Any, tensors: list[Any], args: Any, kwargs: Any, other: Other | None = None
+    ) -> tuple[Entry, Given]:
         """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs."""
         specs = self._specs(args, kwargs, tensors)
         kinds: Any = tuple([(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors])
@@ -166,7 +188,10 @@ class StaticFunction(Inspection):
         with LOCK:
             common, numbers = self._scalars.split(structure, (mode_key(), kinds))
             kind, names = Kind(mode_key(), common, kinds), spec.names_of(self._function, args, kwargs)
-            entry, cause = self.cache.find(kind, numbers, names)
+            if other is None:
+                entry, cause = self.cache.find(kind, numbers, names)
+            else:
+                entry, cause = self.cache.find(kind, numbers, names, other.serves)[0], other.cause
             if entry is None:
                 since = time.perf_counter()
                 self.last_call = tuple([InputSpec.from_tensor(a) if isinstance(a, Tensor) else a for a in args])
@@ -243,7 +268,7 @@ class StaticFunction(Inspection):
 
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         try:
-            return trace(call, shapes, grads, names, convert)
+            return trace(call, shapes, grads, names, _converted, reads.containers_of(self._function))
         except TracedValueError:
             if missing is not None:
                 raise missing from None
@@ -286,6 +311,14 @@ class StaticFunction(Inspection):
 
     def __repr__(self) -> str:
         return f"<StaticFunction {self.__name__}, {len(self.cache)} programs>"
+
+
+def _converted(function: Any) -> Any:
+    """A function that the framework calls while it traces; as it is where there is no source."""
+    try:
+        return convert(function)
+    except dy2static.ConversionError:
+        return function
 
 
 def mode_key() -> tuple[Any, ...]:

@@ -7,7 +7,9 @@ from typing import Any
 from jax import export
 from safetensors import flax as safetensors
 
+from paddle_lite_py.eager import EAGER
 from paddle_lite_py.interpreter import no_grad
+from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.nn.layer import Layer
 from paddle_lite_py.program import Program
 from paddle_lite_py.random import default_generator
@@ -67,7 +69,8 @@ class TranslatedLayer(Layer):
                 kind: Method(name, data, self._exported(f"{name}.{kind}"), self._handles, manifest["constraints"])
                 for kind, data in modes.items()
             }
-        self._methods["forward"]["eval"]  # noqa: B018  (KeyError: there is none)
+        evaluated = self._methods["forward"]["eval"]
+        self._forward = (evaluated, self._methods["forward"].get("train", evaluated))  # by self.training
         self.training = False
 
     def _exported(self, name: str) -> Any:
@@ -92,6 +95,11 @@ class TranslatedLayer(Layer):
     def _method(self, name: str) -> Method:
         modes = self._methods[name]
         return modes.get("train" if self.training else "eval") or modes["eval"]
+
+    def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
+        if mode.interpreter is not EAGER or kwargs or self._pre_hooks or self._post_hooks:
+            return super().__call__(*inputs, **kwargs)
+        return self._forward[self.training](*inputs)
 
     def forward(self, *inputs: Any) -> Any:
         """Run the program."""

@@ -93,6 +93,7 @@ __version__ = "0.1.0"
 _SUBPACKAGES = (
     "incubate",
     *("amp", "device", "fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "reader", "regularizer"),
+    *("inference", "onnx"),
     *("audio", "callbacks", "distribution", "geometric", "hapi", "hub", "profiler", "signal", "sparse"),
     *("static", "sysconfig", "text", "utils", "version", "vision"),
 )

@@ -16,12 +16,13 @@ import numpy as np
 
 from .arrays import as_array
 from .bound import BoundOp
+from .assumptions import MAX_ELEMENTS, Assumptions
 from .checks import Checks, Cleared, Presence, Room
 from .differentiate import Differentiation, identity
 from .dtypes import is_inexact
 from .eager import explain
-from .errors import TracedValueError, user_frame
-from .frame import CONTENTS, Capture, Frame, Write, attribute, item, origin
+from .errors import DataDependentError, user_frame
+from .frame import CONTENTS, Capture, Frame, Replay, Write, attribute, item, origin
 from .interpreter import state
 from .number import Number
 from .program import Operator, Value
@@ -46,6 +47,10 @@ class Builder(Differentiation):
         self.negations: dict[Value, Value] = {}
         self.peeking = False  # a variable is passed on, not read
         self.room: Room | None = None  # of the loops that have a gradient
+        self.assumptions: Assumptions | None = None  # what the call under way holds, where the trace is of one
+        self.outside: dict[int, Any] = {}  # containers that were there before the trace
+        self.replays: list[tuple[Any, Replay, tuple[Any, ...]]] = []  # what each run does with them again
+        self.told: set[Any] = set()  # places that the user has been warned of
         self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
 
@@ -297,6 +302,15 @@ class Builder(Differentiation):
         """The same for all that a list, dict or set holds, before a method changes it."""
         self.frame.log.setdefault((id(container), CONTENTS, True), Write(container, CONTENTS, container.copy(), True))
 
+    def replay(self, container: Any, method: str, args: tuple[Any, ...], traced: bool) -> None:
+        """Have each run call a method of a container from outside, which the trace gives back as it was.
+
+        What puts no traced tensors into it is left to the trace alone, unless something before did.
+        """
+        if id(container) in self.outside and (traced or any(container is c for c, _, _ in self.replays)):
+            self.contents_written(container)
+            self.replays.append((container, Replay(method), args))
+
     def item_written(self, container: Any, key: Any) -> None:
         """The same for an item of a dict or list."""
         self.frame.log.setdefault((id(container), key, True), Write(container, key, item(container, key), True))
@@ -310,13 +324,26 @@ class Builder(Differentiation):
         """The value without its gradient."""
         return self.handle(self.value_of(tensor))
 
+    def assume(self, tensor: Tensor, otherwise: Exception) -> Any:
+        """The value of a traced tensor in the call under way: the program will serve calls with this value only.
+
+        Raises:
+            otherwise: inside of a branch or loop, where there is no such value, and where no call is traced.
+        """
+        sized = all(isinstance(n, int) for n in tensor._data.shape) and tensor.size <= MAX_ELEMENTS
+        if self.assumptions is None or self.frame is not self.root or not sized or is_inexact(tensor._data.dtype):
+            raise otherwise
+        return self.assumptions.value(tensor)
+
     def static_value(self, tensor: Tensor, what: str) -> Any:
-        """The Python value of a tensor used as an attribute: only of one made outside."""
+        """The Python value of a tensor used as an attribute; of a traced one, that of the call under way."""
         if isinstance(tensor._data, Value):
-            raise TracedValueError(
+            error = DataDependentError(
                 f"{what} at {user_frame()} must be known while a static program is traced, but it is a traced "
                 f"{tensor.dtype.name}{tensor.shape} tensor; pass a Python int, or use an op that takes a tensor there"
             )
+            found = self.assume(tensor, error)
+            return found[0] if tensor.size == 1 and isinstance(found, list) else found
         array = tensor._array(what)
         return array.item() if array.size == 1 else array.tolist()
 

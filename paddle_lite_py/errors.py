@@ -24,6 +24,10 @@ class TracedValueError(TypeError):
     """Python asked a traced tensor for its value (``bool(x)``, ``x.numpy()``) while a program was traced."""
 
 
+class DataDependentError(TracedValueError, NotImplementedError):
+    """A shape or a structure depends on values that are not known while a program is traced."""
+
+
 class GraphFreedError(RuntimeError):
     """backward() met a graph whose saved tensors an earlier backward() had freed; keep them with retain_graph=True."""
 

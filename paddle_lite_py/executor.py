@@ -11,11 +11,13 @@ import jax.numpy as jnp
 
 from . import memory, number
 from . import structure as nested
+from .assumptions import compare
 from .bound import BoundOp, cotangent, xla_jit
 from .dtypes import is_inexact
 from .lower import lower
 from .op import Op
-from .program import Program, Value
+from .passes import without_prints
+from .program import Block, Program, Value
 from .tape import Node, Output
 from .tensor import Tensor, wrap
 from .tracing import LOCK, Argument, Effect, Traced
@@ -56,10 +58,11 @@ class Executable:
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
         # repeated from the same state: neither may have given that state away.
-        self.donates = traced.checks is None and traced.room is None and _worth_donating(program, self.mutable)
+        final = traced.checks is None and traced.room is None and not traced.assumed
+        self.donates = final and _worth_donating(program, self.mutable)
         # One result and nothing else to do: the hot path of small functions.
         self.plain = traced.structure is nested.LEAF and not (
-            traced.effects or traced.deferred or traced.checks or traced.room or traced.providers
+            traced.effects or traced.deferred or traced.checks or traced.room or traced.providers or traced.assumed
         )
         self.acts = bool(traced.effects or traced.deferred or traced.checks)
         self.records_loops = traced.room is not None and any(op.name == "grad" for op in program.ops())
@@ -73,6 +76,18 @@ class Executable:
         self._pulls: dict[Any, StaticPull] = {}
         self._forms: dict[Any, Callable[..., Any]] = {}
         self.fresh = True  # the first run compiles
+        self.judge = self._judge() if self.traced.assumed and any(o.bound.op.effect for o in self.traced.program.ops()) else None
+
+    def _judge(self) -> Callable[..., Any]:
+        """The values that the program takes for granted, and nothing else: what acts on the world may run only once."""
+        block, names = self.traced.program.block, self.traced.program.input_names
+        lowered = lower(without_prints(Program(Block(block.inputs, block.ops, block.outputs[self.traced.judged]), names)))
+        return xla_jit(lambda *arrays: lowered(*self._in_order(arrays)))
+
+    def _in_order(self, arrays: Sequence[Any]) -> list[Any]:
+        """Arrays in the order: state that it changes, other captures, arguments, provided; as the program takes them."""
+        given = dict(zip(self.place, arrays, strict=True))
+        return [given[i] for i in range(len(given))]
 
     def _named(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any) -> Any:
@@ -82,9 +97,7 @@ class Executable:
         return call
 
     def _call(self, *arrays: Any) -> Any:
-        """The program on its inputs in the order: state that it changes, other captures, arguments, provided."""
-        given = dict(zip(self.place, arrays, strict=True))
-        outs = self.lowered(*[given[i] for i in range(len(given))])
+        outs = self.lowered(*self._in_order(arrays))
         return outs[0] if self.plain else outs
 
     def lower(self, args: Sequence[Any], with_grad: bool, numbers: Any = ()) -> Any:
@@ -145,7 +158,11 @@ class Executable:
         traced = self.traced
         if traced.providers:
             arrays += [get() for get in traced.providers]
+        if self.judge is not None:
+            compare(traced.assumed, self.judge(*arrays))
         outs = self.jitted(*arrays)
+        if traced.assumed:
+            compare(traced.assumed, outs[traced.judged])
         if self.records_loops and self._short_of_room(outs):
             outs = self.jitted(*arrays)
         if self.acts:
@@ -188,12 +205,16 @@ class Executable:
     def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
         arrays = [h._data for h in handles] + [get() for get in self.traced.providers]
+        if self.judge is not None:
+            compare(self.traced.assumed, self.judge(*arrays))
         takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
         takes += (False,) * len(self.traced.providers)
         diff = [a for a, t in zip(arrays, takes, strict=True) if t]
         other = [a for a, t in zip(arrays, takes, strict=True) if not t]
         shapes = tuple([a._data.shape for a in args])
         outs, residuals = self._forward(takes, diff, other, shapes)
+        if self.traced.assumed:
+            compare(self.traced.assumed, outs[self.traced.judged])
         if self.traced.room is not None and self._short_of_room(outs):
             outs, residuals = self._forward(takes, diff, other, shapes)
         sources = [h if h._source is None else h._source for h, t in zip(handles, takes, strict=False) if t]

@@ -23,13 +23,18 @@ def _live(block: Block) -> Block:
     wanted = {v for v in block.outputs if isinstance(v, Value)}
     kept: list[Operator] = []
     for op in reversed(block.ops):
-        if not (op.bound.op.effect or wanted.intersection(op.outputs)):
+        if not (wanted.intersection(op.outputs) or _acts(op)):
             continue
         op = _prune(op, wanted)
         kept.append(op)
         wanted.update(v for v in op.inputs if isinstance(v, Value))
     kept.reverse()
     return Block(block.inputs, kept, block.outputs)
+
+
+def _acts(op: Operator) -> bool:
+    """Whether it acts on the world, or holds an operator that does."""
+    return op.bound.op.effect or any(_acts(inner) for block in op.blocks for inner in block.ops)
 
 
 def _prune(op: Operator, wanted: set[Value]) -> Operator:

@@ -25,7 +25,7 @@ LAYERS = {
     5: "eager casting",
     6: "program printer infer",
     7: "graph lower verify",
-    8: "control",
+    8: "control assumptions",
     9: "frame checks differentiate builder passes serialize",
     10: "tracing",
     11: "executor",
@@ -35,7 +35,8 @@ LAYERS = {
     15: "optimizer static amp io metric distributed framework device utils parallel reader legacy "
     "distribution sparse geometric profiler sysconfig",
     16: "jit hapi callbacks alias vision text audio incubate hub",
-    17: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
+    17: "inference onnx",
+    18: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
 # Leaves of these layers may not import each other either.
 APART = {15}

@@ -108,7 +108,10 @@ class Calls(Hoist):
 
     def _find(self, form: str, func: gast.expr, **holes: Any) -> gast.expr:
         helpers = {helper.upper(): name for helper, name in self.namer.helpers.items()}
-        return expression(form, func, F=func, V=self.namer.value, T=self.namer.truth, **helpers, **holes)
+        made: Any = expression(form, func, F=func, V=self.namer.value, T=self.namer.truth, **helpers, **holes)
+        if isinstance(made, gast.IfExp):
+            made.test.is_python = True  # what type an object has is never staged
+        return made
 
     def _super(self, node: gast.Call) -> gast.Call:
         if not node.args and not node.keywords and self.first is not None and not self.lambdas:

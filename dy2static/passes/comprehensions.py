@@ -101,6 +101,7 @@ class Comprehensions(Hoist):
             first = generator is node.generators[0]
             iterable = expression("I", node, I=self.namer.prefix + "iterable") if first else generator.iter
             loop = gast.For(target=generator.target, iter=iterable, body=body, orelse=[], type_comment=None)
+            loop.unrolls = True
             body = [locate(loop, generator.target)]
         return body
 

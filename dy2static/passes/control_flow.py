@@ -322,7 +322,7 @@ class ControlFlow(StagedForms):
         guards = getattr(stmt, "guards", [])
         body = self._block(stmt.body, False)
         iterable, handed = self.namer.new("items"), self.namer.new("staged")
-        names = {"ITEMS": iterable, "HANDED": handed}
+        names: dict[str, Any] = {"ITEMS": iterable, "HANDED": handed}
         turn: list[gast.stmt] = []
         if guards:
             stop = "if CLEAR:\n    pass\nelse:\n    HANDED = UNSET\n    break"
@@ -331,6 +331,7 @@ class ControlFlow(StagedForms):
         source = f"""
             ITEMS = ITERABLE
             HANDED = OPS.staged_iterable(ITEMS)
+            UNROLL
             if not HANDED:
                 {"ITEMS = iter(ITEMS)" if guards else "pass"}
                 for TARGET in ITEMS:
@@ -343,6 +344,8 @@ class ControlFlow(StagedForms):
         source = source.replace("                pass\n", "").replace("iter(", "OPS.iter(")
         items = expression("ITEMS", stmt, ITEMS=iterable)
         staged = self._lifted(lambda: self._for_staged(stmt, items), stmt, iterable)
+        unroll = "if HANDED:\n    ITEMS = OPS.elements(ITEMS)\n    HANDED = OPS.staged_iterable(ITEMS)"
+        names["UNROLL"] = self._fill(unroll, stmt, **names) if stmt.__dict__.get("unrolls") else []
         return self._fill(source, stmt, ITERABLE=stmt.iter, TARGET=stmt.target, BODY=body, TURN=turn, STAGED=staged,
                           **names)  # fmt: skip
 
@@ -356,11 +359,16 @@ class ControlFlow(StagedForms):
         return [
             *self._inner(body, item, stmt, [locate(assign, stmt.target), *stmt.body]),
             *before,
-            *self._call("for_", stmt, [iterable or stmt.iter, *self._names(stmt, body), extra], state),
+            *self._call("for_", stmt, [iterable or self._elements(stmt), *self._names(stmt, body), extra], state),
         ]
 
+    def _elements(self, stmt: gast.For) -> gast.expr:
+        if not stmt.__dict__.get("unrolls"):
+            return stmt.iter
+        return expression("OPS.elements(X)", stmt, OPS=self.namer.operators, X=stmt.iter)
+
     def _for_pinned(self, stmt: Any) -> list[gast.stmt]:
-        iterable = self._python(stmt.iter, "for", stmt)
+        iterable = self._python(self._elements(stmt), "for", stmt)
         body = [*self._block(stmt.body, False), *self._stops(stmt, "for")]
         orelse = self._block(stmt.orelse, False)
         loop = gast.For(target=stmt.target, iter=iterable, body=body, orelse=orelse, type_comment=None)

@@ -18,7 +18,7 @@ import gast
 from ..names import Namer
 from ..template import expression
 
-_PYTHON = (gast.Is, gast.IsNot, gast.In, gast.NotIn)
+_PYTHON = (gast.Is, gast.IsNot)
 _ASKED = ("V := X", "not (V := X)", "V", "not V", "V")
 _TESTED = (
     "(V := X) is True or V is not False and (V := not not V if TYPE(V) in PLAIN else OPS.test(V)) is True",
@@ -53,13 +53,13 @@ class Part(NamedTuple):
 
 def is_python(node: Any) -> bool:
     """Whether the value is a plain Python one, whatever the variables hold."""
-    if isinstance(node, gast.Compare):
+    if isinstance(node, gast.Compare) and not hasattr(node, "is_python"):
         return len(node.ops) == 1 and isinstance(node.ops[0], _PYTHON)
     if isinstance(node, gast.BoolOp):
         return all(map(is_python, node.values))
     if isinstance(node, gast.UnaryOp):
         return isinstance(node.op, gast.Not) and is_python(node.operand)
-    return isinstance(node, gast.Constant)
+    return isinstance(node, gast.Constant) or hasattr(node, "is_python")
 
 
 def decide(test: gast.expr, namer: Namer) -> Decision:

@@ -19,7 +19,8 @@ import gast
 
 from ..facts import Facts
 from ..names import Namer
-from ..template import declare, expression, locate, statements
+from ..options import Options
+from ..template import constant, declare, expression, locate, statements
 from .decide import Part, is_python
 from .hoist import Hoist
 from .lift import thunk
@@ -28,6 +29,7 @@ _TRUE = "(V := LEFT) is True or V is not False and (T := not not V if TYPE(V) in
 _AND = f"RIGHT if {_TRUE} else V if V is False or T is False else OPS.and_(V, THUNK)"
 _OR = f"V if {_TRUE} else RIGHT if V is False or T is False else OPS.or_(V, THUNK)"
 _NOT = "(not V) if (V := LEFT) is True or V is False or TYPE(V) in PLAIN else OPS.not_(V)"
+_IN = "X in V if TYPE(V := C) in SETS else OPS.contains(X, V)"
 _IF = f"BODY if {_TRUE.replace('T :', 'V :')} else ORELSE if V is False else OPS.if_exp(V, THUNK, OTHER)"
 
 
@@ -38,12 +40,12 @@ class Expressions(Hoist):
         namer: makes temporaries.
         facts: on the function.
         uncertain: the identities of the names whose reads are checked.
-        fast: whether plain booleans are to be decided without a call.
+        options: what the code is made for.
     """
 
-    def __init__(self, namer: Namer, facts: Facts, uncertain: set[int], fast: bool = True) -> None:
+    def __init__(self, namer: Namer, facts: Facts, uncertain: set[int], options: Options) -> None:
         super().__init__(namer, facts.globals)
-        self.fast = fast
+        self.fast, self.texts, self.properties = options.fast, options.texts, options.properties
         self.plain = set(facts.plain)  # what a thunk may be given by value
         self.uncertain = uncertain
         self._short: dict[int, gast.expr] = {}  # for an expression made here, the form for use in a thunk
@@ -98,17 +100,63 @@ class Expressions(Hoist):
         return self._both(long, short)
 
     def visit_Compare(self, node: gast.Compare) -> Any:
+        if is_python(node):
+            return self.generic_visit(node)
+        if len(node.ops) == 1 and isinstance(node.ops[0], gast.NotIn):
+            node.ops = [gast.In()]
+            return self.visit(locate(gast.UnaryOp(gast.Not(), node), node))
+        if len(node.ops) == 1 and isinstance(node.ops[0], gast.In):
+            return self._contains(self.generic_visit(node))
         if len(node.ops) == 1 or not self._movable(node.comparators):
             return self.generic_visit(node)
         left, links = self.visit(node.left), []
         for op, operand in zip(node.ops, node.comparators, strict=True):
             right, again = self._twice(self.visit(operand), operand is node.comparators[-1])
-            links.append(locate(gast.Compare(left=left, ops=[op], comparators=[right]), node))
+            links.append(self._link(locate(gast.Compare(left=left, ops=[op], comparators=[right]), node)))
             left = again
         result: gast.expr = links[-1]
         for link in links[-2::-1]:
             result = self._binary(_AND, link, result, node)
         return result
+
+    def _link(self, node: gast.Compare) -> gast.expr:
+        """One comparison of a chain, whose operands have been rewritten."""
+        if not isinstance(node.ops[0], (gast.In, gast.NotIn)):
+            return node
+        found = self._contains(node)
+        return found if isinstance(node.ops[0], gast.In) else expression("OPS.not_(X)", node, OPS=self.namer.operators,
+                                                                         X=found)  # fmt: skip
+
+    def _contains(self, node: gast.Compare) -> gast.expr:
+        item, (container,) = node.left, node.comparators
+        short = expression("OPS.contains(X, C)", node, OPS=self.namer.operators, X=item, C=container)
+        if not isinstance(item, (gast.Name, gast.Constant)):
+            return short
+        return self._both(self._make(_IN, node, X=item, C=container), short)
+
+    def visit_JoinedStr(self, node: gast.JoinedStr) -> Any:
+        if not self.texts:
+            return self.generic_visit(node)
+        text: Any = expression("OPS.text()", node, OPS=self.namer.operators)
+        text.args = [self._text_part(part) for part in node.values]
+        return text
+
+    def _text_part(self, part: Any) -> Any:
+        if not isinstance(part, gast.FormattedValue):
+            return part
+        spec = constant("", part) if part.format_spec is None else self.visit(part.format_spec)
+        value = self.visit(part.value)
+        return locate(gast.Tuple([value, constant(part.conversion, value), spec], gast.Load()), value)
+
+    def visit_Attribute(self, node: gast.Attribute) -> Any:
+        self.generic_visit(node)
+        if not self.properties or not isinstance(node.ctx, gast.Load) or self._is_operators(node.value):
+            return node
+        return expression("OPS.attr(X, NAME)", node, OPS=self.namer.operators, X=node.value,
+                          NAME=constant(node.attr, node))  # fmt: skip
+
+    def _is_operators(self, node: gast.expr) -> bool:
+        return isinstance(node, gast.Name) and self.namer.made(node.id)
 
     def _twice(self, value: gast.expr, last: bool) -> tuple[gast.expr, gast.expr]:
         """The value, and an expression that gives it again."""
@@ -130,8 +178,8 @@ class Expressions(Hoist):
         return long
 
     def _make(self, template: str, at: gast.AST, **holes: gast.expr) -> gast.expr:
-        return expression(template, at, OPS=self.namer.operators, V=self.namer.value, T=self.namer.truth,
-                          TYPE=self.namer.helpers["type"], PLAIN=self.namer.helpers["plain"], **holes)  # fmt: skip
+        helpers = {key: self.namer.helpers[key.lower()] for key in ("OPS", "TYPE", "PLAIN", "SETS")}
+        return expression(template, at, V=self.namer.value, T=self.namer.truth, **helpers, **holes)
 
     def _thunk(self, node: gast.expr) -> tuple[gast.expr, gast.expr]:
         """The operand as a function, and the same function, given the variables that it reads."""

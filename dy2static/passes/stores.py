@@ -5,14 +5,18 @@ Before:                             After:
     a, d["k"] = pair                    a, item = pair; ops.setitem_(d, "k", item)
     d[i] += 1                           o = d; k = i; v = o[k]; v += 1; ops.setitem_(o, k, v)
     del d["k"]                          ops.delitem_(d, "k")
+    global n; n = x                     ops.setitem_(ops.globals(), "n", x)
+    nonlocal n; n = x                   ops.setattr_(later.cells["n"], "cell_contents", x)      outside the conversion
 """
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 import gast
 
+from ..names import Namer
 from ..scope import expressions_within, places
 from ..template import constant, expression, locate, name, statements
 from .hoist import Statements
@@ -21,13 +25,29 @@ _PLACES = (gast.Attribute, gast.Subscript)
 
 
 class Stores(Statements):
-    """Rewrites the stores of one scope."""
+    """Rewrites the stores of one scope.
+
+    Arguments:
+        namer: makes names.
+        globals_: the names declared global here.
+        outer: the variables declared nonlocal here that are not part of the conversion.
+    """
+
+    def __init__(self, namer: Namer, globals_: Set[str], outer: Set[str]) -> None:
+        super().__init__(namer)
+        self.globals, self.outer = globals_, outer
+
+    def _seen(self, target: Any) -> bool:
+        """Whether the runtime sees a store to this target."""
+        return isinstance(target, _PLACES) or (
+            isinstance(target, gast.Name) and (target.id in self.globals or target.id in self.outer)
+        )
 
     def visit_Assign(self, node: gast.Assign) -> Any:
-        if not any(isinstance(part, _PLACES) for target in node.targets for part in places(target)):
+        if not any(self._seen(part) for target in node.targets for part in places(target)):
             return node
         one = node.targets[0]
-        if len(node.targets) == 1 and isinstance(one, _PLACES) and not expressions_within(one, (gast.Call,)):
+        if len(node.targets) == 1 and self._seen(one) and not expressions_within(one, (gast.Call,)):
             return [self._store(node.targets[0], node.value)]
         value = self.namer.new("assigned")
         out = statements("V = VALUE", node, V=value, VALUE=node.value)
@@ -35,7 +55,7 @@ class Stores(Statements):
             stores: list[gast.stmt] = []
             plain = self._plain(target, stores)
             value_again = name(value, node)
-            if isinstance(target, _PLACES):
+            if self._seen(target):
                 out.append(self._store(target, value_again))
                 continue
             assign = gast.Assign(targets=[plain], value=value_again, type_comment=None)
@@ -44,7 +64,7 @@ class Stores(Statements):
 
     def _plain(self, target: Any, stores: list[gast.stmt]) -> Any:
         """The target with a temporary for each place; `stores` moves the temporaries there."""
-        if isinstance(target, _PLACES):
+        if self._seen(target):
             item = self.namer.new("item")
             stores.append(self._store(target, name(item, target)))
             return name(item, target, gast.Store())
@@ -57,7 +77,7 @@ class Stores(Statements):
     def visit_AugAssign(self, node: gast.AugAssign) -> Any:
         target = node.target
         if not isinstance(target, _PLACES):
-            return node
+            return node if not self._seen(target) else self._augmented(node)
         obj, key, value = (self.namer.new(purpose) for purpose in ("object", "key", "old"))
         out = statements("O = OBJECT", node, O=obj, OBJECT=target.value)
         if isinstance(target, gast.Subscript):
@@ -68,6 +88,12 @@ class Stores(Statements):
         out += statements("V = PLACE", node, V=value, PLACE=locate(again, node))
         out.append(locate(gast.AugAssign(name(value, node, gast.Store()), node.op, node.value), node))
         return [*out, self._store(again, name(value, node))]
+
+    def _augmented(self, node: gast.AugAssign) -> list[gast.stmt]:
+        old = self.namer.new("old")
+        out = statements("V = X", node, V=old, X=node.target.id)
+        out.append(locate(gast.AugAssign(name(old, node, gast.Store()), node.op, node.value), node))
+        return [*out, self._store(node.target, name(old, node))]
 
     def visit_Delete(self, node: gast.Delete) -> Any:
         return [self._delete(target) for target in node.targets]
@@ -81,11 +107,19 @@ class Stores(Statements):
         return self._call(target, "setattr_", "setitem_", value)
 
     def _call(self, target: Any, attribute: str, item: str, *value: gast.expr) -> gast.stmt:
-        if isinstance(target, gast.Attribute):
-            method, key = attribute, constant(target.attr, target)
+        owner: Any
+        if isinstance(target, gast.Name):
+            form = "OPS.globals()" if target.id in self.globals else 'LATER.cells["cell"]'
+            owner = expression(form, target, OPS=self.namer.operators, LATER=self.namer.helpers["later"])
+            if target.id in self.outer:
+                owner.slice = constant(target.id, target)
+            method, key = (item, target.id) if target.id in self.globals else (attribute, "cell_contents")
+            key = constant(key, target)
+        elif isinstance(target, gast.Attribute):
+            owner, method, key = target.value, attribute, constant(target.attr, target)
         else:
-            method, key = item, _key(target.slice, self.namer.operators)
-        call = expression(f"OPS.{method}(O, K)", target, OPS=self.namer.operators, O=target.value, K=key)
+            owner, method, key = target.value, item, _key(target.slice, self.namer.operators)
+        call = expression(f"OPS.{method}(O, K)", target, OPS=self.namer.operators, O=owner, K=key)
         call.args += value
         return locate(gast.Expr(value=call), target)
 

@@ -15,15 +15,23 @@ from ..place import current
 
 @op(grad=False, effect=True)
 def print_(tensors: list[Any], /, texts: Any, sep: str = " ", end: str = "\n") -> Any:
-    """Print tensors among texts when the program runs; `texts` holds stop_gradient where a tensor stands."""
+    """Print tensors among texts when the program runs.
+
+    Each of `texts` is one printed argument: its parts, with (stop_gradient, format) where a tensor stands.
+    """
 
     place = current()
 
     def show(*arrays: Any) -> None:
         it = iter(arrays)
-        sys.stdout.write(
-            sep.join(t if isinstance(t, str) else as_text(np.asarray(next(it)), place, t) for t in texts) + end
-        )
+        shown = [
+            "".join([p if isinstance(p, str) else _shown(np.asarray(next(it)), place, *p) for p in t]) for t in texts
+        ]
+        sys.stdout.write(sep.join(shown) + end)
 
     jax.debug.callback(show, *tensors, ordered=True)
     return ()
+
+
+def _shown(array: np.ndarray, place: Any, stop_gradient: bool, spec: str) -> str:
+    return format(array.item(), spec) if spec and array.size == 1 else as_text(array, place, stop_gradient)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
 import linecache
 from collections.abc import Callable
@@ -13,26 +14,33 @@ _number = itertools.count()
 NAMES = "abc"
 
 
+@functools.lru_cache(maxsize=None)
+def _one_of(*choices: Any) -> Any:
+    return st.sampled_from(choices)
+
+
 class Writer:
     """Writes one program; draws every choice from hypothesis.
 
     Arguments:
         draw: hypothesis's.
         tame: whether the program must run with staged numbers too: no errors, no unbound names.
+        alike: whether all that the program returns has one structure.
     """
 
-    def __init__(self, draw: Callable[[Any], Any], tame: bool) -> None:
-        self.draw, self.tame = draw, tame
+    def __init__(self, draw: Callable[[Any], Any], tame: bool, alike: bool = False) -> None:
+        self.draw, self.tame, self.alike = draw, tame, alike
         self.lines: list[str] = []
         self.loops = 0
 
     def pick(self, *choices: Any) -> Any:
-        return self.draw(st.sampled_from(choices))
+        return self.draw(_one_of(*choices))
 
     def program(self) -> str:
         self.lines = ["def f(a, b):", "    c = a - b" if self.tame else "    pass", "    log = []"]
         self.block(1, 4, in_loop=False)
-        self.lines.append("    return a, b, c, log" if self.pick(True, True, False) else "    log.append(c)")
+        ending = "return a, b, c, log" if self.pick(True, True, False) else "log.append(c)"
+        self.lines.append("    return a, b, c" if self.alike else f"    {ending}")
         return "\n".join(self.lines) + "\n"
 
     def emit(self, depth: int, text: str) -> None:
@@ -111,7 +119,7 @@ class Writer:
             self.block(depth + 1, 2, in_loop)
 
     def _return(self, depth: int, in_loop: bool) -> None:
-        self.emit(depth, f"return {self.value()}")
+        self.emit(depth, f"return a, b, {self.value()}" if self.alike else f"return {self.value()}")
 
     def _break(self, depth: int, in_loop: bool) -> None:
         self.emit(depth, "break")
@@ -169,9 +177,9 @@ class Writer:
 
 
 @st.composite
-def programs(draw: Any, tame: bool) -> str:
+def programs(draw: Any, tame: bool, alike: bool = False) -> str:
     """The text of a function `f(a, b)`."""
-    return Writer(draw, tame).program()
+    return Writer(draw, tame, alike).program()
 
 
 def failure(error: Exception) -> str:

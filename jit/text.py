@@ -1,0 +1,101 @@
+"""Text with traced tensors in it: what f-strings, str() and format() give while a program is traced."""
+
+from __future__ import annotations
+
+import string
+from typing import Any, NoReturn
+
+from dy2static.runtime import formatted
+from paddle_lite_py.tensor import Tensor
+
+from .errors import StagingError
+
+Part = str | tuple[Any, int, str]
+
+
+class StagedText:
+    """Text whose tensors are filled in when the program runs: it can be printed, joined with `+` and formatted.
+
+    Arguments:
+        parts: texts, and values with their conversion and format as an f-string has them.
+    """
+
+    def __init__(self, parts: list[Part]) -> None:
+        self.parts = parts
+
+    def __add__(self, other: Any) -> StagedText:
+        return StagedText([*self.parts, *parts_of(other)])
+
+    def __radd__(self, other: Any) -> StagedText:
+        return StagedText([*parts_of(other), *self.parts])
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)
+
+    def __str__(self) -> str:
+        return "".join(part if isinstance(part, str) else f"<{_described(part[0])}>" for part in self.parts)
+
+    __repr__ = __str__
+
+    def __getattr__(self, name: str) -> NoReturn:
+        if name.startswith("__") or not hasattr(str, name):
+            raise AttributeError(name)
+        raise StagingError(
+            f"str.{name}() needs the text `{self}`, which is known only when the program runs, because it shows a "
+            "tensor; such a text can be printed and joined with `+`"
+        )
+
+
+def _described(value: Any) -> str:
+    return f"{value.dtype.name}{value.shape} tensor" if isinstance(value, Tensor) else str(value)
+
+
+def parts_of(value: Any) -> list[Part]:
+    """A printed value as parts."""
+    if isinstance(value, StagedText):
+        return value.parts
+    return [(value, -1, "")] if isinstance(value, Tensor) else [str(value)]
+
+
+def text(parts: list[Part]) -> str | StagedText:
+    """An f-string: plain where nothing in it is traced."""
+    shown: list[Part] = []
+    for part in parts:
+        if isinstance(part, tuple) and isinstance(part[0], Tensor | StagedText) and part[1] in (-1, ord("s")):
+            shown += [part] if isinstance(part[0], Tensor) else part[0].parts
+        else:
+            shown.append(part if isinstance(part, str) else formatted(*part))
+    return "".join(shown) if all(isinstance(part, str) for part in shown) else StagedText(shown)  # type: ignore[arg-type]
+
+
+def format_method(template: str, *args: Any, **kwargs: Any) -> str | StagedText:
+    """`template.format(...)`."""
+    if not any(isinstance(v, Tensor | StagedText) for v in (*args, *kwargs.values())):
+        return template.format(*args, **kwargs)
+    parts: list[Part] = []
+    formatter, number = string.Formatter(), 0
+    for before, name, spec, conversion in formatter.parse(template):
+        parts.append(before)
+        if name is not None:
+            key = str(number) if name == "" or name[0] in ".[" else ""
+            number += bool(key)
+            value, _ = formatter.get_field(key + name, args, kwargs)
+            parts.append((value, ord(conversion) if conversion else -1, (spec or "").format(*args, **kwargs)))
+    return text(parts)
+
+
+def str_(value: Any = "", *rest: Any) -> Any:
+    """str()."""
+    return StagedText(parts_of(value)) if isinstance(value, Tensor) else str(value, *rest)
+
+
+def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", **kwargs: Any) -> None:
+    """print(), when the program runs."""
+    from paddle_lite_py.ops.effects import print_ as op
+
+    if kwargs.get("file") is not None:
+        raise StagingError("print() of a traced tensor writes to the standard output only: leave `file` out")
+    pieces = [parts_of(a) for a in args]
+    tensors = [p[0] for piece in pieces for p in piece if not isinstance(p, str)]
+    texts = tuple([tuple([p if isinstance(p, str) else (p[0].stop_gradient, p[2]) for p in piece]) for piece in pieces])
+    op(tensors, texts, " " if sep is None else sep, "\n" if end is None else end)

@@ -1,0 +1,108 @@
+"""Control flow that no single static program can hold: the value that decides is taken for granted, and Python runs.
+
+A loop is first tried as a staged one; if its first iteration makes what the others have (a variable starts as None), one
+iteration as Python is enough. The program then serves the calls whose deciding values are the same (see assumptions).
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from paddle_lite_py.builder import Builder
+from paddle_lite_py.errors import DataDependentError
+from paddle_lite_py.tensor import Tensor
+
+from .errors import StagingError
+from .iterables import Rest, StagedEnumerate, StagedMap, StagedRange, StagedReversed, StagedZip, length_of
+
+UNSTAGEABLE = (StagingError, DataDependentError)
+# A loop is tried again as a staged one after so many iterations as Python, and has at most so many.
+TRIES = 2
+MAX_ITERATIONS = 1000
+
+
+class DataDependentWarning(UserWarning):
+    """A statement has no single static program: it has one for each outcome of the tensor that decides."""
+
+
+def if_(builder: Builder, pred: Tensor, staged: Callable[[], None], body: Any, orelse: Any, where: Any) -> None:
+    """A staged `if`, or the branch that this call takes."""
+    try:
+        staged()
+    except UNSTAGEABLE as error:
+        (body if _decided(builder, pred, error, where) else orelse)()
+
+
+def while_(
+    builder: Builder, going: Any, test: Callable[[], Any], staged: Callable[[], None], body: Any, where: Any
+) -> None:
+    """A staged `while`, or the iterations that this call makes; `going` is its first test."""
+    for i in range(MAX_ITERATIONS):
+        if i < TRIES and isinstance(going, Tensor):
+            try:
+                return staged()
+            except UNSTAGEABLE as e:
+                error = e
+        if not _decided(builder, going, error, where if i == TRIES else None):
+            return None
+        body()
+        going = test()
+    raise error
+
+
+def for_(
+    builder: Builder, iterable: Any, going: Callable[[], Any], staged: Callable[[Any], None], body: Any, where: Any
+) -> None:
+    """A staged `for`, or the iterations that this call makes; `going` tells whether a `break` has ended it."""
+    length = length_of(iterable)
+    for i in range(MAX_ITERATIONS):
+        if i < TRIES:
+            try:
+                return staged(Rest(iterable, i) if i else iterable)
+            except UNSTAGEABLE as e:
+                error = e
+        elif i == TRIES:
+            length = _decided(builder, length, error, where)
+        more = _decided(builder, length > i, error) and _decided(builder, going(), error)
+        if not more:
+            return None
+        body(_item(iterable, i, lambda x: int(_decided(builder, x, error))))
+    raise error
+
+
+def _decided(builder: Builder, value: Any, error: Exception, where: Any = None) -> Any:
+    """The value of this call; a place is one to warn of."""
+    if not isinstance(value, Tensor):
+        return value
+    found = builder.assume(value, error)
+    if where is not None:
+        _warn(builder, error, where)
+    return found
+
+
+def _item(iterable: Any, i: int, known: Callable[[Any], int]) -> Any:
+    """The i-th item as Python gives it in eager code."""
+    if isinstance(iterable, StagedRange | range):
+        return known(iterable.start) + i * known(iterable.step)
+    if isinstance(iterable, StagedEnumerate):
+        return i + known(iterable.start), _item(iterable.iterable, i, known)
+    if isinstance(iterable, StagedZip):
+        return tuple([_item(x, i, known) for x in iterable.iterables])
+    if isinstance(iterable, StagedReversed):
+        return _item(iterable.iterable, known(iterable.length()) - 1 - i, known)
+    if isinstance(iterable, StagedMap):
+        return iterable.f(*_item(iterable.zip, i, known))
+    return iterable[i]
+
+
+def _warn(builder: Builder, error: Exception, where: Any) -> None:
+    if where not in builder.told:
+        builder.told.add(where)
+        warnings.warn(
+            f"{where} has no single static program: {error}\nIt runs all the same: a program is compiled for each "
+            "outcome of what decides there, and each call looks whether it has the right one",
+            DataDependentWarning,
+            stacklevel=4,
+        )

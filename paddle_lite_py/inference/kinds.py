@@ -1,0 +1,40 @@
+"""The enumerations of the inference interface."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+from .. import dtypes
+
+
+class DataType(Enum):
+    """Types of elements."""
+
+    FLOAT32, INT64, INT32, UINT8, INT8, FLOAT16, BFLOAT16, FLOAT64, BOOL = range(9)
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        """The dtype of the framework."""
+        return dtypes.as_dtype(self.name.lower())
+
+
+class PrecisionType(Enum):
+    """Precisions that a device may be asked for."""
+
+    Float32, Int8, Half, Bfloat16 = range(4)
+
+
+class PlaceType(Enum):
+    """Kinds of devices."""
+
+    UNK, CPU, GPU, XPU, CUSTOM = -1, 0, 1, 2, 8
+
+
+def get_num_bytes_of_data_type(dtype: DataType) -> int:
+    """Bytes of one element.
+
+    Examples:
+        >>> get_num_bytes_of_data_type(DataType.INT64)
+        8
+    """
+    return dtype.dtype.np.itemsize

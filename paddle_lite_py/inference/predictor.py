@@ -1,0 +1,197 @@
+"""A saved program at work: inputs and outputs by name, one predictor a thread."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from .. import structure as nested
+from ..interpreter import no_grad
+from ..jit import TranslatedLayer, load
+from ..jit.method import Method
+from ..place import as_place
+from ..tensor import Tensor, wrap
+from .config import Config
+from .kinds import DataType
+
+
+class Handle:
+    """One input or output of a predictor."""
+
+    def __init__(self, name: str, dtype: Any) -> None:
+        self._name, self._dtype = name, dtype
+        self._data: Any = None
+        self._shape: tuple[int, ...] | None = None
+
+    def name(self) -> str:
+        """Its name."""
+        return self._name
+
+    def reshape(self, shape: Sequence[int]) -> None:
+        """Say what shape copy_from_cpu() will be given; it brings its own."""
+        self._shape = tuple(int(n) for n in shape)
+
+    def copy_from_cpu(self, data: Any) -> None:
+        """Set the input.
+
+        Raises:
+            ValueError: if the data have another shape than reshape() has said.
+        """
+        array = np.asarray(data)
+        if self._shape is not None and array.size != np.prod(self._shape, dtype=int):
+            raise ValueError(
+                f"input `{self._name}` was reshaped to {list(self._shape)}, and is given data of shape "
+                f"{list(array.shape)}; leave reshape() out, or give it that shape"
+            )
+        self._data, self._shape = array if self._shape is None else array.reshape(self._shape), None
+
+    def share_external_data(self, data: Any) -> None:
+        """Set the input to a tensor or array without a copy, where that can be."""
+        self._data, self._shape = data._data if isinstance(data, Tensor) else np.asarray(data), None
+
+    def copy_to_cpu(self) -> np.ndarray:
+        """The output as a NumPy array.
+
+        Raises:
+            RuntimeError: if there is none yet.
+        """
+        if self._data is None:
+            raise RuntimeError(f"`{self._name}` has no data yet: set the inputs and call run()")
+        return np.asarray(self._data)
+
+    def shape(self) -> list[int]:
+        """Its shape."""
+        return list(np.shape(self._data)) if self._data is not None else list(self._shape or ())
+
+    def type(self) -> DataType:
+        """Type of its elements."""
+        return DataType[str(self._dtype.name).upper()]
+
+    def lod(self) -> list[Any]:
+        """Empty: sequences are padded here."""
+        return []
+
+
+class Predictor:
+    """A saved program with its own inputs and outputs; clone() gives one for another thread."""
+
+    def __init__(self, layer: TranslatedLayer, config: Config) -> None:
+        self._layer, self._config = layer, config
+        self._method: Method = layer._methods["forward"]["eval"]
+        self._device = as_place("{}:{}".format(*config.device()) if config.device()[0] != "cpu" else "cpu").device
+        self._devices = {self._device}
+        self._inputs = {str(s.name): Handle(str(s.name), s.dtype) for s in self._method.inputs}
+        self._outputs = {str(s.name): Handle(str(s.name), s.dtype) for s in self._method.outputs}
+        self._hooks: list[Callable[..., Any]] = []
+
+    def get_input_names(self) -> list[str]:
+        """Names of the inputs."""
+        return list(self._inputs)
+
+    def get_output_names(self) -> list[str]:
+        """Names of the outputs."""
+        return list(self._outputs)
+
+    def get_input_handle(self, name: str) -> Handle:
+        """The input of this name."""
+        return self._named(self._inputs, name, "input")
+
+    def get_output_handle(self, name: str) -> Handle:
+        """The output of this name."""
+        return self._named(self._outputs, name, "output")
+
+    def _named(self, handles: dict[str, Handle], name: str, what: str) -> Handle:
+        if name not in handles:
+            raise ValueError(f"the program has no {what} `{name}`; it has {', '.join(handles)}")
+        return handles[name]
+
+    def run(self, inputs: Sequence[Any] | None = None) -> Any:
+        """Run the program.
+
+        Arguments:
+            inputs: tensors or arrays in the order of the names; None: what the input handles hold.
+
+        Returns:
+            A list of tensors if inputs are given; else True, and the output handles hold the results.
+
+        Raises:
+            RuntimeError: if an input handle holds nothing.
+            ValueError: if an input does not fit.
+        """
+        given = list(inputs) if inputs is not None else [self._held(h) for h in self._inputs.values()]
+        tensors = [self._placed(t) for t in given]
+        with no_grad():
+            result = self._method(*tensors)
+        found: list[Tensor] = []
+        nested.flatten(result, lambda v: isinstance(v, Tensor), found)
+        for handle, tensor in zip(self._outputs.values(), found, strict=False):
+            handle._data = tensor._data
+            for hook in self._hooks:
+                hook(handle.name(), tensor)
+        return True if inputs is None else found
+
+    def _placed(self, given: Any) -> Tensor:
+        """An input as a tensor on the predictor's device."""
+        data = given._data if isinstance(given, Tensor) else given
+        if isinstance(data, jax.Array) and data.devices() == self._devices:
+            return given if isinstance(given, Tensor) else wrap(data)
+        return wrap(jax.device_put(data, self._device))
+
+    def _held(self, handle: Handle) -> Any:
+        if handle._data is None:
+            raise RuntimeError(f"input `{handle.name()}` has no data: call copy_from_cpu() on its handle before run()")
+        return handle._data
+
+    def clone(self, stream: Any = None) -> Predictor:
+        """A predictor with inputs and outputs of its own that shares the weights, for another thread."""
+        return Predictor(self._layer, self._config)
+
+    def register_output_hook(self, hook: Callable[[str, Tensor], Any]) -> None:
+        """Call hook(name, tensor) with each output."""
+        self._hooks.append(hook)
+
+    def clear_intermediate_tensor(self) -> None:
+        """Nothing to do: XLA frees what lies between."""
+
+    def try_shrink_memory(self) -> int:
+        """Nothing to give back."""
+        return 0
+
+
+class PredictorPool:
+    """Predictors that share one program.
+
+    Arguments:
+        config: what they are made from.
+        size: how many.
+    """
+
+    def __init__(self, config: Config, size: int = 1) -> None:
+        first = create_predictor(config)
+        self._predictors = [first, *[first.clone() for _ in range(size - 1)]]
+
+    def retrieve(self, index: int) -> Predictor:
+        """The predictor of this number."""
+        return self._predictors[index]
+
+
+def create_predictor(config: Config) -> Predictor:
+    """A predictor for a saved program.
+
+    Raises:
+        ArtifactError: if the files are missing or damaged.
+        ValueError: if there is no such device.
+
+    Examples:
+        >>> import tempfile, numpy as np, paddle_lite_py as paddle
+        >>> prefix = tempfile.mkdtemp() + "/net"
+        >>> paddle.jit.save(paddle.nn.Linear(3, 2), prefix, input_spec=[paddle.static.InputSpec([None, 3], name="x")])
+        >>> predictor = create_predictor(Config(prefix))
+        >>> predictor.get_input_handle("x").copy_from_cpu(np.ones((4, 3), "float32"))
+        >>> predictor.run(), predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu().shape
+        (True, (4, 2))
+    """
+    return Predictor(load(config.prefix()), config)

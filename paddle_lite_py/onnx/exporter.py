@@ -1,0 +1,147 @@
+"""paddle.onnx.export: the program of a layer in eval mode as an ONNX file, through jax2onnx."""
+
+from __future__ import annotations
+
+import re
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..interpreter import no_grad
+from ..jit.save_load import evaluated
+from ..jit.static_function import StaticFunction
+from ..lower import concrete, lower
+from ..passes import without_prints
+from ..program import Operator, Program, Value
+from ..tracing import Traced
+
+# The oldest set of operators that jax2onnx writes well.
+OLDEST_OPSET = 21
+DEFAULT_OPSET = 23
+
+
+class OnnxError(ValueError):
+    """A program has no form in ONNX."""
+
+
+def export(
+    layer: Any, path: str, input_spec: Sequence[Any] | None = None, opset_version: int | None = None, **configs: Any
+) -> str:
+    """Write a layer or function, as it is in eval mode, to path.onnx.
+
+    It needs the package jax2onnx: pip install 'paddle_lite_py[onnx]'.
+
+    Arguments:
+        layer: a Layer, a static function or a plain function.
+        path: the file, with or without the ending.
+        input_spec: an InputSpec or example for each argument; taken from to_static, or the last call, if absent.
+        opset_version: of ONNX; 21 at least, 23 by default.
+
+    Returns:
+        The name of the file.
+
+    Raises:
+        ImportError: if jax2onnx is not installed.
+        OnnxError: naming the operator and its line, if ONNX has no form of one.
+        ValueError: if no input_spec is known.
+    """
+    try:
+        import jax2onnx
+    except ImportError:
+        raise ImportError("paddle.onnx.export needs the package jax2onnx: pip install 'paddle_lite_py[onnx]'") from None
+    if opset_version is not None and opset_version < OLDEST_OPSET:
+        warnings.warn(
+            f"paddle.onnx.export: opset_version={opset_version} is older than {OLDEST_OPSET}, which is written instead",
+            stacklevel=2,
+        )
+    static, traced = evaluated(layer, input_spec)
+    if traced.effects or traced.checks is not None:
+        what = "changes state" if traced.effects else "holds asserts or raises on tensors"
+        raise OnnxError(f"paddle.onnx.export of `{static.__name__}`: it {what}, which ONNX has no form of")
+    program = without_prints(traced.program)
+    values = program.block.inputs[: traced.n_args]
+    inputs = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in values]
+    names = [_identifier(n) for n in program.input_names[: traced.n_args]]
+    outputs = [f"out{i}" for i in range(len(program.block.outputs))]
+    try:
+        model = jax2onnx.to_onnx(
+            _function(program, traced), inputs, model_name=static.__name__, input_names=names, output_names=outputs,
+            opset=max(opset_version or DEFAULT_OPSET, OLDEST_OPSET),
+        )  # fmt: skip
+    except Exception as e:
+        raise OnnxError(_unsupported(static, program, e)) from e
+    _keep_types(model, {n: v.dtype for n, v in zip(names, values, strict=True)})
+    target = Path(str(path).removesuffix(".onnx") + ".onnx")
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_bytes(model.SerializeToString())
+    return str(target)
+
+
+def _function(program: Program, traced: Traced) -> Any:
+    """The program as a JAX function of its arguments; the weights are constants in it."""
+    lowered, weights = lower(program), [h._data for h in traced.captures]
+
+    def function(*args: Any) -> Any:
+        with no_grad():
+            outs = lowered(*args, *weights)
+        return outs[0] if len(outs) == 1 else tuple(outs)
+
+    return function
+
+
+def _identifier(name: str) -> str:
+    return re.sub(r"\W", "_", name)
+
+
+# -- types ---------------------------------------------------------------------------------------------------------
+def _keep_types(model: Any, declared: dict[str, Any]) -> None:
+    """jax2onnx narrows 64-bit integers; let the inputs take what the user's program takes, by a cast."""
+    from onnx import TensorProto, helper
+
+    for given in model.graph.input:
+        kind = given.type.tensor_type
+        if declared.get(given.name) == np.int64 and kind.elem_type == TensorProto.INT32:
+            inner = f"{given.name}_int32"
+            for node in model.graph.node:
+                node.input[:] = [inner if n == given.name else n for n in node.input]
+            model.graph.node.insert(0, helper.make_node("Cast", [given.name], [inner], to=TensorProto.INT32))
+            kind.elem_type = TensorProto.INT64
+
+
+# -- what is not supported -----------------------------------------------------------------------------------------
+def _unsupported(static: StaticFunction, program: Program, error: Exception) -> str:
+    """Name the operators of the program that hold the JAX primitive that an error of jax2onnx speaks of."""
+    text = str(error)
+    words = set(re.findall(r"[a-z_0-9]+", text))
+    for op in program.ops():
+        if words & _primitives(op):
+            return (
+                f"paddle.onnx.export of `{static.__name__}`: operator {op.name} at {op.where} has no form in ONNX "
+                f"({text[:200]}); write it with other operators"
+            )
+    return f"paddle.onnx.export of `{static.__name__}`: jax2onnx failed: {type(error).__name__}: {text[:300]}"
+
+
+def _primitives(op: Operator) -> set[str]:
+    """Names of the JAX primitives that an operator is made of; none where its shapes are not known."""
+    if op.blocks:
+        return set()
+    specs = [v.spec if isinstance(v, Value) else v for v in op.inputs]
+    try:
+        jaxpr = jax.make_jaxpr(concrete(op.bound).fn)(*specs)
+    except Exception:  # a symbolic dimension that has no value here
+        return set()
+    return set(_names(jaxpr.jaxpr))
+
+
+def _names(jaxpr: Any) -> Iterator[str]:
+    for eqn in jaxpr.eqns:
+        yield eqn.primitive.name
+        for value in eqn.params.values():
+            inner = getattr(value, "jaxpr", value)
+            if hasattr(inner, "eqns"):
+                yield from _names(inner)

@@ -1,0 +1,174 @@
+"""paddle.inference: configurations, predictors, handles, threads, and the command line."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+
+import numpy as np
+import pytest
+from paddle_lite_py.jit import ArtifactError, InputSpec
+
+import paddle_lite_py as paddle
+from paddle_lite_py import nn
+from paddle_lite_py.inference import (
+    Config,
+    DataType,
+    PlaceType,
+    PrecisionType,
+    PredictorPool,
+    create_predictor,
+    get_version,
+)
+
+
+class Net(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.fc = nn.Linear(3, 2)
+
+    def forward(self, x, scale):
+        return self.fc(x) * scale, x.sum(axis=1)
+
+
+@pytest.fixture(scope="module")
+def saved(tmp_path_factory):
+    net = Net()
+    prefix = str(tmp_path_factory.mktemp("model") / "net")
+    spec = [InputSpec([None, 3], "float32", "x"), InputSpec([1], "float32", "scale")]
+    paddle.jit.save(net, prefix, input_spec=spec)
+    return net, prefix
+
+
+X, SCALE = np.arange(12, dtype="float32").reshape(4, 3), np.array([2.0], "float32")
+
+
+def expected(net, x=X, scale=SCALE):
+    return [t.numpy() for t in net(paddle.to_tensor(x), paddle.to_tensor(scale))]
+
+
+def test_handles(saved):
+    net, prefix = saved
+    predictor = create_predictor(Config(prefix + ".json", prefix + ".pdiparams"))
+    assert predictor.get_input_names() == ["x", "scale"]
+    for name, value in (("x", X), ("scale", SCALE)):
+        handle = predictor.get_input_handle(name)
+        handle.reshape(value.shape)
+        handle.copy_from_cpu(value)
+    assert predictor.run() is True
+    outputs = [predictor.get_output_handle(n) for n in predictor.get_output_names()]
+    for handle, want in zip(outputs, expected(net), strict=True):
+        np.testing.assert_allclose(handle.copy_to_cpu(), want, rtol=1e-5)
+        assert handle.shape() == list(want.shape) and handle.type() is DataType.FLOAT32
+    predictor.get_input_handle("x").share_external_data(paddle.to_tensor(X[:1]))
+    predictor.run()
+    assert outputs[1].copy_to_cpu().shape == (1,)
+
+
+def test_inputs_as_a_list(saved):
+    net, prefix = saved
+    seen = []
+    predictor = create_predictor(Config(prefix))
+    predictor.register_output_hook(lambda name, tensor: seen.append(name))
+    for found, want in zip(predictor.run([X, paddle.to_tensor(SCALE)]), expected(net), strict=True):
+        np.testing.assert_allclose(found.numpy(), want, rtol=1e-5)
+    assert seen == predictor.get_output_names()
+
+
+def test_what_is_wrong_is_named(saved, tmp_path):
+    predictor = create_predictor(Config(saved[1]))
+    with pytest.raises(ValueError, match="no input `y`; it has x, scale"):
+        predictor.get_input_handle("y")
+    with pytest.raises(ValueError, match="no output `y`"):
+        predictor.get_output_handle("y")
+    with pytest.raises(RuntimeError, match="input `x` has no data: call copy_from_cpu"):
+        predictor.run()
+    with pytest.raises(RuntimeError, match="has no data yet"):
+        predictor.get_output_handle("out0").copy_to_cpu()
+    with pytest.raises(ValueError, match=r"argument `x` is float32\[4, 2\]"):
+        predictor.run([X[:, :2], SCALE])
+    handle = predictor.get_input_handle("x")
+    handle.reshape([2, 3])
+    with pytest.raises(ValueError, match=r"reshaped to \[2, 3\], and is given data of shape \[4, 3\]"):
+        handle.copy_from_cpu(X)
+    with pytest.raises(ArtifactError, match="no saved program"):
+        create_predictor(Config(str(tmp_path / "nothing")))
+    with pytest.raises(ValueError, match="must hold one saved program"):
+        Config(str(tmp_path))
+    with pytest.raises(NotImplementedError, match="CPU, GPU and TPU"):
+        Config().enable_xpu()
+    with pytest.raises(NotImplementedError, match="read from files"):
+        Config().set_model_buffer(b"", 0)
+
+
+def test_settings_are_accepted_and_summed_up(saved):
+    config = Config()
+    config.set_model(saved[1])
+    config.disable_gpu()
+    config.switch_ir_optim(True)
+    config.enable_memory_optim()
+    config.disable_glog_info()
+    config.enable_mkldnn()
+    config.set_cpu_math_library_num_threads(4)
+    config.switch_use_feed_fetch_ops(False)
+    config.enable_tensorrt_engine(workspace_size=1 << 30, precision_mode=PrecisionType.Float32)
+    config.pass_builder().delete_pass("conv_bn_fuse_pass")
+    assert config.cpu_math_library_num_threads() == 4 and config.glog_info_disabled()
+    assert config.ir_optim() and not config.tensorrt_engine_enabled() and not config.use_gpu()
+    assert "noted, no effect: enable_mkldnn()" in config.summary() and "device: cpu:0" in config.summary()
+    config.enable_use_gpu(100, 1)
+    assert config.use_gpu() and config.gpu_device_id() == 1 and config.memory_pool_init_size_mb() == 100
+    assert Config.Half is PrecisionType.Half and PlaceType.CPU.value == 0 and "version" in get_version()
+
+
+def test_a_folder_with_one_program(saved):
+    from pathlib import Path
+
+    assert Config(str(Path(saved[1]).parent)).prog_file() == saved[1] + ".json"
+
+
+def test_one_clone_a_thread(saved):
+    net, prefix = saved
+    pool = PredictorPool(Config(prefix), 4)
+    failures = []
+
+    def work(i):
+        predictor = pool.retrieve(i)
+        for k in range(20):
+            x = np.full((2, 3), float(i * 100 + k), "float32")
+            predictor.get_input_handle("x").copy_from_cpu(x)
+            predictor.get_input_handle("scale").copy_from_cpu(SCALE)
+            predictor.run()
+            if predictor.get_output_handle("out1").copy_to_cpu().tolist() != x.sum(axis=1).tolist():
+                failures.append((i, k))
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(4)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    assert not failures
+
+
+def test_the_command_line(saved, tmp_path, capsys):
+    from paddle_lite_py.inference.__main__ import main
+
+    net, prefix = saved
+    np.save(tmp_path / "x.npy", X)
+    np.save(tmp_path / "s.npy", SCALE)
+    inputs = ["--input", str(tmp_path / "x.npy"), "--input", f"scale={tmp_path / 's.npy'}"]
+    assert main([prefix, *inputs, "--benchmark", "--repeat", "5", "--output", str(tmp_path / "y.npz")]) == 0
+    out = capsys.readouterr().out
+    assert "out0: float32[4, 2]" in out and "latency over 5 calls: p50" in out and "examples/s" in out
+    with np.load(tmp_path / "y.npz") as found:
+        np.testing.assert_allclose(found["out0"], expected(net)[0], rtol=1e-5)
+    assert main([prefix, "--batch", "2"]) == 0 and "out0: float32[2, 2]" in capsys.readouterr().out
+    assert main([prefix, "--input", "y=x.npy"]) == 1 and "the program takes x, scale" in capsys.readouterr().err
+    assert main([str(tmp_path / "none")]) == 1 and "no saved program" in capsys.readouterr().err
+
+
+def test_it_is_a_module_that_runs(saved):
+    command = [sys.executable, "-m", "paddle_lite_py.inference", saved[1]]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0 and "out1" in done.stdout, done.stderr

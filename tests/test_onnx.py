@@ -1,0 +1,116 @@
+"""paddle.onnx.export, verified in onnxruntime on models of the vision and text families."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+from paddle_lite_py import nn
+
+F = nn.functional
+S = paddle.static.InputSpec
+jax2onnx = pytest.importorskip("jax2onnx")
+ort = pytest.importorskip("onnxruntime")
+pytestmark = pytest.mark.filterwarnings("ignore")  # those packages warn of their own
+
+
+class Conv(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.body = nn.Sequential(nn.Conv2D(1, 4, 3, padding=1), nn.BatchNorm2D(4), nn.ReLU(), nn.MaxPool2D(2, 2))
+        self.head = nn.Linear(4 * 4 * 4, 3)
+
+    def forward(self, x):
+        y = self.body(x)
+        y = y + F.sigmoid(F.adaptive_avg_pool2d(y, 1)) * y
+        return F.softmax(self.head(paddle.flatten(F.dropout(y, 0.5, training=self.training), 1)))
+
+
+class Bert(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        layer = nn.TransformerEncoderLayer(8, 2, 16, dropout=0.1, activation="gelu")
+        self.emb, self.body, self.head = nn.Embedding(20, 8), nn.TransformerEncoder(layer, 2), nn.Linear(8, 20)
+
+    def forward(self, ids):
+        return {"logits": self.head(self.body(self.emb(ids))), "pooled": self.emb(ids).mean(axis=1)}
+
+
+class Recurrent(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.rnn, self.head = nn.GRU(3, 4), nn.Linear(4, 2)
+
+    def forward(self, x):
+        return self.head(self.rnn(x)[0])
+
+
+class Flow(nn.Layer):
+    def forward(self, x):
+        y = x * 2.0 if x.sum() > 0 else -x
+        i = paddle.zeros([], "int64")
+        while i < 3:
+            y = y + 1.0
+            i += 1
+        return y
+
+
+def floats(*shape):
+    return np.random.RandomState(0).randn(*shape).astype("float32")
+
+
+IDS = np.random.RandomState(0).randint(0, 20, (2, 6))
+MODELS = {
+    "mlp, any batch": (
+        lambda: nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)),
+        [S([None, 3])],
+        [floats(5, 3)],
+    ),
+    "convolutions": (Conv, [S([2, 1, 8, 8])], [floats(2, 1, 8, 8)]),
+    "transformer": (Bert, [S([2, 6], "int64")], [IDS]),
+    "recurrent": (Recurrent, [S([2, 5, 3])], [floats(2, 5, 3)]),
+    "branch and loop": (Flow, [S([4])], [floats(4)]),
+}
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_a_model_gives_the_same_in_onnxruntime(name, tmp_path):
+    make, spec, inputs = MODELS[name]
+    net = make()
+    path = paddle.onnx.export(net, str(tmp_path / "model"), input_spec=spec)
+    assert net.training and path.endswith("model.onnx")
+    session = ort.InferenceSession(path)
+    found = session.run(None, {i.name: a for i, a in zip(session.get_inputs(), inputs, strict=True)})
+    want = net.eval()(*[paddle.to_tensor(a) for a in inputs])
+    for a, b in zip(found, want.values() if isinstance(want, dict) else [want], strict=True):
+        np.testing.assert_allclose(a, b.numpy(), rtol=1e-4, atol=1e-5)
+
+
+def test_an_operator_without_a_form_is_named(tmp_path):
+    def f(x):
+        return paddle.linalg.svd(x + 1.0)[0]
+
+    with pytest.raises(paddle.onnx.OnnxError, match=r"operator svd at test_onnx.py:\d+ has no form in ONNX"):
+        paddle.onnx.export(f, str(tmp_path / "f"), input_spec=[S([3, 3])])
+
+
+def test_state_and_checks_are_refused(tmp_path):
+    count = paddle.zeros([1])
+
+    def counting(x):
+        count.add_(x)
+        return x
+
+    def checking(x):
+        assert x.sum() > 0
+        return x
+
+    for f, what in ((counting, "it changes state"), (checking, "it holds asserts")):
+        with pytest.raises(paddle.onnx.OnnxError, match=what):
+            paddle.onnx.export(f, str(tmp_path / "f"), input_spec=[S([1])])
+
+
+def test_old_opsets_are_raised(tmp_path):
+    with pytest.warns(UserWarning, match="opset_version=11 is older than 21"):
+        paddle.onnx.export(lambda x: x + 1.0, str(tmp_path / "f"), input_spec=[S([2])], opset_version=11)
