@@ -7,11 +7,11 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from paddle_lite_py.builder import Builder
+from paddle_lite_py.builder import Builder, is_traced
 from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.tensor import Tensor
 
-from . import iterables, sequences, text
+from . import iterables, merge, sequences, text
 
 _MUTATORS = frozenset(
     "append extend insert pop remove clear sort reverse update setdefault popitem add discard".split()
@@ -38,12 +38,19 @@ def _body() -> Builder | None:
 
 
 def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
-    if (builder := _body()) is not None:
-        builder.contents_written(method.__self__)
-    if method.__name__ == "sort" and isinstance(mode.interpreter, Builder):
+    builder, sorts = mode.interpreter, method.__name__ == "sort"
+    if (inside := _body()) is not None:
+        inside.contents_written(method.__self__)
+    elif isinstance(builder, Builder) and not kwargs and not sorts:
+        builder.replay(method.__self__, method.__name__, args, _holds_traced(args))
+    if sorts and isinstance(builder, Builder):
         method.__self__[:] = sequences.sorted_(method.__self__, **kwargs)
         return None
     return method(*args, **kwargs)
+
+
+def _holds_traced(args: Any) -> bool:
+    return any(isinstance(leaf, Tensor) and is_traced(leaf) for leaf in merge.parts(args)[1])
 
 
 def _wrapped(original: Any, staged: Callable[..., Any], test: Callable[[Any], bool]) -> Callable[..., Any]:

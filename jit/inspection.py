@@ -34,6 +34,14 @@ class ConcreteProgram(NamedTuple):
         return to_text(self.main_program)
 
 
+class Parameters(list[Tensor]):
+    """A list that can be called as well: what takes any callable for a layer asks for `parameters()`."""
+
+    def __call__(self) -> list[Tensor]:
+        """The list itself."""
+        return self
+
+
 class Inspection:
     """The part of a static function that looks inside."""
 
@@ -151,9 +159,9 @@ class Inspection:
         return self.concrete_program.outputs
 
     @property
-    def parameters(self) -> list[Tensor]:
-        """The tensors from outside that the program used last differentiates."""
-        return self.concrete_program.parameters
+    def parameters(self) -> Parameters:
+        """The tensors from outside that the program used last differentiates; none before the first call."""
+        return Parameters(self.concrete_program.parameters if len(self.cache) else ())
 
     def traced_for(self, input_spec: Any, constraints: Sequence[str] = ()) -> Traced:
         """Trace for declared arguments: InputSpecs, example tensors, and Python values as they are."""

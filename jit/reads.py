@@ -7,6 +7,8 @@ the objects it can reach, the attributes whose names occur in the code.
 from __future__ import annotations
 
 import dataclasses
+import dis
+import itertools
 import sys
 import types
 from collections.abc import Callable, Iterable, Iterator
@@ -24,6 +26,7 @@ from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, attribute, c
 MAX_OBJECTS = 20_000
 _FOREIGN = frozenset({*sys.stdlib_module_names, "paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static"} - {"__main__"})
 _DYNAMIC = frozenset({"getattr", "vars", "__dict__"})
+_GROWING = ("append", "extend", "add", "update")
 Place = tuple[int, Any]
 
 
@@ -52,11 +55,22 @@ def guards_of(
             return walk.guards
 
 
+def containers_of(function: Callable[..., Any]) -> dict[int, Any]:
+    """The lists, dicts and sets that a function can reach, by id."""
+    walk, size = Walk(frozenset()), -1
+    while len(walk.names) > size:
+        size = len(walk.names)
+        walk.start()
+        walk.function(function)
+    return {k: v for k, v in (walk.visited | walk.growing).items() if isinstance(v, list | dict | set)}
+
+
 class Walk:
     """One walk over what a function can reach."""
 
     def __init__(self, written: frozenset[Place]) -> None:
         self.names: set[str] = set()
+        self.codes: set[types.CodeType] = set()
         self.written = written
         self.start()
 
@@ -64,6 +78,7 @@ class Walk:
         """Begin again, with the names found so far."""
         self.guards: list[Any] = []
         self.visited: dict[int, Any] = {}
+        self.growing: dict[int, Any] = {}
 
     def _new(self, value: Any) -> bool:
         if id(value) in self.visited or len(self.visited) > MAX_OBJECTS:
@@ -82,6 +97,7 @@ class Walk:
             return
         label = f.__name__
         codes = list(_codes(f.__code__))
+        self.codes.update(codes)
         self.names.update(n for c in codes for n in (*c.co_names, *(s for s in c.co_consts if isinstance(s, str))))
         for name, held in zip(f.__code__.co_freevars, f.__closure__ or (), strict=False):
             self.place(cell(held), (id(held), name), name, f"closure variable `{name}`")
@@ -101,7 +117,10 @@ class Walk:
             self.guards.append(Guard(read, key, AnyOf(type(value)), label))
         else:
             self.guards.append(Guard(read, key, value, label))
-            self.visit(value, label)
+            if isinstance(value, list | set) and _only_grows(key, self.codes):
+                self.growing[id(value)] = value
+            else:
+                self.visit(value, label)
 
     # -- objects ---------------------------------------------------------------------------------------------------
     def visit(self, value: Any, label: str) -> None:
@@ -165,6 +184,17 @@ class Walk:
                 self.place(vars(c).get, (id(c), name), name, f"{c.__name__}.{name}")
                 for f in _functions(vars(c).get(name)):
                     self.function(f)
+
+
+def _only_grows(name: str, codes: Iterable[types.CodeType]) -> bool:
+    """True if all that the code does with a variable is to put things into it: then what it holds decides nothing."""
+    uses = [
+        following.argval in _GROWING
+        for code in codes
+        for used, following in itertools.pairwise(dis.get_instructions(code))
+        if used.argval == name and used.opname.startswith("LOAD_")
+    ]
+    return bool(uses) and all(uses)
 
 
 def _functions(value: Any) -> Iterator[Any]:

@@ -268,7 +268,7 @@ class StaticFunction(Inspection):
 
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         try:
-            return trace(call, shapes, grads, names, _converted)
+            return trace(call, shapes, grads, names, _converted, reads.containers_of(self._function))
         except TracedValueError:
             if missing is not None:
                 raise missing from None

@@ -22,7 +22,7 @@ from .differentiate import Differentiation, identity
 from .dtypes import is_inexact
 from .eager import explain
 from .errors import DataDependentError, user_frame
-from .frame import CONTENTS, Capture, Frame, Write, attribute, item, origin
+from .frame import CONTENTS, Capture, Frame, Replay, Write, attribute, item, origin
 from .interpreter import state
 from .number import Number
 from .program import Operator, Value
@@ -48,6 +48,8 @@ class Builder(Differentiation):
         self.peeking = False  # a variable is passed on, not read
         self.room: Room | None = None  # of the loops that have a gradient
         self.assumptions: Assumptions | None = None  # what the call under way holds, where the trace is of one
+        self.outside: dict[int, Any] = {}  # containers that were there before the trace
+        self.replays: list[tuple[Any, Replay, tuple[Any, ...]]] = []  # what each run does with them again
         self.told: set[Any] = set()  # places that the user has been warned of
         self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
@@ -299,6 +301,15 @@ class Builder(Differentiation):
     def contents_written(self, container: Any) -> None:
         """The same for all that a list, dict or set holds, before a method changes it."""
         self.frame.log.setdefault((id(container), CONTENTS, True), Write(container, CONTENTS, container.copy(), True))
+
+    def replay(self, container: Any, method: str, args: tuple[Any, ...], traced: bool) -> None:
+        """Have each run call a method of a container from outside, which the trace gives back as it was.
+
+        What puts no traced tensors into it is left to the trace alone, unless something before did.
+        """
+        if id(container) in self.outside and (traced or any(container is c for c, _, _ in self.replays)):
+            self.contents_written(container)
+            self.replays.append((container, Replay(method), args))
 
     def item_written(self, container: Any, key: Any) -> None:
         """The same for an item of a dict or list."""

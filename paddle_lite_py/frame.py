@@ -24,7 +24,9 @@ class Write(NamedTuple):
 
     def put(self, value: Any) -> None:
         """Make it hold `value`; MISSING removes it."""
-        if self.key is CONTENTS:
+        if isinstance(self.key, Replay):
+            getattr(self.owner, self.key.method)(*value)
+        elif self.key is CONTENTS:
             self.owner.clear()
             (self.owner.extend if isinstance(self.owner, list) else self.owner.update)(value)
         elif self.is_item and value is MISSING:
@@ -35,6 +37,12 @@ class Write(NamedTuple):
             setattr(self.owner, self.key, value)
         elif self.key in getattr(self.owner, "__dict__", {}):
             delattr(self.owner, self.key)
+
+
+class Replay(NamedTuple):
+    """The key of a write that calls a method of a container again in each run: `losses.append(loss)`."""
+
+    method: str
 
 
 class _Missing:

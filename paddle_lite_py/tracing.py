@@ -71,14 +71,16 @@ def trace(
     grads: Sequence[bool],
     names: Sequence[str],
     convert: Callable[[Any], Any] = lambda f: f,
+    outside: dict[int, Any] | None = None,
 ) -> Traced:
     """Trace fn(*tensors), one tensor for each spec.
 
     State that fn changes is given back whatever happens: only a run changes it. Arrays among the specs are those of a
-    call, whose values the program may take for granted.
+    call, whose values the program may take for granted. `outside` has the containers that fn can reach, by id.
     """
     with LOCK:
         builder = Builder(convert)
+        builder.outside = outside or {}
         if all(isinstance(s, jax.Array) for s in specs):
             builder.assumptions = Assumptions(builder, specs)
         return _trace(builder, fn, specs, grads, names)
@@ -97,14 +99,19 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
             # Handles of the framework's own, that the executor looks at after a run.
             own = [builder.checks.code] if builder.checks else []
             own += [builder.room.needed] if builder.room else []
+            replayed = [owner for owner, _, _ in builder.replays]
             for write in filter(builder.is_outside, builder.root.log.values()):
-                if any(write.owner is t for t in own) or _unchanged(builder, write):
+                if any(write.owner is t for t in own + replayed) or _unchanged(builder, write):
                     continue
                 if isinstance(write.get(), Cleared):
                     write.owner._grad = builder.settled(write.owner)
                 at = len(leaves)
                 found = _outputs(builder, write.get(), leaves)
                 effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
+            for owner, method, args in builder.replays:
+                at = len(leaves)
+                found = _outputs(builder, args, leaves)
+                effects.append(Effect(Write(owner, method, None), found, len(leaves) - at))
             own = [*(builder.assumptions.handles if builder.assumptions else []), *own]
             leaves += [builder.value_of(t) for t in own]
             paths = _follow_paths(builder)
