@@ -47,9 +47,7 @@ def split(f: types.FunctionType, lines: Iterable[int]) -> Split:
         ConversionError: there is no source, no such statement, or the function cannot be taken apart.
 
     Example:
-        >>> import textwrap
-        >>> last = max(line for *_, line in textwrap.indent.__code__.co_lines() if line)
-        >>> split(textwrap.indent, [last]).at
+        >>> split(describe, [describe.__code__.co_firstlineno + 3]).at
         1
     """
     tree = to_ast(find(f).tree)

@@ -100,12 +100,9 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.filter: (sequences.filter_, _is_anything),
     builtins.map: (iterables.StagedMap, iterables.is_staged),
     builtins.str: (text.str_, _is_tensor),
+    # Text as well: it is printed by each run, where eager code would print it.
+    builtins.print: (text.print_, _is_anything),
 }
 
 
-def _print(*args: Any, **kwargs: Any) -> None:
-    traced = isinstance(mode.interpreter, Builder) and any(isinstance(a, Tensor | text.StagedText) for a in args)
-    (text.print_ if traced or _body() is not None else print)(*args, **kwargs)
-
-
-_TABLE = {f: _wrapped(f, staged, test) for f, (staged, test) in _STAGED.items()} | {print: _print}
+_TABLE = {f: _wrapped(f, staged, test) for f, (staged, test) in _STAGED.items()}
