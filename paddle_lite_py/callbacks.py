@@ -1,4 +1,7 @@
 """The namespace paddle.callbacks."""
 
+from .hapi import callbacks, writers
 from .hapi.callbacks import *  # noqa: F403
-from .hapi.callbacks import __all__ as __all__
+from .hapi.writers import *  # noqa: F403
+
+__all__ = [*callbacks.__all__, *writers.__all__]

@@ -331,6 +331,14 @@ class Parameter(Tensor):
         self._name = name
         self.stop_gradient = not trainable
 
+    @classmethod
+    def from_tensor(cls, tensor: Tensor, **kwargs: Any) -> Parameter:
+        """A parameter that starts as a tensor; keywords are attributes of it: name, trainable, ..."""
+        out = cls(tensor, None, kwargs.pop("name", None), kwargs.pop("trainable", True))
+        for name, value in kwargs.items():
+            setattr(out, name, value)
+        return out
+
     def __setattr__(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
         if name == "stop_gradient":

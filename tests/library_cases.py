@@ -113,7 +113,49 @@ REGIONS = [
     f"{V}box_coder({PRIORS}, t(0, 1, 2, 3, 1, 1, 2, 4, 0, 0, 1, 1).reshape([3, 4]))",
     f"{V}box_coder({PRIORS}, ramp(3, 2, 4), 'decode_center_size', False)",
 ]
-CASES: list[str] = [*_distributions(), *SIGNALS, *GRAPHS, *REGIONS]
+DECODE = "paddle.nn.dynamic_decode(fixed(paddle.nn.BeamSearchDecoder, 3), ramp(2, 4), "
+DECODING = [
+    DECODE + "max_step_num=4)[0]",
+    DECODE + "max_step_num=2, output_time_major=True, return_length=True)[::2]",
+    DECODE + "max_step_num=3)[1].log_probs",
+]
+A = "paddle.audio."
+AUDIO = [
+    *(f"{A}functional.hz_to_mel({x})" for x in ("440.0", "5000.0, True", "t(60, 440, 5000)")),
+    *(f"{A}functional.mel_to_hz({x})" for x in ("10.0", "50.0, True", "t(3, 10, 30)")),
+    f"{A}functional.mel_frequencies(8, 50., 4000.)",
+    f"{A}functional.fft_frequencies(8000, 16)",
+    f"{A}functional.compute_fbank_matrix(8000, 32, 6)",
+    f"{A}functional.power_to_db(t(1e-5, .5, 3), top_db=30.)",
+    f"{A}functional.create_dct(4, 6)",
+    f"{A}functional.create_dct(4, 6, None)",
+    *(
+        f"{A}functional.get_window({w}, 9, {p})"
+        for w in ("'hann'", "'hamming'", "'blackman'", "('gaussian', 2.)", "'bohman'", "'triang'", "'cosine'")
+        for p in (True, False)
+    ),
+    f"{A}features.Spectrogram(32, power=1.)(ramp(2, 100))",
+    f"{A}features.MelSpectrogram(8000, 32, n_mels=6)(ramp(2, 100))",
+    f"{A}features.LogMelSpectrogram(8000, 32, n_mels=6)(ramp(2, 100))",
+    f"{A}features.MFCC(8000, 4, n_fft=32, n_mels=6)(ramp(2, 100))",
+]
+VITERBI = "paddle.text.viterbi_decode(ramp(2, 4, 5), ramp(5, 5), i(4, 3)"
+TEXT = [VITERBI + ")", VITERBI + ", False)", "paddle.text.ViterbiDecoder(ramp(5, 5))(ramp(2, 4, 5), i(2, 4))"]
+S = "paddle.sparse."
+COO = f"{S}sparse_coo_tensor(i(0, 1, 2, 1, 2, 0).reshape([2, 3]), t(1, 2, 3), [3, 3])"
+CSR = f"{S}sparse_csr_tensor(i(0, 2, 3, 5), i(1, 3, 2, 0, 1), t(1, 2, 3, 4, 5), [3, 4])"
+SPARSE = [
+    *(f"{COO}.{m}" for m in ("to_dense()", "values()", "indices()", "shape")),
+    *(f"{CSR}.{m}" for m in ("to_dense()", "crows()", "cols()", "values()")),
+    *(f"{S}{f}({COO}, {COO}).to_dense()" for f in ("add", "subtract", "multiply")),
+    *(f"{S}{f}({COO}).to_dense()" for f in ("sin", "tanh", "sqrt", "square", "abs", "neg", "expm1", "log1p")),
+    f"{S}nn.functional.relu({COO}).to_dense()",
+    f"{S}nn.functional.softmax({CSR}).to_dense()",
+    f"{S}transpose({COO}, [1, 0]).to_dense()",
+    f"{S}sparse_coo_tensor(i(0, 0, 1, 1).reshape([2, 2]), t(1, 2), [2, 2]).coalesce().to_dense()",
+    "ramp(2, 3).to_sparse_coo(2).indices()",
+]
+CASES: list[str] = [*AUDIO, *TEXT, *SPARSE, *DECODING, *_distributions(), *SIGNALS, *GRAPHS, *REGIONS]
 
 
 def names(paddle: Any) -> dict[str, Any]:
@@ -123,7 +165,15 @@ def names(paddle: Any) -> dict[str, Any]:
         n = int(np.prod(shape))
         return paddle.to_tensor((np.sin(np.arange(n) * 1.7) * 2).astype("float32").reshape(shape))
 
+    def fixed(decoder: Any, beams: int) -> Any:
+        embed, cell, out = paddle.nn.Embedding(6, 4), paddle.nn.GRUCell(4, 4), paddle.nn.Linear(4, 6)
+        for layer in (embed, cell, out):
+            for p in layer.parameters():
+                p.set_value(ramp(*p.shape) * 1.5)
+        return decoder(cell, 0, 1, beams, embed, out)
+
     return {
+        "fixed": fixed,
         "paddle": paddle,
         "np": np,
         "t": lambda *v: paddle.to_tensor(np.array(v, "float32")),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
-import json
 import numbers
 import os
 import time
@@ -17,7 +15,6 @@ from ..optimizer.lr import LRScheduler as Scheduler
 
 __all__ = [
     *("Callback", "EarlyStopping", "LRScheduler", "ModelCheckpoint", "ProgBarLogger", "ReduceLROnPlateau"),
-    *("VisualDL", "WandbCallback"),
 ]
 
 Logs = dict[str, Any] | None
@@ -348,73 +345,3 @@ class ReduceLROnPlateau(_Monitor):
             self.cooldown_counter, self.wait = self.cooldown, 0
             if self.verbose:
                 print(f"Epoch {self.epoch}: ReduceLROnPlateau reducing learning rate to {new}.")
-
-
-class VisualDL(Callback):
-    """Writes the losses and metrics to files: with the package visualdl if it is installed, else as lines of JSON."""
-
-    def __init__(self, log_dir: str) -> None:
-        super().__init__()
-        self.log_dir = log_dir
-        self._writer: Any = None
-        self._steps = {"train": 0, "eval": 0}
-
-    def _write(self, kind: str, logs: Logs) -> None:
-        values = {
-            f"{kind}/{k}": float(np.ravel(v)[0]) for k, v in (logs or {}).items() if k not in ("step", "batch_size")
-        }
-        step = self._steps[kind] = self._steps[kind] + 1
-        if self._writer is None:
-            os.makedirs(self.log_dir, exist_ok=True)
-            try:
-                self._writer = importlib.import_module("visualdl").LogWriter(self.log_dir)
-            except ImportError:
-                self._writer = os.path.join(self.log_dir, "scalars.jsonl")
-        if isinstance(self._writer, str):
-            with open(self._writer, "a", encoding="utf8") as f:
-                f.write(json.dumps({"step": step, **values}) + "\n")
-            return
-        for name, value in values.items():
-            self._writer.add_scalar(name, value, step)
-
-    def on_train_batch_end(self, step: int, logs: Logs = None) -> None:
-        """Write."""
-        self._write("train", logs)
-
-    def on_eval_end(self, logs: Logs = None) -> None:
-        """Write."""
-        self._write("eval", logs)
-
-
-class WandbCallback(Callback):
-    """Sends the losses and metrics to Weights & Biases.
-
-    Raises:
-        ImportError: if the package wandb is not installed.
-    """
-
-    def __init__(
-        self,
-        project: str | None = None,
-        entity: str | None = None,
-        name: str | None = None,
-        dir: str | None = None,
-        mode: str | None = None,
-        job_type: str | None = None,
-        **kwargs: Any,
-    ) -> None:
-        super().__init__()
-        try:
-            wandb = importlib.import_module("wandb")
-        except ImportError as e:
-            raise ImportError("WandbCallback needs the package wandb; try `pip install wandb`") from e
-        settings = {"project": project, "entity": entity, "name": name, "dir": dir, "mode": mode, "job_type": job_type}
-        self.run = wandb.init(**settings, **kwargs)
-
-    def on_train_batch_end(self, step: int, logs: Logs = None) -> None:
-        """Send."""
-        self.run.log({f"train/{k}": v for k, v in (logs or {}).items() if k not in ("step", "batch_size")})
-
-    def on_eval_end(self, logs: Logs = None) -> None:
-        """Send."""
-        self.run.log({f"eval/{k}": v for k, v in (logs or {}).items() if k not in ("step", "batch_size")})

@@ -1,7 +1,7 @@
 """Layers, and what is needed to build and train them."""
 
 from ..tensor import Parameter
-from . import clip, functional, initializer, unique_name, utils
+from . import clip, functional, initializer, quant, unique_name, utils
 from .activation import *  # noqa: F403
 from .aliases import *  # noqa: F403
 from .attention import *  # noqa: F403
@@ -10,6 +10,7 @@ from .clip import *  # noqa: F403
 from .common import *  # noqa: F403
 from .container import *  # noqa: F403
 from .conv import *  # noqa: F403
+from .decode import *  # noqa: F403
 from .layer import Layer
 from .loss import *  # noqa: F403
 from .norm import *  # noqa: F403

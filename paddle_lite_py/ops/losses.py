@@ -59,7 +59,8 @@ def _cross_entropy(
         loss, w = -jnp.take_along_axis(log_p, at, axis=axis), None if weight is None else jnp.take(weight, at)
     loss = loss if w is None else loss * w
     loss = loss if keep is None else jnp.where(keep, loss, 0)
-    if reduction == "mean" and not (keep is None and w is None):
+    # As in Paddle, only an ignore_index that could be a class leaves its rows out of the count (not of weights).
+    if reduction == "mean" and ((keep is not None and ignore_index >= 0) or w is not None):
         count: Any = keep if w is None else w if keep is None else jnp.where(keep, w, 0)
         return jnp.sum(loss) / jnp.maximum(jnp.sum(count.astype(x.dtype)), 1e-12)
     kept = label.ndim == x.ndim or label_smoothing > 0  # the class axis stays, with size 1

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -280,3 +281,26 @@ def _get_requires_grad(self: Tensor) -> bool:
 
 METHODS.append(("data", property(_get_data, lambda self, value: self.set_value(value))))  # type: ignore[arg-type]
 METHODS.append(("requires_grad", property(_get_requires_grad, requires_grad_)))  # type: ignore[arg-type]
+
+
+def _of_sparse(name: str) -> Callable[..., Any]:
+    def method(self: Tensor) -> Any:
+        raise ValueError(f"{name}() is of sparse tensors, and this one is dense; make one with to_sparse_coo() before")
+
+    method.__doc__ = "Of sparse tensors; a dense one raises ValueError."
+    return method
+
+
+METHODS.extend((name, _of_sparse(name)) for name in ("values", "indices", "crows", "cols", "nnz"))
+
+
+def _through_sparse(name: str) -> Callable[..., Any]:
+    def method(self: Tensor, *args: Any) -> Any:
+        importlib.import_module(f"{__name__.partition('.')[0]}.sparse")  # which puts the real one here
+        return getattr(self, name)(*args)
+
+    method.__doc__ = "As a sparse tensor; see paddle.sparse."
+    return method
+
+
+METHODS.extend((name, _through_sparse(name)) for name in ("to_sparse_coo", "to_sparse_csr"))

@@ -86,8 +86,8 @@ def psroi_pool(x: Any, boxes: Any, image: Any, /, *, size: tuple[int, int], scal
 
     def one(given: Any) -> Any:
         box, n = given
-        left, top = jnp.round(box[0]) * scale, jnp.round(box[1]) * scale
-        right, bottom = (jnp.round(box[2]) + 1.0) * scale, (jnp.round(box[3]) + 1.0) * scale
+        whole = jnp.sign(box) * jnp.floor(jnp.abs(box) + 0.5)  # halves away from zero
+        left, top, right, bottom = (whole + jnp.array([0, 0, 1, 1], x.dtype)) * scale
         rows = _spans(top, jnp.maximum(bottom - top, 0.1), size[0], h)
         columns = _spans(left, jnp.maximum(right - left, 0.1), size[1], w)
         own = x[n].reshape(channels, size[0], size[1], h, w)

@@ -16,6 +16,7 @@ sys.path.insert(0, str(HERE.parent))
 import layer_cases  # noqa: E402
 import library_cases  # noqa: E402
 import optimizer_cases  # noqa: E402
+import program_cases  # noqa: E402
 import schedule_cases  # noqa: E402
 
 
@@ -28,6 +29,8 @@ def write(name: str, found: dict[str, Any]) -> None:
 def main(paddle: Any) -> None:
     """Record everything."""
     write("library", library_cases.record(paddle))
+    trained = {case: [float(f"{x:.7g}") for x in program_cases.run(paddle, case)] for case in program_cases.CASES}
+    write("programs", trained)
     layers = {}
     for i, (expression, inputs) in enumerate(layer_cases.CASES):
         found = layer_cases.run(paddle, expression, inputs)

@@ -1,0 +1,209 @@
+"""Functions of sound: the mel scale, filter banks, decibels, windows."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..ops.convert import to_tensor
+from ..tensor import Tensor
+
+__all__ = [
+    *("compute_fbank_matrix", "create_dct", "fft_frequencies", "get_window", "hz_to_mel", "mel_frequencies"),
+    *("mel_to_hz", "power_to_db"),
+]
+
+# Slaney's scale: linear below 1000 Hz, logarithmic above.
+STEP, KNEE = 200.0 / 3, 1000.0
+LOG_STEP = math.log(6.4) / 27.0
+
+
+def _on_values(function: Any, value: Any) -> Any:
+    """function of a number, or of the values of a tensor."""
+    if not isinstance(value, Tensor):
+        return float(function(np.float64(value)))
+    return to_tensor(function(value.numpy().astype(np.float64)).astype(value.dtype.np))
+
+
+def _to_mel(f: Any, htk: bool) -> Any:
+    if htk:
+        return 2595.0 * np.log10(1.0 + f / 700.0)
+    return np.where(f >= KNEE, KNEE / STEP + np.log(np.maximum(f, 1e-10) / KNEE) / LOG_STEP, f / STEP)
+
+
+def _to_hz(m: Any, htk: bool) -> Any:
+    if htk:
+        return 700.0 * (10.0 ** (m / 2595.0) - 1.0)
+    return np.where(m >= KNEE / STEP, KNEE * np.exp(LOG_STEP * (m - KNEE / STEP)), STEP * m)
+
+
+def hz_to_mel(freq: Any, htk: bool = False) -> Any:
+    """Frequencies in Hz on the mel scale: Slaney's, or that of HTK.
+
+    Examples:
+        >>> hz_to_mel(1000.0)
+        15.0
+    """
+    return _on_values(lambda f: _to_mel(f, htk), freq)
+
+
+def mel_to_hz(mel: Any, htk: bool = False) -> Any:
+    """Frequencies on the mel scale in Hz.
+
+    Examples:
+        >>> mel_to_hz(15.0)
+        1000.0
+    """
+    return _on_values(lambda m: _to_hz(m, htk), mel)
+
+
+def _mels(n_mels: int, f_min: float, f_max: float, htk: bool) -> np.ndarray:
+    low, high = (float(_to_mel(np.float64(f), htk)) for f in (f_min, f_max))
+    return _to_hz(np.linspace(low, high, n_mels), htk)
+
+
+def mel_frequencies(
+    n_mels: int = 64, f_min: float = 0.0, f_max: float = 11025.0, htk: bool = False, dtype: str = "float32"
+) -> Tensor:
+    """Frequencies equally spaced on the mel scale."""
+    return to_tensor(_mels(n_mels, f_min, f_max, htk).astype(dtype))
+
+
+def fft_frequencies(sr: int, n_fft: int, dtype: str = "float32") -> Tensor:
+    """Frequencies of the bins of a transform of length n_fft at a sampling rate."""
+    return to_tensor(np.linspace(0, sr / 2, n_fft // 2 + 1).astype(dtype))
+
+
+def compute_fbank_matrix(
+    sr: int,
+    n_fft: int,
+    n_mels: int = 64,
+    f_min: float = 0.0,
+    f_max: float | None = None,
+    htk: bool = False,
+    norm: Any = "slaney",
+    dtype: str = "float32",
+) -> Tensor:
+    """Triangular filters [n_mels, n_fft // 2 + 1], equally spaced on the mel scale.
+
+    Arguments:
+        norm: "slaney" divides each by its width in Hz, a number by its norm of that order; None leaves them.
+    """
+    edges = _mels(n_mels + 2, f_min, sr / 2 if f_max is None else f_max, htk)
+    bins = np.linspace(0, sr / 2, n_fft // 2 + 1)
+    slopes = edges[:, None] - bins
+    widths = np.diff(edges)[:, None]
+    bank = np.maximum(0, np.minimum(-slopes[:-2] / widths[:-1], slopes[2:] / widths[1:]))
+    if norm == "slaney":
+        bank = bank * (2.0 / (edges[2:] - edges[:-2]))[:, None]
+    elif isinstance(norm, int | float):
+        bank = bank / np.maximum(np.linalg.norm(bank, norm, axis=-1, keepdims=True), 1e-12)
+    return to_tensor(bank.astype(dtype))
+
+
+def power_to_db(spect: Tensor, ref_value: float = 1.0, amin: float = 1e-10, top_db: float | None = 80.0) -> Tensor:
+    """Powers in decibels above ref_value; at most top_db below the greatest."""
+    if amin <= 0 or ref_value <= 0 or (top_db is not None and top_db < 0):
+        raise ValueError("power_to_db: amin and ref_value must be positive, and top_db not negative")
+    out = 10.0 * spect.clip(min=amin).log10() - 10.0 * math.log10(max(amin, ref_value))
+    return out if top_db is None else out.maximum(out.max() - top_db)
+
+
+def create_dct(n_mfcc: int, n_mels: int, norm: str | None = "ortho", dtype: str = "float32") -> Tensor:
+    """The matrix [n_mels, n_mfcc] of the cosine transform (type II)."""
+    k, n = np.arange(n_mfcc)[:, None], np.arange(n_mels)
+    dct = np.cos(math.pi / n_mels * (n + 0.5) * k)
+    if norm is None:
+        return to_tensor((2.0 * dct).T.astype(dtype))
+    if norm != "ortho":
+        raise ValueError(f"create_dct: norm is {norm!r}; expected 'ortho' or None")
+    dct[0] /= math.sqrt(2.0)
+    return to_tensor((dct * math.sqrt(2.0 / n_mels)).T.astype(dtype))
+
+
+def _cosines(*weights: float) -> Any:
+    def window(n: int) -> np.ndarray:
+        angle = np.linspace(-math.pi, math.pi, n)
+        return np.asarray(sum(w * np.cos(k * angle) for k, w in enumerate(weights)))
+
+    return window
+
+
+def _bohman(n: int) -> np.ndarray:
+    x = np.abs(np.linspace(-1, 1, n))
+    out = (1 - x) * np.cos(math.pi * x) + np.sin(math.pi * x) / math.pi
+    out[[0, -1]] = 0
+    return out
+
+
+def _triang(n: int) -> np.ndarray:
+    k = np.arange(1, (n + 1) // 2 + 1)
+    half = (2 * k - 1.0) / n if n % 2 == 0 else 2 * k / (n + 1.0)
+    return np.concatenate([half, half[::-1] if n % 2 == 0 else half[-2::-1]])
+
+
+def _gaussian(n: int, std: float = 7.0) -> np.ndarray:
+    return np.exp(-((np.arange(n) - (n - 1) / 2) ** 2) / (2 * std * std))
+
+
+def _general_gaussian(n: int, p: float, sig: float) -> np.ndarray:
+    return np.exp(-0.5 * np.abs((np.arange(n) - (n - 1) / 2) / sig) ** (2 * p))
+
+
+def _exponential(n: int, center: float | None = None, tau: float = 1.0) -> np.ndarray:
+    return np.exp(-np.abs(np.arange(n) - ((n - 1) / 2 if center is None else center)) / tau)
+
+
+def _tukey(n: int, alpha: float = 0.5) -> np.ndarray:
+    if alpha <= 0:
+        return np.ones(n)
+    x = np.minimum(np.arange(n), np.arange(n)[::-1]) / (alpha * (n - 1) / 2)
+    return np.where(x < 1, 0.5 * (1 + np.cos(math.pi * (np.minimum(x, 1) - 1))), 1.0)
+
+
+def _taylor(n: int, nbar: int = 4, sll: float = 30, norm: bool = True) -> np.ndarray:
+    ratio = 10 ** (sll / 20)
+    a = math.acosh(ratio) / math.pi
+    sigma2, m = nbar**2 / (a**2 + (nbar - 0.5) ** 2), np.arange(1, nbar)
+    signs = np.where(m % 2 == 1, 1, -1)
+    tops = [np.prod(1 - i**2 / sigma2 / (a**2 + (m - 0.5) ** 2)) for i in m]
+    lows = [2 * np.prod([1 - i**2 / j**2 for j in m if j != i]) for i in m]
+    f = signs * np.array(tops) / np.array(lows)
+
+    def value(x: Any) -> Any:
+        return 1 + 2 * np.dot(f, np.cos(2 * math.pi * m[:, None] * (x - n / 2.0 + 0.5) / n))
+
+    out = value(np.arange(n))
+    return out / value(np.array([(n - 1) / 2])) if norm else out
+
+
+_WINDOWS: dict[str, Any] = {
+    **{"hann": _cosines(0.5, 0.5), "hamming": _cosines(0.54, 0.46), "blackman": _cosines(0.42, 0.5, 0.08)},
+    **{"nuttall": _cosines(0.3635819, 0.4891775, 0.1365995, 0.0106411), "bohman": _bohman, "triang": _triang},
+    **{"cosine": lambda n: np.sin(math.pi / n * (np.arange(n) + 0.5)), "gaussian": _gaussian, "tukey": _tukey},
+    **{"general_gaussian": _general_gaussian, "exponential": _exponential, "taylor": _taylor},
+    **{"kaiser": lambda n, beta=12.0: np.kaiser(n, beta), "rect": np.ones, "boxcar": np.ones},
+}
+
+
+def get_window(window: Any, win_length: int, fftbins: bool = True, dtype: str = "float64") -> Tensor:
+    """A window by its name, or (name, parameters...).
+
+    Arguments:
+        fftbins: a period of it, for transforms; False: symmetric.
+
+    Raises:
+        ValueError: for an unknown name.
+
+    Examples:
+        >>> [round(v, 2) for v in get_window("hann", 4).tolist()]
+        [0.0, 0.5, 1.0, 0.5]
+    """
+    name, *parameters = window if isinstance(window, tuple | list) else (window,)
+    if name not in _WINDOWS:
+        raise ValueError(f"get_window: window is {name!r}; expected one of {', '.join(_WINDOWS)}")
+    n = win_length + bool(fftbins)
+    made = np.ones(1) if n <= 1 else _WINDOWS[name](n, *parameters)
+    return to_tensor(np.asarray(made[:win_length]).astype(dtype))

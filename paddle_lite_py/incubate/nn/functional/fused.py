@@ -1,0 +1,159 @@
+"""Products, normalization and dropout together with what stands around them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ....nn import functional as F
+from ....ops.linalg import matmul
+from ....ops.manipulation import flatten
+
+swiglu: Any = F.swiglu
+
+
+def fused_matmul_bias(
+    x: Any, y: Any, bias: Any = None, transpose_x: bool = False, transpose_y: bool = False, name: Any = None
+) -> Any:
+    """matmul(x, y) + bias.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> fused_matmul_bias(paddle.ones([1, 2]), paddle.ones([2, 1]), paddle.to_tensor([0.5])).tolist()
+        [[2.5]]
+    """
+    out: Any = matmul(x, y, transpose_x, transpose_y)
+    return out if bias is None else out + bias
+
+
+def fused_linear(x: Any, weight: Any, bias: Any = None, transpose_weight: bool = False, name: Any = None) -> Any:
+    """x @ weight + bias."""
+    return fused_matmul_bias(x, weight, bias, False, transpose_weight)
+
+
+_ACTIVATIONS = ("gelu", "relu", "silu", "swiglu", "sigmoid", "tanh")
+
+
+def _activated(who: str, x: Any, activation: Any) -> Any:
+    if activation in (None, "none", ""):
+        return x
+    if activation not in _ACTIVATIONS:
+        raise ValueError(f"{who}: activation is {activation!r}; expected one of {', '.join(_ACTIVATIONS)}")
+    return getattr(F, activation)(x)
+
+
+def fused_linear_activation(
+    x: Any, y: Any, bias: Any, trans_x: bool = False, trans_y: bool = False, activation: str | None = None
+) -> Any:
+    """activation(matmul(x, y) + bias); "gelu" or "relu"."""
+    return _activated("fused_linear_activation", fused_matmul_bias(x, y, bias, trans_x, trans_y), activation)
+
+
+def fused_bias_act(x: Any, bias: Any = None, *args: Any, act_method: str = "gelu", **settings: Any) -> Any:
+    """activation(x + bias).
+
+    Raises:
+        NotImplementedError: where scales of quantization are given.
+    """
+    if args or any(v is not None and v != -1 for k, v in settings.items() if "scale" in k or "shift" in k):
+        raise NotImplementedError("fused_bias_act: quantization inside of it is not available")
+    return _activated("fused_bias_act", x if bias is None else x + bias, act_method)
+
+
+def fused_dropout_add(
+    x: Any, y: Any, p: float = 0.5, training: bool = True, mode: str = "upscale_in_train", name: Any = None
+) -> Any:
+    """dropout(x) + y."""
+    return F.dropout(x, p, training=training, mode=mode) + y
+
+
+def fused_bias_dropout_residual_layer_norm(
+    x: Any,
+    residual: Any,
+    bias: Any = None,
+    ln_scale: Any = None,
+    ln_bias: Any = None,
+    dropout_rate: float = 0.5,
+    ln_epsilon: float = 1e-5,
+    training: bool = True,
+    mode: str = "upscale_in_train",
+    name: Any = None,
+) -> Any:
+    """layer_norm(residual + dropout(x + bias))."""
+    out = residual + F.dropout(x if bias is None else x + bias, dropout_rate, training=training, mode=mode)
+    return F.layer_norm(out, out.shape[-1:], ln_scale, ln_bias, ln_epsilon)
+
+
+def _norm(
+    function: Any,
+    x: Any,
+    weight: Any,
+    norm_bias: Any,
+    epsilon: float,
+    axis: int,
+    bias: Any,
+    residual: Any,
+    quant: float,
+) -> Any:
+    """A normalization of x + bias + residual over the axes from `axis` on; with the sum, where there is a residual."""
+    if quant > 0:
+        raise NotImplementedError("quantization of a normalization's result is not available")
+    total = x if bias is None else x + bias
+    total = total if residual is None else total + residual
+    flat: Any = flatten(total, axis, -1)
+    out = function(flat, flat.shape[-1:], weight, norm_bias, epsilon).reshape(total.shape)
+    return out if residual is None else (out, total)
+
+
+def _rms(x: Any, shape: Any, weight: Any, bias: Any, epsilon: float) -> Any:
+    out = F.rms_norm(x, shape, weight, epsilon)
+    return out if bias is None else out + bias
+
+
+def fused_rms_norm(
+    x: Any,
+    norm_weight: Any,
+    norm_bias: Any,
+    epsilon: float,
+    begin_norm_axis: int = 1,
+    bias: Any = None,
+    residual: Any = None,
+    quant_scale: float = -1,
+    quant_round_type: int = 0,
+    quant_max_bound: float = 0,
+    quant_min_bound: float = 0,
+) -> Any:
+    """rms_norm(x + bias + residual) over the axes from begin_norm_axis on; with the sum, where there is a residual.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([[3.0, 4.0]])
+        >>> (fused_rms_norm(x, paddle.ones([2]), None, 0.0) * 100).round().tolist()
+        [[85.0, 113.0]]
+    """
+    return _norm(_rms, x, norm_weight, norm_bias, epsilon, begin_norm_axis, bias, residual, quant_scale)
+
+
+def fused_rms_norm_ext(x: Any, scale: Any, epsilon: float = 1e-5, name: Any = None) -> tuple[Any, Any]:
+    """rms_norm(x) over the last axis, and the inverse root mean squares."""
+    wide = x.astype("float32")
+    inverse = (wide.square().mean(-1) + epsilon).rsqrt()
+    return F.rms_norm(x, x.shape[-1:], scale, epsilon), inverse
+
+
+def fused_layer_norm(
+    x: Any,
+    norm_weight: Any,
+    norm_bias: Any,
+    epsilon: float,
+    residual_alpha: float = 1.0,
+    begin_norm_axis: int = 1,
+    bias: Any = None,
+    residual: Any = None,
+    quant_scale: float = -1,
+    quant_round_type: int = 0,
+    quant_max_bound: float = 0,
+    quant_min_bound: float = 0,
+) -> Any:
+    """layer_norm(x + bias + residual_alpha * residual); with the sum, where there is a residual."""
+    residual = residual if residual is None else residual * residual_alpha
+    return _norm(F.layer_norm, x, norm_weight, norm_bias, epsilon, begin_norm_axis, bias, residual, quant_scale)

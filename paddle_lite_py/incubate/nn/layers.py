@@ -1,0 +1,108 @@
+"""Layers that are one op."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...nn import functional as F
+from ...nn.common import Linear
+from ...nn.initializer import Constant
+from ...nn.layer import Layer
+from ...nn.norm import LayerNorm
+from . import functional as fused
+
+__all__ = ["FusedBiasDropoutResidualLayerNorm", "FusedDropoutAdd", "FusedFeedForward", "FusedLinear"]
+
+
+class FusedLinear(Layer):
+    """x @ weight + bias; transpose_weight keeps the weight as [out, in]."""
+
+    def __init__(
+        self,
+        in_features: int,
+        out_features: int,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        transpose_weight: bool = False,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        shape = [out_features, in_features] if transpose_weight else [in_features, out_features]
+        self.weight = self.create_parameter(shape, weight_attr)
+        self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
+        self.transpose_weight, self.name = transpose_weight, name
+
+    def forward(self, input: Any) -> Any:
+        """The product."""
+        return fused.fused_linear(input, self.weight, self.bias, self.transpose_weight)
+
+
+class FusedDropoutAdd(Layer):
+    """dropout(x) + y."""
+
+    def __init__(self, p: float = 0.5, mode: str = "upscale_in_train", name: str | None = None) -> None:
+        super().__init__()
+        self.p, self.mode = p, mode
+
+    def forward(self, x: Any, y: Any) -> Any:
+        """The sum."""
+        return fused.fused_dropout_add(x, y, self.p, self.training, self.mode)
+
+
+class FusedBiasDropoutResidualLayerNorm(Layer):
+    """layer_norm(residual + dropout(x + bias))."""
+
+    def __init__(
+        self,
+        embed_dim: int,
+        dropout_rate: float = 0.5,
+        weight_attr: Any = None,
+        bias_attr: Any = None,
+        epsilon: float = 1e-5,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.linear_bias = self.create_parameter([embed_dim], bias_attr, is_bias=True)
+        self.ln_scale = self.create_parameter([embed_dim], weight_attr, default_initializer=Constant(1.0))
+        self.ln_bias = self.create_parameter([embed_dim], bias_attr, is_bias=True)
+        self.dropout_rate, self.epsilon = dropout_rate, epsilon
+
+    def forward(self, x: Any, residual: Any) -> Any:
+        """The normalized sum."""
+        rate = self.dropout_rate
+        return fused.fused_bias_dropout_residual_layer_norm(
+            x, residual, self.linear_bias, self.ln_scale, self.ln_bias, rate, self.epsilon, self.training
+        )
+
+
+class FusedFeedForward(Layer):
+    """The feed-forward part of a Transformer layer: two linear layers, dropout, residual and normalization."""
+
+    def __init__(
+        self,
+        d_model: int,
+        dim_feedforward: int,
+        dropout_rate: float = 0.1,
+        epsilon: float = 1e-5,
+        activation: str = "relu",
+        act_dropout_rate: float | None = None,
+        normalize_before: bool = False,
+        linear1_weight_attr: Any = None,
+        linear1_bias_attr: Any = None,
+        linear2_weight_attr: Any = None,
+        linear2_bias_attr: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__()
+        self.linear1 = Linear(d_model, dim_feedforward, linear1_weight_attr, linear1_bias_attr)
+        self.linear2 = Linear(dim_feedforward, d_model, linear2_weight_attr, linear2_bias_attr)
+        self.norm, self.activation, self.normalize_before = LayerNorm(d_model, epsilon), activation, normalize_before
+        self.dropout_rate = dropout_rate
+        self.act_dropout_rate = dropout_rate if act_dropout_rate is None else act_dropout_rate
+
+    def forward(self, src: Any, cache: Any = None) -> Any:
+        """The layer's result."""
+        x = self.norm(src) if self.normalize_before else src
+        x = F.dropout(getattr(F, self.activation)(self.linear1(x)), self.act_dropout_rate, training=self.training)
+        x = src + F.dropout(self.linear2(x), self.dropout_rate, training=self.training)
+        return x if self.normalize_before else self.norm(x)

@@ -1,0 +1,40 @@
+"""Softmax with a mask, in one op."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..op import op
+from ..ops.reduction import mean, sum
+
+
+@op(amp="black")
+def softmax_mask_fuse(x: Any, mask: Any, /) -> Any:
+    """softmax(x + mask) along the last axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.zeros([1, 1, 1, 2])
+        >>> paddle.incubate.softmax_mask_fuse(x, paddle.to_tensor([[[[0.0, -1e9]]]])).tolist()
+        [[[[1.0, 0.0]]]]
+    """
+    return jax.nn.softmax(x + mask, axis=-1)
+
+
+@op(amp="black")
+def softmax_mask_fuse_upper_triangle(x: Any, /) -> Any:
+    """softmax(x) along the last axis, without what stands above the diagonal."""
+    return jax.nn.softmax(jnp.where(jnp.tril(jnp.ones(x.shape[-2:], bool)), x, -jnp.inf), axis=-1)
+
+
+def identity_loss(x: Any, reduction: Any = "none") -> Any:
+    """The loss as it is, its sum or its mean."""
+    names = {0: "sum", 1: "mean", 2: "none"}
+    how = names.get(reduction, reduction)
+    if how not in names.values():
+        raise ValueError(f"identity_loss: reduction is {reduction!r}; expected 'none', 'sum' or 'mean'")
+    chosen: dict[str, Any] = {"sum": sum, "mean": mean}
+    return chosen[how](x) if how in chosen else x

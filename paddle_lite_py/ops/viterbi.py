@@ -1,0 +1,39 @@
+"""The most likely path through a chain of tags."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..op import op
+
+
+@op(name="viterbi_decode", grad=False, loops=True)
+def viterbi(scores: Any, transition: Any, lengths: Any, /, *, ends: bool) -> Any:
+    """Scores and tags [batch, time] of the best paths; beyond a length the tags are 0."""
+    batch, time, n = scores.shape
+    lengths = lengths.astype(jnp.int32)
+    start = scores[:, 0] + (transition[n - 1] if ends else 0)
+    last = transition[n - 2] if ends else jnp.zeros(n, scores.dtype)
+    start = start + jnp.where((lengths == 1)[:, None], last, 0)
+
+    def forward(best: Any, at: Any) -> Any:
+        t, emitted = at
+        total = best[:, :, None] + transition
+        here = jnp.max(total, 1) + emitted + jnp.where((lengths == t + 1)[:, None], last, 0)
+        return jnp.where((t < lengths)[:, None], here, best), jnp.argmax(total, 1)
+
+    steps = jnp.arange(1, time)
+    best, back = jax.lax.scan(forward, start, (steps, jnp.moveaxis(scores[:, 1:], 1, 0)))
+    tag = jnp.argmax(best, 1)
+
+    def backward(tag: Any, at: Any) -> Any:
+        t, pointers = at
+        before = jnp.take_along_axis(pointers, tag[:, None], 1)[:, 0]
+        return jnp.where(t < lengths, before, tag), jnp.where(t < lengths, tag, 0)
+
+    first, rest = jax.lax.scan(backward, tag, (steps, back), reverse=True)
+    path = jnp.concatenate([first[:, None], jnp.moveaxis(rest, 0, 1)], 1)
+    return jnp.max(best, 1), path.astype(jnp.int64)

@@ -1,0 +1,36 @@
+"""Functions of each value that leave zeros zeros."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..ops import logic, math, unary
+
+SAME = "The elements that are not kept stay zeros."
+
+
+def _each(name: str, function: Any) -> Any:
+    def apply(x: Any, name: Any = None) -> Any:
+        return x._with(function(x.values()))
+
+    apply.__name__ = apply.__qualname__ = name
+    apply.__doc__ = f"{name}() of the values of a sparse tensor. {SAME}"
+    return apply
+
+
+sin, tan, asin, atan = (_each(n, getattr(unary, n)) for n in ("sin", "tan", "asin", "atan"))
+sinh, tanh, asinh, atanh = (_each(n, getattr(unary, n)) for n in ("sinh", "tanh", "asinh", "atanh"))
+sqrt, square, log1p, expm1 = (_each(n, getattr(unary, n)) for n in ("sqrt", "square", "log1p", "expm1"))
+abs, neg, deg2rad, rad2deg = (_each(n, getattr(unary, n)) for n in ("abs", "neg", "deg2rad", "rad2deg"))
+isnan = _each("isnan", logic.isnan)
+
+
+def pow(x: Any, factor: float, name: Any = None) -> Any:
+    """The values to a power."""
+    power: Any = math.pow
+    return x._with(power(x.values(), factor))
+
+
+def cast(x: Any, index_dtype: Any = None, value_dtype: Any = None, name: Any = None) -> Any:
+    """The values in another dtype; places are int64."""
+    return x if value_dtype is None else x.astype(value_dtype)

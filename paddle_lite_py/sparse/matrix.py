@@ -1,0 +1,114 @@
+"""Products and sums of sparse tensors."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..op import op
+from ..tensor import Tensor
+from .tensors import SparseCooTensor, SparseCsrTensor, _Sparse, gathered
+
+
+@op(name="sparse_matmul", amp="white")
+def _product(values: Any, y: Any, /, *, rows: Any, columns: Any, count: int) -> Any:
+    """Rows of y, weighted and added: no dense matrix is made."""
+    weight = values.reshape(-1, *[1] * (y.ndim - 1))
+    out = jnp.zeros((count, *y.shape[1:]), y.dtype)
+    return out.at[np.array(rows, np.int64)].add(weight * y[np.array(columns, np.int64)])
+
+
+@op(name="sampled_matmul", amp="white")
+def _sampled(x: Any, y: Any, /, *, rows: Any, columns: Any) -> Any:
+    """Elements of x @ y at places: the others are not computed."""
+    return jnp.sum(x[np.array(rows, np.int64)] * y.T[np.array(columns, np.int64)], -1)
+
+
+def _places(x: Any) -> dict[str, Any]:
+    rows, columns = x._indices
+    return {"rows": tuple(rows.tolist()), "columns": tuple(columns.tolist())}
+
+
+def _matrix(who: str, x: Any) -> None:
+    if not isinstance(x, _Sparse) or x.ndim != 2:
+        raise ValueError(f"{who}: x must be a sparse matrix, got {type(x).__name__} of shape {list(x.shape)}")
+
+
+def matmul(x: Any, y: Any, name: Any = None) -> Any:
+    """A sparse matrix times a dense one (dense), or times a sparse one (sparse).
+
+    Raises:
+        ValueError: if x is no sparse matrix, or the sizes do not fit.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2])
+        >>> paddle.sparse.matmul(x, paddle.to_tensor([[1.0], [3.0]])).tolist()
+        [[3.0], [2.0]]
+    """
+    _matrix("sparse.matmul", x)
+    if x.shape[1] != y.shape[0]:
+        raise ValueError(f"sparse.matmul: x has {x.shape[1]} columns, y {y.shape[0]} rows")
+    fn: Any = _product
+    out = fn(x.values(), y.to_dense() if isinstance(y, _Sparse) else y, **_places(x), count=x.shape[0])
+    if not isinstance(y, _Sparse):
+        return out
+    return out.to_sparse_csr() if isinstance(x, SparseCsrTensor) else out.to_sparse_coo(2)
+
+
+def mv(x: Any, vec: Tensor, name: Any = None) -> Tensor:
+    """A sparse matrix times a vector."""
+    return matmul(x, vec)
+
+
+def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: Any = None) -> Any:
+    """beta * input + alpha * x @ y."""
+    product = matmul(x, y)
+    if isinstance(product, _Sparse):
+        return add(input._with(input.values() * beta), product._with(product.values() * alpha))
+    return input * beta + product * alpha
+
+
+def masked_matmul(x: Tensor, y: Tensor, mask: Any, name: Any = None) -> Any:
+    """x @ y of dense matrices at the places of a sparse one; the other elements are not computed."""
+    _matrix("sparse.masked_matmul", mask)
+    fn: Any = _sampled
+    return mask._with(fn(x, y, **_places(mask)))
+
+
+def _joined(who: str, x: Any, y: Any, function: Any) -> Any:
+    """function of two sparse tensors, at the places of either."""
+    if list(x.shape) != list(y.shape):
+        raise ValueError(f"sparse.{who}: the shapes {list(x.shape)} and {list(y.shape)} differ")
+    places = np.unique(np.concatenate([x._indices, y._indices], 1), axis=1)
+    a, b = (gathered(v.to_dense(), places) for v in (x, y))
+    found = SparseCooTensor(places, function(a, b), x.shape)
+    return found.to_sparse_csr() if isinstance(x, SparseCsrTensor) else found
+
+
+def add(x: Any, y: Any, name: Any = None) -> Any:
+    """Sum of two sparse tensors; of a sparse and a dense one, dense."""
+    if not isinstance(y, _Sparse):
+        return x.to_dense() + y
+    return _joined("add", x, y, lambda a, b: a + b)
+
+
+def subtract(x: Any, y: Any, name: Any = None) -> Any:
+    """Difference of two sparse tensors."""
+    return _joined("subtract", x, y, lambda a, b: a - b)
+
+
+def multiply(x: Any, y: Any, name: Any = None) -> Any:
+    """Product of each two elements; y may be a number."""
+    if isinstance(y, int | float):
+        return x._with(x.values() * y)
+    return _joined("multiply", x, y, lambda a, b: a * b)
+
+
+def divide(x: Any, y: Any, name: Any = None) -> Any:
+    """Quotient of each two elements; y may be a number."""
+    if isinstance(y, int | float):
+        return x._with(x.values() / y)
+    return _joined("divide", x, y, lambda a, b: a / b)

@@ -1,0 +1,50 @@
+"""Activations of sparse tensors as layers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...nn.layer import Layer
+from . import functional
+
+__all__ = ["LeakyReLU", "ReLU", "ReLU6", "Softmax"]
+
+
+class ReLU(Layer):
+    """max(x, 0) of a sparse tensor."""
+
+    def forward(self, x: Any) -> Any:
+        """The activation."""
+        return functional.relu(x)
+
+
+class ReLU6(Layer):
+    """min(max(x, 0), 6) of a sparse tensor."""
+
+    def forward(self, x: Any) -> Any:
+        """The activation."""
+        return functional.relu6(x)
+
+
+class LeakyReLU(Layer):
+    """x where it is positive, else negative_slope * x, of a sparse tensor."""
+
+    def __init__(self, negative_slope: float = 0.01, name: str | None = None) -> None:
+        super().__init__()
+        self.negative_slope = negative_slope
+
+    def forward(self, x: Any) -> Any:
+        """The activation."""
+        return functional.leaky_relu(x, self.negative_slope)
+
+
+class Softmax(Layer):
+    """Softmax over the values of each row of a sparse tensor."""
+
+    def __init__(self, axis: int = -1, name: str | None = None) -> None:
+        super().__init__()
+        self.axis = axis
+
+    def forward(self, x: Any) -> Any:
+        """The activation."""
+        return functional.softmax(x, self.axis)

@@ -1,0 +1,51 @@
+"""Sparse tensors in another form."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..tensor import Tensor
+from .tensors import SparseCooTensor, SparseCsrTensor, _to_sparse_coo, gathered
+
+
+def is_same_shape(x: Any, y: Any) -> bool:
+    """True if the shapes agree."""
+    return list(x.shape) == list(y.shape)
+
+
+def coalesce(x: SparseCooTensor, name: Any = None) -> SparseCooTensor:
+    """The places in order, and each of them once."""
+    return x.coalesce()
+
+
+def mask_as(x: Tensor, mask: Any, name: Any = None) -> Any:
+    """The elements of a dense tensor at the places of a sparse one."""
+    return mask._with(gathered(x, mask._indices))
+
+
+def _like(x: Any, found: SparseCooTensor) -> Any:
+    return found.to_sparse_csr() if isinstance(x, SparseCsrTensor) else found
+
+
+def transpose(x: Any, perm: Sequence[int], name: Any = None) -> Any:
+    """The axes in another order."""
+    coo = x.to_sparse_coo()
+    found = SparseCooTensor(coo._indices[list(perm)], coo.values(), [x.shape[p] for p in perm])
+    return _like(x, found)
+
+
+def reshape(x: Any, shape: Sequence[int], name: Any = None) -> Any:
+    """The same elements in another shape; one size may be -1."""
+    coo = x.to_sparse_coo()
+    sizes = np.empty(x.shape, np.bool_).reshape(shape).shape
+    at = np.ravel_multi_index(tuple(coo._indices), tuple(x.shape))
+    return _like(x, SparseCooTensor(np.stack(np.unravel_index(at, sizes)), coo.values(), sizes))
+
+
+def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: Any = None) -> Any:
+    """Sum over axes, as a sparse tensor; over all of them, dense."""
+    total = x.to_dense().sum(axis, keepdim=keepdim, dtype=dtype)
+    return total if axis is None else _like(x, _to_sparse_coo(total))

@@ -1,0 +1,282 @@
+"""The two kinds of sparse tensors. The places are known on the host; the values are a tensor with a gradient."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..op import METHODS, op
+from ..ops.convert import to_tensor
+from ..ops.dynamic import concrete, fresh
+from ..tensor import Tensor, install_methods
+
+__all__ = ["SparseCooTensor", "SparseCsrTensor", "sparse_coo_tensor", "sparse_csr_tensor"]
+
+
+@op(name="sparse_to_dense")
+def _scatter(values: Any, /, *, places: Any, shape: Any) -> Any:
+    at = tuple(np.array(row, np.int64) for row in places)
+    return jnp.zeros((*shape, *values.shape[1:]), values.dtype).at[at].add(values)
+
+
+@op(name="sparse_values")
+def _gathered(x: Any, /, *, places: Any) -> Any:
+    return x[tuple(np.array(row, np.int64) for row in places)]
+
+
+def _frozen(indices: np.ndarray) -> tuple[tuple[int, ...], ...]:
+    return tuple(tuple(row) for row in indices.tolist())
+
+
+def gathered(x: Tensor, indices: np.ndarray) -> Tensor:
+    """The elements of a dense tensor at places [dimensions, n]."""
+    fn: Any = _gathered
+    return fn(x, places=_frozen(indices))
+
+
+def _floating(value: Any, dtype: Any) -> Tensor:
+    found = value if isinstance(value, Tensor) else to_tensor(value)
+    return found if dtype is None else found.astype(dtype)
+
+
+class _Sparse:
+    """What both kinds share: `shape`, the values, and the places as arrays of the host."""
+
+    shape: list[int]
+    _values: Tensor
+
+    def values(self) -> Tensor:
+        """The values that are kept."""
+        return self._values
+
+    @property
+    def dtype(self) -> Any:
+        """Type of the values."""
+        return self._values.dtype
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def stop_gradient(self) -> bool:
+        """That of the values."""
+        return self._values.stop_gradient
+
+    @stop_gradient.setter
+    def stop_gradient(self, value: bool) -> None:
+        self._values.stop_gradient = value
+
+    @property
+    def grad(self) -> Any:
+        """The gradient, at the same places; None if there is none."""
+        found = self._values.grad
+        return None if found is None else self._with(found)
+
+    def is_sparse(self) -> bool:
+        """True."""
+        return True
+
+    def is_dense(self) -> bool:
+        """False."""
+        return False
+
+    def nnz(self) -> int:
+        """How many values are kept."""
+        return self._values.shape[0]
+
+    def numpy(self) -> np.ndarray:
+        """The dense array."""
+        return self.to_dense().numpy()
+
+    def astype(self, dtype: Any) -> Any:
+        """The values in another dtype."""
+        return self._with(self._values.astype(dtype))
+
+    def detach(self) -> Any:
+        """The same without its gradient."""
+        return self._with(self._values.detach())
+
+    def backward(self, grad_tensor: Any = None, retain_graph: bool = False) -> None:
+        """Gradients of the values."""
+        grad = grad_tensor.values() if isinstance(grad_tensor, _Sparse) else grad_tensor
+        self._values.backward(grad, retain_graph)
+
+    def _with(self, values: Tensor) -> Any:
+        raise NotImplementedError
+
+    def to_dense(self) -> Tensor:
+        """The dense tensor."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype}, nnz={self.nnz()}, values={self._values})"
+
+
+class SparseCooTensor(_Sparse):
+    """A sparse tensor by coordinates: values, and the place of each."""
+
+    def __init__(self, indices: np.ndarray, values: Tensor, shape: Sequence[int]) -> None:
+        self._indices, self._values, self.shape = indices, values, list(shape)
+
+    def indices(self) -> Tensor:
+        """Places [dimensions, n]."""
+        return fresh(self._indices)
+
+    def is_sparse_coo(self) -> bool:
+        """True."""
+        return True
+
+    def is_sparse_csr(self) -> bool:
+        """False."""
+        return False
+
+    def _with(self, values: Tensor) -> SparseCooTensor:
+        return SparseCooTensor(self._indices, values, self.shape)
+
+    def to_dense(self) -> Tensor:
+        """The dense tensor; values of one place are added."""
+        fn: Any = _scatter
+        return fn(self._values, places=_frozen(self._indices), shape=tuple(self.shape[: len(self._indices)]))
+
+    def to_sparse_coo(self, sparse_dim: int | None = None) -> SparseCooTensor:
+        """Itself."""
+        return self
+
+    def coalesce(self) -> SparseCooTensor:
+        """The places in order, and each of them once."""
+        found = np.unique(self._indices, axis=1)
+        return SparseCooTensor(found, gathered(self.to_dense(), found), self.shape)
+
+    def to_sparse_csr(self) -> SparseCsrTensor:
+        """The same in compressed rows."""
+        c = self.coalesce()
+        if c.ndim != 2:
+            raise ValueError(f"to_sparse_csr: the tensor has {c.ndim} dimensions; expected 2")
+        rows = np.searchsorted(c._indices[0], np.arange(self.shape[0] + 1))
+        return SparseCsrTensor(rows, c._indices[1], c._values, self.shape)
+
+
+class SparseCsrTensor(_Sparse):
+    """A sparse matrix in compressed rows: where each row begins, and the columns of its values."""
+
+    def __init__(self, crows: np.ndarray, cols: np.ndarray, values: Tensor, shape: Sequence[int]) -> None:
+        self._crows, self._cols, self._values, self.shape = crows, cols, values, list(shape)
+
+    def crows(self) -> Tensor:
+        """Where each row begins, and the end."""
+        return fresh(self._crows)
+
+    def cols(self) -> Tensor:
+        """The column of each value."""
+        return fresh(self._cols)
+
+    def is_sparse_coo(self) -> bool:
+        """False."""
+        return False
+
+    def is_sparse_csr(self) -> bool:
+        """True."""
+        return True
+
+    def _with(self, values: Tensor) -> SparseCsrTensor:
+        return SparseCsrTensor(self._crows, self._cols, values, self.shape)
+
+    @property
+    def _indices(self) -> np.ndarray:
+        rows = np.repeat(np.arange(self.shape[0]), np.diff(self._crows))
+        return np.stack([rows, self._cols]).astype(np.int64)
+
+    def to_sparse_coo(self, sparse_dim: int = 2) -> SparseCooTensor:
+        """The same by coordinates."""
+        return SparseCooTensor(self._indices, self._values, self.shape)
+
+    def to_sparse_csr(self) -> SparseCsrTensor:
+        """Itself."""
+        return self
+
+    def to_dense(self) -> Tensor:
+        """The dense matrix."""
+        return self.to_sparse_coo().to_dense()
+
+
+def _host(value: Any, who: str) -> np.ndarray:
+    return np.asarray(concrete(value, who, "places that are known while tracing")).astype(np.int64)
+
+
+def sparse_coo_tensor(
+    indices: Any, values: Any, shape: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True
+) -> SparseCooTensor:
+    """A sparse tensor by coordinates.
+
+    Arguments:
+        indices: places [dimensions, n].
+        values: [n], or [n, ...] for blocks.
+        shape: as small as the places allow by default.
+
+    Raises:
+        ValueError: if the numbers of places and values differ, or a place lies outside the shape.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2]).to_dense().tolist()
+        [[0.0, 1.0], [2.0, 0.0]]
+    """
+    places, found = _host(indices, "sparse_coo_tensor()"), _floating(values, dtype)
+    if places.ndim != 2 or places.shape[1] != found.shape[0]:
+        raise ValueError(f"sparse_coo_tensor: places of shape {list(places.shape)} for {found.shape[0]} values")
+    least = [*(places.max(1) + 1 if places.size else [0] * len(places)), *found.shape[1:]]
+    sizes = [int(n) for n in least] if shape is None else [int(n) for n in shape]
+    if len(sizes) != len(least) or any(s < n for s, n in zip(sizes, least, strict=True)) or (places < 0).any():
+        raise ValueError(f"sparse_coo_tensor: the shape is {sizes}, and the places reach {[int(n) for n in least]}")
+    return SparseCooTensor(places, _leaf(found, stop_gradient), sizes)
+
+
+def _leaf(values: Tensor, stop_gradient: bool) -> Tensor:
+    if not stop_gradient and values.stop_gradient:
+        values = values.detach()
+        values.stop_gradient = False
+    return values
+
+
+def sparse_csr_tensor(
+    crows: Any, cols: Any, values: Any, shape: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True
+) -> SparseCsrTensor:
+    """A sparse matrix in compressed rows.
+
+    Arguments:
+        crows: where each row begins, and the end, [rows + 1]. cols: the column of each value.
+
+    Raises:
+        ValueError: if they do not fit together.
+    """
+    starts, columns, found = (
+        _host(crows, "sparse_csr_tensor()"),
+        _host(cols, "sparse_csr_tensor()"),
+        _floating(values, dtype),
+    )
+    fits = len(shape) == 2 and len(starts) == shape[0] + 1 and starts[-1] == len(columns) == found.shape[0]
+    if not fits or (len(columns) and not (0 <= columns.min() and columns.max() < shape[1])):
+        raise ValueError(f"sparse_csr_tensor: crows, cols and values do not fit the shape {list(shape)}")
+    return SparseCsrTensor(starts, columns, _leaf(found, stop_gradient), shape)
+
+
+def _to_sparse_coo(self: Tensor, sparse_dim: int | None = None) -> SparseCooTensor:
+    """The elements that are not zero, by coordinates."""
+    array = concrete(self, "to_sparse_coo()", "a mask")
+    rest = tuple(range(sparse_dim or array.ndim, array.ndim))
+    places = np.stack(np.nonzero(np.abs(array).sum(rest) if rest else array)).astype(np.int64)
+    return SparseCooTensor(places, gathered(self, places), self.shape)
+
+
+def _to_sparse_csr(self: Tensor) -> SparseCsrTensor:
+    """The elements that are not zero, in compressed rows."""
+    return _to_sparse_coo(self).to_sparse_csr()
+
+
+METHODS.extend([("to_sparse_coo", _to_sparse_coo), ("to_sparse_csr", _to_sparse_csr)])
+install_methods()

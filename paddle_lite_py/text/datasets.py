@@ -1,0 +1,116 @@
+"""Data sets of text, and of house prices."""
+
+from __future__ import annotations
+
+import re
+import string
+import tarfile
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..io import Dataset
+from ..utils.download import get_path_from_url
+
+__all__ = ["Imdb", "UCIHousing"]
+
+_HOME = Path("~/.cache/paddle/dataset").expanduser()
+
+
+def _find(who: str, given: Any, url: str, md5: str, download: bool) -> str:
+    if given is not None:
+        return str(given)
+    if not download:
+        raise ValueError(f"{who}: give data_file, or download=True")
+    return get_path_from_url(url, str(_HOME), md5, decompress=False)
+
+
+def _mode(who: str, mode: str) -> str:
+    if mode.lower() not in ("train", "test"):
+        raise ValueError(f"{who}: mode is {mode!r}; expected 'train' or 'test'")
+    return mode.lower()
+
+
+class Imdb(Dataset):
+    """Reviews of films as ids of words, and 0 for praise, 1 for the contrary.
+
+    Arguments:
+        data_file: the archive; the published one by default.
+        mode: "train" or "test".
+        cutoff: words that come as often or less often are unknown.
+        download: fetch the published archive when it is not there yet.
+
+    Source: Maas et al., Learning Word Vectors for Sentiment Analysis, 2011.
+    """
+
+    _url, _md5 = "https://dataset.bj.bcebos.com/imdb%2FaclImdb_v1.tar.gz", "7c2ac02c03563afcf9b574c7e56c153a"
+
+    def __init__(self, data_file: Any = None, mode: str = "train", cutoff: int = 150, download: bool = True) -> None:
+        self.mode = _mode("Imdb", mode)
+        self.data_file = _find("Imdb", data_file, self._url, self._md5, download)
+        texts = self._texts()
+        counts = Counter(w for (_, _), words in texts for w in words)
+        kept = sorted(((w, n) for w, n in counts.items() if n > cutoff), key=lambda x: (-x[1], x[0]))
+        self.word_idx: dict[str, int] = {w: i for i, (w, _) in enumerate(kept)}
+        self.word_idx["<unk>"] = len(kept)
+        own = sorted((t for t in texts if t[0][0] == self.mode), key=lambda t: t[0][1] == "neg")
+        unknown = len(kept)
+        self.docs = [[self.word_idx.get(w, unknown) for w in words] for _, words in own]
+        self.labels = [int(kind == "neg") for (_, kind), _ in own]
+
+    def _texts(self) -> list[tuple[tuple[str, str], list[str]]]:
+        name = re.compile(r"aclImdb/(train|test)/(pos|neg)/.*\.txt$")
+        drop = str.maketrans("", "", string.punctuation)
+        found = []
+        with tarfile.open(self.data_file) as tar:
+            for member in tar:
+                match = name.match(member.name)
+                if match:
+                    file: Any = tar.extractfile(member)
+                    text = file.read().decode("latin1").rstrip("\n\r").translate(drop).lower()
+                    found.append(((match[1], match[2]), text.split()))
+        return found
+
+    def __getitem__(self, idx: int) -> tuple[np.ndarray, np.ndarray]:
+        return np.array(self.docs[idx]), np.array([self.labels[idx]])
+
+    def __len__(self) -> int:
+        return len(self.docs)
+
+
+class UCIHousing(Dataset):
+    """Prices of houses: 13 features, scaled to their range, and the price.
+
+    Arguments:
+        data_file: the table; the published one by default.
+        mode: "train" (the first four fifths) or "test".
+        download: fetch the published table when it is not there yet.
+
+    Raises:
+        ValueError: if the file is no table of 14 columns.
+
+    Source: Harrison and Rubinfeld, Hedonic prices and the demand for clean air, 1978.
+    """
+
+    _url, _md5 = "http://paddlemodels.bj.bcebos.com/uci_housing/housing.data", "d4accdce7a25600298819f8e28e8d593"
+
+    def __init__(self, data_file: Any = None, mode: str = "train", download: bool = True) -> None:
+        self.mode = _mode("UCIHousing", mode)
+        self.data_file = _find("UCIHousing", data_file, self._url, self._md5, download)
+        numbers = np.array(Path(self.data_file).read_text().split(), np.float64)
+        if not numbers.size or numbers.size % 14:
+            raise ValueError(f"UCIHousing: {self.data_file} is no table of 14 columns")
+        rows = numbers.reshape(-1, 14)
+        features = rows[:, :13]
+        span = np.maximum(features.max(0) - features.min(0), 1e-12)
+        rows[:, :13] = (features - features.mean(0)) / span
+        at = int(len(rows) * 0.8)
+        self.data = (rows[:at] if self.mode == "train" else rows[at:]).astype(np.float32)
+
+    def __getitem__(self, idx: int) -> tuple[np.ndarray, np.ndarray]:
+        return self.data[idx, :-1], self.data[idx, -1:]
+
+    def __len__(self) -> int:
+        return len(self.data)

@@ -1,0 +1,45 @@
+"""The most likely tags of sequences."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..nn.layer import Layer
+from ..ops.viterbi import viterbi
+
+__all__ = ["ViterbiDecoder", "viterbi_decode"]
+
+
+def viterbi_decode(
+    potentials: Any, transition_params: Any, lengths: Any, include_bos_eos_tag: bool = True, name: Any = None
+) -> tuple[Any, Any]:
+    """Score and tags of the most likely path of each sequence, up to the greatest length.
+
+    Arguments:
+        potentials: scores of tags, [batch, time, tags].
+        transition_params: scores of one tag after another, [tags, tags].
+        lengths: of the sequences.
+        include_bos_eos_tag: the last row of the transitions is from the start, the one before it to the end.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> scores = paddle.to_tensor([[[1.0, 0.0], [0.0, 3.0]]])
+        >>> score, path = paddle.text.viterbi_decode(scores, paddle.zeros([2, 2]), paddle.to_tensor([2]), False)
+        >>> score.tolist(), path.tolist()
+        ([4.0], [[0, 1]])
+    """
+    fn: Any = viterbi
+    scores, path = fn(potentials, transition_params, lengths, ends=include_bos_eos_tag)
+    return scores, path[:, : int(lengths.max()._static_value("the greatest length of viterbi_decode()"))]
+
+
+class ViterbiDecoder(Layer):
+    """viterbi_decode() as a layer that holds the transitions."""
+
+    def __init__(self, transitions: Any, include_bos_eos_tag: bool = True, name: str | None = None) -> None:
+        super().__init__()
+        self.transitions, self.include_bos_eos_tag = transitions, include_bos_eos_tag
+
+    def forward(self, potentials: Any, lengths: Any) -> tuple[Any, Any]:
+        """Scores and tags."""
+        return viterbi_decode(potentials, self.transitions, lengths, self.include_bos_eos_tag)
