@@ -152,6 +152,13 @@ def test_a_change_of_a_layer_is_seen(change):
     assert net(ONE).tolist() == twin(ONE).tolist()
 
 
+def test_installed_packages_are_not_searched_for_settings():
+    from paddle_lite_py.jit.reads import is_foreign
+
+    assert all(map(is_foreign, ("pytest", "numpy.linalg", "json", "paddle_lite_py.nn.layer")))
+    assert not is_foreign("__main__") and not is_foreign(__name__)
+
+
 def test_what_the_code_does_not_name_may_change_freely():
     state = Config()
     f = to_static(lambda x: x * state.k)
