@@ -300,6 +300,8 @@ def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
         owner.__dict__["_data"] = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
         return
     value = nested.unflatten(effect.structure, iter([wrap(a) for a in arrays]))
+    if type(value) is number.Number:
+        value = value.get()
     write._replace(owner=owner).put(resolve(value, effect.structure, args))
 
 
