@@ -102,8 +102,8 @@ class StartCell(Cell):
     """Time to the first result of a whole training step in a fresh process: alone (cold), or after one like it."""
 
     def ask(self, seconds: float) -> dict[str, Any]:
-        """Three times at most: each takes many seconds."""
-        if len(self.turns) == 3:
+        """Twice at most: each takes many seconds."""
+        if len(self.turns) == 2:
             return {}
         _, net, kind = self.name.split("_")
         command = [self.python, str(HERE / f"workloads_{SCRIPTS[self.framework]}.py"), f"train_{net}_step", "--start"]

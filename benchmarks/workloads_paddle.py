@@ -126,6 +126,7 @@ NETS: dict[str, tuple[Callable, Callable]] = {
     "lenet": (LeNet, lambda: images(64, 1, 28, 28)),
     "resnet": (ResNet, lambda: images(16, 3, 32, 32)),
     "bert": (Bert, lambda: tokens(8000, 4, 128)),
+    "bert12": (lambda: Bert(64, 12, 4, 1000), lambda: tokens(1000, 2, 16)),
     "lm": (LM, lambda: tokens(2000, 20, 35)),
 }
 
@@ -170,12 +171,8 @@ def layers160() -> Call:
     """A static layer of 160 parameters, so small that the call itself is what takes time."""
     net = static(nn.Sequential(*[nn.Linear(4, 4) for _ in range(80)]))
     x = ones(4, 4)
-
-    def call():
-        with paddle.no_grad():
-            return net(x)
-
-    return call
+    paddle.set_grad_enabled(False)
+    return lambda: net(x)
 
 
 def loaded_mlp() -> Call:
@@ -185,17 +182,14 @@ def loaded_mlp() -> Call:
     with tempfile.TemporaryDirectory() as folder:
         paddle.jit.save(net, f"{folder}/net", input_spec=[paddle.static.InputSpec([None, 784], "float32")])
         loaded = paddle.jit.load(f"{folder}/net")
-
-    def call():
-        with paddle.no_grad():
-            return loaded(x)
-
-    return call
+    paddle.set_grad_enabled(False)
+    return lambda: loaded(x)
 
 
 def lower_bert12() -> Call:
     """From a function to what XLA is given, for twelve encoder layers."""
-    net, ids = Bert(64, 12, 4, 1000), tokens(1000, 2, 16)[0]
+    make, data = NETS["bert12"]
+    net, ids = make(), data()[0]
     return lambda: paddle.jit.StaticFunction(net.forward).lower(ids)
 
 

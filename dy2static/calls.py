@@ -12,7 +12,7 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .compiled import PREFIX, Compiled
+from .compiled import PREFIX, Compiled, copied
 from .compiler import convert_tree
 from .errors import ConversionError
 from .options import Options
@@ -184,22 +184,36 @@ class Callees:
         return f if inner is call else types.MethodType(inner, f)
 
     def _class(self, cls: type) -> Any:
-        """A user's class: its `__init__` is converted."""
+        """A user's class: its `__init__` is converted, and the `__post_init__` of a dataclass."""
         init = cls.__init__  # type: ignore[misc]
         if type(init) is not types.FunctionType or type(cls).__call__ is not type.__call__:
             return cls
-        converted = self._find(init)
+        converted, post = self._find(init), getattr(cls, "__post_init__", None)
+        if converted is init and type(post) is types.FunctionType and self._find(post) is not post:
+            subclass = type(cls.__name__, (cls,), {"__post_init__": self._find(post)})
+            return functools.partial(_construct_as, subclass, cls)
         return cls if converted is init else functools.partial(_construct, cls, converted)
 
     def _decide(self, f: types.FunctionType) -> _Memo:
         target = None
-        if not self._called_as_it_is(f):
+        if self._called_as_it_is(f):
+            target = self._rewrapped(f)
+        else:
             try:
                 target = self.converted(f)
             except ConversionError:
                 target = None  # no source: plain Python may do
         memo = f.__dict__[self._key] = _Memo(f, target)
         return memo
+
+    def _rewrapped(self, f: types.FunctionType) -> types.FunctionType | None:
+        """A wrapper by others (`contextmanager`, `no_grad`) around a user's function, put around the converted one."""
+        inner, closure = f.__dict__.get("__wrapped__"), f.__closure__ or ()
+        converted = self._find(inner) if type(inner) is types.FunctionType and MARK not in f.__dict__ else inner
+        if converted is inner:
+            return None
+        cells = tuple([types.CellType(converted) if cell == types.CellType(inner) else cell for cell in closure])
+        return copied(f, f.__code__, cells)
 
     def _called_as_it_is(self, f: types.FunctionType) -> bool:
         filename = f.__code__.co_filename
@@ -222,6 +236,12 @@ class Callees:
             self._codes.put(code, found)
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
         return found.function(f, cells, self._cells)
+
+
+def _construct_as(subclass: type, cls: type, *args: Any, **kwargs: Any) -> Any:
+    made = subclass(*args, **kwargs)
+    object.__setattr__(made, "__class__", cls)
+    return made
 
 
 def _construct(cls: type, init: Callable[..., None], *args: Any, **kwargs: Any) -> Any:

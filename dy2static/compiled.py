@@ -42,14 +42,7 @@ class Compiled:
         names = self.conversion.namer.helpers
         cells |= {names[key]: cell for key, cell in helpers.items()}
         closure = cells | {names["later"]: types.CellType(Later(self, f, cells))}
-        new = _with_closure(self.code, f.__globals__, closure, f.__name__, f.__defaults__)
-        new.__kwdefaults__ = f.__kwdefaults__
-        new.__qualname__, new.__doc__, new.__module__ = f.__qualname__, f.__doc__, f.__module__
-        new.__annotations__ = f.__annotations__
-        if hasattr(f, "__type_params__"):
-            new.__type_params__ = f.__type_params__  # type: ignore[attr-defined]
-        new.__dict__.update({key: value for key, value in f.__dict__.items() if not key.startswith(PREFIX)})
-        return new
+        return copied(f, self.code, tuple([closure[name] for name in self.code.co_freevars]))
 
     def later(self, code: types.CodeType, number: int) -> types.CodeType:
         """The code of a function that was left for later; `code` is the user's."""
@@ -62,18 +55,45 @@ class Compiled:
         return made
 
 
+class Closure(dict[str, Any]):
+    """The variables of a function's closure by name: a dictionary for those who follow stores into dictionaries."""
+
+    def __init__(self, cells: dict[str, types.CellType]) -> None:
+        self._cells = cells
+
+    def __getitem__(self, name: str) -> Any:
+        try:
+            return self._cells[name].cell_contents
+        except ValueError:
+            raise KeyError(name) from None
+
+    def __setitem__(self, name: str, value: Any) -> None:
+        self._cells[name].cell_contents = value
+
+    def __delitem__(self, name: str) -> None:
+        del self._cells[name].cell_contents
+
+
 class Later:
-    """Gives one converted function the functions that were left for later, and the cells of its closure by name."""
+    """Gives one converted function the functions that were left for later, and the variables of its closure."""
 
     def __init__(self, compiled: Compiled, f: types.FunctionType, cells: dict[str, types.CellType]) -> None:
         self.compiled, self.code, self.globals, self.cells = compiled, f.__code__, f.__globals__, cells
+        self.closure = Closure(cells)
 
     def __call__(self, number: int) -> types.FunctionType:
         made = self.compiled.later(self.code, number)
-        return _with_closure(made, self.globals, self.cells, self.code.co_name, None)
+        closure = tuple([self.cells[name] for name in made.co_freevars])
+        return types.FunctionType(made, self.globals, self.code.co_name, None, closure)
 
 
-def _with_closure(
-    code: types.CodeType, globals_: dict[str, Any], cells: dict[str, types.CellType], name: str, defaults: Any
-) -> types.FunctionType:
-    return types.FunctionType(code, globals_, name, defaults, tuple([cells[n] for n in code.co_freevars]))
+def copied(f: types.FunctionType, code: types.CodeType, closure: tuple[types.CellType, ...]) -> types.FunctionType:
+    """The function with other code and closure."""
+    new = types.FunctionType(code, f.__globals__, f.__name__, f.__defaults__, closure)
+    new.__kwdefaults__ = f.__kwdefaults__
+    new.__qualname__, new.__doc__, new.__module__ = f.__qualname__, f.__doc__, f.__module__
+    new.__annotations__ = f.__annotations__
+    if hasattr(f, "__type_params__"):
+        new.__type_params__ = f.__type_params__  # type: ignore[attr-defined]
+    new.__dict__.update({key: value for key, value in f.__dict__.items() if not key.startswith(PREFIX)})
+    return new

@@ -48,7 +48,9 @@ def convert(f: Any, runtime: Runtime | None = None) -> Any:
     if isinstance(f, types.MethodType):
         return types.MethodType(convert(f.__func__, runtime), f.__self__)
     if not callable(f):
-        raise TypeError(f"expected a function to convert, got {f!r} of type {type(f).__name__}")
+        raise TypeError(
+            f"expected a function to convert, got {f!r} of type {type(f).__name__}: pass the function itself"
+        )
     if not isinstance(f, types.FunctionType):
         return convert(_call_method(f), runtime)
     operators.callees.known.clear()

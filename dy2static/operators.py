@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from types import FunctionType
 from typing import Any
 
 from .calls import Callees
@@ -43,8 +44,8 @@ class Operators:
         self.staged_iterable = runtime.is_staged_iterable
         self.callees = Callees(self)
         self.callee = self.callees.find
-        self.elements = runtime.elements
-        self.setattr_, self.delattr_ = runtime.setattr_, runtime.delattr_
+        self.elements, self.augmented = runtime.elements, runtime.augmented
+        self.setattr_, self.delattr_ = self.store if runtime.properties else runtime.setattr_, runtime.delattr_
         self.setitem_, self.delitem_ = runtime.setitem_, runtime.delitem_
 
     @classmethod
@@ -190,10 +191,31 @@ class Operators:
 
     def attr(self, obj: Any, name: str) -> Any:
         """`obj.name`, where the getter of a property is converted."""
-        found = next((vars(kind)[name] for kind in type(obj).__mro__ if name in vars(kind)), None)
+        found = _of_class(obj, name)
         if type(found) is not property or found.fget is None:
             return getattr(obj, name)
         return self.callee(found.fget)(obj)
+
+    def store(self, obj: Any, name: str, value: Any) -> None:
+        """`obj.name = value`, where the setter of a property is converted."""
+        found = _of_class(obj, name)
+        if type(found) is not property or found.fset is None:
+            return self.runtime.setattr_(obj, name, value)
+        return self.callee(found.fset)(obj, value)
+
+    def subscript(self, obj: Any, key: Any) -> Any:
+        """`obj[key]`, where the method behind it is converted."""
+        method = getattr(type(obj), "__getitem__", None)
+        return self.callee(method)(obj, key) if type(method) is FunctionType else obj[key]
+
+    def context(self, manager: Any) -> Any:
+        """What a `with` enters: the methods of a user's class are converted."""
+        kind = type(manager)
+        methods = [getattr(kind, name, None) for name in ("__enter__", "__exit__")]
+        if not all(type(method) is FunctionType for method in methods):
+            return manager
+        enter, leave = map(self.callee, methods)
+        return manager if [enter, leave] == methods else _Context(manager, enter, leave)
 
     def generator(
         self, eager: Callable[[Any], Any], lazy: Callable[[Any, Any], Any], iterable: Any, consumer: Any = None
@@ -265,6 +287,24 @@ class Operators:
                 "Collect the results in a list and return it, or make the value a Python one"
             )
         return value
+
+
+class _Context:
+    """A context manager with converted methods."""
+
+    def __init__(self, manager: Any, enter: Callable[[Any], Any], leave: Callable[..., Any]) -> None:
+        self.manager, self.enter, self.leave = manager, enter, leave
+
+    def __enter__(self) -> Any:
+        return self.enter(self.manager)
+
+    def __exit__(self, *error: Any) -> Any:
+        return self.leave(self.manager, *error)
+
+
+def _of_class(obj: Any, name: str) -> Any:
+    """What the class of an object holds under a name, as it is."""
+    return next((vars(kind)[name] for kind in type(obj).__mro__ if name in vars(kind)), None)
 
 
 def _nothing() -> None:

@@ -29,7 +29,7 @@ def source_of(tree: Any) -> str:
 
 
 class _Printer(SourceGenerator):
-    """Writes what astor lacks: `match`, `except*`, `type`, some f-strings, and `/` among defaults."""
+    """Writes what astor lacks: `match`, `except*`, `type`, type parameters, some f-strings, and `/` among defaults."""
 
     star = ""
 
@@ -55,6 +55,12 @@ class _Printer(SourceGenerator):
         self.statement(node, "except" + self.star, *kind, *name, ":")
         self.body(node.body)
 
+    def visit_FunctionDef(self, node: Any, is_async: bool = False) -> None:
+        super().visit_FunctionDef(_with_parameters(node), is_async=is_async)
+
+    def visit_ClassDef(self, node: ast.ClassDef) -> None:
+        super().visit_ClassDef(_with_parameters(node))
+
     def visit_arguments(self, node: ast.arguments) -> None:
         self.write(ast.unparse(node))
 
@@ -63,3 +69,13 @@ class _Printer(SourceGenerator):
 
     def visit_TypeAlias(self, node: Any) -> None:
         self.statement(node, ast.unparse(node))
+
+
+def _with_parameters(node: Any) -> Any:
+    """The definition with its type parameters as part of its name: `class A[T]`."""
+    parameters = getattr(node, "type_params", None)
+    if not parameters:
+        return node
+    fields = {field: getattr(node, field) for field in node._fields}
+    named = type(node)(**fields | {"name": f"{node.name}[{', '.join(map(ast.unparse, parameters))}]"})
+    return ast.copy_location(named, node)

@@ -138,6 +138,10 @@ class Runtime:
         """`obj[key]`, read as part of the state of a statement."""
         return obj[key]
 
+    def augmented(self, obj: Any, key: Any) -> Any:
+        """`obj[key]`, read in order to be changed and stored again."""
+        return obj[key]
+
     def setitem_(self, obj: Any, key: Any, value: Any) -> None:
         """`obj[key] = value`."""
         obj[key] = value

@@ -88,7 +88,10 @@ def _parsed(lines: tuple[str, ...]) -> dict[tuple[str, int], list[tuple[Function
     try:
         tree = ast.parse("".join(lines))
     except SyntaxError as error:  # a doctest example or a cell with magics
-        raise ConversionError(f"the source could not be read: {error}") from error
+        raise ConversionError(
+            f"the source could not be read, because it is no Python ({error}): a doctest example or a cell with "
+            "magics? Put the function into a cell or a file of its own"
+        ) from error
     table: dict[tuple[str, int], list[tuple[FunctionNode, str | None]]] = {}
     for node, owner in _walk(tree, None):
         table.setdefault((getattr(node, "name", "<lambda>"), _first_line(node)), []).append((node, owner))

@@ -47,8 +47,7 @@ def split(f: types.FunctionType, lines: Iterable[int]) -> Split:
         ConversionError: there is no source, no such statement, or the function cannot be taken apart.
 
     Example:
-        >>> import textwrap
-        >>> split(textwrap.dedent, [textwrap.dedent.__code__.co_firstlineno + 15]).at
+        >>> split(describe, [describe.__code__.co_firstlineno + 3]).at
         1
     """
     tree = to_ast(find(f).tree)
@@ -64,7 +63,7 @@ def split(f: types.FunctionType, lines: Iterable[int]) -> Split:
     runs = [run for run in (body[: found[0]], [body[found[0]]], body[found[0] + 1 :]) if run]
     parts = [Part(run, frozenset(_reads(runs[i + 1 :])), run is runs[-1]) for i, run in enumerate(runs)]
     _check_closures(f, runs)
-    return Split(f, parts, bool(body[: found[0]]), body[found[0]].lineno)
+    return Split(f, parts, int(found[0] > 0), body[found[0]].lineno)
 
 
 def build(split: Split, index: int, names: Iterable[str], call: Callable[[Any], Any] | None) -> types.FunctionType:

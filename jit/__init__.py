@@ -19,10 +19,12 @@ from .to_static import (
     to_static,
 )
 from .translated import TranslatedLayer, load
+from .unrolled import DataDependentWarning
 
 __all__ = [
     "ArtifactError",
     "CheckError",
+    "DataDependentWarning",
     "InputSpec",
     "StaticFunction",
     "TranslatedLayer",

@@ -31,10 +31,16 @@ def replacement(f: Any) -> Callable[..., Any] | None:
         return None
 
 
+def _body() -> Builder | None:
+    """The builder, where a staged branch or loop is being traced: what is done there waits for the program."""
+    builder = mode.interpreter
+    return builder if isinstance(builder, Builder) and builder.frame is not builder.root else None
+
+
 def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
     builder = mode.interpreter
-    if isinstance(builder, Builder) and builder.frame is not builder.root:
-        builder.contents_written(method.__self__)
+    if (inner := _body()) is not None:
+        inner.contents_written(method.__self__)
     elif isinstance(builder, Builder) and not kwargs:
         builder.replay(method.__self__, method.__name__, args, _holds_traced(args))
     if method.__name__ == "sort" and isinstance(mode.interpreter, Builder):
@@ -64,10 +70,13 @@ def _is_anything(x: Any) -> bool:
     return True
 
 
-def _cast(name: str) -> Callable[..., Any]:
+def _cast(kind: str, name: str) -> Callable[..., Any]:
     def cast(x: Tensor) -> Tensor:
         if x.size != 1:
-            raise ValueError(f"{name} needs a tensor of one element, got shape {x.shape}")
+            raise ValueError(
+                f"{kind}() needs a tensor of one element, got {x.dtype.name}{x.shape}: index it, or use "
+                f".astype('{name}') for all of its elements"
+            )
         return x.reshape([]).astype(name)
 
     return cast
@@ -79,9 +88,9 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.zip: (iterables.StagedZip, iterables.is_staged),
     builtins.reversed: (iterables.StagedReversed, iterables.is_staged),
     builtins.len: (lambda x: iterables.length_of(x), iterables.is_staged),
-    builtins.int: (_cast("int64"), _is_tensor),
-    builtins.float: (_cast("float32"), _is_tensor),
-    builtins.bool: (_cast("bool"), _is_tensor),
+    builtins.int: (_cast("int", "int64"), _is_tensor),
+    builtins.float: (_cast("float", "float32"), _is_tensor),
+    builtins.bool: (_cast("bool", "bool"), _is_tensor),
     builtins.min: (sequences.extreme(min, "min", "minimum"), _is_anything),
     builtins.max: (sequences.extreme(max, "max", "maximum"), _is_anything),
     builtins.sum: (sequences.sum_, _is_anything),
@@ -91,6 +100,9 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.filter: (sequences.filter_, _is_anything),
     builtins.map: (iterables.StagedMap, iterables.is_staged),
     builtins.str: (text.str_, _is_tensor),
-    builtins.print: (text.print_, lambda x: isinstance(x, Tensor | text.StagedText)),
+    # Text as well: it is printed by each run, where eager code would print it.
+    builtins.print: (text.print_, _is_anything),
 }
+
+
 _TABLE = {f: _wrapped(f, staged, test) for f, (staged, test) in _STAGED.items()}

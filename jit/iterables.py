@@ -3,14 +3,48 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from operator import length_hint
+from typing import Any
 
 from paddle_lite_py.tensor import Tensor
 
 from .errors import StagingError
 
+_FIX = (
+    ": go over it with a `for` statement in the static function, which becomes a loop of the program; list(), "
+    "unpacking and the functions of other packages need it now"
+)
 
-class StagedRange:
+
+class Staged:
+    """Base of what a staged `for` may run over: items by number."""
+
+    def length(self) -> Any:
+        """Number of items: an int where it is known, else a tensor."""
+        raise NotImplementedError
+
+    def item(self, i: Any) -> Any:
+        """The i-th item; i may be traced."""
+        raise NotImplementedError
+
+    def __len__(self) -> int:
+        length = self.length()
+        if not isinstance(length, int):
+            raise TypeError(f"the length of {self._name} over a tensor is known only when the program runs{_FIX}")
+        return length
+
+    def __iter__(self) -> Any:
+        length = self.length()
+        if not isinstance(length, int):
+            raise StagingError(f"the items of {self._name} over a tensor are known only when the program runs{_FIX}")
+        return (self.item(i) for i in range(length))
+
+    @property
+    def _name(self) -> str:
+        return f"{type(self).__name__.removeprefix('Staged').lower()}()"
+
+
+class StagedRange(Staged):
     """range() with a tensor among its arguments."""
 
     def __init__(self, *args: Any) -> None:
@@ -29,14 +63,8 @@ class StagedRange:
         """The i-th item, an int64 tensor."""
         return i * self.step + self.start
 
-    def __len__(self) -> int:
-        raise TypeError("len() of a range over a tensor is not known before the program runs")
 
-    def __iter__(self) -> Any:
-        raise StagingError("a range over a tensor can only be looped over by a `for` that to_static converts")
-
-
-class StagedEnumerate:
+class StagedEnumerate(Staged):
     """enumerate() of something staged."""
 
     def __init__(self, iterable: Any, start: Any = 0) -> None:
@@ -51,11 +79,12 @@ class StagedEnumerate:
         return i + self.start, item_of(self.iterable, i)
 
 
-class StagedZip:
+class StagedZip(Staged):
     """zip() with something staged among its arguments."""
 
     def __init__(self, *iterables: Any) -> None:
-        self.iterables = iterables
+        # An iterator over something finite, such as reversed(), gives its items now.
+        self.iterables = [x if hasattr(x, "__getitem__") or length_hint(x, -1) < 0 else list(x) for x in iterables]
 
     def length(self) -> Any:
         """Number of items: that of the shortest."""
@@ -70,7 +99,7 @@ class StagedZip:
         return tuple([item_of(x, i) for x in self.iterables])
 
 
-class StagedReversed:
+class StagedReversed(Staged):
     """reversed() of something staged."""
 
     def __init__(self, iterable: Any) -> None:
@@ -85,7 +114,7 @@ class StagedReversed:
         return item_of(self.iterable, (i * -1) + self.length() + -1)
 
 
-class StagedMap:
+class StagedMap(Staged):
     """map() over something staged."""
 
     def __init__(self, f: Callable[..., Any], *iterables: Any) -> None:
@@ -100,33 +129,30 @@ class StagedMap:
         return self.f(*self.zip.item(i))
 
 
-class Rest(NamedTuple):
+class Rest(Staged):
     """Something staged without its first items."""
 
-    iterable: Any
-    start: int
+    def __init__(self, iterable: Any, start: int) -> None:
+        self.iterable, self.start = iterable, start
 
     def length(self) -> Any:
         """Number of items that are left."""
         length = length_of(self.iterable)
         return max(length - self.start, 0) if isinstance(length, int) else (length - self.start).maximum(0)
 
-    def item(self, i: Tensor) -> Any:
+    def item(self, i: Any) -> Any:
         """The i-th of them."""
         return item_of(self.iterable, i + self.start)
 
 
-STAGED = (Rest, StagedRange, StagedEnumerate, StagedZip, StagedReversed, StagedMap)
-
-
 def is_staged(x: Any) -> bool:
     """True for a tensor with a first dimension and for the staged iterables."""
-    return isinstance(x, STAGED) or isinstance(x, Tensor)
+    return isinstance(x, Staged | Tensor)
 
 
 def length_of(x: Any) -> Any:
     """Number of items: an int where it is known."""
-    if isinstance(x, STAGED):
+    if isinstance(x, Staged):
         return x.length()
     if isinstance(x, Tensor):
         if not x.ndim:
@@ -135,7 +161,8 @@ def length_of(x: Any) -> Any:
     if hasattr(x, "__len__") and hasattr(x, "__getitem__"):
         return len(x)
     raise StagingError(
-        f"zip() or enumerate() of a tensor with a {type(x).__name__}, which cannot be indexed; make it a list"
+        f"zip() of a tensor with a {type(x).__name__}: its items have no numbers to be looked up by when the program "
+        "runs; make it a list or a tensor"
     )
 
 
@@ -152,7 +179,7 @@ def elements(x: Any) -> Any:
 
 def item_of(x: Any, i: Any) -> Any:
     """The i-th item; i may be traced."""
-    if isinstance(x, STAGED):
+    if isinstance(x, Staged):
         return x.item(i)
     if isinstance(x, Tensor):
         return x[i]
@@ -167,7 +194,10 @@ def _stacked(items: Any) -> Tensor:
     from paddle_lite_py.ops.joining import stack
 
     if not all(isinstance(v, Tensor) for v in items):
-        raise StagingError("a list that is looped over together with a tensor must hold tensors of one shape")
+        raise StagingError(
+            f"a list that is looped over together with a tensor must hold tensors of one shape, not "
+            f"{', '.join(sorted({type(v).__name__ for v in items}))}: make them tensors with paddle.to_tensor"
+        )
     return stack(list(items))
 
 

@@ -120,7 +120,8 @@ class Loop:
         for key, (write, after) in path.written.items():
             if key not in self.writes:
                 self.writes[key] = write
-            changed |= self._widen_one(key, written_cell(write, self.bodies), replaced(self.writes[key]), content(after))
+            cell = written_cell(write, self.bodies)
+            changed |= self._widen_one(key, cell, replaced(self.writes[key]), content(after))
         return changed
 
     def _widen_one(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:

@@ -7,9 +7,11 @@ from collections.abc import Callable
 from typing import Any
 
 import dy2static
+from dy2static.operators import Operators
 from paddle_lite_py.builder import Builder
 from paddle_lite_py.errors import is_own
 from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.ops.search import where
 from paddle_lite_py.tensor import Tensor
 
 from . import branches, loops, sequences, text, unrolled
@@ -160,7 +162,19 @@ class StagedRuntime(dy2static.Runtime):
             and builtins.isinstance(key, int | str)
         ):
             mode.interpreter.item_written(obj, key)
-        obj[key] = value
+        if _is_mask(obj, key) and isinstance(value, Tensor) and value.shape == obj.shape:
+            obj[...] = where(key, value, obj)  # from augmented()
+        else:
+            obj[key] = value
+
+    def augmented(self, obj: Any, key: Any) -> Any:
+        """For a mask, all elements: how many it has is not known; setitem_ takes those that it has."""
+        return obj.clone() if _is_mask(obj, key) else obj[key]
+
+
+def _is_mask(obj: Any, key: Any) -> bool:
+    masks = isinstance(obj, Tensor) and isinstance(key, Tensor) and key.dtype == "bool" and bool(key.shape)
+    return masks and key.shape == obj.shape and isinstance(mode.interpreter, Builder)
 
 
 def _truth(value: Any, where: Any) -> Tensor:
@@ -192,7 +206,7 @@ class _Result:
 
 def convert(f: Callable[..., Any]) -> Callable[..., Any]:
     """Convert a user's function for tracing; the framework's own is called as it is."""
-    return f if RUNTIME.is_own(f) else dy2static.convert(f, runtime=RUNTIME)
+    return Operators.of(RUNTIME).callee(f) if RUNTIME.is_own(f) else dy2static.convert(f, runtime=RUNTIME)
 
 
 RUNTIME = StagedRuntime()

@@ -113,7 +113,7 @@ def _select(condition: Any, x: Any, y: Any) -> Any:
         return x if condition else y
     if not all(isinstance(v, Tensor | int | float) for v in (x, y)):
         raise StagingError(
-            f"which element is chosen depends on a tensor; that works for tensors, not for {_kinds(x, y)}"
+            f"which element is chosen depends on a tensor: they must be tensors or numbers, not {_kinds(x, y)}"
         )
     like = x if isinstance(x, Tensor) else y if isinstance(y, Tensor) else condition.astype("float32")
     return where(condition.reshape([]), _tensor(x, like), _tensor(y, like))

@@ -94,7 +94,10 @@ def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", **kwargs: 
     from paddle_lite_py.ops.effects import print_ as op
 
     if kwargs.get("file") is not None:
-        raise StagingError("print() of a traced tensor writes to the standard output only: leave `file` out")
+        raise StagingError(
+            "print() of a traced tensor, and in a branch or loop on one, writes to the standard output only: leave "
+            "`file` out"
+        )
     pieces = [parts_of(a) for a in args]
     tensors = [p[0] for piece in pieces for p in piece if not isinstance(p, str)]
     texts = tuple([tuple([p if isinstance(p, str) else (p[0].stop_gradient, p[2]) for p in piece]) for piece in pieces])

@@ -1,11 +1,12 @@
-"""Control flow that no single static program can hold: the value that decides is taken for granted, and Python runs.
+"""Control flow that no single static program can hold: Python runs, and takes the value that decides for granted.
 
-A loop is first tried as a staged one; if its first iteration makes what the others have (a variable starts as None), one
-iteration as Python is enough. The program then serves the calls whose deciding values are the same (see assumptions).
+A loop is first tried as a staged one; if its first iteration makes what the others have (a variable starts as None),
+one iteration as Python is enough. The program serves the calls whose deciding values are the same (see assumptions).
 """
 
 from __future__ import annotations
 
+import functools
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -68,7 +69,7 @@ def for_(
         more = _decided(builder, length > i, error) and _decided(builder, going(), error)
         if not more:
             return None
-        body(_item(iterable, i, lambda x: int(_decided(builder, x, error))))
+        body(_item(iterable, i, functools.partial(_number, builder, error)))
     raise error
 
 
@@ -80,6 +81,10 @@ def _decided(builder: Builder, value: Any, error: Exception, where: Any = None) 
     if where is not None:
         _warn(builder, error, where)
     return found
+
+
+def _number(builder: Builder, error: Exception, value: Any) -> int:
+    return int(_decided(builder, value, error))
 
 
 def _item(iterable: Any, i: int, known: Callable[[Any], int]) -> Any:

@@ -15,8 +15,8 @@ import jax
 import numpy as np
 
 from .arrays import as_array
-from .bound import BoundOp
 from .assumptions import MAX_ELEMENTS, Assumptions
+from .bound import BoundOp
 from .checks import Checks, Cleared, Presence, Room
 from .differentiate import Differentiation, identity
 from .dtypes import is_inexact
@@ -25,8 +25,10 @@ from .errors import DataDependentError, user_frame
 from .frame import CONTENTS, Capture, Frame, Replay, Write, attribute, item, origin
 from .interpreter import state
 from .number import Number
+from .op import REGISTRY
 from .program import Operator, Value
 from .random import default_generator
+from .symbolic import is_symbolic
 from .tensor import ZEROS, Tensor, wrap
 
 
@@ -200,6 +202,8 @@ class Builder(Differentiation):
             return self._lift(self._number(arg), self.frame)
         if isinstance(arg, np.generic):
             return arg.item()
+        if is_symbolic(arg):
+            return self.emit(REGISTRY["dimension"].bind((arg,)), (), False)[0]
         return arg if isinstance(arg, bool | int | float | complex) else self.value_of(wrap(as_array(arg)))
 
     def handle(self, value: Value) -> Tensor:

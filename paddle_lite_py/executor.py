@@ -76,12 +76,16 @@ class Executable:
         self._pulls: dict[Any, StaticPull] = {}
         self._forms: dict[Any, Callable[..., Any]] = {}
         self.fresh = True  # the first run compiles
-        self.judge = self._judge() if self.traced.assumed and any(o.bound.op.effect for o in self.traced.program.ops()) else None
+        self.judge = (
+            self._judge() if self.traced.assumed and any(o.bound.op.effect for o in self.traced.program.ops()) else None
+        )
 
     def _judge(self) -> Callable[..., Any]:
         """The values that the program takes for granted, and nothing else: what acts on the world may run only once."""
         block, names = self.traced.program.block, self.traced.program.input_names
-        lowered = lower(without_prints(Program(Block(block.inputs, block.ops, block.outputs[self.traced.judged]), names)))
+        lowered = lower(
+            without_prints(Program(Block(block.inputs, block.ops, block.outputs[self.traced.judged]), names))
+        )
         return xla_jit(lambda *arrays: lowered(*self._in_order(arrays)))
 
     def _in_order(self, arrays: Sequence[Any]) -> list[Any]:

@@ -276,3 +276,19 @@ def test_what_can_be_staged_is_one_program(compiled_calls):
     f = broken(lambda x: x * 2.0 if x.sum() > 0 else -x)
     assert isinstance(f, StaticFunction) and f(tensor(-1.0)).tolist() == [1.0]
     assert compiled_calls.count("<lambda>") == 1
+
+
+def test_print_of_text_happens_in_each_run(capfd):
+    def f(x):
+        print("start", x.shape)
+        for i in range(2):
+            print("round", i, x.sum())
+        print("end")
+        return x
+
+    outputs = []
+    for run in (to_static(f), f):
+        for _ in range(2):
+            run(tensor(1.0, 2.0))
+        outputs.append(capfd.readouterr().out)
+    assert outputs[0] == outputs[1]

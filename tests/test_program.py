@@ -121,7 +121,7 @@ def test_python_cannot_have_the_value_of_a_traced_tensor():
 
 def test_a_traced_tensor_is_no_attribute():
     with pytest.raises(TracedValueError, match="must be known"):
-        traced(lambda x: x.reshape([x.sum().astype("int32"), 1]), paddle.to_tensor(X))
+        trace(lambda x: x.reshape([x.sum().astype("int32"), 1]), [jax.ShapeDtypeStruct((2,), "float32")], [False], "x")
 
 
 def test_errors_of_an_op_name_it_and_its_arguments():

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import dataclasses
+import gc
 import threading
 import types
+import weakref
 
 import numpy as np
 import pytest
@@ -157,6 +159,19 @@ def test_what_the_code_does_not_name_may_change_freely():
         state.unrelated = i
         f(ONE)
     assert f.get_traced_count() == 1
+
+
+def test_a_log_of_traces_is_no_reason_for_another():
+    traces = []
+
+    @to_static
+    def f(x):
+        traces.append(x.shape)
+        return x + 1.0
+
+    for n in (1, 2, 1, 2):
+        f(paddle.ones([n]))
+    assert traces == [[1], [2]]
 
 
 def test_tensors_that_a_run_replaces_are_followed():
@@ -421,3 +436,24 @@ def test_threads_count_in_one_state():
     for t in threads:
         t.join()
     assert total.item() == 200.0
+
+
+# -- memory --------------------------------------------------------------------------------------------------------
+def test_programs_that_are_dropped_are_freed():
+    f = to_static(lambda x: x + 1.0, cache_size=1)
+    f(paddle.ones([2]))
+    gone = weakref.ref(f.program_cache[0].executable)
+    f(paddle.ones([3]))
+    gc.collect()
+    assert gone() is None and len(f.cache.history) == 2
+
+
+def test_the_history_of_traces_is_bounded():
+    from paddle_lite_py.jit.cache import HISTORY, Cache, Record
+
+    cache = Cache("f", 4)
+    with pytest.warns(UserWarning):
+        for i in range(HISTORY + 100):
+            cache._note(Record(f"call {i}", "first call", 0.0))
+    assert len(cache.history) == HISTORY and cache.count == HISTORY + 100
+    assert cache.explain().splitlines()[1].startswith("101. call 100")

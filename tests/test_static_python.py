@@ -83,6 +83,14 @@ class TestExpressions:
 
         agree(f, ([1.0, 2.0], 2.0), ([1.0, 2.0], 3.0))
 
+    def test_in_beside_other_tests(self):
+        def f(x):
+            if "a" not in "bcd" and x.sum() > 0 and len(x) not in (1, 2):
+                return x
+            return -x
+
+        agree(f, *SIGNS)
+
     def test_min_max_of_several(self):
         def f(x, y):
             return max(x, y), min(x, y, 0.5), max([x, y, x * y]), min(x, 1)
@@ -219,6 +227,20 @@ class TestExpressions:
                 call(paddle.to_tensor(numbers))
             out.append(capsys.readouterr().out)
         assert out[0] == out[1] == out[2]
+
+    def test_a_print_in_a_branch_stays(self, capsys):
+        @paddle.jit.to_static
+        def f(x):
+            if x > 0:
+                print("positive")
+                print("x is", x)
+            return x
+
+        f(paddle.to_tensor(-1.0))
+        assert capsys.readouterr().out == ""
+        f(paddle.to_tensor(1.0))
+        out = capsys.readouterr().out
+        assert out.startswith("positive\nx is ") and out.count("x is") == 1
 
     def test_string_methods_of_tensors(self, capsys):
         def f(x):
@@ -510,6 +532,39 @@ class TestFunctionsAndObjects:
             expected = eager["f"](paddle.to_tensor(numbers))
             found = paddle.jit.to_static(static["f"])(paddle.to_tensor(numbers))
             compare(plain([found, static["level"]]), plain([expected, eager["level"]]))
+
+    def test_closures_and_globals_that_change_between_calls(self):
+        def made():
+            total, calls, last = paddle.to_tensor([0.0]), 0, None
+
+            def step(x):
+                nonlocal total, calls, last
+                if x.sum() > 0:
+                    total = total + x
+                calls += 1
+                last = x
+                return total * calls
+
+            return step, lambda: [total, calls, last]
+
+        (eager, see_eager), (function, see_static) = made(), made()
+        static = paddle.jit.to_static(function)
+        for v in (1.0, -5.0, 2.0, 4.0):
+            x = paddle.to_tensor([v])
+            compare(plain(static(x)), plain(eager(x)))
+            compare(plain(see_static()), plain(see_eager()))
+
+    def test_a_failing_trace_leaves_closures_alone(self):
+        kept = paddle.to_tensor([7.0])
+
+        def f(x):
+            nonlocal kept
+            kept = x * 100
+            return int(x)
+
+        with pytest.raises(ValueError, match="one element"):
+            paddle.jit.to_static(f)(paddle.to_tensor([1.0, 2.0]))
+        assert kept.tolist() == [7.0]
 
     def test_type_hints(self):
         def f(x: paddle.Tensor, n: int = 2) -> paddle.Tensor:

@@ -51,7 +51,7 @@ def test_properties():
     assert program.main_program is f.main_program is f.concrete_program.main_program
     assert entry is f.program_cache[-1] and f.get_traced_count() == 1
     assert [s.shape for s in f.inputs] == [(1, 2)] and [s.shape for s in f.outputs] == [(1, 2)]
-    assert {id(p) for p in f.parameters} == {id(p) for p in net.parameters()}
+    assert {id(p) for p in f.concrete_program.parameters} == {id(p) for p in net.parameters()}
     assert "linear(" in str(f.main_program) and "def forward" in f.code
     assert list(f.function_spec.parameters) == ["x"] and f.dygraph_function.__name__ == "forward"
     f.eval()

@@ -422,30 +422,6 @@ def test_a_dropped_layer_is_freed():
     assert gone() is None
 
 
-def test_mismatched_branches_name_the_variable_and_both_sides():
-    @to_static
-    def f(x):
-        if x.sum() > 0:
-            y = x
-        else:
-            y = x.reshape([1, 2])
-        return y
-
-    with pytest.raises(TypeError, match=r"`y` is float32\[2\] after the first branch.*float32\[1, 2\] after the other"):
-        f(tensor(1.0, 2.0))
-
-
-def test_a_changing_shape_in_a_loop_names_the_variable():
-    @to_static
-    def f(x):
-        while x.sum() < 10:
-            x = paddle.concat([x, x])
-        return x
-
-    with pytest.raises(TypeError, match=r"`x` is float32\[2\] before the loop.*float32\[4\] after one iteration"):
-        f(tensor(1.0, 2.0))
-
-
 def test_an_undefined_variable_is_an_error_only_where_it_is_read():
     @to_static
     def f(x, y):

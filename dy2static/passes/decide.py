@@ -82,7 +82,7 @@ class _Decider:
         return (self._and if part.kind == "and" else self._or)(self.forms(part.left), self.forms(part.right), part)
 
     def _leaf(self, test: gast.expr) -> Decision:
-        value = f"{self.namer.value}_{self.count}" if self.count else self.namer.value
+        value = f"{self.namer.prefix}asked_{self.count}"  # kept while other operands are evaluated
         self.count += 1
         forms = _ASKED if is_python(test) else _TESTED
         return Decision(*[self._form(f"({form})", test, V=value, X=test) for form in forms])

@@ -24,6 +24,7 @@ from ..template import constant, declare, expression, locate, statements
 from .decide import Part, is_python
 from .hoist import Hoist
 from .lift import thunk
+from .stores import key_of
 
 _TRUE = "(V := LEFT) is True or V is not False and (T := not not V if TYPE(V) in PLAIN else OPS.test(V)) is True"
 _AND = f"RIGHT if {_TRUE} else V if V is False or T is False else OPS.and_(V, THUNK)"
@@ -154,6 +155,20 @@ class Expressions(Hoist):
             return node
         return expression("OPS.attr(X, NAME)", node, OPS=self.namer.operators, X=node.value,
                           NAME=constant(node.attr, node))  # fmt: skip
+
+    def visit_Subscript(self, node: gast.Subscript) -> Any:
+        self.generic_visit(node)
+        if not self.properties or not isinstance(node.ctx, gast.Load):
+            return node
+        return expression("OPS.subscript(X, K)", node, OPS=self.namer.operators, X=node.value,
+                          K=key_of(node.slice, self.namer.operators))  # fmt: skip
+
+    def visit_With(self, node: Any) -> Any:
+        self.generic_visit(node)
+        for item in node.items if self.properties else ():
+            manager = item.context_expr
+            item.context_expr = expression("OPS.context(X)", manager, OPS=self.namer.operators, X=manager)
+        return node
 
     def _is_operators(self, node: gast.expr) -> bool:
         return isinstance(node, gast.Name) and self.namer.made(node.id)

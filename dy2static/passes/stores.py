@@ -3,10 +3,10 @@
 Before:                             After:
     self.h = x                          ops.setattr_(self, "h", x)
     a, d["k"] = pair                    a, item = pair; ops.setitem_(d, "k", item)
-    d[i] += 1                           o = d; k = i; v = o[k]; v += 1; ops.setitem_(o, k, v)
+    d[i] += 1                           o = d; k = i; v = ops.augmented(o, k); v += 1; ops.setitem_(o, k, v)
     del d["k"]                          ops.delitem_(d, "k")
     global n; n = x                     ops.setitem_(ops.globals(), "n", x)
-    nonlocal n; n = x                   ops.setattr_(later.cells["n"], "cell_contents", x)      outside the conversion
+    nonlocal n; n = x                   ops.setitem_(later.closure, "n", x)     where `n` is not part of the conversion
 """
 
 from __future__ import annotations
@@ -81,11 +81,12 @@ class Stores(Statements):
         obj, key, value = (self.namer.new(purpose) for purpose in ("object", "key", "old"))
         out = statements("O = OBJECT", node, O=obj, OBJECT=target.value)
         if isinstance(target, gast.Subscript):
-            out += statements("K = KEY", node, K=key, KEY=_key(target.slice, self.namer.operators))
+            out += statements("K = KEY", node, K=key, KEY=key_of(target.slice, self.namer.operators))
             again: Any = gast.Subscript(name(obj, node), name(key, node), gast.Load())
+            place = expression("OPS.augmented(O, K)", node, OPS=self.namer.operators, O=obj, K=key)
         else:
-            again = gast.Attribute(name(obj, node), target.attr, gast.Load())
-        out += statements("V = PLACE", node, V=value, PLACE=locate(again, node))
+            again = place = gast.Attribute(name(obj, node), target.attr, gast.Load())
+        out += statements("V = PLACE", node, V=value, PLACE=locate(place, node))
         out.append(locate(gast.AugAssign(name(value, node, gast.Store()), node.op, node.value), node))
         return [*out, self._store(again, name(value, node))]
 
@@ -109,28 +110,25 @@ class Stores(Statements):
     def _call(self, target: Any, attribute: str, item: str, *value: gast.expr) -> gast.stmt:
         owner: Any
         if isinstance(target, gast.Name):
-            form = "OPS.globals()" if target.id in self.globals else 'LATER.cells["cell"]'
+            form = "OPS.globals()" if target.id in self.globals else "LATER.closure"
             owner = expression(form, target, OPS=self.namer.operators, LATER=self.namer.helpers["later"])
-            if target.id in self.outer:
-                owner.slice = constant(target.id, target)
-            method, key = (item, target.id) if target.id in self.globals else (attribute, "cell_contents")
-            key = constant(key, target)
+            method, key = item, constant(target.id, target)
         elif isinstance(target, gast.Attribute):
             owner, method, key = target.value, attribute, constant(target.attr, target)
         else:
-            owner, method, key = target.value, item, _key(target.slice, self.namer.operators)
+            owner, method, key = target.value, item, key_of(target.slice, self.namer.operators)
         call = expression(f"OPS.{method}(O, K)", target, OPS=self.namer.operators, O=owner, K=key)
         call.args += value
         return locate(gast.Expr(value=call), target)
 
 
-def _key(key: Any, operators: str) -> Any:
+def key_of(key: Any, operators: str) -> Any:
     """A subscript as a value: `a:b` is `slice(a, b)`."""
     if isinstance(key, gast.Slice):
         none = expression("None", key if hasattr(key, "lineno") else key.lower or key.upper)
         return expression("OPS.slice(A, B, C)", none, OPS=operators, A=key.lower or none, B=key.upper or none,
                           C=key.step or none)  # fmt: skip
     if isinstance(key, gast.Tuple):
-        elements = [_key(element, operators) for element in key.elts]
+        elements = [key_of(element, operators) for element in key.elts]
         return locate(gast.Tuple(elements, gast.Load()), key)
     return key

@@ -181,6 +181,12 @@ def shape(input: Any, /) -> Any:
     return jnp.stack([jnp.asarray(n, jnp.int64) for n in input.shape]) if input.shape else jnp.zeros(0, jnp.int64)
 
 
+@op(name="dimension", grad=False)
+def dimension(*, size: Any) -> Any:
+    """An unknown dimension of a program (`x.shape[0]`) as a tensor, where a number is wanted."""
+    return jnp.asarray(size, jnp.int64)
+
+
 @op(name="rank", grad=False)
 def rank(input: Any, /) -> Any:
     """The number of dimensions, as a tensor.

@@ -23,7 +23,10 @@ SIZE = {"size": "shape"}
 
 def shape_tuple(shape: Any) -> tuple[Any, ...]:
     """A shape argument: an int, a sequence (0-D tensors allowed) or a 1-D tensor."""
-    if isinstance(shape, Tensor | np.ndarray) and shape.ndim:
+    if isinstance(shape, Tensor) and shape.ndim:
+        found = shape._static_value("a shape")
+        return tuple(found if isinstance(found, list) else [found])
+    if isinstance(shape, np.ndarray) and shape.ndim:
         return tuple(shape.tolist())
     items = shape if isinstance(shape, list | tuple) else [shape]
     return tuple([i._static_value("a shape") if isinstance(i, Tensor) else i for i in items])

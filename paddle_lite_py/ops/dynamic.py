@@ -9,6 +9,7 @@ import numpy as np
 
 from ..arrays import as_array
 from ..eager import Eager
+from ..errors import DataDependentError, user_frame
 from ..interpreter import state
 from ..tensor import Tensor, wrap
 
@@ -22,16 +23,30 @@ def concrete(x: Any, what: str, instead: str) -> np.ndarray:
     """The values of a tensor as NumPy.
 
     Raises:
-        NotImplementedError: in a static program, naming the call and what to write instead.
+        DataDependentError: in a static program, naming the call and what to write instead.
     """
     if isinstance(x, Tensor):
         if not is_eager():
-            raise NotImplementedError(
-                f"{what} gives a tensor whose shape depends on the data, which a static program cannot hold; "
-                f"use {instead}, or run this part eagerly"
-            )
+            raise _error(what, instead)
         x = x._array(what)
     return np.asarray(x)
+
+
+def _error(what: str, instead: str) -> DataDependentError:
+    return DataDependentError(
+        f"{what} at {user_frame()} gives a tensor whose shape depends on the data, which a static program cannot hold; "
+        f"use {instead}, or run this part eagerly"
+    )
+
+
+def known(size: Tensor, what: str, instead: str) -> int:
+    """A size that a traced tensor holds: that of the call under way, which the program takes for granted.
+
+    Raises:
+        DataDependentError: where there is no such call, or inside of a branch or loop.
+    """
+    builder: Any = state.interpreter
+    return int(builder.assume(size, _error(what, instead)))
 
 
 def fresh(values: Any) -> Tensor:

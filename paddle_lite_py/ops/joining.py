@@ -11,7 +11,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..op import composite, op
-from .dynamic import concrete
+from ..tensor import Tensor
+from .dynamic import concrete, is_eager, known
 from .manipulation import as_tuple
 from .promote import promote_all
 
@@ -256,6 +257,12 @@ def _repeat_each(x: Any, index: Any = None, /, repeats: int = 1, axis: int | Non
     return jnp.repeat(x, repeats, axis or 0) if index is None else jnp.take(x, index, axis or 0)
 
 
+@op(name="_repeat_by")
+def _repeat_by(x: Any, counts: Any, /, total: int, axis: int | None) -> Any:
+    x = x.reshape(-1) if axis is None else x
+    return jnp.repeat(x, counts, axis or 0, total_repeat_length=total)
+
+
 @composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"})
 def repeat_interleave(
     x: Any, repeats: Any, axis: int | None = None, name: Any = None, *, output_size: int | None = None
@@ -272,6 +279,9 @@ def repeat_interleave(
     """
     if isinstance(repeats, int):
         return _repeat_each(x, None, repeats, axis)
+    if not is_eager() and isinstance(repeats, Tensor):
+        total = known(repeats.sum(), "repeat_interleave() with a tensor of counts", "one count")
+        return _repeat_by(x, repeats, total, axis)
     counts = concrete(repeats, "repeat_interleave() with a tensor of counts", "one count, repeat_interleave(x, 2)")
     size = x.size if axis is None else x.shape[axis]
     return _repeat_each(x, np.repeat(np.arange(size), counts), 1, axis)

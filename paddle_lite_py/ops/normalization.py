@@ -74,7 +74,7 @@ def _batch_norm(
 
 @functools.partial(jax.custom_vjp, nondiff_argnums=(3, 4))
 def _by_batch(x: Any, weight: Any, bias: Any, channel: int, epsilon: float) -> Any:
-    """x normalized by its own statistics, and these. Its gradient in closed form takes two sums where JAX's has four."""
+    """x normalized by its own statistics, and these; the gradient in closed form has two sums where JAX's has four."""
     return _by_batch_forward(x, weight, bias, channel, epsilon)[0]
 
 

@@ -9,8 +9,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..op import composite, op
-from .dynamic import concrete, fresh
+from ..tensor import Tensor
+from .dynamic import concrete, fresh, is_eager, known
 from .gather import take_along_axis
+from .joining import stack
 from .promote import numpy_dtype, promote
 from .reduction import AXIS
 
@@ -203,8 +205,27 @@ def nonzero(x: Any, as_tuple: bool = False) -> Any:
         >>> paddle.nonzero(paddle.to_tensor([[0, 1], [2, 0]])).tolist()
         [[0, 1], [1, 0]]
     """
+    if not is_eager() and isinstance(x, Tensor):
+        flat = positions(x != 0, "nonzero()", "where(mask, x, 0) or a sum over mask * x")
+        axes = _unravel(flat, tuple(x.shape))
+        return axes if as_tuple else stack(list(axes), -1)
     found = np.nonzero(concrete(x, "nonzero()", "where(mask, x, 0) or a sum over mask * x"))
     return tuple([fresh(i) for i in found]) if as_tuple else fresh(np.stack(found, -1))
+
+
+@op(name="_flat_nonzero", grad=False)
+def _flat_nonzero(mask: Any, /, size: int) -> Any:
+    return jnp.flatnonzero(mask, size=size)
+
+
+@op(name="_unravel", grad=False)
+def _unravel(flat: Any, /, shape: Any) -> Any:
+    return tuple(jnp.unravel_index(flat, shape))
+
+
+def positions(mask: Tensor, what: str, instead: str) -> Tensor:
+    """Where a traced mask is true, as positions in the flattened mask."""
+    return _flat_nonzero(mask, known(mask.astype("int64").sum(), what, instead))
 
 
 @composite(methods=["argwhere"], aliases={"x": "input"})
@@ -235,6 +256,10 @@ def masked_select(x: Any, mask: Any) -> Any:
         >>> paddle.masked_select(x, x > 0).tolist()
         [1.0, 3.0]
     """
+    if not is_eager() and isinstance(mask, Tensor):
+        shape = jnp.broadcast_shapes(tuple(mask.shape), tuple(x.shape))
+        found = positions(mask.broadcast_to(shape), "masked_select()", "where(mask, x, 0) or a sum over mask * x")
+        return take_flat(x, found, shape)
     held = concrete(mask, "masked_select()", "where(mask, x, 0) or a sum over mask * x")
     shape = np.broadcast_shapes(held.shape, tuple(x.shape))
     return take_flat(x, np.flatnonzero(np.broadcast_to(held, shape)), shape)
@@ -261,17 +286,47 @@ def unique(
         >>> [out.tolist() for out in paddle.unique(paddle.to_tensor([3, 1, 1]), return_counts=True)]
         [[1, 3], [2, 1]]
     """
+    if not is_eager() and axis is None and isinstance(x, Tensor):
+        instead = "sort() and a comparison of neighbours"
+        found = _unique(x, known(_count_unique(x), "unique()", instead))
+        return _chosen(x, *found, (return_index, return_inverse, return_counts), axis, dtype)
     values = concrete(x, "unique()", "sort() and a comparison of neighbours")
     outs = np.unique(values, True, True, True, axis=axis, equal_nan=False)
     return _chosen(x, outs[1], outs[2].reshape(-1), outs[3], (return_index, return_inverse, return_counts), axis, dtype)
+
+
+@op(name="_count_unique", grad=False)
+def _count_unique(x: Any, /) -> Any:
+    flat = jnp.sort(x.reshape(-1))
+    return jnp.sum(flat[1:] != flat[:-1]) + min(x.size, 1)
+
+
+@op(name="_unique", grad=False)
+def _unique(x: Any, /, size: int) -> Any:
+    return jnp.unique(x.reshape(-1), True, True, True, size=size, equal_nan=False)[1:]
 
 
 def _chosen(x: Any, first: Any, inverse: Any, counts: Any, wanted: Any, axis: int | None, dtype: Any) -> Any:
     """The result of unique(): the elements by index, so that gradients flow, and the counts asked for."""
     out = take_flat(x, first) if axis is None else x.gather(fresh(first), axis)
     kind = numpy_dtype(dtype)
-    extra = [fresh(e.astype(kind)) for e, w in zip((first, inverse, counts), wanted, strict=True) if w]
+    extra = [
+        e.astype(kind) if isinstance(e, Tensor) else fresh(e.astype(kind))
+        for e, w in zip((first, inverse, counts), wanted, strict=True)
+        if w
+    ]
     return (out, *extra) if extra else out
+
+
+@op(name="_is_new", grad=False)
+def _is_new(x: Any, /) -> Any:
+    flat = x.reshape(-1)
+    return jnp.concatenate([jnp.ones(min(1, flat.size), bool), flat[1:] != flat[:-1]])
+
+
+@op(name="_ends", grad=False)
+def _ends(first: Any, /, size: int) -> Any:
+    return jnp.append(first[1:], size)
 
 
 @composite(methods=["unique_consecutive"], aliases={"input": "x", "dim": "axis"})
@@ -285,6 +340,11 @@ def unique_consecutive(
         >>> paddle.unique_consecutive(paddle.to_tensor([1, 1, 2, 1])).tolist()
         [1, 2, 1]
     """
+    if not is_eager() and axis is None and isinstance(x, Tensor):
+        new = _is_new(x)
+        first = positions(new, "unique_consecutive()", "a comparison of neighbours")
+        ends = _ends(first, x.size)
+        return _chosen(x, first, new.cumsum() - 1, ends - first, (False, return_inverse, return_counts), axis, dtype)
     values = concrete(x, "unique_consecutive()", "a comparison of neighbours")
     rows = values.reshape(-1, 1) if axis is None else np.moveaxis(values, axis, 0).reshape(values.shape[axis], -1)
     new = np.concatenate([np.ones(min(1, len(rows)), bool), (rows[1:] != rows[:-1]).any(1)])

@@ -8,7 +8,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..op import composite, op
-from .dynamic import concrete, fresh, is_eager
+from ..tensor import Tensor
+from .dynamic import concrete, fresh, is_eager, known
 from .manipulation import as_tuple
 from .promote import axes, floating, is_inexact
 from .reduction import AXIS
@@ -239,14 +240,16 @@ def corrcoef(x: Any, /, rowvar: bool = True) -> Any:
 def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
     """How often each number from 0 occurs, or the sum of its weights.
 
-    The length depends on the data; inside a static program it is `minlength`, which must then be given.
+    The length depends on the data; inside a static program it is `minlength` where that is given.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.bincount(paddle.to_tensor([1, 2, 1])).tolist()
         [0, 2, 1]
     """
-    if not minlength or is_eager():
+    if not minlength and not is_eager() and isinstance(x, Tensor):
+        minlength = known(x.max() + 1, "bincount()", "bincount(x, minlength=n), where every number is below n")
+    elif is_eager():
         values = concrete(x, "bincount()", "bincount(x, minlength=n), where every number is below n")
         minlength = max(minlength, int(values.max()) + 1 if values.size else 0)
     return _bincount(x, weights, minlength)

@@ -14,7 +14,7 @@ _number = itertools.count()
 NAMES = "abc"
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _one_of(*choices: Any) -> Any:
     return st.sampled_from(choices)
 
@@ -72,6 +72,8 @@ class Writer:
 
     def test(self, depth: int = 0) -> str:
         shapes = ["{0} < {1}", "{0} % 3 == {1} % 2", "{0} > {1}", "{0} < {1} <= {2}"]
+        shapes += ["helper({0}, {1}) > {2}", "{0} in (1, {1}, {2})", "{0} not in [{1}, 7]"]
+        shapes += [] if self.tame else ["({0}).bit_length() > 1", "[{0}, {1}].count({0}) > 1", "{0}", "{0} or {1}"]
         if depth < 2:
             first, second = self.test(depth + 1), self.test(depth + 1)
             shapes += [f"({first}) and ({second})", f"not ({first})", f"({first}) or ({second})"]

@@ -141,6 +141,10 @@ class Toy(Runtime):
         value = right()
         return Staged(left.value or plain(value))
 
+    def in_(self, item: Any, container: Any) -> Any:
+        self.seen.append("in")
+        return Staged(plain(item) in plain(container))
+
     def not_(self, value: Any) -> Any:
         self.seen.append("not")
         return Staged(not value.value)
