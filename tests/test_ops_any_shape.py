@@ -1,4 +1,4 @@
-"""The ops of the table on arguments of any shape and dtype: an error of Python or a result, and the same in programs."""
+"""The ops of the table on arguments of any shape and dtype: a Python error or a result, and the same in programs."""
 
 from __future__ import annotations
 

@@ -36,7 +36,12 @@ def _lies_on_cpu(index: Any) -> bool:
 
 def _within(index: Any, low: int, size: int, what: str, error: type[Exception], ignored: Any = None) -> None:
     values = _host(index)
-    if values is None or values.dtype.kind not in "iu" or (_min(values, None) >= low and _max(values, None) < size):
+    if values is not None and values.dtype.kind in "iu":
+        _inside(values, low, size, what, error, ignored)
+
+
+def _inside(values: np.ndarray, low: int, size: int, what: str, error: type[Exception], ignored: Any = None) -> None:
+    if _min(values, None) >= low and _max(values, None) < size:
         return
     wrong = (values < low) | (values >= size)
     if ignored is not None:
@@ -63,10 +68,10 @@ def _along(name: str, error: type[Exception], negative: bool = True, at: int = 1
 def _nd(args: tuple[Any, ...], attrs: dict[str, Any]) -> None:
     shape = np.shape(args[0])
     values = _host(args[1])
-    if values is None or values.ndim == 0:
+    if values is None or values.ndim == 0 or values.dtype.kind not in "iu":
         return
     for axis, size in enumerate(shape[: values.shape[-1]]):
-        _within(args[1][..., axis], -size, size, f"column {axis} of index", ValueError)
+        _inside(values[..., axis], -size, size, f"column {axis} of index", ValueError)
 
 
 def _flat(args: tuple[Any, ...], attrs: dict[str, Any]) -> None:
