@@ -15,7 +15,10 @@ from paddle_lite_py.tensor import Tensor
 
 from . import merge
 from .cells import Cell, Path, before, content, follow, store, variables, written_cell
-from .errors import branch_mismatch
+from .errors import branch_mismatch, too_deep
+
+# Staged statements inside of each other; a program that needs more is a recursion without an end.
+MAX_DEPTH = 48
 
 
 class Outputs:
@@ -41,8 +44,8 @@ def if_(
 ) -> None:
     """Trace both branches and leave the joined state behind."""
     condition = builder.value_of(pred)
-    true = follow(builder, body, state, frame=_branch(builder, condition))
-    false = follow(builder, orelse, state, frame=_branch(builder, builder.negations.get(origin(condition))))
+    true = follow(builder, body, state, frame=_branch(builder, condition, where))
+    false = follow(builder, orelse, state, frame=_branch(builder, builder.negations.get(origin(condition)), where))
     start = state.get()
     outs = Outputs(builder, condition, true.frame, false.frame)
     joined = [
@@ -60,8 +63,10 @@ def if_(
         store(builder, write, _filled(j, tensors))
 
 
-def _branch(builder: Builder, condition: Value | None) -> Frame:
+def _branch(builder: Builder, condition: Value | None, where: Any) -> Frame:
     frame = Frame(builder.frame)
+    if frame.depth > MAX_DEPTH:
+        raise too_deep(MAX_DEPTH, where)
     if condition is not None:
         frame.known_true.add(origin(condition))
     return frame

@@ -46,6 +46,14 @@ def loop_mismatch(name: str, before: str, after: str, where: Any) -> StagingErro
     )
 
 
+def too_deep(depth: int, where: Any) -> StagingError:
+    """A recursion that a tensor should end."""
+    return StagingError(
+        f"the `if` at {where} stands in more than {depth} staged statements, one inside the other: a recursion whose depth "
+        f"depends on a tensor has no single static program; write it as a `while` loop{_line(where)}"
+    )
+
+
 def _line(where: Any) -> str:
     source = getattr(where, "source", "")
     return f"\n    {source}" if source else ""

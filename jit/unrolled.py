@@ -18,6 +18,7 @@ from paddle_lite_py.tensor import Tensor
 from .errors import StagingError
 from .iterables import Rest, StagedEnumerate, StagedMap, StagedRange, StagedReversed, StagedZip, length_of
 
+_warned: dict[Any, Any] = {}
 UNSTAGEABLE = (StagingError, DataDependentError)
 # A loop is tried again as a staged one after so many iterations as Python, and has at most so many.
 TRIES = 2
@@ -105,9 +106,11 @@ def _item(iterable: Any, i: int, known: Callable[[Any], int]) -> Any:
 def _warn(builder: Builder, error: Exception, where: Any) -> None:
     if where not in builder.told:
         builder.told.add(where)
-        warnings.warn(
+        warnings.warn_explicit(
             f"{where} has no single static program: {error}\nIt runs all the same: a program is compiled for each "
             "outcome of what decides there, and each call looks whether it has the right one",
             DataDependentWarning,
-            stacklevel=4,
+            where.filename,
+            where.lineno,
+            registry=_warned,
         )

@@ -79,6 +79,7 @@ class Frame:
 
     def __init__(self, parent: Frame | None = None) -> None:
         self.parent = parent
+        self.depth: int = 0 if parent is None else parent.depth + 1
         self.block = Block([], [], [])
         self.closed = False
         self.lifted: dict[Value, Value] = {}  # value of an outer frame -> input of this one

@@ -243,3 +243,13 @@ def test_checked_beside_the_eager_run():
     for k in (1, 2, 1):
         assert static(tensor(1.0, 2.0), paddle.to_tensor(k)).shape == [k]
     assert [float(v) for v in seen] == [2, 6, 2]
+
+
+def factorial(n):
+    if n <= 1:
+        return n * 0 + 1
+    return n * factorial(n - 1)
+
+
+def test_a_recursion_that_a_tensor_ends_has_a_program_for_each_depth():
+    agree(factorial, *[(paddle.to_tensor(n),) for n in (4, 2, 4)], programs=2)
