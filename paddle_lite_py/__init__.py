@@ -94,7 +94,7 @@ _SUBPACKAGES = (
     "incubate",
     *("amp", "device", "fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "reader", "regularizer"),
     *("inference", "onnx"),
-    *("audio", "callbacks", "distribution", "geometric", "hapi", "hub", "profiler", "signal", "sparse"),
+    *("audio", "callbacks", "distribution", "geometric", "hapi", "hub", "profiler", "quantization", "signal", "sparse"),
     *("static", "sysconfig", "text", "utils", "version", "vision"),
 )
 # Names of the facade by the module that has them.

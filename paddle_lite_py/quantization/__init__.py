@@ -1,0 +1,21 @@
+"""Training with the rounding of 8-bit arithmetic: which layers, with which quanters, and putting them there."""
+
+from . import observers, quanters
+from .base import BaseObserver, BaseQuanter, QuanterFactory, quanter
+from .config import QuantConfig
+from .layers import QuantedConv2D, QuantedLinear
+from .qat import PTQ, QAT
+
+__all__ = [
+    "BaseObserver",
+    "BaseQuanter",
+    "PTQ",
+    "QAT",
+    "QuantConfig",
+    "QuantedConv2D",
+    "QuantedLinear",
+    "QuanterFactory",
+    "observers",
+    "quanter",
+    "quanters",
+]

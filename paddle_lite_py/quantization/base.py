@@ -1,0 +1,81 @@
+"""What quanters and observers share: layers that round, and recipes that make them."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..nn.layer import Layer
+from ..op import op
+from ..tensor import Tensor
+
+__all__ = ["BaseObserver", "BaseQuanter", "QuanterFactory", "fake_quantize", "quanter"]
+
+
+@op(name="fake_quantize", amp="float32")
+def fake_quantize(x: Any, scale: Any, /, *, most: float) -> Any:
+    """x rounded to `most` steps on each side of zero, and limited to scale; gradients pass as if it were not."""
+    s = jnp.maximum(jnp.abs(scale.reshape(())), 1e-9).astype(x.dtype)
+    rounded = jnp.round(jnp.clip(x, -s, s) / s * most) * s / most
+    return x + jax.lax.stop_gradient(rounded - x)
+
+
+class BaseQuanter(Layer):
+    """Base of the layers that round what passes through them."""
+
+    def scales(self) -> Tensor:
+        """The largest absolute value that is kept."""
+        raise NotImplementedError(f"{type(self).__name__} must define scales()")
+
+    def zero_points(self) -> Tensor | None:
+        """None: zero stays zero."""
+        return None
+
+    def quant_axis(self) -> int | None:
+        """The axis with a scale for each place; None: there is one scale."""
+        return None
+
+    def bit_length(self) -> int:
+        """Bits of the numbers."""
+        return 8
+
+
+class BaseObserver(BaseQuanter):
+    """Base of the layers that only look at what passes, to choose scales."""
+
+    def cal_thresholds(self) -> None:
+        """Choose the scales from what was seen."""
+
+
+class QuanterFactory:
+    """A kind of quanter with its settings: makes one for each place."""
+
+    def __init__(self, kind: Any, *args: Any, **kwargs: Any) -> None:
+        self.kind, self.args, self.kwargs = kind, args, kwargs
+
+    def _instance(self, layer: Layer) -> BaseQuanter:
+        return self.kind(layer, *self.args, **self.kwargs)
+
+    def __repr__(self) -> str:
+        shown = [*map(repr, self.args), *(f"{k}={v!r}" for k, v in self.kwargs.items())]
+        return f"{self.kind.__name__}({', '.join(shown)})"
+
+
+def quanter(class_name: str) -> Any:
+    """Decorate a quanter (a Layer whose first argument is the layer that it serves) to name its recipe.
+
+    The recipe is put beside the class, under class_name.
+    """
+
+    def decorate(kind: type[BaseQuanter]) -> type[BaseQuanter]:
+        def recipe(*args: Any, **kwargs: Any) -> QuanterFactory:
+            return QuanterFactory(kind, *args, **kwargs)
+
+        recipe.__name__ = recipe.__qualname__ = class_name
+        setattr(sys.modules[kind.__module__], class_name, recipe)
+        return kind
+
+    return decorate

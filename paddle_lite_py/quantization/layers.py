@@ -1,0 +1,50 @@
+"""Layers with quanters before their product."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..nn import functional as F
+from ..nn.layer import Layer
+
+__all__ = ["QuantedConv2D", "QuantedLinear"]
+
+
+class _Quanted(Layer):
+    """Base: shares the parameters of the layer whose place it takes."""
+
+    def __init__(self, layer: Any, choice: Any) -> None:
+        super().__init__()
+        self._source = [layer]  # not a sublayer: its parameters are this one's
+        self.weight, self.bias = layer.weight, layer.bias
+        self.weight_quanter = None if choice.weight is None else choice.weight._instance(layer)
+        self.activation_quanter = None if choice.activation is None else choice.activation._instance(layer)
+
+    def _rounded(self, x: Any) -> tuple[Any, Any]:
+        """The input and the weight, each through its quanter."""
+        x = x if self.activation_quanter is None else self.activation_quanter(x)
+        return x, self.weight if self.weight_quanter is None else self.weight_quanter(self.weight)
+
+    def original(self) -> Any:
+        """The layer whose place it took."""
+        return self._source[0]
+
+
+class QuantedLinear(_Quanted):
+    """Linear of a rounded input and weight."""
+
+    def forward(self, input: Any) -> Any:
+        """The product."""
+        return F.linear(*self._rounded(input), self.bias)
+
+
+class QuantedConv2D(_Quanted):
+    """Conv2D of a rounded input and weight."""
+
+    def forward(self, input: Any) -> Any:
+        """The convolution."""
+        x, weight = self._rounded(input)
+        layer = self.original()
+        x, padding = layer._pad(x)
+        settings = {"stride": layer._stride, "padding": padding, "dilation": layer._dilation}
+        return F.conv2d(x, weight, self.bias, **settings, groups=layer._groups, data_format=layer._data_format)

@@ -1,0 +1,41 @@
+"""Observers: layers that look at what passes, to choose the scales of a network that is trained already."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..interpreter import no_grad
+from ..nn.layer import Layer
+from ..ops.creation import zeros
+from ..tensor import Tensor
+from .base import BaseObserver, QuanterFactory
+
+__all__ = ["AbsmaxObserver", "AbsmaxObserverLayer"]
+
+
+class AbsmaxObserverLayer(BaseObserver):
+    """Keeps the largest absolute value that passed."""
+
+    def __init__(self, layer: Layer, quant_bits: int = 8) -> None:
+        super().__init__()
+        self._bits = quant_bits
+        self.register_buffer("_max", zeros([1]))
+
+    def forward(self, inputs: Any) -> Any:
+        """What came, as it is."""
+        with no_grad():
+            self._max.set_value(self._max.maximum(inputs.abs().max().reshape([1]).astype("float32")))
+        return inputs
+
+    def scales(self) -> Tensor:
+        """The largest absolute value."""
+        return self._max
+
+    def bit_length(self) -> int:
+        """Bits of the numbers."""
+        return self._bits
+
+
+def AbsmaxObserver(quant_bits: int = 8) -> QuanterFactory:  # noqa: N802  (the reference's name)
+    """The recipe of AbsmaxObserverLayer, for QuantConfig."""
+    return QuanterFactory(AbsmaxObserverLayer, quant_bits=quant_bits)

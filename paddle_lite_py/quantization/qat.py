@@ -1,0 +1,88 @@
+"""Putting quanters into a network, and taking them out again."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+from ..interpreter import no_grad
+from ..nn.layer import Layer
+from .base import BaseObserver
+from .config import QuantConfig
+from .layers import _Quanted
+from .quanters import FakeQuanterWithAbsMaxObserver
+
+__all__ = ["PTQ", "QAT"]
+
+
+class _Quantization:
+    """Base: a configuration, and the replacing of layers."""
+
+    def __init__(self, config: QuantConfig) -> None:
+        if not isinstance(config, QuantConfig):
+            raise TypeError(f"{type(self).__name__}: config is a {type(config).__name__}; expected a QuantConfig")
+        self._config = config
+
+    def quantize(self, model: Layer, inplace: bool = False) -> Layer:
+        """The network with quanters where the configuration wants them; a copy unless inplace."""
+        target = model if inplace else copy.deepcopy(model)
+        self._replace(target, model)
+        return target
+
+    def _replace(self, target: Layer, source: Layer) -> None:
+        """Walk a network and the one it was copied from, of whose layers the configuration speaks."""
+        for name, child in list(source.named_children()):
+            if isinstance(child, tuple(self._config.customized_leaves)):
+                continue
+            choice, made = self._config.choice(child), self._config.qat_layer_mappings.get(type(child))
+            own = target._sub_layers[name]
+            if choice is not None and made is not None:
+                setattr(target, name, made(own, choice))
+            else:
+                self._replace(own, child)
+
+    def convert(self, model: Layer, inplace: bool = False, remain_weight: bool = False) -> Layer:
+        """The network for inference: weights are rounded once, and what layers take by scales that no longer change.
+
+        Arguments:
+            remain_weight: leave the weights as they are.
+        """
+        target = model if inplace else copy.deepcopy(model)
+        for layer in target.sublayers(include_self=True):
+            if isinstance(layer, _Quanted):
+                _settle(layer, remain_weight)
+        target.eval()
+        return target
+
+
+def _settle(layer: Any, remain_weight: bool) -> None:
+    for name in ("weight_quanter", "activation_quanter"):
+        quanter = getattr(layer, name)
+        if isinstance(quanter, BaseObserver):  # it has seen enough: from here on it rounds
+            quanter.cal_thresholds()
+            fixed = FakeQuanterWithAbsMaxObserver(bit_length=quanter.bit_length())._instance(layer)
+            scale = quanter.scales() if name == "activation_quanter" else layer.weight.abs().max().reshape([1])
+            fixed._scale.set_value(scale)
+            setattr(layer, name, fixed)
+    layer.eval()
+    if layer.weight_quanter is not None and not remain_weight:
+        with no_grad():
+            layer.weight.set_value(layer.weight_quanter(layer.weight))
+        layer.weight_quanter = None
+
+
+class QAT(_Quantization):
+    """Training with quanters: quantize() before training, convert() after it.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver()
+        >>> qat = QAT(paddle.quantization.QuantConfig(activation=quanter, weight=quanter))
+        >>> net = qat.quantize(paddle.nn.Sequential(paddle.nn.Linear(2, 2)))
+        >>> type(net[0]).__name__, net(paddle.ones([1, 2])).shape
+        ('QuantedLinear', [1, 2])
+    """
+
+
+class PTQ(_Quantization):
+    """Quantization of a trained network: quantize() puts observers in, then data pass, then convert()."""

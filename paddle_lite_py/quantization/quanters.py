@@ -1,0 +1,69 @@
+"""Quanters: layers that round as 8-bit arithmetic does, while a network is trained."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..interpreter import no_grad
+from ..nn.layer import Layer
+from ..ops.creation import full
+from ..tensor import Tensor
+from .base import BaseQuanter, QuanterFactory, fake_quantize
+
+__all__ = ["FakeQuanterWithAbsMaxObserver", "FakeQuanterWithAbsMaxObserverLayer"]
+
+
+class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
+    """Rounds to whole steps of a scale that follows the largest absolute value, by a moving average.
+
+    Source: Jacob et al., Quantization and Training of Neural Networks, 2017.
+    """
+
+    def __init__(
+        self,
+        layer: Layer,
+        name: str | None = None,
+        moving_rate: float = 0.9,
+        bit_length: int = 8,
+        dtype: str = "float32",
+    ) -> None:
+        super().__init__()
+        self._rate, self._bits = moving_rate, bit_length
+        for buffer, value in (("_scale", 0.001), ("_state", 1.0), ("_accum", 1.0)):
+            self.register_buffer(buffer, full([1], value, dtype))
+
+    def forward(self, input: Any) -> Any:
+        """The rounded numbers."""
+        if self.training:
+            with no_grad():
+                largest = input.abs().max().reshape([1]).astype(self._scale.dtype)
+                self._state.set_value(self._state * self._rate + 1)
+                self._accum.set_value(self._accum * self._rate + largest)
+                self._scale.set_value(self._accum / self._state)
+        fn: Any = fake_quantize
+        return fn(input, self._scale, most=float(2 ** (self._bits - 1) - 1))
+
+    def scales(self) -> Tensor:
+        """The scale."""
+        return self._scale
+
+    def bit_length(self) -> int:
+        """Bits of the numbers."""
+        return self._bits
+
+
+def FakeQuanterWithAbsMaxObserver(  # noqa: N802  (the reference's name)
+    moving_rate: float = 0.9, bit_length: int = 8, dtype: str = "float32", name: str | None = None
+) -> QuanterFactory:
+    """The recipe of FakeQuanterWithAbsMaxObserverLayer, for QuantConfig.
+
+    Arguments:
+        moving_rate: what is kept of the average in a step.
+        bit_length: bits of the numbers.
+
+    Examples:
+        >>> FakeQuanterWithAbsMaxObserver(moving_rate=0.9)
+        FakeQuanterWithAbsMaxObserverLayer(name=None, moving_rate=0.9, bit_length=8, dtype='float32')
+    """
+    kind = FakeQuanterWithAbsMaxObserverLayer
+    return QuanterFactory(kind, name=name, moving_rate=moving_rate, bit_length=bit_length, dtype=dtype)
