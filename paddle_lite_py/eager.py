@@ -121,9 +121,21 @@ class Eager:
 
 def _taken(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
     """Arrays of the arguments, and where they came from; None if no gradient flows to any."""
-    sources = tuple([None if not isinstance(a, Tensor) or a.stop_gradient else a._source or a for a in args])
-    data = tuple([a._data if isinstance(a, Tensor) else _payload(a) for a in args])
-    return data, sources if any(s is not None for s in sources) else None
+    data: list[Any] = []
+    sources: list[Any] = []
+    flows = False
+    for a in args:
+        if isinstance(a, Tensor):
+            data.append(a._data)
+            if a.stop_gradient:
+                sources.append(None)
+            else:
+                flows = True
+                sources.append(a._source or a)
+        else:
+            data.append(_payload(a))
+            sources.append(None)
+    return tuple(data), tuple(sources) if flows else None
 
 
 def _record_all(bound: BoundOp, data: tuple[Any, ...], sources: Any, outs: tuple[Any, ...]) -> tuple[Tensor, ...]:
