@@ -49,8 +49,8 @@ def loop_mismatch(name: str, before: str, after: str, where: Any) -> StagingErro
 def too_deep(depth: int, where: Any) -> StagingError:
     """A recursion that a tensor should end."""
     return StagingError(
-        f"the `if` at {where} stands in more than {depth} staged statements, one inside the other: a recursion whose depth "
-        f"depends on a tensor has no single static program; write it as a `while` loop{_line(where)}"
+        f"the `if` at {where} stands in more than {depth} staged statements, one inside the other: a recursion whose "
+        f"depth depends on a tensor has no single static program; write it as a `while` loop{_line(where)}"
     )
 
 

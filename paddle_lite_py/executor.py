@@ -89,7 +89,7 @@ class Executable:
         return xla_jit(lambda *arrays: lowered(*self._in_order(arrays)))
 
     def _in_order(self, arrays: Sequence[Any]) -> list[Any]:
-        """Arrays as the program takes them; given in the order: what it changes, other captures, arguments, the rest."""
+        """Arrays as the program takes them, given in the order: what it changes, other captures, arguments, others."""
         given = dict(zip(self.place, arrays, strict=True))
         return [given[i] for i in range(len(given))]
 
