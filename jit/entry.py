@@ -27,6 +27,7 @@ class Entry:
         seen: what the trace saw of the arguments that are numbers.
     """
 
+    failed: Any = None  # the guard that did not hold last
     serves_padding = False  # a padded run has given what the plain run gave: see Buckets
 
     def __init__(
@@ -74,6 +75,7 @@ class Entry:
         """What keeps the program from standing for the function now, in words; None if nothing."""
         for read, key, value, guard in self.values:
             if read(key, ABSENT) is not value and not guard.holds():
+                self.failed = guard
                 return guard.change()
         for g in self.guards:
             if not g.holds():
@@ -103,6 +105,7 @@ class Entry:
             return f"the default dtype changed from {self.dtype.name} to {default_dtype().name}"
         for g in self.layer_guards:
             if not g.holds():
+                self.failed = g
                 return g.change()
         for handle, flag, hooks in self.flags:
             if handle.stop_gradient is not flag:

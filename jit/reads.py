@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import dis
+import functools
 import itertools
 import sys
 import types
@@ -23,7 +24,7 @@ from paddle_lite_py.tensor import Tensor
 from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, attribute, cell
 
 # Objects looked at before it is taken that the rest is data, not settings.
-MAX_OBJECTS = 20_000
+MAX_OBJECTS = 5_000
 _FOREIGN = frozenset({*sys.stdlib_module_names, "paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static"} - {"__main__"})
 _DYNAMIC = frozenset({"getattr", "vars", "__dict__"})
 _GROWING = ("append", "extend", "add", "update")
@@ -47,7 +48,7 @@ def guards_of(
         walk.start()
         walk.function(function)
         for layer in layers:
-            walk.function(type(layer).forward)
+            walk.function(type(layer).forward, called=True)
             walk.visit(layer, type(layer).__name__)
         for value in args:
             walk.visit(value, "an argument")
@@ -87,13 +88,15 @@ class Walk:
         return True
 
     # -- functions -------------------------------------------------------------------------------------------------
-    def function(self, f: Any) -> None:
+    def function(self, f: Any, called: bool = False) -> None:
         """A function of the user: the names in its code, and what it reads from outside."""
         f = getattr(f, "dygraph_function", f)
         if isinstance(f, types.MethodType):
             self.visit(f.__self__, type(f.__self__).__name__)
             f = f.__func__
-        if not isinstance(f, types.FunctionType) or is_own(f.__code__.co_filename) or not self._new(f):
+        if not isinstance(f, types.FunctionType) or not self._new(f):
+            return
+        if is_own(f.__code__.co_filename) or (not called and is_foreign(f.__module__ or "")):
             return
         label = f.__name__
         codes = list(_codes(f.__code__))
@@ -137,7 +140,7 @@ class Walk:
             self.function(value)
         elif isinstance(value, type):
             self.klass(value)
-        elif kind.__module__.partition(".")[0] not in _FOREIGN or isinstance(value, Layer):
+        elif not is_foreign(kind.__module__) or isinstance(value, Layer):
             self.object(value, kind.__name__)
 
     def container(self, value: Any, label: str) -> None:
@@ -151,7 +154,7 @@ class Walk:
 
     def module(self, module: types.ModuleType, label: str) -> None:
         """The names in a module of the user that occur in the code."""
-        if module.__name__.partition(".")[0] in _FOREIGN or not self._new(module):
+        if is_foreign(module.__name__) or not self._new(module):
             return
         for name in sorted(self.names & vars(module).keys()):
             self.place(vars(module).get, (id(vars(module)), name), name, f"`{module.__name__}.{name}`")
@@ -178,7 +181,7 @@ class Walk:
     def klass(self, cls: type) -> None:
         """What the classes of the user behind a class hold under names that occur in the code."""
         for c in cls.__mro__:
-            if c.__module__.partition(".")[0] in _FOREIGN or not self._new(c):
+            if is_foreign(c.__module__) or not self._new(c):
                 continue
             for name in sorted((self.names | {"__init__", "__call__"}) & vars(c).keys()):
                 self.place(vars(c).get, (id(c), name), name, f"{c.__name__}.{name}")
@@ -188,13 +191,26 @@ class Walk:
 
 def _only_grows(name: str, codes: Iterable[types.CodeType]) -> bool:
     """True if all that the code does with a variable is to put things into it: then what it holds decides nothing."""
-    uses = [
-        following.argval in _GROWING
-        for code in codes
-        for used, following in itertools.pairwise(dis.get_instructions(code))
-        if used.argval == name and used.opname.startswith("LOAD_")
-    ]
+    uses = [grows for code in codes for used, grows in _uses(code) if used == name]
     return bool(uses) and all(uses)
+
+
+@functools.lru_cache(maxsize=4096)
+def _uses(code: types.CodeType) -> list[tuple[Any, bool]]:
+    """Each variable or attribute that the code loads, and whether it puts something into it."""
+    return [
+        (used.argval, following.argval in _GROWING)
+        for used, following in itertools.pairwise(dis.get_instructions(code))
+        if used.opname.startswith("LOAD_") and isinstance(used.argval, str)
+    ]
+
+
+@functools.lru_cache(maxsize=4096)
+def is_foreign(module: str) -> bool:
+    """True for modules that are no code of the user: Python's, this framework's, and installed packages."""
+    root = module.partition(".")[0]
+    path = getattr(sys.modules.get(root), "__file__", None) or ""
+    return root in _FOREIGN or (root != "__main__" and ("site-packages" in path or "dist-packages" in path))
 
 
 def _functions(value: Any) -> Iterator[Any]:

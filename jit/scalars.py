@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from paddle_lite_py import structure as nested
 from paddle_lite_py.number import Given, Number, Seen
 
 KINDS = 256
+MAX_PLACES = 32
 
 
 class Varying(NamedTuple):
@@ -68,9 +71,63 @@ def with_numbers(structure: Any, values: Given, seen: list[Seen]) -> Any:
     def place(s: Any) -> Any:
         if isinstance(s, nested.Static) and type(s.value) is Varying:
             i = next(position)
-            return nested.Static(Number(lambda given: given[i], values[i], seen))
+            return nested.Static(Number(_nth(i), values[i], seen))
         if isinstance(s, nested.Nest):
             return s._replace(children=tuple(map(place, s.children)))
         return s
 
     return place(structure)
+
+
+class Places:
+    """Numbers that objects hold and that change from call to call: counters, schedules. They become inputs as well."""
+
+    def __init__(self) -> None:
+        self._found: list[tuple[dict[Any, Any], Any]] = []
+
+    def values(self) -> Given:
+        """What they are now."""
+        return tuple([held.get(key) for held, key in self._found])
+
+    def learn(self, guards: Iterable[Any]) -> None:
+        """Note the places of guards that failed because a number is another one."""
+        for g in guards:
+            held = getattr(getattr(g, "read", None), "__self__", None)
+            if type(held) is not dict or self.covers(g) or len(self._found) >= MAX_PLACES:
+                continue
+            if type(g.value) in (int, float) and type(held.get(g.key)) is type(g.value):
+                self._found.append((held, g.key))
+
+    def covers(self, guard: Any) -> bool:
+        """True for a guard on one of the places while it holds a number: it is no reason for another program."""
+        if type(getattr(guard, "value", None)) not in (int, float):
+            return False
+        held = getattr(getattr(guard, "read", None), "__self__", None)
+        return any(held is h and guard.key == k for h, k in self._found)
+
+    @contextmanager
+    def replaced(self, offset: int, values: Given, seen: list[Seen]) -> Iterator[None]:
+        """Put a Number into each place for the block.
+
+        Arguments:
+            offset: where the values stand among the numbers of a call.
+        """
+        before = [(held, key, held.get(key)) for held, key in self._found]
+        for i, (held, key, value) in enumerate(before):
+            if type(value) in (int, float):
+                number = Number(_nth(offset + i), value, seen)
+                seen.append(Seen(_kind_of_nth(offset + i), type(value)))
+                held[key] = number
+        try:
+            yield
+        finally:
+            for held, key, value in before:
+                held[key] = value
+
+
+def _nth(i: int) -> Callable[[Given], Any]:
+    return lambda given: given[i]
+
+
+def _kind_of_nth(i: int) -> Callable[[Given], Any]:
+    return lambda given: type(given[i])

@@ -36,7 +36,7 @@ from .entry import Entry
 from .errors import GraphBreak, InnerGradientError, StagingError
 from .inspection import Inspection
 from .runtime import convert
-from .scalars import Scalars, with_numbers
+from .scalars import Places, Scalars, with_numbers
 from .spec import InputSpec
 
 _new = Tensor.__new__
@@ -93,7 +93,7 @@ class StaticFunction(Inspection):
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
         self.cache = Cache(self.__name__, options.cache_size)
-        self._scalars = Scalars()
+        self._scalars, self._places = Scalars(), Places()
         self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole
 
     # -- calling ---------------------------------------------------------------------------------------------------
@@ -156,26 +156,29 @@ class StaticFunction(Inspection):
         args, kwargs = tuple(map(_tensor, args)), {k: _tensor(v) for k, v in kwargs.items()}
         structure, tensors = spec.flatten(args, kwargs)
         entry, numbers = self.entry(structure, tensors, args, kwargs)
-        if self.options.check or settings.check:
-            return checked(entry, lambda: self._function(*args, **kwargs), tensors, numbers, self.__name__)
+
+        def run(entry: Entry, numbers: Given) -> Any:
+            if self.options.check or settings.check:
+                return checked(entry, lambda: self._function(*args, **kwargs), tensors, numbers, self.__name__)
+            return entry.run_with(tensors, numbers)
+
         if self._buckets is not None and (specs := self._specs(args, kwargs, tensors)):
             return self._buckets.run(entry, tensors, specs, self.__name__)
-        simple = mode.interpreter is EAGER and not (kwargs or self._input_spec or entry.traced.reached)
-        simple = simple and not entry.traced.assumed
+        simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.traced.reached)
+        simple = simple and not (entry.traced.assumed or self.options.check or settings.check)
         self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
-        out = self._right(entry, numbers, structure, tensors, args, kwargs)
+        out = self._right(run, entry, numbers, lambda other: self.entry(structure, tensors, args, kwargs, other))
         return restore(out, (args, kwargs)) if out.__class__ is Changed else out
 
-    def _right(self, entry: Entry, numbers: Given, structure: Any, tensors: list[Any], args: Any, kwargs: Any) -> Any:
+    def _right(self, run: Any, entry: Entry, numbers: Given, find: Callable[[Other], tuple[Entry, Given]]) -> Any:
         """The results of the program that takes the right values for granted, looked for from a first one on."""
         tried: list[Entry] = []
         while True:
             try:
-                return entry.run_with(tensors, numbers)
+                return run(entry, numbers)
             except Differs as e:
                 tried.append(entry)
-                other = Other(str(e), lambda x, found=e.found: x not in tried and x.agrees(found))
-                entry, numbers = self.entry(structure, tensors, args, kwargs, other)
+                entry, numbers = find(Other(str(e), functools.partial(_serves, tried, e.found)))
 
     def entry(
         self, structure: Any, tensors: list[Any], args: Any, kwargs: Any, other: Other | None = None
@@ -186,13 +189,16 @@ class StaticFunction(Inspection):
         if specs is not None:
             kinds = (*specs, tuple([t.stop_gradient for t in tensors]))
         with LOCK:
-            common, numbers = self._scalars.split(structure, (mode_key(), kinds))
+            common, among = self._scalars.split(structure, (mode_key(), kinds))
+            numbers = among + self._places.values()
             kind, names = Kind(mode_key(), common, kinds), spec.names_of(self._function, args, kwargs)
             if other is None:
                 entry, cause = self.cache.find(kind, numbers, names)
             else:
                 entry, cause = self.cache.find(kind, numbers, names, other.serves)[0], other.cause
             if entry is None:
+                self._places.learn(e.failed for e in self.cache.entries.get(kind, ()))
+                numbers = among + self._places.values()
                 since = time.perf_counter()
                 self.last_call = tuple([InputSpec.from_tensor(a) if isinstance(a, Tensor) else a for a in args])
                 try:
@@ -236,13 +242,15 @@ class StaticFunction(Inspection):
         seen: list[Seen] = []
         shapes = [t._data for t in tensors] if specs is None else spec.symbolic(specs)
         grads = [not t.stop_gradient for t in tensors]
+        held = len(self._places.values())
         try:
-            traced = self.trace(with_numbers(common, numbers, seen), shapes, grads, names)
+            with self._places.replaced(len(numbers) - held, numbers, seen):
+                traced = self.trace(with_numbers(common, numbers, seen), shapes, grads, names)
         except Exception:
             if not numbers:
                 raise
             traced = self.trace(exact, shapes, grads, names)
-            seen = [Seen(lambda given: given, numbers)]
+            seen = [Seen(lambda given: given[: len(numbers)], numbers)]
         return self._entry_of(traced, exact, tensors, seen)
 
     def _entry_of(self, traced: Traced, structure: Any, tensors: list[Any], seen: list[Seen]) -> Entry:
@@ -251,8 +259,9 @@ class StaticFunction(Inspection):
         changed = [w for w, _ in traced.paths] + [e.write for e in traced.effects]
         written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
         found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written)
+        found, settled = ([g for g in gs if not self._places.covers(g)] for gs in (found, guards.of_layers(layers)))
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
-        return Entry(Executable(traced, self.__name__), expected, found, guards.of_layers(layers), seen)
+        return Entry(Executable(traced, self.__name__), expected, found, settled, seen)
 
     def trace(self, structure: Any, shapes: list[Any], grads: list[bool], names: list[str]) -> Traced:
         """Trace the function for given arguments."""
@@ -319,6 +328,10 @@ def _converted(function: Any) -> Any:
         return convert(function)
     except dy2static.ConversionError:
         return function
+
+
+def _serves(tried: list[Entry], found: list[Any], entry: Entry) -> bool:
+    return entry not in tried and entry.agrees(found)
 
 
 def mode_key() -> tuple[Any, ...]:

@@ -89,7 +89,7 @@ class Executable:
         return xla_jit(lambda *arrays: lowered(*self._in_order(arrays)))
 
     def _in_order(self, arrays: Sequence[Any]) -> list[Any]:
-        """Arrays in the order: state that it changes, other captures, arguments, provided; as the program takes them."""
+        """Arrays as the program takes them, given in the order: state that it changes, captures, arguments, the rest."""
         given = dict(zip(self.place, arrays, strict=True))
         return [given[i] for i in range(len(given))]
 
@@ -300,6 +300,8 @@ def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
         owner.__dict__["_data"] = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
         return
     value = nested.unflatten(effect.structure, iter([wrap(a) for a in arrays]))
+    if type(value) is number.Number:
+        value = value.get()
     write._replace(owner=owner).put(resolve(value, effect.structure, args))
 
 

@@ -15,7 +15,7 @@ from .builder import Builder
 from .checks import Cleared
 from .frame import Write
 from .interpreter import use
-from .number import plain
+from .number import Number, plain
 from .passes import dead_code
 from .program import Program, Value
 from .tensor import Tensor
@@ -106,7 +106,8 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
                 if isinstance(write.get(), Cleared):
                     write.owner._grad = builder.settled(write.owner)
                 at = len(leaves)
-                found = _outputs(builder, write.get(), leaves)
+                held = write.get()
+                found = nested.Static(held) if type(held) is Number else _outputs(builder, held, leaves)
                 effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
             for owner, method, args in builder.replays:
                 at = len(leaves)

@@ -152,6 +152,13 @@ def test_a_change_of_a_layer_is_seen(change):
     assert net(ONE).tolist() == twin(ONE).tolist()
 
 
+def test_installed_packages_are_not_searched_for_settings():
+    from paddle_lite_py.jit.reads import is_foreign
+
+    assert all(map(is_foreign, ("pytest", "numpy.linalg", "json", "paddle_lite_py.nn.layer")))
+    assert not is_foreign("__main__") and not is_foreign(__name__)
+
+
 def test_what_the_code_does_not_name_may_change_freely():
     state = Config()
     f = to_static(lambda x: x * state.k)
@@ -275,6 +282,49 @@ def test_python_errors_of_numbers_are_those_of_python():
     assert f(ONE, 4).item() == 1.25
 
 
+class Counting(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.steps, self.rate = 0, 1.0
+
+    def forward(self, x):
+        self.steps += 1
+        self.rate = self.rate * 0.5
+        if self.steps == 5:
+            x = x + 100.0
+        return x * self.steps + self.rate
+
+
+class PlainCounting:
+    steps, rate = 0, 1.0
+
+    def __init__(self):
+        self.steps, self.rate = 0, 1.0
+
+    __call__ = Counting.forward
+
+
+@pytest.mark.parametrize("kind", [Counting, PlainCounting])
+def test_counters_on_objects_are_inputs(kind):
+    static, eager = kind(), kind()
+    run = to_static(static) if kind is Counting else to_static(static.__call__)
+    for i in range(8):
+        assert run(ONE).tolist() == eager(ONE).tolist()
+        assert (static.steps, static.rate) == (eager.steps, eager.rate) and type(static.steps) is int
+        if i == 6:
+            static.steps = eager.steps = 40
+    traced = static.forward if kind is Counting else run
+    assert traced.get_traced_count() <= 4, traced.explain()  # first, as inputs, and the fifth step
+
+
+def test_a_counter_that_is_no_number_any_more():
+    box = Config()
+    f = to_static(lambda x: x if box.k is None else x * box.k)
+    for k in (1.0, 2.0, 3.0, None, 4.0, 5, 6):
+        box.k = k
+        assert f(ONE).item() == (1.0 if k is None else float(k))
+
+
 # -- containers ----------------------------------------------------------------------------------------------------
 def filling(outs, table, x):
     outs.append(x * 2.0)
@@ -356,10 +406,10 @@ def test_each_trace_is_explained():
 
 def test_a_storm_of_values_names_what_changes():
     box = Config()
-    f = to_static(lambda x: x * box.k)
+    f = to_static(lambda x: x * len(box.k))
     with pytest.warns(UserWarning, match=r"Config.k changed from .*Pass what changes as a tensor"):
         for n in range(9):
-            box.k = float(n)
+            box.k = "k" * n
             f(ONE)
 
 
