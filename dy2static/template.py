@@ -86,7 +86,7 @@ def _planned(part: Any) -> Plan:
         return lambda holes, place: holes.get(part, part)
     if isinstance(part, gast.Name):
         return _planned_name(part)
-    if isinstance(part, gast.AST) and part._fields:
+    if isinstance(part, gast.stmt) or _variable(part):
         return _planned_node(part)
     return lambda holes, place: part  # a context, an operator, a constant
 
