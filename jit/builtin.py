@@ -38,12 +38,12 @@ def _body() -> Builder | None:
 
 
 def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
-    builder = mode.interpreter
-    if (inner := _body()) is not None:
-        inner.contents_written(method.__self__)
-    elif isinstance(builder, Builder) and not kwargs:
+    builder, sorts = mode.interpreter, method.__name__ == "sort"
+    if (inside := _body()) is not None:
+        inside.contents_written(method.__self__)
+    elif isinstance(builder, Builder) and not kwargs and not sorts:
         builder.replay(method.__self__, method.__name__, args, _holds_traced(args))
-    if method.__name__ == "sort" and isinstance(mode.interpreter, Builder):
+    if sorts and isinstance(builder, Builder):
         method.__self__[:] = sequences.sorted_(method.__self__, **kwargs)
         return None
     return method(*args, **kwargs)

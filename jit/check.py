@@ -14,7 +14,7 @@ from paddle_lite_py import structure as nested
 from paddle_lite_py import symbolic
 from paddle_lite_py.casting import attend
 from paddle_lite_py.errors import Where, user_frame
-from paddle_lite_py.frame import Write
+from paddle_lite_py.frame import CONTENTS, Replay, Write
 from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.lower import concrete, read
 from paddle_lite_py.number import Given, call
@@ -65,6 +65,8 @@ class State:
 
 
 def _on(write: Write, tensors: Sequence[Tensor]) -> Write:
+    if isinstance(write.key, Replay):
+        return Write(write.owner, CONTENTS, None, True)
     return write._replace(owner=tensors[write.owner.position]) if isinstance(write.owner, Argument) else write
 
 

@@ -156,26 +156,29 @@ class StaticFunction(Inspection):
         args, kwargs = tuple(map(_tensor, args)), {k: _tensor(v) for k, v in kwargs.items()}
         structure, tensors = spec.flatten(args, kwargs)
         entry, numbers = self.entry(structure, tensors, args, kwargs)
-        if self.options.check or settings.check:
-            return checked(entry, lambda: self._function(*args, **kwargs), tensors, numbers, self.__name__)
+
+        def run(entry: Entry, numbers: Given) -> Any:
+            if self.options.check or settings.check:
+                return checked(entry, lambda: self._function(*args, **kwargs), tensors, numbers, self.__name__)
+            return entry.run_with(tensors, numbers)
+
         if self._buckets is not None and (specs := self._specs(args, kwargs, tensors)):
             return self._buckets.run(entry, tensors, specs, self.__name__)
         simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.traced.reached)
-        simple = simple and not entry.traced.assumed
+        simple = simple and not (entry.traced.assumed or self.options.check or settings.check)
         self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
-        out = self._right(entry, numbers, structure, tensors, args, kwargs)
+        out = self._right(run, entry, numbers, lambda other: self.entry(structure, tensors, args, kwargs, other))
         return restore(out, (args, kwargs)) if out.__class__ is Changed else out
 
-    def _right(self, entry: Entry, numbers: Given, structure: Any, tensors: list[Any], args: Any, kwargs: Any) -> Any:
+    def _right(self, run: Any, entry: Entry, numbers: Given, find: Callable[[Other], tuple[Entry, Given]]) -> Any:
         """The results of the program that takes the right values for granted, looked for from a first one on."""
         tried: list[Entry] = []
         while True:
             try:
-                return entry.run_with(tensors, numbers)
+                return run(entry, numbers)
             except Differs as e:
                 tried.append(entry)
-                other = Other(str(e), lambda x, found=e.found: x not in tried and x.agrees(found))
-                entry, numbers = self.entry(structure, tensors, args, kwargs, other)
+                entry, numbers = find(Other(str(e), functools.partial(_serves, tried, e.found)))
 
     def entry(
         self, structure: Any, tensors: list[Any], args: Any, kwargs: Any, other: Other | None = None
@@ -325,6 +328,10 @@ def _converted(function: Any) -> Any:
         return convert(function)
     except dy2static.ConversionError:
         return function
+
+
+def _serves(tried: list[Entry], found: list[Any], entry: Entry) -> bool:
+    return entry not in tried and entry.agrees(found)
 
 
 def mode_key() -> tuple[Any, ...]:

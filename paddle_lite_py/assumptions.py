@@ -1,8 +1,8 @@
 """What a program takes for granted of values that it computes itself.
 
-A shape that depends on the data, or a branch that leaves things of another kind, has no single static program. But there
-is one for each value of what it depends on. So a trace looks at that value, goes on with it, and the program gives the
-value beside its results: where a run finds another one, its results are dropped, and the program for that value runs.
+A shape that depends on the data, or a branch that leaves things of another kind, has no single static program. But
+there is one for each value of what it depends on. So a trace looks at that value and goes on with it, and the program
+gives it beside its results: where a run finds another one, its results are dropped, and another program runs.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class Assumptions:
         """Whether a run has found what was taken for granted so far; None if that is nothing."""
         out = None
         for handle, assumed in zip(self.handles, self.assumed, strict=True):
-            same = (handle == Tensor(assumed.expected, handle.dtype)).all()
+            same: Any = handle.equal(Tensor(assumed.expected, handle.dtype)).all()
             out = same if out is None else out.logical_and(same)
         return out
 

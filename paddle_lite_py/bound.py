@@ -41,8 +41,18 @@ class BoundOp:
 
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
-        self.jitted = xla_jit(self.fn)
+        run = xla_jit(self.fn)
+        self.jitted = run if self.op.check is None else self._checked(run, self.op.check)
         return self.jitted(*args)
+
+    def _checked(self, run: Callable[..., Any], check: Callable[..., None]) -> Callable[..., Any]:
+        attrs = dict(zip(self.op.attr_names, self.attrs, strict=True))
+
+        def checked(*args: Any) -> Any:
+            check(args, attrs)
+            return run(*args)
+
+        return checked
 
     def __repr__(self) -> str:
         attrs = zip(self.op.attr_names, self.attrs, strict=False)

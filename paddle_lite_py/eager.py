@@ -27,7 +27,8 @@ class Eager:
         n = len(args)
         if n == 2 and isinstance(args[0], Tensor) and isinstance(args[1], Tensor):
             x, y = args
-            data = x._data, y._data
+            data: tuple[Any, ...] = (x._data, y._data)
+            sources: tuple[Any, ...] | None
             if x.stop_gradient:
                 sources = None if y.stop_gradient else (None, y._source or y)
             else:

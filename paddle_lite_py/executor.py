@@ -89,7 +89,7 @@ class Executable:
         return xla_jit(lambda *arrays: lowered(*self._in_order(arrays)))
 
     def _in_order(self, arrays: Sequence[Any]) -> list[Any]:
-        """Arrays in the order: state that it changes, other captures, arguments, provided; as the program takes them."""
+        """Arrays as the program takes them, given in the order: state that it changes, captures, arguments, the rest."""
         given = dict(zip(self.place, arrays, strict=True))
         return [given[i] for i in range(len(given))]
 

@@ -155,7 +155,16 @@ SPARSE = [
     f"{S}sparse_coo_tensor(i(0, 0, 1, 1).reshape([2, 2]), t(1, 2), [2, 2]).coalesce().to_dense()",
     "ramp(2, 3).to_sparse_coo(2).indices()",
 ]
-CASES: list[str] = [*AUDIO, *TEXT, *SPARSE, *DECODING, *_distributions(), *SIGNALS, *GRAPHS, *REGIONS]
+G = "paddle.autograd."
+DERIVATIVES = [
+    f"(lambda x: {G}jacobian(x * x.sum(), x)[:])(leaf(4))",
+    f"(lambda x: {G}jacobian(x.matmul(ramp(3, 2)), x, batch_axis=0)[:])(leaf(2, 3))",
+    f"(lambda x: {G}hessian((x ** 3).sum() + x[0] * x[1], x)[:])(leaf(3))",
+    f"(lambda x: {G}hessian((x ** 3).sum(1), x, batch_axis=0)[:])(leaf(2, 3))",
+    "paddle.incubate.autograd.vjp(lambda x: x.matmul(x), ramp(2, 2), ramp(2, 2))[1]",
+    "paddle.incubate.autograd.jvp(lambda x: x.matmul(x), ramp(2, 2), ramp(2, 2) + 1)[1]",
+]
+CASES: list[str] = [*DERIVATIVES, *AUDIO, *TEXT, *SPARSE, *DECODING, *_distributions(), *SIGNALS, *GRAPHS, *REGIONS]
 
 
 def names(paddle: Any) -> dict[str, Any]:
@@ -172,8 +181,14 @@ def names(paddle: Any) -> dict[str, Any]:
                 p.set_value(ramp(*p.shape) * 1.5)
         return decoder(cell, 0, 1, beams, embed, out)
 
+    def leaf(*shape: int) -> Any:
+        out = ramp(*shape)
+        out.stop_gradient = False
+        return out
+
     return {
         "fixed": fixed,
+        "leaf": leaf,
         "paddle": paddle,
         "np": np,
         "t": lambda *v: paddle.to_tensor(np.array(v, "float32")),

@@ -229,3 +229,17 @@ def test_what_a_list_only_collects_costs_no_trace():
     for k in range(3):
         f(tensor(float(k)))
     assert f.cache.count == 1 and [float(v) for v in losses] == [0, 1, 2]
+
+
+def test_checked_beside_the_eager_run():
+    seen = []
+
+    def f(x, n):
+        y = x[:n] * 2
+        seen.append(y.sum())
+        return y
+
+    static = to_static(f, check=True)
+    for k in (1, 2, 1):
+        assert static(tensor(1.0, 2.0), paddle.to_tensor(k)).shape == [k]
+    assert [float(v) for v in seen] == [2, 6, 2]

@@ -371,12 +371,6 @@ def nested_def_in_branch(x):
 
 
 @case
-def assert_msg(x):
-    assert x.sum() > -100, f"bad {x}"
-    return x
-
-
-@case
 def in_dict_tensor(x):
     d = {"k": x}
     if "k" in d and "z" not in d:

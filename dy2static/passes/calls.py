@@ -15,6 +15,7 @@ The call itself stays in the user's frame, so that `eval`, `warnings.warn(stackl
 
 from __future__ import annotations
 
+import re
 from collections.abc import Set
 from typing import Any
 
@@ -46,6 +47,7 @@ _NATIVE = (
     "V.M() if TYPE(V := O) in NATIVE else KNOWN[B.__func__](B.__self__) if (T := TYPE(B := V.M)) is METHOD"
     " else (B if T is BUILTIN and B is not REDUCE else OPS.callee(B))()"
 )
+_REDUCE = re.compile(r" and \w is not REDUCE")
 _NATIVE_METHODS = {name for kind in PLAIN for name in dir(kind) if not name.startswith("_")}
 _METHOD_WITH_KEYWORDS = "METHOD(KNOWN[V.__func__], V.__self__) if TYPE(V := F) is METHOD else OPS.callee(V)"
 
@@ -84,12 +86,12 @@ class Calls(Hoist):
         if fast and isinstance(node.func, gast.Attribute):
             if not node.keywords and all(isinstance(arg, _SIMPLE) for arg in node.args):
                 return self._method_call(node)
-            node.func = self._find(_METHOD_WITH_KEYWORDS if node.keywords else _METHOD, node.func)
+            node.func = self._find(_METHOD_WITH_KEYWORDS if node.keywords else _METHOD, node)
         elif fast and isinstance(node.func, gast.Name):
             if self.options.calls or node.func.id not in self.own:
-                node.func = self._find(_NAME_WITH_KEYWORDS if node.keywords else _NAME, node.func)
+                node.func = self._find(_NAME_WITH_KEYWORDS if node.keywords else _NAME, node)
         else:
-            node.func = self._find(_ANY, node.func)
+            node.func = self._find(_ANY, node)
         return node
 
     def _method_call(self, node: gast.Call) -> gast.expr:
@@ -97,16 +99,20 @@ class Calls(Hoist):
         method: Any = node.func
         made: Any
         if method.attr in _NATIVE_METHODS:
-            made = calls = self._find(_NATIVE, method, O=method.value, M=method.attr, B=self.namer.prefix + "bound")
+            made = calls = self._find(_NATIVE, node, O=method.value, M=method.attr, B=self.namer.prefix + "bound")
             calls.body.args += node.args
             calls = calls.orelse
         else:
-            made = calls = self._find(_METHOD_CALL, method)
+            made = calls = self._find(_METHOD_CALL, node)
         calls.body.args += node.args
         calls.orelse.args += node.args
         return made
 
-    def _find(self, form: str, func: gast.expr, **holes: Any) -> gast.expr:
+    def _find(self, form: str, node: gast.Call, **holes: Any) -> gast.expr:
+        """What to call, or for a whole call the call but for its arguments."""
+        func = node.func
+        if len(node.args) == 1 and not isinstance(node.args[0], gast.Starred):
+            form = _REDUCE.sub("", form)  # it needs two
         helpers = {helper.upper(): name for helper, name in self.namer.helpers.items()}
         made: Any = expression(form, func, F=func, V=self.namer.value, T=self.namer.truth, **helpers, **holes)
         if isinstance(made, gast.IfExp):

@@ -1,15 +1,15 @@
 """Branches and loops run as Python until a test is staged, and then as functions, which the runtime calls.
 
 Before:                             After (`v` is a temporary):
-    if x > 0:                           if (v := x > 0) is True or v is not False and (v := ops.test(v)) is True:
+    if x > 0:                           if (v := x > 0) is True:        # how a test is asked: see decide.py
         y = x                               y = x
-    else:                               elif v is not False:
-        y = -x                              def body(): nonlocal y; y = x
+    else:                               elif v is False:
+        y = -x                              y = -x
+                                        else:                           # in a function of its own: see lift.py
+                                            def body(): nonlocal y; y = x
                                             def orelse(): nonlocal y; y = -x
                                             def set_(values): nonlocal y; (y,) = values
                                             ops.if_(v, body, orelse, lambda: (y,), set_, FACTS)
-                                        else:
-                                            y = -x
 
 In a long chain (`elif`) the branches do not repeat the functions of the later ones: they stand once, after all.
 

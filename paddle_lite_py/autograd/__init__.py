@@ -1,10 +1,12 @@
 """Differentiation: backward, grad, PyLayer and the gradient modes."""
 
+from .derivatives import hessian, jacobian, jvp, vjp
 from .functional import backward, grad
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .py_layer import PyLayer, PyLayerContext
 
 __all__ = [
+    *("hessian", "jacobian", "jvp", "vjp"),
     "PyLayer",
     "PyLayerContext",
     "backward",

@@ -353,7 +353,8 @@ class Model:
             raise ValueError(f"Model.load: {path} does not fit: {', '.join(wrong[:5])} missing or of another shape")
         if wrong:
             warnings.warn(f"Model.load: {', '.join(wrong)} missing or of another shape; left as they are", stacklevel=2)
-        self.network.set_state_dict({k: v for k, v in state.items() if k in own and k not in wrong})
+        for name in own.keys() - set(wrong):
+            own[name].set_value(state[name])
         if self._optimizer is not None and not reset_optimizer and os.path.exists(stem + ".pdopt"):
             self._optimizer.set_state_dict(load_file(stem + ".pdopt"))
 

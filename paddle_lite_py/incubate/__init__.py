@@ -2,10 +2,11 @@
 
 from ..ops.segment import segment_max, segment_mean, segment_min, segment_sum
 from ..ops.segment import send_u_recv as graph_send_recv
-from . import autotune, nn
+from . import autograd, autotune, nn
 from .softmax import identity_loss, softmax_mask_fuse, softmax_mask_fuse_upper_triangle
 
 __all__ = [
+    "autograd",
     "autotune",
     "graph_send_recv",
     "identity_loss",

@@ -1,5 +1,6 @@
 """Data sets, samplers and the loader of batches."""
 
+from .buckets import BucketBatchSampler, PadCollate, bucket_bounds
 from .collate import default_collate_fn, default_convert_fn
 from .dataloader import DataLoader
 from .dataset import (
@@ -24,6 +25,7 @@ from .sampler import (
 from .worker import get_worker_info
 
 __all__ = [
+    *("BucketBatchSampler", "PadCollate", "bucket_bounds"),
     *("BatchSampler", "ChainDataset", "ComposeDataset", "ConcatDataset", "DataLoader", "Dataset"),
     *("DistributedBatchSampler", "IterableDataset", "RandomSampler", "Sampler", "SequenceSampler", "Subset"),
     *("SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler"),

@@ -7,6 +7,7 @@ from . import (
     attention,
     base,
     binary,
+    bounds,  # after all of them: the checks of their indices
     class_losses,
     common,
     convert,
@@ -46,3 +47,5 @@ from . import (
     unary,
     vision_ops,
 )
+
+bounds.install()

@@ -49,9 +49,10 @@ def bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None, /) -> Any:
 
 @op(name="embedding", amp="float32")
 def _embedding(x: Any, weight: Any, /, row: int | None) -> Any:
-    # An id that is no row reads as NaN: loud, where the nearest row would be a silent wrong answer.
+    # An id that is no row reads as NaN: loud, where the nearest row would be a silent wrong answer. As in Paddle, -1
+    # stands for padding where no row does.
     out = jnp.take(weight, jnp.where(x < 0, weight.shape[0], x), axis=0, mode="fill")
-    return out if row is None else jnp.where((x == row)[..., None], 0, out).astype(out.dtype)
+    return jnp.where((x == (-1 if row is None else row))[..., None], 0, out).astype(out.dtype)
 
 
 @op(name="limit_rows")

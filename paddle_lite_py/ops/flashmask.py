@@ -53,8 +53,8 @@ def flashmask_attention(
 
     Arguments:
         startend_row_indices: int32 [batch, heads, keys, n]. If causal, queries from [0] on (up to [1], if n is 2) do
-            not see the key. Otherwise those from [0] on and those before [1] (n 2), or those from [0] to [1] and from [2]
-            to [3] (n 4), do not.
+            not see the key. Otherwise those from [0] on and those before [1] (n 2) do not, or those from [0] to [1] and
+            from [2] to [3] (n 4).
         window_size: how far back and ahead a query sees; a number or both.
 
     Raises:

@@ -206,7 +206,7 @@ def nonzero(x: Any, as_tuple: bool = False) -> Any:
         [[0, 1], [1, 0]]
     """
     if not is_eager() and isinstance(x, Tensor):
-        flat = positions(x != 0, "nonzero()", "where(mask, x, 0) or a sum over mask * x")
+        flat = positions(x.astype("bool"), "nonzero()", "where(mask, x, 0) or a sum over mask * x")
         axes = _unravel(flat, tuple(x.shape))
         return axes if as_tuple else stack(list(axes), -1)
     found = np.nonzero(concrete(x, "nonzero()", "where(mask, x, 0) or a sum over mask * x"))
@@ -288,8 +288,9 @@ def unique(
     """
     if not is_eager() and axis is None and isinstance(x, Tensor):
         instead = "sort() and a comparison of neighbours"
-        found = _unique(x, known(_count_unique(x), "unique()", instead))
-        return _chosen(x, *found, (return_index, return_inverse, return_counts), axis, dtype)
+        found: Any = _unique(x, known(_count_unique(x), "unique()", instead))
+        first, inverse, counts = found
+        return _chosen(x, first, inverse, counts, (return_index, return_inverse, return_counts), axis, dtype)
     values = concrete(x, "unique()", "sort() and a comparison of neighbours")
     outs = np.unique(values, True, True, True, axis=axis, equal_nan=False)
     return _chosen(x, outs[1], outs[2].reshape(-1), outs[3], (return_index, return_inverse, return_counts), axis, dtype)
@@ -341,10 +342,9 @@ def unique_consecutive(
         [1, 2, 1]
     """
     if not is_eager() and axis is None and isinstance(x, Tensor):
-        new = _is_new(x)
-        first = positions(new, "unique_consecutive()", "a comparison of neighbours")
-        ends = _ends(first, x.size)
-        return _chosen(x, first, new.cumsum() - 1, ends - first, (False, return_inverse, return_counts), axis, dtype)
+        at = positions(_is_new(x), "unique_consecutive()", "a comparison of neighbours")
+        found = at, _is_new(x).cumsum() - 1, _ends(at, x.size) - at
+        return _chosen(x, *found, (False, return_inverse, return_counts), axis, dtype)
     values = concrete(x, "unique_consecutive()", "a comparison of neighbours")
     rows = values.reshape(-1, 1) if axis is None else np.moveaxis(values, axis, 0).reshape(values.shape[axis], -1)
     new = np.concatenate([np.ones(min(1, len(rows)), bool), (rows[1:] != rows[:-1]).any(1)])

@@ -4,10 +4,11 @@ from . import lr
 from .adam import Adam, Adamax, AdamW, Lamb
 from .adaptive import Adadelta, Adagrad, RMSProp, Rprop
 from .averaged import ASGD, NAdam, RAdam
+from .lbfgs import LBFGS
 from .optimizer import Optimizer
 from .sgd import SGD, Momentum
 
 __all__ = [
-    *("ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "Lamb", "Momentum", "NAdam", "Optimizer", "RAdam"),
-    *("RMSProp", "Rprop", "SGD", "lr"),
+    *("ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Lamb", "Momentum", "NAdam", "Optimizer"),
+    *("RAdam", "RMSProp", "Rprop", "SGD", "lr"),
 ]

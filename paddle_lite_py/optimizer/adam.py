@@ -10,7 +10,7 @@ import numpy as np
 
 from . import checks
 from .optimizer import Optimizer
-from .update import Rule, Slot, State
+from .update import Numbers, Rule, Slot, State
 
 
 def moments(grad: Any, state: State, beta1: float, beta2: float) -> tuple[Any, Any]:
@@ -120,7 +120,7 @@ class Adam(Optimizer):
     """
 
     _rule: Rule = staticmethod(adam)
-    _numbers = staticmethod(adam_numbers)
+    _numbers: Numbers | None = staticmethod(adam_numbers)
     _hyper: tuple[str, ...] = ("beta1", "beta2", "epsilon", "amsgrad")
 
     def __init__(

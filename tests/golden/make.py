@@ -1,12 +1,16 @@
 """Records what PaddlePaddle computes for the cases of the tests.
 
-Run it where PaddlePaddle 3.3.1 is installed, after a change of the cases: python tests/golden/make.py
+Run it where PaddlePaddle 3.3.1 is installed: `python tests/golden/make.py` after a change of the cases, or
+`python tests/golden/make.py compare` to see whether another version still computes what is recorded. `make
+parity-record` and `make parity` do both in an environment of their own.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -26,27 +30,51 @@ def write(name: str, found: dict[str, Any]) -> None:
     (HERE / f"{name}.json").write_text(f"{{\n{lines}\n}}\n")
 
 
-def main(paddle: Any) -> None:
-    """Record everything."""
-    write("library", library_cases.record(paddle))
+def compare(name: str, found: dict[str, Any]) -> None:
+    """Print the cases whose figures are not those recorded, and fail if there are any."""
+    kept = json.loads((HERE / f"{name}.json").read_text())
+    found = json.loads(json.dumps(found))
+    changed = [case for case in kept.keys() | found.keys() if not _close(kept.get(case), found.get(case))]
+    print(f"{name}: {len(kept)} cases, {len(changed)} differ", *sorted(changed), sep="\n  ")
+    compare.failed |= bool(changed)  # type: ignore[attr-defined]
+
+
+compare.failed = False  # type: ignore[attr-defined]
+
+
+def _close(a: Any, b: Any) -> bool:
+    """Equal, but for the rounding of numbers."""
+    if isinstance(a, float) and isinstance(b, int | float):
+        return math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-5)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(_close, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(_close(v, b[k]) for k, v in a.items())
+    return a == b
+
+
+def main(paddle: Any, keep: Callable[[str, dict[str, Any]], None]) -> None:
+    """Compute everything, and hand it to `keep`."""
+    keep("library", library_cases.record(paddle))
     trained = {case: [float(f"{x:.7g}") for x in program_cases.run(paddle, case)] for case in program_cases.CASES}
-    write("programs", trained)
+    keep("programs", trained)
     layers = {}
     for i, (expression, inputs) in enumerate(layer_cases.CASES):
         found = layer_cases.run(paddle, expression, inputs)
         layers[f"{i} {expression}"] = {k: layer_cases.summary(v) for k, v in found.items()}
-    write("layers", layers)
+    keep("layers", layers)
     optimizers = {}
     for case in optimizer_cases.CASES:
         rows, state = optimizer_cases.run(paddle, case)
         kept = {k: [float(f"{x:.7g}") for x in v] for k, v in state.items()}
         optimizers[case] = {"parameters": [[float(f"{x:.7g}") for x in row] for row in rows], "state": kept}
-    write("optimizers", optimizers)
+    keep("optimizers", optimizers)
     cases = [*schedule_cases.CASES, *schedule_cases.PLATEAUS]
-    write("schedules", {c: schedule_cases.run(paddle.optimizer.lr, c) for c in cases})
+    keep("schedules", {c: schedule_cases.run(paddle.optimizer.lr, c) for c in cases})
 
 
 if __name__ == "__main__":
     import paddle
 
-    main(paddle)
+    main(paddle, compare if "compare" in sys.argv[1:] else write)
+    sys.exit(compare.failed)  # type: ignore[attr-defined]

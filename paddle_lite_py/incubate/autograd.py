@@ -1,0 +1,36 @@
+"""Derivatives of functions: other names of what paddle.autograd has."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from .. import autograd
+from ..autograd import jvp, vjp
+
+__all__ = ["Hessian", "Jacobian", "jvp", "vjp"]
+
+
+def Jacobian(func: Callable[..., Any], xs: Any, is_batched: bool = False) -> Any:  # noqa: N802  (the reference's name)
+    """autograd.jacobian() of a function at xs.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> Jacobian(lambda x: x * x, paddle.to_tensor([1.0, 2.0]))[:].tolist()
+        [[2.0, 0.0], [0.0, 4.0]]
+    """
+    return _at(autograd.jacobian, func, xs, is_batched)
+
+
+def Hessian(func: Callable[..., Any], xs: Any, is_batched: bool = False) -> Any:  # noqa: N802  (the reference's name)
+    """autograd.hessian() of a function at xs."""
+    return _at(autograd.hessian, func, xs, is_batched)
+
+
+def _at(derive: Any, func: Callable[..., Any], xs: Any, is_batched: bool) -> Any:
+    given = list(xs) if isinstance(xs, list | tuple) else [xs]
+    leaves = [x.detach() for x in given]
+    for leaf in leaves:
+        leaf.stop_gradient = False
+    wanted = leaves if isinstance(xs, list | tuple) else leaves[0]
+    return derive(func(*leaves), wanted, 0 if is_batched else None)

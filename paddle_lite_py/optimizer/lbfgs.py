@@ -1,0 +1,174 @@
+"""L-BFGS: a quasi-Newton method that asks for the loss again and again."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+
+from ..interpreter import no_grad
+from ..tensor import Tensor
+from .optimizer import Optimizer
+
+__all__ = ["LBFGS"]
+
+# Of the strong Wolfe conditions: sufficient decrease, and curvature.
+DECREASE, CURVATURE = 1e-4, 0.9
+MAX_ZOOM = 25
+
+
+class LBFGS(Optimizer):
+    """Limited-memory BFGS, for small problems without noise. step() takes a closure that computes the loss.
+
+    Arguments:
+        learning_rate: the first step along a direction.
+        max_iter: iterations in a step().
+        max_eval: evaluations of the closure in a step(); max_iter * 1.25 by default.
+        tolerance_grad: stop when no element of the gradient is larger.
+        tolerance_change: stop when neither loss nor parameters change by more.
+        history_size: how many changes to remember.
+        line_search_fn: None, or "strong_wolfe".
+
+    Raises:
+        ValueError: for another line search.
+
+    Source: Nocedal and Wright, Numerical Optimization, 2006, algorithms 7.4 and 3.5.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([2], "float32")
+        >>> opt = paddle.optimizer.LBFGS(parameters=[w], line_search_fn="strong_wolfe")
+        >>> def closure():
+        ...     opt.clear_grad()
+        ...     loss = ((w - 3.0) ** 2).sum(); loss.backward()
+        ...     return loss
+        >>> first = opt.step(closure); w.round().tolist()
+        [3.0, 3.0]
+    """
+
+    def __init__(
+        self,
+        learning_rate: float = 1.0,
+        max_iter: int = 20,
+        max_eval: int | None = None,
+        tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9,
+        history_size: int = 100,
+        line_search_fn: str | None = None,
+        parameters: Iterable[Any] | None = None,
+        weight_decay: Any = None,
+        grad_clip: Any = None,
+        name: str | None = None,
+    ) -> None:
+        super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
+        if line_search_fn not in (None, "strong_wolfe"):
+            raise ValueError(f"LBFGS: line_search_fn is {line_search_fn!r}; expected None or 'strong_wolfe'")
+        self.max_iter, self.max_eval = max_iter, max_iter * 5 // 4 if max_eval is None else max_eval
+        self.tolerance_grad, self.tolerance_change = tolerance_grad, tolerance_change
+        self.line_search_fn = line_search_fn
+        self._changes: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=history_size)  # of place and gradient
+        self._last: tuple[np.ndarray, np.ndarray, float] | None = None  # direction, gradient, step
+
+    # -- the parameters as one vector ------------------------------------------------------------------------------
+    def _trained(self) -> list[Any]:
+        return [p for p in self._parameter_list if not p.stop_gradient]
+
+    def _place(self) -> np.ndarray:
+        return np.concatenate([p.numpy().astype(np.float64).ravel() for p in self._trained()])
+
+    def _move(self, place: np.ndarray) -> None:
+        at = 0
+        with no_grad():
+            for p in self._trained():
+                p.set_value(place[at : at + p.size].reshape(p.shape).astype(p.dtype.np))
+                at += p.size
+
+    def _slope(self) -> np.ndarray:
+        pairs = [(p, p.grad if p.grad is not None else p.detach() * 0) for p in self._trained()]
+        pairs = pairs if self._grad_clip is None else self._grad_clip(pairs)
+        decay = float(getattr(self._weight_decay, "coeff", self._weight_decay) or 0.0)
+        parts = [g.numpy().astype(np.float64) + decay * p.numpy() for p, g in pairs]
+        return np.concatenate([v.ravel() for v in parts])
+
+    def _at(self, closure: Callable[[], Any], place: np.ndarray) -> tuple[float, np.ndarray]:
+        self._move(place)
+        loss = float(closure())
+        return loss, self._slope()
+
+    # -- the method ------------------------------------------------------------------------------------------------
+    def step(self, closure: Callable[[], Any] | None = None) -> Tensor:  # type: ignore[override]
+        """Minimize the loss that closure() computes; it clears the gradients and calls backward() itself.
+
+        Returns:
+            The loss at the start.
+
+        Raises:
+            TypeError: without a closure.
+        """
+        if closure is None:
+            raise TypeError("LBFGS.step needs a closure: a function that computes the loss and its gradients")
+        first = closure()
+        loss, slope, place, calls = float(first), self._slope(), self._place(), 1
+        for _ in range(self.max_iter):
+            if np.abs(slope).max(initial=0.0) <= self.tolerance_grad or calls >= self.max_eval:
+                break
+            direction, rate = self._direction(slope)
+            steep = float(slope @ direction)
+            if steep > -self.tolerance_change:
+                break
+            length, new_loss, new_slope, used = self._searched(closure, place, direction, loss, slope, rate)
+            calls += used
+            self._last = direction, slope, length
+            moved, change = length * direction, abs(new_loss - loss)
+            place, loss, slope = place + moved, new_loss, new_slope
+            if np.abs(moved).max() <= self.tolerance_change or change < self.tolerance_change:
+                break
+        self._move(place)
+        return first
+
+    def _direction(self, slope: np.ndarray) -> tuple[np.ndarray, float]:
+        """Where to go, and how far at first."""
+        if self._last is None:
+            return -slope, min(1.0, 1.0 / max(np.abs(slope).sum(), 1e-300)) * self.get_lr()
+        before, old_slope, length = self._last
+        moved, turned = before * length, slope - old_slope
+        if turned @ moved > 1e-10:
+            self._changes.append((moved, turned))
+        return -self._inverse_hessian(slope), self.get_lr()
+
+    def _inverse_hessian(self, slope: np.ndarray) -> np.ndarray:
+        """The product of the remembered inverse Hessian with a vector."""
+        q, weights = slope.copy(), []
+        for moved, turned in reversed(self._changes):
+            weight = moved @ q / (turned @ moved)
+            q -= weight * turned
+            weights.append(weight)
+        if self._changes:
+            moved, turned = self._changes[-1]
+            q *= (turned @ moved) / (turned @ turned)
+        for (moved, turned), weight in zip(self._changes, reversed(weights), strict=True):
+            q += moved * (weight - turned @ q / (turned @ moved))
+        return q
+
+    def _searched(
+        self, closure: Any, place: np.ndarray, direction: np.ndarray, loss: float, slope: np.ndarray, rate: float
+    ) -> tuple[float, float, np.ndarray, int]:
+        """How far to go, loss and gradient there, and the evaluations that it took."""
+        if self.line_search_fn is None:
+            return (rate, *self._at(closure, place + rate * direction), 1)
+        steep, calls = float(slope @ direction), 0
+        low, high, length, found = 0.0, np.inf, rate, (loss, slope)
+        while calls < MAX_ZOOM:  # bisection on the conditions: too far, or too short
+            found = self._at(closure, place + length * direction)
+            calls += 1
+            there = float(found[1] @ direction)
+            if not found[0] <= loss + DECREASE * length * steep or there > CURVATURE * -steep:
+                high = length
+            elif there < CURVATURE * steep:
+                low = length
+            else:
+                break
+            length = 2 * low if np.isinf(high) else (low + high) / 2
+        return (length, *found, calls)

@@ -1,0 +1,53 @@
+"""Indices that are out of range: the error of the reference in eager mode, NaN in programs."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+from paddle_lite_py.nn import functional as F
+
+
+def i(*values):
+    return paddle.to_tensor(np.array(values))
+
+
+X = np.arange(6, dtype="float32").reshape(2, 3)
+CASES = [
+    (IndexError, lambda x: x[5]),
+    (IndexError, lambda x: x[-3]),
+    (IndexError, lambda x: paddle.gather(x, i(5))),
+    (IndexError, lambda x: paddle.take_along_axis(x, i([5]), 0)),
+    (IndexError, lambda x: paddle.put_along_axis(x, i([5]), 1.0, 0)),
+    (IndexError, lambda x: paddle.scatter(x, i(5), paddle.ones([1, 3]))),
+    (IndexError, lambda x: F.cross_entropy(x, i(0, 7))),
+    (ValueError, lambda x: paddle.index_select(x, i(5))),
+    (ValueError, lambda x: paddle.gather_nd(x, i([0, 5]))),
+    (ValueError, lambda x: paddle.take(x, i(9))),
+    (ValueError, lambda x: paddle.index_sample(x, i([5], [0]))),
+    (ValueError, lambda x: paddle.index_add(x, i(5), 0, paddle.ones([1, 3]))),
+    (ValueError, lambda x: F.embedding(i(5), x)),
+    (ValueError, lambda x: F.embedding(i(-2), x)),
+    (ValueError, lambda x: F.one_hot(i(5), 3)),
+    (ValueError, lambda x: F.nll_loss(x, i(0, 7))),
+]
+
+
+@pytest.mark.parametrize(("error", "call"), CASES)
+def test_the_error_names_the_index(error, call):
+    with pytest.raises(error, match=r"(holds|index) -?\d"):
+        call(paddle.to_tensor(X))
+
+
+def test_what_is_in_range_passes():
+    x = paddle.to_tensor(X)
+    assert paddle.gather(x, i(-1)).tolist() == [X[1].tolist()]
+    assert F.embedding(i(-1, 1), x).tolist() == [[0.0] * 3, X[1].tolist()]
+    assert F.cross_entropy(x, i(0, -100)).item() > 0
+    assert paddle.gather(x, paddle.zeros([0], "int64")).shape == [0, 3]
+
+
+def test_a_program_reads_nan():
+    read = paddle.jit.to_static(lambda ids, x: F.embedding(ids, x))
+    assert np.isnan(read(i(5), paddle.to_tensor(X)).numpy()).all()
