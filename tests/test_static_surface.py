@@ -228,3 +228,41 @@ def test_hooks_on_gradients_inside_a_static_function():
         run(tensor(5.0))
         assert w.grad.tolist() == [150.0]
         w.clear_gradient(False)
+
+
+def test_a_run_that_waits_for_a_trace_without_end_says_so(monkeypatch):
+    import threading
+
+    from paddle_lite_py import executor
+    from paddle_lite_py.tracing import LOCK
+
+    total = paddle.zeros([1])
+    f = to_static(lambda x: total.add_(x))
+    f(tensor(1.0))
+    monkeypatch.setattr(executor, "PATIENCE", 0.05)
+    held, done = threading.Event(), threading.Event()
+
+    def hold():
+        with LOCK:
+            held.set()
+            done.wait(10)
+
+    thread = threading.Thread(target=hold)
+    thread.start()
+    held.wait(10)
+    try:
+        with pytest.raises(RuntimeError, match=r"has waited 0.05 s for another thread to end its trace"):
+            f._last.run([tensor(1.0)])
+    finally:
+        done.set()
+        thread.join()
+    f(tensor(1.0))
+    assert total.tolist() == [2.0]
+
+
+def test_more_specs_than_arguments_and_things_that_are_no_function():
+    f = to_static(lambda x: x, input_spec=[InputSpec([1]), InputSpec([1])])
+    with pytest.raises(ValueError, match=r"input_spec declares 2 tensors, the call has 1 \(x\)"):
+        f(tensor(1.0))
+    with pytest.raises(TypeError, match="jit.save takes a Layer or a function, got int"):
+        paddle.jit.save(3, "never-written")
