@@ -191,18 +191,26 @@ class Walk:
 
 def _only_grows(name: str, codes: Iterable[types.CodeType]) -> bool:
     """True if all that the code does with a variable is to put things into it: then what it holds decides nothing."""
-    uses = [grows for code in codes if (grows := _uses(code).get(name)) is not None]
+    uses = [grows for code in codes for used, grows in _uses(code) if used == name]
     return bool(uses) and all(uses)
 
 
 @functools.lru_cache(maxsize=4096)
-def _uses(code: types.CodeType) -> dict[str, bool]:
-    """For each name that the code loads, whether it only ever puts things into what that holds."""
-    found: dict[str, bool] = {}
-    for used, following in itertools.pairwise(dis.get_instructions(code)):
-        if used.opname.startswith("LOAD_") and isinstance(used.argval, str):
-            found[used.argval] = found.get(used.argval, True) and following.argval in _GROWING
-    return found
+def _uses(code: types.CodeType) -> list[tuple[Any, bool]]:
+    """Each variable or attribute that the code loads, and whether it puts something into it."""
+    return [
+        (used.argval, following.argval in _GROWING)
+        for used, following in itertools.pairwise(dis.get_instructions(code))
+        if used.opname.startswith("LOAD_") and isinstance(used.argval, str)
+    ]
+
+
+@functools.lru_cache(maxsize=4096)
+def is_foreign(module: str) -> bool:
+    """True for modules that are no code of the user: Python's, this framework's, and installed packages."""
+    root = module.partition(".")[0]
+    path = getattr(sys.modules.get(root), "__file__", None) or ""
+    return root in _FOREIGN or (root != "__main__" and ("site-packages" in path or "dist-packages" in path))
 
 
 def _functions(value: Any) -> Iterator[Any]:
