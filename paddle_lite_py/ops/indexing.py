@@ -18,7 +18,7 @@ from ..op import METHODS, op
 from ..tensor import Tensor
 from .convert import to_tensor
 from .dynamic import concrete, is_eager
-from .search import nonzero
+from .search import coordinates
 
 # Kinds of parts. A part is (kind,), but for CUT (kind, length, step), FIXED (kind, start, stop, step) and
 # MASK (kind, number of dimensions). AT, CUT, PICK and MASK take an operand each.
@@ -139,7 +139,7 @@ def _parse_mask(mask: Tensor, sizes: list[Any], keep_masks: bool) -> list[Any]:
     if keep_masks:
         return [((MASK, mask.ndim), mask)]
     if not is_eager():
-        return [((PICK,), found) for found in nonzero(mask, as_tuple=True)]
+        return [((PICK,), found) for found in coordinates(mask, "x[mask]", USE_INSTEAD)]
     return [((PICK,), to_tensor(found)) for found in np.nonzero(concrete(mask, "x[mask]", USE_INSTEAD))]
 
 

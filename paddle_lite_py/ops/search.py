@@ -206,8 +206,7 @@ def nonzero(x: Any, as_tuple: bool = False) -> Any:
         [[0, 1], [1, 0]]
     """
     if not is_eager() and isinstance(x, Tensor):
-        flat = positions(x.astype("bool"), "nonzero()", "where(mask, x, 0) or a sum over mask * x")
-        axes = _unravel(flat, tuple(x.shape))
+        axes = coordinates(x.astype("bool"), "nonzero()", "where(mask, x, 0) or a sum over mask * x")
         return axes if as_tuple else stack(list(axes), -1)
     found = np.nonzero(concrete(x, "nonzero()", "where(mask, x, 0) or a sum over mask * x"))
     return tuple([fresh(i) for i in found]) if as_tuple else fresh(np.stack(found, -1))
@@ -226,6 +225,11 @@ def _unravel(flat: Any, /, shape: Any) -> Any:
 def positions(mask: Tensor, what: str, instead: str) -> Tensor:
     """Where a traced mask is true, as positions in the flattened mask."""
     return _flat_nonzero(mask, known(mask.astype("int64").sum(), what, instead))
+
+
+def coordinates(mask: Tensor, what: str, instead: str) -> tuple[Tensor, ...]:
+    """Where a traced mask is true: the indices along each axis."""
+    return _unravel(positions(mask, what, instead), tuple(mask.shape))
 
 
 @composite(methods=["argwhere"], aliases={"x": "input"})
