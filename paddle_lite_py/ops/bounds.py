@@ -1,6 +1,7 @@
 """In eager mode on the CPU, indices are looked at before an op runs: the errors of the reference instead of NaN.
 
-A program, and an accelerator, cannot look without waiting; there an index that is out of range reads as NaN.
+A program, an accelerator, and an index that is still being computed cannot be looked at without waiting; there an index
+that is out of range reads as NaN.
 """
 
 from __future__ import annotations
@@ -19,10 +20,9 @@ Check = Callable[[tuple[Any, ...], dict[str, Any]], None]
 
 
 def _host(index: Any) -> np.ndarray | None:
-    """The values of an index, if they are at hand."""
-    if isinstance(index, jax.Array) and index.size and (_only_cpu() or _lies_on_cpu(index)):
-        return np.asarray(index)
-    return None
+    """The values of an index, if they are at hand: to wait for one that is still computed costs what it gains."""
+    at_hand = isinstance(index, jax.Array) and index.size and (_only_cpu() or _lies_on_cpu(index)) and index.is_ready()
+    return np.asarray(index) if at_hand else None
 
 
 @functools.cache
