@@ -16,8 +16,8 @@ from .bound import BoundOp, cotangent, turned, xla_jit
 from .dtypes import is_inexact
 from .lower import lower
 from .op import Op
-from .passes import without_prints
 from .program import Block, Program, Value
+from .simplify import without_prints
 from .tape import Node, Output
 from .tensor import Tensor, wrap
 from .tracing import LOCK, Argument, Effect, Traced
