@@ -122,7 +122,19 @@ def test_methods_are_the_functions():
     assert {n for n in named if method_of(rows[n]) is None} == apart
 
 
-TABLED = ("math", "binary", "unary", "logic", "reduction", "statistics", "manipulation", "slicing", "joining", "gather")
+TABLED = (
+    "math",
+    "binary",
+    "unary",
+    "logic",
+    "reduction",
+    "statistics",
+    "manipulation",
+    "slicing",
+    "joining",
+    "splitting",
+    "gather",
+)
 TABLED += ("diagonals", "creation", "scatter", "search", "norms", "linalg", "fft")
 
 

@@ -43,6 +43,7 @@ from . import (
     search,
     slicing,
     softmax,
+    splitting,
     statistics,
     unary,
     vision_ops,
