@@ -188,12 +188,13 @@ def _blank(*args: Any) -> Any:  # the function of a control operator is made for
     raise NotImplementedError
 
 
-COND, GRAD, CUSTOM = (Op(_blank, name) for name in ("cond", "grad", "custom"))
+COND, GRAD, CUSTOM, RECOMPUTE = (Op(_blank, name) for name in ("cond", "grad", "custom", "recompute"))
 WHILE, FOR = (Op(_blank, name, loops=True) for name in ("while", "for"))
 COND.attr_names = ("true", "false")
 WHILE.attr_names = ("test", "body", "n_carry", "capacity")
 FOR.attr_names = ("body", "n_carry", "length")
 GRAD.attr_names = ("block", "wrt", "inner", "n_roots")
+RECOMPUTE.attr_names = ("block",)
 CUSTOM.attr_names = ("backward", "n_out", "n_in")
 
 
@@ -222,10 +223,17 @@ def grad(block: Block, wrt: tuple[int, ...], inner: tuple[int, ...], n_roots: in
     return BoundOp(GRAD, _grad(block, wrt, inner, n_roots), (block, wrt, inner, n_roots))
 
 
+def recompute(block: Block) -> BoundOp:
+    """A block whose inner values are not kept for its gradient, but computed again."""
+    run = jax.checkpoint(lambda *args: tuple(run_block(block, args)))
+    return BoundOp(RECOMPUTE, run, (block,))
+
+
 REBUILD: dict[str, Callable[..., BoundOp]] = {
     "cond": cond,
     "while": while_,
     "for": for_,
     "grad": grad,
     "custom": custom,
+    "recompute": recompute,
 }

@@ -38,7 +38,7 @@ class _Names:
         if not isinstance(value, Value):
             return repr(value)
         if value not in self._names:
-            self.give(value, str(len(self._names)))
+            self.give(value, value.name or str(len(self._names)))
         return self._names[value]
 
     def typed(self, value: Value) -> str:
