@@ -116,6 +116,9 @@ class Method:
         self.name, self.data, self.constraints = name, data, tuple(constraints)
         self.program = serialize.from_json(data["program"])
         self.handles = [weights[i] for i in data["weights"]]
+        captured = self.program.block.inputs[int(data["n_args"]) :]
+        self.program.captured = dict(zip(captured, self.handles, strict=False))
+        self.program.updates = {int(data["n_results"]) + k: captured[i] for k, i in enumerate(data["state"])}
         self._result = structure_from_json(data["result"], self.handles)
         self._state, self._n, self._checks, self._room = (
             [self.handles[i] for i in data["state"]], int(data["n_results"]), list(data["checks"]), data["room"],

@@ -16,8 +16,8 @@ from paddle_lite_py.autograd import enable_grad
 from paddle_lite_py.interpreter import no_grad
 from paddle_lite_py.lower import lower
 from paddle_lite_py.nn.layer import Layer
-from paddle_lite_py.passes import without_prints
 from paddle_lite_py.random import default_generator
+from paddle_lite_py.simplify import without_prints
 from paddle_lite_py.tensor import Parameter, Tensor
 from paddle_lite_py.tracing import Traced
 

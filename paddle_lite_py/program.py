@@ -105,12 +105,30 @@ class Block:
 
 
 class Program:
-    """A block whose inputs and outputs have names."""
+    """A block whose inputs and outputs have names.
 
-    def __init__(self, block: Block, input_names: list[str], output_names: list[str] | None = None) -> None:
+    Arguments:
+        captured: the tensors that inputs stand for: weights, buffers, the state of the generator.
+        updates: by position of an output, the captured input whose tensor takes that value after a run.
+    """
+
+    def __init__(
+        self,
+        block: Block,
+        input_names: list[str],
+        output_names: list[str] | None = None,
+        captured: dict[Value, Any] | None = None,
+        updates: dict[int, Value] | None = None,
+    ) -> None:
         self.block = block
         self.input_names = input_names
         self.output_names = output_names or [f"out{i}" for i in range(len(block.outputs))]
+        self.captured = captured or {}
+        self.updates = updates or {}
+
+    def replaced(self, block: Block) -> Program:
+        """The program with a block of the same inputs and outputs in the place of its own."""
+        return Program(block, self.input_names, self.output_names, self.captured, self.updates)
 
     def __repr__(self) -> str:
         from .printer import to_text

@@ -13,11 +13,11 @@ from . import structure as nested
 from .assumptions import Assumed, Assumptions
 from .builder import Builder
 from .checks import Cleared
-from .frame import Write
+from .frame import Capture, Write
 from .interpreter import use
 from .number import Number, plain
-from .passes import dead_code
 from .program import Program, Value
+from .simplify import dead_code
 from .tensor import Tensor
 
 # Held while a program is traced, when handles stand for values of the program, and by runs that change handles.
@@ -181,6 +181,17 @@ def _follow_paths(builder: Builder) -> list[tuple[Write, Any]]:
     return paths
 
 
+def _updates(captures: list[Capture], at: int, effects: list[Effect]) -> dict[int, Value]:
+    """For outputs that captured tensors take as their new value: the inputs that these are."""
+    inputs = {id(c.handle): c.value for c in captures}
+    found = {}
+    for effect in effects:
+        if effect.write.key == "_data" and effect.n_leaves == 1 and id(effect.write.owner) in inputs:
+            found[at] = inputs[id(effect.write.owner)]
+        at += effect.n_leaves
+    return found
+
+
 def _assemble(
     builder: Builder,
     n_args: int,
@@ -199,8 +210,9 @@ def _assemble(
     ]
     block.outputs = list(leaves)
     names = [v.name or f"in{i}" for i, v in enumerate(block.inputs)]
+    captured = {c.value: c.handle for c in captures}
     return Traced(
-        dead_code(Program(block, names)),
+        dead_code(Program(block, names, captured=captured, updates=_updates(captures, n_results, effects))),
         n_args,
         [c.handle for c in captures],
         [get for get, _ in builder.providers],

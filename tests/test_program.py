@@ -11,7 +11,7 @@ import pytest
 from jax import export
 
 import paddle_lite_py as paddle
-from paddle_lite_py import passes, serialize
+from paddle_lite_py import serialize, simplify
 from paddle_lite_py.errors import EscapedTensorError, TracedValueError
 from paddle_lite_py.executor import Executable
 from paddle_lite_py.lower import lower
@@ -177,7 +177,7 @@ def test_constants_are_folded():
     def f(x):
         return x * (paddle.full([2], 3.0) + paddle.ones([2]))
 
-    program = verify(passes.fold_constants(traced(f, paddle.to_tensor(X)).program))
+    program = verify(simplify.fold_constants(traced(f, paddle.to_tensor(X)).program))
     assert [op.name for op in program.block.ops] == ["constant", "multiply"]
     np.testing.assert_array_equal(lower(program)(np.array(X, "float32"))[0], [4.0, 8.0])
 

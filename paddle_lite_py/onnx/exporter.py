@@ -15,8 +15,8 @@ from ..interpreter import no_grad
 from ..jit.save_load import evaluated
 from ..jit.static_function import StaticFunction
 from ..lower import concrete, lower
-from ..passes import without_prints
 from ..program import Operator, Program, Value
+from ..simplify import without_prints
 from ..tracing import Traced
 
 # The oldest set of operators that jax2onnx writes well.

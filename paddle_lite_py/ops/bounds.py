@@ -21,9 +21,8 @@ Check = Callable[[tuple[Any, ...], dict[str, Any]], None]
 
 def _host(index: Any) -> np.ndarray | None:
     """The values of an index, if they are at hand: to wait for one that is still computed costs what it gains."""
-    if not isinstance(index, jax.Array) or not index.size or not (_only_cpu() or _lies_on_cpu(index)):
-        return None
-    return np.asarray(index) if index.is_ready() else None  # type: ignore[attr-defined]
+    at_hand = isinstance(index, jax.Array) and index.size and (_only_cpu() or _lies_on_cpu(index)) and index.is_ready()  # type: ignore[attr-defined]
+    return np.asarray(index) if at_hand else None
 
 
 @functools.cache

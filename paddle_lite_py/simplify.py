@@ -16,7 +16,7 @@ MAX_FOLDED = 64
 
 def dead_code(program: Program) -> Program:
     """Drop operators, and forward outputs of grad operators, that nothing reads."""
-    return Program(_live(program.block), program.input_names, program.output_names)
+    return program.replaced(_live(program.block))
 
 
 def _live(block: Block) -> Block:
@@ -52,7 +52,7 @@ def _prune(op: Operator, wanted: set[Value]) -> Operator:
 
 def without_prints(program: Program) -> Program:
     """The program without its print operators, for a file: a saved program writes nothing."""
-    return dead_code(Program(_silent(program.block), program.input_names, program.output_names))
+    return dead_code(program.replaced(_silent(program.block)))
 
 
 def _silent(block: Block) -> Block:
@@ -75,9 +75,7 @@ def fold_constants(program: Program) -> Program:
     """Compute operators whose inputs are all known, and keep small results as constants."""
     known: dict[Value, Any] = {}
     ops = [_folded(op, known) for op in program.block.ops]
-    return dead_code(
-        Program(Block(program.block.inputs, ops, program.block.outputs), program.input_names, program.output_names)
-    )
+    return dead_code(program.replaced(Block(program.block.inputs, ops, program.block.outputs)))
 
 
 def _folded(op: Operator, known: dict[Value, Any]) -> Operator:
