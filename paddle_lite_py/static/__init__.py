@@ -1,8 +1,10 @@
 """The static graph's front door: programs that are built once and run many times."""
 
 from ..input_spec import InputSpec
+from . import nn
 from .backward import append_backward, gradients
 from .executor import Executor
+from .metrics import accuracy, auc, ctr_metric_bundle
 from .mode import (
     Variable,
     data,
@@ -18,3 +20,12 @@ from .program import Program
 from .scope import Scope, global_scope, scope_guard
 from .stored import UninitializedError
 from .strategy import BuildStrategy, CompiledProgram, ExecutionStrategy
+from .variables import (
+    Print,
+    WeightNormParamAttr,
+    cpu_places,
+    create_global_var,
+    create_parameter,
+    cuda_places,
+    xpu_places,
+)
