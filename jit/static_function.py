@@ -34,7 +34,7 @@ from .check import checked
 from .containers import Changed, note, restore
 from .entry import Entry
 from .errors import GraphBreak, InnerGradientError, StagingError
-from .inspection import Inspection
+from .inspection import Inspection, passed
 from .runtime import convert
 from .scalars import Places, Scalars, with_numbers
 from .spec import InputSpec
@@ -68,6 +68,7 @@ class Options(NamedTuple):
     cache_size: int = SIZE
     check: bool = False
     buckets: Any = None
+    passes: Any = ()  # over the program that a trace gives
 
 
 DEFAULTS = Options()
@@ -277,7 +278,8 @@ class StaticFunction(Inspection):
 
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         try:
-            return trace(call, shapes, grads, names, _converted, reads.containers_of(self._function))
+            found = trace(call, shapes, grads, names, _converted, reads.containers_of(self._function))
+            return passed(found, self.options.passes)
         except TracedValueError:
             if missing is not None:
                 raise missing from None
