@@ -34,7 +34,7 @@ parity-record: .cache/has-paddle
 
 .cache/has-paddle:
 	@mkdir -p .cache
-	@$(if $(PADDLE),,$(PYTHON) -m venv .cache/paddle-venv && .cache/paddle-venv/bin/python -m pip --quiet install paddlepaddle==3.3.1)
+	@$(if $(PADDLE),,$(PYTHON) -m venv .cache/paddle-venv && .cache/paddle-venv/bin/python -m pip --quiet install paddlepaddle==3.3.1 scipy)
 	@$(if $(PADDLE),,touch $@)
 
 docs: $(VENV)/.has-docs

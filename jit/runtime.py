@@ -206,7 +206,8 @@ class _Result:
 
 def convert(f: Callable[..., Any]) -> Callable[..., Any]:
     """Convert a user's function for tracing; the framework's own is called as it is."""
-    return Operators.of(RUNTIME).callee(f) if RUNTIME.is_own(f) else dy2static.convert(f, runtime=RUNTIME)
+    return callee(f) if RUNTIME.is_own(f) else dy2static.convert(f, runtime=RUNTIME)
 
 
 RUNTIME = StagedRuntime()
+callee = Operators.of(RUNTIME).callee  # what to call for what converted code calls

@@ -34,6 +34,7 @@ from .check import checked
 from .containers import Changed, note, restore
 from .entry import Entry
 from .errors import GraphBreak, InnerGradientError, StagingError
+from .implicit import Implicit
 from .inspection import Inspection, passed
 from .runtime import convert
 from .scalars import Places, Scalars, with_numbers
@@ -94,7 +95,7 @@ class StaticFunction(Inspection):
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
         self.cache = Cache(self.__name__, options.cache_size)
-        self._scalars, self._places = Scalars(), Places()
+        self._scalars, self._places, self._implicit = Scalars(), Places(), Implicit()
         self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole
 
     # -- calling ---------------------------------------------------------------------------------------------------
@@ -277,13 +278,16 @@ class StaticFunction(Inspection):
             return note(converted(*a, **k), structure, (a, k), tensors)
 
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
-        try:
-            found = trace(call, shapes, grads, names, _converted, reads.containers_of(self._function))
-            return passed(found, self.options.passes)
-        except TracedValueError:
-            if missing is not None:
-                raise missing from None
-            raise
+        while True:
+            try:
+                with self._implicit.converted():
+                    found = trace(call, shapes, grads, names, _converted, reads.containers_of(self._function))
+                return passed(found, self.options.passes)
+            except TracedValueError as e:
+                if missing is not None:
+                    raise missing from None
+                if not self._implicit.learn(e):
+                    raise
 
     # -- as a method -----------------------------------------------------------------------------------------------
     def __get__(self, obj: Any, owner: Any = None) -> Any:

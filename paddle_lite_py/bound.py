@@ -68,8 +68,8 @@ class BoundOp:
         out, pull = jax.vjp(f, *[d for d, m in zip(data, mask, strict=True) if m])
         if isinstance(out, tuple):
             padded = cotangents + (None,) * (len(out) - len(cotangents))
-            return list(pull(tuple(map(cotangent, padded, out))))
-        return list(pull(cotangent(cotangents[0], out)))
+            return [turned(g) for g in pull(tuple(map(cotangent, padded, out)))]
+        return [turned(g) for g in pull(cotangent(cotangents[0], out))]
 
     def pullback(self, mask: tuple[bool, ...]) -> Callable[..., Any]:
         """The compiled vjp for one choice of arguments."""
@@ -115,4 +115,12 @@ def cotangent(ct: Any, out: Any) -> Any:
         return jnp.ones_like(out)
     if not jnp.issubdtype(out.dtype, jnp.inexact):
         return np.zeros(out.shape, jax.dtypes.float0)
-    return jnp.zeros_like(out) if ct is None else ct.astype(out.dtype)
+    return jnp.zeros_like(out) if ct is None else turned(ct.astype(out.dtype))
+
+
+def turned(gradient: Any) -> Any:
+    """A gradient in JAX's convention from one in ours, and back: of a complex number JAX's is the conjugate.
+
+    Ours, as PaddlePaddle's, points where a real loss grows: the real part by x, the imaginary one by y, for x + iy.
+    """
+    return jnp.conj(gradient) if jnp.issubdtype(gradient.dtype, jnp.complexfloating) else gradient

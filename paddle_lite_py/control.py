@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from . import symbolic
-from .bound import BoundOp
+from .bound import BoundOp, turned
 from .dtypes import is_inexact
 from .lower import read, run_block, run_ops
 from .op import Op
@@ -125,10 +125,12 @@ def _custom(backward: Block, n_out: int, n_in: int) -> Callable[..., Arrays]:
 
     def back(saved: Any, cotangents: Any) -> Any:
         outs, inputs, kept = saved
-        cts = [jnp.zeros_like(o) if not is_inexact(o.dtype) else c for o, c in zip(outs, cotangents, strict=True)]
+        cts = [
+            jnp.zeros_like(o) if not is_inexact(o.dtype) else turned(c) for o, c in zip(outs, cotangents, strict=True)
+        ]
         grads = run_block(backward, (*cts, *kept))
-        given = tuple([g.astype(x.dtype) if is_inexact(x.dtype) else None for g, x in zip(grads, inputs, strict=True)])
-        return (None,) * len(outs), given, (None,) * len(kept)
+        given = [turned(g.astype(x.dtype)) if is_inexact(x.dtype) else None for g, x in zip(grads, inputs, strict=True)]
+        return (None,) * len(outs), tuple(given), (None,) * len(kept)
 
     identity.defvjp(lambda outs, inputs, kept: (outs, (outs, inputs, kept)), back)
 
@@ -177,9 +179,9 @@ def _grad(block: Block, wrt: tuple[int, ...], inner: tuple[int, ...], n_roots: i
         zeros = [jnp.zeros(symbolic.substitute(v.shape, symbolic.current()), v.dtype) for v in watched]
         roots, pull, rest = jax.vjp(forward, [inputs[i] for i in wrt], zeros, has_aux=True)
         diff, perturbed = pull(
-            [jnp.broadcast_to(c, r.shape).astype(r.dtype) for c, r in zip(cotangents, roots, strict=True)]
+            [turned(jnp.broadcast_to(c, r.shape).astype(r.dtype)) for c, r in zip(cotangents, roots, strict=True)]
         )
-        return (*roots, *rest, *diff, *perturbed)
+        return (*roots, *rest, *map(turned, diff), *map(turned, perturbed))
 
     return run
 
@@ -188,12 +190,13 @@ def _blank(*args: Any) -> Any:  # the function of a control operator is made for
     raise NotImplementedError
 
 
-COND, GRAD, CUSTOM = (Op(_blank, name) for name in ("cond", "grad", "custom"))
+COND, GRAD, CUSTOM, RECOMPUTE = (Op(_blank, name) for name in ("cond", "grad", "custom", "recompute"))
 WHILE, FOR = (Op(_blank, name, loops=True) for name in ("while", "for"))
 COND.attr_names = ("true", "false")
 WHILE.attr_names = ("test", "body", "n_carry", "capacity")
 FOR.attr_names = ("body", "n_carry", "length")
 GRAD.attr_names = ("block", "wrt", "inner", "n_roots")
+RECOMPUTE.attr_names = ("block",)
 CUSTOM.attr_names = ("backward", "n_out", "n_in")
 
 
@@ -222,12 +225,19 @@ def grad(block: Block, wrt: tuple[int, ...], inner: tuple[int, ...], n_roots: in
     return BoundOp(GRAD, _grad(block, wrt, inner, n_roots), (block, wrt, inner, n_roots))
 
 
+def recompute(block: Block) -> BoundOp:
+    """A block whose inner values are not kept for its gradient, but computed again."""
+    run = jax.checkpoint(lambda *args: tuple(run_block(block, args)))
+    return BoundOp(RECOMPUTE, run, (block,))
+
+
 REBUILD: dict[str, Callable[..., BoundOp]] = {
     "cond": cond,
     "while": while_,
     "for": for_,
     "grad": grad,
     "custom": custom,
+    "recompute": recompute,
 }
 
 

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from . import memory, number
 from . import structure as nested
 from .assumptions import compare
-from .bound import BoundOp, cotangent, xla_jit
+from .bound import BoundOp, cotangent, turned, xla_jit
 from .dtypes import is_inexact
 from .lower import lower
 from .op import Op
@@ -285,7 +285,7 @@ class StaticPull(BoundOp):
         """Gradients of the forward's differentiable inputs."""
         padded = [*cotangents, *[None] * (len(self.specs) - len(cotangents))]
         full = [cotangent(ct, spec) for ct, spec in zip(padded, self.specs, strict=True)]
-        return jax.tree.unflatten(self.tree, data)(full)[0]
+        return [turned(g) for g in jax.tree.unflatten(self.tree, data)(full)[0]]
 
 
 def _no_forward(*args: Any) -> Any:

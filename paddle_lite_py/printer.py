@@ -46,7 +46,7 @@ class Names:
         if not isinstance(value, Value):
             return repr(value)
         if value not in self._names:
-            self.give(value, str(len(self._names)))
+            self.give(value, value.name or str(len(self._names)))
         return self._names[value]
 
     def typed(self, value: Value) -> str:

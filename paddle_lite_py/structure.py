@@ -97,7 +97,7 @@ def unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
     made = object.__new__(kind)
     for name, child in zip(keys, children, strict=True):
         object.__setattr__(made, name, child)
-    return made
+    return made.settled() if hasattr(kind, "settled") else made
 
 
 def _make_dict(kind: type, items: Any) -> Any:

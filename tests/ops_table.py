@@ -3,6 +3,7 @@ eager against static). A row names the op, samples its arguments and has an orac
 
 from __future__ import annotations
 
+import functools
 import importlib
 import pkgutil
 from collections.abc import Callable
@@ -10,8 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-
-import paddle_lite_py.ops
 
 Sampler = Callable[[np.random.Generator, str], np.ndarray]
 
@@ -46,16 +45,17 @@ class Row:
         return [[s(rng, dtype) for s in i] if isinstance(i, list) else i(rng, dtype) for i in self.inputs]
 
 
-FAMILIES = {
-    m.name: importlib.import_module(f"paddle_lite_py.ops.{m.name}")
-    for m in pkgutil.iter_modules(paddle_lite_py.ops.__path__)
-}
+@functools.cache
+def families() -> dict[str, Any]:
+    """The modules of the ops by name. Imported late: PaddlePaddle reads the table where they are not installed."""
+    path = importlib.import_module("paddle_lite_py.ops").__path__
+    return {m.name: importlib.import_module(f"paddle_lite_py.ops.{m.name}") for m in pkgutil.iter_modules(path)}
 
 
 def find(name: str) -> Callable[..., Any]:
     """A public function of the ops by name; "fft.rfft" names its family."""
     family, _, last = name.rpartition(".")
-    for module in [FAMILIES[family]] if family else FAMILIES.values():
+    for module in [families()[family]] if family else families().values():
         if last in getattr(module, "__all__", ()):
             return getattr(module, last)
     raise KeyError(name)

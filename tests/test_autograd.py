@@ -264,3 +264,15 @@ def test_backward_of_several_tensors():
     x = leaf(1.0)
     paddle.autograd.backward([x * 2.0, x * 3.0])
     assert x.grad.tolist() == [5.0]
+
+
+def test_the_gradient_of_a_complex_number_points_where_the_loss_grows():
+    def loss(z):
+        return (z * z * (1 - 2j)).abs().sum()
+
+    z, w = (paddle.to_tensor([1 + 2j, 3 - 1j], stop_gradient=False) for _ in range(2))
+    loss(z).backward()
+    paddle.jit.to_static(loss)(w).backward()
+    inside = paddle.jit.to_static(lambda z: paddle.grad(loss(z), z)[0])(z)
+    for found in (z.grad, w.grad, inside):  # |z * z * (1 - 2j)| is |z|^2 times the root of 5
+        np.testing.assert_allclose(found.numpy(), 2 * 5**0.5 * np.array([1 + 2j, 3 - 1j]), rtol=1e-6)

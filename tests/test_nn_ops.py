@@ -7,10 +7,11 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import gradient_cases
 import paddle_lite_py as paddle
 import test_ops
 from nn_ops_table import ROWS
-from ops_table import FAMILIES, Row
+from ops_table import Row, families
 from paddle_lite_py.op import REGISTRY
 
 F = paddle.nn.functional
@@ -23,7 +24,7 @@ def test_value_and_dtype(row: Row):
     test_ops.test_value_and_dtype(row, "float32")
 
 
-WITH_GRADIENT = [r for r in ROWS if r.grad]
+WITH_GRADIENT = [r for i, r in enumerate(ROWS) if r.grad and not gradient_cases.compared(f"nn {i} {r}")]
 
 
 @pytest.mark.parametrize("row", WITH_GRADIENT, ids=[f"{i}-{r}"[:80] for i, r in enumerate(WITH_GRADIENT)])
@@ -39,7 +40,7 @@ ELSEWHERE = {"one_hot", "gumbel_softmax", "upsample"}  # rows of another table; 
 @pytest.mark.parametrize("family", FAMILY)
 def test_every_op_has_a_row(family: str):
     tested = {id(r.function) for r in ROWS}
-    missing = {n for n in FAMILIES[family].__all__ if id(getattr(FAMILIES[family], n)) not in tested}
+    missing = {n for n in families()[family].__all__ if id(getattr(families()[family], n)) not in tested}
     assert {n for n in missing if not n.endswith("_")} <= ELSEWHERE
 
 

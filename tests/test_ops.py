@@ -9,8 +9,9 @@ import inspect
 import numpy as np
 import pytest
 
+import gradient_cases
 import paddle_lite_py as paddle
-from ops_table import FAMILIES, ROWS, Row, find
+from ops_table import ROWS, Row, families, find
 
 IDS = [f"{i}-{r}"[:80] for i, r in enumerate(ROWS)]
 EPS = 1e-6
@@ -73,7 +74,7 @@ def test_value_and_dtype(row: Row, dtype: str):
         np.testing.assert_allclose(g.numpy(), w, rtol=row.tol, atol=row.tol)
 
 
-WITH_GRADIENT = [r for r in ROWS if r.grad and r.inputs]
+WITH_GRADIENT = [r for i, r in enumerate(ROWS) if r.grad and r.inputs and not gradient_cases.compared(f"{i} {r}")]
 
 
 @pytest.mark.parametrize("row", WITH_GRADIENT, ids=[f"{i}-{r.name}" for i, r in enumerate(WITH_GRADIENT)])
@@ -128,7 +129,7 @@ TABLED += ("diagonals", "creation", "scatter", "search", "norms", "linalg", "fft
 @pytest.mark.parametrize("family", TABLED)
 def test_every_op_has_a_row(family: str):
     tested = {id(r.function) for r in ROWS}
-    here = {id(f): n for n in FAMILIES[family].__all__ if (f := getattr(FAMILIES[family], n))}
+    here = {id(f): n for n in families()[family].__all__ if (f := getattr(families()[family], n))}
     missing = sorted(n for key, n in here.items() if key not in tested)
     elsewhere = {
         "increment",
@@ -145,7 +146,7 @@ def test_every_op_has_a_row(family: str):
 
 
 def public_functions():
-    for family, module in FAMILIES.items():
+    for family, module in families().items():
         for name in getattr(module, "__all__", ()):
             yield family, name, getattr(module, name)
 
@@ -159,7 +160,7 @@ def test_every_function_has_an_example(family: str):
 @pytest.mark.parametrize("family", ["unary", "logic", "joining"])
 def test_examples_of_generated_docstrings(family: str):
     """Those that are not written out in the source, where tests/test_doctests.py finds the others."""
-    module = FAMILIES[family]
+    module = families()[family]
     written = {n.name for n in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(n, ast.FunctionDef)}
     for name in set(module.__all__) - written:
         case = doctest.DocTestParser().get_doctest(getattr(module, name).__doc__, {"paddle": paddle}, name, None, 0)
@@ -170,8 +171,8 @@ def test_examples_of_generated_docstrings(family: str):
 
 def test_inplace_methods_have_functions():
     x = paddle.to_tensor([1.0, 4.0])
-    for name in FAMILIES["inplace"].__all__:
-        assert getattr(FAMILIES["inplace"], name) is getattr(paddle.Tensor, name)
+    for name in families()["inplace"].__all__:
+        assert getattr(families()["inplace"], name) is getattr(paddle.Tensor, name)
     assert find("sqrt_")(x) is x and x.tolist() == [1.0, 2.0]
 
 

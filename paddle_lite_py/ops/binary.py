@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from ..op import op
 from .math import XY
-from .promote import floating, is_inexact, promote, promote_floating
+from .promote import is_inexact, promote, promote_floating, single
 
 __all__ = [
     *("arctan2", "atan2", "complex", "copysign", "fmax", "fmin", "frexp", "gammainc", "gammaincc", "gcd"),
@@ -167,18 +167,18 @@ def gammaincc(x: Any, y: Any, /) -> Any:
 
 @op(methods=["ldexp"], inplace="ldexp_", aliases=XY)
 def ldexp(x: Any, y: Any, /) -> Any:
-    """x times two to the power y.
+    """x times two to the power y; float32, or float64 if x is.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.ldexp(paddle.to_tensor([1.0]), paddle.to_tensor([3])).tolist()
         [8.0]
     """
-    x = floating(x)
+    x = single(x)
     return x * jnp.exp2(jnp.asarray(y).astype(x.dtype))
 
 
-@op(methods=["frexp"], grad=False)
+@op(methods=["frexp"])
 def frexp(x: Any, /) -> Any:
     """Mantissa in [0.5, 1) and exponent of each element, both in x's dtype.
 
@@ -187,8 +187,8 @@ def frexp(x: Any, /) -> Any:
         >>> [part.tolist() for part in paddle.frexp(paddle.to_tensor([8.0]))]
         [[0.5], [4.0]]
     """
-    mantissa, exponent = jnp.frexp(x)
-    return mantissa, exponent.astype(x.dtype)
+    _, exponent = jnp.frexp(x)
+    return jnp.ldexp(x, -exponent), exponent.astype(x.dtype)
 
 
 @op

@@ -21,7 +21,7 @@ Check = Callable[[tuple[Any, ...], dict[str, Any]], None]
 
 def _host(index: Any) -> np.ndarray | None:
     """The values of an index, if they are at hand: to wait for one that is still computed costs what it gains."""
-    at_hand = isinstance(index, jax.Array) and index.size and (_only_cpu() or _lies_on_cpu(index)) and index.is_ready()
+    at_hand = isinstance(index, jax.Array) and index.size and (_only_cpu() or _lies_on_cpu(index)) and index.is_ready()  # type: ignore[attr-defined]
     return np.asarray(index) if at_hand else None
 
 

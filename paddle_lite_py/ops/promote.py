@@ -85,6 +85,11 @@ def floating(x: Any) -> Any:
     return x if is_inexact(x) else x.astype(dtypes.default_dtype().np)
 
 
+def single(x: Any) -> Any:
+    """x in float32, or in float64 if it is that."""
+    return x if x.dtype == jnp.float64 else x.astype(jnp.float32)
+
+
 def is_inexact(x: Any) -> bool:
     """True for a floating or complex array."""
     return jnp.issubdtype(x.dtype, jnp.inexact)

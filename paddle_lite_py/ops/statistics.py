@@ -11,7 +11,7 @@ from ..op import composite, op
 from ..tensor import Tensor
 from .dynamic import concrete, fresh, is_eager, known
 from .manipulation import as_tuple
-from .promote import axes, floating, is_inexact
+from .promote import axes, floating, is_inexact, single
 from .reduction import AXIS
 
 __all__ = [
@@ -87,7 +87,7 @@ def median(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -
 
 @op(name="_median")
 def _middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
-    return jnp.quantile(floating(x), 0.5, axis=axes(axis), keepdims=keepdim, method="midpoint")
+    return jnp.quantile(single(x), 0.5, axis=axes(axis), keepdims=keepdim, method="midpoint")
 
 
 @op(name="_median_min")
@@ -311,7 +311,7 @@ def histogram_bin_edges(input: Any, /, bins: int = 100, min: float = 0.0, max: f
         >>> paddle.histogram_bin_edges(paddle.to_tensor([0.0, 2.0]), bins=2).tolist()
         [0.0, 1.0, 2.0]
     """
-    return _edges(input, bins, min, max)
+    return _edges(input, bins, min, max).astype(jnp.float32)
 
 
 @composite(methods=["histogramdd"])

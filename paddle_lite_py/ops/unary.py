@@ -111,7 +111,14 @@ neg = _keeping(
 )
 square = _keeping("square", jnp.square, "Square of each element", 3.0, "9.0000", amp="black")
 sign = _keeping("sign", jnp.sign, "-1, 0 or 1: the sign of each element", -2.5, "-1.0000")
-sgn = _keeping("sgn", jnp.sign, "The sign of each element; x / |x| if complex", -2.5, "-1.0000")
+
+
+def _direction(x: Any) -> Any:
+    """jnp.sign has no gradient, which that of a complex number does."""
+    return x / jnp.where(x == 0, 1, jnp.abs(x)) if jnp.iscomplexobj(x) else jnp.sign(x)
+
+
+sgn = _keeping("sgn", _direction, "The sign of each element; x / |x| if complex", -2.5, "-1.0000")
 floor = _keeping("floor", _rounding(jnp.floor), "The nearest integer below", 1.7, "1.0000")
 ceil = _keeping("ceil", _rounding(jnp.ceil), "The nearest integer above", 1.2, "2.0000")
 trunc = _keeping("trunc", _rounding(jnp.trunc), "The integer part of each element", -1.7, "-1.0000", also=["fix"])

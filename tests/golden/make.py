@@ -9,7 +9,9 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE.parent))
 
+import gradient_cases  # noqa: E402
 import layer_cases  # noqa: E402
 import library_cases  # noqa: E402
 import optimizer_cases  # noqa: E402
@@ -56,6 +59,7 @@ def _close(a: Any, b: Any) -> bool:
 def main(paddle: Any, keep: Callable[[str, dict[str, Any]], None]) -> None:
     """Compute everything, and hand it to `keep`."""
     keep("library", library_cases.record(paddle))
+    keep("gradients", gradient_cases.record(paddle))
     trained = {case: [float(f"{x:.7g}") for x in program_cases.run(paddle, case)] for case in program_cases.CASES}
     keep("programs", trained)
     layers = {}
@@ -74,6 +78,8 @@ def main(paddle: Any, keep: Callable[[str, dict[str, Any]], None]) -> None:
 
 
 if __name__ == "__main__":
+    os.environ.setdefault("GLOG_minloglevel", "3")  # gradients that are not there are looked for
+    warnings.simplefilter("ignore")
     import paddle
 
     main(paddle, compare if "compare" in sys.argv[1:] else write)
