@@ -13,7 +13,7 @@ from .bound import BoundOp, turned
 from .dtypes import is_inexact
 from .lower import read, run_block, run_ops
 from .op import Op
-from .program import Block
+from .program import Block, Operator
 
 Arrays = tuple[Any, ...]
 
@@ -239,3 +239,12 @@ REBUILD: dict[str, Callable[..., BoundOp]] = {
     "custom": custom,
     "recompute": recompute,
 }
+
+
+def with_blocks(op: Operator, change: Callable[[Block], Block]) -> Operator:
+    """The operator with each of its blocks changed; itself where nothing changes."""
+    attrs = [change(a) if isinstance(a, Block) else a for a in op.bound.attrs]
+    if all(a is b for a, b in zip(attrs, op.bound.attrs, strict=True)):
+        return op
+    bound = REBUILD[op.name](**dict(zip(op.bound.op.attr_names, attrs, strict=True)))
+    return Operator(bound, op.inputs, op.outputs, op.where)

@@ -34,7 +34,7 @@ LAYERS = {
     14: "nn",
     15: "optimizer amp io metric distributed framework device utils parallel reader legacy "
     "distribution sparse geometric profiler sysconfig quantization",
-    16: "jit hapi callbacks alias vision text audio incubate hub",
+    16: "jit passes hapi callbacks alias vision text audio incubate hub",
     17: "static inference onnx",
     18: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
