@@ -44,8 +44,8 @@ class StagedRuntime(dy2static.Runtime):
 
     def if_(self, pred: Any, body: Any, orelse: Any, state: Any, where: Any) -> None:
         """A cond operator; or the branch that is taken, where the two leave things of different kinds."""
-        truth, state.bodies = truth(pred, where), (body, orelse)
-        unrolled.if_(self.builder, truth, lambda: branches.if_(self.builder, truth, body, orelse, state, where),
+        condition, state.bodies = truth(pred, where), (body, orelse)
+        unrolled.if_(self.builder, condition, lambda: branches.if_(self.builder, condition, body, orelse, state, where),
                      body, orelse, where)  # fmt: skip
 
     def while_(self, test: Any, body: Any, state: Any, where: Any, first_test: Any) -> None:

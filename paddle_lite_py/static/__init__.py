@@ -1,6 +1,7 @@
 """The static graph's front door: programs that are built once and run many times."""
 
 from ..input_spec import InputSpec
+from ..nn import create_parameter
 from . import nn
 from .backward import append_backward, gradients
 from .executor import Executor
@@ -17,6 +18,22 @@ from .mode import (
     program_guard,
 )
 from .program import Program
+from .saving import (
+    deserialize_persistables,
+    deserialize_program,
+    load,
+    load_from_file,
+    load_inference_model,
+    load_program_state,
+    load_vars,
+    normalize_program,
+    save,
+    save_inference_model,
+    save_to_file,
+    serialize_persistables,
+    serialize_program,
+    set_program_state,
+)
 from .scope import Scope, global_scope, scope_guard
 from .stored import UninitializedError
 from .strategy import BuildStrategy, CompiledProgram, ExecutionStrategy
@@ -25,7 +42,6 @@ from .variables import (
     WeightNormParamAttr,
     cpu_places,
     create_global_var,
-    create_parameter,
     cuda_places,
     xpu_places,
 )

@@ -10,13 +10,13 @@ import numpy as np
 from .. import dtypes
 from .. import place as places
 from ..interpreter import state
-from ..nn import create_parameter, unique_name
+from ..nn import unique_name
 from ..ops.effects import print_
 from ..param_attr import ParamAttr
 from ..tensor import Tensor, wrap
 
 __all__ = [
-    *("Print", "WeightNormParamAttr", "cpu_places", "create_global_var", "create_parameter", "cuda_places"),
+    *("Print", "WeightNormParamAttr", "cpu_places", "create_global_var", "cuda_places"),
     "xpu_places",
 ]
 

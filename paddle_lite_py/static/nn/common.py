@@ -9,6 +9,7 @@ from typing import Any
 from ... import nn
 from ...nn import functional as F
 from ...nn.initializer import Constant
+from ...nn.norm import GroupNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D, SpectralNorm
 from ...ops.manipulation import flatten, reshape
 from ...tensor import Tensor
 from ...vision.ops import DeformConv2D
@@ -212,7 +213,7 @@ def layer_norm(
     weight = layer.create_parameter(width, param_attr, input.dtype, default_initializer=ones) if scale else None
     bias = layer.create_parameter(width, bias_attr, input.dtype, is_bias=True) if shift else None
     shaped = [None if p is None else reshape(p, sizes) for p in (weight, bias)]
-    return _activated(F.layer_norm(input, sizes, *shaped, epsilon), act)
+    return _activated(F.layer_norm(input, sizes, shaped[0], shaped[1], epsilon), act)
 
 
 def group_norm(
@@ -221,15 +222,15 @@ def group_norm(
 ) -> Any:  # fmt: skip
     """Normalization of groups of channels of each instance; see paddle.nn.GroupNorm."""
     channels = _channels(input, data_layout)
-    layer = nn.GroupNorm(groups, channels, epsilon, param_attr, bias_attr, data_layout)
+    layer = GroupNorm(groups, channels, epsilon, param_attr, bias_attr, data_layout)
     return _activated(layer(input), act)
 
 
 def instance_norm(
     input: Any, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, name: str | None = None
 ) -> Any:
-    """Normalization of each channel of each instance; see paddle.nn.InstanceNorm2D."""
-    kinds = {3: nn.InstanceNorm1D, 4: nn.InstanceNorm2D, 5: nn.InstanceNorm3D}
+    """Normalization of each channel of each instance; see paddle.InstanceNorm2D."""
+    kinds = {3: InstanceNorm1D, 4: InstanceNorm2D, 5: InstanceNorm3D}
     if input.ndim not in kinds:
         raise ValueError(f"instance_norm: input has {input.ndim} dimensions; expected 3 to 5")
     layer = kinds[input.ndim](_channels(input, "NCHW"), epsilon, weight_attr=param_attr, bias_attr=bias_attr)
@@ -255,7 +256,7 @@ def prelu(x: Any, mode: str, param_attr: Any = None, data_format: str = "NCHW", 
 
 def spectral_norm(weight: Any, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, name: str | None = None) -> Any:
     """A weight over its largest singular value; see paddle.nn.SpectralNorm."""
-    return nn.SpectralNorm(weight.shape, dim, power_iters, eps, weight.dtype.name)(weight)
+    return SpectralNorm(weight.shape, dim, power_iters, eps, weight.dtype.name)(weight)
 
 
 def bilinear_tensor_product(
@@ -271,13 +272,13 @@ def bilinear_tensor_product(
 
 
 def row_conv(input: Any, future_context_size: int, param_attr: Any = None, act: str | None = None) -> Any:
-    """For each step the weighted sum of it and of the next ones, with a weight for each feature; of [n, time, width]."""
+    """For each step of [n, time, width] the weighted sum of it and of the next ones, with weights for each feature."""
     width = _known(input.shape[-1], "row_conv: the width")
     weight = nn.Layer("row_conv").create_parameter([future_context_size + 1, width], param_attr, input.dtype)
     padded = F.pad(input, [0, 0, 0, future_context_size, 0, 0])
     steps = input.shape[1]
     out = sum(padded[:, k : k + steps] * weight[k] for k in range(future_context_size + 1))
-    return _activated(out, act)  # type: ignore[arg-type]
+    return _activated(out, act)
 
 
 def nce(

@@ -43,7 +43,7 @@ def cond(
         [[6.0], [3.0]]
         >>> paddle.disable_static()
     """
-    yes, no = true_fn or _nothing, false_fn or _nothing
+    yes, no = (_nothing if fn is None else fn for fn in (true_fn, false_fn))
     for which, fn in (("true_fn", yes), ("false_fn", no)):
         if not callable(fn):
             raise TypeError(f"cond: {which} is a {type(fn).__name__}; expected a function without arguments")
@@ -95,11 +95,11 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Branch | None = Non
     if isinstance(branch_fns, dict):
         given = list(branch_fns.items())
     else:
-        given = [f if isinstance(f, tuple | list) else (i, f) for i, f in enumerate(branch_fns)]
+        given = [tuple(f) if isinstance(f, tuple | list) else (i, f) for i, f in enumerate(branch_fns)]
     if len({i for i, _ in given}) < len(given):
         raise ValueError(f"switch_case: branch_fns has an index twice: {[i for i, _ in given]}")
     given.sort(key=lambda pair: pair[0])
-    return _case([(branch_index == i, f) for i, f in given], default or given[-1][1])
+    return _case([(branch_index == i, f) for i, f in given], given[-1][1] if default is None else default)
 
 
 def while_loop(

@@ -29,6 +29,8 @@ def static_pylayer(
         out = forward_fn(*[x.detach() for x in inputs])
         return out
 
+    given = backward_fn
+
     class Given(PyLayer):
         @staticmethod
         def forward(ctx: Any, *args: Any) -> Any:
@@ -36,6 +38,6 @@ def static_pylayer(
 
         @staticmethod
         def backward(ctx: Any, *grads: Any) -> Any:
-            return backward_fn(*grads)
+            return given(*grads)
 
     return Given.apply(*inputs)

@@ -6,7 +6,7 @@ from typing import Any
 
 from ... import nn
 from ...nn import functional as F
-from ...ops.creation import arange
+from ...ops.creation import arange, full_like
 from ...ops.manipulation import reshape, unsqueeze
 from ...ops.math import clip
 from ...ops.search import where
@@ -63,12 +63,12 @@ def sequence_pool(
     if kind in ("first", "last"):
         out = _at(input, clip(n - 1, 0) * (kind == "last"))
     elif kind == "max":
-        out = where(mask, input, input * 0 - float("inf")).max(1)
+        out = where(mask, input, full_like(input, -float("inf"))).max(1)
     else:
         out = where(mask, input, input * 0).sum(1) / (
             1 if kind == "sum" else some if kind == "average" else some.sqrt()
         )
-    return out if lengths is None else where(n > 0, out, out.detach() * 0 + pad_value)
+    return out if lengths is None else where(n > 0, out, full_like(out, pad_value))
 
 
 def sequence_first_step(input: Any, lengths: Any = None) -> Any:
@@ -90,7 +90,7 @@ def sequence_softmax(input: Any, use_cudnn: bool = False, name: str | None = Non
         [[0.5, 0.5, 0.0]]
     """
     mask = _mask(input, lengths)
-    out = F.softmax(where(mask, input, input * 0 - 1e30), axis=1)
+    out = F.softmax(where(mask, input, full_like(input, -1e30)), axis=1)
     return where(mask, out, out * 0)
 
 
@@ -136,4 +136,4 @@ def sequence_conv(
         for k in range(filter_size)
     )
     bias = layer.create_parameter([num_filters], bias_attr, input.dtype, is_bias=True)
-    return _activated(out if bias is None else out + bias, act)  # type: ignore[arg-type]
+    return _activated(out if bias is None else out + bias, act)
