@@ -35,7 +35,7 @@ from .containers import Changed, note, restore
 from .entry import Entry
 from .errors import GraphBreak, InnerGradientError, StagingError
 from .implicit import Implicit
-from .inspection import Inspection
+from .inspection import Inspection, passed
 from .runtime import convert
 from .scalars import Places, Scalars, with_numbers
 from .spec import InputSpec
@@ -69,6 +69,7 @@ class Options(NamedTuple):
     cache_size: int = SIZE
     check: bool = False
     buckets: Any = None
+    passes: Any = ()  # over the program that a trace gives
 
 
 DEFAULTS = Options()
@@ -281,7 +282,8 @@ class StaticFunction(Inspection):
         while True:
             try:
                 with self._implicit.converted():
-                    return trace(call, shapes, grads, names, _converted, reads.containers_of(self._function))
+                    found = trace(call, shapes, grads, names, _converted, reads.containers_of(self._function))
+                return passed(found, self.options.passes)
             except TracedValueError as e:
                 if missing is not None:
                     raise missing from None

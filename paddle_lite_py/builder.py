@@ -20,10 +20,10 @@ from .bound import BoundOp
 from .checks import Checks, Cleared, Presence, Room
 from .differentiate import Differentiation, identity
 from .dtypes import is_inexact
-from .eager import explain
+from .eager import EAGER, explain
 from .errors import DataDependentError, user_frame
 from .frame import CONTENTS, Capture, Frame, Replay, Write, attribute, item, origin
-from .interpreter import state
+from .interpreter import state, use
 from .number import Number
 from .op import REGISTRY
 from .program import Operator, Value
@@ -42,7 +42,7 @@ class Builder(Differentiation):
         self.gradients: list[tuple[Tensor, str]] = []
         self.root = Frame()
         self.frame = self.root
-        self.captures: dict[int, Capture] = {}
+        self.captures: dict[Any, Capture] = {}
         self.providers: list[tuple[Callable[[], Any], Value]] = []
         self.numbers: dict[Any, Value] = {}
         self.checks: Checks | None = None
@@ -242,6 +242,28 @@ class Builder(Differentiation):
         return out
 
     # -- state -----------------------------------------------------------------------------------------------------
+    def data_of(self, tensor: Any, what: str) -> Any:
+        """What the payload knows of it."""
+        return tensor._data.concrete(what)
+
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any]) -> Any:
+        """What draw() gives: state is made while the program is traced, not by it."""
+        with use(EAGER):
+            return draw()
+
+    def created(self, parameter: Any) -> Any:
+        """The parameter."""
+        return parameter
+
+    def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
+        """None: backward() is in the program."""
+        return None
+
+    def rebind(self, tensor: Tensor, data: Any) -> None:
+        """Give a tensor another payload, noted in the log."""
+        self.rebound(tensor, "_data")
+        tensor._data = data
+
     def rebound(self, obj: Any, name: str) -> None:
         """Note what an attribute held before this frame changed it, unless the frame itself made the object."""
         key = (id(obj), name, False)

@@ -62,6 +62,25 @@ class Eager:
         word._data = following._data
         return out
 
+    def data_of(self, tensor: Any, what: str) -> Any:
+        """What the payload knows of it."""
+        return tensor._data.concrete(what)
+
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any) -> Any:
+        """What draw() gives."""
+        return draw()
+
+    def created(self, parameter: Any) -> Any:
+        """The parameter."""
+        return parameter
+
+    def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> None:
+        """The user has called backward()."""
+
+    def rebind(self, tensor: Tensor, data: Any) -> None:
+        """Give a tensor another payload."""
+        tensor._data = data
+
     def gradient_state(self, tensor: Tensor, only_if_empty: bool = False) -> None:
         """Nothing to note."""
 

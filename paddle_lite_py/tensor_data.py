@@ -22,7 +22,7 @@ class TensorData:
     def _array(self, what: str) -> jax.Array:
         """The payload as data; `what` is the user's call, for the error where there are none yet."""
         data = self._data
-        return data if isinstance(data, jax.Array) else data.concrete(what)
+        return data if isinstance(data, jax.Array) else state.interpreter.data_of(self, what)
 
     def _read(self, what: str) -> jax.Array:
         """The same for Python to look at, which a program under construction depends on from then on."""
