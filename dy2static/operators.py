@@ -7,6 +7,7 @@ from collections.abc import Callable
 from types import FunctionType
 from typing import Any
 
+from . import percent
 from .calls import Callees
 from .errors import ConversionError
 from .runtime import Runtime
@@ -63,8 +64,18 @@ class Operators:
     # Statements
 
     def test(self, value: Any) -> Any:
-        """A test that is no plain boolean: its truth, or the value itself where it is staged."""
-        return value if self.staged(value) or value is _UNTESTED else bool(value)
+        """A test that is no plain boolean: its truth, or a staged value."""
+        if self.staged(value) or value is _UNTESTED:
+            return value
+        return self._asked(value, "__bool__", lambda: bool(value))
+
+    def _asked(self, obj: Any, name: str, python: Thunk, *args: Any) -> Any:
+        """What a method of a user's class answers, which Python would make a boolean of; it may be staged."""
+        method = getattr(type(obj), name, None) if self.runtime.properties else None
+        if type(method) is not FunctionType or (found := self.callee(method)) is method:
+            return python()
+        answer = found(obj, *args)
+        return answer if self.staged(answer) else bool(answer)
 
     def if_(
         self, test: Any, body: Thunk, orelse: Thunk, get: Getter, set: Setter, facts: Facts, slots: Thunk | None = None
@@ -160,34 +171,46 @@ class Operators:
         """`left and right()`."""
         if self.staged(left):
             return self.runtime.and_(left, right)
-        return left and right()
+        if self.staged(truth := self.test(left)):
+            return self.runtime.if_exp(truth, right, lambda: left, Where.of_caller())
+        return right() if truth else left
 
     def or_(self, left: Any, right: Thunk) -> Any:
         """`left or right()`."""
         if self.staged(left):
             return self.runtime.or_(left, right)
-        return left or right()
+        if self.staged(truth := self.test(left)):
+            return self.runtime.if_exp(truth, lambda: left, right, Where.of_caller())
+        return left if truth else right()
 
     def not_(self, value: Any) -> Any:
         """`not value`."""
-        return self.runtime.not_(value) if self.staged(value) else not value
+        truth = self.test(value)
+        return self.runtime.not_(truth) if self.staged(truth) else not truth
 
     def if_exp(self, test: Any, body: Thunk, orelse: Thunk) -> Any:
         """`body() if test else orelse()`."""
-        if self.staged(test):
-            return self.runtime.if_exp(test, body, orelse, Where.of_caller())
-        return body() if test else orelse()
+        if self.staged(truth := self.test(test)):
+            return self.runtime.if_exp(truth, body, orelse, Where.of_caller())
+        return body() if truth else orelse()
 
     def contains(self, item: Any, container: Any) -> Any:
         """`item in container`."""
         holds = isinstance(container, (list, tuple)) and any(map(self.staged, container))
         if self.staged(item) and isinstance(container, (list, tuple)) or holds or self.staged(container):
             return self.runtime.in_(item, container)
-        return item in container
+        return self._asked(container, "__contains__", lambda: item in container, item)
 
     def text(self, *parts: str | tuple[Any, int, str]) -> Any:
         """An f-string of these parts."""
         return self.runtime.text_(list(parts))
+
+    def percent(self, template: str, values: Any) -> Any:
+        """`template % values`."""
+        given = values.values() if isinstance(values, dict) else values if isinstance(values, tuple) else (values,)
+        if not any(map(self.staged, given)):
+            return template % values
+        return self.runtime.text_(percent.parts_of(template, values, self.callee(int)))
 
     def attr(self, obj: Any, name: str) -> Any:
         """`obj.name`, where the getter of a property is converted."""

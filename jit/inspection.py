@@ -42,6 +42,16 @@ class Parameters(list[Tensor]):
         return self
 
 
+def passed(traced: Traced, passes: Any) -> Traced:
+    """A trace with its program as passes make it."""
+    if not passes:
+        return traced
+    # Only here: most static functions do without.
+    from paddle_lite_py.passes import PassManager, transformed
+
+    return transformed(traced, PassManager(passes).apply)
+
+
 class Inspection:
     """The part of a static function that looks inside."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import inspect
 import re
 from collections.abc import Sequence
@@ -13,13 +14,15 @@ import numpy as np
 from paddle_lite_py import serialize, symbolic
 from paddle_lite_py import structure as nested
 from paddle_lite_py.bound import BoundOp, xla_jit
+from paddle_lite_py.checks import Checks, Room
 from paddle_lite_py.eager import EAGER
 from paddle_lite_py.executor import resolve
+from paddle_lite_py.frame import Write
 from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.op import Op
 from paddle_lite_py.program import Program
 from paddle_lite_py.tensor import Tensor
-from paddle_lite_py.tracing import Argument, Traced
+from paddle_lite_py.tracing import Argument, Effect, Traced
 
 from .artifact import ArtifactError
 from .spec import InputSpec
@@ -165,6 +168,19 @@ class Method:
         for handle, value in zip(self._state, outs[self._n :], strict=False):
             handle._set_payload(value._data)
         return resolve(nested.unflatten(self._result, iter(outs[: self._n])), self._result, tensors)
+
+    def traced(self) -> Traced:
+        """The program with its weights and state, as a trace gives it."""
+        effects = [Effect(Write(h, "_data", None), nested.LEAF, 1) for h in self._state]
+        grads = tuple([getattr(v, "requires_grad", False) for v in self.program.block.outputs[: self._n]])
+        checks, room = Checks() if self._checks else None, Room() if self._room else None
+        for entry in self._checks:
+            checks.add(functools.partial(_error, entry), self.name)  # type: ignore[union-attr]
+        if room is not None:
+            room.capacity.size = self._room
+        n_args = len(self.inputs)
+        found = Traced(self.program, n_args, self.handles, [], self._result, self._n, effects, grads, [], [], [])
+        return found._replace(checks=checks, room=room)
 
     def run_flat(self, tensors: list[Tensor]) -> list[Tensor]:
         """The tensors among the results, without their structure; state stays as it is."""

@@ -26,8 +26,20 @@ from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, attribute, c
 # Objects looked at before it is taken that the rest is data, not settings.
 MAX_OBJECTS = 5_000
 _FOREIGN = frozenset({*sys.stdlib_module_names, "paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static"} - {"__main__"})
+_ASKING = frozenset({"getattr", "hasattr"})
 _DYNAMIC = frozenset({"getattr", "vars", "__dict__"})
 _GROWING = ("append", "extend", "add", "update")
+# What holds functions of the user, and where.
+_HOLDERS: dict[type, tuple[str, ...]] = {
+    property: ("fget", "fset", "fdel"),
+    staticmethod: ("__func__",),
+    classmethod: ("__func__",),
+    functools.partial: ("func", "args", "keywords"),
+    functools.partialmethod: ("func", "args", "keywords"),
+    functools.cached_property: ("func",),
+    functools.singledispatchmethod: ("dispatcher",),
+    type(functools.lru_cache(lambda: None)): ("__wrapped__",),
+}
 Place = tuple[int, Any]
 
 
@@ -71,6 +83,7 @@ class Walk:
 
     def __init__(self, written: frozenset[Place]) -> None:
         self.names: set[str] = set()
+        self.texts: set[str] = set()  # those among them that stand as text in the code
         self.codes: set[types.CodeType] = set()
         self.written = written
         self.start()
@@ -96,12 +109,16 @@ class Walk:
             f = f.__func__
         if not isinstance(f, types.FunctionType) or not self._new(f):
             return
+        if f.__code__.co_filename == functools.__file__:  # of singledispatch: the functions it chooses from
+            for held in f.__closure__ or ():
+                self.visit(held.cell_contents, f.__name__)
         if is_own(f.__code__.co_filename) or (not called and is_foreign(f.__module__ or "")):
             return
         label = f.__name__
         codes = list(_codes(f.__code__))
         self.codes.update(codes)
-        self.names.update(n for c in codes for n in (*c.co_names, *(s for s in c.co_consts if isinstance(s, str))))
+        self.texts.update(s for c in codes for s in c.co_consts if isinstance(s, str) and s.isidentifier())
+        self.names.update(self.texts, *[c.co_names for c in codes])
         for name, held in zip(f.__code__.co_freevars, f.__closure__ or (), strict=False):
             self.place(cell(held), (id(held), name), name, f"closure variable `{name}`")
         for name in sorted({n for c in codes for n in c.co_names} & f.__globals__.keys()):
@@ -139,7 +156,12 @@ class Walk:
             self.visited.pop(id(value))
             self.function(value)
         elif isinstance(value, type):
+            self.visited.pop(id(value))
             self.klass(value)
+            self.klass(type(value))
+        elif kind in _HOLDERS:
+            for name in _HOLDERS[kind]:
+                self.visit(getattr(value, name, None), label)
         elif not is_foreign(kind.__module__) or isinstance(value, Layer):
             self.object(value, kind.__name__)
 
@@ -175,18 +197,24 @@ class Walk:
                 self.place(attribute(obj), (id(obj), name), name, f"{label}.{name}")
         self.klass(type(obj))
         if not isinstance(obj, Layer):
-            hidden = {n for c in type(obj).__mro__ for n in vars(c)} & self.names - held.keys()
-            self.guards += [Guard(held.get, name, ABSENT, f"{label}.{name}") for name in sorted(hidden)]
+            hidden = {n for c in type(obj).__mro__ for n in vars(c)} & self.names
+            absent = (hidden | self._asked_for(type(obj))) - held.keys()
+            self.guards += [Guard(held.get, name, ABSENT, f"{label}.{name}") for name in sorted(absent)]
+
+    def _asked_for(self, cls: type) -> set[str]:
+        """Names of attributes that the code may find missing, and do without."""
+        if "AttributeError" in self.names or hasattr(cls, "__getattr__"):
+            return self.names
+        return self.texts if self.names & _ASKING else set()
 
     def klass(self, cls: type) -> None:
         """What the classes of the user behind a class hold under names that occur in the code."""
         for c in cls.__mro__:
             if is_foreign(c.__module__) or not self._new(c):
                 continue
-            for name in sorted((self.names | {"__init__", "__call__"}) & vars(c).keys()):
+            operators = {n for n, f in vars(c).items() if n.startswith("__") and isinstance(f, types.FunctionType)}
+            for name in sorted(self.names & vars(c).keys() | operators):
                 self.place(vars(c).get, (id(c), name), name, f"{c.__name__}.{name}")
-                for f in _functions(vars(c).get(name)):
-                    self.function(f)
 
 
 def _only_grows(name: str, codes: Iterable[types.CodeType]) -> bool:
@@ -211,14 +239,6 @@ def is_foreign(module: str) -> bool:
     root = module.partition(".")[0]
     path = getattr(sys.modules.get(root), "__file__", None) or ""
     return root in _FOREIGN or (root != "__main__" and ("site-packages" in path or "dist-packages" in path))
-
-
-def _functions(value: Any) -> Iterator[Any]:
-    """The functions behind a property, static method or class method."""
-    if isinstance(value, property):
-        yield from (f for f in (value.fget, value.fset) if f is not None)
-    elif isinstance(value, staticmethod | classmethod):
-        yield value.__func__
 
 
 def _slots(obj: Any) -> Iterator[str]:

@@ -16,12 +16,14 @@ from paddle_lite_py.autograd import enable_grad
 from paddle_lite_py.interpreter import no_grad
 from paddle_lite_py.lower import lower
 from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.program import Program
 from paddle_lite_py.random import default_generator
 from paddle_lite_py.simplify import without_prints
 from paddle_lite_py.tensor import Parameter, Tensor
 from paddle_lite_py.tracing import Traced
 
 from . import artifact
+from .inspection import passed
 from .method import describe, parse
 from .spec import is_tensor
 from .static_function import StaticFunction
@@ -38,6 +40,7 @@ def save(
     samples: Sequence[Any] | None = None,
     constraints: Sequence[str] = (),
     platforms: Sequence[str] = PLATFORMS,
+    passes: Any = (),
     **configs: Any,
 ) -> None:
     """Save a layer or function as a program that runs without its code.
@@ -45,13 +48,15 @@ def save(
     A layer is saved with all its static methods, as it is in eval mode, and, where that differs, in train mode.
 
     Arguments:
-        layer: a Layer, a static function or a plain function.
+        layer: a Layer, a static function or a plain function; a loaded program; or a Program itself.
         path: prefix of the files: path.json, and next to it the weights (safetensors) and StableHLO that it names.
         input_spec: an InputSpec or example for each argument, or a dict from method names to such lists; taken from
             to_static, or the last call, if absent.
         samples: tuples of example arguments; their results are stored too, and load(path, check=True) compares.
         constraints: on unknown dimensions, such as ["batch <= 64"]; checked at each call of the loaded program.
         platforms: what it is lowered for.
+        passes: what to do to the programs first: names of passes ("inference"), and passes; see paddle.passes. They are
+            then saved as they are in eval mode only.
 
     Raises:
         ValueError: if no input_spec is known, or the function changes state that a file cannot keep.
@@ -65,13 +70,15 @@ def save(
         >>> paddle.jit.load(prefix)(paddle.ones([4, 3])).shape
         [4, 2]
     """
-    if isinstance(layer, TranslatedLayer):
+    if isinstance(layer, TranslatedLayer) and not passes:
         return layer._save(path)
     for text in constraints:
         parse(text)
+    if isinstance(layer, Program | TranslatedLayer):
+        return _save_program(layer, path, _Writer(None, tuple(constraints), tuple(platforms), passes))
     static, owner = _static_function(layer)
     specs = input_spec if isinstance(input_spec, Mapping) else {"forward": input_spec}
-    writer = _Writer(owner, tuple(constraints), tuple(platforms))
+    writer = _Writer(owner, tuple(constraints), tuple(platforms), passes)
     writer.method("forward", static, _input_spec(static, specs.get("forward")))
     for name, method in _other_methods(owner, static):
         given = specs.get(name) or method._input_spec or method.last_call
@@ -90,6 +97,19 @@ def save(
     artifact.write(path, head | writer.manifest(), blobs)
 
 
+def _save_program(source: Program | TranslatedLayer, path: str, writer: _Writer) -> None:
+    """Save a program, or a loaded one as passes make it, as it is in eval mode."""
+    if isinstance(source, Program):
+        from paddle_lite_py.passes.running import as_traced
+
+        traced, name = {"forward": as_traced(source)}, "program"
+    else:
+        traced, name = {n: m["eval"].traced() for n, m in source._methods.items()}, str(source._manifest["name"])
+        writer.constraints = tuple(source._manifest["constraints"])
+    writer.methods = {n: {"eval": writer.variant(t, n)} for n, t in traced.items()}
+    artifact.write(path, {"name": name, "saved_in": "eval"} | writer.manifest(), writer.blobs())
+
+
 def evaluated(layer: Any, input_spec: Any) -> tuple[StaticFunction, Traced]:
     """A layer's or function's static form, and its trace in eval mode."""
     static, owner = _static_function(layer)
@@ -105,8 +125,8 @@ class _Variant(NamedTuple):
 class _Writer:
     """Collects methods, and the weights that they share."""
 
-    def __init__(self, owner: Any, constraints: tuple[str, ...], platforms: tuple[str, ...]) -> None:
-        self.owner, self.constraints, self.platforms = owner, constraints, platforms
+    def __init__(self, owner: Any, constraints: tuple[str, ...], platforms: tuple[str, ...], passes: Any = ()) -> None:
+        self.owner, self.constraints, self.platforms, self.passes = owner, constraints, platforms, passes
         self.weights: dict[int, tuple[str, Tensor]] = {}
         self.methods: dict[str, dict[str, _Variant]] = {}
         self.known: dict[int, str] = {}
@@ -116,16 +136,19 @@ class _Writer:
     def method(self, name: str, static: StaticFunction, specs: list[Any]) -> None:
         """Trace a method in both modes."""
         found: dict[str, _Variant] = {}
-        for kind, training in MODES.items() if isinstance(self.owner, Layer) else [("eval", False)]:
+        both = isinstance(self.owner, Layer) and not self.passes
+        for kind, training in MODES.items() if both else [("eval", False)]:
             # With gradients on, whatever the caller's mode: the program is to be fine-tuned later.
             with _mode(self.owner, training), enable_grad():
-                traced = static.traced_for(specs, self.constraints)
-            traced = traced._replace(program=without_prints(traced.program))
-            positions = [self._position(h) for h in traced.captures]
-            found[kind] = _Variant(traced, describe(traced, positions, static.__name__))
+                found[kind] = self.variant(static.traced_for(specs, self.constraints), static.__name__)
         if "train" in found and found["train"].data == found["eval"].data:
             del found["train"]
         self.methods[name] = found
+
+    def variant(self, traced: Traced, name: str) -> _Variant:
+        """A method in one mode."""
+        traced = passed(traced._replace(program=without_prints(traced.program)), self.passes)
+        return _Variant(traced, describe(traced, [self._position(h) for h in traced.captures], name))
 
     def _position(self, handle: Tensor) -> int:
         if id(handle) not in self.weights:

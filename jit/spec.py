@@ -10,7 +10,7 @@ import jax
 from jax import export
 
 from paddle_lite_py import structure as nested
-from paddle_lite_py.static import InputSpec
+from paddle_lite_py.input_spec import InputSpec
 from paddle_lite_py.tensor import Tensor
 
 

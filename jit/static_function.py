@@ -34,7 +34,8 @@ from .check import checked
 from .containers import Changed, note, restore
 from .entry import Entry
 from .errors import GraphBreak, InnerGradientError, StagingError
-from .inspection import Inspection
+from .implicit import Implicit
+from .inspection import Inspection, passed
 from .runtime import convert
 from .scalars import Places, Scalars, with_numbers
 from .spec import InputSpec
@@ -68,6 +69,7 @@ class Options(NamedTuple):
     cache_size: int = SIZE
     check: bool = False
     buckets: Any = None
+    passes: Any = ()  # over the program that a trace gives
 
 
 DEFAULTS = Options()
@@ -93,7 +95,7 @@ class StaticFunction(Inspection):
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
         self.cache = Cache(self.__name__, options.cache_size)
-        self._scalars, self._places = Scalars(), Places()
+        self._scalars, self._places, self._implicit = Scalars(), Places(), Implicit()
         self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole
 
     # -- calling ---------------------------------------------------------------------------------------------------
@@ -260,6 +262,7 @@ class StaticFunction(Inspection):
         written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
         found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written)
         found, settled = ([g for g in gs if not self._places.covers(g)] for gs in (found, guards.of_layers(layers)))
+        found += [guards.Payload(*looked) for looked in traced.looked]
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
         return Entry(Executable(traced, self.__name__), expected, found, settled, seen)
 
@@ -276,12 +279,16 @@ class StaticFunction(Inspection):
             return note(converted(*a, **k), structure, (a, k), tensors)
 
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
-        try:
-            return trace(call, shapes, grads, names, _converted, reads.containers_of(self._function))
-        except TracedValueError:
-            if missing is not None:
-                raise missing from None
-            raise
+        while True:
+            try:
+                with self._implicit.converted():
+                    found = trace(call, shapes, grads, names, _converted, reads.containers_of(self._function))
+                return passed(found, self.options.passes)
+            except TracedValueError as e:
+                if missing is not None:
+                    raise missing from None
+                if not self._implicit.learn(e):
+                    raise
 
     # -- as a method -----------------------------------------------------------------------------------------------
     def __get__(self, obj: Any, owner: Any = None) -> Any:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import string
 from typing import Any, NoReturn
 
 from dy2static.runtime import formatted
+from paddle_lite_py.builder import Builder, is_traced
+from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.tensor import Tensor
 
 from .errors import StagingError
@@ -13,15 +16,20 @@ from .errors import StagingError
 Part = str | tuple[Any, int, str]
 
 
+@dataclasses.dataclass(eq=False, repr=False)
 class StagedText:
-    """Text whose tensors are filled in when the program runs: it can be printed, joined with `+` and formatted.
+    """Text whose tensors are filled in when the program runs: it can be printed, returned, joined and formatted.
 
     Arguments:
         parts: texts, and values with their conversion and format as an f-string has them.
     """
 
-    def __init__(self, parts: list[Part]) -> None:
-        self.parts = parts
+    parts: list[Part]
+
+    def settled(self) -> Any:
+        """The text itself, once its tensors have values; see structure.unflatten."""
+        known = all(isinstance(p, str) or isinstance(p[0], Tensor) and not is_traced(p[0]) for p in self.parts)
+        return "".join(map(_settled, self.parts)) if known and not isinstance(mode.interpreter, Builder) else self
 
     def __add__(self, other: Any) -> StagedText:
         return StagedText([*self.parts, *parts_of(other)])
@@ -46,6 +54,10 @@ class StagedText:
         )
 
 
+def _settled(part: Part) -> str:
+    return part if isinstance(part, str) else formatted(*part)
+
+
 def _described(value: Any) -> str:
     return f"{value.dtype.name}{value.shape} tensor" if isinstance(value, Tensor) else str(value)
 
@@ -61,7 +73,7 @@ def text(parts: list[Part]) -> str | StagedText:
     """An f-string: plain where nothing in it is traced."""
     shown: list[Part] = []
     for part in parts:
-        if isinstance(part, tuple) and isinstance(part[0], Tensor | StagedText) and part[1] in (-1, ord("s")):
+        if isinstance(part, tuple) and isinstance(part[0], Tensor | StagedText):
             shown += [part] if isinstance(part[0], Tensor) else part[0].parts
         else:
             shown.append(part if isinstance(part, str) else formatted(*part))
@@ -89,6 +101,10 @@ def str_(value: Any = "", *rest: Any) -> Any:
     return StagedText(parts_of(value)) if isinstance(value, Tensor) else str(value, *rest)
 
 
+def _printed(part: Part) -> Any:
+    return part if isinstance(part, str) else (part[0].stop_gradient, *part[1:])
+
+
 def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", **kwargs: Any) -> None:
     """print(), when the program runs."""
     from paddle_lite_py.ops.effects import print_ as op
@@ -100,5 +116,7 @@ def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", **kwargs: 
         )
     pieces = [parts_of(a) for a in args]
     tensors = [p[0] for piece in pieces for p in piece if not isinstance(p, str)]
-    texts = tuple([tuple([p if isinstance(p, str) else (p[0].stop_gradient, p[2]) for p in piece]) for piece in pieces])
+    texts = tuple(
+        [tuple([p if isinstance(p, str) else (p[0].stop_gradient, *p[1:]) for p in piece]) for piece in pieces]
+    )
     op(tensors, texts, " " if sep is None else sep, "\n" if end is None else end)

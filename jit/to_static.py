@@ -22,6 +22,7 @@ def to_static(
     cache_size: int = SIZE,
     check: bool = False,
     buckets: Any = None,
+    passes: Any = (),
     **kwargs: Any,
 ) -> Any:
     """Compile a function, method, layer or whole training step.
@@ -37,6 +38,7 @@ def to_static(
             that names the first operator and line whose values differ. PADDLE_LITE_CHECK=1 does so for all.
         buckets: sizes such as [32, 64, 128], or {"seq": [...]} by the name of a dimension: unknown dimensions are
             padded with zeros up to the next one, and results cut back, so that few lengths are compiled.
+        passes: what to do to each program before it is compiled: names of passes, and passes; see paddle.passes.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -52,7 +54,7 @@ def to_static(
         raise ValueError(f"to_static: cache_size is {cache_size!r}; it is the number of programs kept, at least 1")
     if buckets is not None and input_spec is None:
         raise ValueError("to_static: buckets= needs an input_spec whose unknown dimensions (None) they are for")
-    options = Options(full_graph, cache_size, check, buckets)
+    options = Options(full_graph, cache_size, check, buckets, passes)
     if function is None:
         return functools.partial(_compile, input_spec=input_spec, options=options)
     return _compile(function, input_spec, options)

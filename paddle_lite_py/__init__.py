@@ -92,6 +92,7 @@ __version__ = "0.1.0"
 # Imported when first asked for, so that `import paddle_lite_py` stays close to the cost of `import jax`.
 _SUBPACKAGES = (
     "incubate",
+    "passes",
     *("amp", "device", "fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "reader", "regularizer"),
     *("inference", "onnx"),
     *("audio", "callbacks", "distribution", "geometric", "hapi", "hub", "profiler", "quantization", "signal", "sparse"),
@@ -103,9 +104,10 @@ _LAZY = {
     "flags": "set_flags get_flags",
     "device": """is_compiled_with_cuda is_compiled_with_xpu is_compiled_with_rocm is_compiled_with_ipu
         is_compiled_with_cinn is_compiled_with_custom_device is_compiled_with_distribute get_cudnn_version""",
-    "legacy": """LazyGuard disable_signal_handler get_cuda_rng_state set_cuda_rng_state in_dynamic_mode disable_static
+    "legacy": """LazyGuard disable_signal_handler get_cuda_rng_state set_cuda_rng_state in_dynamic_mode
         enable_compat disable_compat FloatTensor DoubleTensor HalfTensor BFloat16Tensor IntTensor LongTensor
         ShortTensor CharTensor ByteTensor BoolTensor""",
+    "static": "enable_static disable_static",
     "parallel": "DataParallel",
     "hapi": "Model summary flops",
     "reader": "batch",

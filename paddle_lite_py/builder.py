@@ -20,10 +20,10 @@ from .bound import BoundOp
 from .checks import Checks, Cleared, Presence, Room
 from .differentiate import Differentiation, identity
 from .dtypes import is_inexact
-from .eager import explain
+from .eager import EAGER, explain
 from .errors import DataDependentError, user_frame
 from .frame import CONTENTS, Capture, Frame, Replay, Write, attribute, item, origin
-from .interpreter import state
+from .interpreter import state, use
 from .number import Number
 from .op import REGISTRY
 from .program import Operator, Value
@@ -42,7 +42,7 @@ class Builder(Differentiation):
         self.gradients: list[tuple[Tensor, str]] = []
         self.root = Frame()
         self.frame = self.root
-        self.captures: dict[int, Capture] = {}
+        self.captures: dict[Any, Capture] = {}
         self.providers: list[tuple[Callable[[], Any], Value]] = []
         self.numbers: dict[Any, Value] = {}
         self.checks: Checks | None = None
@@ -53,6 +53,7 @@ class Builder(Differentiation):
         self.outside: dict[int, Any] = {}  # containers that were there before the trace
         self.replays: list[tuple[Any, Replay, tuple[Any, ...]]] = []  # what each run does with them again
         self.told: set[Any] = set()  # places that the user has been warned of
+        self.looked: dict[int, tuple[Tensor, Any]] = {}  # tensors that Python has read, and what they held
         self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
 
@@ -206,7 +207,8 @@ class Builder(Differentiation):
             return self.emit(REGISTRY["dimension"].bind((arg,)), (), False)[0]
         return arg if isinstance(arg, bool | int | float | complex) else self.value_of(wrap(as_array(arg)))
 
-    def handle(self, value: Value) -> Tensor:
+    @staticmethod
+    def handle(value: Value) -> Tensor:
         """A Tensor on a Value."""
         out = wrap(value)
         if value.requires_grad:
@@ -240,6 +242,28 @@ class Builder(Differentiation):
         return out
 
     # -- state -----------------------------------------------------------------------------------------------------
+    def data_of(self, tensor: Any, what: str) -> Any:
+        """What the payload knows of it."""
+        return tensor._data.concrete(what)
+
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any]) -> Any:
+        """What draw() gives: state is made while the program is traced, not by it."""
+        with use(EAGER):
+            return draw()
+
+    def created(self, parameter: Any) -> Any:
+        """The parameter."""
+        return parameter
+
+    def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
+        """None: backward() is in the program."""
+        return None
+
+    def rebind(self, tensor: Tensor, data: Any) -> None:
+        """Give a tensor another payload, noted in the log."""
+        self.rebound(tensor, "_data")
+        tensor._data = data
+
     def rebound(self, obj: Any, name: str) -> None:
         """Note what an attribute held before this frame changed it, unless the frame itself made the object."""
         key = (id(obj), name, False)
@@ -348,8 +372,21 @@ class Builder(Differentiation):
             )
             found = self.assume(tensor, error)
             return found[0] if tensor.size == 1 and isinstance(found, list) else found
-        array = tensor._array(what)
+        array = tensor._read(what)
         return array.item() if array.size == 1 else array.tolist()
+
+    def looked_at(self, tensor: Tensor) -> None:
+        """The program stands for what a tensor from outside holds now."""
+        self.looked[id(tensor)] = tensor, tensor._data
+
+    def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
+        """One element as a tensor of no dimensions: what int() and float() give while a program is traced."""
+        chosen: Any = tensor
+        if index:
+            chosen = tensor.flatten()[index[0]] if len(index) == 1 else tensor[index]
+        if chosen.size != 1:
+            raise ValueError(f"item() needs a tensor of one element, got shape {tensor.shape}; give it an index")
+        return chosen.reshape([])
 
 
 def is_traced(tensor: Tensor) -> bool:

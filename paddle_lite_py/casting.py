@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from .bound import BoundOp
+from .dtypes import as_dtype
 from .eager import EAGER, Eager
 from .interpreter import state
 from .op import REGISTRY, Op
@@ -33,16 +34,18 @@ class Casting(NamedTuple):
         """The rule for an op: "white", "float32", "keep", or None: it follows its inputs."""
         return _rule(self, op)
 
+    def kind(self, op: Op, found: set[np.dtype]) -> np.dtype | None:
+        """The dtype that an op computes in, given those of its arguments; None: it takes them as they are."""
+        rule = self.rule(op)
+        if rule == "keep" or (rule is None and (FLOAT32 not in found or found.isdisjoint(_LOW))):
+            return None
+        return self.dtype if rule == "white" else FLOAT32
+
     def inputs(self, bound: BoundOp, args: tuple[Any, ...]) -> tuple[Any, ...]:
         """The arguments of an op in the dtype that it computes in."""
-        rule = self.rule(bound.op)
-        if rule == "keep":
+        kind = self.kind(bound.op, {a._data.dtype for a in args if isinstance(a, Tensor)})
+        if kind is None:
             return args
-        if rule is None:
-            found = {a._data.dtype for a in args if isinstance(a, Tensor)}
-            if FLOAT32 not in found or found.isdisjoint(_LOW):
-                return args
-        kind = self.dtype if rule == "white" else FLOAT32
         return tuple([_cast(a, kind) if isinstance(a, Tensor) else a for a in args])
 
 
@@ -61,12 +64,16 @@ def _rule(casting: Casting, op: Op) -> str | None:
     return "keep" if op.amp == "black" else None
 
 
+def casts(held: np.dtype, kind: np.dtype) -> bool:
+    """Whether mixed precision casts from one dtype to another."""
+    return held != kind and (held == FLOAT32 or held in _LOW)
+
+
 def _cast(x: Tensor, kind: np.dtype) -> Tensor:
     """A tensor in a dtype; only among float32 and the low ones."""
-    held = x._data.dtype
-    if held == kind or not (held == FLOAT32 or held in _LOW):
+    if not casts(x._data.dtype, kind):
         return x
-    return state.interpreter.run(REGISTRY["cast"].bind((kind,)), (x,))
+    return state.interpreter.run(REGISTRY["cast"].bind((as_dtype(kind),)), (x,))
 
 
 class Attentive(Eager):

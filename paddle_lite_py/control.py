@@ -7,13 +7,14 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from . import symbolic
 from .bound import BoundOp, turned
 from .dtypes import is_inexact
 from .lower import read, run_block, run_ops
 from .op import Op
-from .program import Block
+from .program import Block, Operator
 
 Arrays = tuple[Any, ...]
 
@@ -62,7 +63,7 @@ def _while(test: Block, body: Block, n_carry: int, capacity: Capacity | None) ->
 
 
 def _recorded(going: Callable[..., Any], step: Callable[..., Arrays], size: int) -> Callable[..., Any]:
-    zero = jnp.zeros((), jnp.int32)
+    zero = np.zeros((), np.int32)  # no traced value: the loop may stand in another one
 
     @jax.custom_vjp
     def loop(carry: Arrays, fixed: Arrays) -> Any:
@@ -190,12 +191,13 @@ def _blank(*args: Any) -> Any:  # the function of a control operator is made for
     raise NotImplementedError
 
 
-COND, GRAD, CUSTOM = (Op(_blank, name) for name in ("cond", "grad", "custom"))
+COND, GRAD, CUSTOM, RECOMPUTE = (Op(_blank, name) for name in ("cond", "grad", "custom", "recompute"))
 WHILE, FOR = (Op(_blank, name, loops=True) for name in ("while", "for"))
 COND.attr_names = ("true", "false")
 WHILE.attr_names = ("test", "body", "n_carry", "capacity")
 FOR.attr_names = ("body", "n_carry", "length")
 GRAD.attr_names = ("block", "wrt", "inner", "n_roots")
+RECOMPUTE.attr_names = ("block",)
 CUSTOM.attr_names = ("backward", "n_out", "n_in")
 
 
@@ -224,10 +226,26 @@ def grad(block: Block, wrt: tuple[int, ...], inner: tuple[int, ...], n_roots: in
     return BoundOp(GRAD, _grad(block, wrt, inner, n_roots), (block, wrt, inner, n_roots))
 
 
+def recompute(block: Block) -> BoundOp:
+    """A block whose inner values are not kept for its gradient, but computed again."""
+    run = jax.checkpoint(lambda *args: tuple(run_block(block, args)))
+    return BoundOp(RECOMPUTE, run, (block,))
+
+
 REBUILD: dict[str, Callable[..., BoundOp]] = {
     "cond": cond,
     "while": while_,
     "for": for_,
     "grad": grad,
     "custom": custom,
+    "recompute": recompute,
 }
+
+
+def with_blocks(op: Operator, change: Callable[[Block], Block]) -> Operator:
+    """The operator with each of its blocks changed; itself where nothing changes."""
+    attrs = [change(a) if isinstance(a, Block) else a for a in op.bound.attrs]
+    if all(a is b for a, b in zip(attrs, op.bound.attrs, strict=True)):
+        return op
+    bound = REBUILD[op.name](**dict(zip(op.bound.op.attr_names, attrs, strict=True)))
+    return Operator(bound, op.inputs, op.outputs, op.where)

@@ -62,6 +62,25 @@ class Eager:
         word._data = following._data
         return out
 
+    def data_of(self, tensor: Any, what: str) -> Any:
+        """What the payload knows of it."""
+        return tensor._data.concrete(what)
+
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any) -> Any:
+        """What draw() gives."""
+        return draw()
+
+    def created(self, parameter: Any) -> Any:
+        """The parameter."""
+        return parameter
+
+    def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> None:
+        """The user has called backward()."""
+
+    def rebind(self, tensor: Tensor, data: Any) -> None:
+        """Give a tensor another payload."""
+        tensor._data = data
+
     def gradient_state(self, tensor: Tensor, only_if_empty: bool = False) -> None:
         """Nothing to note."""
 
@@ -117,6 +136,13 @@ class Eager:
         """The Python value of a tensor used as an attribute."""
         array = tensor._array(what)
         return array.item() if array.size == 1 else array.tolist()
+
+    def looked_at(self, tensor: Tensor) -> None:
+        """Data that eager code has read decide nothing later."""
+
+    def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
+        """One number of a tensor."""
+        return tensor._array("item()").item(*index)
 
 
 def _taken(bound: BoundOp, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:

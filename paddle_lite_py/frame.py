@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from types import MemberDescriptorType
 from typing import Any, NamedTuple
 
+from .errors import is_own
 from .program import Block, Value
 
 
@@ -20,7 +22,7 @@ class Write(NamedTuple):
         """What it holds now; MISSING if nothing."""
         if self.key is CONTENTS:
             return self.owner.copy()
-        return item(self.owner, self.key) if self.is_item else getattr(self.owner, self.key, MISSING)
+        return item(self.owner, self.key) if self.is_item else attribute(self.owner, self.key)
 
     def put(self, value: Any) -> None:
         """Make it hold `value`; MISSING removes it."""
@@ -28,14 +30,14 @@ class Write(NamedTuple):
             getattr(self.owner, self.key.method)(*value)
         elif self.key is CONTENTS:
             self.owner.clear()
-            (self.owner.extend if isinstance(self.owner, list) else self.owner.update)(value)
+            (self.owner.update if hasattr(self.owner, "update") else self.owner.extend)(value)
         elif self.is_item and value is MISSING:
             del self.owner[self.key]
         elif self.is_item:
             self.owner[self.key] = value
         elif value is not MISSING:
             setattr(self.owner, self.key, value)
-        elif self.key in getattr(self.owner, "__dict__", {}):
+        elif attribute(self.owner, self.key) is not MISSING:
             delattr(self.owner, self.key)
 
 
@@ -64,11 +66,21 @@ def item(container: Any, key: Any) -> Any:
 
 
 def attribute(obj: Any, name: str) -> Any:
-    """What an object itself holds under a name; MISSING if it comes from the class."""
-    held = getattr(obj, "__dict__", {})
+    """What an object itself holds under a name; MISSING if it comes from the class.
+
+    Nothing of the user's is run for it, no property and no `__getattr__`: Python runs none where an attribute is set.
+    """
+    held, classes = getattr(obj, "__dict__", {}), type(obj).__mro__
     if name in held:
         return held[name]
-    return MISSING if any(name in vars(c) for c in type(obj).__mro__) else getattr(obj, name, MISSING)
+    for c in classes:
+        if name in vars(c):
+            return getattr(obj, name, MISSING) if type(vars(c)[name]) is MemberDescriptorType else MISSING
+    own = next((f for c in classes if (f := vars(c).get("__getattr__")) and is_own(f.__code__.co_filename)), None)
+    try:
+        return MISSING if own is None else own(obj, name)
+    except AttributeError:
+        return MISSING
 
 
 Key = tuple[int, Any, bool]

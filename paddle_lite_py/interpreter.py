@@ -20,6 +20,21 @@ class Interpreter(Protocol):
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """The same for an op whose first argument is the random state, and which returns the next state last."""
 
+    def data_of(self, tensor: Any, what: str) -> Any:
+        """The array of a tensor whose payload is none, or an error saying why there is none yet."""
+
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any) -> Any:
+        """The payload of new state (a parameter, an accumulator): what draw() gives, now or when the program starts."""
+
+    def created(self, parameter: Any) -> Any:
+        """Told of a new parameter; returns it, or the one that has its name in the program under construction."""
+
+    def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
+        """(parameter, gradient) pairs that optimizer.minimize(loss) has to compute; None where backward() did."""
+
+    def rebind(self, tensor: Any, data: Any) -> None:
+        """Give a tensor another payload."""
+
     def rebound(self, obj: Any, attribute: str) -> None:
         """Told before an attribute that is state (a payload, a gradient) is replaced."""
 
@@ -57,6 +72,12 @@ class Interpreter(Protocol):
 
     def detached(self, tensor: Any) -> Any:
         """Cut a new handle from the graph of the one whose payload it shares."""
+
+    def looked_at(self, tensor: Any) -> None:
+        """Told that Python has looked at the data of a tensor."""
+
+    def item(self, tensor: Any, index: tuple[int, ...]) -> Any:
+        """One number of a tensor."""
 
     def static_value(self, tensor: Any, what: str) -> Any:
         """The Python value of a tensor, or an error saying why there is none yet."""

@@ -28,16 +28,6 @@ def in_dynamic_mode() -> bool:
     return isinstance(state.interpreter, Eager)
 
 
-def disable_static(place: Any = None) -> None:
-    """Run ops at once, which is the default.
-
-    Raises:
-        RuntimeError: while a program is built.
-    """
-    if not in_dynamic_mode():
-        raise RuntimeError("disable_static: a program is being built here; call it outside static functions")
-
-
 def disable_signal_handler() -> None:
     """Nothing: no signal handlers are installed."""
 

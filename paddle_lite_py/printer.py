@@ -7,8 +7,11 @@ from typing import Any
 from .program import Block, Operator, Program, Value
 
 
-def to_text(program: Program) -> str:
+def to_text(program: Program, names: Names | None = None) -> str:
     """A program as readable text, one operator a line, with the user's line at its end.
+
+    Arguments:
+        names: those of values that were printed before, to be used again.
 
     Examples:
         >>> from paddle_lite_py.program import Block, Program, Value
@@ -17,18 +20,23 @@ def to_text(program: Program) -> str:
         program(%x: float32[2]) -> (%x) {
         }
     """
-    names = _Names()
+    names = names or Names()
     for value, name in zip(program.block.inputs, program.input_names, strict=True):
         names.give(value, name)
     return f"program{_block(program.block, names, '')}"
 
 
-class _Names:
+class Names:
+    """The names of values in a text."""
+
     def __init__(self) -> None:
         self._names: dict[Value, str] = {}
         self._taken: set[str] = set()
 
     def give(self, value: Value, name: str) -> None:
+        """Name a value, if it has no name yet; a name that is taken gets an underscore."""
+        if value in self._names:
+            return
         while name in self._taken:
             name += "_"
         self._taken.add(name)
@@ -38,20 +46,21 @@ class _Names:
         if not isinstance(value, Value):
             return repr(value)
         if value not in self._names:
-            self.give(value, str(len(self._names)))
+            self.give(value, value.name or str(len(self._names)))
         return self._names[value]
 
     def typed(self, value: Value) -> str:
+        """A value with its type."""
         return f"{self(value)}: {value.dtype}[{', '.join(map(str, value.shape))}]"
 
 
-def _block(block: Block, names: _Names, indent: str) -> str:
+def _block(block: Block, names: Names, indent: str) -> str:
     head = f"({', '.join(map(names.typed, block.inputs))}) -> "
     body = "".join(_operator(op, names, indent + "  ") for op in block.ops)
     return f"{head}({', '.join(map(names, block.outputs))}) {{\n{body}{indent}}}"
 
 
-def _operator(op: Operator, names: _Names, indent: str) -> str:
+def _operator(op: Operator, names: Names, indent: str) -> str:
     outs = ", ".join(map(names.typed, op.outputs))
     ins = ", ".join(map(names, op.inputs))
     attrs = [

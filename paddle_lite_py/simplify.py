@@ -16,7 +16,8 @@ MAX_FOLDED = 64
 
 def dead_code(program: Program) -> Program:
     """Drop operators, and forward outputs of grad operators, that nothing reads."""
-    return program.replaced(_live(program.block))
+    block = _live(program.block)
+    return program if block is program.block else program.replaced(block)
 
 
 def _live(block: Block) -> Block:
@@ -25,11 +26,15 @@ def _live(block: Block) -> Block:
     for op in reversed(block.ops):
         if not (wanted.intersection(op.outputs) or _acts(op)):
             continue
-        op = _prune(op, wanted)
+        op = control.with_blocks(_prune(op, wanted), _live)
         kept.append(op)
         wanted.update(v for v in op.inputs if isinstance(v, Value))
     kept.reverse()
-    return Block(block.inputs, kept, block.outputs)
+    return block if _same(kept, block.ops) else Block(block.inputs, kept, block.outputs)
+
+
+def _same(a: list[Operator], b: list[Operator]) -> bool:
+    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
 
 
 def _acts(op: Operator) -> bool:
@@ -56,26 +61,20 @@ def without_prints(program: Program) -> Program:
 
 
 def _silent(block: Block) -> Block:
-    def quiet(a: Any) -> Any:
-        return _silent(a) if isinstance(a, Block) else a
-
-    kept = []
-    for op in block.ops:
-        if op.name == "print_":
-            continue
-        if op.blocks:
-            names = op.bound.op.attr_names
-            attrs = {n: quiet(a) for n, a in zip(names, op.bound.attrs, strict=True)}
-            op = Operator(control.REBUILD[op.name](**attrs), op.inputs, op.outputs, op.where)
-        kept.append(op)
+    kept = [control.with_blocks(op, _silent) for op in block.ops if op.name != "print_"]
     return Block(block.inputs, kept, block.outputs)
 
 
 def fold_constants(program: Program) -> Program:
     """Compute operators whose inputs are all known, and keep small results as constants."""
+    block = _with_constants(program.block)
+    return program if block is program.block else dead_code(program.replaced(block))
+
+
+def _with_constants(block: Block) -> Block:
     known: dict[Value, Any] = {}
-    ops = [_folded(op, known) for op in program.block.ops]
-    return dead_code(program.replaced(Block(program.block.inputs, ops, program.block.outputs)))
+    ops = [_folded(control.with_blocks(op, _with_constants), known) for op in block.ops]
+    return block if _same(ops, block.ops) else Block(block.inputs, ops, block.outputs)
 
 
 def _folded(op: Operator, known: dict[Value, Any]) -> Operator:

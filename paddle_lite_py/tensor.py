@@ -88,6 +88,8 @@ class Tensor(TensorData):
     def name(self) -> str:
         """A name, unique if it was not set."""
         if self._name is None:
+            if (given := getattr(self._data, "name", None)) is not None:
+                return str(given)
             Tensor._counter += 1
             self._name = f"generated_tensor_{Tensor._counter - 1}"
         return self._name
@@ -152,8 +154,7 @@ class Tensor(TensorData):
     # -- rebinding -------------------------------------------------------------------------------------------------
     def _set_payload(self, data: Any) -> None:
         """Rebind to a new immutable value (unrecorded: buffers, parameters under an optimizer)."""
-        state.interpreter.rebound(self, "_data")
-        self._data = data
+        state.interpreter.rebind(self, data)
 
     def _rebind(self, new: Tensor, reshapes: bool = False) -> Tensor:
         """Become `new` in place: the value and the place in the graph; `reshapes` lets shape and dtype change."""
@@ -330,6 +331,14 @@ class Parameter(Tensor):
         self.optimize_attr = {"learning_rate": 1.0}
         self._name = name
         self.stop_gradient = not trainable
+
+    @classmethod
+    def of_payload(cls, data: Any, name: str, trainable: bool) -> Parameter:
+        """A parameter on a payload as it is."""
+        out = cls.__new__(cls)
+        out._data, out._name, out.optimize_attr = data, name, {"learning_rate": 1.0}
+        out.stop_gradient = not trainable
+        return out
 
     @classmethod
     def from_tensor(cls, tensor: Tensor, **kwargs: Any) -> Parameter:

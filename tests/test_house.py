@@ -21,7 +21,7 @@ LAYERS = {
     1: "arrays bound public op",
     2: "tape",
     3: "tensor_data tensor",
-    4: "random gradients",
+    4: "random gradients input_spec",
     5: "eager casting",
     6: "program printer infer",
     7: "graph lower verify",
@@ -32,10 +32,10 @@ LAYERS = {
     12: "ops",
     13: "autograd fft linalg signal",
     14: "nn",
-    15: "optimizer static amp io metric distributed framework device utils parallel reader legacy "
+    15: "optimizer amp io metric distributed framework device utils parallel reader legacy "
     "distribution sparse geometric profiler sysconfig quantization",
-    16: "jit hapi callbacks alias vision text audio incubate hub",
-    17: "inference onnx",
+    16: "jit passes hapi callbacks alias vision text audio incubate hub",
+    17: "static inference onnx",
     18: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
 # Leaves of these layers may not import each other either.

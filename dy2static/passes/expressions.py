@@ -142,6 +142,13 @@ class Expressions(Hoist):
         text.args = [self._text_part(part) for part in node.values]
         return text
 
+    def visit_BinOp(self, node: gast.BinOp) -> Any:
+        self.generic_visit(node)
+        text = isinstance(node.left, gast.Constant) and isinstance(node.left.value, str)
+        if not self.texts or not text or not isinstance(node.op, gast.Mod):
+            return node
+        return expression("OPS.percent(T, X)", node, OPS=self.namer.operators, T=node.left, X=node.right)
+
     def _text_part(self, part: Any) -> Any:
         if not isinstance(part, gast.FormattedValue):
             return part

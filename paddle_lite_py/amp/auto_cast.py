@@ -24,7 +24,8 @@ def _low(who: str, dtype: Any) -> dtypes.DType:
     return dtypes.as_dtype(dtype)
 
 
-def _casting(enable: bool, white: Any, black: Any, level: str, dtype: Any, promote: bool) -> Casting | None:
+def rules(enable: bool, white: Any, black: Any, level: str, dtype: Any, promote: bool) -> Casting | None:
+    """The rules that auto_cast() puts in force for its settings; None: no casts."""
     if level not in LEVELS:
         raise ValueError(f"auto_cast: level is {level!r}; expected one of {', '.join(LEVELS)}")
     if both := set(white or ()) & set(black or ()):
@@ -67,7 +68,7 @@ def auto_cast(
         >>> y.dtype, z.dtype
         (paddle.bfloat16, paddle.float32)
     """
-    with use(_casting(enable, custom_white_list, custom_black_list, level, dtype, use_promote)):
+    with use(rules(enable, custom_white_list, custom_black_list, level, dtype, use_promote)):
         yield
 
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
-
 from .. import dtypes
-from .. import place as places
-from ..eager import EAGER
-from ..interpreter import use
+from ..arrays import as_array
+from ..interpreter import state
 from ..param_attr import ParamAttr, as_attr
 from ..tensor import Parameter
 from . import unique_name
@@ -46,26 +43,32 @@ def create_parameter(
     found = as_attr(attr)
     if found is None:
         raise ValueError("create_parameter: attr is False, which says that there is no parameter")
-    out = make_parameter(shape, found, dtype, is_bias, default_initializer, "create_parameter", device)
-    if name is not None:
-        out.name = name
-    return out
+    return make_parameter(shape, found, dtype, is_bias, default_initializer, "create_parameter", device, name)
 
 
 def make_parameter(
-    shape: Any, attr: ParamAttr, dtype: Any, is_bias: bool, default: Any, owner: str, device: Any = None
+    shape: Any,
+    attr: ParamAttr,
+    dtype: Any,
+    is_bias: bool,
+    default: Any,
+    owner: str,
+    device: Any = None,
+    name: str | None = None,
 ) -> Parameter:
     """A parameter for its ParamAttr; made at once, even while a program is traced."""
     sizes = [int(n) for n in shape]
     if any(n < 0 for n in sizes):
         raise ValueError(f"a parameter of the shape {sizes}: no size may be negative")
     kind = dtypes.as_dtype(dtype) if dtype is not None else dtypes.default_dtype()
-    with use(EAGER):
-        initializer = attr.initializer or default_for(is_bias, default)
-        out = Parameter(initializer.draw(tuple(sizes), kind), trainable=attr.trainable)
-    if device is not None:
-        out._data = jax.device_put(out._data, places.as_place(device).device)
-    out._name = attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
+    initializer = attr.initializer or default_for(is_bias, default)
+    name = name or attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
+
+    def draw() -> Any:
+        return as_array(initializer.draw(tuple(sizes), kind), kind, device)
+
+    payload = state.interpreter.stored(name, tuple(sizes), kind.np, draw)
+    out = Parameter.of_payload(payload, name, attr.trainable)
     out.optimize_attr = {"learning_rate": attr.learning_rate}
     out.regularizer, out.need_clip = attr.regularizer, attr.need_clip
-    return out
+    return state.interpreter.created(out)

@@ -36,6 +36,7 @@ from . import (
     norms,
     padding,
     pooling,
+    quantize,
     random,
     recurrent,
     reduction,

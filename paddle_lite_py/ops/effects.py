@@ -17,7 +17,7 @@ from ..place import current
 def print_(tensors: list[Any], /, texts: Any, sep: str = " ", end: str = "\n") -> Any:
     """Print tensors among texts when the program runs.
 
-    Each of `texts` is one printed argument: its parts, with (stop_gradient, format) where a tensor stands.
+    Each of `texts` is one printed argument: its parts, with (stop_gradient, conversion, format) where a tensor stands.
     """
 
     place = current()
@@ -33,5 +33,7 @@ def print_(tensors: list[Any], /, texts: Any, sep: str = " ", end: str = "\n") -
     return ()
 
 
-def _shown(array: np.ndarray, place: Any, stop_gradient: bool, spec: str) -> str:
-    return format(array.item(), spec) if spec and array.size == 1 else as_text(array, place, stop_gradient)
+def _shown(array: np.ndarray, place: Any, stop_gradient: bool, conversion: int, spec: str) -> str:
+    if spec and array.size == 1 and conversion < 0:
+        return format(array.item(), spec)
+    return format(as_text(array, place, stop_gradient), spec)

@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
+from ..eager import Eager
+from ..interpreter import state
 from ..nn.clip import ClipGradBase
 from ..tensor import Parameter, Tensor
 from .lr import LRScheduler
@@ -31,6 +33,8 @@ def grad_clip(who: str, value: Any) -> Any:
 
 def parameters(who: str, given: Any) -> list[Any]:
     """A list of parameters, or of groups."""
+    if given is None and not isinstance(state.interpreter, Eager):
+        return []
     if given is None:
         raise ValueError(f"{who}: parameters is missing; pass model.parameters()")
     if isinstance(given, Tensor | dict) or not isinstance(given, Iterable):

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
 
-from ..eager import EAGER
-from ..interpreter import use
+from ..interpreter import state
 from ..tensor import Parameter, Tensor, wrap
 from .update import Slot
 
@@ -33,12 +33,11 @@ class Group:
 
     def start(self, indices: list[int], masters: bool) -> None:
         """Make the accumulators of parameters that are updated for the first time, also while a program is traced."""
-        with use(EAGER):
-            if not self.scalars:
-                self._start_scalars()
-            for i in indices:
-                if not self.started[i]:
-                    self._start(i, masters)
+        if not self.scalars:
+            self._start_scalars()
+        for i in indices:
+            if not self.started[i]:
+                self._start(i, masters)
 
     def _start_scalars(self) -> None:
         wide = any(p._data.dtype == np.float64 for p in self.params)
@@ -56,8 +55,7 @@ class Group:
                 zeros = np.full((*lead, *param._data.shape), slot.fill, kind)
                 self.arrays[slot.name][i] = _handle(zeros, f"{param.name}_{slot.name}_0", param)
         if masters and self.masters[i] is None and param._data.dtype.itemsize < LOW:
-            self.masters[i] = master = wrap(param._array("multi_precision").astype(np.float32))
-            master.name = f"{param.name}_fp32_master_0"
+            self.masters[i] = _wide(param)
         self.started[i] = True
 
     def handles(self, indices: list[int]) -> list[Tensor]:
@@ -120,6 +118,16 @@ class Group:
 def _handle(values: np.ndarray, name: str, like: Parameter | None = None) -> Tensor:
     data: Any = None if like is None else like._data
     # Only where the parameter is bound to its device: a bound input binds all results, and so compiles a program twice.
-    out = wrap(jax.device_put(values, data.sharding if getattr(data, "committed", False) else None))
+    place = data.sharding if getattr(data, "committed", False) else None
+    out = wrap(state.interpreter.stored(name, values.shape, values.dtype, lambda: jax.device_put(values, place)))
+    out.name, out.persistable = name, True
+    return out
+
+
+def _wide(param: Parameter) -> Tensor:
+    """The float32 copy that is trained in the place of a narrow parameter."""
+    name, held, kind = f"{param.name}_fp32_master_0", wrap(param._data), np.dtype(np.float32)
+    make = functools.partial(held._array, "multi_precision")
+    out = wrap(state.interpreter.stored(name, tuple(param.shape), kind, lambda: make().astype(kind)))
     out.name, out.persistable = name, True
     return out

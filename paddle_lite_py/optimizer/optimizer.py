@@ -209,14 +209,20 @@ class Optimizer:
         """step(), after the user's loss.backward().
 
         Returns:
-            An empty list, and the (parameter, gradient) pairs.
+            An empty list (in static mode the update operators), and the (parameter, gradient) pairs.
         """
+        computed = state.interpreter.minimized(self, loss, parameters, no_grad_set)
+        if computed is not None:
+            return self.apply_gradients(computed), computed
         pairs = [(p, p.grad) for p in self._parameter_list if p._grad is not None and not p.stop_gradient]
         self.step()
         return [], pairs
 
     def apply_gradients(self, params_grads: list[tuple[Parameter, Tensor]]) -> list[Any]:
         """Update with given gradients."""
+        if not self._parameter_list:  # in static mode an optimizer may be made before it is known what it trains
+            self._groups.clear()
+            self._make_group([p for p, g in params_grads if g is not None], {})
         given = {id(p): g for p, g in params_grads if g is not None}
         for group in self._groups:
             active = [i for i, p in enumerate(group.params) if id(p) in given]

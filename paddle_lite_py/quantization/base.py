@@ -5,22 +5,11 @@ from __future__ import annotations
 import sys
 from typing import Any
 
-import jax
-import jax.numpy as jnp
-
 from ..nn.layer import Layer
-from ..op import op
+from ..ops.quantize import fake_quantize
 from ..tensor import Tensor
 
 __all__ = ["BaseObserver", "BaseQuanter", "QuanterFactory", "fake_quantize", "quanter"]
-
-
-@op(name="fake_quantize", amp="float32")
-def fake_quantize(x: Any, scale: Any, /, *, most: float) -> Any:
-    """x rounded to `most` steps on each side of zero, and limited to scale; gradients pass as if it were not."""
-    s = jnp.maximum(jnp.abs(scale.reshape(())), 1e-9).astype(x.dtype)
-    rounded = jnp.round(jnp.clip(x, -s, s) / s * most) * s / most
-    return x + jax.lax.stop_gradient(rounded - x)
 
 
 class BaseQuanter(Layer):

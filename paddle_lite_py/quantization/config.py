@@ -98,7 +98,11 @@ class QuantConfig:
         for found in (self._by_layer.get(id(layer)), self._by_name.get(layer.full_name())):
             if found is not None:
                 return found
-        return self._by_type.get(type(layer), self._global)
+        return self.choice_of(type(layer))
+
+    def choice_of(self, kind: type) -> Choice | None:
+        """The quanters of layers of a type that are not set apart; None if they stay as they are."""
+        return self._by_type.get(kind, self._global)
 
     def details(self) -> str:
         """The settings as text."""

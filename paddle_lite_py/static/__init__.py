@@ -1,5 +1,47 @@
-"""The static graph's front door."""
+"""The static graph's front door: programs that are built once and run many times."""
 
-from .input_spec import InputSpec
-
-__all__ = ["InputSpec"]
+from ..input_spec import InputSpec
+from ..nn import create_parameter
+from . import nn
+from .backward import append_backward, gradients
+from .executor import Executor
+from .metrics import accuracy, auc, ctr_metric_bundle
+from .mode import (
+    Variable,
+    data,
+    default_main_program,
+    default_startup_program,
+    device_guard,
+    disable_static,
+    enable_static,
+    name_scope,
+    program_guard,
+)
+from .program import Program
+from .saving import (
+    deserialize_persistables,
+    deserialize_program,
+    load,
+    load_from_file,
+    load_inference_model,
+    load_program_state,
+    load_vars,
+    normalize_program,
+    save,
+    save_inference_model,
+    save_to_file,
+    serialize_persistables,
+    serialize_program,
+    set_program_state,
+)
+from .scope import Scope, global_scope, scope_guard
+from .stored import UninitializedError
+from .strategy import BuildStrategy, CompiledProgram, ExecutionStrategy
+from .variables import (
+    Print,
+    WeightNormParamAttr,
+    cpu_places,
+    create_global_var,
+    cuda_places,
+    xpu_places,
+)

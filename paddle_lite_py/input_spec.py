@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
-from ..tensor import Tensor
+from . import dtypes
+from .tensor import Tensor
 
 
 class InputSpec:

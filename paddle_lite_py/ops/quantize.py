@@ -1,0 +1,53 @@
+"""Rounding to the steps of whole numbers: what 8-bit arithmetic keeps of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..op import op
+
+__all__ = ["dequantize_linear", "fake_quantize", "quantize_linear"]
+
+
+@op(name="fake_quantize", amp="float32")
+def fake_quantize(x: Any, scale: Any, /, *, most: float) -> Any:
+    """x rounded to `most` steps on each side of zero, and limited to scale; gradients pass as if it were not."""
+    s = _positive(scale).reshape(()).astype(x.dtype)
+    rounded = jnp.round(jnp.clip(x, -s, s) / s * most) * s / most
+    return x + jax.lax.stop_gradient(rounded - x)
+
+
+@op(name="quantize_linear", grad=False)
+def quantize_linear(x: Any, scale: Any, /, axis: int | None = None, most: float = 127.0) -> Any:
+    """x as int8: the number of steps of scale / most, up to `most`.
+
+    Arguments:
+        axis: that with a scale for each place; None: there is one scale.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, scale = paddle.to_tensor([1.0, -2.0, 9.0]), paddle.to_tensor(2.0)
+        >>> quantize_linear(x, scale).tolist()
+        [64, -127, 127]
+        >>> dequantize_linear(quantize_linear(x, scale), scale).round(2).tolist()
+        [1.0..., -2.0, 2.0]
+    """
+    s = _along(_positive(scale), x, axis)
+    return jnp.clip(jnp.round(x / s * most), -most, most).astype(jnp.int8)
+
+
+@op(name="dequantize_linear")
+def dequantize_linear(x: Any, scale: Any, /, axis: int | None = None, most: float = 127.0) -> Any:
+    """The numbers that quantize_linear() made int8 of, as far as that kept them; in the dtype of scale."""
+    return x.astype(scale.dtype) * _along(_positive(scale), x, axis) / most
+
+
+def _positive(scale: Any) -> Any:
+    return jnp.maximum(jnp.abs(scale), 1e-9)
+
+
+def _along(scale: Any, x: Any, axis: int | None) -> Any:
+    return scale.reshape(() if axis is None else [-1 if i == axis % x.ndim else 1 for i in range(x.ndim)])

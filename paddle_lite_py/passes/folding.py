@@ -1,0 +1,140 @@
+"""Passes for inference: normalization into the weights before it, and what depends on weights alone computed once."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from .. import nn
+from ..dtypes import is_inexact
+from ..lower import run_ops
+from ..ops.unary import rsqrt
+from ..program import Block, Operator, Program, Value
+from ..random import default_generator
+from ..simplify import dead_code
+from ..tensor import Parameter, Tensor, wrap
+from .manager import register
+from .pattern import Call
+from .rewriting import Match, PassError, last_captured, moved, rewrite
+
+# Bytes of what is computed from nothing.
+MAX_CONSTANT = 256
+CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
+_NORM: dict[str, Any] = {"bind": "norm", "attrs": {"training": False}}
+
+
+@register("fold_batch_norm", ["inference"], before="dead_code")
+@rewrite(
+    Call(
+        "batch_norm",
+        Call((*CONVOLUTIONS, "linear"), "x", "w", "b", bind="product"),
+        "mean",
+        "var",
+        "scale",
+        "shift",
+        **_NORM,
+    )
+)
+def fold_batch_norm(m: Match) -> Any:
+    """A normalization by running statistics becomes part of the convolution or linear map before it.
+
+    Source: Jacob et al., Quantization and Training of Neural Networks, 2017, section 3.2.
+    """
+    linear = m.product.name == "linear"
+    last = m.norm["data_format"][-1] == "C" or m.x.ndim == 2
+    if last != (linear or m.product["data_format"][-1] == "C"):
+        return None  # the channels of one are not those of the other
+    rate = rsqrt(m.var + m.norm["epsilon"])
+    rate = rate if m.scale is None else rate * m.scale
+    bias = -m.mean * rate if m.b is None else (m.b - m.mean) * rate
+    bias = bias if m.shift is None else bias + m.shift
+    weight = m.w * (rate if linear else rate.reshape([-1] + [1] * (m.w.ndim - 1)))
+    kept = [t if t.dtype == m.w.dtype else t.astype(m.w.dtype) for t in (weight, bias)]
+    return getattr(nn.functional, m.product.name)(m.x, *kept, **m.product.attrs)
+
+
+@register("freeze_weights", ["inference"], before="dead_code")
+def freeze_weights(program: Program) -> Program:
+    """What depends on weights alone is computed once, and becomes a weight, unless that takes more room.
+
+    The tensors themselves stay as they are; what is done to them later is not seen.
+
+    Raises:
+        PassError: if the program trains the weights.
+    """
+    if any(op.name == "grad" for op in program.block.ops):
+        raise PassError(
+            "pass `freeze_weights`: the program holds a gradient, so that its weights change; take the "
+            "program of inference"
+        )
+    known = _known(program)
+    rest = [op for op in program.block.ops if not _is_known(op, known)]
+    wanted = dict.fromkeys(v for op in rest for v in op.inputs if isinstance(v, Value) and v in known)
+    wanted |= dict.fromkeys(v for v in program.block.outputs if isinstance(v, Value) and v in known)
+    needed = [v for v in wanted if v not in program.captured and known[v]]
+    return _with_weights(program, needed, known) if needed else program
+
+
+# For each value that is known before a run, the weights that it depends on.
+Known = dict[Value, frozenset[Value]]
+
+
+def _known(program: Program) -> Known:
+    changing = {*program.updates.values()} | {v for v, t in program.captured.items() if t is default_generator.state}
+    known: Known = {v: frozenset([v]) for v in program.captured if v not in changing}
+    for op in program.block.ops:
+        kind = op.bound.op
+        given = [v for v in op.inputs if isinstance(v, Value)]
+        if kind.random or kind.effect or op.blocks or not all(v in known for v in given):
+            continue
+        limit = _room(given) if given else MAX_CONSTANT
+        if all(isinstance(n, int) for v in op.outputs for n in v.shape) and _room(op.outputs) <= limit:
+            known.update(dict.fromkeys(op.outputs, frozenset().union(*(known[v] for v in given))))
+    return known
+
+
+def _is_known(op: Operator, known: Known) -> bool:
+    return bool(op.outputs) and all(v in known for v in op.outputs)
+
+
+def _room(values: Any) -> int:
+    return sum(int(np.prod(v.shape, dtype=int)) * v.dtype.itemsize for v in values)
+
+
+def _with_weights(program: Program, needed: list[Value], known: Known) -> Program:
+    block = program.block
+    ops = [op for op in block.ops if _is_known(op, known)]
+    given = [v for v in block.inputs if v in known]
+
+    def compute(*arrays: Any) -> list[Any]:
+        env = dict(zip(given, arrays, strict=True))
+        run_ops(ops, env)
+        return [env[v] for v in needed]
+
+    arrays = jax.jit(compute)(*[program.captured[v]._data for v in given])
+    swaps: dict[Value, Any] = {}
+    for v in needed:
+        swaps[v] = new = Value(v.shape, v.dtype, None, v.requires_grad)
+        new.name = v.name
+    handles = [_weight(a, [program.captured[w] for w in known[v]]) for v, a in zip(needed, arrays, strict=True)]
+    captured = program.captured | dict(zip(swaps.values(), handles, strict=True))
+    at = last_captured(program) + 1
+    inputs = [*block.inputs[:at], *swaps.values(), *block.inputs[at:]]
+    names = [*program.input_names[:at], *(t.name for t in handles), *program.input_names[at:]]
+    outputs = [swaps.get(v, v) if isinstance(v, Value) else v for v in block.outputs]
+    frozen = Block(inputs, [moved(op, swaps) for op in block.ops], outputs)
+    return dead_code(Program(frozen, names, program.output_names, captured, program.updates))
+
+
+def _weight(array: Any, sources: list[Tensor]) -> Tensor:
+    """The tensor for an array computed from weights: trainable if one of them is, and named after the largest."""
+    largest = max(sources, key=lambda t: (t.size, t.name))
+    name = f"{largest.name.removesuffix('.frozen')}.frozen"
+    parameters = [t for t in sources if isinstance(t, Parameter)]
+    if parameters and is_inexact(array.dtype):
+        return Parameter(wrap(array), name=name, trainable=any(not t.stop_gradient for t in parameters))
+    made = wrap(array)
+    made.name = name
+    return made

@@ -1,0 +1,134 @@
+"""What a Program shows of itself: blocks, operators, variables."""
+
+from __future__ import annotations
+
+import difflib
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Where
+from ..program import Operator, Value
+from ..tensor import Parameter, Tensor
+
+if TYPE_CHECKING:
+    from .program import Program
+
+
+class Op:
+    """One operator of a program."""
+
+    def __init__(self, operator: Operator) -> None:
+        self.operator = operator
+
+    @property
+    def type(self) -> str:
+        """Name of the op."""
+        return self.operator.name
+
+    def name(self) -> str:
+        """Name of the op."""
+        return self.operator.name
+
+    @property
+    def input_arg_names(self) -> list[str]:
+        """Names of the variables that it reads."""
+        return [str(v.name) for v in self.operator.inputs if isinstance(v, Value)]
+
+    @property
+    def output_arg_names(self) -> list[str]:
+        """Names of the variables that it gives."""
+        return [str(v.name) for v in self.operator.outputs]
+
+    def all_attrs(self) -> dict[str, Any]:
+        """Its attributes by name."""
+        bound = self.operator.bound
+        return dict(zip(bound.op.attr_names, bound.attrs, strict=False))
+
+    attrs = all_attrs
+
+    def attr(self, name: str) -> Any:
+        """One attribute.
+
+        Raises:
+            KeyError: if it has none of that name.
+        """
+        return self.all_attrs()[name]
+
+    def has_attr(self, name: str) -> bool:
+        """Whether it has an attribute."""
+        return name in self.all_attrs()
+
+    @property
+    def attr_names(self) -> list[str]:
+        """Names of its attributes."""
+        return list(self.all_attrs())
+
+    @property
+    def where(self) -> Where:
+        """The user's line that made it."""
+        return self.operator.where
+
+    def __repr__(self) -> str:
+        outs, ins = ", ".join(self.output_arg_names), ", ".join(self.input_arg_names)
+        return f"{outs} = {self.type}({ins})  # {self.where}"
+
+
+class Block:
+    """The outermost block of a program."""
+
+    idx = 0
+
+    def __init__(self, program: Program) -> None:
+        self.program = program
+
+    @property
+    def ops(self) -> list[Op]:
+        """Its operators in order."""
+        return [Op(op) for op in self.program.builder.root.block.ops]
+
+    @property
+    def vars(self) -> dict[str, Tensor]:
+        """Its feeds, its state and what its operators give, by name."""
+        program = self.program
+        builder = program.builder
+        out: dict[str, Tensor] = dict(program.parameters)
+        for initial in program.initials.values():
+            out.setdefault(initial.stored.name, _variable(initial.stored))
+        out.update({str(v.name): c for v in builder.root.block.inputs if (c := builder.shown(v)) is not None})
+        for op in builder.root.block.ops:
+            out.update({str(v.name): builder.handle(v) for v in op.outputs})
+        return out
+
+    def var(self, name: str) -> Tensor:
+        """The variable of a name.
+
+        Raises:
+            ValueError: if there is none, with the nearest names.
+        """
+        found = self.vars
+        if name not in found:
+            near = difflib.get_close_matches(name, found)
+            raise ValueError(f"the program has no variable '{name}'{_hint(near)}")
+        return found[name]
+
+    def has_var(self, name: str) -> bool:
+        """Whether there is a variable of that name."""
+        return name in self.vars
+
+    def all_parameters(self) -> list[Parameter]:
+        """The parameters that were made in it."""
+        return self.program.all_parameters()
+
+    def __repr__(self) -> str:
+        return self.program.to_string()
+
+
+def _variable(payload: Any) -> Tensor:
+    from ..tensor import wrap
+
+    out = wrap(payload)
+    out.persistable = True
+    return out
+
+
+def _hint(near: list[str]) -> str:
+    return f"; did you mean {' or '.join(map(repr, near))}?" if near else ""

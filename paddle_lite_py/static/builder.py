@@ -1,0 +1,233 @@
+"""The interpreter of static mode: a builder that lives as long as its program.
+
+What it captures it captures by name, since the values of its state are in scopes. Handles that it rebinds (parameters
+under an optimizer, running statistics) hold values of the program only while it is the one under construction.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import jax
+
+from ..bound import BoundOp
+from ..builder import Builder
+from ..errors import TracedValueError, user_frame
+from ..frame import Capture, Frame, Write
+from ..nn import unique_name
+from ..program import Value
+from ..random import default_generator
+from ..tensor import Parameter, Tensor, wrap
+from .current import current
+from .scope import global_scope
+from .stored import Initial, Stored
+from .unknown import Unknown
+
+if TYPE_CHECKING:
+    from .program import Program
+
+
+class StaticBuilder(Builder):
+    """Appends ops to one static Program."""
+
+    def __init__(self, program: Program) -> None:
+        super().__init__()
+        self.program = program
+        self.version = 0  # grows with each change
+        self.unknown = Unknown()
+        self.twins: dict[Value, Value] = {}  # values of the program that this one is a clone of
+        self.states: dict[Value, Stored | Tensor] = {}  # what inputs that are no feeds stand for
+        self.away: list[tuple[Write, Any]] = []  # what handles hold while this program is under construction
+        self.word_home = Stored("random_state", (2,), "uint32", default_generator.state)
+        self.word = wrap(self.word_home)
+
+    # -- coming and going ------------------------------------------------------------------------------------------
+    def enter(self) -> None:
+        """Give handles the values that they have in this program."""
+        for write, now in self.away:
+            write.put(now)
+        self.away = []
+
+    def leave(self) -> None:
+        """Give handles back what they held before this program."""
+        self.away = [(w, w.get()) for w in self.root.log.values()]
+        for write, _ in reversed(self.away):
+            write.put(write.before)
+
+    def finals(self) -> dict[str, tuple[Stored, Any]]:
+        """State that a run changes, by name, with its last value."""
+        now = {id(w): v for w, v in self.away}
+        out = {}
+        for write in self.root.log.values():
+            if write.key == "_data" and isinstance(write.before, Stored):
+                value = now[id(write)] if self.away else write.get()
+                if isinstance(value, Value):
+                    out[write.before.name] = write.before, value
+        return out
+
+    def stored_of(self, tensor: Tensor) -> Stored | None:
+        """The state that a handle stands for, whatever it holds just now; None if it stands for none."""
+        write = self.root.log.get((id(tensor), "_data", False))
+        held = tensor._data if write is None else write.before
+        return held if isinstance(held, Stored) else None
+
+    def own_names(self) -> list[str]:
+        """Names of what a run must be asked afterwards: whether a check failed, whether loops had room."""
+        own = [h for h in (self.checks and self.checks.code, self.room and self.room.needed) if h is not None]
+        written = [self.root.log.get((id(h), "_data", False)) for h in own]
+        return [w.before.name for w in written if w is not None]
+
+    def captured(self, tensor: Tensor) -> Value | None:
+        """The input that a tensor's state is."""
+        stored = self.stored_of(tensor)
+        found = self.captures.get(id(tensor) if stored is None else stored.name)
+        return None if found is None else found.value
+
+    def data_of(self, tensor: Any, what: str) -> Any:
+        """The value of state in the scope in force.
+
+        Raises:
+            TracedValueError: for what an operator gives, which has a value only in a run.
+        """
+        stored = self.stored_of(tensor)
+        if stored is not None:
+            return stored.concrete(what)
+        raise TracedValueError(
+            f"{what} at {user_frame()} needs the value of '{tensor.name}', {tensor.dtype.name}{tensor.shape}, which it "
+            "has only when the program runs: fetch it, exe.run(feed=..., fetch_list=[x]), or write the `if` or `while` "
+            "that asks as paddle.static.nn.cond or while_loop"
+        )
+
+    # -- state -----------------------------------------------------------------------------------------------------
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any) -> Stored:
+        """State in a scope; the startup program draws it."""
+        made = Stored(name, shape, dtype)
+        held = current.startup.initials.get(name)
+        if held is None or (held.stored.shape, held.stored.dtype) != (made.shape, made.dtype):
+            current.startup.initials[name] = Initial(made, draw)
+            current.startup.builder.version += 1
+        return made
+
+    def created(self, parameter: Parameter) -> Parameter:
+        """The parameter, or the one of the same name that the program has already.
+
+        Raises:
+            ValueError: if that has another shape or dtype.
+        """
+        held = self.program.parameters.setdefault(parameter.name, parameter)
+        if (tuple(held.shape), held.dtype) != (tuple(parameter.shape), parameter.dtype):
+            raise ValueError(
+                f"parameter '{parameter.name}' is shared by name: it is {held.dtype.name}{held.shape}, and "
+                f"{parameter.dtype.name}{parameter.shape} is asked for; give one of them another name"
+            )
+        return held
+
+    def _capture(self, tensor: Tensor) -> Value:
+        data = tensor._data
+        key: Any = data.name if isinstance(data, Stored) else id(tensor)
+        found = self.captures.get(key)
+        if found is None:
+            value = self.root.new_input(data, not tensor.stop_gradient)
+            value.name = data.name if isinstance(data, Stored) else tensor._name or unique_name.generate("constant")
+            found = self.captures[key] = Capture(tensor, value)
+            self.states[value] = data if isinstance(data, Stored) else tensor
+            self.version += 1
+            if not tensor.stop_gradient:
+                self.root.leaves[value] = tensor
+        return found.value
+
+    def rebind(self, tensor: Tensor, data: Any) -> None:
+        """Give a tensor another payload: in the program for one of its values, now and in the scope for an array."""
+        held = self.stored_of(tensor) or tensor._data
+        if isinstance(data, jax.Array):
+            if not isinstance(held, Stored):
+                tensor._data = data
+            elif held.home is None:
+                global_scope().set(held.name, data)
+            else:
+                held.home._data = data
+            return
+        if isinstance(held, jax.Array):
+            held = self._adopt(tensor)
+        if isinstance(held, Stored) and (held.shape, held.dtype) != (data.shape, data.dtype):
+            raise ValueError(
+                f"'{held.name}' is {held.dtype}{list(held.shape)} and cannot become {data.dtype}{list(data.shape)} in "
+                "a program: shape and dtype of state stay; cast or reshape what is assigned to it"
+            )
+        if isinstance(tensor._data, Stored):
+            self._capture(tensor)  # what is only written is an input as well
+        self.version += 1
+        super().rebind(tensor, data)
+
+    def _adopt(self, tensor: Tensor) -> Stored:
+        """Make a tensor of dynamic mode state of the program."""
+        home = wrap(tensor._data)
+        held = self.captures.pop(id(tensor), None)
+        name = tensor._name or (held.value.name if held else None) or unique_name.generate("state")
+        tensor._data = made = Stored(str(name), home.shape, home._data.dtype, home)
+        if held is not None:
+            held.value.name, self.states[held.value] = made.name, made
+            self.captures[made.name] = held
+        return made
+
+    # -- values ----------------------------------------------------------------------------------------------------
+    def value_of(self, tensor: Tensor) -> Value:
+        """The Value of a tensor in the current frame; of one of the cloned program, its twin."""
+        data = tensor._data
+        if isinstance(data, Value) and (data in self.twins or not self._knows(data.frame)):
+            return super().value_of(self.handle(self.twin(data)))
+        return super().value_of(tensor)
+
+    def _knows(self, frame: Frame | None) -> bool:
+        return frame is not None and self.frame.inside(frame)
+
+    def shown(self, value: Value) -> Tensor | None:
+        """A handle on an input; None for what Python provides."""
+        if value in self.states:
+            return next(c.handle for c in self.captures.values() if c.value is value)
+        return None if any(v is value for _, v in self.providers) else self.handle(value)
+
+    def twin(self, value: Value) -> Value:
+        """What stands in this program for a value of the one that it was cloned from.
+
+        Raises:
+            ValueError: if it is of another program.
+        """
+        if value in self.twins:
+            return self.twins[value]
+        if value.frame is self.root:
+            return value
+        raise ValueError(
+            f"'{value.name}' (made at {value.where}) is of another Program than the one under construction: build both "
+            "in the same paddle.static.program_guard(), or fetch it from its own program"
+        )
+
+    def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[Value, ...]:
+        """Append an operator, whose outputs get names."""
+        values = self.unknown.settled(self, lambda: super(StaticBuilder, self).emit(bound, inputs, requires_grad),
+                                      bound, inputs)  # fmt: skip
+        self.version += 1
+        if self.frame is self.root:
+            stem = unique_name.generate(f"{current.prefix}{bound.op.name}")
+            for i, value in enumerate(values):
+                value.name = f"{stem}.tmp_{i}"
+        return values
+
+    def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+        """Append a random op, on the program's own stream."""
+        out, following = self.run(bound, (self.word, *args))
+        self.word._set_payload(following._data)
+        return out
+
+    def defer(self, function: Any) -> None:
+        """Call it now: Python between runs, such as the step of a schedule, is no part of the program."""
+        function()
+
+    def entered(self, layer: Any) -> None:
+        """Nothing to note: a change of a layer's settings does not change what has been built."""
+
+    def minimized(self, optimizer: Any, loss: Tensor, parameters: Any, no_grad_set: Any) -> Any:
+        """The gradients of what an optimizer trains."""
+        from .backward import append_backward
+
+        return append_backward(loss, parameters or optimizer._parameter_list or None, no_grad_set)

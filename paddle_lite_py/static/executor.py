@@ -1,0 +1,257 @@
+"""Executor: runs programs, compiled once for each kind of feed."""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from .. import symbolic
+from ..arrays import as_array
+from ..dtypes import from_numpy
+from ..executor import Executable
+from ..program import Value
+from ..random import default_generator
+from ..tensor import Tensor, wrap
+from .block import _hint
+from .current import current
+from .frozen import traced
+from .program import Program
+from .scope import Scope, global_scope, scope_guard
+from .strategy import CompiledProgram
+
+__all__ = ["Executor"]
+
+# Programs compiled for different fetches that are kept for one Program.
+MAX_COMPILED = 64
+_making = threading.Lock()
+
+
+class Compiled:
+    """A program for one list of fetches and one scope."""
+
+    def __init__(self, program: Program, fetches: list[Value], scope: Scope) -> None:
+        self.version, self.scope = program.builder.version, scope
+        self.kept: Any = None  # what the key is made of, so that its ids stay taken
+        made = traced(program, fetches, scope)
+        self.states = made.captures
+        self.feeds = made.program.block.inputs[: made.n_args]
+        self.names = [str(v.name) for v in self.feeds]
+        self.known = program.feeds
+        self.executable = Executable(made, "program")
+        self.kinds: list[Any] = []  # shape and dtype of each feed of the last run
+
+    def run(self, feed: dict[str, Any]) -> list[Tensor]:
+        """Results for a feed."""
+        args: list[Tensor] = []
+        if len(feed) != len(self.names):
+            self._check_names(feed)
+        same = bool(self.kinds)
+        for name, value in zip(self.names, self.feeds, strict=True):
+            try:
+                given = feed[name]
+            except KeyError:
+                self._check_names(feed)
+                raise self._missing(name) from None
+            array = given if given.__class__ is np.ndarray else _array(given, value.dtype)
+            same = same and (array.shape, array.dtype) == self.kinds[len(args)]
+            args.append(wrap(array))
+        if not same:
+            self._check(args)
+        out: list[Tensor] = self.executable.run(args)
+        return out
+
+    def _check_names(self, feed: dict[str, Any]) -> None:
+        for name in feed:
+            if name not in self.known:
+                near = _hint(difflib.get_close_matches(name, self.known))
+                raise ValueError(
+                    f"feed: the program has no data '{name}'{near}; it has {', '.join(self.known) or 'none'}"
+                )
+
+    def _missing(self, name: str) -> Exception:
+        wants = ", ".join(self.names)
+        return ValueError(f"feed: '{name}' is missing; what is fetched and updated needs {wants}: add feed['{name}']")
+
+    def _check(self, args: list[Tensor]) -> None:
+        for tensor, value in zip(args, self.feeds, strict=True):
+            array: Any = tensor._data
+            fits = len(array.shape) == len(value.shape) and all(
+                not isinstance(w, int) or w == g for w, g in zip(value.shape, array.shape, strict=True)
+            )
+            if not fits or array.dtype != value.dtype:
+                wanted = [n if isinstance(n, int) else -1 for n in value.shape]
+                raise ValueError(
+                    f"feed '{value.name}' is {array.dtype}{list(array.shape)}, but data '{value.name}' is declared as "
+                    f"{from_numpy(value.dtype).name}{wanted}; feed such an array, or declare it so"
+                )
+        try:
+            symbolic.solve([v.shape for v in self.feeds], [t._data.shape for t in args])
+        except ValueError as e:
+            shapes = ", ".join(f"'{n}' {list(t._data.shape)}" for n, t in zip(self.names, args, strict=True))
+            raise ValueError(f"feed: {e}; the program takes these sizes to be the same; fed were {shapes}") from None
+        self.kinds = [(t._data.shape, t._data.dtype) for t in args]
+
+    @property
+    def compilations(self) -> int:
+        """How many kinds of feeds it has been compiled for."""
+        return int(self.executable.jitted._cache_size())
+
+
+def _array(given: Any, dtype: Any) -> Any:
+    """A feed that is no NumPy array: tensors as they are, lists and numbers in the dtype declared."""
+    if isinstance(given, Tensor):
+        return given._array("feed")
+    if isinstance(given, jax.Array):
+        return given
+    if hasattr(given, "__array__"):
+        return np.asarray(given)
+    try:
+        return np.asarray(given, dtype)
+    except (TypeError, ValueError) as e:
+        raise TypeError(f"feed: a {type(given).__name__} is no array of {dtype}: {e}") from None
+
+
+class Executor:
+    """Runs programs on a device.
+
+    A program is compiled at the first run with a list of fetches and a kind of feeds (shapes and dtypes), and then
+    found again. State of the program is read from the scope and updated there.
+
+    Arguments:
+        place: where it runs: the device of jax's default if None.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     y = paddle.static.data("x", [None, 2]) * 3
+        >>> exe = Executor()
+        >>> exe.run(startup)
+        []
+        >>> exe.run(main, feed={"x": np.ones([1, 2], "float32")}, fetch_list=[y])
+        [array([[3., 3.]], dtype=float32)]
+        >>> paddle.disable_static()
+    """
+
+    def __init__(self, place: Any = None) -> None:
+        self.place = place
+
+    def run(
+        self,
+        program: Any = None,
+        feed: Any = None,
+        fetch_list: Any = None,
+        feed_var_name: str = "feed",
+        fetch_var_name: str = "fetch",
+        scope: Scope | None = None,
+        return_numpy: bool = True,
+        use_program_cache: bool = False,
+        use_prune: bool = False,
+    ) -> list[Any]:
+        """Run a program: first values, if it is a startup program; then its operators and the updates of its state.
+
+        Arguments:
+            program: the default main program if None.
+            feed: arrays by the names of its data.
+            fetch_list: tensors, or names of them, whose values to return.
+            feed_var_name, fetch_var_name, use_program_cache, use_prune: accepted; programs are always kept compiled,
+                and what nothing needs is never computed.
+            scope: where its state is; the scope in force if None.
+            return_numpy: True for NumPy arrays, False for tensors.
+
+        Raises:
+            ValueError: if a feed is missing, unknown, or of another shape or dtype, or a fetch does not exist.
+            RuntimeError: if its state has no values yet.
+        """
+        if program.__class__ is not Program:
+            program = _program(program)
+        where = scope or global_scope()
+        if program.initials:
+            _start(program, where)
+        listed = fetch_list if isinstance(fetch_list, list | tuple) else [] if fetch_list is None else [fetch_list]
+        key = (id(where), *[f if f.__class__ is str else id(f) for f in listed])
+        compiled = program.compiled.get(key)
+        if compiled is None or compiled.version != program.builder.version:
+            if not listed and not program.builder.root.block.ops:
+                return []
+            compiled = self._compiled(program, listed, key, where)
+        feed = feed.__class__ is dict and feed or _feed(feed)
+        outs = compiled.run(feed)
+        if not return_numpy:
+            return outs
+        return [np.array(t._data) for t in outs]
+
+    def _compiled(self, program: Program, listed: Sequence[Any], key: Any, scope: Scope) -> Compiled:
+        with _making:
+            made = Compiled(program, [fetched(program, f) for f in listed], scope)
+            made.kept = tuple(listed)
+            while len(program.compiled) >= MAX_COMPILED:
+                program.compiled.pop(next(iter(program.compiled)))
+            program.compiled[key] = made
+        return made
+
+    def close(self) -> None:
+        """Nothing to release: compiled programs go with their Program."""
+
+    def flush(self) -> None:
+        """Nothing to flush: a run has written its updates when it returns."""
+
+
+def _program(given: Any) -> Program:
+    if given is None:
+        return current.main
+    if isinstance(given, CompiledProgram):
+        return given.program
+    if isinstance(given, Program):
+        return given
+    raise TypeError(f"Executor.run: program is a {type(given).__name__}; expected a paddle.static.Program")
+
+
+def _feed(feed: Any) -> dict[str, Any]:
+    if feed is None or feed == {}:
+        return {}
+    if isinstance(feed, list | tuple) and len(feed) == 1:
+        feed = feed[0]
+    if not isinstance(feed, dict):
+        raise TypeError(f"feed is a {type(feed).__name__}; expected a dict from names to arrays")
+    return feed
+
+
+def _start(program: Program, scope: Scope) -> None:
+    """Make first values, in order, on the stream of paddle.seed() or of the program's own seed."""
+    before = default_generator.get_state()
+    if program.random_seed:
+        default_generator.manual_seed(program.random_seed)
+    with scope_guard(scope):
+        for initial in program.initials.values():
+            scope.set(initial.stored.name, as_array(initial.draw(), initial.stored.dtype))
+    if program.random_seed:
+        default_generator.set_state(before)
+
+
+def fetched(program: Program, wanted: Any) -> Value:
+    """The value that a fetch names: of state the one after the run."""
+    builder = program.builder
+    if isinstance(wanted, Tensor):
+        stored = current.main.builder.stored_of(wanted)
+        if stored is None and isinstance(wanted._data, Value):
+            return builder.twin(wanted._data)
+        if stored is not None and stored.name not in builder.captures:
+            return builder.value_of(wrap(stored))
+        wanted = wanted.name if stored is None else stored.name
+    if not isinstance(wanted, str):
+        raise TypeError(f"fetch_list holds a {type(wanted).__name__}; expected tensors of the program or their names")
+    names = {v.name: v for v in builder.root.block.inputs}
+    names.update({v.name: v for op in builder.root.block.ops for v in op.outputs})
+    names.update({name: value for name, (_, value) in builder.finals().items()})
+    if wanted in names:
+        return names[wanted]
+    if wanted in program.parameters:
+        return builder.value_of(program.parameters[wanted])
+    near = _hint(difflib.get_close_matches(wanted, [n for n in [*names, *program.parameters] if n]))
+    raise ValueError(f"fetch_list: the program has no variable '{wanted}'{near}")

@@ -1,0 +1,175 @@
+"""Static mode on and off, and which program is under construction."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .. import dtypes
+from ..eager import EAGER, Eager
+from ..interpreter import state
+from ..tensor import Tensor
+from .builder import StaticBuilder
+from .current import current
+from .program import Program
+
+__all__ = [
+    *("Variable", "data", "default_main_program", "default_startup_program", "device_guard", "disable_static"),
+    *("enable_static", "name_scope", "program_guard"),
+]
+
+current.main, current.startup = Program(), Program()
+# Devices that an XLA program may be placed on; it runs where its executor says.
+_DEVICE = re.compile(r"(cpu|gpu|tpu|xpu|npu)(:(\d+|all))?")
+
+
+def enable_static() -> None:
+    """Let ops, from here on and in this thread, be appended to the default main program instead of being run.
+
+    Raises:
+        RuntimeError: while a function is traced.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> x = paddle.static.data("features", [None, 3])
+        >>> (x * 2).shape[1], paddle.in_dynamic_mode()
+        (3, False)
+        >>> paddle.disable_static()
+    """
+    if isinstance(state.interpreter, StaticBuilder):
+        return
+    if not isinstance(state.interpreter, Eager):
+        raise RuntimeError("enable_static: a static function is being traced here; call it outside static functions")
+    current.main.builder.enter()
+    state.interpreter = current.main.builder
+
+
+def disable_static(place: Any = None) -> None:
+    """Run ops at once again, which is the default.
+
+    Raises:
+        RuntimeError: while a function is traced.
+    """
+    if isinstance(state.interpreter, Eager):
+        return
+    if not isinstance(state.interpreter, StaticBuilder):
+        raise RuntimeError("disable_static: a static function is being traced here; call it outside static functions")
+    current.main.builder.leave()
+    state.interpreter = EAGER
+
+
+def default_main_program() -> Program:
+    """The program that ops are appended to."""
+    return current.main
+
+
+def default_startup_program() -> Program:
+    """The program that makes the first values of parameters."""
+    return current.startup
+
+
+@contextmanager
+def program_guard(main_program: Program, startup_program: Program | None = None) -> Iterator[None]:
+    """Make these the programs under construction for the block.
+
+    Raises:
+        TypeError: if one of them is no Program.
+
+    Examples:
+        >>> main = Program()
+        >>> with program_guard(main):
+        ...     default_main_program() is main
+        True
+    """
+    for name, given in (("main_program", main_program), ("startup_program", startup_program)):
+        if not isinstance(given, Program) and not (given is None and name == "startup_program"):
+            raise TypeError(f"program_guard: {name} is a {type(given).__name__}; expected a paddle.static.Program")
+    before = current.main, current.startup
+    _switch(main_program, startup_program or current.startup)
+    try:
+        yield
+    finally:
+        _switch(*before)
+
+
+def _switch(main: Program, startup: Program) -> None:
+    if isinstance(state.interpreter, StaticBuilder) and main is not current.main:
+        current.main.builder.leave()
+        main.builder.enter()
+        state.interpreter = main.builder
+    current.main, current.startup = main, startup
+
+
+@contextmanager
+def name_scope(prefix: str | None = None) -> Iterator[None]:
+    """Put a prefix before the names of what the block makes.
+
+    Examples:
+        >>> enable_static()
+        >>> with program_guard(Program()), name_scope("first"):
+        ...     y = data("x", [2]) + 1
+        >>> disable_static()
+        >>> y.name.split("/")[0]
+        'first'
+    """
+    if prefix is not None and not isinstance(prefix, str):
+        raise TypeError(f"name_scope: prefix is {prefix!r}; expected a string")
+    before, current.prefix = current.prefix, f"{current.prefix}{prefix}/" if prefix else current.prefix
+    try:
+        yield
+    finally:
+        current.prefix = before
+
+
+@contextmanager
+def device_guard(device: str | None = None) -> Iterator[None]:
+    """Checked and accepted: a program is compiled as a whole for the device of its executor.
+
+    Raises:
+        ValueError: if there is no such kind of device.
+    """
+    if device is not None and not _DEVICE.fullmatch(device):
+        raise ValueError(f"device_guard: device is {device!r}; expected 'cpu', 'gpu', 'gpu:0', 'tpu' or 'gpu:all'")
+    yield
+
+
+def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor:
+    """A feed: an input of the program under construction, which Executor.run() is given by its name.
+
+    Arguments:
+        name: its name.
+        shape: its sizes; None or -1 where they are known only when the program runs.
+        dtype: its dtype; the default one if None.
+        lod_level: accepted; sequences of unlike lengths are fed padded, with their lengths.
+
+    Raises:
+        ValueError: if the program has a feed of that name and another kind.
+        RuntimeError: in dynamic mode.
+
+    Examples:
+        >>> enable_static()
+        >>> with program_guard(Program()):
+        ...     x = data("x", [None, 784], "float32")
+        >>> disable_static()
+        >>> x.name, x.shape[1], x.dtype
+        ('x', 784, paddle.float32)
+    """
+    if isinstance(shape, str) or not hasattr(shape, "__iter__"):
+        raise TypeError(f"data '{name}': shape is {shape!r}; expected a list such as [None, 3]")
+    if isinstance(state.interpreter, Eager):
+        raise RuntimeError(
+            f"data '{name}': ops run at once here; call paddle.enable_static() before building a program"
+        )
+    kind = dtypes.as_dtype(dtype) if dtype is not None else dtypes.default_dtype()
+    return current.main.feed(name, list(shape), kind)
+
+
+class _Kind(type):
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor) and not hasattr(instance._data, "addressable_shards")
+
+
+class Variable(Tensor, metaclass=_Kind):
+    """What isinstance() knows a tensor of a static program by: one without data of its own."""

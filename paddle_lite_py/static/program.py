@@ -1,0 +1,231 @@
+"""Program: built once under program_guard(), then run many times by an Executor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from .. import dtypes
+from ..arrays import as_array
+from ..frame import Capture, Write
+from ..graph import Twins
+from ..program import Program as Closed
+from ..program import Value
+from ..random import Generator, default_generator
+from ..tensor import Parameter, Tensor, wrap
+from . import evaluation
+from .block import Block
+from .builder import StaticBuilder
+from .frozen import closed
+from .scope import Scope, global_scope
+from .stored import Initial, Stored
+
+__all__ = ["Program"]
+
+
+class Program:
+    """Operators on feeds and on state that lives in scopes. It starts empty; ops go to the program under construction.
+
+    Examples:
+        >>> main = Program()
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(main):
+        ...     y = paddle.static.data("x", [None, 2]).sum()
+        >>> paddle.disable_static()
+        >>> [op.type for op in main.global_block().ops], list(main.feeds)
+        (['sum'], ['x'])
+    """
+
+    def __init__(self) -> None:
+        self.builder = StaticBuilder(self)
+        self.feeds: dict[str, Value] = {}
+        self.parameters: dict[str, Parameter] = {}
+        self.initials: dict[str, Initial] = {}  # what it makes when it runs, if it is a startup program
+        self.fetches: list[Tensor] = []  # the results that it was loaded with
+        self.compiled: dict[Any, Any] = {}  # kept here by executors
+        self._seed = 0
+
+    def feed(self, name: str, shape: list[Any], dtype: dtypes.DType) -> Tensor:
+        """A new input that is fed by its name, or the one that there is.
+
+        Raises:
+            ValueError: if there is one of another kind.
+        """
+        held = self.feeds.get(name)
+        if held is not None:
+            if held.dtype != dtype.np or len(held.shape) != len(shape):
+                raise ValueError(
+                    f"data '{name}' is declared again as {dtype.name}{shape}; it is {held.dtype}{list(held.shape)}: "
+                    "use another name, or another program"
+                )
+            return wrap(held)
+        spec = jax.ShapeDtypeStruct(self.builder.unknown.shape(name, shape), dtype.np)
+        value = self.builder.root.new_input(spec)
+        value.name = name
+        self.builder.version += 1
+        self.feeds[name] = value
+        return wrap(value)
+
+    # -- looking inside --------------------------------------------------------------------------------------------
+    def global_block(self) -> Block:
+        """The outermost block: its ops and variables."""
+        return Block(self)
+
+    block = current_block = lambda self, index=0: Block(self)
+
+    @property
+    def blocks(self) -> list[Block]:
+        """The outermost block; the blocks of branches and loops are parts of their operators."""
+        return [Block(self)]
+
+    num_blocks = property(lambda self: 1)
+
+    def num_ops(self) -> int:
+        """How many operators the outermost block has."""
+        return len(self.builder.root.block.ops) + len(self.initials)
+
+    def list_vars(self) -> Iterator[Tensor]:
+        """Its feeds, its state and what its operators give."""
+        return iter(self.global_block().vars.values())
+
+    def all_parameters(self) -> list[Parameter]:
+        """The parameters that were made in it."""
+        return list(self.parameters.values())
+
+    def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
+        """It as text: what it computes and which state it leaves changed."""
+        first = [
+            f"{i.stored!r}: {i.stored.dtype}{list(i.stored.shape)} gets its first value\n"
+            for i in self.initials.values()
+        ]
+        return "".join(first) + (repr(self.closed()) if self.builder.root.block.ops or not first else "")
+
+    __str__ = __repr__ = to_string
+
+    def closed(self) -> Closed:
+        """It as the program that passes take: feeds and state are inputs; what operators give last and the next values
+        of state are outputs."""
+        ops = self.builder.root.block.ops
+        used = {v for op in ops for v in op.inputs if isinstance(v, Value)}
+        used.update(v for _, v in self.builder.finals().values())
+        return closed(self, [v for op in ops for v in op.outputs if v not in used])[0]
+
+    # -- random numbers --------------------------------------------------------------------------------------------
+    @property
+    def random_seed(self) -> int:
+        """Seed of its random numbers; 0: they are of the stream of paddle.seed()."""
+        return self._seed
+
+    @random_seed.setter
+    def random_seed(self, seed: int) -> None:
+        if not isinstance(seed, int):
+            raise ValueError(f"Program.random_seed is {seed!r}; expected an integer")
+        self._seed = seed
+        word: Any = self.builder.word_home
+        word.home = Generator(seed=seed).state if seed else default_generator.state
+        self.compiled.clear()
+
+    def global_seed(self, seed: int = 0) -> None:
+        """Set random_seed."""
+        self.random_seed = seed
+
+    # -- copies ----------------------------------------------------------------------------------------------------
+    def clone(self, for_test: bool = False) -> Program:
+        """A copy that is changed by itself; parameters stay shared through the scope.
+
+        Arguments:
+            for_test: leave out gradients, updates and dropout, and normalize by running statistics.
+
+        Examples:
+            >>> main = Program()
+            >>> paddle.enable_static()
+            >>> with paddle.static.program_guard(main):
+            ...     y = paddle.nn.functional.dropout(paddle.static.data("x", [2, 2]))
+            >>> paddle.disable_static()
+            >>> [op.type for op in main.clone(for_test=True).global_block().ops]
+            ['identity']
+        """
+        out = Program()
+        out.parameters = dict(self.parameters)
+        out.initials, out._seed = dict(self.initials), self._seed
+        self._copy_into(out.builder)
+        out.feeds = {n: out.builder.twins[v] for n, v in self.feeds.items()}
+        if for_test:
+            evaluation.evaluate(out)
+        return out
+
+    def _copy_into(self, to: StaticBuilder) -> None:
+        mine = self.builder
+        twin = Twins(to.root)
+        block = to.root.block
+        block.inputs = [twin(v) for v in mine.root.block.inputs]
+        block.ops = [twin.operator(op) for op in mine.root.block.ops]
+        to.states = {twin(v): s for v, s in mine.states.items()}
+        to.captures = {k: Capture(c.handle, twin(c.value)) for k, c in mine.captures.items()}
+        to.providers = [(get, twin(v)) for get, v in mine.providers]
+        to.root.leaves = {twin(v): t for v, t in mine.root.leaves.items() if v in twin.made}
+        to.checks, to.room, to.deferred, to.unknown = mine.checks, mine.room, list(mine.deferred), mine.unknown
+        to.twins = {old: twin.made.get(v, v) for old, v in mine.twins.items()} | twin.made
+        to.word_home.home = mine.word_home.home
+        to.states = {v: to.word_home if s is mine.word_home else s for v, s in to.states.items()}
+        now = {id(w): v for w, v in mine.away}
+        for write in mine.root.log.values():
+            if isinstance(write.before, Stored):
+                mine_word = write.owner is mine.word
+                copy = Write(to.word, "_data", to.word_home) if mine_word else write._replace()
+                to.root.log[id(copy.owner), "_data", False] = copy
+                to.away.append((copy, twin(now[id(write)] if mine.away else write.get())))
+
+    # -- values of its state ---------------------------------------------------------------------------------------
+    def states(self, mode: str = "all") -> dict[str, Stored]:
+        """Its state by name: parameters ("param"), all other ("opt"), or both ("all")."""
+        if mode not in ("all", "param", "opt"):
+            raise ValueError(f"Program.state_dict: mode is {mode!r}; expected 'all', 'param' or 'opt'")
+        found = {s.name: s for s in self.builder.states.values() if isinstance(s, Stored)}
+        found.pop(self.builder.word_home.name, None)
+        for name in self.builder.own_names():
+            found.pop(name, None)
+        kept = {"all": lambda n: True, "param": self.parameters.__contains__,
+                "opt": lambda n: n not in self.parameters}[mode]  # fmt: skip
+        return {n: s for n, s in found.items() if kept(n)}
+
+    def state_dict(self, mode: str = "all", scope: Scope | None = None) -> dict[str, Tensor]:
+        """Values of its state in a scope, by name.
+
+        Arguments:
+            mode: "param": the parameters; "opt": what an optimizer and others keep; "all": both.
+            scope: the one in force by default.
+        """
+        where = scope or global_scope()
+        return {n: wrap(s.find(where)._data) for n, s in self.states(mode).items()}
+
+    def set_state_dict(self, state_dict: dict[str, Any], scope: Scope | None = None) -> None:
+        """Set values of its state in a scope.
+
+        Raises:
+            ValueError: if a shape does not fit, or none of the names is known; nothing is changed then.
+        """
+        where, known = scope or global_scope(), self.states()
+        arrays: dict[str, Callable[[], None]] = {}
+        for name, value in state_dict.items():
+            if name in known:
+                arrays[name] = _setter(known[name], np.asarray(value), where)
+        if state_dict and not arrays:
+            raise ValueError(
+                f"Program.set_state_dict: none of the {len(state_dict)} names (such as '{next(iter(state_dict))}') is "
+                f"state of this program (which has {', '.join(map(repr, list(known)[:3])) or 'none'})"
+            )
+        for put in arrays.values():
+            put()
+
+
+def _setter(stored: Stored, value: np.ndarray, scope: Scope) -> Callable[[], None]:
+    if value.shape != stored.shape:
+        raise ValueError(f"'{stored.name}': shape {list(stored.shape)} expected, got {list(value.shape)}")
+    array = as_array(value, stored.dtype)
+    if stored.home is not None:
+        return lambda: stored.home._set_payload(array)  # type: ignore[union-attr]
+    return lambda: scope.set(stored.name, array)

@@ -1,0 +1,158 @@
+"""Scopes: where the values of a program's parameters and other state live, by name."""
+
+from __future__ import annotations
+
+import difflib
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from ..arrays import as_array
+from ..dtypes import from_numpy
+from ..tensor import Tensor, wrap
+
+__all__ = ["Scope", "global_scope", "scope_guard"]
+
+
+class Scope:
+    """Values of variables by name.
+
+    Examples:
+        >>> scope = Scope()
+        >>> scope.var("x").get_tensor().set(np.ones([2], "float32"))
+        >>> np.array(scope.find_var("x").get_tensor()).tolist(), scope.find_var("y")
+        ([1.0, 1.0], None)
+    """
+
+    def __init__(self) -> None:
+        self.homes: dict[str, Tensor] = {}
+        self._kids: list[Scope] = []
+
+    def var(self, name: str) -> ScopeVariable:
+        """The variable of a name, made if it is not there."""
+        return ScopeVariable(self, name)
+
+    def find_var(self, name: str) -> ScopeVariable | None:
+        """The variable of a name, or None."""
+        return ScopeVariable(self, name) if name in self.homes else None
+
+    def erase(self, names: list[str]) -> None:
+        """Forget variables."""
+        for name in names:
+            self.homes.pop(name, None)
+
+    def new_scope(self) -> Scope:
+        """A scope of its own, which starts empty."""
+        self._kids.append(Scope())
+        return self._kids[-1]
+
+    def drop_kids(self) -> None:
+        """Forget the scopes made by new_scope()."""
+        self._kids.clear()
+
+    def local_var_names(self) -> list[str]:
+        """Names of the variables."""
+        return list(self.homes)
+
+    def set(self, name: str, array: Any) -> None:
+        """Give a variable a value."""
+        home = self.homes.get(name)
+        if home is None:
+            home = self.homes[name] = wrap(array)
+            home.name, home.persistable = name, True
+        home._data = array
+
+    def nearest(self, name: str) -> list[str]:
+        """Names like one that is not there."""
+        return difflib.get_close_matches(name, self.homes)
+
+
+class ScopeVariable:
+    """A named place in a scope."""
+
+    def __init__(self, scope: Scope, name: str) -> None:
+        self._scope, self.name = scope, name
+
+    def get_tensor(self) -> ScopeTensor:
+        """Its value, to read and to set."""
+        return ScopeTensor(self._scope, self.name)
+
+    def __repr__(self) -> str:
+        return f"<variable {self.name}>"
+
+
+class ScopeTensor:
+    """The value of a variable in a scope: `np.array(t)` reads it, `t.set(array, place)` replaces it."""
+
+    def __init__(self, scope: Scope, name: str) -> None:
+        self._scope, self._name = scope, name
+
+    def _home(self) -> Tensor:
+        if self._name not in self._scope.homes:
+            raise RuntimeError(f"variable '{self._name}' has no value in this scope yet; set one, or run its startup")
+        return self._scope.homes[self._name]
+
+    def set(self, array: Any, place: Any = None) -> None:
+        """Replace the value.
+
+        Raises:
+            ValueError: if there is one of another shape.
+        """
+        held = self._scope.homes.get(self._name)
+        value = as_array(array, None if held is None else held.dtype, place)
+        if held is not None and tuple(value.shape) != tuple(held.shape):
+            raise ValueError(f"variable '{self._name}': shape {held.shape} expected, got {list(value.shape)}")
+        self._scope.set(self._name, value)
+
+    def shape(self) -> list[int]:
+        """Sizes of the dimensions."""
+        return self._home().shape
+
+    def numpy(self) -> np.ndarray:
+        """A copy of the value."""
+        return self._home().numpy()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self._home().numpy(), dtype=dtype)
+
+    def __repr__(self) -> str:
+        home = self._home()
+        return f"<{from_numpy(home._data.dtype).name}{home.shape} in variable {self._name}>"
+
+
+class _Current(threading.local):
+    scope: Scope | None = None
+
+
+_GLOBAL = Scope()
+_current = _Current()
+
+
+def global_scope() -> Scope:
+    """The scope in force: that of scope_guard(), or the one of the process."""
+    return _current.scope or _GLOBAL
+
+
+@contextmanager
+def scope_guard(scope: Scope) -> Iterator[None]:
+    """Make a scope the one in force for the block, in this thread.
+
+    Raises:
+        TypeError: if it is no Scope.
+
+    Examples:
+        >>> scope = Scope()
+        >>> with scope_guard(scope):
+        ...     global_scope() is scope
+        True
+    """
+    if not isinstance(scope, Scope):
+        raise TypeError(f"scope_guard: scope is a {type(scope).__name__}; expected a paddle.static.Scope")
+    before, _current.scope = _current.scope, scope
+    try:
+        yield
+    finally:
+        _current.scope = before
