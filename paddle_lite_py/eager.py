@@ -239,9 +239,6 @@ UNSPECIFIC = (
     *("list index", "list assignment", "Invalid type", "broadcast_in_dim shape", "Shapes must be"),
     *("Found an unbound axis", "negative dimensions", "Slice size at index"),
 )
-    *("list index", "list assignment", "Invalid type", "broadcast_in_dim shape", "Shapes must be"),
-    *("Found an unbound axis", "negative dimensions", "Slice size at index"),
-)
 
 
 def _unfit(args: tuple[Any, ...], attrs: dict[str, Any]) -> str:
