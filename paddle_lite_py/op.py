@@ -41,6 +41,7 @@ def unpack(flat: tuple[Any, ...], layout: tuple[Any, ...]) -> list[Any]:
 class Op:
     """A named JAX function with its calling convention and rules."""
 
+    custom = False  # it is the user's own
     # Looks at the arrays and attributes of an eager call, and raises where they do not fit.
     check: Callable[[tuple[Any, ...], dict[str, Any]], None] | None = None
 
