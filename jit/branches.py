@@ -101,10 +101,8 @@ def _join(outs: Outputs, cell: Cell, true: Any, false: Any, start: Any, where: A
     if cell.is_gradient and (merge.is_blank(true) or merge.is_blank(false)):
         joined = _one_sided(outs, None if merge.is_blank(true) else true, None if merge.is_blank(false) else false)
         return nested.Static(true) if joined is None else joined
-    if cell.internal and (true is None) != (false is None) and (joined := _one_sided(outs, true, false)) is not None:
-        return joined
     (ts, tl), (fs, fl) = merge.parts(true), merge.parts(false)
-    if not _alike(ts, fs):
+    if not merge.alike(ts, fs):
         raise branch_mismatch(cell.name, merge.describe(true), merge.describe(false), where)
     joined = _join_tree(outs, cell, ts, iter(tl), iter(fl), where)
     if merge.presence(true) is None and merge.presence(false) is None:
@@ -120,13 +118,6 @@ def _partial(outs: Outputs, joined: Any, cell: Cell, true: Any, false: Any, wher
         return _Partial(joined, outs.builder.negation(outs.condition), cell.name, where)
     outs.add(*there, (), "bool")
     return _Partial(joined, None, cell.name, where)
-
-
-def _alike(a: Any, b: Any) -> bool:
-    if isinstance(a, nested.Nest) and isinstance(b, nested.Nest):
-        same = a.kind is b.kind and a.keys == b.keys and len(a.children) == len(b.children)
-        return same and all(_alike(x, y) for x, y in zip(a.children, b.children, strict=True))
-    return bool(a == b)
 
 
 def _join_tree(outs: Outputs, cell: Cell, tree: Any, true: Iterator[Any], false: Iterator[Any], where: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import builtins
+import collections
 import functools
 from collections.abc import Callable
 from typing import Any
@@ -14,14 +15,15 @@ from paddle_lite_py.tensor import Tensor
 from . import iterables, merge, sequences, text
 
 _MUTATORS = frozenset(
-    "append extend insert pop remove clear sort reverse update setdefault popitem add discard".split()
+    "append extend insert pop remove clear sort reverse update setdefault popitem add discard move_to_end appendleft "
+    "extendleft popleft rotate".split()
 )
 
 
 def replacement(f: Any) -> Callable[..., Any] | None:
     """The form of a builtin that takes tensors, or that notes what it changes; None if it has none."""
     owner = getattr(f, "__self__", None)
-    if type(owner) in (list, dict, set):
+    if isinstance(owner, list | dict | set | collections.deque):
         return functools.partial(_mutate, f) if f.__name__ in _MUTATORS else None
     if type(owner) is str and f.__name__ == "format":
         return functools.partial(text.format_method, owner)

@@ -101,7 +101,9 @@ def _holds(values: Any, target: Any) -> bool:
 
 def content(value: Any) -> Any:
     """What a write holds, with payloads as tensors."""
-    return wrap(value) if isinstance(value, Value) or hasattr(value, "addressable_shards") else value
+    if isinstance(value, Value):
+        return Builder.handle(value)
+    return wrap(value) if hasattr(value, "addressable_shards") else value
 
 
 def before(write: Write) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from paddle_lite_py.assumptions import MAX_ELEMENTS
 from paddle_lite_py.nn.layer import Layer
 from paddle_lite_py.tensor import Tensor
 
@@ -102,6 +103,30 @@ class Content(NamedTuple):
     def change(self) -> str:
         """What changed, in words."""
         return f"the numbers in {self.name} changed"
+
+
+class Payload(NamedTuple):
+    """The data of a tensor that Python has looked at."""
+
+    handle: Tensor
+    value: Any
+
+    @property
+    def name(self) -> str:
+        """For people."""
+        return f"the values of tensor '{self.handle.name}'"
+
+    def holds(self) -> bool:
+        """True if they still are what they were."""
+        now, then = self.handle._data, self.value
+        if now is then:
+            return True
+        small = then.size <= MAX_ELEMENTS and now.shape == then.shape and now.dtype == then.dtype
+        return small and bool(np.array_equal(np.asarray(now), np.asarray(then)))
+
+    def change(self) -> str:
+        """What changed, in words."""
+        return f"{self.name}, which Python read while the program was traced, changed"
 
 
 def _loose(value: Any) -> Any:

@@ -32,7 +32,15 @@ def is_value(x: Any) -> bool:
 def parts(x: Any) -> tuple[Any, list[Any]]:
     """Structure and leaves of a value; payloads count as tensors."""
     leaves: list[Any] = []
-    return nested.flatten(wrap(x) if isinstance(x, Value) else x, is_value, leaves), leaves
+    return nested.flatten(Builder.handle(x) if isinstance(x, Value) else x, is_value, leaves), leaves
+
+
+def alike(a: Any, b: Any) -> bool:
+    """Whether two structures are the same."""
+    if isinstance(a, nested.Nest) and isinstance(b, nested.Nest):
+        same = a.kind is b.kind and a.keys == b.keys and len(a.children) == len(b.children)
+        return same and all(alike(x, y) for x, y in zip(a.children, b.children, strict=True))
+    return bool(a == b)
 
 
 def is_absent(x: Any) -> bool:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import builtins
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
+from paddle_lite_py import structure as nested
+from paddle_lite_py.builder import Builder
+from paddle_lite_py.errors import user_frame
+from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.ops.creation import full
 from paddle_lite_py.ops.joining import stack
 from paddle_lite_py.tensor import Tensor
 
+from . import merge, unrolled
 from .errors import StagingError
 from .iterables import elements
 
@@ -78,19 +84,12 @@ def extreme(original: Callable[..., Any], method: str, pair: str) -> Callable[..
             return getattr(args[0], method)(axis=0)
         items = list(elements(args[0]) if len(args) == 1 else args)
         keys = items if key is None else [key(x) for x in items]
-        if not any(isinstance(k, Tensor) for k in keys):
+        if not any(map(_holds_tensor, keys)):
             return _by_known_keys(original, items, keys, default)
-        for k in keys:
-            if isinstance(k, Tensor):
-                truth(k, f"{method}()")
-        best, best_key = items[0], keys[0]
-        for x, k in zip(items[1:], keys[1:], strict=True):
-            if key is None:
-                best = getattr(_tensor(best, x), pair)(_tensor(x, best))
-            else:
-                better = (k > best_key) if method == "max" else (k < best_key)
-                best, best_key = _select(better, x, best), _select(better, k, best_key)
-        return best
+        if key is None and all(isinstance(x, Tensor | int | float) for x in items):
+            return _folded(items, method, pair)
+        order = _order(keys, method == "max", f"{method}()")
+        return _taken(items, order[:1], f"which element {method}() chooses")[0]
 
     return chosen
 
@@ -106,47 +105,88 @@ def _tensor(x: Any, other: Any) -> Any:
     return x if isinstance(x, Tensor) else other * 0 + x
 
 
-def _select(condition: Any, x: Any, y: Any) -> Any:
-    from paddle_lite_py.ops.search import where
-
-    if not isinstance(condition, Tensor):
-        return x if condition else y
-    if not all(isinstance(v, Tensor | int | float) for v in (x, y)):
-        raise StagingError(
-            f"which element is chosen depends on a tensor: they must be tensors or numbers, not {_kinds(x, y)}"
-        )
-    like = x if isinstance(x, Tensor) else y if isinstance(y, Tensor) else condition.astype("float32")
-    return where(condition.reshape([]), _tensor(x, like), _tensor(y, like))
+def _folded(items: list[Any], method: str, pair: str) -> Any:
+    """The smallest or largest of tensors and numbers."""
+    best = items[0]
+    for x in items[1:]:
+        for t in (best, x):
+            if isinstance(t, Tensor):
+                truth(t, f"{method}()")
+        best = getattr(_tensor(best, x), pair)(_tensor(x, best))
+    return best
 
 
 def sorted_(items: Iterable[Any], *, key: Any = None, reverse: bool = False) -> list[Any]:
     """sorted(): stable, as Python's."""
     items = list(elements(items))
     keys = items if key is None else [key(x) for x in items]
-    if not any(isinstance(k, Tensor) for k in keys):
+    if not any(map(_holds_tensor, keys)):
         order = builtins.sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
         return [items[i] for i in order]
-    if len({_kind(x) for x in items}) > 1 or not all(isinstance(x, Tensor | int | float) for x in items):
-        raise StagingError(
-            f"the order that sorted() finds depends on tensors: elements must be alike, not {_kinds(*items)}; "
-            "make them tensors of one shape and dtype"
-        )
-    ranks = [_rank(k) for k in _alike(keys)]
-    order = stack(ranks).argsort(descending=bool(reverse), stable=True)
-    found = stack(_alike(items)).index_select(order)
-    return [found[i] for i in range(len(items))]
+    return _taken(items, _order(keys, bool(reverse), "sorted()"), "the order that sorted() finds")
 
 
-def _rank(key: Tensor) -> Tensor:
+def _holds_tensor(key: Any) -> bool:
+    return isinstance(key, Tensor) or isinstance(key, tuple) and any(map(_holds_tensor, key))
+
+
+def _order(keys: list[Any], descending: bool, what: str) -> Tensor:
+    """The positions of the keys in order; tuples are compared item by item."""
+    rows = [k if isinstance(k, tuple) else (k,) for k in keys]
+    if len({len(row) for row in rows}) > 1:
+        raise StagingError(f"{what} compares tuples that hold tensors: they must be of one length")
+    order: Any = None
+    for column in list(zip(*rows, strict=True))[::-1]:
+        ranks = stack([_rank(k, what) for k in _alike(_numbered(column))])
+        ranks = ranks if order is None else ranks.index_select(order)
+        found = ranks.argsort(descending=descending, stable=True)
+        order = found if order is None else order.index_select(found)
+    return order
+
+
+def _numbered(column: Sequence[Any]) -> list[Any]:
+    """Keys as tensors and numbers; of other values, their place among all of them."""
+    if any(isinstance(k, Tensor) for k in column):
+        return list(column)
+    return [builtins.sorted(set(column)).index(k) for k in column]
+
+
+def _taken(items: list[Any], order: Tensor, what: str) -> list[Any]:
+    """The items at these positions: new tensors if the items are alike, else the items themselves, for this call."""
+    structures, leaves = zip(*map(merge.parts, items), strict=True)
+    if all(merge.alike(structures[0], s) for s in structures[1:]):
+        columns = [list(column) for column in zip(*leaves, strict=True)]
+        if all(len({_kind(x) for x in column}) == 1 for column in columns):
+            found = [stack(_alike(column)).index_select(order) if _varies(column) else column for column in columns]
+            return [nested.unflatten(structures[0], iter([f[i] for f in found])) for i in range(order.shape[0])]
+    error = StagingError(
+        f"{what} depends on tensors: elements must be alike, not {_kinds(*items)}; make them tensors of one shape and "
+        "dtype"
+    )
+    known = _decided(order, error)
+    return [items[i] for i in known]
+
+
+def _decided(value: Tensor, error: Exception) -> Any:
+    assert isinstance(mode.interpreter, Builder)
+    return unrolled.decided(mode.interpreter, value, error, user_frame())
+
+
+def _varies(column: list[Any]) -> bool:
+    return any(x is not column[0] for x in column)
+
+
+def _rank(key: Any, what: str) -> Tensor:
     """A key that can be compared: one number."""
     if key.size != 1:
-        raise ValueError(f"sorted() compares {key.dtype.name}{key.shape} tensors, which have no order; give it a key")
+        raise ValueError(f"{what} compares {key.dtype.name}{key.shape} tensors, which have no order; give it a key")
     return key.reshape([])
 
 
 def _alike(items: list[Any]) -> list[Tensor]:
+    """Tensors and numbers as tensors."""
     like = next((x for x in items if isinstance(x, Tensor)), None)
-    return [_tensor(x, like) for x in items]
+    return [full([], x) if like is None else _tensor(x, like) for x in items]
 
 
 def _kind(x: Any) -> Any:
@@ -159,15 +199,16 @@ def _kinds(*items: Any) -> str:
 
 
 def filter_(function: Any, items: Iterable[Any]) -> Any:
-    """filter(), whose choice must be Python's."""
+    """filter(); what it keeps is known for this call only where it depends on tensors."""
 
     def keeps(x: Any) -> bool:
         answer = x if function is None else function(x)
-        if isinstance(answer, Tensor):
-            raise StagingError(
-                "what filter() keeps depends on a tensor, so that the number of elements would be known only when the "
-                "program runs: choose values instead of leaving them out, e.g. `[v if v > 0 else 0.0 for v in xs]`"
-            )
-        return bool(answer)
+        if not isinstance(answer, Tensor):
+            return bool(answer)
+        error = StagingError(
+            "what filter() keeps depends on a tensor, so that the number of elements would be known only when the "
+            "program runs: choose values instead of leaving them out, e.g. `[v if v > 0 else 0.0 for v in xs]`"
+        )
+        return bool(_decided(truth(answer, "filter()"), error))
 
     return builtins.filter(keeps, elements(items))

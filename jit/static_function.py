@@ -263,6 +263,7 @@ class StaticFunction(Inspection):
         written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
         found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written)
         found, settled = ([g for g in gs if not self._places.covers(g)] for gs in (found, guards.of_layers(layers)))
+        found += [guards.Payload(*looked) for looked in traced.looked]
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
         return Entry(Executable(traced, self.__name__), expected, found, settled, seen)
 

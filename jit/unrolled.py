@@ -34,7 +34,7 @@ def if_(builder: Builder, pred: Tensor, staged: Callable[[], None], body: Any, o
     try:
         staged()
     except UNSTAGEABLE as error:
-        (body if _decided(builder, pred, error, where) else orelse)()
+        (body if decided(builder, pred, error, where) else orelse)()
 
 
 def while_(
@@ -47,7 +47,7 @@ def while_(
                 return staged()
             except UNSTAGEABLE as e:
                 error = e
-        if not _decided(builder, going, error, where if i == TRIES else None):
+        if not decided(builder, going, error, where if i == TRIES else None):
             return None
         body()
         going = test()
@@ -66,15 +66,15 @@ def for_(
             except UNSTAGEABLE as e:
                 error = e
         elif i == TRIES:
-            length = _decided(builder, length, error, where)
-        more = _decided(builder, length > i, error) and _decided(builder, going(), error)
+            length = decided(builder, length, error, where)
+        more = decided(builder, length > i, error) and decided(builder, going(), error)
         if not more:
             return None
         body(_item(iterable, i, functools.partial(_number, builder, error)))
     raise error
 
 
-def _decided(builder: Builder, value: Any, error: Exception, where: Any = None) -> Any:
+def decided(builder: Builder, value: Any, error: Exception, where: Any = None) -> Any:
     """The value of this call; a place is one to warn of."""
     if not isinstance(value, Tensor):
         return value
@@ -85,7 +85,7 @@ def _decided(builder: Builder, value: Any, error: Exception, where: Any = None) 
 
 
 def _number(builder: Builder, error: Exception, value: Any) -> int:
-    return int(_decided(builder, value, error))
+    return int(decided(builder, value, error))
 
 
 def _item(iterable: Any, i: int, known: Callable[[Any], int]) -> Any:

@@ -54,7 +54,7 @@ def _from_python(data: Any) -> np.ndarray:
 
 
 def _plain(leaf: Any) -> Any:
-    return np.asarray(leaf._array("to_tensor()")) if is_handle(leaf) else leaf
+    return np.asarray(leaf._read("to_tensor()")) if is_handle(leaf) else leaf
 
 
 def as_text(array: np.ndarray, place: Any, stop_gradient: bool, kind: str = "Tensor") -> str:

@@ -26,7 +26,7 @@ class BoundOp:
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
     # How many arrays a node of it saves, where that is not one for each argument.
-    n_saved = 0
+    n_saved: int | None = None
 
     def __init__(self, op: Op, fn: Callable[..., Any], attrs: tuple[Any, ...] = (), layout: Layout = None) -> None:
         self.op = op

@@ -53,6 +53,7 @@ class Builder(Differentiation):
         self.outside: dict[int, Any] = {}  # containers that were there before the trace
         self.replays: list[tuple[Any, Replay, tuple[Any, ...]]] = []  # what each run does with them again
         self.told: set[Any] = set()  # places that the user has been warned of
+        self.looked: dict[int, tuple[Tensor, Any]] = {}  # tensors that Python has read, and what they held
         self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
 
@@ -206,7 +207,8 @@ class Builder(Differentiation):
             return self.emit(REGISTRY["dimension"].bind((arg,)), (), False)[0]
         return arg if isinstance(arg, bool | int | float | complex) else self.value_of(wrap(as_array(arg)))
 
-    def handle(self, value: Value) -> Tensor:
+    @staticmethod
+    def handle(value: Value) -> Tensor:
         """A Tensor on a Value."""
         out = wrap(value)
         if value.requires_grad:
@@ -370,8 +372,21 @@ class Builder(Differentiation):
             )
             found = self.assume(tensor, error)
             return found[0] if tensor.size == 1 and isinstance(found, list) else found
-        array = tensor._array(what)
+        array = tensor._read(what)
         return array.item() if array.size == 1 else array.tolist()
+
+    def looked_at(self, tensor: Tensor) -> None:
+        """The program stands for what a tensor from outside holds now."""
+        self.looked[id(tensor)] = tensor, tensor._data
+
+    def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
+        """One element as a tensor of no dimensions: what int() and float() give while a program is traced."""
+        chosen: Any = tensor
+        if index:
+            chosen = tensor.flatten()[index[0]] if len(index) == 1 else tensor[index]
+        if chosen.size != 1:
+            raise ValueError(f"item() needs a tensor of one element, got shape {tensor.shape}; give it an index")
+        return chosen.reshape([])
 
 
 def is_traced(tensor: Tensor) -> bool:

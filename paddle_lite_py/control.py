@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from . import symbolic
 from .bound import BoundOp, turned
@@ -69,7 +70,7 @@ def _while(test: Block, body: Block, n_carry: int, capacity: Capacity | None) ->
 def _recorded(
     going: Callable[..., Any], step: Callable[..., Arrays], again: Callable[..., Arrays], size: int
 ) -> Callable[..., Any]:
-    zero = jnp.zeros((), jnp.int32)
+    zero = np.zeros((), np.int32)  # no traced value: the loop may stand in another one
 
     @jax.custom_vjp
     def loop(carry: Arrays, fixed: Arrays) -> Any:

@@ -138,6 +138,13 @@ class Eager:
         array = tensor._array(what)
         return array.item() if array.size == 1 else array.tolist()
 
+    def looked_at(self, tensor: Tensor) -> None:
+        """Data that eager code has read decide nothing later."""
+
+    def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
+        """One number of a tensor."""
+        return tensor._array("item()").item(*index)
+
 
 def _taken(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
     """Arrays of the arguments, and where they came from; None if no gradient flows to any."""

@@ -30,7 +30,7 @@ class Write(NamedTuple):
             getattr(self.owner, self.key.method)(*value)
         elif self.key is CONTENTS:
             self.owner.clear()
-            (self.owner.extend if isinstance(self.owner, list) else self.owner.update)(value)
+            (self.owner.update if hasattr(self.owner, "update") else self.owner.extend)(value)
         elif self.is_item and value is MISSING:
             del self.owner[self.key]
         elif self.is_item:

@@ -73,6 +73,12 @@ class Interpreter(Protocol):
     def detached(self, tensor: Any) -> Any:
         """Cut a new handle from the graph of the one whose payload it shares."""
 
+    def looked_at(self, tensor: Any) -> None:
+        """Told that Python has looked at the data of a tensor."""
+
+    def item(self, tensor: Any, index: tuple[int, ...]) -> Any:
+        """One number of a tensor."""
+
     def static_value(self, tensor: Any, what: str) -> Any:
         """The Python value of a tensor, or an error saying why there is none yet."""
 

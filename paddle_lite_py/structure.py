@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
@@ -67,6 +68,10 @@ def flatten(value: Any, is_leaf: Callable[[Any], bool], leaves: list[Any]) -> An
         return Nest(kind, None, tuple([flatten(v, is_leaf, leaves) for v in value]))
     if isinstance(value, dict):
         return Nest(kind, tuple(value), tuple([flatten(v, is_leaf, leaves) for v in value.values()]))
+    if isinstance(value, deque):
+        return Nest(
+            kind, ("maxlen", *range(len(value))), (Static(value.maxlen), *[flatten(v, is_leaf, leaves) for v in value])
+        )
     if dataclasses.is_dataclass(kind):
         names = tuple(f.name for f in dataclasses.fields(value))
         return Nest(kind, names, tuple([flatten(getattr(value, n), is_leaf, leaves) for n in names]))
@@ -92,6 +97,8 @@ def unflatten(structure: Any, leaves: Iterator[Any]) -> Any:
     kind, keys = structure.kind, structure.keys
     if keys is None:
         return kind(*children) if hasattr(kind, "_fields") else kind(children)
+    if issubclass(kind, deque):
+        return kind(children[1:], children[0])
     if issubclass(kind, dict):
         return _make_dict(kind, zip(keys, children, strict=True))
     made = object.__new__(kind)

@@ -234,7 +234,10 @@ class _Form:
             return walk(structure, data, heads, lambda bound, *a: bound.vjp(*a))
 
         self.call = xla_jit(backward)
-        sizes = [b.n_saved or len(codes) for b, codes in zip(structure.bounds, structure.codes, strict=True)]
+        sizes = [
+            len(codes) if b.n_saved is None else b.n_saved
+            for b, codes in zip(structure.bounds, structure.codes, strict=True)
+        ]
 
         def backward_flat(*flat: Any) -> list[Array | None]:
             it = iter(flat)

@@ -24,36 +24,45 @@ class TensorData:
         data = self._data
         return data if isinstance(data, jax.Array) else state.interpreter.data_of(self, what)
 
+    def _read(self, what: str) -> jax.Array:
+        """The same for Python to look at, which a program under construction depends on from then on."""
+        array = self._array(what)
+        state.interpreter.looked_at(self)
+        return array
+
     def _static_value(self, what: str) -> Any:
         return state.interpreter.static_value(self, what)
 
     def numpy(self) -> np.ndarray:
         """A NumPy copy of the data, yours to change."""
-        return np.array(self._array("numpy()"))
+        return np.array(self._read("numpy()"))
 
     def item(self, *args: int) -> Any:
-        """The Python number of the only element, or of the one at the given index."""
-        return self._array("item()").item(*args)
+        """The Python number of the only element, or of the one at the given index.
+
+        While a program is traced it is a tensor of no dimensions, as what int() and float() give then.
+        """
+        return state.interpreter.item(self, args)
 
     def tolist(self) -> Any:
         """Nested Python lists of the elements."""
-        return self._array("tolist()").tolist()
+        return self._read("tolist()").tolist()
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
-        return np.array(self._array("numpy()"), dtype=dtype)
+        return np.array(self._read("numpy()"), dtype=dtype)
 
     def __jax_array__(self) -> jax.Array:
-        return self._array("jax.numpy")
+        return self._read("jax.numpy")
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         # A copy: an optimizer may donate the array itself to XLA while the importer still reads it.
-        return jax.numpy.copy(self._array("__dlpack__()")).__dlpack__(**kwargs)
+        return jax.numpy.copy(self._read("__dlpack__()")).__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[Any, int]:
         return self._array("__dlpack__()").__dlpack_device__()  # type: ignore[attr-defined]
 
     def _scalar(self, what: str) -> Any:
-        array = self._array(what)
+        array = self._read(what)
         if array.size != 1:
             raise ValueError(
                 f"{what} needs a tensor of one element, got shape {list(array.shape)}; use .any(), .all() or index it"

@@ -58,6 +58,8 @@ class Traced(NamedTuple):
     reached: dict[int, Any] = {}  # noqa: RUF012  arguments that a backward() inside gives gradients to, and its line
     assumed: tuple[Assumed, ...] = ()  # values taken for granted; those of a run are outputs after those of the effects
 
+    looked: tuple[tuple[Tensor, Any], ...] = ()  # tensors whose data Python has read, and those data
+
     @property
     def judged(self) -> slice:
         """Where the outputs stand that are compared with `assumed`."""
@@ -228,4 +230,5 @@ def _assemble(
         tuple(builder.deferred),
         builder.reached,
         tuple(builder.assumptions.assumed if builder.assumptions else ()),
+        tuple(builder.looked.values()),
     )

@@ -114,6 +114,7 @@ CASES = {
     "any of vectors": lambda: static("def f(x):\n    return any([x > 0, x < 0])\n", [1.0, 2.0]),
     "max of words": lambda: static("def f(x):\n    return max('u', 'v', key=lambda s: x if s == 'u' else -x)\n", 1.0),
     "sorted words": lambda: static("def f(x):\n    return sorted(['u', 'v'], key=lambda s: x)\n", 1.0),
+    "sorted tuples": lambda: static("def f(x):\n    return sorted([(x, 1), (x,)])\n", 1.0),
     "sorted vectors": lambda: static("def f(x):\n    return sorted([x, -x])\n", [1.0, 2.0]),
     "filter": lambda: static("def f(x):\n    return list(filter(lambda v: v > 0, [x, -x]))\n", 1.0),
     "text": lambda: static("def f(x):\n    return f'{x}'.upper()\n", 1.0),

@@ -298,3 +298,21 @@ def test_state_in_slots_and_behind_a_getattr():
         assert slotted.total.tolist() == [total] * 2
         assert guarded.last.tolist() == [2 * value] * 2
         assert guarded.count == count
+
+
+# -- data that Python looks at ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("look", [lambda t: float(t.numpy()[1]), lambda t: t.tolist()[1], lambda t: t.item(1)])
+def test_data_of_a_tensor_from_outside_are_never_stale(look):
+    held = paddle.to_tensor([1.0, 2.0])
+    static = paddle.jit.to_static(lambda x: x * look(held))
+    for value in (2.0, 2.0, 5.0):
+        held.set_value(paddle.to_tensor([1.0, value]))
+        assert static(paddle.ones([])).item() == value
+
+
+def test_an_item_of_a_tensor_stays_a_tensor():
+    agree(lambda x: x[x.argmax().item()] + x[int(x.argmin())] * x.max().item() - x.item(1), *SIGNS)
+    with pytest.raises(ValueError, match=r"item\(\) needs a tensor of one element"):
+        paddle.jit.to_static(lambda x: x.item())(paddle.ones([2]))

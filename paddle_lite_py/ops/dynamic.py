@@ -28,7 +28,7 @@ def concrete(x: Any, what: str, instead: str) -> np.ndarray:
     if isinstance(x, Tensor):
         if not is_eager():
             raise _error(what, instead)
-        x = x._array(what)
+        x = x._read(what)
     return np.asarray(x)
 
 
