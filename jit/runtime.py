@@ -44,8 +44,8 @@ class StagedRuntime(dy2static.Runtime):
 
     def if_(self, pred: Any, body: Any, orelse: Any, state: Any, where: Any) -> None:
         """A cond operator; or the branch that is taken, where the two leave things of different kinds."""
-        truth, state.bodies = _truth(pred, where), (body, orelse)
-        unrolled.if_(self.builder, truth, lambda: branches.if_(self.builder, truth, body, orelse, state, where),
+        condition, state.bodies = truth(pred, where), (body, orelse)
+        unrolled.if_(self.builder, condition, lambda: branches.if_(self.builder, condition, body, orelse, state, where),
                      body, orelse, where)  # fmt: skip
 
     def while_(self, test: Any, body: Any, state: Any, where: Any, first_test: Any) -> None:
@@ -54,10 +54,10 @@ class StagedRuntime(dy2static.Runtime):
         state.bodies = (body,)
 
         def staged() -> None:
-            loops.while_(self.builder, lambda: _truth(test(), where), body, state, where)
+            loops.while_(self.builder, lambda: truth(test(), where), body, state, where)
 
         def going(value: Any) -> Any:
-            return _truth(value, where) if self.is_staged(value) else bool(value)
+            return truth(value, where) if self.is_staged(value) else bool(value)
 
         unrolled.while_(self.builder, going(first_test), lambda: going(test()), staged, body, where)
 
@@ -75,7 +75,7 @@ class StagedRuntime(dy2static.Runtime):
 
         def going() -> Any:
             more = True if extra_test is None else extra_test()
-            return _truth(more, where) if self.is_staged(more) else bool(more)
+            return truth(more, where) if self.is_staged(more) else bool(more)
 
         unrolled.for_(self.builder, iterable, going, staged, body, where)
 
@@ -94,11 +94,11 @@ class StagedRuntime(dy2static.Runtime):
             yes, no = (lambda: box.put(right())), (lambda: box.put(left))
             self.if_(left, yes if on else no, no if on else yes, box.state(where), where)
             return box.value
-        return self.if_exp(_truth(left, where), right if on else lambda: left, (lambda: left) if on else right, where)
+        return self.if_exp(truth(left, where), right if on else lambda: left, (lambda: left) if on else right, where)
 
     def not_(self, value: Any) -> Any:
         """Logical not of the truth of a tensor."""
-        return _truth(value, None).logical_not()
+        return truth(value, None).logical_not()
 
     def if_exp(self, pred: Any, body: Any, orelse: Any, where: Any) -> Any:
         """A cond operator that gives one value."""
@@ -121,7 +121,7 @@ class StagedRuntime(dy2static.Runtime):
     def assert_(self, test: Any, message: Any, where: Any) -> None:
         """A check, whose failure is raised after the run."""
         args = () if message is None else (message(),)
-        self.builder.check(_truth(test, where), lambda: AssertionError(*args), where)
+        self.builder.check(truth(test, where), lambda: AssertionError(*args), where)
 
     def raise_(self, exc: Any, where: Any) -> Any:
         """A check that fails in the staged branch that raises; a plain raise elsewhere."""
@@ -177,7 +177,7 @@ def _is_mask(obj: Any, key: Any) -> bool:
     return masks and key.shape == obj.shape and isinstance(mode.interpreter, Builder)
 
 
-def _truth(value: Any, where: Any) -> Tensor:
+def truth(value: Any, where: Any) -> Tensor:
     """A tensor as one boolean."""
     if value.size != 1:
         place = f" at {where}" if where else ""

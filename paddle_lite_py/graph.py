@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence, Set
+from typing import Any
 
 from .program import Block, Operator, Value
 
@@ -24,6 +25,30 @@ def copy_value(value: Value) -> Value:
     out = Value(value.shape, value.dtype, None, value.requires_grad)
     out.name, out.where, out.weak = value.name, value.where, value.weak
     return out
+
+
+class Twins:
+    """Copies values and operators into a block under construction, each value once.
+
+    Arguments:
+        frame: of the block.
+    """
+
+    def __init__(self, frame: Any) -> None:
+        self.frame, self.made = frame, dict[Value, Value]()
+
+    def __call__(self, value: Any) -> Any:
+        """The copy of a value; a Python scalar is itself."""
+        if not isinstance(value, Value):
+            return value
+        if value not in self.made:
+            self.made[value] = made = copy_value(value)
+            made.frame, made.freed = self.frame, value.freed
+        return self.made[value]
+
+    def operator(self, op: Operator) -> Operator:
+        """The operator on the copies."""
+        return Operator(op.bound, tuple(map(self, op.inputs)), tuple(map(self, op.outputs)), op.where)
 
 
 def close(ops: Sequence[Operator]) -> tuple[Block, dict[Value, Value], list[Value]]:

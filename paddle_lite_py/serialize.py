@@ -23,6 +23,7 @@ VERSION = 1
 # A dimension as JAX prints it: 2*b + 1, b^2, mod(b, 4).
 _DIM = re.compile(r"(?:[A-Za-z_]\w*|\d{1,12}|\^\d|[-+*(), ])+")
 MAX_DIM = 300
+MAX_DEPTH = 200
 
 
 class FormatError(ValueError):
@@ -53,7 +54,9 @@ def from_json(data: Any) -> Program:
     try:
         block = _Reader().block(data["block"])
         return Program(block, list(data["names"]["inputs"]), list(data["names"]["outputs"]))
-    except (KeyError, TypeError, IndexError, AttributeError, ValueError) as e:
+    except (KeyError, TypeError, IndexError, AttributeError, ValueError, RecursionError) as e:
+        if isinstance(e, FormatError):
+            raise
         raise FormatError(f"the program is damaged: {type(e).__name__}: {e}") from None
 
 
@@ -115,10 +118,13 @@ class _Writer:
 class _Reader:
     def __init__(self) -> None:
         self.values: dict[int, Value] = {}
+        self.depth = 0  # of the blocks that are being read
         self.scope = export.SymbolicScope()
 
     def value(self, data: Any) -> Value:
         shape = tuple([self.attr(n) for n in data["shape"]])
+        if type(data["id"]) is not int or data["id"] in self.values:
+            raise FormatError(f"value {data['id']!r:.60} is defined twice, or has no number")
         made = Value(shape, dtypes.as_dtype(data["dtype"]).np, None, bool(data["grad"]))
         self.values[data["id"]] = made
         return made
@@ -127,8 +133,13 @@ class _Reader:
         return self.attr(data["py"]) if isinstance(data, dict) else self.values[data]
 
     def block(self, data: Any) -> Block:
+        self.depth += 1
+        if self.depth > MAX_DEPTH:
+            raise FormatError(f"blocks lie deeper in each other than any program's ({MAX_DEPTH})")
         inputs = [self.value(v) for v in data["inputs"]]
-        return Block(inputs, [self.operator(o) for o in data["ops"]], [self.read(v) for v in data["outputs"]])
+        made = Block(inputs, [self.operator(o) for o in data["ops"]], [self.read(v) for v in data["outputs"]])
+        self.depth -= 1
+        return made
 
     def operator(self, data: Any) -> Operator:
         inputs = tuple([self.read(v) for v in data["in"]])

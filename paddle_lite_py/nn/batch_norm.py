@@ -51,8 +51,8 @@ class _BatchNorm(Layer):
         self._name = name
         self.weight = self.create_parameter([num_features], weight_attr, default_initializer=ONE)
         self.bias = self.create_parameter([num_features], bias_attr, is_bias=True)
-        self._mean = self._statistic(0.0)
-        self._variance = self._statistic(1.0)
+        mean, variance = self.__dict__.get("_statistic_names", (None, None))
+        self._mean, self._variance = self._statistic(0.0, mean), self._statistic(1.0, variance)
 
     def _statistic(self, value: float, name: str | None = None) -> Any:
         attr = ParamAttr(name=name, initializer=Constant(value), trainable=False)
@@ -185,12 +185,9 @@ class BatchNorm(_BatchNorm):
         use_global_stats: bool = False,
         trainable_statistics: bool = False,
     ) -> None:
+        self.__dict__["_statistic_names"] = moving_mean_name, moving_variance_name
         super().__init__(num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, use_global_stats or None)
         self._act, self._trainable_statistics = act, trainable_statistics
-        if moving_mean_name:
-            self._mean.name = moving_mean_name
-        if moving_variance_name:
-            self._variance.name = moving_variance_name
         self.training = not is_test
         if dtype != "float32":
             self.to(dtype=dtype)

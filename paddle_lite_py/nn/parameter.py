@@ -43,14 +43,18 @@ def create_parameter(
     found = as_attr(attr)
     if found is None:
         raise ValueError("create_parameter: attr is False, which says that there is no parameter")
-    out = make_parameter(shape, found, dtype, is_bias, default_initializer, "create_parameter", device)
-    if name is not None:
-        out.name = name
-    return out
+    return make_parameter(shape, found, dtype, is_bias, default_initializer, "create_parameter", device, name)
 
 
 def make_parameter(
-    shape: Any, attr: ParamAttr, dtype: Any, is_bias: bool, default: Any, owner: str, device: Any = None
+    shape: Any,
+    attr: ParamAttr,
+    dtype: Any,
+    is_bias: bool,
+    default: Any,
+    owner: str,
+    device: Any = None,
+    name: str | None = None,
 ) -> Parameter:
     """A parameter for its ParamAttr; made at once, even while a program is traced."""
     sizes = [int(n) for n in shape]
@@ -58,7 +62,7 @@ def make_parameter(
         raise ValueError(f"a parameter of the shape {sizes}: no size may be negative")
     kind = dtypes.as_dtype(dtype) if dtype is not None else dtypes.default_dtype()
     initializer = attr.initializer or default_for(is_bias, default)
-    name = attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
+    name = name or attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
 
     def draw() -> Any:
         return as_array(initializer.draw(tuple(sizes), kind), kind, device)

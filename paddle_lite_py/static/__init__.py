@@ -1,8 +1,11 @@
 """The static graph's front door: programs that are built once and run many times."""
 
 from ..input_spec import InputSpec
+from ..nn import create_parameter
+from . import nn
 from .backward import append_backward, gradients
 from .executor import Executor
+from .metrics import accuracy, auc, ctr_metric_bundle
 from .mode import (
     Variable,
     data,
@@ -15,6 +18,30 @@ from .mode import (
     program_guard,
 )
 from .program import Program
+from .saving import (
+    deserialize_persistables,
+    deserialize_program,
+    load,
+    load_from_file,
+    load_inference_model,
+    load_program_state,
+    load_vars,
+    normalize_program,
+    save,
+    save_inference_model,
+    save_to_file,
+    serialize_persistables,
+    serialize_program,
+    set_program_state,
+)
 from .scope import Scope, global_scope, scope_guard
 from .stored import UninitializedError
 from .strategy import BuildStrategy, CompiledProgram, ExecutionStrategy
+from .variables import (
+    Print,
+    WeightNormParamAttr,
+    cpu_places,
+    create_global_var,
+    cuda_places,
+    xpu_places,
+)

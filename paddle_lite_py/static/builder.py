@@ -154,6 +154,8 @@ class StaticBuilder(Builder):
                 f"'{held.name}' is {held.dtype}{list(held.shape)} and cannot become {data.dtype}{list(data.shape)} in "
                 "a program: shape and dtype of state stay; cast or reshape what is assigned to it"
             )
+        if isinstance(tensor._data, Stored):
+            self._capture(tensor)  # what is only written is an input as well
         self.version += 1
         super().rebind(tensor, data)
 
@@ -172,7 +174,7 @@ class StaticBuilder(Builder):
     def value_of(self, tensor: Tensor) -> Value:
         """The Value of a tensor in the current frame; of one of the cloned program, its twin."""
         data = tensor._data
-        if isinstance(data, Value) and data.frame is not self.frame and not self._knows(data.frame):
+        if isinstance(data, Value) and (data in self.twins or not self._knows(data.frame)):
             return super().value_of(self.handle(self.twin(data)))
         return super().value_of(tensor)
 

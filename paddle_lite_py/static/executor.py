@@ -188,7 +188,7 @@ class Executor:
 
     def _compiled(self, program: Program, listed: Sequence[Any], key: Any, scope: Scope) -> Compiled:
         with _making:
-            made = Compiled(program, [_fetch(program, f) for f in listed], scope)
+            made = Compiled(program, [fetched(program, f) for f in listed], scope)
             made.kept = tuple(listed)
             while len(program.compiled) >= MAX_COMPILED:
                 program.compiled.pop(next(iter(program.compiled)))
@@ -234,7 +234,7 @@ def _start(program: Program, scope: Scope) -> None:
         default_generator.set_state(before)
 
 
-def _fetch(program: Program, wanted: Any) -> Value:
+def fetched(program: Program, wanted: Any) -> Value:
     """The value that a fetch names: of state the one after the run."""
     builder = program.builder
     if isinstance(wanted, Tensor):

@@ -11,9 +11,9 @@ import numpy as np
 from .. import dtypes
 from ..arrays import as_array
 from ..frame import Capture, Write
-from ..graph import copy_value
-from ..program import Operator, Value
+from ..graph import Twins
 from ..program import Program as Closed
+from ..program import Value
 from ..random import Generator, default_generator
 from ..tensor import Parameter, Tensor, wrap
 from . import evaluation
@@ -44,6 +44,7 @@ class Program:
         self.feeds: dict[str, Value] = {}
         self.parameters: dict[str, Parameter] = {}
         self.initials: dict[str, Initial] = {}  # what it makes when it runs, if it is a startup program
+        self.fetches: list[Tensor] = []  # the results that it was loaded with
         self.compiled: dict[Any, Any] = {}  # kept here by executors
         self._seed = 0
 
@@ -158,26 +159,16 @@ class Program:
 
     def _copy_into(self, to: StaticBuilder) -> None:
         mine = self.builder
-        twins: dict[Value, Value] = {}
-
-        def twin(v: Any) -> Any:
-            if isinstance(v, Value) and v not in twins:
-                twins[v] = made = copy_value(v)
-                made.frame, made.freed = to.root, v.freed
-            return twins[v] if isinstance(v, Value) else v
-
+        twin = Twins(to.root)
         block = to.root.block
         block.inputs = [twin(v) for v in mine.root.block.inputs]
-        block.ops = [
-            Operator(op.bound, tuple(map(twin, op.inputs)), tuple(map(twin, op.outputs)), op.where)
-            for op in mine.root.block.ops
-        ]
+        block.ops = [twin.operator(op) for op in mine.root.block.ops]
         to.states = {twin(v): s for v, s in mine.states.items()}
         to.captures = {k: Capture(c.handle, twin(c.value)) for k, c in mine.captures.items()}
         to.providers = [(get, twin(v)) for get, v in mine.providers]
-        to.root.leaves = {twin(v): t for v, t in mine.root.leaves.items() if v in twins}
+        to.root.leaves = {twin(v): t for v, t in mine.root.leaves.items() if v in twin.made}
         to.checks, to.room, to.deferred, to.unknown = mine.checks, mine.room, list(mine.deferred), mine.unknown
-        to.twins = {old: twins.get(v, v) for old, v in mine.twins.items()} | twins
+        to.twins = {old: twin.made.get(v, v) for old, v in mine.twins.items()} | twin.made
         to.word_home.home = mine.word_home.home
         to.states = {v: to.word_home if s is mine.word_home else s for v, s in to.states.items()}
         now = {id(w): v for w, v in mine.away}

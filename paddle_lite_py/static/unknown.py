@@ -51,16 +51,18 @@ class Unknown:
         return emit()
 
     def _pair(self, bound: Any, inputs: tuple[Any, ...]) -> tuple[str, Any] | None:
-        """Two symbols in the inputs that make the op possible when they are equal."""
-        values = [v for v in inputs if isinstance(v, Value)]
-        found = list(dict.fromkeys([str(n) for v in values for n in v.shape if str(n) in self.symbols]))
-        for a, b in itertools.combinations(found[:MAX_SYMBOLS], 2):
-            known = self.symbols | {b: self.symbols[a]}
+        """A symbol in the inputs, and the other one or the number that it must be for the op to be possible."""
+        sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
+        found = list(dict.fromkeys([str(n) for n in sizes if str(n) in self.symbols]))[:MAX_SYMBOLS]
+        numbers = list(dict.fromkeys([n for n in sizes if isinstance(n, int) and n > 1]))
+        pairs = [(b, self.symbols[a]) for a, b in itertools.combinations(found, 2)]
+        for name, other in [*pairs, *itertools.product(found, numbers)]:
+            known = self.symbols | {name: other}
             try:
                 bound.infer(tuple([_spec(v, known) if isinstance(v, Value) else v for v in inputs]))
             except Exception:  # not these two
                 continue
-            return b, self.symbols[a]
+            return name, other
         return None
 
     def _unify(self, builder: Builder, name: str, other: Any) -> None:

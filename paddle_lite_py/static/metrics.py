@@ -1,0 +1,76 @@
+"""Metrics as operators of a program, with their state in the scope."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax.numpy as jnp
+
+from ..interpreter import no_grad
+from ..metric import accuracy
+from ..op import op
+from ..tensor import Tensor
+from .variables import create_global_var
+
+__all__ = ["accuracy", "auc", "ctr_metric_bundle"]
+
+
+@op(name="auc_histogram", grad=False)
+def _histogram(pred: Any, label: Any, /, bins: int) -> Any:
+    """How many positives and negatives fall into each bin of the prediction, int64[2, bins]."""
+    index = jnp.clip((pred[:, -1] * (bins - 1)).astype(jnp.int32), 0, bins - 1)
+    truth = label.reshape(-1).astype(bool)
+    counts = [jnp.zeros(bins, jnp.int64).at[index].add(t.astype(jnp.int64)) for t in (truth, ~truth)]
+    return jnp.stack(counts)
+
+
+@op(name="auc_area", grad=False)
+def _area(counts: Any, /) -> Any:
+    """The area under the ROC curve of a histogram; 0 where one class is missing."""
+    up = jnp.cumsum(counts[:, ::-1].astype(jnp.float64), axis=1)
+    above, wrong = jnp.pad(up[0], (1, 0)), jnp.pad(up[1], (1, 0))
+    area = ((wrong[1:] - wrong[:-1]) * (above[1:] + above[:-1]) / 2).sum()
+    return jnp.where(above[-1] * wrong[-1] > 0, area / jnp.maximum(above[-1] * wrong[-1], 1), 0.0)
+
+
+def auc(
+    input: Tensor, label: Tensor, curve: str = "ROC", num_thresholds: int = 4095, topk: int = 1, slide_steps: int = 1,
+    ins_tag_weight: Any = None,
+) -> tuple[Tensor, Tensor, list[Tensor]]:  # fmt: skip
+    """The area under the ROC curve over all batches so far, that of this batch, and the histogram that is kept.
+
+    Arguments:
+        input: probabilities [n, 2], of which the last column counts.
+        label: [n, 1], 0 or 1.
+        num_thresholds: bins of the histogram, less one.
+        topk, slide_steps, ins_tag_weight: accepted; the second result is of the last batch alone.
+
+    Raises:
+        ValueError: for another curve than "ROC".
+    """
+    if curve != "ROC":
+        raise ValueError(f"auc: curve is {curve!r}; expected 'ROC'")
+    fn: Any = _histogram
+    area: Any = _area
+    kept = create_global_var([2, num_thresholds + 1], 0, "int64")
+    with no_grad():
+        batch = fn(input.detach(), label, bins=num_thresholds + 1)
+        kept._set_payload((kept + batch)._data)
+        return area(kept), area(batch), [kept]
+
+
+def ctr_metric_bundle(input: Tensor, label: Tensor, ins_tag_weight: Any = None) -> tuple[Tensor, ...]:
+    """Sums for click-through rates, over all batches so far: squared error, absolute error, probability, q, positives,
+    samples. `input` are probabilities [n, 1], `label` 0 or 1.
+    """
+    with no_grad():
+        pred, truth = input.detach(), label.astype(input.dtype)
+        error = pred - truth
+        parts = [(error * error).sum(), error.abs().sum(), pred.sum(), (pred / (1.0 - pred)).sum(), truth.sum()]
+        found = [*parts, (pred * 0 + 1).sum()]
+        out = []
+        for part in found:
+            total = create_global_var([1], 0.0, input.dtype)
+            total._set_payload((total + part)._data)
+            out.append(total)
+    return tuple(out)

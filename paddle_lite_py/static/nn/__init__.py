@@ -1,0 +1,6 @@
+"""Layers, branches and loops of static programs, as functions."""
+
+from .common import *  # noqa: F403
+from .control_flow import *  # noqa: F403
+from .pylayer import *  # noqa: F403
+from .sequence import *  # noqa: F403

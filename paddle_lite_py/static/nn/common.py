@@ -1,0 +1,320 @@
+"""Layers as functions: each call makes its parameters in the program under construction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from ... import nn
+from ...nn import functional as F
+from ...nn.initializer import Constant
+from ...nn.norm import GroupNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D, SpectralNorm
+from ...ops.manipulation import flatten, reshape
+from ...tensor import Tensor
+from ...vision.ops import DeformConv2D
+
+__all__ = [
+    *("batch_norm", "bilinear_tensor_product", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"),
+    *("deform_conv2d", "embedding", "fc", "group_norm", "instance_norm", "layer_norm", "nce", "prelu", "row_conv"),
+    *("sparse_embedding", "spectral_norm"),
+]
+
+
+def _activated(out: Tensor, act: str | None) -> Any:
+    if act is None:
+        return out
+    function = getattr(F, act, None)
+    if function is None:
+        raise ValueError(f"act is {act!r}; expected the name of an activation of paddle.nn.functional, such as 'relu'")
+    return function(out)
+
+
+def _known(size: Any, what: str) -> int:
+    if not isinstance(size, int):
+        raise ValueError(f"{what} of the input is not known; declare it with a number in paddle.static.data")
+    return size
+
+
+def fc(
+    x: Any, size: int, num_flatten_dims: int = 1, weight_attr: Any = None, bias_attr: Any = None,
+    activation: str | None = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """A fully connected layer: the input as a matrix, times a weight, plus a bias; of several inputs the sum.
+
+    Arguments:
+        x: a tensor or a list of them.
+        size: how many outputs.
+        num_flatten_dims: so many dimensions stay; the others become one.
+        weight_attr, bias_attr: ParamAttr of weight and bias; False: no bias.
+        activation: name of what is applied to the result: "relu", "softmax", ...
+
+    Raises:
+        ValueError: if a size that the weight depends on is not known.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
+        ...     fc(paddle.static.data("x", [None, 2, 3]), 5, activation="relu").shape[1:]
+        [5]
+        >>> paddle.disable_static()
+    """
+    inputs = list(x) if isinstance(x, list | tuple) else [x]
+    attrs = weight_attr if isinstance(weight_attr, list | tuple) else [weight_attr] * len(inputs)
+    layer, outs = nn.Layer(name or "fc"), []
+    for each, attr in zip(inputs, attrs, strict=True):
+        axis = num_flatten_dims % each.ndim
+        width = math.prod(_known(n, "fc: a size that the weight depends on") for n in each.shape[axis:])
+        weight = layer.create_parameter([width, size], attr, each.dtype)
+        outs.append(reshape(each, [*each.shape[:axis], width]).matmul(weight))
+    out = outs[0]
+    for more in outs[1:]:
+        out = out + more
+    bias = layer.create_parameter([size], bias_attr, inputs[0].dtype, is_bias=True)
+    return _activated(out if bias is None else out + bias, activation)
+
+
+def embedding(
+    input: Any, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False,
+    padding_idx: int | None = None, param_attr: Any = None, dtype: Any = "float32",
+) -> Any:  # fmt: skip
+    """Rows of a trained table of `size` for integer ids; rows of `padding_idx` are zeros and not trained.
+
+    `is_sparse` and `is_distributed` are accepted; gradients are dense.
+    """
+    weight = nn.Layer("embedding").create_parameter(list(size), param_attr, dtype)
+    padding = padding_idx if padding_idx is None or padding_idx >= 0 else size[0] + padding_idx
+    return F.embedding(input, weight, padding)
+
+
+def sparse_embedding(
+    input: Any, size: Sequence[int], padding_idx: int | None = None, is_test: bool = False, entry: Any = None,
+    table_class: str = "MemorySparseTable", param_attr: Any = None, dtype: Any = "float32", slot: Any = None,
+) -> Any:  # fmt: skip
+    """embedding(): the table is on the device, where no parameter server keeps it."""
+    return embedding(input, size, True, False, padding_idx, param_attr, dtype)
+
+
+def _channels(input: Any, data_format: str) -> int:
+    return _known(input.shape[1 if data_format.startswith("NC") else -1], "the number of channels")
+
+
+def conv2d(
+    input: Any, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
+    act: str | None = None, name: str | None = None, data_format: str = "NCHW",
+) -> Any:  # fmt: skip
+    """A convolution of images with trained filters; see paddle.nn.Conv2D. `use_cudnn` is accepted."""
+    layer = nn.Conv2D(
+        _channels(input, data_format), num_filters, filter_size, stride, padding, dilation, groups or 1,
+        weight_attr=param_attr, bias_attr=bias_attr, data_format=data_format,
+    )  # fmt: skip
+    return _activated(layer(input), act)
+
+
+def conv3d(
+    input: Any, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
+    groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
+    act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
+) -> Any:  # fmt: skip
+    """A convolution of volumes with trained filters; see paddle.nn.Conv3D. `use_cudnn` is accepted."""
+    layer = nn.Conv3D(
+        _channels(input, data_format), num_filters, filter_size, stride, padding, dilation, groups or 1,
+        weight_attr=param_attr, bias_attr=bias_attr, data_format=data_format,
+    )  # fmt: skip
+    return _activated(layer(input), act)
+
+
+def _transposed(made: Any, input: Any, output_size: Any, filter_size: Any, stride: Any, padding: Any, dilation: Any,
+                rest: dict[str, Any], act: str | None) -> Any:  # fmt: skip
+    data_format = rest["data_format"]
+    if filter_size is None:
+        if output_size is None:
+            raise ValueError("a transposed convolution needs filter_size or output_size")
+        n = input.ndim - 2
+        sizes = input.shape[2:] if data_format.startswith("NC") else input.shape[1:-1]
+        full = [[v] * n if isinstance(v, int) else list(v) for v in (output_size, stride, padding, dilation)]
+        filter_size = [
+            (o - (_known(i, "a size") - 1) * s + 2 * p - 1) // d + 1 for i, o, s, p, d in zip(sizes, *full, strict=True)
+        ]
+    num_filters = rest.pop("num_filters")
+    layer = made(_channels(input, data_format), num_filters, filter_size, stride, padding, dilation=dilation, **rest)
+    return _activated(layer(input, output_size), act)
+
+
+def conv2d_transpose(
+    input: Any, num_filters: int, output_size: Any = None, filter_size: Any = None, padding: Any = 0, stride: Any = 1,
+    dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
+    use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = "NCHW",
+) -> Any:  # fmt: skip
+    """The transpose of a convolution of images; see paddle.nn.Conv2DTranspose. `use_cudnn` is accepted.
+
+    Raises:
+        ValueError: if neither filter_size nor output_size is given.
+    """
+    rest = {"num_filters": num_filters, "groups": groups or 1, "weight_attr": param_attr, "bias_attr": bias_attr}
+    rest["data_format"] = data_format
+    return _transposed(nn.Conv2DTranspose, input, output_size, filter_size, stride, padding, dilation, rest, act)
+
+
+def conv3d_transpose(
+    input: Any, num_filters: int, output_size: Any = None, filter_size: Any = None, padding: Any = 0, stride: Any = 1,
+    dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
+    use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
+) -> Any:  # fmt: skip
+    """The transpose of a convolution of volumes; see paddle.nn.Conv3DTranspose. `use_cudnn` is accepted.
+
+    Raises:
+        ValueError: if neither filter_size nor output_size is given.
+    """
+    rest = {"num_filters": num_filters, "groups": groups or 1, "weight_attr": param_attr, "bias_attr": bias_attr}
+    rest["data_format"] = data_format
+    return _transposed(nn.Conv3DTranspose, input, output_size, filter_size, stride, padding, dilation, rest, act)
+
+
+def deform_conv2d(
+    x: Any, offset: Any, mask: Any, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0,
+    dilation: Any = 1, groups: int = 1, deformable_groups: int = 1, im2col_step: int = 1, weight_attr: Any = None,
+    bias_attr: Any = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """A convolution whose filters read at places that `offset` moves; see paddle.vision.ops.DeformConv2D."""
+    layer = DeformConv2D(
+        _channels(x, "NCHW"), num_filters, filter_size, stride, padding, dilation, deformable_groups, groups,
+        weight_attr, bias_attr,
+    )  # fmt: skip
+    return layer(x, offset, mask)
+
+
+def batch_norm(
+    input: Any, act: str | None = None, is_test: bool = False, momentum: float = 0.9, epsilon: float = 1e-5,
+    param_attr: Any = None, bias_attr: Any = None, data_layout: str = "NCHW", in_place: bool = False,
+    name: str | None = None, moving_mean_name: str | None = None, moving_variance_name: str | None = None,
+    do_model_average_for_mean_and_var: bool = True, use_global_stats: bool = False,
+) -> Any:  # fmt: skip
+    """Normalization of each channel by the batch's statistics, which move running ones; by these in evaluation.
+
+    `in_place` and `do_model_average_for_mean_and_var` are accepted.
+    """
+    layer = nn.BatchNorm(
+        _channels(input, data_layout), act, is_test, momentum, epsilon, param_attr, bias_attr, input.dtype.name,
+        data_layout, False, moving_mean_name, moving_variance_name, True, use_global_stats,
+    )  # fmt: skip
+    return layer(input)
+
+
+def layer_norm(
+    input: Any, scale: bool = True, shift: bool = True, begin_norm_axis: int = 1, epsilon: float = 1e-5,
+    param_attr: Any = None, bias_attr: Any = None, act: str | None = None, name: str | None = None,
+) -> Any:  # fmt: skip
+    """Normalization over the dimensions from begin_norm_axis on, with one scale and shift for each element of them."""
+    sizes = [_known(n, "layer_norm: a normalized size") for n in input.shape[begin_norm_axis:]]
+    layer, width = nn.Layer(name or "layer_norm"), [math.prod(sizes)]
+    ones = Constant(1.0)
+    weight = layer.create_parameter(width, param_attr, input.dtype, default_initializer=ones) if scale else None
+    bias = layer.create_parameter(width, bias_attr, input.dtype, is_bias=True) if shift else None
+    shaped = [None if p is None else reshape(p, sizes) for p in (weight, bias)]
+    return _activated(F.layer_norm(input, sizes, shaped[0], shaped[1], epsilon), act)
+
+
+def group_norm(
+    input: Any, groups: int, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None,
+    act: str | None = None, data_layout: str = "NCHW", name: str | None = None,
+) -> Any:  # fmt: skip
+    """Normalization of groups of channels of each instance; see paddle.nn.GroupNorm."""
+    channels = _channels(input, data_layout)
+    layer = GroupNorm(groups, channels, epsilon, param_attr, bias_attr, data_layout)
+    return _activated(layer(input), act)
+
+
+def instance_norm(
+    input: Any, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, name: str | None = None
+) -> Any:
+    """Normalization of each channel of each instance; see paddle.InstanceNorm2D."""
+    kinds = {3: InstanceNorm1D, 4: InstanceNorm2D, 5: InstanceNorm3D}
+    if input.ndim not in kinds:
+        raise ValueError(f"instance_norm: input has {input.ndim} dimensions; expected 3 to 5")
+    layer = kinds[input.ndim](_channels(input, "NCHW"), epsilon, weight_attr=param_attr, bias_attr=bias_attr)
+    return layer(input)
+
+
+def prelu(x: Any, mode: str, param_attr: Any = None, data_format: str = "NCHW", name: str | None = None) -> Any:
+    """x where it is positive, else x times a trained slope: one ("all"), one a channel, or one an element.
+
+    Raises:
+        ValueError: if mode is none of the three.
+    """
+    layer, first = nn.Layer("prelu"), Constant(0.25)
+    if mode in ("all", "channel"):
+        size = 1 if mode == "all" else _channels(x, data_format)
+        return F.prelu(x, layer.create_parameter([size], param_attr, x.dtype, default_initializer=first), data_format)
+    if mode != "element":
+        raise ValueError(f"prelu: mode is {mode!r}; expected 'all', 'channel' or 'element'")
+    shape = [1, *[_known(n, "prelu: a size that the slopes depend on") for n in x.shape[1:]]]
+    weight = layer.create_parameter(shape, param_attr, x.dtype, default_initializer=first)
+    return F.relu(x) - weight * F.relu(-x)
+
+
+def spectral_norm(weight: Any, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, name: str | None = None) -> Any:
+    """A weight over its largest singular value; see paddle.nn.SpectralNorm."""
+    return SpectralNorm(weight.shape, dim, power_iters, eps, weight.dtype.name)(weight)
+
+
+def bilinear_tensor_product(
+    x: Any, y: Any, size: int, act: str | None = None, name: str | None = None, param_attr: Any = None,
+    bias_attr: Any = None,
+) -> Any:  # fmt: skip
+    """x times a trained matrix times y, for each of `size` matrices, plus a bias."""
+    layer = nn.Layer(name or "bilinear_tensor_product")
+    shape = [size, _known(x.shape[1], "the width of x"), _known(y.shape[1], "the width of y")]
+    weight = layer.create_parameter(shape, param_attr, x.dtype)
+    bias = layer.create_parameter([1, size], bias_attr, x.dtype, is_bias=True)
+    return _activated(F.bilinear(x, y, weight, bias), act)
+
+
+def row_conv(input: Any, future_context_size: int, param_attr: Any = None, act: str | None = None) -> Any:
+    """For each step of [n, time, width] the weighted sum of it and of the next ones, with weights for each feature."""
+    width = _known(input.shape[-1], "row_conv: the width")
+    weight = nn.Layer("row_conv").create_parameter([future_context_size + 1, width], param_attr, input.dtype)
+    padded = F.pad(input, [0, 0, 0, future_context_size, 0, 0])
+    steps = input.shape[1]
+    out = sum(padded[:, k : k + steps] * weight[k] for k in range(future_context_size + 1))
+    return _activated(out, act)
+
+
+def nce(
+    input: Any, label: Any, num_total_classes: int, sample_weight: Any = None, param_attr: Any = None,
+    bias_attr: Any = None, num_neg_samples: int | None = None, name: str | None = None, sampler: str = "uniform",
+    custom_dist: Any = None, seed: int = 0, is_sparse: bool = False,
+) -> Any:  # fmt: skip
+    """Noise-contrastive estimation: a loss for many classes that looks at the label and at a few drawn classes.
+
+    Arguments:
+        input: [n, width].
+        label: [n, 1] integers.
+        num_total_classes: how many classes there are.
+        sample_weight: [n, 1], a factor for each sample.
+        num_neg_samples: classes drawn for the batch, 10 by default.
+        sampler: "uniform"; the others are not available.
+
+    Raises:
+        NotImplementedError: for another sampler.
+
+    Source: Gutmann and Hyvärinen, Noise-Contrastive Estimation, 2010.
+    """
+    if sampler != "uniform":
+        raise NotImplementedError(f"nce: sampler is {sampler!r}; only 'uniform' is available")
+    from ...ops.random import randint
+
+    drawn = num_neg_samples or 10
+    layer, width = nn.Layer(name or "nce"), _known(input.shape[1], "nce: the width")
+    weight = layer.create_parameter([num_total_classes, width], param_attr, input.dtype)
+    bias = layer.create_parameter([num_total_classes, 1], bias_attr, input.dtype, is_bias=True)
+    noise = randint(0, num_total_classes, [drawn])
+    rows, true = flatten(label), math.log(drawn / num_total_classes)
+    positive = (F.embedding(rows, weight) * input).sum(-1, keepdim=True) - true
+    negative = input.matmul(F.embedding(noise, weight), transpose_y=True) - true
+    if bias is not None:
+        positive = positive + F.embedding(rows, bias)
+        negative = negative + reshape(F.embedding(noise, bias), [1, drawn])
+    loss = F.softplus(-positive) + F.softplus(negative).sum(-1, keepdim=True)
+    return loss if sample_weight is None else loss * reshape(sample_weight, [-1, 1])

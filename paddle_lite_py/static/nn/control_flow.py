@@ -1,0 +1,149 @@
+"""Branches and loops on tensors, given as functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from ...eager import Eager
+from ...interpreter import state
+from ...jit import functional
+from ...tensor import Tensor
+
+__all__ = ["case", "cond", "switch_case", "while_loop"]
+
+Branch = Callable[[], Any]
+
+
+def _nothing() -> None:
+    return None
+
+
+def cond(
+    pred: Any, true_fn: Branch | None = None, false_fn: Branch | None = None, name: str | None = None,
+    return_names: Any = None,
+) -> Any:  # fmt: skip
+    """What true_fn gives where pred is true, and what false_fn gives where it is not.
+
+    Arguments:
+        pred: one boolean.
+        true_fn, false_fn: functions without arguments that give the same structure, shapes and dtypes; None: nothing.
+        return_names: accepted for compatibility.
+
+    Raises:
+        TypeError: if a branch is no function, or the two leave results of different kinds.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
+        ...     x = paddle.static.data("x", [1])
+        ...     y = cond(x.sum() > 0, lambda: x * 2, lambda: -x)
+        >>> [paddle.static.Executor().run(main, {"x": np.array([v], "float32")}, [y])[0].tolist() for v in (3, -3)]
+        [[6.0], [3.0]]
+        >>> paddle.disable_static()
+    """
+    yes, no = (_nothing if fn is None else fn for fn in (true_fn, false_fn))
+    for which, fn in (("true_fn", yes), ("false_fn", no)):
+        if not callable(fn):
+            raise TypeError(f"cond: {which} is a {type(fn).__name__}; expected a function without arguments")
+    if isinstance(state.interpreter, Eager) or not isinstance(pred, Tensor):
+        return (yes if bool(pred) else no)()
+    return functional.cond(pred, yes, no)
+
+
+def case(pred_fn_pairs: Sequence[Any], default: Branch | None = None, name: str | None = None) -> Any:
+    """What the function of the first true predicate gives; else what `default` does, or the last function without it.
+
+    Raises:
+        TypeError: if the pairs are not (predicate, function).
+
+    Examples:
+        >>> x = paddle.to_tensor(3.0)
+        >>> case([(x < 1, lambda: "small"), (x < 5, lambda: "middle")], default=lambda: "large")
+        'middle'
+    """
+    pairs = list(pred_fn_pairs)
+    if not pairs or not all(isinstance(p, tuple | list) and len(p) == 2 and callable(p[1]) for p in pairs):
+        raise TypeError("case: pred_fn_pairs must be a list of (predicate, function)")
+    if default is None:
+        default = pairs.pop()[1]
+    return _case(pairs, default)
+
+
+def _case(pairs: list[Any], default: Branch) -> Any:
+    if not pairs:
+        return default()
+    (pred, fn), rest = pairs[0], pairs[1:]
+    return cond(pred, fn, lambda: _case(rest, default))
+
+
+def switch_case(branch_index: Any, branch_fns: Any, default: Branch | None = None, name: str | None = None) -> Any:
+    """What the function of an index gives; `default` serves all other indices, or the function of the largest one.
+
+    Arguments:
+        branch_index: one integer.
+        branch_fns: a dict from indices to functions, a list of (index, function), or a list of functions.
+
+    Raises:
+        ValueError: if an index stands there twice.
+
+    Examples:
+        >>> switch_case(paddle.to_tensor(1), [lambda: "zero", lambda: "one"])
+        'one'
+    """
+    if isinstance(branch_fns, dict):
+        given = list(branch_fns.items())
+    else:
+        given = [tuple(f) if isinstance(f, tuple | list) else (i, f) for i, f in enumerate(branch_fns)]
+    if len({i for i, _ in given}) < len(given):
+        raise ValueError(f"switch_case: branch_fns has an index twice: {[i for i, _ in given]}")
+    given.sort(key=lambda pair: pair[0])
+    return _case([(branch_index == i, f) for i, f in given], given[-1][1] if default is None else default)
+
+
+def while_loop(
+    cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequence[Any], is_test: bool = False,
+    name: str | None = None,
+) -> list[Any]:  # fmt: skip
+    """The loop variables after running `body` on them while `cond` is true. Gradients flow through.
+
+    Arguments:
+        cond: takes the loop variables, gives one boolean.
+        body: takes the loop variables, gives their next values, of the same shapes and dtypes.
+        loop_vars: the first values.
+        is_test: accepted for compatibility.
+
+    Raises:
+        TypeError: if cond or body is no function, or an iteration changes the kind of a variable.
+        ValueError: if there are no loop variables, or body gives another number of them.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
+        ...     n = paddle.static.data("n", [1], "int64")
+        ...     i, total = while_loop(lambda i, t: i < n, lambda i, t: [i + 1, t + i], [n * 0, n * 0])
+        >>> paddle.static.Executor().run(main, {"n": np.array([5])}, [total])[0].tolist()
+        [10]
+        >>> paddle.disable_static()
+    """
+    for which, fn in (("cond", cond), ("body", body)):
+        if not callable(fn):
+            raise TypeError(f"while_loop: {which} is a {type(fn).__name__}; expected a function")
+    values = list(loop_vars)
+    if not values:
+        raise ValueError("while_loop: loop_vars is empty; a loop needs what it changes")
+
+    def step(*given: Any) -> list[Any]:
+        new = body(*given)
+        new = list(new) if isinstance(new, list | tuple) else [new]
+        if len(new) != len(values):
+            raise ValueError(f"while_loop: body gives {len(new)} values, but there are {len(values)} loop_vars")
+        return new
+
+    if not isinstance(state.interpreter, Eager):
+        return functional.while_loop(cond, step, values)
+    while bool(cond(*values)):
+        values = step(*values)
+    return values

@@ -1,0 +1,92 @@
+"""A static Program made of a closed one: loaded, or as passes left it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..frame import Capture, Write
+from ..graph import Twins
+from ..program import Program as Closed
+from ..program import Value
+from ..random import default_generator
+from ..tensor import Parameter, wrap
+from .program import Program
+from .stored import Stored
+
+if TYPE_CHECKING:
+    from .builder import StaticBuilder
+
+
+def rebuilt(closed: Closed, source: Program | None = None) -> Program:
+    """A program that computes what a closed one does; its results are to fetch.
+
+    Arguments:
+        closed: with its state in `captured`: Stored, or tensors.
+        source: the program that it was made of: its values stand for those here, and what Python provides stays.
+    """
+    out = Program()
+    builder = out.builder
+    twins = Twins(builder.root)
+    block, provided = builder.root.block, {} if source is None else {v: g for g, v in source.builder.providers}
+    block.inputs = [twins(v) for v in closed.block.inputs]
+    block.ops = [twins.operator(op) for op in closed.block.ops]
+    for value, name in zip(closed.block.inputs, closed.input_names, strict=True):
+        made = twins(value)
+        made.name = name
+        if value in closed.captured:
+            _capture(out, made, closed.captured[value], {} if source is None else source.parameters)
+        elif value in provided:
+            builder.providers.append((provided[value], made))
+        else:
+            out.feeds[name] = made
+    _name(builder)
+    outputs = [twins(v) for v in closed.block.outputs]
+    for at, value in closed.updates.items():
+        _update(builder, twins(value), outputs[at])
+    out.fetches = [builder.handle(v) for i, v in enumerate(outputs) if i not in closed.updates and isinstance(v, Value)]
+    builder.twins = dict(twins.made)
+    if source is not None:
+        builder.twins |= {old: twins.made[v] for old, v in source.builder.twins.items() if v in twins.made}
+        before = source.builder
+        builder.checks, builder.room, builder.unknown = before.checks, before.room, before.unknown
+    return out
+
+
+def _capture(program: Program, value: Value, state: Any, parameters: dict[str, Parameter]) -> None:
+    """Tie an input to its state: Stored, or a handle."""
+    builder = program.builder
+    if state is default_generator.state or getattr(state, "name", None) == builder.word_home.name:
+        handle, held = builder.word, builder.word_home
+    elif isinstance(state, Stored):
+        known = parameters.get(state.name)
+        handle, held = wrap(state) if known is None else known, state
+    else:
+        handle, held = state, state._data
+    if isinstance(handle, Parameter):
+        program.parameters[handle.name] = handle
+    stored = isinstance(held, Stored)
+    if stored:
+        value.name = handle._name = held.name
+        handle.persistable = True
+    builder.captures[held.name if stored else id(handle)] = Capture(handle, value)
+    builder.states[value] = held if stored else handle
+    if not handle.stop_gradient:
+        builder.root.leaves[value] = handle
+
+
+def _update(builder: StaticBuilder, value: Value, new: Value) -> None:
+    handle = next(c.handle for c in builder.captures.values() if c.value is value)
+    held = builder.states[value]
+    write = Write(handle, "_data", held if isinstance(held, Stored) else builder._adopt(handle))
+    builder.root.log[id(handle), "_data", False] = write
+    builder.away.append((write, new))
+
+
+def _name(builder: StaticBuilder) -> None:
+    """Names for values that have none: they are fetched by name."""
+    taken: dict[str, int] = {}
+    for op in builder.root.block.ops:
+        number = taken.setdefault(op.name, 0)
+        taken[op.name] += 1
+        for i, value in enumerate(op.outputs):
+            value.name = value.name or f"{op.name}_{number}.tmp_{i}"

@@ -1,0 +1,333 @@
+"""Programs and their values in files: checkpoints, and inference models of the format of jit.save."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from safetensors import numpy as safetensors
+
+from ..framework import load as load_file
+from ..framework import save as save_file
+from ..jit import artifact, save_load
+from ..jit.artifact import ArtifactError
+from ..passes.running import as_traced
+from ..program import Program as Closed
+from ..program import Value
+from ..random import default_generator
+from ..serialize import FormatError, from_json
+from ..simplify import without_prints
+from ..symbolic import is_symbolic
+from ..tensor import Parameter, Tensor, wrap
+from ..verify import ProgramError, verify
+from .current import current
+from .executor import fetched
+from .frozen import closed, home_of
+from .program import Program
+from .rebuilt import rebuilt
+from .scope import Scope, global_scope
+
+__all__ = [
+    *("deserialize_persistables", "deserialize_program", "load", "load_from_file", "load_inference_model"),
+    *("load_program_state", "load_vars", "normalize_program", "save", "save_inference_model", "save_to_file"),
+    *("serialize_persistables", "serialize_program", "set_program_state"),
+]
+
+# Bytes of a serialised program, and of its weights beside it.
+MAX_PROGRAM = artifact.MAX_MANIFEST
+
+
+# -- checkpoints ---------------------------------------------------------------------------------------------------
+def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -> None:
+    """Write the values of a program's state: parameters to model_path.pdparams, all other to model_path.pdopt.
+
+    Examples:
+        >>> import tempfile
+        >>> paddle.enable_static()
+        >>> main, startup = Program(), Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     w = paddle.static.create_parameter([2], "float32", name="saved_weight")
+        ...     y = w * 2
+        >>> exe = paddle.static.Executor()
+        >>> _ = exe.run(startup)
+        >>> path = tempfile.mkdtemp() + "/model"
+        >>> paddle.static.save(main, path)
+        >>> paddle.static.load(main, path, exe)
+        >>> paddle.disable_static()
+    """
+    _check(program, "save")
+    for mode, ending in (("param", "pdparams"), ("opt", "pdopt")):
+        save_file(program.state_dict(mode), f"{model_path}.{ending}", protocol)
+
+
+def load(program: Program, model_path: str, executor: Any = None, var_list: Sequence[Any] | None = None) -> None:
+    """Set the state of a program to what save() wrote, in the scope in force.
+
+    Arguments:
+        var_list: tensors to load; all if None.
+
+    Raises:
+        FileNotFoundError: if there are no such files.
+        ValueError: if a shape differs, or a parameter of the program is not in the files.
+    """
+    _check(program, "load")
+    held = load_program_state(model_path, var_list)
+    missing = [n for n in program.states("param") if n not in held] if var_list is None else []
+    if missing:
+        raise ValueError(f"load: '{missing[0]}', a parameter of the program, is not in '{model_path}.pdparams'")
+    program.set_state_dict(held)
+
+
+def load_program_state(model_path: str, var_list: Sequence[Any] | None = None) -> dict[str, np.ndarray]:
+    """What save() wrote, as arrays by name.
+
+    Raises:
+        FileNotFoundError: if there are no such files.
+    """
+    prefix = str(model_path).removesuffix(".pdparams")
+    out: dict[str, np.ndarray] = dict(load_file(f"{prefix}.pdparams", return_numpy=True))
+    if Path(f"{prefix}.pdopt").exists():
+        out.update(load_file(f"{prefix}.pdopt", return_numpy=True))
+    if var_list is None:
+        return out
+    wanted = {v if isinstance(v, str) else v.name for v in var_list}
+    return {n: a for n, a in out.items() if n in wanted}
+
+
+def set_program_state(program: Program, state_dict: dict[str, Any]) -> None:
+    """Set the state of a program to arrays by name."""
+    program.set_state_dict(state_dict)
+
+
+def load_vars(
+    executor: Any, dirname: str, main_program: Any = None, vars: Any = None, predicate: Any = None, filename: Any = None
+) -> None:
+    """Not available: files of single variables are of Paddle 1.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(
+        "load_vars reads files of Paddle 1; load them there, write them with paddle.static.save, and use "
+        "paddle.static.load here"
+    )
+
+
+# -- inference models ----------------------------------------------------------------------------------------------
+def normalize_program(program: Program, feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> Program:
+    """The part of a program, as it is in evaluation, that computes fetch_vars of feed_vars.
+
+    Raises:
+        ValueError: if fetch_vars depend on data that is not among feed_vars.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main = Program()
+        >>> with paddle.static.program_guard(main):
+        ...     x = paddle.static.data("x", [2])
+        ...     y, z = x * 2, x.exp()
+        >>> [op.type for op in normalize_program(main, [x], [y]).global_block().ops]
+        ['multiply']
+        >>> paddle.disable_static()
+    """
+    _check(program, "normalize_program")
+    return rebuilt(*_pruned(program, feed_vars, fetch_vars))
+
+
+def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[Closed, Program]:
+    """The closed program of feeds and fetches, in their order, and the program for evaluation that it is of."""
+    test = program.clone(for_test=True)
+    feeds = [_feed_of(program, v) for v in _listed(feed_vars)]
+    results = [fetched(test, v) for v in _listed(fetch_vars)]
+    if not results:
+        raise ValueError("fetch_vars is empty; name what the program is to compute")
+    found, _ = closed(test, results, updates=False)
+    needed = [n for n, v in zip(found.input_names, found.block.inputs, strict=True) if v not in found.captured]
+    for name in needed:
+        if name not in feeds:
+            known = ", ".join(feeds) or "none"
+            raise ValueError(f"fetch_vars depend on '{name}', which is not among feed_vars ({known}): add it")
+    inputs = [*[test.feeds[n] for n in feeds], *found.captured]
+    found.block.inputs, found.input_names = inputs, [str(v.name) for v in inputs]
+    return without_prints(found), test
+
+
+def _bound(program: Program | None, feed_vars: Any, fetch_vars: Any) -> Closed:
+    """The same with its state bound to the scope in force."""
+    source, scope = program or current.main, global_scope()
+    _check(source, "program")
+    found, _ = _pruned(source, feed_vars, fetch_vars)
+    found.captured = {v: _weight(source, s, scope) for v, s in found.captured.items()}
+    return found
+
+
+def _weight(program: Program, state: Any, scope: Scope) -> Tensor:
+    home = home_of(state, scope)
+    held = program.parameters.get(home.name)
+    if held is None or home is default_generator.state:
+        return home
+    return Parameter.of_payload(home._data, home.name, not held.stop_gradient)
+
+
+def _feed_of(program: Program, var: Any) -> str:
+    name = var if isinstance(var, str) else str(getattr(getattr(var, "_data", None), "name", var))
+    if name not in program.feeds:
+        raise ValueError(
+            f"feed_vars: '{name}' is no data of the program, which has {', '.join(program.feeds) or 'none'}"
+        )
+    return name
+
+
+def save_inference_model(
+    path_prefix: str, feed_vars: Any, fetch_vars: Any, executor: Any = None, program: Program | None = None,
+    **kwargs: Any,
+) -> None:  # fmt: skip
+    """Write what computes fetch_vars of feed_vars, with its weights: the same artefact as paddle.jit.save writes.
+
+    paddle.static.load_inference_model, paddle.jit.load and paddle.inference read it.
+
+    Arguments:
+        path_prefix: prefix of the files.
+        feed_vars, fetch_vars: tensors of the program, or lists of them.
+        executor: accepted; values are those of the scope in force.
+        program: the default main program if None.
+
+    Raises:
+        ValueError: if fetch_vars depend on data that is not among feed_vars.
+    """
+    save_load.save(_bound(program, feed_vars, fetch_vars), str(path_prefix), **kwargs)
+
+
+def load_inference_model(path_prefix: str, executor: Any = None, **kwargs: Any) -> list[Any]:
+    """What save_inference_model() or jit.save wrote, as a program whose weights are in the scope in force.
+
+    Returns:
+        The program, the names of its feeds, and the tensors to fetch.
+
+    Raises:
+        ArtifactError: if the files are missing, damaged, foreign or of a newer version.
+    """
+    manifest, blobs = artifact.read(str(path_prefix))
+    program = _program_of(manifest)
+    _set_weights(program, blobs["safetensors"], global_scope())
+    return [program, list(program.feeds), program.fetches]
+
+
+def _program_of(manifest: Any) -> Program:
+    """The program that a manifest describes; its weights have no values yet."""
+    try:
+        data = manifest["methods"]["forward"]["eval"]
+        made, n = from_json(data["program"]), int(data["n_args"])
+        verify(made)
+        weights = [manifest["weights"][i] for i in data["weights"]]
+        states = dict(zip(made.block.inputs[n:], weights, strict=True))
+        updates = {int(data["n_results"]) + k: made.block.inputs[n + i] for k, i in enumerate(data["state"])}
+        made.block.outputs = made.block.outputs[: int(data["n_results"]) + len(updates)]
+        captured = {v: _declared(w, v) for v, w in states.items()}
+        return rebuilt(Closed(made.block, made.input_names, None, captured, updates))
+    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as e:
+        if isinstance(e, FormatError | ArtifactError):
+            raise
+        reason = str(e) if isinstance(e, ProgramError) else f"{type(e).__name__}: {e}"
+        raise ArtifactError(f"the serialised program is damaged: {reason}") from None
+
+
+def _declared(weight: dict[str, Any], value: Value) -> Tensor:
+    """A handle on state in a scope, as a manifest declares it."""
+    from .stored import Stored
+
+    if weight["kind"] == "generator":
+        return default_generator.state
+    name = weight["name"]
+    if not isinstance(name, str) or any(map(is_symbolic, value.shape)):
+        raise ArtifactError(f"weight {name!r:.60} has no name or no known shape")
+    stored: Any = Stored(name, value.shape, value.dtype)
+    if weight["parameter"]:
+        return Parameter.of_payload(stored, name, bool(weight["trainable"]))
+    return wrap(stored)
+
+
+def _set_weights(program: Program, data: bytes, scope: Scope) -> None:
+    try:
+        arrays = safetensors.load(bytes(data))
+    except Exception as e:
+        raise ArtifactError(f"the weights are damaged: {type(e).__name__}: {e}") from None
+    missing = [n for n, s in program.states().items() if n not in arrays and s.home is None]
+    if missing:
+        raise ArtifactError(f"weight '{missing[0]}' of the program is not among the weights given")
+    if arrays:
+        program.set_state_dict(arrays, scope)
+
+
+# -- in memory -----------------------------------------------------------------------------------------------------
+def serialize_program(feed_vars: Any, fetch_vars: Any, program: Program | None = None, **kwargs: Any) -> bytes:
+    """What computes fetch_vars of feed_vars as bytes, without weights: JSON, as in the manifest of jit.save."""
+    found = as_traced(_bound(program, feed_vars, fetch_vars))
+    writer = save_load._Writer(None, (), ())
+    writer.methods = {"forward": {"eval": writer.variant(found, "program")}}
+    head = {"format": artifact.FORMAT, "version": artifact.VERSION, "name": "program", "saved_in": "eval"}
+    return json.dumps(head | writer.manifest()).encode()
+
+
+def deserialize_program(data: bytes) -> Program:
+    """The program that serialize_program() wrote.
+
+    Raises:
+        ArtifactError: if the bytes are damaged, foreign or of a newer version.
+    """
+    if not isinstance(data, bytes | bytearray):
+        raise TypeError(f"deserialize_program: data is a {type(data).__name__}; expected bytes")
+    if len(data) > MAX_PROGRAM:
+        raise ArtifactError(f"{len(data)} bytes are more than any program has ({MAX_PROGRAM})")
+    try:
+        manifest = json.loads(bytes(data))
+    except (ValueError, RecursionError) as e:
+        raise ArtifactError(f"the bytes are no serialised program: {e}") from None
+    if not isinstance(manifest, dict) or manifest.get("format") != artifact.FORMAT:
+        raise ArtifactError("the bytes are no program of paddle.static.serialize_program")
+    if manifest.get("version") != artifact.VERSION:
+        raise ArtifactError(f"program version {manifest.get('version')!r}; this package reads {artifact.VERSION}")
+    return _program_of(manifest)
+
+
+def serialize_persistables(
+    feed_vars: Any, fetch_vars: Any, executor: Any = None, program: Program | None = None, **kwargs: Any
+) -> bytes:
+    """The weights that fetch_vars need, in the scope in force, as bytes: safetensors."""
+    found = _bound(program, feed_vars, fetch_vars)
+    held = [t for t in found.captured.values() if t is not default_generator.state]
+    return safetensors.save({t.name: t.numpy() for t in held})
+
+
+def deserialize_persistables(program: Program, data: bytes, executor: Any = None) -> None:
+    """Set the weights of a program, in the scope in force, to what serialize_persistables() wrote.
+
+    Raises:
+        ArtifactError: if the bytes are damaged, or a weight is missing.
+    """
+    _check(program, "deserialize_persistables")
+    _set_weights(program, data, global_scope())
+
+
+def save_to_file(path: str, content: bytes) -> None:
+    """Write bytes to a file."""
+    if not isinstance(content, bytes):
+        raise TypeError(f"save_to_file: content is a {type(content).__name__}; expected bytes")
+    Path(path).write_bytes(content)
+
+
+def load_from_file(path: str) -> bytes:
+    """The bytes of a file."""
+    return Path(path).read_bytes()
+
+
+def _listed(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _check(program: Any, who: str) -> None:
+    if not isinstance(program, Program):
+        raise TypeError(f"{who}: program is a {type(program).__name__}; expected a paddle.static.Program")

@@ -1,0 +1,109 @@
+"""State and settings of static programs: parameters, global variables, places, printing."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import numpy as np
+
+from .. import dtypes
+from .. import place as places
+from ..interpreter import state
+from ..nn import unique_name
+from ..ops.effects import print_
+from ..param_attr import ParamAttr
+from ..tensor import Tensor, wrap
+
+__all__ = [
+    *("Print", "WeightNormParamAttr", "cpu_places", "create_global_var", "cuda_places"),
+    "xpu_places",
+]
+
+
+def create_global_var(
+    shape: Any, value: Any, dtype: Any, persistable: bool = False, force_cpu: bool = False, name: str | None = None
+) -> Tensor:
+    """State that starts as one number and keeps its value between runs; paddle.assign(x, output=var) changes it.
+
+    Arguments:
+        persistable, force_cpu: accepted; all state is kept, on the device of the program.
+
+    Examples:
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     count = create_global_var([1], 0, "int64", name="count")
+        ...     paddle.assign(count + 1, output=count)
+        Tensor(...)
+        >>> exe = paddle.static.Executor()
+        >>> _ = exe.run(startup), exe.run(main)
+        >>> exe.run(main, fetch_list=[count])[0].tolist()
+        [2]
+        >>> paddle.disable_static()
+    """
+    kind, sizes = dtypes.as_dtype(dtype), tuple([int(n) for n in shape])
+    named = name or unique_name.generate("_generated_var")
+
+    def draw() -> Any:
+        return jax.device_put(np.full(sizes, value, kind.np))
+
+    out = wrap(state.interpreter.stored(named, sizes, kind.np, draw))
+    out.name, out.persistable = named, True
+    return out
+
+
+class WeightNormParamAttr(ParamAttr):
+    """Not available: a weight as length and direction is what paddle.nn.utils.weight_norm(layer) makes.
+
+    Raises:
+        NotImplementedError: always.
+    """
+
+    def __init__(self, dim: int | None = None, name: str | None = None, **settings: Any) -> None:
+        raise NotImplementedError(
+            "WeightNormParamAttr: make the layer and call paddle.nn.utils.weight_norm(layer, dim=...), "
+            "which works in static mode as well"
+        )
+
+
+def Print(  # noqa: N802  (the reference's name)
+    input: Tensor, first_n: int = -1, message: str | None = None, summarize: int = 20, print_tensor_name: bool = True,
+    print_tensor_type: bool = True, print_tensor_shape: bool = True, print_tensor_layout: bool = True,
+    print_tensor_lod: bool = True, print_phase: str = "both",
+) -> Tensor:  # fmt: skip
+    """The tensor itself, which is printed whenever the program runs.
+
+    Arguments:
+        message: is printed before it.
+        print_tensor_name, print_tensor_type, print_tensor_shape: whether to print these.
+        first_n, summarize, print_tensor_layout, print_tensor_lod, print_phase: accepted; each run prints the forward
+            value, shortened as NumPy does.
+    """
+    lines = [
+        f"Variable: {input.name}" if print_tensor_name else "",
+        f"  - message: {message}" if message else "",
+        f"  - shape: {input.shape}" if print_tensor_shape else "",
+        f"  - dtype: {input.dtype.name}" if print_tensor_type else "",
+        "  - data: ",
+    ]
+    fn: Any = print_
+    fn([input], texts=(("\n".join(filter(None, lines)), (input.stop_gradient, -1, "")),))
+    return input
+
+
+def cpu_places(device_count: int | None = None) -> list[places.Place]:
+    """The CPU, as often as asked for."""
+    return [places.CPUPlace()] * (device_count or 1)
+
+
+def cuda_places(device_ids: Any = None) -> list[places.Place]:
+    """A place for each GPU, or for those of the ids given; none where there is no GPU."""
+    if device_ids is None:
+        device_ids = range(sum(d.platform in ("gpu", "cuda", "rocm") for d in jax.devices()))
+    return [places.CUDAPlace(i) for i in ([device_ids] if isinstance(device_ids, int) else device_ids)]
+
+
+def xpu_places(device_ids: Any = None) -> list[places.Place]:
+    """None: there are no XPUs here."""
+    return []
