@@ -96,7 +96,7 @@ class Differentiation:
         values = [self.value_of(t) for t in outs]
         with self.inner() as frame, no_grad():
             cotangents = [wrap(frame.new_input(v)) for v in values]
-            found = layer.backward(ctx, *cotangents)
+            found = self.convert(layer.backward)(ctx, *cotangents)
             grads = list(found) if isinstance(found, tuple | list) else [found]
             if len(grads) != len(inputs):
                 raise ValueError(
