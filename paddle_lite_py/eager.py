@@ -10,6 +10,7 @@ import numpy as np
 from . import gradients
 from .arrays import as_array
 from .bound import BoundOp
+from .errors import original
 from .interpreter import _State, state
 from .random import default_generator
 from .tape import Node, Output, next_number
@@ -218,6 +219,8 @@ def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exceptio
 
 def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
     """The error of an op in the user's terms: the op, its arguments, and what JAX found."""
+    if (raised := original(error)) is not error:
+        return raised  # type: ignore[return-value]
     args = args[bound.op.random :]  # not the generator's state
     said = [f"{n}={_describe(a)}" for n, a in zip(_names(bound, len(args)), args, strict=True)]
     attrs = dict(zip(bound.op.attr_names, bound.attrs, strict=False))

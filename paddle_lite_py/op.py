@@ -41,6 +41,7 @@ def unpack(flat: tuple[Any, ...], layout: tuple[Any, ...]) -> list[Any]:
 class Op:
     """A named JAX function with its calling convention and rules."""
 
+    custom = False  # it is the user's own
     # From attributes to what looks at the arrays of an eager call with them, and raises where they do not fit.
     check: Callable[[dict[str, Any]], Callable[..., None] | None] | None = None
 
