@@ -61,6 +61,10 @@ class Closure(dict[str, Any]):
     def __init__(self, cells: dict[str, types.CellType]) -> None:
         self._cells = cells
 
+    def cell(self, name: str) -> types.CellType:
+        """What holds a variable."""
+        return self._cells[name]
+
     def __getitem__(self, name: str) -> Any:
         try:
             return self._cells[name].cell_contents

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from dy2static.compiled import Closure
 from paddle_lite_py.builder import Builder
 from paddle_lite_py.frame import CONTENTS, Frame, Write
 from paddle_lite_py.program import Value
@@ -77,7 +78,22 @@ def follow(builder: Builder, body: Callable[[], Any], state: Any, prepare: Calla
         finally:
             written = inner.undo(lambda w: _is_local(w, before, values))
             state._set(before[: state._plain])
+    for key, (write, _) in written.items():
+        if _is_variable(write, state):
+            builder.item_written(write.owner, write.key)
+            slots.add(key)
     return Path(inner, values, {k: v for k, v in written.items() if k not in slots})
+
+
+def _is_variable(write: Write, state: Any) -> bool:
+    """True for a global or nonlocal variable that the state has by name."""
+    if not write.is_item or write.key not in state.names[: state._plain]:
+        return False
+    body = state.bodies[0]
+    closure = dict(zip(body.__code__.co_freevars, body.__closure__ or (), strict=True))
+    if isinstance(write.owner, Closure):
+        return write.key in closure and write.owner.cell(write.key) is closure[write.key]
+    return write.owner is body.__globals__ and write.key not in closure
 
 
 # References to a container that nothing but the log and the code below holds.

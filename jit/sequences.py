@@ -10,8 +10,9 @@ from paddle_lite_py import structure as nested
 from paddle_lite_py.builder import Builder
 from paddle_lite_py.errors import user_frame
 from paddle_lite_py.interpreter import state as mode
-from paddle_lite_py.ops.creation import full
+from paddle_lite_py.ops.creation import full, zeros_like
 from paddle_lite_py.ops.joining import stack
+from paddle_lite_py.ops.search import where
 from paddle_lite_py.tensor import Tensor
 
 from . import merge, unrolled
@@ -76,7 +77,7 @@ def sum_(items: Iterable[Any], start: Any = 0) -> Any:
     return total
 
 
-def extreme(original: Callable[..., Any], method: str, pair: str) -> Callable[..., Any]:
+def extreme(original: Callable[..., Any], method: str) -> Callable[..., Any]:
     """min or max: of one tensor, of an iterable, or of several arguments."""
 
     def chosen(*args: Any, key: Any = None, default: Any = _NOTHING) -> Any:
@@ -87,7 +88,7 @@ def extreme(original: Callable[..., Any], method: str, pair: str) -> Callable[..
         if not any(map(_holds_tensor, keys)):
             return _by_known_keys(original, items, keys, default)
         if key is None and all(isinstance(x, Tensor | int | float) for x in items):
-            return _folded(items, method, pair)
+            return _folded(items, method)
         order = _order(keys, method == "max", f"{method}()")
         return _taken(items, order[:1], f"which element {method}() chooses")[0]
 
@@ -102,17 +103,18 @@ def _by_known_keys(original: Callable[..., Any], items: list[Any], keys: list[An
 
 def _tensor(x: Any, other: Any) -> Any:
     """A number as a tensor like the other."""
-    return x if isinstance(x, Tensor) else other * 0 + x
+    return x if isinstance(x, Tensor) else zeros_like(other) + x
 
 
-def _folded(items: list[Any], method: str, pair: str) -> Any:
+def _folded(items: list[Any], method: str) -> Any:
     """The smallest or largest of tensors and numbers."""
     best = items[0]
     for x in items[1:]:
         for t in (best, x):
             if isinstance(t, Tensor):
                 truth(t, f"{method}()")
-        best = getattr(_tensor(best, x), pair)(_tensor(x, best))
+        new, old = _tensor(x, best), _tensor(best, x)
+        best = where(new > old if method == "max" else new < old, new, old)  # of equal ones, the first
     return best
 
 

@@ -116,7 +116,7 @@ class Builder(Differentiation):
             if tensor.stop_gradient and value.requires_grad:
                 return self._detach(value)
             if not tensor.stop_gradient and not value.requires_grad:
-                return self._leaf(value, tensor)
+                return self._lift(self._leaf(data, tensor), self.frame)
             return value
         return self._lift(self._capture(tensor), self.frame)
 
@@ -181,8 +181,9 @@ class Builder(Differentiation):
         """The user asked for gradients of a value that had none: from here on it is a leaf."""
         if not np.issubdtype(value.dtype, np.inexact) and value.dtype.kind != "V":
             return value
-        leaf = self.emit(identity(), (value,), requires_grad=True)[0]
-        self.frame.leaves[leaf] = tensor
+        with self.inner(value.frame):  # where it was made: a branch that reads it must not keep it
+            leaf = self.emit(identity(), (value,), requires_grad=True)[0]
+        value.frame.leaves[leaf] = tensor
         tensor._data = leaf
         return leaf
 

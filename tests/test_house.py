@@ -31,7 +31,7 @@ LAYERS = {
     11: "executor",
     12: "ops",
     13: "autograd fft linalg signal",
-    14: "nn",
+    14: "nn custom",
     15: "optimizer amp io metric distributed framework device utils parallel reader legacy "
     "distribution sparse geometric profiler sysconfig quantization",
     16: "jit passes hapi callbacks alias vision text audio incubate hub",

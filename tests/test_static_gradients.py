@@ -92,6 +92,40 @@ def kept_by_filter(x):
     return functools.reduce(lambda a, b: a * b, filter(lambda v: v > 0, [x[0], x[1], x[2]]), x.sum() * 2)
 
 
+def first_of_equals(x):
+    return max(x[0], x[1], 0.0) * 2 + min(v * v for v in x)
+
+
+class Squared(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx, a):
+        ctx.save_for_backward(a)
+        return a * a if a.sum() > 0 else a * a * a
+
+    @staticmethod
+    def backward(ctx, g):
+        (a,) = ctx.saved_tensor()
+        if a.sum() > 0:
+            return g * 2 * a
+        return g * 3 * a * a
+
+
+def own_gradient(x):
+    return Squared.apply(x) if x.max() > 0 else Squared.apply(-x)
+
+
+def descends(x):
+    w = (x * 1).detach()
+    w.stop_gradient = False
+    for _ in range(3):
+        (g,) = paddle.grad((w**2).sum(), w)
+        w = (w - 0.1 * g).detach()
+        w.stop_gradient = False
+        if g.norm() < 5:
+            break
+    return w.detach() * x
+
+
 def queue(x):
     q = collections.deque([x[0] * 1, x[1] * 2], maxlen=2)
     if x.sum() > 0:
@@ -114,7 +148,8 @@ def unrelated_where_it_branches(x):
 
 PROGRAMS = [
     nested_loops, return_in_a_loop, write_in_a_branch, write_in_a_loop, masked_write, method_in_place,
-    nothing_or_something, best_of_tuples, words_by_score, kept_by_filter, queue, unrelated_where_it_branches,
+    first_of_equals, own_gradient, descends, nothing_or_something, best_of_tuples, words_by_score, kept_by_filter,
+    queue, unrelated_where_it_branches,
 ]  # fmt: skip
 
 

@@ -316,3 +316,45 @@ def test_an_item_of_a_tensor_stays_a_tensor():
     agree(lambda x: x[x.argmax().item()] + x[int(x.argmin())] * x.max().item() - x.item(1), *SIGNS)
     with pytest.raises(ValueError, match=r"item\(\) needs a tensor of one element"):
         paddle.jit.to_static(lambda x: x.item())(paddle.ones([2]))
+
+
+POSITIVES, SUM = 0, 0.0
+
+
+def counts_in_globals(x):
+    global POSITIVES, SUM
+    POSITIVES = POSITIVES * 0
+    for v in x:
+        if v > 0:
+            POSITIVES = POSITIVES + 1
+            SUM = SUM + v
+    return x * POSITIVES
+
+
+def test_globals_that_branches_of_loops_write():
+    static = paddle.jit.to_static(counts_in_globals)
+    for numbers, count, total in (([1.0, -2.0, 3.0], 2, 4.0), ([1.0, 1.0, 1.0], 3, 7.0), ([0.0, 0.0, 0.0], 0, 7.0)):
+        assert static(paddle.to_tensor(numbers)).tolist() == [n * count for n in numbers]
+        assert (int(POSITIVES), float(SUM)) == (count, total)
+
+
+def test_variables_of_an_outer_function_that_loops_write():
+    def make():
+        n = 0
+
+        def f(x):
+            nonlocal n
+            for v in x:
+                if v > 0:
+                    n = n + 1
+                elif v < -1:
+                    while n < 3:
+                        n = n + 2
+            return x * n
+
+        return f
+
+    static, eager = paddle.jit.to_static(make()), make()
+    for numbers in SIGNS:
+        x = paddle.to_tensor(numbers)
+        assert static(x).tolist() == eager(x).tolist()

@@ -1,5 +1,6 @@
 """The static graph's front door: programs that are built once and run many times."""
 
+from ..custom import py_func
 from ..input_spec import InputSpec
 from ..nn import create_parameter
 from . import amp, nn
