@@ -5,6 +5,7 @@ from ..input_spec import InputSpec
 from ..nn import create_parameter
 from . import amp, nn
 from .backward import append_backward, gradients
+from .dataset import InMemoryDataset, QueueDataset
 from .executor import Executor
 from .merging import ExponentialMovingAverage, GradientMergeOptimizer
 from .metrics import accuracy, auc, ctr_metric_bundle

@@ -19,6 +19,7 @@ from ..random import default_generator
 from ..tensor import Tensor, wrap
 from .block import _hint
 from .current import current
+from .dataset import run_batches
 from .frozen import traced
 from .program import Program
 from .scope import Scope, global_scope, scope_guard
@@ -190,6 +191,33 @@ class Executor:
         if not return_numpy:
             return outs
         return [np.array(t._data) for t in outs]
+
+    def train_from_dataset(
+        self, program: Any = None, dataset: Any = None, scope: Scope | None = None, thread: int = 0,
+        debug: bool = False, fetch_list: Sequence[Any] | None = None, fetch_info: Sequence[str] | None = None,
+        print_period: int = 100, fetch_handler: Any = None,
+    ) -> None:  # fmt: skip
+        """Run a program once for each batch of a dataset.
+
+        Arguments:
+            dataset: an InMemoryDataset, a QueueDataset, or anything that gives feeds: dicts from names to arrays.
+            fetch_list, fetch_info: what to print every print_period batches, and the names to print it under.
+            fetch_handler: its method handler(dict) is called instead of printing.
+            thread, debug: accepted.
+
+        Raises:
+            TypeError: if dataset gives no feeds.
+        """
+        chosen = _program(program)
+
+        def run(feed: dict[str, Any], fetches: list[Any]) -> list[Any]:
+            return self.run(chosen, feed, fetches, scope=scope)
+
+        run_batches(run, dataset, fetch_list or [], fetch_info, print_period, fetch_handler)
+
+    def infer_from_dataset(self, program: Any = None, *args: Any, **kwargs: Any) -> None:
+        """train_from_dataset() of the program as it is in evaluation: nothing is updated."""
+        self.train_from_dataset(_program(program).clone(for_test=True), *args, **kwargs)
 
     def _compiled(self, program: Program, listed: Sequence[Any], key: Any, scope: Scope) -> Compiled:
         with _making:
