@@ -5,6 +5,7 @@ from ..input_spec import InputSpec
 from ..nn import create_parameter
 from . import nn
 from .backward import append_backward, gradients
+from .drawing import draw
 from .executor import Executor
 from .metrics import accuracy, auc, ctr_metric_bundle
 from .mode import (
