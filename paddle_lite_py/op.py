@@ -42,8 +42,8 @@ class Op:
     """A named JAX function with its calling convention and rules."""
 
     custom = False  # it is the user's own
-    # Looks at the arrays and attributes of an eager call, and raises where they do not fit.
-    check: Callable[[tuple[Any, ...], dict[str, Any]], None] | None = None
+    # From attributes to what looks at the arrays of an eager call with them, and raises where they do not fit.
+    check: Callable[[dict[str, Any]], Callable[..., None] | None] | None = None
 
     def __init__(
         self,
