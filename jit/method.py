@@ -15,6 +15,7 @@ from paddle_lite_py import serialize, symbolic
 from paddle_lite_py import structure as nested
 from paddle_lite_py.bound import BoundOp, xla_jit
 from paddle_lite_py.checks import Checks, Room
+from paddle_lite_py.custom.kernel import kernels, unknown_kernels
 from paddle_lite_py.eager import EAGER
 from paddle_lite_py.executor import resolve
 from paddle_lite_py.frame import Write
@@ -52,7 +53,8 @@ def describe(traced: Traced, weights: list[int], name: str) -> dict[str, Any]:
         state.append(position[id(write.owner)])
     if traced.providers or traced.deferred:
         raise ValueError(f"jit.save of `{name}`: it holds an optimizer step; save the layer instead")
-    return {
+    used = kernels(traced.program)
+    return ({"kernels": used} if used else {}) | {
         "program": serialize.to_json(traced.program),
         "weights": weights,
         "n_args": traced.n_args,
@@ -117,6 +119,12 @@ class Method:
         self, name: str, data: dict[str, Any], exported: Any, weights: list[Tensor], constraints: Sequence[str]
     ) -> None:
         self.name, self.data, self.constraints = name, data, tuple(constraints)
+        if absent := unknown_kernels(map(str, data.get("kernels", ()))):
+            library = absent[0].partition(".")[0]
+            raise ArtifactError(
+                f"method `{name}` calls the compiled operators {', '.join(absent)}, which this process does not know: "
+                f"load their library first, with utils.cpp_extension.load('{library}', [...])"
+            )
         self.program = serialize.from_json(data["program"])
         self.handles = [weights[i] for i in data["weights"]]
         captured = self.program.block.inputs[int(data["n_args"]) :]

@@ -13,6 +13,7 @@ from safetensors import flax as safetensors
 from paddle_lite_py import serialize
 from paddle_lite_py import structure as nested
 from paddle_lite_py.autograd import enable_grad
+from paddle_lite_py.custom.kernel import kernels
 from paddle_lite_py.interpreter import no_grad
 from paddle_lite_py.lower import lower
 from paddle_lite_py.nn.layer import Layer
@@ -178,7 +179,10 @@ class _Writer:
         for name, found in self.methods.items():
             for kind, variant in found.items():
                 program = variant.traced.program
-                out[f"{name}.{kind}.stablehlo"] = serialize.export_program(program, lower(program), self.platforms)
+                used = kernels(program)
+                platforms = ("cpu",) if used else self.platforms  # what they were compiled for
+                exported = serialize.export_program(program, lower(program), platforms, kernels=used)
+                out[f"{name}.{kind}.stablehlo"] = exported
         return out
 
 

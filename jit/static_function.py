@@ -17,7 +17,7 @@ from paddle_lite_py import structure as nested
 from paddle_lite_py.arrays import as_array
 from paddle_lite_py.assumptions import Differs
 from paddle_lite_py.eager import EAGER, Eager
-from paddle_lite_py.errors import TracedValueError, user_traceback
+from paddle_lite_py.errors import TracedValueError, original, user_traceback
 from paddle_lite_py.executor import Executable
 from paddle_lite_py.interpreter import config
 from paddle_lite_py.interpreter import state as mode
@@ -142,7 +142,8 @@ class StaticFunction(Inspection):
                 "depth depends on a tensor has no static program; write it as a `while` loop"
             ) from None
         except Exception as e:
-            raise e.with_traceback(user_traceback(e.__traceback__)) from e.__cause__
+            found = original(e)
+            raise found.with_traceback(user_traceback(found.__traceback__)) from found.__cause__
 
     def _break(self, cause: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run in parts from now on; if that fails as well, the function itself is to blame."""

@@ -61,6 +61,7 @@ from .ops.reduction import *
 from .ops.scatter import *
 from .ops.search import *
 from .ops.slicing import *
+from .ops.splitting import *
 from .ops.statistics import *
 from .ops.unary import *
 from .place import (

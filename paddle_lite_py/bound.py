@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -41,18 +42,11 @@ class BoundOp:
 
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
-        run = xla_jit(self.fn)
-        self.jitted = run if self.op.check is None else self._checked(run, self.op.check)
+        run = xla_jit(_fitting(self.fn))
+        prepare = self.op.check
+        check = prepare and prepare(dict(zip(self.op.attr_names, self.attrs, strict=True)))
+        self.jitted = run if check is None else _checked(run, check)
         return self.jitted(*args)
-
-    def _checked(self, run: Callable[..., Any], check: Callable[..., None]) -> Callable[..., Any]:
-        attrs = dict(zip(self.op.attr_names, self.attrs, strict=True))
-
-        def checked(*args: Any) -> Any:
-            check(args, attrs)
-            return run(*args)
-
-        return checked
 
     def __repr__(self) -> str:
         attrs = zip(self.op.attr_names, self.attrs, strict=False)
@@ -88,6 +82,31 @@ class BoundOp:
         if found is None:
             found = self._inferred[key] = _infer(self.fn, specs)
         return found
+
+
+def _fitting(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with a look, while it is compiled for eager mode, at whether its results fit into memory.
+
+    Asked for more than there is, the operating system may end the process instead of refusing.
+    """
+
+    @functools.wraps(fn)
+    def fitting(*args: Any) -> Any:
+        out = fn(*args)
+        needed = sum(o.size * o.dtype.itemsize for o in (out if isinstance(out, tuple) else (out,)))
+        if needed > (there := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")):
+            raise MemoryError(f"the result takes {needed / 2**30:.3g} GiB, and this machine has {there / 2**30:.3g}")
+        return out
+
+    return fitting
+
+
+def _checked(run: Callable[..., Any], check: Callable[..., None]) -> Callable[..., Any]:
+    def checked(*args: Any) -> Any:
+        check(*args)
+        return run(*args)
+
+    return checked
 
 
 def xla_jit(fn: Callable[..., Any], **options: Any) -> Any:

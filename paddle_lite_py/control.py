@@ -52,17 +52,24 @@ def _while(test: Block, body: Block, n_carry: int, capacity: Capacity | None) ->
     def step(carry: Arrays, fixed: Arrays) -> Arrays:
         return tuple(run_block(body, (*carry, *fixed)))
 
+    def again(carry: Arrays, fixed: Arrays) -> Arrays:
+        return tuple(run_block(silent, (*carry, *fixed)))
+
+    silent = body if capacity is None else quiet(body)
+
     def run(*args: Any) -> Arrays:
         carry, fixed = args[:n_carry], args[n_carry:]
         if capacity is None:
             return jax.lax.while_loop(lambda c: going(c, fixed), lambda c: step(c, fixed), carry)
-        out, count = _recorded(going, step, capacity.size)(carry, fixed)
+        out, count = _recorded(going, step, again, capacity.size)(carry, fixed)
         return (*out, count)
 
     return run
 
 
-def _recorded(going: Callable[..., Any], step: Callable[..., Arrays], size: int) -> Callable[..., Any]:
+def _recorded(
+    going: Callable[..., Any], step: Callable[..., Arrays], again: Callable[..., Arrays], size: int
+) -> Callable[..., Any]:
     zero = np.zeros((), np.int32)  # no traced value: the loop may stand in another one
 
     @jax.custom_vjp
@@ -90,7 +97,7 @@ def _recorded(going: Callable[..., Any], step: Callable[..., Arrays], size: int)
             carry = tuple([jax.lax.dynamic_index_in_dim(b, i - 1, keepdims=False) for b in held])
 
             def smooth(c: list[Any], f: list[Any]) -> list[Any]:
-                return _pick(step(_merge(c, carry, flows_c), _merge(f, fixed, flows_f)), flows_c)
+                return _pick(again(_merge(c, carry, flows_c), _merge(f, fixed, flows_f)), flows_c)
 
             _, pull = jax.vjp(smooth, _pick(carry, flows_c), _pick(fixed, flows_f))
             ct, more = pull(ct)
@@ -249,3 +256,10 @@ def with_blocks(op: Operator, change: Callable[[Block], Block]) -> Operator:
         return op
     bound = REBUILD[op.name](**dict(zip(op.bound.op.attr_names, attrs, strict=True)))
     return Operator(bound, op.inputs, op.outputs, op.where)
+
+
+def quiet(block: Block) -> Block:
+    """The block without operators that only act on the world: what is run again for a gradient was heard before."""
+    ops = [with_blocks(op, quiet) for op in block.ops if op.outputs]
+    same = len(ops) == len(block.ops) and all(a is b for a, b in zip(ops, block.ops, strict=True))
+    return block if same else Block(block.inputs, ops, block.outputs)

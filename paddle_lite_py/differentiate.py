@@ -9,7 +9,7 @@ from . import control
 from .bound import BoundOp
 from .errors import GraphFreedError, user_frame
 from .frame import Frame
-from .graph import ancestors, close
+from .graph import acts, ancestors, close
 from .interpreter import no_grad
 from .op import REGISTRY
 from .program import Operator, Value
@@ -150,7 +150,7 @@ class Differentiation:
         frame = self.frame
         given = [1.0 if g is None else self.value_of(g) for g in grads]
         ops = frame.block.ops
-        needed = _differentiated(ops, roots, _starts(ops, wrt))
+        needed = _with_effects(ops, _differentiated(ops, roots, _starts(ops, wrt)))
         block, mapping, outer = close(needed)
         made = {v: None for op in needed for v in op.outputs}
         first, moved = _before(ops, needed, [*outer, *given])
@@ -206,6 +206,22 @@ def _differentiated(ops: list[Operator], roots: list[Value], starts: set[Value])
         if not mixed:
             return needed
         stop -= mixed
+
+
+def _with_effects(ops: list[Operator], needed: list[Operator]) -> list[Operator]:
+    """The operators, with those in between that act on the world, if some of them do: their order is kept."""
+    inside = set(needed)
+    last = max((i for i, op in enumerate(ops) if op in inside and acts(op)), default=-1)
+    acting = [op for op in ops[:last] if acts(op)]
+    if inside.issuperset(acting):
+        return needed
+    behind = set(ancestors(ops, [v for op in acting for v in op.inputs if isinstance(v, Value)]))
+    made: set[Value] = set()
+    for op in ops[:last]:
+        if op in inside or op in acting or (op in behind and made.intersection(op.inputs)):
+            inside.add(op)
+            made.update(op.outputs)
+    return [op for op in ops if op in inside]
 
 
 def _before(ops: list[Operator], needed: list[Operator], values: list[Any]) -> tuple[list[Operator], list[Any]]:

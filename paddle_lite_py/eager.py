@@ -10,6 +10,7 @@ import numpy as np
 from . import gradients
 from .arrays import as_array
 from .bound import BoundOp
+from .errors import original
 from .interpreter import _State, state
 from .random import default_generator
 from .tape import Node, Output, next_number
@@ -38,7 +39,7 @@ class Eager:
             data = (x._data,)
             sources = None if x.stop_gradient else (x._source or x,)
         else:
-            data, sources = _taken(args)
+            data, sources = _taken(bound, args)
         try:
             out = bound.jitted(*data)
         except Exception as e:
@@ -145,7 +146,7 @@ class Eager:
         return tensor._array("item()").item(*index)
 
 
-def _taken(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+def _taken(bound: BoundOp, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
     """Arrays of the arguments, and where they came from; None if no gradient flows to any."""
     data: list[Any] = []
     sources: list[Any] = []
@@ -159,7 +160,10 @@ def _taken(args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | No
                 flows = True
                 sources.append(a._source or a)
         else:
-            data.append(_payload(a))
+            try:
+                data.append(_payload(a))
+            except (TypeError, ValueError) as e:
+                raise explain(bound, args, e) from None
             sources.append(None)
     return tuple(data), tuple(sources) if flows else None
 
@@ -215,11 +219,46 @@ def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exceptio
 
 def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
     """The error of an op in the user's terms: the op, its arguments, and what JAX found."""
-    named = ", ".join(f"{n}={_describe(a)}" for n, a in zip(_names(bound, len(args)), args, strict=True))
+    if (raised := original(error)) is not error:
+        return raised  # type: ignore[return-value]
+    args = args[bound.op.random :]  # not the generator's state
+    said = [f"{n}={_describe(a)}" for n, a in zip(_names(bound, len(args)), args, strict=True)]
+    attrs = dict(zip(bound.op.attr_names, bound.attrs, strict=False))
+    said += [f"{k}={v!r}" for k, v in attrs.items()]
+    kind = type(error) if type(error) in KINDS else ValueError
     text = str(error).strip().split("\n")[0]
-    kind = type(error) if type(error) in (ValueError, TypeError, IndexError, NotImplementedError) else ValueError
-    extra = ", ".join(f"{k}={v!r}" for k, v in zip(bound.op.attr_names, bound.attrs, strict=False))
-    return kind(f"{bound.op.name}({named}{', ' + extra if extra else ''}): {text}")
+    if "RESOURCE_EXHAUSTED" in text:
+        kind, text = MemoryError, f"the result needs more memory than there is ({text})"
+    elif text.startswith("tuple index"):
+        kind, text = ValueError, _unfit(args, attrs) or "the arguments have too few dimensions for this"
+    elif text.startswith(UNSPECIFIC) or "out of bounds for array" in text:
+        kind, text = ValueError, _unfit(args, attrs) or text
+    return kind(f"{bound.op.name.lstrip('_')}({', '.join(said)}): {text}")
+
+
+KINDS = (ValueError, TypeError, IndexError, NotImplementedError, MemoryError)
+# How messages begin that do not say which argument is meant.
+UNSPECIFIC = (
+    *("list index", "list assignment", "Invalid type", "broadcast_in_dim shape", "Shapes must be"),
+    *("Found an unbound axis", "negative dimensions", "Slice size at index"),
+)
+
+
+def _unfit(args: tuple[Any, ...], attrs: dict[str, Any]) -> str:
+    """What is wrong with an axis or a shape among the attributes; empty if neither is."""
+    ndim = next((a.ndim for a in args if isinstance(a, Tensor)), 0)
+    for name, value in attrs.items():
+        each = value if isinstance(value, tuple) else (value,)
+        if name in ("axis", "axes", "dim", "axis1", "axis2", "source", "destination", "perm") and value is not None:
+            if not all(isinstance(a, int) and -ndim <= a < ndim for a in each):
+                return f"{name} is {value!r}; expected {-ndim} to {ndim - 1}, since the tensor has {ndim} dimensions"
+        elif name in ("shape", "repeat_times", "num", "rows", "columns", "repeats"):
+            if not all(isinstance(n, int) and n >= 0 for n in each):
+                return f"{name} is {value!r}; expected integers of at least 0"
+    empty = [str(a.shape) for a in args if isinstance(a, Tensor) and 0 in a.shape]
+    if empty:
+        return f"there are no elements to choose from in a tensor of the shape {empty[0]}"
+    return ""
 
 
 def _names(bound: BoundOp, count: int) -> list[str]:

@@ -65,6 +65,25 @@ def user_traceback(tb: TracebackType | None) -> TracebackType | None:
     return out
 
 
+class MissingOperatorError(LookupError):
+    """A program needs an operator of the user's that this process does not know."""
+
+
+_raised: list[BaseException] = []  # by the user's Python that a program called, at most one
+
+
+def note(error: BaseException) -> None:
+    """Remember what the user's Python raised inside of a program, of which XLA keeps the text only."""
+    _raised[:] = [error]
+
+
+def original(error: BaseException) -> BaseException:
+    """What the user's Python raised, if that is what an error of XLA tells of; else the error itself."""
+    if _raised and type(error).__name__ == "JaxRuntimeError" and str(_raised[0]) in str(error):
+        return _raised.pop()
+    return error
+
+
 def user_frame() -> Where:
     """The innermost line of the current stack that is not the framework's."""
     frame = sys._getframe(1)

@@ -17,7 +17,7 @@ from .dtypes import is_inexact
 from .lower import lower
 from .op import Op
 from .program import Block, Program, Value
-from .simplify import without_prints
+from .simplify import only_needed
 from .tape import Node, Output
 from .tensor import Tensor, wrap
 from .tracing import LOCK, Argument, Effect, Traced
@@ -83,9 +83,7 @@ class Executable:
     def _judge(self) -> Callable[..., Any]:
         """The values that the program takes for granted, and nothing else: what acts on the world may run only once."""
         block, names = self.traced.program.block, self.traced.program.input_names
-        lowered = lower(
-            without_prints(Program(Block(block.inputs, block.ops, block.outputs[self.traced.judged]), names))
-        )
+        lowered = lower(only_needed(Program(Block(block.inputs, block.ops, block.outputs[self.traced.judged]), names)))
         return xla_jit(lambda *arrays: lowered(*self._in_order(arrays)))
 
     def _in_order(self, arrays: Sequence[Any]) -> list[Any]:

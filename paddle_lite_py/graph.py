@@ -20,6 +20,11 @@ def ancestors(ops: Sequence[Operator], values: Iterable[Value], stop: Set[Value]
     return needed
 
 
+def acts(op: Operator) -> bool:
+    """Whether it acts on the world, or holds an operator that does."""
+    return op.bound.op.effect or any(acts(inner) for block in op.blocks for inner in block.ops)
+
+
 def copy_value(value: Value) -> Value:
     """A new Value like `value`."""
     out = Value(value.shape, value.dtype, None, value.requires_grad)

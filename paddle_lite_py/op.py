@@ -41,8 +41,9 @@ def unpack(flat: tuple[Any, ...], layout: tuple[Any, ...]) -> list[Any]:
 class Op:
     """A named JAX function with its calling convention and rules."""
 
-    # Looks at the arrays and attributes of an eager call, and raises where they do not fit.
-    check: Callable[[tuple[Any, ...], dict[str, Any]], None] | None = None
+    custom = False  # it is the user's own
+    # From attributes to what looks at the arrays of an eager call with them, and raises where they do not fit.
+    check: Callable[[dict[str, Any]], Callable[..., None] | None] | None = None
 
     def __init__(
         self,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -13,8 +13,8 @@ from jax import export
 
 from . import control, dtypes
 from .bound import BoundOp
-from .errors import UNKNOWN, Where
-from .op import REGISTRY
+from .errors import UNKNOWN, MissingOperatorError, Where
+from .op import REGISTRY, Op
 from .program import Block, Operator, Program, Value
 from .symbolic import is_symbolic
 
@@ -87,11 +87,17 @@ class _Writer:
         if op.name not in REGISTRY and op.name not in control.REBUILD:
             raise TypeError(f"operator {op.name} at {op.where} is not of the registry, so it cannot be written")
         bound = op.bound
+        if op.name == "py_func":
+            raise ValueError(
+                f"operator py_func at {op.where} calls the Python function `{bound.attrs[0].name}`, which no file can "
+                "hold: write it with jax (utils.custom_op), or leave it out of what is saved"
+            )
         attrs = {n: self.attr(a) for n, a in zip(bound.op.attr_names, bound.attrs, strict=True)}
         layout = None if bound.layout is None else list(bound.layout)
         inputs = [self.read(v) for v in op.inputs]
-        out = {"op": op.name, "in": inputs, "out": [self.value(v) for v in op.outputs], "attrs": attrs}
-        return out | ({"layout": layout} if layout is not None else {}) | {"at": str(op.where)}
+        out: dict[str, Any] = {"op": op.name, "in": inputs, "out": [self.value(v) for v in op.outputs], "attrs": attrs}
+        out |= ({"custom": True} if bound.op.custom else {}) | ({"layout": layout} if layout is not None else {})
+        return out | {"at": str(op.where)}
 
     def attr(self, a: Any) -> Any:
         if a is None or isinstance(a, bool | int | str):
@@ -152,9 +158,9 @@ class _Reader:
         name, attrs = data["op"], {k: self.attr(v) for k, v in data["attrs"].items()}
         if name in control.REBUILD:
             return control.REBUILD[name](**attrs)
-        if name not in REGISTRY:
+        if name not in REGISTRY and not data.get("custom"):
             raise FormatError(f"op {name!r} is not known to this version of the package")
-        op = REGISTRY[name]
+        op = REGISTRY[name] if name in REGISTRY else _missing(name, tuple(attrs))
         layout = tuple(data["layout"]) if data.get("layout") is not None else None
         return op.bind(tuple([attrs[n] for n in op.attr_names]), layout)
 
@@ -184,11 +190,34 @@ class _Reader:
         raise FormatError(f"unknown attribute kind {kind!r}")
 
 
-def export_program(program: Program, lowered: Any, platforms: tuple[str, ...], vjp_order: int = 1) -> bytes:
-    """The program as serialised StableHLO for several platforms, with its gradient."""
+def _missing(name: str, attr_names: tuple[str, ...]) -> Op:
+    """An operator of the user's that is not defined here: it can be shown, and runs once it is defined."""
+
+    def run(*args: Any, **attrs: Any) -> Any:
+        if name not in REGISTRY:
+            raise MissingOperatorError(
+                f"operator `{name}` is one of the user's own, and not known in this process: define it with "
+                "utils.custom_op, or load its library with utils.cpp_extension.load, and then run the program"
+            )
+        return REGISTRY[name].fn(*args, **attrs)
+
+    made = Op(run, name)
+    made.custom, made.attr_names = True, attr_names
+    return made
+
+
+def export_program(
+    program: Program, lowered: Any, platforms: tuple[str, ...], vjp_order: int = 1, kernels: Sequence[str] = ()
+) -> bytes:
+    """The program as serialised StableHLO for several platforms, with its gradient.
+
+    Arguments:
+        kernels: the compiled operators of the user's that it may call.
+    """
     specs = [v.spec for v in program.block.inputs]
+    allowed = [export.DisabledSafetyCheck.custom_call(k) for k in kernels]
     with _anonymous():
-        exported = export.export(jax.jit(lowered), platforms=platforms)(*specs)
+        exported = export.export(jax.jit(lowered), platforms=platforms, disabled_checks=allowed)(*specs)
         return bytes(exported.serialize(vjp_order=vjp_order))
 
 

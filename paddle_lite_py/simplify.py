@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from . import control
+from .graph import acts
 from .op import REGISTRY
 from .program import Block, Operator, Program, Value
 
@@ -20,13 +22,13 @@ def dead_code(program: Program) -> Program:
     return program if block is program.block else program.replaced(block)
 
 
-def _live(block: Block) -> Block:
+def _live(block: Block, acts: Callable[[Operator], bool] = acts) -> Block:
     wanted = {v for v in block.outputs if isinstance(v, Value)}
     kept: list[Operator] = []
     for op in reversed(block.ops):
-        if not (wanted.intersection(op.outputs) or _acts(op)):
+        if not (wanted.intersection(op.outputs) or acts(op)):
             continue
-        op = control.with_blocks(_prune(op, wanted), _live)
+        op = control.with_blocks(_prune(op, wanted), lambda b: _live(b, acts))
         kept.append(op)
         wanted.update(v for v in op.inputs if isinstance(v, Value))
     kept.reverse()
@@ -35,11 +37,6 @@ def _live(block: Block) -> Block:
 
 def _same(a: list[Operator], b: list[Operator]) -> bool:
     return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
-
-
-def _acts(op: Operator) -> bool:
-    """Whether it acts on the world, or holds an operator that does."""
-    return op.bound.op.effect or any(_acts(inner) for block in op.blocks for inner in block.ops)
 
 
 def _prune(op: Operator, wanted: set[Value]) -> Operator:
@@ -53,6 +50,11 @@ def _prune(op: Operator, wanted: set[Value]) -> Operator:
     pruned = Block(block.inputs, block.ops, [block.outputs[i] for i in keep] + block.outputs[n_forward:])
     outputs = tuple([op.outputs[i] for i in keep]) + op.outputs[n_forward:]
     return Operator(control.grad(pruned, wrt, inner, n_roots), op.inputs, outputs, op.where)
+
+
+def only_needed(program: Program) -> Program:
+    """The program without operators that nothing reads, though they act on the world."""
+    return program.replaced(_live(program.block, lambda op: False))
 
 
 def without_prints(program: Program) -> Program:

@@ -23,7 +23,7 @@ LAYERS = {
     3: "tensor_data tensor",
     4: "random gradients input_spec",
     5: "eager casting",
-    6: "program printer infer",
+    6: "program printer drawing infer",
     7: "graph lower verify",
     8: "control assumptions",
     9: "frame checks differentiate builder simplify serialize",
@@ -31,7 +31,7 @@ LAYERS = {
     11: "executor",
     12: "ops",
     13: "autograd fft linalg signal",
-    14: "nn",
+    14: "nn custom",
     15: "optimizer amp io metric distributed framework device utils parallel reader legacy "
     "distribution sparse geometric profiler sysconfig quantization",
     16: "jit passes hapi callbacks alias vision text audio incubate hub",

@@ -123,7 +123,7 @@ def test_methods_are_the_functions():
 
 
 TABLED = ("math", "binary", "unary", "logic", "reduction", "statistics", "manipulation", "slicing", "joining", "gather")
-TABLED += ("diagonals", "creation", "scatter", "search", "norms", "linalg", "fft")
+TABLED += ("splitting", "diagonals", "creation", "scatter", "search", "norms", "linalg", "fft")
 
 
 @pytest.mark.parametrize("family", TABLED)

@@ -64,6 +64,8 @@ class _Conv(Layer):
         self.output_padding = output_padding
         outer = (in_channels, out_channels // groups) if self._transposed else (out_channels, in_channels // groups)
         taps = math.prod(self._kernel_size) * in_channels
+        if taps < 1:
+            raise ValueError(f"{who}: in_channels is {in_channels} and kernel_size {kernel_size}; expected at least 1")
         default = None if self._transposed else Normal(0.0, math.sqrt(2.0 / taps))
         self.weight = self.create_parameter([*outer, *self._kernel_size], weight_attr, default_initializer=default)
         self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)

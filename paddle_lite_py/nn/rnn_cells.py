@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ..ops.creation import full
-from ..ops.joining import split
 from ..ops.linalg import matmul
+from ..ops.splitting import split
 from ..tensor import Tensor
 from . import functional as F
 from .common import uniform_by_size

@@ -44,6 +44,7 @@ from . import (
     search,
     slicing,
     softmax,
+    splitting,
     statistics,
     unary,
     vision_ops,

@@ -14,15 +14,26 @@ import jax
 import numpy as np
 
 from ..op import REGISTRY
+from .indexing import AT, CUT, MASK, NEW, PICK
 
-_min, _max = np.minimum.reduce, np.maximum.reduce  # what ndarray.min() and max() call in the end
-Check = Callable[[tuple[Any, ...], dict[str, Any]], None]
+Check = Callable[..., None]  # of the arrays of a call
 
 
-def _host(index: Any) -> np.ndarray | None:
-    """The values of an index, if they are at hand: to wait for one that is still computed costs what it gains."""
-    at_hand = isinstance(index, jax.Array) and index.size and (_only_cpu() or _lies_on_cpu(index)) and index.is_ready()  # type: ignore[attr-defined]
-    return np.asarray(index) if at_hand else None
+def _within(index: Any, low: int, size: int, what: str, error: type[Exception], ignored: Any = None) -> None:
+    # argmin rather than min, which takes several times as long to start: every call waits for this.
+    try:
+        if not _at_hand(index):
+            return
+    except AttributeError:  # no array of JAX
+        return
+    values = np.asarray(index)
+    if values.size and not (values.item(values.argmin()) >= low and values.item(values.argmax()) < size):
+        _complain(values, low, size, what, error, ignored)
+
+
+def _at_hand(index: Any) -> bool:
+    """False for an index that is still computed: to wait for it costs what eager mode gains."""
+    return index.is_ready() and (_only_cpu() or next(iter(index.devices())).platform == "cpu")
 
 
 @functools.cache
@@ -30,86 +41,109 @@ def _only_cpu() -> bool:
     return jax.default_backend() == "cpu"
 
 
-def _lies_on_cpu(index: Any) -> bool:
-    return next(iter(index.devices())).platform == "cpu"
-
-
-def _within(index: Any, low: int, size: int, what: str, error: type[Exception], ignored: Any = None) -> None:
-    values = _host(index)
-    if values is not None and values.dtype.kind in "iu":
-        _inside(values, low, size, what, error, ignored)
-
-
-def _inside(values: np.ndarray, low: int, size: int, what: str, error: type[Exception], ignored: Any = None) -> None:
-    if _min(values, None) >= low and _max(values, None) < size:
-        return
+def _complain(values: np.ndarray, low: int, size: int, what: str, error: type[Exception], ignored: Any) -> None:
     wrong = (values < low) | (values >= size)
     if ignored is not None:
         wrong &= values != ignored
-    if wrong.any():
+    if wrong.any() and values.dtype.kind in "iu":
         at = tuple(int(i) for i in np.argwhere(wrong)[0])
         place = f" at {list(at)}" if at else ""
         raise error(f"{what} holds {int(values[at])}{place}; expected {low} to {size - 1}")
 
 
-def _along(name: str, error: type[Exception], negative: bool = True, at: int = 1, of: int = 0) -> Check:
+def _along(name: str, error: type[Exception], negative: bool = True, at: int = 1, of: int = 0) -> Any:
     """An index into the axis of another argument that an attribute names; the first axis by default."""
 
-    def check(args: tuple[Any, ...], attrs: dict[str, Any]) -> None:
-        shape, axis = np.shape(args[of]), attrs.get("axis")
-        axis = 0 if axis is None else axis
-        if shape and -len(shape) <= axis < len(shape):
-            size = shape[axis]
-            _within(args[at], -size if negative else 0, size, name, error)
+    def prepare(attrs: dict[str, Any]) -> Check:
+        axis = attrs.get("axis") or 0
 
-    return check
+        def check(*args: Any) -> None:
+            shape = args[of].shape
+            if -len(shape) <= axis < len(shape):
+                _within(args[at], -shape[axis] if negative else 0, shape[axis], name, error)
 
+        return check
 
-def _nd(args: tuple[Any, ...], attrs: dict[str, Any]) -> None:
-    shape = np.shape(args[0])
-    values = _host(args[1])
-    if values is None or values.ndim == 0 or values.dtype.kind not in "iu":
-        return
-    for axis, size in enumerate(shape[: values.shape[-1]]):
-        _inside(values[..., axis], -size, size, f"column {axis} of index", ValueError)
+    return prepare
 
 
-def _flat(args: tuple[Any, ...], attrs: dict[str, Any]) -> None:
-    size = int(np.prod(np.shape(args[0])))
-    if attrs["mode"] == "raise":
-        _within(args[1], -size, size, "index", ValueError)
+def _nd(error: type[Exception]) -> Any:
+    def check(x: Any, index: Any, *_: Any) -> None:
+        for axis, size in enumerate(x.shape[: index.shape[-1]] if index.ndim and _at_hand(index) else ()):
+            column = np.asarray(index)[..., axis]
+            if column.size and (column.min() < -size or column.max() >= size):
+                _complain(column, -size, size, f"column {axis} of index", error, None)
+
+    return lambda attrs: check
 
 
-def _rows(args: tuple[Any, ...], attrs: dict[str, Any]) -> None:
-    _within(args[0], -1, np.shape(args[1])[0], "x", ValueError)
+def _flat(attrs: dict[str, Any]) -> Check | None:
+    if attrs["mode"] != "raise":
+        return None
+    return lambda x, index: _within(index, -x.size, x.size, "index", ValueError)
 
 
-def _sampled(args: tuple[Any, ...], attrs: dict[str, Any]) -> None:
-    _within(args[1], 0, np.shape(args[0])[-1], "index", ValueError)
+def _picked(attrs: dict[str, Any]) -> Check | None:
+    """The index tensors among the operands of a plan (see indexing.py): which operand, for which dimension."""
+    places, dim, at = [], 0, 1
+    for kind, *rest in attrs["plan"]:
+        if kind == PICK:
+            places.append((at, dim))
+        at += kind in (AT, CUT, PICK, MASK)
+        dim += 0 if kind == NEW else rest[0] if kind == MASK else 1
+
+    def check(x: Any, *operands: Any) -> None:
+        for at, dim in places:
+            size = x.shape[dim]
+            _within(operands[at - 1], -size, size, "the index", IndexError)
+
+    return check if places else None
 
 
-def _classes(args: tuple[Any, ...], attrs: dict[str, Any]) -> None:
-    _within(args[0], 0, attrs["num_classes"], "x", ValueError)
+def _rows(attrs: dict[str, Any]) -> Check:
+    return lambda x, weight: _within(x, -1, weight.shape[0], "x", ValueError)
 
 
-def _labels(error: type[Exception], axis: int | None = None) -> Check:
-    def check(args: tuple[Any, ...], attrs: dict[str, Any]) -> None:
-        shape = np.shape(args[0])
-        at = attrs["axis"] if axis is None else min(axis, len(shape) - 1)
-        if not attrs.get("soft_label") and -len(shape) <= at < len(shape):
-            _within(args[1], 0, shape[at], "label", error, attrs["ignore_index"])
-
-    return check
+def _sampled(attrs: dict[str, Any]) -> Check:
+    return lambda x, index: _within(index, 0, x.shape[-1], "index", ValueError)
 
 
-CHECKS: dict[str, Check] = {
+def _classes(attrs: dict[str, Any]) -> Check:
+    return lambda x: _within(x, 0, attrs["num_classes"], "x", ValueError)
+
+
+def _labels(error: type[Exception], axis: int | None = None) -> Any:
+    def prepare(attrs: dict[str, Any]) -> Check | None:
+        if attrs.get("soft_label"):
+            return None
+        ignored, wanted = attrs["ignore_index"], attrs["axis"] if axis is None else axis
+
+        def check(x: Any, label: Any, *_: Any) -> None:
+            at = wanted if axis is None else min(wanted, x.ndim - 1)
+            if -x.ndim <= at < x.ndim:
+                _within(label, 0, x.shape[at], "label", error, ignored)
+
+        return check
+
+    return prepare
+
+
+def _choices(attrs: dict[str, Any]) -> Check:
+    return lambda *args: _within(args[-1], 0, len(args) - 1, "index", ValueError)
+
+
+# From the attributes of an op to the check of its arrays; None where these attributes need none.
+CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     "gather": _along("index", IndexError),
     "index_select": _along("index", ValueError),
     "take_along_axis": _along("indices", IndexError),
-    "gather_nd": _nd,
+    "gather_nd": _nd(ValueError),
+    "getitem": _picked,
+    "multiplex": _choices,
     "take": _flat,
     "index_sample": _sampled,
     "scatter": _along("index", IndexError),
+    "scatter_nd_add": _nd(IndexError),
     "_index_add": _along("index", ValueError),
     "_put_along_axis": _along("indices", IndexError),
     "embedding": _rows,

@@ -91,6 +91,8 @@ def embedding(
         >>> paddle.nn.functional.embedding(paddle.to_tensor([1, 0]), w, padding_idx=0).tolist()
         [[3.0, 4.0], [0.0, 0.0]]
     """
+    if weight.ndim != 2:
+        raise ValueError(f"embedding: weight has {weight.ndim} dimensions; expected 2: rows and their length")
     rows = weight.shape[0]
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise ValueError(f"embedding: padding_idx is {padding_idx}, but weight has {rows} rows")

@@ -33,6 +33,8 @@ def paddings(padding: Any, n: int, data_format: str = "NC") -> Any:
             raise ValueError(f"padding is {padding!r}; expected 'SAME', 'VALID' or numbers")
         return padding.upper()
     given = (padding,) if isinstance(padding, int) else tuple(padding)
+    if any(isinstance(p, int) and p < 0 for p in given):
+        raise ValueError(f"padding is {padding!r}; expected numbers of at least 0")
     if all(isinstance(p, list | tuple) for p in given) and len(given) in (n, n + 2):
         pairs = tuple([tuple(p) for p in given])
         return pairs if len(given) == n else pairs[2:] if data_format.startswith("NC") else pairs[1:-1]
@@ -73,8 +75,16 @@ def _conv(
     n = weight.ndim - 2
     first, pad = channels_first(data_format, n), paddings(padding, n, data_format)
     _check(x, n, weight.shape[1] * groups, first, weight, groups)
+    if any(isinstance(s, int) and s < 1 for s in (*tuple_of(stride, n, "stride"), *tuple_of(dilation, n, "dilation"))):
+        raise ValueError(f"stride is {stride} and dilation {dilation}; expected numbers of at least 1")
     # As in Paddle, "SAME" speaks of an undilated kernel.
     strides, steps = tuple_of(stride, n, "stride"), (1,) * n if pad == "SAME" else tuple_of(dilation, n, "dilation")
+    space = x.shape[2:] if first else x.shape[1:-1]
+    if not isinstance(pad, str) and any(
+        isinstance(a, int) and 0 < a < d * (k - 1) + 1 - sum(p)
+        for a, k, d, p in zip(space, weight.shape[2:], steps, pad, strict=True)
+    ):
+        raise ValueError(f"weight {list(weight.shape)} does not fit into the padded x, {list(space)} before padding")
     if groups == 1 and set(steps) == {1} and not isinstance(pad, str):
         ahead = x if first else jnp.moveaxis(x, -1, 1)
         if conv_gemm.pays(ahead, weight, strides, pad):
@@ -191,6 +201,8 @@ def _transposed(
         pad = [_same(*a) if pad == "SAME" else (0, 0) for a in zip(space, steps, kernel, strict=True)]
     reach = [d * (k - 1) for d, k in zip(spread, kernel, strict=True)]
     more = tuple_of(extra, n, "output_padding")
+    if any(not 0 <= m < max(s, d) for m, s, d in zip(more, steps, spread, strict=True)):
+        raise ValueError(f"output_padding is {extra!r}; expected numbers below the larger of stride and dilation")
     if size is not None:
         least = [(a - 1) * s - sum(p) + r + 1 for a, s, p, r in zip(space, steps, pad, reach, strict=True)]
         more = _output_padding(tuple_of(size, n, "output_size"), least, steps)

@@ -178,6 +178,8 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) ->
         start, end = 0, start
     dtype = dtypes.as_dtype(dtype) if dtype is not None else _range_dtype(start, end, step)
     first, last, by = [_number(v, "a bound of arange()") for v in (start, end, step)]
+    if by == 0:
+        raise ValueError("arange(): step is 0; expected another number")
     return _arange(first, by, _range_length(first, last, by), dtype)
 
 

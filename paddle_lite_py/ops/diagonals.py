@@ -47,6 +47,13 @@ def triu(x: Any, /, diagonal: int = 0) -> Any:
     return jnp.triu(x, diagonal)
 
 
+def _triangle(indices: Any, row: int, offset: int, col: int | None, dtype: Any) -> Any:
+    col = row if col is None else col
+    if row < 0 or col < 0:
+        raise ValueError(f"row is {row} and col {col}; expected at least 0")
+    return fresh(np.stack(indices(row, offset, col)).astype(numpy_dtype(dtype)))
+
+
 def tril_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Any:
     """Row and column numbers of the lower triangle of a matrix.
 
@@ -55,7 +62,7 @@ def tril_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any =
         >>> paddle.tril_indices(2, 2).tolist()
         [[0, 1, 1], [0, 0, 1]]
     """
-    return fresh(np.stack(np.tril_indices(row, offset, row if col is None else col)).astype(numpy_dtype(dtype)))
+    return _triangle(np.tril_indices, row, offset, col, dtype)
 
 
 def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any = "int64") -> Any:
@@ -66,7 +73,7 @@ def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any =
         >>> paddle.triu_indices(2, 2).tolist()
         [[0, 0, 1], [0, 1, 1]]
     """
-    return fresh(np.stack(np.triu_indices(row, offset, row if col is None else col)).astype(numpy_dtype(dtype)))
+    return _triangle(np.triu_indices, row, offset, col, dtype)
 
 
 @op(methods=["diag"], aliases={"input": "x", "diagonal": "offset"})

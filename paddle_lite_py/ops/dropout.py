@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import op
+from .promote import from_start
 
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
 
@@ -19,7 +20,7 @@ def _keep(key: Any, x: Any, p: float, axis: Any) -> Any:
     """A draw for each element, shared along the axes that are not named."""
     shape = x.shape
     if axis is not None:
-        own = {a % x.ndim for a in ((axis,) if isinstance(axis, int) else axis)}
+        own = {from_start(a, x.ndim) for a in ((axis,) if isinstance(axis, int) else axis)}
         shape = tuple([n if i in own else 1 for i, n in enumerate(shape)])
     return jax.random.bernoulli(key, 1 - p, shape)
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import composite, op
+from .promote import from_start
 
 __all__ = [
     *("gather", "gather_nd", "index_sample", "index_select", "one_hot", "shard_index", "take", "take_along_axis"),
@@ -92,7 +93,7 @@ def take_along_axis(arr: Any, indices: Any, /, axis: int, broadcast: bool = True
     """
     if arr.ndim != indices.ndim:
         raise ValueError(f"indices have {indices.ndim} dimensions; expected {arr.ndim}, as arr")
-    axis = axis % arr.ndim
+    axis = from_start(axis, arr.ndim)
     if not broadcast:
         arr = crop_others(arr, indices.shape, axis)
     return jnp.take_along_axis(arr, indices, axis)

@@ -6,6 +6,7 @@ Starts are operands rather than part of the plan so that x[0], x[1], ... are one
 
 from __future__ import annotations
 
+import functools
 import operator
 from collections.abc import Iterator
 from typing import Any, NamedTuple
@@ -14,7 +15,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..op import METHODS, op
+from ..interpreter import state
+from ..op import METHODS, SINGLE, op
 from ..tensor import Tensor
 from .convert import to_tensor
 from .dynamic import concrete, is_eager
@@ -311,8 +313,28 @@ def getitem(x: Tensor, index: Any) -> Any:
         return getitem(x.unsqueeze(0), slice(0, int(index)))
     if isinstance(index, Tensor) and index.ndim == 0 and index.dtype == "bool":
         return getitem(x, bool(concrete(index, "x[mask]", USE_INSTEAD)))
+    bound = _bound_of_one(x, index)
+    if bound is not None:
+        return state.interpreter.run(bound, (x, index))
     plan, operands = parse(x, index)
     return _getitem(x, operands, plan)
+
+
+def _bound_of_one(x: Tensor, index: Any) -> Any:
+    """The op for one number or one tensor of integers, the most frequent indices, without a look at the rest."""
+    shape = x._data.shape
+    if index.__class__ is int:
+        at_hand = shape and isinstance(shape[0], int) and 0 <= index < shape[0]
+        return _along_first(AT, len(shape)) if at_hand else None
+    if index.__class__ is Tensor and shape and index._data.shape and index._data.dtype.kind in "iu":
+        return _along_first(PICK, len(shape))
+    return None
+
+
+@functools.cache
+def _along_first(kind: str, ndim: int) -> Any:
+    plan = ((kind,), *[(ALL,)] * (ndim - 1))
+    return _getitem.__op__.bind((plan,), (SINGLE, 1))
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:

@@ -125,6 +125,8 @@ def dot(x: Any, y: Any, /) -> Any:
         >>> paddle.dot(paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])).item()
         11
     """
+    if x.shape != y.shape:
+        raise ValueError(f"x has the shape {list(x.shape)} and y {list(y.shape)}; expected one shape")
     x, y = promote(x, y)
     return jnp.sum(x * y, -1).astype(x.dtype)
 
@@ -285,6 +287,8 @@ def multi_dot(x: Sequence[Any]) -> Any:
         >>> paddle.linalg.multi_dot([paddle.ones([2, 3]), paddle.ones([3, 4]), paddle.ones([4, 1])]).shape
         [2, 1]
     """
+    if len(x) < 2:
+        raise ValueError(f"multi_dot(): x holds {len(x)} tensors; expected at least 2")
     return _multi_dot(list(x))
 
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import op
+from .promote import from_start
 
 __all__ = [
     "binary_cross_entropy",
@@ -48,8 +49,9 @@ def _cross_entropy(
     use_softmax: bool,
     label_smoothing: float,
 ) -> Any:
+    axis = from_start(axis, x.ndim)
+    _fits(x, label, weight, axis, soft_label)
     log_p = jax.nn.log_softmax(x, axis=axis) if use_softmax else jnp.log(x)
-    axis = axis % x.ndim
     ids: Any = None if soft_label else jnp.expand_dims(_ids(label, x, axis), axis)
     keep: Any = None if ids is None else ids != ignore_index
     if soft_label or label_smoothing > 0:
@@ -65,6 +67,16 @@ def _cross_entropy(
         return jnp.sum(loss) / jnp.maximum(jnp.sum(count.astype(x.dtype)), 1e-12)
     kept = label.ndim == x.ndim or label_smoothing > 0  # the class axis stays, with size 1
     return reduce(loss if kept or reduction != "none" else jnp.squeeze(loss, axis), reduction)
+
+
+def _fits(x: Any, label: Any, weight: Any, axis: int, soft: bool) -> None:
+    shape = list(x.shape)
+    others = shape[:axis] + shape[axis + 1 :]
+    known = [shape] if soft else [others, [*shape[:axis], 1, *shape[axis + 1 :]]]
+    if list(label.shape) not in known and all(isinstance(n, int) for n in (*shape, *label.shape)):
+        raise ValueError(f"label has the shape {list(label.shape)}; expected {' or '.join(map(str, known))}")
+    if weight is not None and weight.shape != (shape[axis],):
+        raise ValueError(f"weight has the shape {list(weight.shape)}; expected [{shape[axis]}], one for each class")
 
 
 def _soft(log_p: Any, label: Any, weight: Any, axis: int, smoothing: float) -> tuple[Any, Any]:
@@ -229,6 +241,8 @@ def sigmoid_focal_loss(
 @op
 def label_smooth(label: Any, prior_dist: Any = None, /, epsilon: float = 0.1) -> Any:
     """(1 - epsilon) * label + epsilon * prior, uniform by default."""
+    if not 0 <= epsilon <= 1:
+        raise ValueError(f"epsilon is {epsilon}; expected a number from 0 to 1")
     prior = 1 / label.shape[-1] if prior_dist is None else prior_dist
     return (1 - epsilon) * label + epsilon * prior
 

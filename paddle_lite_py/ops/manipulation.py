@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..op import composite, op
-from .promote import natural, numpy_dtype
+from .promote import from_start, natural, numpy_dtype
 
 __all__ = [
     *("broadcast_shape", "broadcast_shapes", "broadcast_to", "cast", "expand", "expand_as", "flatten"),
@@ -70,7 +70,9 @@ def flatten(x: Any, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
     """
     if not x.ndim:
         return x.reshape(1)
-    start, stop = start_axis % x.ndim, stop_axis % x.ndim
+    start, stop = from_start(start_axis, x.ndim, "start_axis"), from_start(stop_axis, x.ndim, "stop_axis")
+    if stop < start:
+        raise ValueError(f"stop_axis is {stop_axis}, which lies before start_axis, {start_axis}")
     return x.reshape(*x.shape[:start], math.prod(x.shape[start : stop + 1]), *x.shape[stop + 1 :])
 
 
@@ -95,7 +97,7 @@ def unflatten(x: Any, /, axis: int, shape: Sequence[int]) -> Any:
         >>> paddle.unflatten(paddle.zeros([2, 6]), 1, [3, -1]).shape
         [2, 3, 2]
     """
-    axis = axis % x.ndim
+    axis = from_start(axis, x.ndim)
     known = math.prod([n for n in shape if n != -1])
     return x.reshape(*x.shape[:axis], *[x.shape[axis] // known if n == -1 else n for n in shape], *x.shape[axis + 1 :])
 

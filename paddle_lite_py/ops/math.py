@@ -223,6 +223,8 @@ def clip(x: Any, min: Any = None, max: Any = None) -> Any:
         >>> paddle.clip(paddle.to_tensor([-1.0, 0.5, 2.0]), 0.0, 1.0).tolist()
         [0.0, 0.5, 1.0]
     """
+    if isinstance(min, int | float) and isinstance(max, int | float) and min > max:
+        raise ValueError(f"clip(): min is {min}, which is above max, {max}")
     return bounded(x, min, max)
 
 
@@ -285,7 +287,11 @@ def add_n(inputs: list[Any], /) -> Any:
         >>> paddle.add_n([paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])]).tolist()
         [4, 6]
     """
+    if not inputs:
+        raise ValueError("inputs is an empty list; expected tensors")
     xs = promote_all(inputs if isinstance(inputs, list) else [inputs])
+    if any(x.shape != xs[0].shape for x in xs):
+        raise ValueError("inputs differ in shape; expected one shape, as nothing is broadcast here")
     total = xs[0]
     for x in xs[1:]:
         total = total + x

@@ -15,8 +15,8 @@ from ..op import METHODS
 from ..tensor import Tensor, wrap
 from .creation import full
 from .dynamic import is_eager
-from .joining import split
 from .manipulation import cast, transpose
+from .splitting import split
 
 
 def _method(f: Callable[..., Any]) -> Callable[..., Any]:

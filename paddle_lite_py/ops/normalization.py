@@ -316,6 +316,8 @@ def local_response_norm(
         >>> paddle.nn.functional.local_response_norm(paddle.ones([1, 1, 1]), 1, alpha=3.0, beta=0.5).tolist()
         [[[0.5]]]
     """
+    if x.ndim < 3:
+        raise ValueError(f"x has {x.ndim} dimensions; expected 3 or more: batch, channels and space")
     channel = _channel(x, data_format)
     width, around = [1] * x.ndim, [(0, 0)] * x.ndim
     width[channel], around[channel] = size, (size // 2, (size - 1) // 2)

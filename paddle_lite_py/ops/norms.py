@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from ..op import composite, op
 from ..public import into
-from .promote import axes, floating, numpy_dtype, promote_floating
+from .promote import axes, floating, from_start, numpy_dtype, promote_floating
 
 __all__ = ["cdist", "dist", "matrix_norm", "norm", "pdist", "renorm", "vector_norm"]
 
@@ -52,7 +52,7 @@ def _matrix(x: Any, /, p: Any, axis: tuple[int, int], keepdim: bool) -> Any:
     else:
         values = jnp.linalg.svd(jnp.moveaxis(x, axis, (-2, -1)), compute_uv=False)
         reduced = jnp.sum(values, -1) if p == "nuc" else jnp.max(values, -1) if p == 2 else jnp.min(values, -1)
-        out = jnp.expand_dims(reduced, tuple([a % x.ndim for a in axis]))
+        out = jnp.expand_dims(reduced, tuple([from_start(a, x.ndim) for a in axis]))
     return out if keepdim else jnp.squeeze(out, axis)
 
 

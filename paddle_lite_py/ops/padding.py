@@ -49,6 +49,8 @@ def pad(
         raise ValueError(f"pad: mode is {mode!r}; expected one of {', '.join(_MODES)}")
     spatial = x.ndim - 2
     given = [pad] * (2 * spatial) if isinstance(pad, int) else [int(p) for p in pad]
+    if len(given) % 2:
+        raise ValueError(f"pad: pad has {len(given)} numbers; expected two, before and after, for each axis")
     pairs = list(zip(given[::2], given[1::2], strict=True))
     if len(given) == 2 * x.ndim and (mode == "constant" or x.ndim != spatial):
         widths = pairs if pad_from_left_axis else pairs[::-1]
@@ -58,6 +60,8 @@ def pad(
     else:
         expected = f"{2 * x.ndim} (all axes) or {2 * spatial} (spatial axes)"
         raise ValueError(f"pad: pad has {len(given)} numbers; expected {expected}")
+    if mode == "reflect" and any(max(w) >= n for w, n in zip(widths, x.shape, strict=True) if max(w)):
+        raise ValueError(f"pad: pad is {given}; mode 'reflect' needs sizes above it, and x is {list(x.shape)}")
     return _pad(x, tuple(widths), mode, value)
 
 
@@ -166,6 +170,10 @@ def interpolate(
         raise ValueError("interpolate: give exactly one of size and scale_factor")
     spatial = x.ndim - 2
     first = 1 if (data_format or "NC").endswith("C") and data_format else 2
+    wanted = _whole(scale_factor if size is None else size, spatial)
+    if len(wanted) != spatial or any(float(n) <= 0 for n in wanted):
+        what = "scale_factor" if size is None else "size"
+        raise ValueError(f"interpolate: {what} is {wanted}; expected {spatial} numbers above 0")
     if size is not None:
         sizes, scale = [int(n) for n in _whole(size, spatial)], None
     else:

@@ -100,6 +100,17 @@ def numpy_dtype(dtype: Any) -> Any:
     return None if dtype is None else dtypes.as_dtype(dtype).np
 
 
+def from_start(axis: int, ndim: int, name: str = "axis") -> int:
+    """An axis counted from the start, from one that may be counted from the end.
+
+    Raises:
+        ValueError: if there is no such axis.
+    """
+    if not -ndim <= axis < ndim:
+        raise ValueError(f"{name} is {axis}; expected {-ndim} to {ndim - 1}, since x has {ndim} dimensions")
+    return axis % ndim
+
+
 def axes(axis: Any) -> Any:
     """A reduction's axis argument for JAX: None, an int or a tuple; an empty list means all, as None does."""
     return None if axis == () else axis

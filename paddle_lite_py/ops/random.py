@@ -193,6 +193,8 @@ def randperm(n: int, dtype: Any = "int64") -> Tensor:
         >>> sorted(paddle.randperm(4).tolist())
         [0, 1, 2, 3]
     """
+    if n < 0:
+        raise ValueError(f"randperm(): n is {n}; expected at least 0")
     return _randperm(n, dtypes.as_dtype(dtype))
 
 
@@ -237,6 +239,8 @@ def multinomial(x: Any, num_samples: int = 1, replacement: bool = False) -> Tens
         >>> paddle.multinomial(paddle.to_tensor([0.0, 1.0])).tolist()
         [1]
     """
+    if num_samples < 1:
+        raise ValueError(f"multinomial(): num_samples is {num_samples}; expected at least 1")
     if not replacement and num_samples > x.shape[-1]:
         raise ValueError(
             f"multinomial(): num_samples is {num_samples}, but x has {x.shape[-1]} categories; use replacement=True"

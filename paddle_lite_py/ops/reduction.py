@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import op
-from .promote import axes, floating, is_inexact, numpy_dtype
+from .promote import axes, floating, from_start, is_inexact, numpy_dtype
 
 __all__ = [
     *("all", "amax", "amin", "any", "count_nonzero", "cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"),
@@ -195,7 +195,7 @@ def logsumexp(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
 
 def _along(x: Any, axis: int | None) -> tuple[Any, int]:
     """x and its axis, counted from 0; flat and 0 for None."""
-    return (x.reshape(-1), 0) if axis is None else (x, axis % x.ndim if x.ndim else 0)
+    return (x.reshape(-1), 0) if axis is None else (x, from_start(axis, x.ndim) if x.ndim else 0)
 
 
 @op(methods=["cumsum"], inplace="cumsum_", amp="black", aliases=AXIS)

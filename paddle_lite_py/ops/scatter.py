@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ..op import composite, op
 from .gather import crop_others
+from .promote import from_start
 
 __all__ = [
     *("diagonal_scatter", "fill_diagonal_tensor", "index_add", "index_fill", "index_put", "masked_fill"),
@@ -199,7 +200,7 @@ def put_along_axis(
 def _put_along_axis(
     x: Any, indices: Any, values: Any, /, axis: int, reduce: str, include_self: bool, broadcast: bool
 ) -> Any:
-    axis = axis % x.ndim
+    axis = from_start(axis, x.ndim)
     values = jnp.asarray(values).astype(x.dtype)
     if broadcast:
         target = tuple([n if i == axis else m for i, (n, m) in enumerate(zip(indices.shape, x.shape, strict=True))])

@@ -13,7 +13,7 @@ from ..tensor import Tensor
 from .dynamic import concrete, fresh, is_eager, known
 from .gather import take_along_axis
 from .joining import stack
-from .promote import numpy_dtype, promote
+from .promote import from_start, numpy_dtype, promote
 from .reduction import AXIS
 
 __all__ = [
@@ -103,8 +103,8 @@ def topk(x: Any, /, k: int, axis: int | None = None, largest: bool = True, sorte
     """
     axis = -1 if axis is None else axis
     size = x.shape[axis] if x.ndim else 1
-    if isinstance(size, int) and k > size:
-        raise ValueError(f"k is {k}, but axis {axis} has size {size}")
+    if isinstance(size, int) and not 0 < k <= size:
+        raise ValueError(f"k is {k}, but axis {axis} has size {size}; expected 1 to {size}")
     row = jnp.moveaxis(x, axis, -1) if x.ndim else x.reshape(1)
     # Of the integers ~x, not -x, reverses the order: the smallest has no negative.
     flip = (lambda a: a) if largest else jnp.negative if jnp.issubdtype(x.dtype, jnp.floating) else jnp.invert
@@ -165,6 +165,8 @@ def bucketize(x: Any, sorted_sequence: Any, out_int32: bool = False, right: bool
         >>> paddle.bucketize(paddle.to_tensor([3, 4]), paddle.to_tensor([1, 3, 5])).tolist()
         [1, 2]
     """
+    if isinstance(sorted_sequence, Tensor) and sorted_sequence.ndim != 1:
+        raise ValueError(f"bucketize(): sorted_sequence has {sorted_sequence.ndim} dimensions; expected 1")
     return searchsorted(sorted_sequence, x, out_int32, right)
 
 
@@ -190,6 +192,8 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
         return nonzero(condition, as_tuple=True)
     if x is None or y is None:
         raise ValueError("where() needs both x and y, or neither")
+    if isinstance(condition, Tensor) and condition.dtype != "bool":
+        raise ValueError(f"where(): condition is {condition.dtype.name}; expected bool, as of x > 0")
     return _where(condition, x, y)
 
 
@@ -260,6 +264,8 @@ def masked_select(x: Any, mask: Any) -> Any:
         >>> paddle.masked_select(x, x > 0).tolist()
         [1.0, 3.0]
     """
+    if isinstance(mask, Tensor) and mask.dtype != "bool":
+        raise ValueError(f"masked_select(): mask is {mask.dtype.name}; expected bool, as of x > 0")
     if not is_eager() and isinstance(mask, Tensor):
         shape = jnp.broadcast_shapes(tuple(mask.shape), tuple(x.shape))
         found = positions(mask.broadcast_to(shape), "masked_select()", "where(mask, x, 0) or a sum over mask * x")
@@ -296,6 +302,7 @@ def unique(
         first, inverse, counts = found
         return _chosen(x, first, inverse, counts, (return_index, return_inverse, return_counts), axis, dtype)
     values = concrete(x, "unique()", "sort() and a comparison of neighbours")
+    axis = None if axis is None else from_start(axis, values.ndim)
     outs = np.unique(values, True, True, True, axis=axis, equal_nan=False)
     return _chosen(x, outs[1], outs[2].reshape(-1), outs[3], (return_index, return_inverse, return_counts), axis, dtype)
 

@@ -107,6 +107,8 @@ def stft(
     """
     if x.ndim not in (1, 2):
         raise ValueError(f"stft: x has {x.ndim} dimensions; expected 1 or 2")
+    if not 0 < n_fft <= x.shape[-1]:
+        raise ValueError(f"stft: n_fft is {n_fft}; expected 1 to {x.shape[-1]}, the length of x")
     hop, win = hop_length or n_fft // 4, win_length or n_fft
     if not 0 < win <= n_fft or hop < 1:
         raise ValueError(

@@ -114,6 +114,8 @@ def crop(x: Any, /, shape: Any = None, offsets: Any = None) -> Any:
     start = offsets or (0,) * x.ndim
     sizes = x.shape if shape is None else shape
     stop = [n if size == -1 else at + size for n, at, size in zip(x.shape, start, sizes, strict=True)]
+    if any(not 0 <= a <= b <= n for a, b, n in zip(start, stop, x.shape, strict=True)):
+        raise ValueError(f"shape {list(sizes)} at offsets {list(start)} does not lie in x, {list(x.shape)}")
     return x[tuple([builtins.slice(a, b) for a, b in zip(start, stop, strict=True)])]
 
 
@@ -141,6 +143,9 @@ def unfold(x: Any, /, axis: int, size: int, step: int) -> Any:
         >>> paddle.unfold(paddle.to_tensor([1, 2, 3, 4]), 0, 2, 1).tolist()
         [[1, 2], [2, 3], [3, 4]]
     """
+    if not 0 < size <= x.shape[axis] or step < 1:
+        n = x.shape[axis]
+        raise ValueError(f"size is {size} and step {step}; expected 1 to {n}, the size of the axis, and 1 or more")
     starts = np.arange(0, x.shape[axis] - size + 1, step)
     windows = jnp.take(x, starts[:, None] + np.arange(size), axis=axis)
     return jnp.moveaxis(windows, axis % x.ndim + 1, -1)

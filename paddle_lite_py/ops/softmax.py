@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from .. import dtypes
 from ..op import INPLACE, op
+from .promote import from_start
 
 __all__ = ["glu", "gumbel_softmax", "log_softmax", "maxout", "softmax", "softmax_", "swiglu"]
 
@@ -119,7 +120,7 @@ def maxout(x: Any, /, groups: int, axis: int = 1) -> Any:
         >>> paddle.nn.functional.maxout(paddle.to_tensor([[1.0, 3.0, 2.0, 0.0]]), 2).tolist()
         [[3.0, 2.0]]
     """
-    axis = axis % x.ndim
+    axis = from_start(axis, x.ndim)
     n = x.shape[axis]
     if n % groups:
         raise ValueError(f"x has {n} channels, which groups={groups} does not divide")

@@ -11,7 +11,7 @@ from ..op import composite, op
 from ..tensor import Tensor
 from .dynamic import concrete, fresh, is_eager, known
 from .manipulation import as_tuple
-from .promote import axes, floating, is_inexact, single
+from .promote import axes, floating, from_start, is_inexact, single
 from .reduction import AXIS
 
 __all__ = [
@@ -87,6 +87,8 @@ def median(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -
 
 @op(name="_median")
 def _middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
+    if not x.size:
+        return jnp.full(jnp.mean(x, axis=axes(axis), keepdims=keepdim).shape, jnp.nan, single(x).dtype)
     return jnp.quantile(single(x), 0.5, axis=axes(axis), keepdims=keepdim, method="midpoint")
 
 
@@ -103,7 +105,7 @@ def _lower_middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 def _pick(x: Any, axis: Any, keepdim: bool, rank: Any) -> tuple[Any, Any]:
     """The element of a rank in sorted order over axes, and its index; `rank` is asked for the flattened axes."""
-    axis = tuple([a % x.ndim for a in (range(x.ndim) if axis is None else as_tuple(axis))])
+    axis = tuple([from_start(a, x.ndim) for a in (range(x.ndim) if axis is None else as_tuple(axis))])
     rest = [i for i in range(x.ndim) if i not in axis]
     flat = jnp.transpose(x, (*rest, *axis)).reshape(*[x.shape[i] for i in rest], -1)
     k, order = rank(flat), jnp.argsort(flat, axis=-1, stable=True)
@@ -163,6 +165,8 @@ def quantile(x: Any, /, q: Any, axis: Any = None, keepdim: bool = False, interpo
         >>> paddle.quantile(paddle.to_tensor([1.0, 2.0, 3.0]), 0.5).item()
         2.0
     """
+    if not all(0 <= each <= 1 for each in np.ravel(q)):
+        raise ValueError(f"q is {q}; expected numbers from 0 to 1")
     x = floating(x)
     return jnp.quantile(x, jnp.asarray(q, x.dtype), axis=axes(axis), keepdims=keepdim, method=interpolation)
 
@@ -251,6 +255,8 @@ def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
         minlength = known(x.max() + 1, "bincount()", "bincount(x, minlength=n), where every number is below n")
     elif is_eager():
         values = concrete(x, "bincount()", "bincount(x, minlength=n), where every number is below n")
+        if values.dtype.kind not in "iu" or values.size and values.min() < 0:
+            raise ValueError(f"bincount(): x is {x.dtype.name}{x.shape}; expected integers of at least 0")
         minlength = max(minlength, int(values.max()) + 1 if values.size else 0)
     return _bincount(x, weights, minlength)
 
@@ -277,6 +283,8 @@ def histogram(
         >>> paddle.histogram(paddle.to_tensor([1.0, 2.0, 1.0]), bins=4, min=0, max=3).tolist()
         [0, 2, 1, 0]
     """
+    if bins < 1 or max < min:
+        raise ValueError(f"histogram(): bins is {bins}, min {min} and max {max}; expected 1 bin or more, min <= max")
     return _histogram(input, weight, bins, min, max, density)
 
 

@@ -280,5 +280,7 @@ def grid_sample(
     ):
         if value not in known:
             raise ValueError(f"grid_sample: {argument} is {value!r}; expected one of {', '.join(known)}")
+    if grid.shape[-1] != x.ndim - 2:
+        raise ValueError(f"grid_sample: points of {grid.shape[-1]} coordinates in grid; expected {x.ndim - 2}")
     fn: Any = _grid_sample
     return fn(x, grid, mode == "nearest", padding_mode, align_corners)

@@ -89,11 +89,16 @@ class Compiled:
                     f"feed '{value.name}' is {array.dtype}{list(array.shape)}, but data '{value.name}' is declared as "
                     f"{from_numpy(value.dtype).name}{wanted}; feed such an array, or declare it so"
                 )
+        shapes = [t._data.shape for t in args]
         try:
-            symbolic.solve([v.shape for v in self.feeds], [t._data.shape for t in args])
+            dims = symbolic.solve([v.shape for v in self.feeds], shapes)
+            for value, shape in zip(self.feeds, shapes, strict=True):
+                for want, got in zip(value.shape, shape, strict=True):
+                    if symbolic.evaluate(want, dims) != got:
+                        raise ValueError(f"'{value.name}' has the size {got} where {want} is expected")
         except ValueError as e:
-            shapes = ", ".join(f"'{n}' {list(t._data.shape)}" for n, t in zip(self.names, args, strict=True))
-            raise ValueError(f"feed: {e}; the program takes these sizes to be the same; fed were {shapes}") from None
+            fed = ", ".join(f"'{n}' {list(s)}" for n, s in zip(self.names, shapes, strict=True))
+            raise ValueError(f"feed: {e}; the program takes these sizes to be the same; fed were {fed}") from None
         self.kinds = [(t._data.shape, t._data.dtype) for t in args]
 
     @property

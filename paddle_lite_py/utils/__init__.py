@@ -2,6 +2,7 @@
 
 import sys
 
+from ..custom import custom_op, numpy_op
 from ..nn import unique_name
 from . import cpp_extension, dlpack, download
 from .tools import deprecated, require_version, run_check, try_import
@@ -10,6 +11,6 @@ from .tools import deprecated, require_version, run_check, try_import
 sys.modules[f"{__name__}.unique_name"] = unique_name
 
 __all__ = [
-    *("cpp_extension", "deprecated", "dlpack", "download", "require_version", "run_check", "try_import"),
-    "unique_name",
+    *("cpp_extension", "custom_op", "deprecated", "dlpack", "download", "numpy_op", "require_version", "run_check"),
+    *("try_import", "unique_name"),
 ]

@@ -1,45 +1,157 @@
-"""Compiled extensions are written against Paddle's own C++ library, which is not here; each name says what to use."""
+"""Operators in C++: compiled with the system's compiler against XLA's headers, which JAX brings along.
+
+A source holds handlers of XLA's foreign function interface; docs/passes.md has one in full. Operators that are written
+against Paddle's own C++ library (`#include "paddle/extension.h"`) have to be rewritten so.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-__all__ = ["BuildExtension", "CUDAExtension", "CppExtension", "get_build_directory", "load", "setup"]
+import jax
+
+from ..config import cache_dir
+from ..custom.kernel import Library
+
+__all__ = ["BuildExtension", "CUDAExtension", "CompileError", "CppExtension", "get_build_directory", "load", "setup"]
+
+FOLDER_VARIABLE = "PADDLE_EXTENSION_DIR"
+_HANDLER = re.compile(r"XLA_FFI_DEFINE_HANDLER(?:_SYMBOL|_AUTO)?\s*\(\s*(\w+)\s*,")
+_COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
+MAX_LINES = 30  # of what the compiler says
 
 
-def _unavailable(name: str) -> NotImplementedError:
+class CompileError(RuntimeError):
+    """The compiler refused a source, or there is none."""
+
+
+def load(
+    name: str,
+    sources: Sequence[str] | str,
+    extra_cxx_cflags: Sequence[str] | None = None,
+    extra_cuda_cflags: Sequence[str] | None = None,
+    extra_ldflags: Sequence[str] | None = None,
+    extra_include_paths: Sequence[str] | None = None,
+    extra_library_paths: Sequence[str] | None = None,
+    extra_libraries: Sequence[str] | None = None,
+    build_directory: str | None = None,
+    verbose: bool = False,
+) -> Library:
+    """Compile sources, unless that was done before, and load their operators.
+
+    They work in eager code, in programs and in saved models; a process that runs a saved model has to load the library
+    first. They run on the CPU.
+
+    Arguments:
+        name: of the library; programs know its operators as name.operator.
+        sources: C++ files, each with handlers of XLA's foreign function interface.
+        extra_cxx_cflags, extra_ldflags: further flags for compiling and linking.
+        extra_include_paths, extra_library_paths, extra_libraries: where further headers and libraries are, and which.
+        build_directory: where the library is kept; see get_build_directory().
+        verbose: print the command.
+
+    Returns:
+        The library: handler `f` is its attribute `f`, with the gradient `f_grad` if that is there; define() makes
+        operators with other results.
+
+    Raises:
+        CompileError: if the compiler refuses, with what it says; or if there is no compiler.
+        FileNotFoundError: if a source is not there.
+        NotImplementedError: for CUDA sources, and sources for Paddle's own C++ library.
+        RuntimeError: if another library was loaded under the name.
+    """
+    files = [Path(s) for s in ([sources] if isinstance(sources, str | Path) else sources)]
+    texts = [_source(name, f) for f in files]
+    handlers = [h for text in texts for h in _HANDLER.findall(_COMMENT.sub(" ", text))]
+    if not handlers:
+        raise CompileError(
+            f"cpp_extension '{name}': {', '.join(map(str, files))} holds no operator: end each with "
+            "XLA_FFI_DEFINE_HANDLER_SYMBOL(name, function, binding)"
+        )
+    includes = [f"-I{p}" for p in extra_include_paths or ()]
+    links = [f"-L{p}" for p in extra_library_paths or ()] + [f"-l{p}" for p in extra_libraries or ()]
+    flags = [*includes, *(extra_cxx_cflags or ()), *links, *(extra_ldflags or ())]
+    folder = Path(build_directory or get_build_directory())
+    return Library(name, str(_built(name, files, texts, flags, folder, verbose)), handlers)
+
+
+def get_build_directory(verbose: bool = False) -> str:
+    """Where libraries are kept: PADDLE_EXTENSION_DIR, or a folder in the user's cache; a new one if that is off."""
+    chosen, cache = os.environ.get(FOLDER_VARIABLE), cache_dir()
+    folder = chosen or (tempfile.mkdtemp() if cache is None else str(cache.parent / "extensions"))
+    if verbose:
+        print(f"extensions are built in {folder}")
+    return folder
+
+
+def _source(name: str, file: Path) -> str:
+    if file.suffix in (".cu", ".cuh"):
+        raise _no_cuda(str(file))
+    if not file.is_file():
+        raise FileNotFoundError(f"cpp_extension '{name}': source {file} is not there")
+    text = file.read_text()
+    if re.search(r'#\s*include\s*["<]paddle/', text):
+        raise NotImplementedError(
+            f"cpp_extension '{name}': {file} is written against Paddle's own C++ library, which is not here; write it "
+            'against #include "xla/ffi/api/ffi.h" (docs/passes.md shows how), or with utils.custom_op'
+        )
+    return text
+
+
+def _no_cuda(what: str) -> NotImplementedError:
     return NotImplementedError(
-        f"cpp_extension.{name}: operators compiled against Paddle's C++ library cannot be loaded here; write the "
-        "operator with paddle functions (XLA fuses them), with jax, or as a PyLayer"
+        f"cpp_extension: {what}: operators in CUDA are not available; on a GPU, write the operator with JAX "
+        "(utils.custom_op), where a Pallas kernel may be called"
     )
 
 
-def load(name: str, sources: Any, *args: Any, **kwargs: Any) -> Any:
-    """Not available.
+def _built(name: str, files: list[Path], texts: list[str], flags: list[str], folder: Path, verbose: bool) -> Path:
+    """The library, compiled if it is not there; its name tells what it was made of."""
+    compiler = _compiler(name)
+    facts = [jax.lib.__version__, compiler, *flags, *texts]
+    digest = hashlib.sha256("\0".join(facts).encode()).hexdigest()[:16]
+    path = folder / f"{name}-{digest}.so"
+    if path.is_file():
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=folder, suffix=".so")
+    os.close(handle)
+    command = [
+        *compiler.split(), "-O2", "-std=c++17", "-shared", "-fPIC", "-isystem", jax.ffi.include_dir(),
+        *map(str, files), *flags, "-o", temporary,
+    ]  # fmt: skip
+    if verbose:
+        print(" ".join(command))
+    done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode:
+        os.unlink(temporary)
+        said = "\n".join(done.stderr.splitlines()[:MAX_LINES])
+        raise CompileError(f"cpp_extension '{name}': {command[0]} refuses {', '.join(map(str, files))}:\n{said}")
+    os.replace(temporary, path)
+    return path
 
-    Raises:
-        NotImplementedError: always, with what to use instead.
-    """
-    raise _unavailable("load")
+
+def _compiler(name: str) -> str:
+    chosen = os.environ.get("CXX")
+    found = chosen or next((c for c in ("g++", "clang++", "c++") if shutil.which(c)), None)
+    if found is None or shutil.which(found.split()[0]) is None:
+        what = f"CXX={chosen} is not there" if chosen else "g++, clang++ and c++ are not there"
+        raise CompileError(f"cpp_extension '{name}': no C++ compiler was found ({what}); install one, or set CXX")
+    return found
 
 
-def setup(**attr: Any) -> None:
-    """Not available.
-
-    Raises:
-        NotImplementedError: always, with what to use instead.
-    """
-    raise _unavailable("setup")
-
-
-def CppExtension(sources: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N802  (the reference's name)
-    """Not available.
-
-    Raises:
-        NotImplementedError: always, with what to use instead.
-    """
-    raise _unavailable("CppExtension")
+# -- packages ------------------------------------------------------------------------------------------------------
+def CppExtension(sources: Sequence[str], *args: Any, **kwargs: Any) -> dict[str, Any]:  # noqa: N802  (the reference's name)
+    """The sources of a library, and options of load(), for setup()."""
+    return {"sources": list(sources)} | {k: v for k, v in kwargs.items() if k.startswith("extra_")}
 
 
 def CUDAExtension(sources: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N802  (the reference's name)
@@ -48,16 +160,58 @@ def CUDAExtension(sources: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N802
     Raises:
         NotImplementedError: always, with what to use instead.
     """
-    raise _unavailable("CUDAExtension")
+    raise _no_cuda("CUDAExtension")
 
 
 class BuildExtension:
-    """Not available: raises NotImplementedError, with what to use instead."""
+    """Accepted for compatibility: the library is compiled by load()."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise _unavailable("BuildExtension")
+    @classmethod
+    def with_options(cls, **options: Any) -> type[BuildExtension]:
+        """Itself."""
+        return cls
 
 
-def get_build_directory(verbose: bool = False) -> str:
-    """Where extensions would be built."""
-    return os.environ.get("PADDLE_EXTENSION_DIR", os.path.join(os.path.expanduser("~"), ".cache", "paddle_extensions"))
+_PACKAGE = '''"""Operators of {name}."""
+
+import os
+
+from paddle_lite_py.utils.cpp_extension import load
+
+_folder = os.path.dirname(os.path.abspath(__file__))
+_library = load("{name}", [os.path.join(_folder, s) for s in {sources}], **{options})
+
+
+def __getattr__(name):
+    return getattr(_library, name)
+'''
+
+
+def setup(**attr: Any) -> None:
+    """Build and install a package with the operators of an extension, as setuptools.setup() does with these arguments.
+
+    The package, named `name`, holds the sources, which are compiled (and so checked) here, and again on a machine with
+    another JAX when it is imported there.
+
+    Raises:
+        ValueError: if there is no name, or not one extension.
+        CompileError: as load() does.
+    """
+    import setuptools
+
+    name, modules = attr.pop("name", None), attr.pop("ext_modules", None)
+    extensions = modules if isinstance(modules, list | tuple) else [modules]
+    if not name or len(extensions) != 1 or not isinstance(extensions[0], dict):
+        raise ValueError("cpp_extension.setup: pass name='...' and ext_modules=CppExtension(sources=[...])")
+    options = {k: v for k, v in extensions[0].items() if k != "sources"}
+    sources = [Path(s) for s in extensions[0]["sources"]]
+    load(name, [str(s) for s in sources], **options)
+    folder = Path("build") / "extension" / name
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in sources:
+        shutil.copy(source, folder / source.name)
+    text = _PACKAGE.format(name=name, sources=[s.name for s in sources], options=options)
+    (folder / "__init__.py").write_text(text)
+    attr.pop("cmdclass", None)
+    kept = {"packages": [name], "package_dir": {name: str(folder)}, "package_data": {name: [s.name for s in sources]}}
+    setuptools.setup(name=name, **kept, **attr)

@@ -1,0 +1,158 @@
+"""Take tensors apart along an axis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..op import composite, op
+from .promote import from_start
+
+__all__ = ["chunk", "dsplit", "hsplit", "split", "tensor_split", "unbind", "unstack", "vsplit"]
+
+
+def _sections(size: Any, parts: Any) -> list[Any]:
+    """Sizes of the parts of an axis: an equal number of them, or a list with at most one -1."""
+    if isinstance(parts, int):
+        if parts < 1:
+            raise ValueError(f"the number of parts is {parts}; expected at least 1")
+        if isinstance(size, int) and size % parts:
+            raise ValueError(f"an axis of size {size} cannot be split into {parts} equal parts")
+        return [size // parts] * parts
+    known = sum(n for n in parts if n != -1)
+    sizes = [size - known if n == -1 else n for n in parts]
+    if isinstance(size, int) and sum(sizes) != size:
+        raise ValueError(f"sections {list(parts)} add up to {sum(sizes)}; the axis has size {size}")
+    return sizes
+
+
+@op(name="_split")
+def _split(x: Any, /, parts: Any, axis: int) -> Any:
+    axis = from_start(axis, x.ndim)
+    out, start = [], 0
+    for n in _sections(x.shape[axis], parts):
+        out.append(jax.lax.slice_in_dim(x, start, start + n, axis=axis))
+        start = start + n
+    return tuple(out)
+
+
+@composite(methods=["split"], aliases={"input": "x", "dim": "axis"})
+def split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
+    """Take a tensor apart along an axis.
+
+    Arguments:
+        num_or_sections: how many equal parts, or a list of their sizes, one of which may be -1.
+
+    Raises:
+        ValueError: if the axis cannot be split so.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.tolist() for part in paddle.split(paddle.to_tensor([1, 2, 3]), [1, -1])]
+        [[1], [2, 3]]
+    """
+    return list(_split(x, num_or_sections, axis))
+
+
+@composite(methods=["chunk"], aliases={"input": "x", "dim": "axis"})
+def chunk(x: Any, chunks: int, axis: int = 0) -> list[Any]:
+    """Take a tensor apart into equal parts.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.tolist() for part in paddle.chunk(paddle.to_tensor([1, 2, 3, 4]), 2)]
+        [[1, 2], [3, 4]]
+    """
+    return list(_split(x, chunks, axis))
+
+
+@op(name="_tensor_split")
+def _tensor_split(x: Any, /, at: Any, axis: int) -> Any:
+    return tuple(jnp.array_split(x, at if isinstance(at, int) else np.asarray(at, int), axis))
+
+
+@composite(methods=["tensor_split"])
+def tensor_split(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
+    """Take a tensor apart into nearly equal parts, or at given places.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.tolist() for part in paddle.tensor_split(paddle.to_tensor([1, 2, 3]), 2)]
+        [[1, 2], [3]]
+    """
+    return list(_tensor_split(x, num_or_indices, axis))
+
+
+@composite(methods=["hsplit"])
+def hsplit(x: Any, num_or_indices: Any) -> list[Any]:
+    """tensor_split() along the columns (the only axis of a vector).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.shape for part in paddle.hsplit(paddle.zeros([2, 4]), 2)]
+        [[2, 2], [2, 2]]
+    """
+    return tensor_split(x, num_or_indices, 1 if x.ndim > 1 else 0)
+
+
+@composite(methods=["vsplit"])
+def vsplit(x: Any, num_or_indices: Any) -> list[Any]:
+    """tensor_split() along the rows.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.shape for part in paddle.vsplit(paddle.zeros([2, 4]), 2)]
+        [[1, 4], [1, 4]]
+    """
+    return tensor_split(x, num_or_indices, 0)
+
+
+@composite(methods=["dsplit"])
+def dsplit(x: Any, num_or_indices: Any) -> list[Any]:
+    """tensor_split() along the third axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.shape for part in paddle.dsplit(paddle.zeros([1, 1, 4]), 2)]
+        [[1, 1, 2], [1, 1, 2]]
+    """
+    return tensor_split(x, num_or_indices, 2)
+
+
+@op(name="_unstack")
+def _unstack(x: Any, /, axis: int) -> Any:
+    if not isinstance(x.shape[axis], int):
+        raise ValueError(f"the size of axis {axis} is not known, so its slices cannot be listed; loop over the tensor")
+    return tuple([jax.lax.index_in_dim(x, i, axis, keepdims=False) for i in range(x.shape[axis])])
+
+
+@composite(methods=["unbind"], aliases={"x": "input", "dim": "axis"})
+def unbind(input: Any, axis: int = 0) -> list[Any]:
+    """The slices along an axis, which is dropped.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.tolist() for part in paddle.unbind(paddle.to_tensor([[1, 2], [3, 4]]))]
+        [[1, 2], [3, 4]]
+    """
+    return list(_unstack(input, axis))
+
+
+@composite(methods=["unstack"])
+def unstack(x: Any, axis: int = 0, num: int | None = None) -> list[Any]:
+    """The slices along an axis, which is dropped.
+
+    Arguments:
+        num: the size of the axis, checked if given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [part.tolist() for part in paddle.unstack(paddle.to_tensor([[1, 2], [3, 4]]), axis=1)]
+        [[1, 3], [2, 4]]
+    """
+    if num is not None and num != x.shape[axis]:
+        raise ValueError(f"unstack(): num is {num}, but axis {axis} of x has size {x.shape[axis]}")
+    return list(_unstack(x, axis))
