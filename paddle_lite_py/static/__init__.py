@@ -6,6 +6,7 @@ from ..nn import create_parameter
 from . import amp, nn
 from .backward import append_backward, gradients
 from .dataset import InMemoryDataset, QueueDataset
+from .drawing import draw
 from .executor import Executor
 from .merging import ExponentialMovingAverage, GradientMergeOptimizer
 from .metrics import accuracy, auc, ctr_metric_bundle

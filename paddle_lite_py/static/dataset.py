@@ -150,7 +150,7 @@ class InMemoryDataset(_Dataset):
     Examples:
         >>> import tempfile
         >>> file = tempfile.mkdtemp() + "/part-0"
-        >>> _ = open(file, "w").write("1 3 2 0.5 1.5\\n1 4 2 2.5 3.5\\n")
+        >>> paddle.static.save_to_file(file, b"1 3 2 0.5 1.5\\n1 4 2 2.5 3.5\\n")
         >>> paddle.enable_static()
         >>> with paddle.static.program_guard(paddle.static.Program()):
         ...     ids, x = paddle.static.data("ids", [None, 1], "int64"), paddle.static.data("x", [None, 2])
