@@ -24,6 +24,7 @@ check: $(VENV)/.has-dev
 bench: $(VENV)/.has-bench
 	@$(PY) benchmarks/run.py --out out/bench.json $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH)) $(if $(TF),--tensorflow $(TF)) $(ARGS)
 	@$(PY) benchmarks/converter.py
+	@$(PY) benchmarks/passes.py
 
 # Every op called eagerly against the same computation compiled by hand; the slowest are printed.
 bench-ops: $(VENV)/.has-bench $(VENV)/.has-test

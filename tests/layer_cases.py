@@ -205,11 +205,16 @@ def make(paddle: Any, expression: str) -> Any:
 
     names = vars(paddle.nn) | {"tensor": paddle.to_tensor, "evaluated": evaluated}
     layer = eval(expression, dict(names))
-    draw = np.random.RandomState(7)
+    draw(layer)
+    return layer
+
+
+def draw(layer: Any) -> None:
+    """Give a layer weights that depend on nothing but their shapes."""
+    random = np.random.RandomState(7)
     for p in layer.parameters():
         if not p.stop_gradient:
-            p.set_value((draw.rand(*p.shape) - 0.4).astype("float32"))
-    return layer
+            p.set_value((random.rand(*p.shape) - 0.4).astype("float32"))
 
 
 def run(paddle: Any, expression: str, inputs: list[Any]) -> dict[str, np.ndarray]:

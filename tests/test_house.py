@@ -23,7 +23,7 @@ LAYERS = {
     3: "tensor_data tensor",
     4: "random gradients input_spec",
     5: "eager casting",
-    6: "program printer infer",
+    6: "program printer drawing infer",
     7: "graph lower verify",
     8: "control assumptions",
     9: "frame checks differentiate builder simplify serialize",

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
+import program_cases
 from paddle_lite_py import nn, passes
 from paddle_lite_py.nn import functional as F
 from paddle_lite_py.op import REGISTRY
@@ -568,3 +569,84 @@ def test_a_long_program_goes_through_each_pass():
     start = time.perf_counter()
     made = manager.apply(long_program(5000))
     assert len(made.ops()) < 5001 and time.perf_counter() - start < 60
+
+
+# -- the static mode -----------------------------------------------------------------------------------------------
+@pytest.fixture
+def static_mode():
+    paddle.enable_static()
+    scope = paddle.static.Scope()
+    with paddle.static.scope_guard(scope):
+        yield
+    paddle.disable_static()
+
+
+@pytest.mark.usefixtures("static_mode")
+def test_programs_of_the_static_mode_are_transformed(tmp_path):
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup):
+        x = paddle.static.data("x", [None, 2, 4, 4])
+        h = F.dropout(F.relu(nn.BatchNorm2D(3)(nn.Conv2D(2, 3, 3)(x))), 0.5)
+        out = nn.Linear(12, 2)(h.flatten(1))
+        loss = (out - 1.0).square().mean()
+    test = main.clone(for_test=True)
+    with paddle.static.program_guard(main, startup):
+        paddle.optimizer.SGD(0.1).minimize(loss)
+    exe, feed = paddle.static.Executor(), {"x": np.random.default_rng(0).random((4, 2, 4, 4), "float32")}
+    exe.run(startup)
+    exe.run(main, feed=feed)
+
+    ready = apply(test, "inference")
+    assert [op.type for op in ready.global_block().ops] == [
+        "conv2d", "relu", "flatten", "linear", "subtract", "square", "mean"
+    ]  # fmt: skip
+    want = exe.run(test, feed=feed, fetch_list=[out, loss])
+    for fetch in ([out, loss], [out, loss.name]):
+        for a, b in zip(want, exe.run(ready, feed=feed, fetch_list=fetch), strict=True):
+            np.testing.assert_allclose(a, b, atol=1e-5)
+    paddle.static.save_inference_model(str(tmp_path / "m"), [x], [out], exe, program=test, passes="inference")
+    program, names_, fetches = paddle.static.load_inference_model(str(tmp_path / "m"), exe)
+    assert "batch_norm" not in [op.type for op in program.global_block().ops]
+    np.testing.assert_allclose(exe.run(program, feed={names_[0]: feed["x"]}, fetch_list=fetches)[0], want[0], atol=1e-5)
+
+    low = apply(main, "auto_cast")
+    losses = [float(exe.run(low, feed=feed, fetch_list=[loss])[0]) for _ in range(6)]
+    assert losses[-1] < losses[0] and "cast" in str(low) and "cast" not in str(main)
+
+
+@pytest.mark.usefixtures("static_mode")
+def test_quanters_are_put_into_a_static_program_before_it_is_trained():
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup):
+        out = nn.Linear(3, 2)(paddle.static.data("x", [None, 3]))
+        loss = (out - 1.0).square().mean()
+    exe, feed = paddle.static.Executor(), {"x": np.random.default_rng(0).random((4, 3), "float32")}
+    exe.run(startup)
+    insert = passes.InsertQuanters(recipe())
+    train = apply(main, insert)
+    with paddle.static.program_guard(train, startup):
+        paddle.optimizer.SGD(0.2).minimize(loss)
+    losses = [float(exe.run(train, feed=feed, fetch_list=[loss])[0]) for _ in range(5)]
+    assert losses[-1] < losses[0] and "fake_quantize" in str(train)
+    scales = [float(q.scales()) for _, *qs in insert._quanters.values() for q in qs]
+    assert all(s > 0.01 for s in scales)
+    insert.eval()
+    frozen = apply(main, [insert, "freeze_int8"])
+    assert "int8" in str(frozen)
+    exe.run(frozen, feed=feed, fetch_list=[loss])
+
+
+# -- whole nets ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("case", program_cases.CASES)
+def test_whole_nets_are_what_they_were(case):
+    model, _, _, batch, _ = program_cases.CASES[case](paddle)
+    program_cases.set_weights(model)
+    given, _ = batch(np.random.default_rng(3))
+    shaken(model)
+    args = [paddle.to_tensor(a) for a in given]
+    static = paddle.jit.to_static(model, input_spec=[SPEC([None, *a.shape[1:]], a.dtype) for a in args])
+    program = static.forward.main_program
+    changed = idempotent(program, "inference")
+    assert len(changed.ops()) < len(program.ops()) and "batch_norm" not in names(changed)
+    same(program, changed, *args, atol=1e-5)
+    verify(apply(program, ["auto_cast", "freeze_int8", "inference"]))

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
+import numpy as np
+
+from ..param_attr import as_attr
 from . import functional as F
 from .function_layer import FunctionLayer
-from .initializer import Uniform
+from .initializer import Initializer, Uniform
+from .initializer.base import default_for
 from .layer import Layer
 
 __all__ = [
@@ -79,6 +84,26 @@ class Bilinear(Layer):
         return f"in1_features={a}, in2_features={b}, out_features={c}, dtype={self._dtype.name}"
 
 
+class _ZeroRow(Initializer):
+    """What another initializer draws, with zeros in one row."""
+
+    def __init__(self, inner: Initializer, row: int) -> None:
+        self.inner, self.row = inner, row
+
+    def draw(self, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+        """An array of this shape and dtype."""
+        table = np.array(self.inner.draw(shape, dtype))
+        table[self.row] = 0
+        return table
+
+
+def _with_zeros(attr: Any, row: int) -> Any:
+    made = copy.copy(as_attr(attr))
+    if made is not None:
+        made.initializer = _ZeroRow(made.initializer or default_for(False, None), row)
+    return made
+
+
 class Embedding(Layer):
     """Rows of a trained table for integer ids.
 
@@ -126,13 +151,11 @@ class Embedding(Layer):
         self._padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         self._max_norm, self._norm_type, self._name = max_norm, norm_type, name
         self._scale_grad_by_freq = scale_grad_by_freq
+        if self._padding_idx is not None:
+            weight_attr = _with_zeros(weight_attr, self._padding_idx)
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, device=device)
         if _weight is not None:
             self.weight.set_value(_weight)
-        elif self._padding_idx is not None:
-            table = self.weight.numpy()
-            table[self._padding_idx] = 0
-            self.weight.set_value(table)
         if _freeze:
             self.weight.stop_gradient = True
 

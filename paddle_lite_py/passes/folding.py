@@ -113,7 +113,7 @@ def _with_weights(program: Program, needed: list[Value], known: Known) -> Progra
         run_ops(ops, env)
         return [env[v] for v in needed]
 
-    arrays = jax.jit(compute)(*[program.captured[v]._data for v in given])
+    arrays = jax.jit(compute)(*[_array(program.captured[v]) for v in given])
     swaps: dict[Value, Any] = {}
     for v in needed:
         swaps[v] = new = Value(v.shape, v.dtype, None, v.requires_grad)
@@ -126,6 +126,12 @@ def _with_weights(program: Program, needed: list[Value], known: Known) -> Progra
     outputs = [swaps.get(v, v) if isinstance(v, Value) else v for v in block.outputs]
     frozen = Block(inputs, [moved(op, swaps) for op in block.ops], outputs)
     return dead_code(Program(frozen, names, program.output_names, captured, program.updates))
+
+
+def _array(state: Any) -> Any:
+    """The array of a tensor, or of state that is kept in a scope."""
+    data = getattr(state, "_data", state)
+    return data if isinstance(data, jax.Array) else data.concrete("freeze_weights")
 
 
 def _weight(array: Any, sources: list[Tensor]) -> Tensor:

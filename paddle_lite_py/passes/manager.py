@@ -107,7 +107,7 @@ class PassManager:
         self.check = check
         self.steps: list[Step] = []
 
-    def apply(self, program: Program) -> Program:
+    def apply(self, program: Any) -> Any:
         """The program that the passes make of a program, which itself stays as it is.
 
         Raises:
@@ -115,6 +115,8 @@ class PassManager:
             TypeError: if it is no Program.
         """
         if not isinstance(program, Program):
+            if hasattr(program, "transformed"):
+                return program.transformed(self.apply)
             raise TypeError(
                 f"apply() takes a Program, got {type(program).__name__}; of a static function, that is its main_program"
             )
@@ -138,7 +140,7 @@ class PassManager:
         return "\n".join(s.diff() for s in self.steps if s.changed)
 
 
-def apply(program: Program, passes: str | Pass | Iterable[str | Pass], check: bool = True) -> Program:
+def apply(program: Any, passes: str | Pass | Iterable[str | Pass], check: bool = True) -> Any:
     """A program as passes make it; the program itself stays as it is.
 
     Arguments:

@@ -3,9 +3,12 @@
 from ..custom import py_func
 from ..input_spec import InputSpec
 from ..nn import create_parameter
-from . import nn
+from . import amp, nn
 from .backward import append_backward, gradients
+from .dataset import InMemoryDataset, QueueDataset
+from .drawing import draw
 from .executor import Executor
+from .merging import ExponentialMovingAverage, GradientMergeOptimizer
 from .metrics import accuracy, auc, ctr_metric_bundle
 from .mode import (
     Variable,

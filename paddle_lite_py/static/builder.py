@@ -143,7 +143,7 @@ class StaticBuilder(Builder):
             if not isinstance(held, Stored):
                 tensor._data = data
             elif held.home is None:
-                global_scope().set(held.name, data)
+                self._set(held, data)
             else:
                 held.home._data = data
             return
@@ -158,6 +158,13 @@ class StaticBuilder(Builder):
             self._capture(tensor)  # what is only written is an input as well
         self.version += 1
         super().rebind(tensor, data)
+
+    def _set(self, stored: Stored, data: Any) -> None:
+        """Set a value in the scope in force; before there is a first one, it is what the startup program makes."""
+        initials, scope = current.startup.initials, global_scope()
+        if stored.name not in scope.homes and stored.name in initials:
+            initials[stored.name] = Initial(stored, lambda: data)
+        scope.set(stored.name, data)
 
     def _adopt(self, tensor: Tensor) -> Stored:
         """Make a tensor of dynamic mode state of the program."""

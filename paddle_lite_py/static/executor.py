@@ -19,6 +19,7 @@ from ..random import default_generator
 from ..tensor import Tensor, wrap
 from .block import _hint
 from .current import current
+from .dataset import run_batches
 from .frozen import traced
 from .program import Program
 from .scope import Scope, global_scope, scope_guard
@@ -89,11 +90,16 @@ class Compiled:
                     f"feed '{value.name}' is {array.dtype}{list(array.shape)}, but data '{value.name}' is declared as "
                     f"{from_numpy(value.dtype).name}{wanted}; feed such an array, or declare it so"
                 )
+        shapes = [t._data.shape for t in args]
         try:
-            symbolic.solve([v.shape for v in self.feeds], [t._data.shape for t in args])
+            dims = symbolic.solve([v.shape for v in self.feeds], shapes)
+            for value, shape in zip(self.feeds, shapes, strict=True):
+                for want, got in zip(value.shape, shape, strict=True):
+                    if symbolic.evaluate(want, dims) != got:
+                        raise ValueError(f"'{value.name}' has the size {got} where {want} is expected")
         except ValueError as e:
-            shapes = ", ".join(f"'{n}' {list(t._data.shape)}" for n, t in zip(self.names, args, strict=True))
-            raise ValueError(f"feed: {e}; the program takes these sizes to be the same; fed were {shapes}") from None
+            fed = ", ".join(f"'{n}' {list(s)}" for n, s in zip(self.names, shapes, strict=True))
+            raise ValueError(f"feed: {e}; the program takes these sizes to be the same; fed were {fed}") from None
         self.kinds = [(t._data.shape, t._data.dtype) for t in args]
 
     @property
@@ -185,6 +191,33 @@ class Executor:
         if not return_numpy:
             return outs
         return [np.array(t._data) for t in outs]
+
+    def train_from_dataset(
+        self, program: Any = None, dataset: Any = None, scope: Scope | None = None, thread: int = 0,
+        debug: bool = False, fetch_list: Sequence[Any] | None = None, fetch_info: Sequence[str] | None = None,
+        print_period: int = 100, fetch_handler: Any = None,
+    ) -> None:  # fmt: skip
+        """Run a program once for each batch of a dataset.
+
+        Arguments:
+            dataset: an InMemoryDataset, a QueueDataset, or anything that gives feeds: dicts from names to arrays.
+            fetch_list, fetch_info: what to print every print_period batches, and the names to print it under.
+            fetch_handler: its method handler(dict) is called instead of printing.
+            thread, debug: accepted.
+
+        Raises:
+            TypeError: if dataset gives no feeds.
+        """
+        chosen = _program(program)
+
+        def run(feed: dict[str, Any], fetches: list[Any]) -> list[Any]:
+            return self.run(chosen, feed, fetches, scope=scope)
+
+        run_batches(run, dataset, fetch_list or [], fetch_info, print_period, fetch_handler)
+
+    def infer_from_dataset(self, program: Any = None, *args: Any, **kwargs: Any) -> None:
+        """train_from_dataset() of the program as it is in evaluation: nothing is updated."""
+        self.train_from_dataset(_program(program).clone(for_test=True), *args, **kwargs)
 
     def _compiled(self, program: Program, listed: Sequence[Any], key: Any, scope: Scope) -> Compiled:
         with _making:

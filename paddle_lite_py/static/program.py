@@ -12,8 +12,8 @@ from .. import dtypes
 from ..arrays import as_array
 from ..frame import Capture, Write
 from ..graph import Twins
+from ..program import Operator, Value
 from ..program import Program as Closed
-from ..program import Value
 from ..random import Generator, default_generator
 from ..tensor import Parameter, Tensor, wrap
 from . import evaluation
@@ -111,7 +111,7 @@ class Program:
         ops = self.builder.root.block.ops
         used = {v for op in ops for v in op.inputs if isinstance(v, Value)}
         used.update(v for _, v in self.builder.finals().values())
-        return closed(self, [v for op in ops for v in op.outputs if v not in used])[0]
+        return closed(self, [v for op in ops for v in _seen(op) if v not in used])[0]
 
     # -- random numbers --------------------------------------------------------------------------------------------
     @property
@@ -156,6 +156,15 @@ class Program:
         if for_test:
             evaluation.evaluate(out)
         return out
+
+    def transformed(self, change: Callable[[Closed], Closed]) -> Program:
+        """A program that computes what `change` makes of this one, with weights as they are in the scope in force.
+
+        What is fetched keeps its name, as far as no later operator reads it; see paddle.passes.apply().
+        """
+        from .rebuilt import transformed
+
+        return transformed(self, change)
 
     def _copy_into(self, to: StaticBuilder) -> None:
         mine = self.builder
@@ -220,6 +229,11 @@ class Program:
             )
         for put in arrays.values():
             put()
+
+
+def _seen(op: Operator) -> tuple[Value, ...]:
+    """The outputs that users have: of a normalization not the statistics, which only move the running ones."""
+    return op.outputs[:1] if op.name == "batch_norm" else op.outputs
 
 
 def _setter(stored: Stored, value: np.ndarray, scope: Scope) -> Callable[[], None]:

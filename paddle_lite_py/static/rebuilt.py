@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from ..frame import Capture, Write
@@ -10,8 +11,10 @@ from ..program import Program as Closed
 from ..program import Value
 from ..random import default_generator
 from ..tensor import Parameter, wrap
+from .frozen import home_of
 from .program import Program
-from .stored import Stored
+from .scope import global_scope
+from .stored import Stored, UninitializedError
 
 if TYPE_CHECKING:
     from .builder import StaticBuilder
@@ -50,6 +53,41 @@ def rebuilt(closed: Closed, source: Program | None = None) -> Program:
         before = source.builder
         builder.checks, builder.room, builder.unknown = before.checks, before.room, before.unknown
     return out
+
+
+def transformed(source: Program, change: Callable[[Closed], Closed]) -> Program:
+    """A program made anew as a pass changes it.
+
+    Raises:
+        NotImplementedError: if it asks something of each run: asserts, and gradients of loops of unknown length.
+    """
+    if source.builder.own_names():
+        raise NotImplementedError(
+            "passes over a static program that holds an assert, or the gradient of a loop of unknown length, are not "
+            "available: apply them before append_backward() or minimize(), or to a function under to_static(passes=...)"
+        )
+    before = source.closed()
+    states = {id(home := _home(s)): (home, s) for s in before.captured.values()}
+    before.captured = {v: _home(s) for v, s in before.captured.items()}
+    after = change(before)
+    if after is before:
+        return source
+    after.captured = {v: states.get(id(t), (t, t))[1] for v, t in after.captured.items()}
+    out = rebuilt(after, source)
+    twins = out.builder.twins
+    for i, (old, new) in enumerate(zip(before.block.outputs, after.block.outputs, strict=False)):
+        if i not in before.updates and new in twins:
+            twins[old] = twins[new]
+            twins[new].name = old.name
+    return out
+
+
+def _home(state: Any) -> Any:
+    """The tensor with the value of state, or the state itself where it has none yet."""
+    try:
+        return home_of(state, global_scope())
+    except UninitializedError:
+        return state
 
 
 def _capture(program: Program, value: Value, state: Any, parameters: dict[str, Parameter]) -> None:

@@ -51,12 +51,13 @@ class Unknown:
         return emit()
 
     def _pair(self, bound: Any, inputs: tuple[Any, ...]) -> tuple[str, Any] | None:
-        """A symbol in the inputs, and the other one or the number that it must be for the op to be possible."""
+        """A symbol in the inputs, and what it must be for the op to be possible: another one, a product, a number."""
         sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
-        found = list(dict.fromkeys([str(n) for n in sizes if str(n) in self.symbols]))[:MAX_SYMBOLS]
-        numbers = list(dict.fromkeys([n for n in sizes if isinstance(n, int) and n > 1]))
-        pairs = [(b, self.symbols[a]) for a, b in itertools.combinations(found, 2)]
-        for name, other in [*pairs, *itertools.product(found, numbers)]:
+        found = list(dict.fromkeys([w for n in sizes for w in self._words(n)]))[:MAX_SYMBOLS]
+        pairs: list[tuple[str, Any]] = [(b, self.symbols[a]) for a, b in itertools.combinations(found, 2)]
+        others = dict.fromkeys([n for n in sizes if symbolic.is_symbolic(n) or n > 1])
+        pairs += [(a, n) for a in found for n in others if a not in self._words(n)]
+        for name, other in pairs:
             known = self.symbols | {name: other}
             try:
                 bound.infer(tuple([_spec(v, known) if isinstance(v, Value) else v for v in inputs]))
@@ -65,13 +66,18 @@ class Unknown:
             return name, other
         return None
 
+    def _words(self, size: Any) -> list[str]:
+        """The symbols that a size is made of."""
+        words = re.findall(r"[A-Za-z_]\w*", str(size)) if symbolic.is_symbolic(size) else []
+        return [w for w in words if w in self.symbols]
+
     def _unify(self, builder: Builder, name: str, other: Any) -> None:
         known = self.symbols | {name: other}
         frame: Any = builder.frame
         while frame is not None:
             _rename(frame.block, known)
             frame = frame.parent
-        self.symbols = {k: other if str(v) == name else v for k, v in self.symbols.items()}
+        self.symbols = {k: symbolic.substitute(v, known) for k, v in self.symbols.items()}
 
 
 def _spec(value: Value, known: dict[str, Any]) -> jax.ShapeDtypeStruct:

@@ -62,8 +62,8 @@ class WeightNormParamAttr(ParamAttr):
 
     def __init__(self, dim: int | None = None, name: str | None = None, **settings: Any) -> None:
         raise NotImplementedError(
-            "WeightNormParamAttr: make the layer and call paddle.nn.utils.weight_norm(layer, dim=...), "
-            "which works in static mode as well"
+            "WeightNormParamAttr: make the layer in dynamic mode, call paddle.nn.utils.weight_norm(layer, dim=...), "
+            "and use it in the program"
         )
 
 

@@ -1,0 +1,243 @@
+"""Datasets of text files with slots, read by NumPy: each line holds, for each slot, a count and that many numbers."""
+
+from __future__ import annotations
+
+import subprocess
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ..random import host_draw
+from ..tensor import Tensor
+from .current import current
+
+__all__ = ["InMemoryDataset", "QueueDataset"]
+
+# Above this an integer is not exact as a float64, in which numbers are read first.
+EXACT = float(1 << 53)
+
+
+class Slot(NamedTuple):
+    """The values of one slot for many instances: one after another, and where each instance begins."""
+
+    values: np.ndarray
+    starts: np.ndarray  # one more than there are instances
+
+    def batch(self, rows: np.ndarray, shape: Sequence[Any]) -> tuple[np.ndarray, np.ndarray]:
+        """Instances as one array, padded with zeros where their lengths differ, and these lengths."""
+        first, lengths = self.starts[rows], self.starts[rows + 1] - self.starts[rows]
+        width = int(lengths.max(initial=0))
+        index = first[:, None] + np.arange(width)
+        inside = np.arange(width) < lengths[:, None]
+        found = np.where(inside, self.values[np.where(inside, index, 0)], 0).astype(self.values.dtype)
+        sizes = [n if isinstance(n, int) and n >= 0 else -1 for n in shape[1:]]
+        return (found.reshape(len(rows), *sizes) if sizes.count(-1) <= 1 else found), lengths
+
+
+def parse(text: bytes, kinds: Sequence[np.dtype], name: str = "the text") -> list[Slot]:
+    """The slots of a text, one for each dtype.
+
+    Raises:
+        ValueError: naming the line, if one does not hold what its counts say.
+
+    Examples:
+        >>> parse(b"1 7 2 0.5 1.5\\n1 8 1 2.5\\n", [np.dtype("int64"), np.dtype("float32")])[1]
+        Slot(values=array([0.5, 1.5, 2.5], dtype=float32), starts=array([0, 2, 3]))
+    """
+    raw = np.frombuffer(text.strip() + b"\n", np.uint8)
+    space = raw <= ord(" ")
+    begins = ~space & np.concatenate([[True], space[:-1]])
+    per_line = np.diff(np.cumsum(begins)[raw == ord("\n")], prepend=0)
+    per_line = per_line[per_line > 0]
+    numbers = _numbers(text, int(per_line.sum()), kinds, name)
+    ends = np.cumsum(per_line)
+    at, slots = ends - per_line, []
+    for kind in kinds:
+        lost = at >= ends
+        found = np.where(lost, 0, numbers[np.where(lost, 0, at)])
+        counts = found.astype(np.int64)
+        wrong = lost | (counts != found) | (counts < 0) | (at + 1 + counts > ends)
+        _check(wrong, kinds, name)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        index = np.repeat(at + 1 - starts[:-1], counts) + np.arange(starts[-1])
+        slots.append(Slot(numbers[index].astype(kind), starts))
+        at = at + 1 + counts
+    _check(at != ends, kinds, name)
+    return slots
+
+
+def _numbers(text: bytes, count: int, kinds: Sequence[np.dtype], name: str) -> np.ndarray:
+    try:
+        found = np.array(text.split(), np.float64)
+        if any(k.kind in "iu" for k in kinds) and found.size and np.abs(found).max() >= EXACT:
+            found = np.array(text.split()).astype(np.int64)
+    except ValueError as e:
+        raise ValueError(f"{name} holds something that is no number: {e}") from None
+    if found.size != count:
+        raise ValueError(f"{name} has {found.size} numbers in lines that have {count}")
+    return found
+
+
+def _check(wrong: np.ndarray, kinds: Sequence[Any], name: str) -> None:
+    if wrong.any():
+        raise ValueError(
+            f"line {int(np.argmax(wrong)) + 1} of {name} does not hold {len(kinds)} slots, each a count and that many "
+            "numbers: '2 0.1 0.2 1 7'"
+        )
+
+
+class _Dataset:
+    """Files, and how their slots become feeds."""
+
+    def __init__(self) -> None:
+        self.files: list[str] = []
+        self.batch_size, self.use_var, self.pipe_command = 1, list[Any](), ""
+
+    def init(self, batch_size: int = 1, thread_num: int = 1, use_var: Sequence[Any] = (), pipe_command: str = "cat",
+             **kwargs: Any) -> None:  # fmt: skip
+        """Settings.
+
+        Arguments:
+            batch_size: instances to a batch.
+            use_var: the data of the program that the slots feed, in the order of the slots.
+            pipe_command: a command that each file is sent through first, such as a script that writes slots.
+            thread_num: accepted, as are the settings of file systems.
+        """
+        self.batch_size, self.use_var = int(batch_size), list(use_var)
+        self.pipe_command = "" if pipe_command == "cat" else pipe_command
+
+    def update_settings(self, **kwargs: Any) -> None:
+        """Change settings of init()."""
+        now: dict[str, Any] = {
+            "batch_size": self.batch_size,
+            "use_var": self.use_var,
+            "pipe_command": self.pipe_command or "cat",
+        }
+        self.init(**(now | kwargs))
+
+    def set_filelist(self, filelist: Sequence[str]) -> None:
+        """The files to read."""
+        self.files = list(filelist)
+
+    def _read(self, file: str) -> list[Slot]:
+        if not self.use_var:
+            raise ValueError(f"{type(self).__name__}: use_var is empty; name the data that the slots feed in init()")
+        text = Path(file).read_bytes()
+        if self.pipe_command:
+            text = subprocess.run(self.pipe_command, shell=True, input=text, stdout=subprocess.PIPE, check=True).stdout
+        return parse(text, [np.dtype(v.dtype.np) for v in self.use_var], f"'{file}'")
+
+    def _feed(self, slots: list[Slot], rows: np.ndarray) -> dict[str, np.ndarray]:
+        out = {}
+        for var, slot in zip(self.use_var, slots, strict=True):
+            out[var.name], lengths = slot.batch(rows, var.shape)
+            if f"{var.name}.lengths" in current.main.feeds:
+                out[f"{var.name}.lengths"] = lengths
+        return out
+
+    def _batches(self, slots: list[Slot], order: np.ndarray) -> Iterator[dict[str, np.ndarray]]:
+        for at in range(0, len(order), self.batch_size):
+            yield self._feed(slots, order[at : at + self.batch_size])
+
+
+class InMemoryDataset(_Dataset):
+    """Files that are read into memory, and may be shuffled.
+
+    A data of the program with the name `<slot>.lengths` is fed the lengths of a slot before padding.
+
+    Examples:
+        >>> import tempfile
+        >>> file = tempfile.mkdtemp() + "/part-0"
+        >>> paddle.static.save_to_file(file, b"1 3 2 0.5 1.5\\n1 4 2 2.5 3.5\\n")
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program()):
+        ...     ids, x = paddle.static.data("ids", [None, 1], "int64"), paddle.static.data("x", [None, 2])
+        >>> paddle.disable_static()
+        >>> dataset = InMemoryDataset()
+        >>> dataset.init(batch_size=2, use_var=[ids, x])
+        >>> dataset.set_filelist([file])
+        >>> dataset.load_into_memory()
+        >>> [feed["x"].tolist() for feed in dataset]
+        [[[0.5, 1.5], [2.5, 3.5]]]
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._slots: list[Slot] = []
+        self._order = np.arange(0)
+
+    def load_into_memory(self, is_shuffle: bool = False) -> None:
+        """Read all files."""
+        parts = [self._read(f) for f in self.files]
+        self._slots = [_joined([p[i] for p in parts]) for i in range(len(self.use_var))] if parts else []
+        self._order = np.arange(len(self._slots[0].starts) - 1 if self._slots else 0)
+        if is_shuffle:
+            self.local_shuffle()
+
+    preload_into_memory = load_into_memory
+
+    def wait_preload_done(self) -> None:
+        """Nothing to wait for."""
+
+    def local_shuffle(self) -> None:
+        """Put the instances in a random order, on the stream of paddle.seed()."""
+        self._order = host_draw().permutation(self._order)
+
+    def global_shuffle(self, fleet: Any = None, thread_num: int = 12) -> None:
+        """local_shuffle(): there is one process."""
+        self.local_shuffle()
+
+    def slots_shuffle(self, slots: Sequence[str]) -> None:
+        """Shuffle the values of some slots among the instances, to see how much a model owes to them."""
+        for i, var in enumerate(self.use_var):
+            if var.name in slots:
+                slot, rows = self._slots[i], host_draw().permutation(len(self._order))
+                counts = np.diff(slot.starts)[rows]
+                starts = np.concatenate([[0], np.cumsum(counts)])
+                index = np.repeat(slot.starts[rows] - starts[:-1], counts) + np.arange(starts[-1])
+                self._slots[i] = Slot(slot.values[index], starts)
+
+    def release_memory(self) -> None:
+        """Forget what was read."""
+        self._slots, self._order = [], np.arange(0)
+
+    def get_memory_data_size(self, fleet: Any = None) -> int:
+        """How many instances are in memory."""
+        return len(self._order)
+
+    get_shuffle_data_size = get_memory_data_size
+
+    def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
+        return self._batches(self._slots, self._order)
+
+
+class QueueDataset(_Dataset):
+    """Files that are read one after the other, each when its turn comes."""
+
+    def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
+        for file in self.files:
+            slots = self._read(file)
+            yield from self._batches(slots, np.arange(len(slots[0].starts) - 1))
+
+
+def _joined(parts: list[Slot]) -> Slot:
+    counts = np.concatenate([np.diff(p.starts) for p in parts])
+    return Slot(np.concatenate([p.values for p in parts]), np.concatenate([[0], np.cumsum(counts)]))
+
+
+def run_batches(
+    run: Any, dataset: Any, fetch_list: Sequence[Any], fetch_info: Sequence[str] | None, print_period: int, handler: Any
+) -> None:
+    """Run once for each feed of a dataset, and show what is fetched now and then."""
+    if dataset is None or not hasattr(dataset, "__iter__"):
+        raise TypeError(f"dataset is a {type(dataset).__name__}; expected a dataset, or feeds one after another")
+    names = list(fetch_info or [f.name if isinstance(f, Tensor) else str(f) for f in fetch_list])
+    for step, feed in enumerate(dataset, 1):
+        shown = bool(fetch_list) and step % print_period == 0
+        found = run(feed, list(fetch_list) if shown else [])
+        if shown and handler is not None:
+            handler.handler(dict(zip(names, found, strict=True)))
+        elif shown:
+            print(f"batch {step}: " + ", ".join(f"{n}={a}" for n, a in zip(names, found, strict=True)))
