@@ -7,6 +7,7 @@ and of the tensors that it reads from outside, so gradients flow to both, and it
 from __future__ import annotations
 
 import functools
+import re
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -54,7 +55,12 @@ def _pure(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: lis
             "that computes its results from its arguments alone"
         )
     call, n = lower(traced.program), traced.n_results
-    return _Pure(lambda *a: tuple(call(*a)[:n]), traced.captures, traced.structure, str(traced.program))
+    return _Pure(lambda *a: tuple(call(*a)[:n]), traced.captures, traced.structure, _text(traced.program))
+
+
+def _text(program: Any) -> str:
+    """What a program computes, without the lines of source that it comes from."""
+    return re.sub(r"  # .*", "", str(program))
 
 
 _KNOWN: dict[Any, BoundOp] = {}  # by the text of the program and what was made of it

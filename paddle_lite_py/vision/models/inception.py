@@ -124,7 +124,8 @@ class _Branches(Layer):
         return concat(outs, 1)
 
 
-_WIDE, _TALL = {"kernel": (1, 7), "padding": (0, 3)}, {"kernel": (7, 1), "padding": (3, 0)}
+_WIDE: dict[str, Any] = {"kernel": (1, 7), "padding": (0, 3)}
+_TALL: dict[str, Any] = {"kernel": (7, 1), "padding": (3, 0)}
 _POOLED = ("branch_pool", "branch_pool_conv")
 
 
