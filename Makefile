@@ -24,6 +24,7 @@ check: $(VENV)/.has-dev
 bench: $(VENV)/.has-bench
 	@$(PY) benchmarks/run.py --out out/bench.json $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH)) $(if $(TF),--tensorflow $(TF)) $(ARGS)
 	@$(PY) benchmarks/converter.py
+	@$(PY) benchmarks/passes.py
 
 # The figures of PaddlePaddle, computed anew: in its own environment, or by the Python that is named.
 parity: .cache/has-paddle

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
+import program_cases
 from paddle_lite_py import nn, passes
 from paddle_lite_py.nn import functional as F
 from paddle_lite_py.op import REGISTRY
@@ -633,3 +634,19 @@ def test_quanters_are_put_into_a_static_program_before_it_is_trained():
     frozen = apply(main, [insert, "freeze_int8"])
     assert "int8" in str(frozen)
     exe.run(frozen, feed=feed, fetch_list=[loss])
+
+
+# -- whole nets ----------------------------------------------------------------------------------------------------
+@pytest.mark.parametrize("case", program_cases.CASES)
+def test_whole_nets_are_what_they_were(case):
+    model, _, _, batch, _ = program_cases.CASES[case](paddle)
+    program_cases.set_weights(model)
+    given, _ = batch(np.random.default_rng(3))
+    shaken(model)
+    args = [paddle.to_tensor(a) for a in given]
+    static = paddle.jit.to_static(model, input_spec=[SPEC([None, *a.shape[1:]], a.dtype) for a in args])
+    program = static.forward.main_program
+    changed = idempotent(program, "inference")
+    assert len(changed.ops()) < len(program.ops()) and "batch_norm" not in names(changed)
+    same(program, changed, *args, atol=1e-5)
+    verify(apply(program, ["auto_cast", "freeze_int8", "inference"]))

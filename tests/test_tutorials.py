@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import linecache
+import re
+import shutil
+import subprocess
+import sys
 
 import house
 
@@ -28,3 +32,27 @@ def test_the_notebook_is_what_its_script_writes(tmp_path):
     made = runpy.run_path(str(house.ROOT / "tutorials" / "make_notebook.py"))
     cells = [made["cell"](i, text) for i, text in enumerate(made["CELLS"])]
     assert json.loads(NOTEBOOK.read_text())["cells"] == cells
+
+
+def test_the_tutorial_of_passes_runs(tmp_path):
+    command = [sys.executable, str(house.ROOT / "tutorials" / "passes.py"), str(tmp_path)]
+    done = subprocess.run(command, cwd=house.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "['transpose', 'conv2d', 'relu', 'conv2d', 'relu', 'transpose', 'adaptive_avg_pool'" in done.stdout
+    off = [float(n) for n in re.findall(r"off by ([\d.e+-]+)", done.stdout)]
+    assert len(off) == 5 and max(off) < 0.05 and max(off[0], off[3], off[4]) < 1e-5
+    assert (tmp_path / "net.json").exists() and "conv2d" in (tmp_path / "before.dot").read_text()
+
+
+def test_the_page_on_passes_runs(tmp_path, monkeypatch):
+    text = (house.ROOT / "docs" / "passes.md").read_text()
+    (kernel,) = re.findall(r"```cpp\n(.*?)```", text, re.DOTALL)
+    (tmp_path / "cube.cc").write_text(kernel)
+    monkeypatch.setenv("PADDLE_EXTENSION_DIR", str(tmp_path))
+    blocks = re.findall(r"```python\n(.*?)```", text, re.DOTALL)
+    if shutil.which("g++") is None:
+        blocks = [b for b in blocks if "cpp_extension" not in b]
+    (tmp_path / "page.py").write_text("\n".join(blocks))
+    done = subprocess.run([sys.executable, "page.py"], cwd=tmp_path, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert "fold_batch_norm: 5 ->" in done.stdout and "+  %" in done.stdout
