@@ -23,7 +23,9 @@ Layout = tuple[Any, ...] | None
 class BoundOp:
     """An op with its attributes fixed: a pure function of arrays, with all that is derived from it cached."""
 
-    __slots__ = ("__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "layout", "op")
+    __slots__ = (
+        "__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "keeping", "layout", "op"
+    )  # fmt: skip
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
     # How many arrays a node of it saves, where that is not one for each argument.
@@ -37,6 +39,7 @@ class BoundOp:
         self.jitted: Callable[..., Any] = self._first_call
         # For each output whether a gradient may flow from it; found at the first recorded call.
         self.differentiable: tuple[bool, ...] | None = None if op.grad else ()
+        self.keeping: Any = None  # see residuals.Forward
         self._inferred: dict[Any, Any] = {}
         self._pullbacks: dict[Any, Callable[..., Any]] = {}
 

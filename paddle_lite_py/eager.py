@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -10,9 +12,11 @@ import numpy as np
 from . import gradients
 from .arrays import as_array
 from .bound import BoundOp
+from .dtypes import is_inexact
 from .errors import original
 from .interpreter import _State, state
 from .random import default_generator
+from .residuals import Forward
 from .tape import Node, Output, next_number
 from .tensor import ZEROS, Tensor, wrap
 
@@ -40,6 +44,8 @@ class Eager:
             sources = None if x.stop_gradient else (x._source or x,)
         else:
             data, sources = _taken(bound, args)
+            if bound.op.loops and sources is not None and state.grad_enabled and bound.op.grad:
+                return _keeping(bound, args, data, sources)
         try:
             out = bound.jitted(*data)
         except Exception as e:
@@ -182,6 +188,31 @@ def _record_all(bound: BoundOp, data: tuple[Any, ...], sources: Any, outs: tuple
             t._source = Output(node, i)
         made.append(t)
     return tuple(made)
+
+
+def _keeping(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], sources: Any) -> Any:
+    """Apply an op whose gradient would be slow to begin with the op itself, and keep what it needs."""
+    if bound.keeping is None:
+        bound.keeping = Forward(bound.op.name, functools.partial(_flowing, bound.fn))
+    takes = tuple([s is not None for s in sources])
+    shapes = tuple([getattr(a, "shape", None) for a in data])
+    try:
+        outs, pull, saved = bound.keeping(takes, data, shapes)
+    except Exception as e:
+        raise failure(bound, args, e) from None
+    node = Node(pull, saved, tuple([s for s in sources if s is not None]))
+    made = tuple(map(wrap, outs))
+    flowing = [t for t in made if is_inexact(t._data.dtype)]
+    for i, t in enumerate(flowing):
+        t.stop_gradient = False
+        t._source = node if len(flowing) == 1 else Output(node, i)
+    return made if isinstance(outs, tuple) else made[0]
+
+
+def _flowing(fn: Callable[..., Any], arrays: list[Any]) -> tuple[list[Any], Any]:
+    outs = fn(*arrays)
+    several = outs if isinstance(outs, tuple) else [outs]
+    return [o for o in several if is_inexact(o.dtype)], outs if isinstance(outs, tuple) else several
 
 
 # One differentiable output: the common value of BoundOp.differentiable, told by identity.

@@ -12,11 +12,11 @@ import jax.numpy as jnp
 from . import memory, number
 from . import structure as nested
 from .assumptions import compare
-from .bound import BoundOp, cotangent, turned, xla_jit
+from .bound import xla_jit
 from .dtypes import is_inexact
 from .lower import lower
-from .op import Op
 from .program import Block, Program, Value
+from .residuals import Forward, split
 from .simplify import only_needed
 from .tape import Node, Output
 from .tensor import Tensor, wrap
@@ -72,9 +72,7 @@ class Executable:
         self.lowered = lower(self.traced.program)
         donated = tuple(range(len(self.mutable))) if self.donates else ()
         self.jitted = xla_jit(self._named(self._call), donate_argnums=donated)
-        self._forward = xla_jit(self._named(self._call_with_residuals), static_argnums=(0, 3))
-        self._pulls: dict[Any, StaticPull] = {}
-        self._forms: dict[Any, Callable[..., Any]] = {}
+        self._forward = Forward(self.name, self._flowing)
         self.fresh = True  # the first run compiles
         self.judge = (
             self._judge() if self.traced.assumed and any(o.bound.op.effect for o in self.traced.program.ops()) else None
@@ -111,11 +109,9 @@ class Executable:
         arrays = [*[jax.ShapeDtypeStruct(h._data.shape, h._data.dtype) for h in handles], *args, *provided]
         if not with_grad:
             return self.jitted.lower(*arrays)
-        takes = [not h.stop_gradient and is_inexact(h._data.dtype) for h in handles]
-        takes += [False] * (len(arrays) - len(handles))
-        diff = [a for a, t in zip(arrays, takes, strict=True) if t]
-        other = [a for a, t in zip(arrays, takes, strict=True) if not t]
-        return self._forward.lower(tuple(takes), diff, other, tuple([a.shape for a in args]))
+        takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
+        takes += (False,) * (len(arrays) - len(handles))
+        return self._forward.compiled.lower(takes, *split(takes, arrays), tuple([a.shape for a in args]))
 
     def run(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, without a gradient."""
@@ -211,33 +207,20 @@ class Executable:
             compare(self.traced.assumed, self.judge(*arrays))
         takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
         takes += (False,) * len(self.traced.providers)
-        diff = [a for a, t in zip(arrays, takes, strict=True) if t]
-        other = [a for a, t in zip(arrays, takes, strict=True) if not t]
         shapes = tuple([a._data.shape for a in args])
-        outs, residuals = self._forward(takes, diff, other, shapes)
+        outs, pull, saved = self._forward(takes, arrays, shapes)
         if self.traced.assumed:
             compare(self.traced.assumed, outs[self.traced.judged])
         if self.traced.room is not None and self._short_of_room(outs):
-            outs, residuals = self._forward(takes, diff, other, shapes)
+            outs, pull, saved = self._forward(takes, arrays, shapes)
         sources = [h if h._source is None else h._source for h, t in zip(handles, takes, strict=False) if t]
-        saved = Saved(residuals)
-        saved.again = self._again(takes, diff, other)
-        tensors = self._on_tape(outs, Node(self._pulls[takes, shapes], saved, tuple(sources)))
+        tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
         self._apply(outs, args)
         return self._result(tensors, args)
 
-    def _again(self, takes: tuple[bool, ...], diff: list[Any], other: list[Any]) -> Any:
-        """The same results as an op of the inputs that take a gradient, to differentiate twice; and those inputs."""
-        found = self._forms.get(takes)
-        if found is None:
-            n = len(diff)
-            found = self._forms[takes] = lambda *a: tuple(self._flowing(takes, list(a[:n]), list(a[n:]))[0])
-        return found, (*diff, *other)
-
-    def _flowing(self, takes: tuple[bool, ...], diff: list[Any], other: list[Any]) -> tuple[list[Any], list[Any]]:
+    def _flowing(self, arrays: list[Any]) -> tuple[list[Any], list[Any]]:
         """The results that gradients flow out of, and all outputs."""
-        d, o = iter(diff), iter(other)
-        outs = self._call(*[next(d) if t else next(o) for t in takes])
+        outs = self._call(*arrays)
         outs = [outs] if self.plain else outs
         return [outs[i] for i, f in enumerate(self.traced.requires_grad) if f], outs
 
@@ -248,46 +231,6 @@ class Executable:
             tensors[index].stop_gradient = False
             tensors[index]._source = node if len(flows) == 1 else Output(node, i)
         return tensors
-
-    def _call_with_residuals(self, takes: tuple[bool, ...], diff: list[Any], other: list[Any], shapes: Any) -> Any:
-        primal, pull, outs = jax.vjp(lambda d: self._flowing(takes, d, other), diff, has_aux=True)
-        residuals, tree = jax.tree.flatten(pull)
-        self._pulls[takes, shapes] = StaticPull(
-            self.name, tree, [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in primal]
-        )
-        return outs, residuals
-
-
-class Saved(tuple):
-    """What a node on the tape keeps: residuals, and (function, its arguments) of which a gradient of the gradient is
-    taken. Both go when the graph is freed."""
-
-    again: Any
-
-
-jax.tree_util.register_pytree_node(Saved, lambda s: (tuple(s), None), lambda _, arrays: Saved(arrays))
-
-
-class StaticPull(BoundOp):
-    """The backward of a compiled forward: its arrays are the residuals."""
-
-    __slots__ = ("n_saved", "specs", "tree")
-
-    def __init__(self, name: str, tree: Any, specs: list[Any]) -> None:
-        super().__init__(Op(_no_forward, name), _no_forward)
-        self.tree = tree
-        self.n_saved = tree.num_leaves
-        self.specs = specs
-
-    def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
-        """Gradients of the forward's differentiable inputs."""
-        padded = [*cotangents, *[None] * (len(self.specs) - len(cotangents))]
-        full = [cotangent(ct, spec) for ct, spec in zip(padded, self.specs, strict=True)]
-        return [turned(g) for g in jax.tree.unflatten(self.tree, data)(full)[0]]
-
-
-def _no_forward(*args: Any) -> Any:
-    raise AssertionError("the backward of a compiled call has no forward of its own")
 
 
 def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:

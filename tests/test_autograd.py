@@ -276,3 +276,30 @@ def test_the_gradient_of_a_complex_number_points_where_the_loss_grows():
     inside = paddle.jit.to_static(lambda z: paddle.grad(loss(z), z)[0])(z)
     for found in (z.grad, w.grad, inside):  # |z * z * (1 - 2j)| is |z|^2 times the root of 5
         np.testing.assert_allclose(found.numpy(), 2 * 5**0.5 * np.array([1 + 2j, 3 - 1j]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("kind", [paddle.nn.LSTM, paddle.nn.GRU, paddle.nn.SimpleRNN])
+def test_recurrent_layers_keep_what_their_gradients_need(kind):
+    paddle.seed(0)
+    net = kind(2, 3)
+    x = paddle.rand([2, 4, 2])
+    x.stop_gradient = False
+
+    def once(create_graph):
+        out = net(x)[0].sum()
+        (g,) = paddle.grad(out, x, create_graph=create_graph)
+        return g
+
+    first = once(False)
+    second = once(True)
+    np.testing.assert_allclose(first.numpy(), second.numpy(), rtol=1e-5)
+    (second**2).sum().backward()
+    step, before = 1e-2, x.grad.numpy()[0, 1, 0]
+    data = x.numpy()
+    ends = []
+    for sign in (1, -1):
+        moved = data.copy()
+        moved[0, 1, 0] += sign * step
+        x = paddle.to_tensor(moved, stop_gradient=False)
+        ends.append(float((once(False) ** 2).sum()))
+    assert abs((ends[0] - ends[1]) / (2 * step) - before) < 1e-3 * max(1.0, abs(before))

@@ -19,7 +19,7 @@ import house
 LAYERS = {
     0: "dtypes place config errors interpreter memory number structure symbolic regularizer param_attr version flags",
     1: "arrays bound public op",
-    2: "tape",
+    2: "tape residuals",
     3: "tensor_data tensor",
     4: "random gradients input_spec",
     5: "eager casting",
