@@ -66,6 +66,8 @@ def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -
         if vector in rest:
             held = rest.pop(vector).numpy()
             rest |= {name: wrap(as_array(held[i : i + 1])) for i, name in enumerate(names)}
+    for k, optimizer in enumerate(program.optimizers):  # PaddlePaddle asks for it; here the optimizer itself has it
+        rest[f"learning_rate_{k}"] = wrap(as_array(np.float32(optimizer.get_lr())))
     save_file(rest, f"{model_path}.pdopt", protocol)
 
 
