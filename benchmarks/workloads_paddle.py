@@ -152,6 +152,47 @@ def train(kind: str, mode: str) -> Call:
     return lambda: function(x, y)
 
 
+def train_program(kind: str) -> Call:
+    """A training step as a run of a static program, fed arrays."""
+    make, data = NETS[kind]
+    feed = {name: value.numpy() for name, value in zip("xy", data(), strict=True)}
+    paddle.enable_static()
+    x, y = (paddle.static.data(name, a.shape, str(a.dtype)) for name, a in feed.items())
+    logits = make()(x)
+    loss = F.cross_entropy(logits.reshape([-1, logits.shape[-1]]), y.reshape([-1]))
+    paddle.optimizer.Adam(1e-4).minimize(loss)
+    return runner(feed, loss, return_numpy=False)  # so that runs follow each other as calls of JAX do
+
+
+def runner(feed: dict[str, Any], result: Any, **settings: Any) -> Call:
+    """Runs of the default main program."""
+    exe, main = paddle.static.Executor(), paddle.static.default_main_program()
+    exe.run(paddle.static.default_startup_program())
+    return lambda: exe.run(main, feed=feed, fetch_list=[result], **settings)[0]
+
+
+def program_call4() -> Call:
+    """Four ops in a static program: the cost of a run."""
+    paddle.enable_static()
+    a, b = (paddle.static.data(name, [4, 4], "float32") for name in "ab")
+    return runner({name: np.ones([4, 4], "float32") for name in "ab"}, four(a, b))
+
+
+def program_build5000() -> Call:
+    """The building of a program of five thousand operators."""
+    paddle.enable_static()
+
+    def call():
+        main = paddle.static.Program()
+        with paddle.static.program_guard(main, paddle.static.Program()):
+            x = paddle.static.data("x", [4, 4], "float32")
+            for _ in range(2500):
+                x = paddle.tanh(x) + 1.0
+        return main
+
+    return call
+
+
 def infer(kind: str, mode: str) -> Call:
     """The forward pass for one example."""
     make, data = NETS[kind]
@@ -297,6 +338,9 @@ WORKLOADS: Workloads = {
     "static_layers160": layers160,
     "loaded_mlp": loaded_mlp,
     "lower_bert12": lower_bert12,
+    "program_call4": program_call4,
+    "program_build5000": program_build5000,
+    **{f"train_{k}_program": lambda k=k: train_program(k) for k in ("mlp", "lenet")},
     "static_while100": lambda: static_loop(count, ones(4, 4)),
     "static_collatz": lambda: static_loop(collatz, paddle.full([], 97, "int64")),
     "static_grad_while100": static_grad_while100,

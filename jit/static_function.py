@@ -125,6 +125,11 @@ class StaticFunction(Inspection):
         if not settings.enabled:
             return self._function(*args, **kwargs)
         if not isinstance(mode.interpreter, Eager):  # inside another trace: part of that program
+            if self.options.passes:
+                raise StagingError(
+                    f"`{self.__name__}` has passes of its own, and is called inside of another program, which takes in "
+                    "its code without them: give passes= to the outer static function, or call it from eager code"
+                )
             return convert(self._function)(*args, **kwargs)
         try:
             if self._parts is not None:

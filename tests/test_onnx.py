@@ -114,3 +114,18 @@ def test_state_and_checks_are_refused(tmp_path):
 def test_old_opsets_are_raised(tmp_path):
     with pytest.warns(UserWarning, match="opset_version=11 is older than 21"):
         paddle.onnx.export(lambda x: x + 1.0, str(tmp_path / "f"), input_spec=[S([2])], opset_version=11)
+
+
+def test_a_static_program_gives_the_same_in_onnxruntime(tmp_path):
+    paddle.enable_static()
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup), paddle.static.scope_guard(paddle.static.Scope()):
+        x = paddle.static.data("x", [None, 3])
+        y = F.softmax(F.dropout(nn.Linear(3, 2)(x)))
+        exe = paddle.static.Executor()
+        exe.run(startup)
+        path = paddle.onnx.export(main, str(tmp_path / "program"), input_spec=[x], output_spec=[y])
+        expected = exe.run(main.clone(for_test=True), feed={"x": floats(5, 3)}, fetch_list=[y])[0]
+    paddle.disable_static()
+    (found,) = ort.InferenceSession(path).run(None, {"x": floats(5, 3)})
+    np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)

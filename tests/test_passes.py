@@ -7,6 +7,7 @@ import time
 
 import numpy as np
 import pytest
+from paddle_lite_py.jit.errors import StagingError
 
 import paddle_lite_py as paddle
 import program_cases
@@ -149,6 +150,8 @@ def test_a_pass_must_give_a_well_formed_program():
         apply(program_of(lambda x: x.exp()), [lambda p: None])
     with pytest.raises(TypeError, match="takes a Program, got function"):
         apply(lambda x: x, "clean")
+    with pytest.raises(TypeError, match="3 is no pass"):
+        PassManager(["clean", 3])
 
 
 def test_a_name_in_a_match_that_the_pattern_has_not_is_explained():
@@ -489,6 +492,22 @@ def test_quanters_as_a_pass_train_as_quantized_layers_do(tmp_path):
     kinds = [t.dtype for t in loaded.state_dict().values()]
     assert kinds.count(paddle.int8) == 2
     np.testing.assert_allclose(eager(x).numpy(), loaded(x).numpy(), atol=1e-6)
+
+
+def test_quanters_are_refused_where_they_would_be_lost():
+    net = nn.Linear(2, 1)
+
+    def step(x):
+        loss = net(x).square().mean()
+        loss.backward()
+        return loss
+
+    x = paddle.rand([2, 2])
+    with pytest.raises(PassError, match="insert_quanters.*holds a gradient already"):
+        paddle.jit.to_static(step, passes=passes.InsertQuanters(recipe()))(x)
+    paddle.jit.to_static(net, passes=passes.InsertQuanters(recipe()))
+    with pytest.raises(StagingError, match="`forward` has passes of its own, and is called inside"):
+        paddle.jit.to_static(step)(x)
 
 
 def test_quanters_go_where_the_configuration_wants_them():

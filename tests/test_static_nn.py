@@ -298,3 +298,31 @@ def test_sequences_are_normalized_expanded_and_convolved():
         windows = np.stack([padded[k : k + 3].ravel() for k in range(len(row))])
         np.testing.assert_allclose(c[i, : len(row)], windows @ value("sequence_conv_0.w_0"), rtol=1e-5, atol=1e-5)
     assert not a[1, 2:].any() and not b[1, 2:].any()
+
+
+def test_python_functions_in_a_program():
+    x = static.data("x", [None, 3])
+    x.stop_gradient = False
+    out = static.default_main_program().current_block().create_var("sorted", "float32", [-1, 3])
+    static.nn.py_func(lambda a: np.sort(a, -1), x, out, lambda a, b, g: g * 2)
+    (dx,) = static.gradients(out * 3, x)
+    found = run([out, dx], x=np.array([[3, 1, 2]], "float32"))
+    assert [a.tolist() for a in found] == [[[1, 2, 3]], [[6, 6, 6]]]
+    with pytest.raises(NotImplementedError, match=r"append_op: .*paddle\.utils\.custom_op"):
+        static.default_main_program().current_block().append_op(type="relu")
+
+
+def test_sizes_of_other_data_are_the_same_sizes():
+    x = static.data("x", [None, 3])
+    y = static.data("y", x.shape)
+    assert (x + y).shape == x.shape == y.shape
+    with pytest.raises(ValueError, match="'y' .*3"):
+        run([x + y], x=np.ones([2, 3], "float32"), y=np.ones([1, 3], "float32"))
+
+
+def test_what_is_not_available_says_so():
+    for call in (static.IpuStrategy, static.IpuCompiledProgram, static.ipu_shard_guard):
+        with pytest.raises(NotImplementedError, match="no graph processors"):
+            call()
+    with pytest.raises(NotImplementedError, match="weight_norm"):
+        static.WeightNormParamAttr(dim=0)

@@ -15,8 +15,11 @@ from ..interpreter import no_grad
 from ..jit.save_load import evaluated
 from ..jit.static_function import StaticFunction
 from ..lower import concrete, lower
+from ..passes.running import as_traced
 from ..program import Operator, Program, Value
 from ..simplify import without_prints
+from ..static import Program as StaticProgram
+from ..static.saving import bound
 from ..tracing import Traced
 
 # The oldest set of operators that jax2onnx writes well.
@@ -36,9 +39,11 @@ def export(
     It needs the package jax2onnx: pip install 'paddle_lite_py[onnx]'.
 
     Arguments:
-        layer: a Layer, a static function or a plain function.
+        layer: a Layer, a static function, a plain function, or a Program of the static mode.
         path: the file, with or without the ending.
-        input_spec: an InputSpec or example for each argument; taken from to_static, or the last call, if absent.
+        input_spec: an InputSpec or example for each argument; taken from to_static, or the last call, if absent. Of a
+            Program the data that it is fed, all if absent.
+        output_spec: of a Program, the tensors that it is to give; those it was loaded with if absent.
         opset_version: of ONNX; 21 at least, 23 by default.
 
     Returns:
@@ -58,7 +63,7 @@ def export(
             f"paddle.onnx.export: opset_version={opset_version} is older than {OLDEST_OPSET}, which is written instead",
             stacklevel=2,
         )
-    static, traced = evaluated(layer, input_spec)
+    static, traced = _evaluated(layer, input_spec, configs)
     if traced.effects or traced.checks is not None:
         what = "changes state" if traced.effects else "holds asserts or raises on tensors"
         raise OnnxError(f"paddle.onnx.export of `{static.__name__}`: it {what}, which ONNX has no form of")
@@ -79,6 +84,14 @@ def export(
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(model.SerializeToString())
     return str(target)
+
+
+def _evaluated(layer: Any, input_spec: Any, configs: dict[str, Any]) -> tuple[Any, Traced]:
+    """What is to be written, with a name."""
+    if not isinstance(layer, StaticProgram):
+        return evaluated(layer, input_spec)
+    feeds = list(layer.feeds) if input_spec is None else input_spec
+    return Program, as_traced(bound(layer, feeds, configs.get("output_spec", layer.fetches)))
 
 
 def _function(program: Program, traced: Traced) -> Any:

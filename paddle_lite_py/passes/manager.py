@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import difflib
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 from ..printer import Names, to_text
@@ -90,6 +90,7 @@ class PassManager:
 
     Raises:
         ValueError: for a name that is not known.
+        TypeError: for what is no pass.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -101,8 +102,8 @@ class PassManager:
         common_subexpressions: 3 -> 2 operators
     """
 
-    def __init__(self, passes: str | Pass | Iterable[str | Pass], check: bool = True) -> None:
-        given = [passes] if isinstance(passes, str) or callable(passes) else list(passes)
+    def __init__(self, passes: str | Pass | Sequence[str | Pass], check: bool = True) -> None:
+        given: list[Any] = list(passes) if isinstance(passes, list | tuple) else [passes]
         self.passes = [found for p in given for found in _named(p)]
         self.check = check
         self.steps: list[Step] = []
@@ -140,7 +141,7 @@ class PassManager:
         return "\n".join(s.diff() for s in self.steps if s.changed)
 
 
-def apply(program: Any, passes: str | Pass | Iterable[str | Pass], check: bool = True) -> Any:
+def apply(program: Any, passes: str | Pass | Sequence[str | Pass], check: bool = True) -> Any:
     """A program as passes make it; the program itself stays as it is.
 
     Arguments:
@@ -178,9 +179,11 @@ def diff(before: Program, after: Program, name: str = "") -> str:
     return "\n".join(difflib.unified_diff(old, new, f"before {name}".strip(), f"after {name}".strip(), "", "", 1, ""))
 
 
-def _named(given: str | Pass) -> list[tuple[str, Pass]]:
+def _named(given: Any) -> list[tuple[str, Pass]]:
     if callable(given):
         return [(getattr(given, "__name__", type(given).__name__), given)]
+    if not isinstance(given, str):
+        raise TypeError(f"passes: {given!r} is no pass; expected a name, or a function from Program to Program")
     if given in PIPELINES:
         return [(n, REGISTRY[n]) for n in PIPELINES[given]]
     if given not in REGISTRY:

@@ -8,6 +8,7 @@ from .backward import append_backward, gradients
 from .dataset import InMemoryDataset, QueueDataset
 from .drawing import draw
 from .executor import Executor
+from .ipu import IpuCompiledProgram, IpuStrategy, ipu_shard_guard, set_ipu_shard
 from .merging import ExponentialMovingAverage, GradientMergeOptimizer
 from .metrics import accuracy, auc, ctr_metric_bundle
 from .mode import (

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
+from ..dtypes import as_dtype
 from ..errors import Where
 from ..program import Operator, Value
 from ..tensor import Parameter, Tensor
@@ -113,6 +115,30 @@ class Block:
     def has_var(self, name: str) -> bool:
         """Whether there is a variable of that name."""
         return name in self.vars
+
+    def create_var(self, name: str, dtype: Any = "float32", shape: Sequence[Any] = (), **kwargs: Any) -> Tensor:
+        """A tensor of a shape and dtype that py_func() is to give a value.
+
+        An unknown first size (None, -1) is that of the program's data.
+        """
+        builder = self.program.builder
+        firsts = [v.shape[0] for v in self.program.feeds.values() if v.shape and not isinstance(v.shape[0], int)]
+        sizes = [firsts[0] if i == 0 and n in (None, -1) and firsts else n for i, n in enumerate(shape)]
+        value = Value(builder.unknown.shape(name, sizes), as_dtype(dtype).np, builder.root)
+        out = builder.handle(value)
+        out.name = name
+        return out
+
+    def append_op(self, *args: Any, **kwargs: Any) -> NoReturn:
+        """Not available: operators are appended by calling functions.
+
+        Raises:
+            NotImplementedError: always.
+        """
+        raise NotImplementedError(
+            "append_op: call the function of the op inside paddle.static.program_guard(); one of your own is made by "
+            "paddle.utils.custom_op or paddle.static.py_func"
+        )
 
     def all_parameters(self) -> list[Parameter]:
         """The parameters that were made in it."""

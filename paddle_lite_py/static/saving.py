@@ -155,7 +155,7 @@ def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[Closed, 
     return without_prints(found), test
 
 
-def _bound(program: Program | None, feed_vars: Any, fetch_vars: Any) -> Closed:
+def bound(program: Program | None, feed_vars: Any, fetch_vars: Any) -> Closed:
     """The same with its state bound to the scope in force."""
     source, scope = program or current.main, global_scope()
     _check(source, "program")
@@ -198,7 +198,7 @@ def save_inference_model(
     Raises:
         ValueError: if fetch_vars depend on data that is not among feed_vars.
     """
-    save_load.save(_bound(program, feed_vars, fetch_vars), str(path_prefix), **kwargs)
+    save_load.save(bound(program, feed_vars, fetch_vars), str(path_prefix), **kwargs)
 
 
 def load_inference_model(path_prefix: str, executor: Any = None, **kwargs: Any) -> list[Any]:
@@ -265,7 +265,7 @@ def _set_weights(program: Program, data: bytes, scope: Scope) -> None:
 # -- in memory -----------------------------------------------------------------------------------------------------
 def serialize_program(feed_vars: Any, fetch_vars: Any, program: Program | None = None, **kwargs: Any) -> bytes:
     """What computes fetch_vars of feed_vars as bytes, without weights: JSON, as in the manifest of jit.save."""
-    found = as_traced(_bound(program, feed_vars, fetch_vars))
+    found = as_traced(bound(program, feed_vars, fetch_vars))
     writer = save_load._Writer(None, (), ())
     writer.methods = {"forward": {"eval": writer.variant(found, "program")}}
     head = {"format": artifact.FORMAT, "version": artifact.VERSION, "name": "program", "saved_in": "eval"}
@@ -297,7 +297,7 @@ def serialize_persistables(
     feed_vars: Any, fetch_vars: Any, executor: Any = None, program: Program | None = None, **kwargs: Any
 ) -> bytes:
     """The weights that fetch_vars need, in the scope in force, as bytes: safetensors."""
-    found = _bound(program, feed_vars, fetch_vars)
+    found = bound(program, feed_vars, fetch_vars)
     held = [t for t in found.captured.values() if t is not default_generator.state]
     return safetensors.save({t.name: t.numpy() for t in held})
 

@@ -19,6 +19,8 @@ class BuildStrategy:
         (True, False)
     """
 
+    reduce_strategy = gradient_scale_strategy = 0
+
     class ReduceStrategy:
         """How gradients are reduced over devices: of no effect on one device."""
 
@@ -29,10 +31,20 @@ class BuildStrategy:
 
         CoeffNumDevice, One, Customized = 0, 1, 2
 
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__"):
-            raise AttributeError(name)
-        return 0 if name.endswith("strategy") else False
+
+# Switches that programs set; other names may be set as well.
+for (
+    _name
+) in """allow_cuda_graph_capture async_mode build_cinn_pass cache_runtime_context enable_addto enable_auto_fusion
+        enable_backward_optimizer_op_deps enable_inplace fuse_adamw fuse_all_optimizer_ops fuse_all_reduce_ops
+        fuse_bn_act_ops fuse_bn_add_act_ops fuse_broadcast_ops fuse_dot_product_attention fuse_elewise_add_act_ops
+        fuse_gemm_epilogue fuse_relu_depthwise_conv fuse_resunit fused_attention fused_feedforward memory_optimize
+        sequential_run sync_batch_norm use_hierarchical_allreduce""".split():
+    setattr(BuildStrategy, _name, False)
+for _name in "bkcl_comm_num hierarchical_allreduce_inter_nranks nccl_comm_num num_trainers trainer_id".split():
+    setattr(BuildStrategy, _name, 0)
+for _name in "debug_graphviz_path trainers_endpoints mkldnn_enabled_op_types onednn_enabled_op_types".split():
+    setattr(BuildStrategy, _name, "")
 
 
 class ExecutionStrategy:

@@ -28,8 +28,8 @@ class Unknown:
         self.symbols: dict[str, Any] = {}
 
     def shape(self, name: str, sizes: Iterable[Any]) -> tuple[Any, ...]:
-        """A shape whose unknown sizes (None, -1) are symbols."""
-        return tuple([n if isinstance(n, int) and n >= 0 else self._new(name, i) for i, n in enumerate(sizes)])
+        """A shape whose unknown sizes (None, -1) are symbols; sizes of other data of the program stay theirs."""
+        return tuple([self._new(name, i) if n is None or n == -1 else n for i, n in enumerate(sizes)])
 
     def _new(self, name: str, axis: int) -> Any:
         stem = re.sub(r"\W", "_", name).lstrip("_0123456789") or "n"

@@ -1,5 +1,6 @@
 """Layers, branches and loops of static programs, as functions."""
 
+from ...custom import py_func
 from .common import *  # noqa: F403
 from .control_flow import *  # noqa: F403
 from .pylayer import *  # noqa: F403

@@ -1,0 +1,51 @@
+"""What programs for graph processors name: there are none here, and each says so."""
+
+from __future__ import annotations
+
+from typing import Any, NoReturn
+
+__all__ = ["IpuCompiledProgram", "IpuStrategy", "ipu_shard_guard", "set_ipu_shard"]
+
+
+def _none(name: str) -> NoReturn:
+    raise NotImplementedError(f"{name}: there are no graph processors here; paddle.static.Executor runs the program")
+
+
+class IpuStrategy:
+    """Not available.
+
+    Raises:
+        NotImplementedError: always.
+    """
+
+    def __init__(self) -> None:
+        _none("IpuStrategy")
+
+
+class IpuCompiledProgram:
+    """Not available.
+
+    Raises:
+        NotImplementedError: always.
+    """
+
+    def __init__(self, program: Any = None, scope: Any = None, ipu_strategy: Any = None) -> None:
+        _none("IpuCompiledProgram")
+
+
+def ipu_shard_guard(index: int = -1, stage: int = -1) -> NoReturn:
+    """Not available.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    _none("ipu_shard_guard")
+
+
+def set_ipu_shard(call_func: Any, index: int = -1, stage: int = -1) -> NoReturn:
+    """Not available.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    _none("set_ipu_shard")
