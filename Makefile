@@ -1,12 +1,12 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
-#   make demo | test | check | bench | parity | docs | dist | size | clean
+#   make demo | test | check | bench | bench-ops | parity | docs | dist | size | clean
 PYTHON ?= python3
 JOBS ?= 2
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test check bench parity parity-record docs dist size clean
+.PHONY: demo test check bench bench-ops parity parity-record docs dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
@@ -25,6 +25,10 @@ bench: $(VENV)/.has-bench
 	@$(PY) benchmarks/run.py --out out/bench.json $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH)) $(if $(TF),--tensorflow $(TF)) $(ARGS)
 	@$(PY) benchmarks/converter.py
 	@$(PY) benchmarks/passes.py
+
+# Every op called eagerly against the same computation compiled by hand; the slowest are printed.
+bench-ops: $(VENV)/.has-bench $(VENV)/.has-test
+	@$(PY) benchmarks/ops.py --out out/bench-ops.json $(ARGS)
 
 # The figures of PaddlePaddle, computed anew: in its own environment, or by the Python that is named.
 parity: .cache/has-paddle

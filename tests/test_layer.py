@@ -265,3 +265,8 @@ def test_containers():
     params.append(paddle.create_parameter([2], "float32"))
     assert list(params.state_dict()) == ["0", "1"] and params[-1].shape == [2]
     assert list(nn.ParameterDict({"k": params[0]}).state_dict()) == ["k"]
+
+
+def test_the_state_is_not_split():
+    with pytest.raises(NotImplementedError, match=r"use state_dict\(\)"):
+        nn.Linear(1, 1).sharded_state_dict()

@@ -1,12 +1,13 @@
 """Differentiation: backward, grad, PyLayer and the gradient modes."""
 
-from .derivatives import hessian, jacobian, jvp, vjp
+from .derivatives import hessian, jacobian, vjp
 from .functional import backward, grad
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .py_layer import PyLayer, PyLayerContext
+from .transforms import jvp, vmap
 
 __all__ = [
-    *("hessian", "jacobian", "jvp", "vjp"),
+    *("hessian", "jacobian", "jvp", "vjp", "vmap"),
     "PyLayer",
     "PyLayerContext",
     "backward",

@@ -10,7 +10,7 @@ from ..ops.joining import stack
 from ..tensor import Tensor
 from .functional import grad
 
-__all__ = ["hessian", "jacobian", "jvp", "vjp"]
+__all__ = ["hessian", "jacobian", "vjp"]
 
 
 def _listed(value: Any) -> list[Tensor]:
@@ -112,15 +112,8 @@ def vjp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
     return ys, _like(xs, [zeros_like(x) if g is None else g for x, g in zip(inputs, found, strict=True)])
 
 
-def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
-    """Outputs of a function, and the product of its Jacobian with v (ones by default).
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> y, t = paddle.autograd.jvp(lambda x: x * x, paddle.to_tensor([3.0]), paddle.to_tensor([2.0]))
-        >>> y.tolist(), t.tolist()
-        ([9.0], [12.0])
-    """
+def jvp_by_gradients(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
+    """Outputs of a function and the product of its Jacobian with v, by the gradient of a gradient."""
     inputs = _inputs(xs)
     ys = func(*inputs)
     outs = _listed(ys)

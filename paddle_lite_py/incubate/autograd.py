@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import autograd
-from ..autograd import jvp, vjp
+from ..autograd import grad, jvp, vjp, vmap
 
-__all__ = ["Hessian", "Jacobian", "jvp", "vjp"]
+__all__ = ["Hessian", "Jacobian", "disable_prim", "enable_prim", "forward_grad", "grad", "jvp", "vjp", "vmap"]
 
 
 def Jacobian(func: Callable[..., Any], xs: Any, is_batched: bool = False) -> Any:  # noqa: N802  (the reference's name)
@@ -34,3 +34,20 @@ def _at(derive: Any, func: Callable[..., Any], xs: Any, is_batched: bool) -> Any
         leaf.stop_gradient = False
     wanted = leaves if isinstance(xs, list | tuple) else leaves[0]
     return derive(func(*leaves), wanted, 0 if is_batched else None)
+
+
+def enable_prim() -> None:
+    """Accepted: every op is differentiated by JAX's own rules already."""
+
+
+def disable_prim() -> None:
+    """Accepted; see enable_prim()."""
+
+
+def forward_grad(outputs: Any, inputs: Any, grad_inputs: Any = None) -> Any:
+    """Derivatives forwards, of what has been computed already, which would need another tape.
+
+    Raises:
+        NotImplementedError: always, saying to give the function to jvp().
+    """
+    raise NotImplementedError("forward_grad: derivatives forwards need the function: jvp(func, xs, v)")

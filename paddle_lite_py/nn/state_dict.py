@@ -49,6 +49,17 @@ class StateDict:
         """state_dict() with the buffers that are not persistable too."""
         return self._collect(destination, include_sublayers, structured_name_prefix, use_hook, True)
 
+    def sharded_state_dict(self, structured_name_prefix: str = "") -> dict[str, Any]:
+        """The parts of the state that this process holds, which is all of it: there is one process.
+
+        Raises:
+            NotImplementedError: always, saying to use state_dict().
+        """
+        raise NotImplementedError(
+            f"{type(self).__name__}.sharded_state_dict(): the state of a layer is not split over processes here; "
+            "use state_dict(), which has all of it"
+        )
+
     def _collect(self: Any, out: Any, sublayers: bool, prefix: str, use_hook: bool, every: bool) -> dict[str, Tensor]:
         out = OrderedDict() if out is None else out
         for name, value in self._parameters.items():

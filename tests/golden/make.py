@@ -22,6 +22,7 @@ sys.path.insert(0, str(HERE.parent))
 import gradient_cases  # noqa: E402
 import layer_cases  # noqa: E402
 import library_cases  # noqa: E402
+import model_cases  # noqa: E402
 import optimizer_cases  # noqa: E402
 import program_cases  # noqa: E402
 import schedule_cases  # noqa: E402
@@ -59,6 +60,7 @@ def _close(a: Any, b: Any) -> bool:
 def main(paddle: Any, keep: Callable[[str, dict[str, Any]], None]) -> None:
     """Compute everything, and hand it to `keep`."""
     keep("library", library_cases.record(paddle))
+    keep("models", model_cases.record(paddle))
     keep("gradients", gradient_cases.record(paddle))
     trained = {case: [float(f"{x:.7g}") for x in program_cases.run(paddle, case)] for case in program_cases.CASES}
     keep("programs", trained)

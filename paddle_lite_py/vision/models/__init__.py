@@ -1,9 +1,16 @@
 """Models for pictures."""
 
-from . import lenet, mobilenet, resnet, vgg
+from . import densenet, inception, lenet, mobilenet, resnet, shufflenet, squeezenet, vgg
+from .densenet import *  # noqa: F403
+from .inception import *  # noqa: F403
 from .lenet import *  # noqa: F403
 from .mobilenet import *  # noqa: F403
 from .resnet import *  # noqa: F403
+from .shufflenet import *  # noqa: F403
+from .squeezenet import *  # noqa: F403
 from .vgg import *  # noqa: F403
 
-__all__ = [*lenet.__all__, *mobilenet.__all__, *resnet.__all__, *vgg.__all__]
+__all__ = [
+    *(*densenet.__all__, *inception.__all__, *lenet.__all__, *mobilenet.__all__, *resnet.__all__),
+    *(*shufflenet.__all__, *squeezenet.__all__, *vgg.__all__),
+]

@@ -1,0 +1,113 @@
+"""Each row of the op tables, called eagerly, against the same computation under jax.jit; prints the slowest.
+
+usage: ops.py [--only REGEX] [--worst 10] [--out FILE]
+
+Both take turns, and a figure is the best round. The arguments are those of the tests, small ones: what is measured is
+the way to XLA and back. A call whose result depends on the data has no such counterpart and is left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import functools
+import json
+import re
+import sys
+import time
+import warnings
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import jax
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+
+import gradient_cases  # noqa: E402
+import paddle_lite_py as paddle  # noqa: E402
+from paddle_lite_py.eager import Eager  # noqa: E402
+from paddle_lite_py.interpreter import state  # noqa: E402
+from paddle_lite_py.tensor import wrap  # noqa: E402
+from test_ops import call, tensors  # noqa: E402
+
+GOAL, ROUNDS, SECONDS = 1.5, 7, 0.001
+
+
+def main() -> None:
+    """Measure the rows that match."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", metavar="REGEX", default=".")
+    parser.add_argument("--worst", type=int, default=10, help="how many rows to print")
+    parser.add_argument("--out", metavar="FILE", help="write all figures as JSON")
+    args = parser.parse_args()
+    warnings.simplefilter("ignore")
+    figures = {key: found for key, *pair in calls(args.only) if (found := compare(*pair))}
+    slowest = sorted(figures, key=lambda k: -figures[k][0] / figures[k][1])
+    for key in slowest[: args.worst]:
+        ours, by_hand = figures[key]
+        print(f"{key[:60]:60} {ours:8.2f} us {by_hand:8.2f} us {ours / by_hand:6.2f}")
+    ratios = sorted(ours / by_hand for ours, by_hand in figures.values())
+    over = sum(r > GOAL for r in ratios)
+    print(f"{len(ratios)} rows; median {ratios[len(ratios) // 2]:.2f}; {over} above {GOAL}")
+    if args.out:
+        Path(args.out).parent.mkdir(parents=True, exist_ok=True)
+        Path(args.out).write_text(json.dumps(figures, indent=1))
+
+
+def calls(only: str) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]]]:
+    """For each row its call, and the same compiled as one."""
+    for key, row in gradient_cases.cases().items():
+        if row.dynamic or not re.search(only, key):
+            continue
+        args, _ = tensors(row.sample())
+        arrays, tree = jax.tree.flatten([[t._data for t in a] if isinstance(a, list) else a._data for a in args])
+        wrapped = jax.jit(lambda *flat, row=row, tree=tree: payloads(row, jax.tree.unflatten(tree, flat)))
+        # Bound before the clock runs: the table looks its functions up by name.
+        named = dict(zip(row.names, args, strict=True)) if row.names else {}
+        ours = functools.partial(row.function, *([] if named else args), **named, **row.attrs)
+        yield key, ours, functools.partial(wrapped, *arrays)
+
+
+class Inline(Eager):
+    """Eager mode while JAX traces: the functions of the ops themselves."""
+
+    def run(self, bound: Any, args: tuple[Any, ...]) -> Any:
+        """Call the op's function."""
+        out = bound.fn(*[a._data if isinstance(a, paddle.Tensor) else a for a in args])
+        return tuple(map(wrap, out)) if isinstance(out, tuple) else wrap(out)
+
+
+def payloads(row: Any, arrays: list[Any]) -> list[Any]:
+    """The results of a row's call as arrays, called while JAX traces."""
+    args = [[wrap(x) for x in a] if isinstance(a, list) else wrap(a) for a in arrays]
+    before, state.interpreter = state.interpreter, Inline()
+    try:
+        return [t._data if isinstance(t, paddle.Tensor) else t for t in call(row, args)]
+    finally:
+        state.interpreter = before
+
+
+def compare(ours: Callable[[], Any], by_hand: Callable[[], Any]) -> tuple[float, float] | None:
+    """Microseconds of each; None where the call cannot be compiled."""
+    try:
+        for _ in range(3):
+            jax.block_until_ready(by_hand())
+            ours()
+    except Exception:
+        return None
+    rounds = [(turn(ours), turn(by_hand)) for _ in range(ROUNDS)]
+    return min(r[0] for r in rounds), min(r[1] for r in rounds)
+
+
+def turn(run: Callable[[], Any]) -> float:
+    """Microseconds of a call, over a short while."""
+    start, n = time.perf_counter(), 0
+    while (spent := time.perf_counter() - start) < SECONDS:
+        for _ in range(20):
+            run()
+        n += 20
+    return spent / n * 1e6
+
+
+if __name__ == "__main__":
+    main()

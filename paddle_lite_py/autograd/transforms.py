@@ -1,0 +1,152 @@
+"""Functions from functions: one sample's computation as that of a batch, and derivatives forwards.
+
+The function is traced into a Program, which is lowered to JAX and transformed there. It becomes one op of its arguments
+and of the tensors that it reads from outside, so gradients flow to both, and it works inside static functions.
+"""
+
+from __future__ import annotations
+
+import functools
+import re
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+
+from .. import structure
+from ..bound import BoundOp
+from ..interpreter import state
+from ..lower import lower
+from ..op import Op
+from ..ops.creation import ones_like
+from ..tensor import Tensor
+from ..tracing import trace
+from .derivatives import jvp_by_gradients
+
+__all__ = ["jvp", "vmap"]
+
+Axes = int | None | tuple[int | None, ...] | list[int | None]
+
+
+class _Pure(NamedTuple):
+    """A function of arrays: those of its arguments, then those of the tensors that it reads from outside."""
+
+    call: Callable[..., Any]
+    outside: list[Tensor]
+    structure: Any
+    text: str
+
+
+def _pure(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: list[Any]) -> _Pure:
+    """Trace a function for arguments of these specs.
+
+    Raises:
+        ValueError: it does more than compute results.
+    """
+
+    # Copies, since a result that is an argument itself would be given back as the caller's whole batch.
+    def fresh(*args: Tensor) -> Any:
+        return func(*[a.clone() for a in args])
+
+    traced = trace(fresh, specs, [not t.stop_gradient for t in tensors], [f"x{i}" for i in range(len(specs))])
+    if traced.effects or traced.deferred or traced.checks or traced.room or traced.providers or traced.assumed:
+        raise ValueError(
+            f"{what}: the function changes state, draws random numbers, or decides by values of tensors; expected one "
+            "that computes its results from its arguments alone"
+        )
+    call, n = lower(traced.program), traced.n_results
+    return _Pure(lambda *a: tuple(call(*a)[:n]), traced.captures, traced.structure, _text(traced.program))
+
+
+def _text(program: Any) -> str:
+    """What a program computes, without the lines of source that it comes from."""
+    return re.sub(r"  # .*", "", str(program))
+
+
+_KNOWN: dict[Any, BoundOp] = {}  # by the text of the program and what was made of it
+_MOST = 128
+
+
+def _run(key: Any, fn: Callable[..., Any], args: list[Any], shape: Any) -> Any:
+    """Run as an op, compiled once for each text of a program."""
+    if key not in _KNOWN:
+        if len(_KNOWN) >= _MOST:
+            _KNOWN.clear()
+        _KNOWN[key] = BoundOp(Op(fn, key[0]), fn)
+    return structure.unflatten(shape, iter(state.interpreter.run(_KNOWN[key], tuple(args))))
+
+
+def vmap(func: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callable[..., Any]:
+    """The function of one sample, as a function of a batch of them.
+
+    Args:
+        func: takes tensors and gives tensors (or lists and dicts of them), without changing anything.
+        in_axes: along which axis of each argument the samples lie; None for an argument that all share.
+        out_axes: along which axis they lie in the results.
+
+    Raises:
+        ValueError: func changes state or decides by values, or in_axes has another length than the arguments.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])
+        >>> paddle.autograd.vmap(lambda row, by: (row * row).sum() + by, (0, None))(x, paddle.to_tensor(1.0)).tolist()
+        [6.0, 26.0]
+    """
+
+    def batched(*args: Any) -> Any:
+        each = list(in_axes) if isinstance(in_axes, list | tuple) else [in_axes] * len(args)
+        if len(each) != len(args):
+            raise ValueError(f"vmap: in_axes has {len(each)} entries for {len(args)} arguments")
+        specs = [_one(a, axis) for a, axis in zip(args, each, strict=True)]
+        pure = _pure("vmap", func, list(args), specs)
+        axes = (*each, *[None] * len(pure.outside))
+        fn = jax.vmap(pure.call, axes, out_axes)
+        return _run(("vmap", pure.text, axes, out_axes), fn, [*args, *pure.outside], pure.structure)
+
+    return functools.wraps(func)(batched)
+
+
+def _one(tensor: Tensor, axis: int | None) -> Any:
+    """Shape and dtype of one sample."""
+    shape = list(tensor._data.shape)
+    if axis is not None:
+        if not -len(shape) <= axis < len(shape):
+            raise ValueError(f"vmap: in_axes names axis {axis} of an argument of the shape {shape}")
+        shape.pop(axis)
+    return jax.ShapeDtypeStruct(tuple(shape), tensor._data.dtype)
+
+
+def jvp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
+    """Outputs of a function, and the product of its Jacobian with v (ones by default), in one pass forwards.
+
+    Args:
+        func: takes tensors and gives tensors, without changing anything.
+        xs: a tensor, or a list of those that func takes.
+        v: of the shapes of xs.
+
+    Raises:
+        ValueError: func changes state, draws random numbers, or decides by values of tensors.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> y, t = paddle.autograd.jvp(lambda x: x * x, paddle.to_tensor([3.0]), paddle.to_tensor([2.0]))
+        >>> y.tolist(), t.tolist()
+        ([9.0], [12.0])
+    """
+    inputs = list(xs) if isinstance(xs, list | tuple) else [xs]
+    tangents = [ones_like(x) for x in inputs] if v is None else list(v) if isinstance(v, list | tuple) else [v]
+    specs = [jax.ShapeDtypeStruct(tuple(x._data.shape), x._data.dtype) for x in inputs]
+    pure, n = _pure("jvp", func, inputs, specs), len(inputs)
+
+    def forwards(*arrays: Any) -> Any:
+        outs, moved = jax.jvp(lambda *a: pure.call(*a, *arrays[2 * n :]), arrays[:n], arrays[n : 2 * n])
+        return (*outs, *moved)
+
+    twice = structure.Nest(tuple, None, (pure.structure, pure.structure))
+    try:
+        return _run(("jvp", pure.text, n), forwards, [*inputs, *tangents, *pure.outside], twice)
+    except TypeError as e:
+        if "custom_vjp" not in str(e):
+            raise
+        return jvp_by_gradients(func, xs, v)  # an op whose derivative is only known backwards
