@@ -96,24 +96,27 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
     effects: list[Effect] = []
     try:
         with use(builder):
-            structure = _outputs(builder, fn(*tensors), leaves)
+            result = fn(*tensors)
+            outside = list(filter(builder.is_outside, builder.root.log.values()))
+            updated = {id(w.owner) for w in outside if w.key == "_data"}
+            structure = _outputs(builder, result, leaves, updated)
             n_results = len(leaves)
             # Handles of the framework's own, that the executor looks at after a run.
             own = [builder.checks.code] if builder.checks else []
             own += [builder.room.needed] if builder.room else []
             replayed = [owner for owner, _, _ in builder.replays]
-            for write in filter(builder.is_outside, builder.root.log.values()):
+            for write in outside:
                 if any(write.owner is t for t in own + replayed) or _unchanged(builder, write):
                     continue
                 if isinstance(write.get(), Cleared):
                     write.owner._grad = builder.settled(write.owner)
                 at = len(leaves)
                 held = write.get()
-                found = nested.Static(held) if type(held) is Number else _outputs(builder, held, leaves)
+                found = nested.Static(held) if type(held) is Number else _outputs(builder, held, leaves, updated)
                 effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
             for owner, method, args in builder.replays:
                 at = len(leaves)
-                found = _outputs(builder, args, leaves)
+                found = _outputs(builder, args, leaves, updated)
                 effects.append(Effect(Write(owner, method, None), found, len(leaves) - at))
             own = [*(builder.assumptions.handles if builder.assumptions else []), *own]
             leaves += [builder.value_of(t) for t in own]
@@ -136,15 +139,17 @@ def _owned(builder: Builder, write: Write) -> Write:
     return write._replace(owner=owner, before=None)  # the old value must not be kept alive
 
 
-def _outputs(builder: Builder, value: Any, leaves: list[Value]) -> Any:
-    """Flatten a result; its traced tensors become outputs, and tensors from outside stay themselves."""
+def _outputs(builder: Builder, value: Any, leaves: list[Value], updated: set[int]) -> Any:
+    """Flatten a result; its traced tensors become outputs, and tensors from outside stay themselves.
+
+    `updated` has the ids of those from outside that are given new payloads.
+    """
     if isinstance(value, Value):  # a payload
         value = builder.handle(value)
     elif isinstance(value, jax.Array):
         return nested.Static(value)
     tensors: list[Tensor] = []
     structure = nested.flatten(value, lambda v: isinstance(v, Tensor), tensors)
-    updated = {id(w.owner) for w in builder.root.log.values() if w.key == "_data" and builder.is_outside(w)}
 
     def place(tensor: Tensor) -> Any:
         if id(tensor) in builder.arguments:

@@ -1,4 +1,4 @@
-"""The notebook from an eager model to a served artefact runs from top to bottom."""
+"""The notebooks and scripts that teach run from top to bottom."""
 
 from __future__ import annotations
 
@@ -9,29 +9,54 @@ import shutil
 import subprocess
 import sys
 
+import pytest
+
 import house
+import paddle_lite_py as paddle
 
-NOTEBOOK = house.ROOT / "tutorials" / "serving.ipynb"
+TUTORIALS = house.ROOT / "tutorials"
+SCRIPTS = {"serving.ipynb": "make_notebook.py", "programs.ipynb": "make_program_notebook.py"}
 
 
-def test_the_serving_notebook_runs(capsys):
-    cells = json.loads(NOTEBOOK.read_text())["cells"]
+def run_notebook(name: str) -> None:
+    """Run the cells of a notebook in order."""
+    cells = json.loads((TUTORIALS / name).read_text())["cells"]
     names: dict = {"__name__": "notebook"}
     for cell in cells:
         if cell["cell_type"] == "code":
             text, name = "".join(cell["source"]), f"<{cell['id']}>"
             linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)  # as IPython does
             exec(compile(text, name, "exec"), names)
+
+
+def test_the_serving_notebook_runs(capsys):
+    run_notebook("serving.ipynb")
     first, _, last = capsys.readouterr().out.splitlines()[0].split()
     assert float(last) < 0.5 * float(first)
 
 
-def test_the_notebook_is_what_its_script_writes(tmp_path):
+def test_the_notebook_on_static_programs_runs(capsys):
+    try:
+        run_notebook("programs.ipynb")
+    finally:
+        paddle.disable_static()
+    out = capsys.readouterr().out
+    first, last = re.search(r"([\d.]+) -> ([\d.]+)", out).groups()
+    assert float(last) < 0.5 * float(first)
+    assert "['conv2d', 'relu', 'max_pool', 'flatten', 'matmul', 'add']" in out
+    assert "'label' is missing" in out and "is declared as float32[-1, 1, 8, 8]" in out
+    assert all(float(n) < 1e-4 for n in re.findall(r"off by ([\d.e+-]+)", out))
+
+
+@pytest.mark.parametrize("name", SCRIPTS)
+def test_a_notebook_is_what_its_script_writes(name, monkeypatch):
     import runpy
 
-    made = runpy.run_path(str(house.ROOT / "tutorials" / "make_notebook.py"))
-    cells = [made["cell"](i, text) for i, text in enumerate(made["CELLS"])]
-    assert json.loads(NOTEBOOK.read_text())["cells"] == cells
+    monkeypatch.syspath_prepend(str(TUTORIALS))
+    cell = runpy.run_path(str(TUTORIALS / "make_notebook.py"))["cell"]
+    made = runpy.run_path(str(TUTORIALS / SCRIPTS[name]))
+    cells = [cell(i, text) for i, text in enumerate(made["CELLS"])]
+    assert json.loads((TUTORIALS / name).read_text())["cells"] == cells
 
 
 def test_the_tutorial_of_passes_runs(tmp_path):

@@ -103,12 +103,17 @@ def cell(number: int, text: str) -> dict:
     return made | ({"execution_count": None, "outputs": []} if code else {})
 
 
-if __name__ == "__main__":
+def write(name: str, texts: list[str]) -> None:
+    """Write a notebook of these cells next to this file."""
     kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
     notebook = {
-        "cells": [cell(i, text) for i, text in enumerate(CELLS)],
+        "cells": [cell(i, text) for i, text in enumerate(texts)],
         "metadata": {"kernelspec": kernel, "language_info": {"name": "python"}},
         "nbformat": 4,
         "nbformat_minor": 5,
     }
-    Path(__file__).with_name("serving.ipynb").write_text(json.dumps(notebook, indent=1) + "\n")
+    Path(__file__).with_name(name).write_text(json.dumps(notebook, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    write("serving.ipynb", CELLS)

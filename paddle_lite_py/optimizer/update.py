@@ -143,4 +143,23 @@ def operator(recipe: Recipe) -> BoundOp:
         end = len(flat) - recipe.skips
         return tuple(update(recipe, flat[0], list(flat[1 : n + 1]), list(flat[n + 1 : end]), *flat[end:]))
 
-    return BoundOp(Op(run, recipe.name, grad=False), run)
+    return Update(Op(run, recipe.name, grad=False), run, n, recipe.skips)
+
+
+class Update(BoundOp):
+    """An update as an operator. What it gives has the types of what it changes, so it is not traced to find them.
+
+    Arguments:
+        n: number of gradients.
+        skips: whether its last input is a flag.
+    """
+
+    __slots__ = ("changed",)
+
+    def __init__(self, op: Op, fn: Callable[..., Any], n: int, skips: bool) -> None:
+        super().__init__(op, fn)
+        self.changed = slice(n + 1, -1 if skips else None)
+
+    def infer(self, specs: tuple[Any, ...]) -> Any:
+        """Output specs from input specs."""
+        return tuple(specs[self.changed])
