@@ -43,6 +43,7 @@ from .dtypes import bool_ as bool
 from .dtypes import float16 as half
 from .dtypes import float32 as float
 from .dtypes import float64 as double
+from .op import LATE as _LATE
 from .ops.binary import *
 from .ops.convert import *
 from .ops.creation import *
@@ -123,6 +124,24 @@ def __getattr__(name: str) -> Any:
     if name in _NAMES:
         return getattr(importlib.import_module(f"{__name__}.{_NAMES[name]}"), name)
     raise AttributeError(f"module 'paddle' has no attribute {name!r} here")
+
+
+def _load_ops() -> None:
+    """Import what defines ops beside those of `ops`: a program in a file may name them."""
+    for part in (
+        "distribution",
+        "geometric",
+        "incubate.nn.functional",
+        "metric",
+        "signal",
+        "sparse.nn",
+        "static",
+        "text",
+    ):
+        importlib.import_module(f"{__name__}.{part}")
+
+
+_LATE.append(_load_ops)
 
 
 def __dir__() -> list[str]:

@@ -23,6 +23,8 @@ from .number import plain
 from .public import Signature, without_out
 
 REGISTRY: dict[str, Op] = {}
+# Imports the parts of the framework that are loaded on demand, with the ops that they define.
+LATE: list[Callable[[], None]] = []
 SINGLE = -1
 # Choices of attributes that an op keeps compiled code for: `zeros([n])` for ever new n must not fill the memory.
 MAX_BOUND = 1024
@@ -124,6 +126,14 @@ class Op:
         flat, layout = self.pack(args)
         run = state.interpreter.run_random if self.random else state.interpreter.run
         return run(self.bind(attrs, layout), flat)
+
+
+def find(name: str) -> Op | None:
+    """The op that a file names, also where the part that defines it is not loaded yet; None if there is none."""
+    if name not in REGISTRY:
+        for load in LATE:
+            load()
+    return REGISTRY.get(name)
 
 
 def freeze(value: Any, name: str = "attribute") -> Any:

@@ -14,7 +14,7 @@ from jax import export
 from . import control, dtypes
 from .bound import BoundOp
 from .errors import UNKNOWN, MissingOperatorError, Where
-from .op import REGISTRY, Op
+from .op import REGISTRY, Op, find
 from .program import Block, Operator, Program, Value
 from .symbolic import is_symbolic
 
@@ -158,9 +158,10 @@ class _Reader:
         name, attrs = data["op"], {k: self.attr(v) for k, v in data["attrs"].items()}
         if name in control.REBUILD:
             return control.REBUILD[name](**attrs)
-        if name not in REGISTRY and not data.get("custom"):
+        op = find(name)
+        if op is None and not data.get("custom"):
             raise FormatError(f"op {name!r} is not known to this version of the package")
-        op = REGISTRY[name] if name in REGISTRY else _missing(name, tuple(attrs))
+        op = op or _missing(name, tuple(attrs))
         layout = tuple(data["layout"]) if data.get("layout") is not None else None
         return op.bind(tuple([attrs[n] for n in op.attr_names]), layout)
 

@@ -196,8 +196,41 @@ def test_errors_of_the_users_python_arrive_as_they_are(wrap, caplog):
         wrap(lambda x: shorter(x) + 1.0)(leaf(1.0, 2.0))
     with pytest.raises(KeyError, match="no such row"):
         wrap(lambda x: fails(x) + 1.0)(leaf(1.0, 2.0))
+    with pytest.raises(ValueError, match=r"py_func: out is declared as \[-1\]; give each dimension a number"):
+        paddle.static.py_func(np.sort, leaf(1.0), SPEC([None], "float32"))
     with pytest.raises(TypeError, match="py_func: out is 3; expected a tensor or an InputSpec"):
         paddle.static.py_func(np.sort, leaf(1.0), 3)
+
+
+@pytest.fixture
+def static_mode():
+    paddle.enable_static()
+    with paddle.static.scope_guard(paddle.static.Scope()):
+        yield
+    paddle.disable_static()
+
+
+@pytest.mark.usefixtures("static_mode")
+def test_py_func_trains_in_the_static_mode_as_in_paddle():
+    seen = []
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup):
+        x, label = paddle.static.data("x", [None, 4]), paddle.static.data("label", [None, 1], "int64")
+        h = paddle.static.nn.fc(x, 5, weight_attr=nn.initializer.Constant(0.1))
+        out = main.current_block().create_var(name="out", dtype="float32", shape=h.shape)
+        back = lambda y, dy: dy * (1 - np.square(y))  # noqa: E731
+        h = paddle.static.py_func(np.tanh, h, out, back, skip_vars_in_backward_input=h)
+        paddle.static.py_func(lambda a: seen.append(a.shape), h, None)
+        h = paddle.static.nn.fc(h, 3, weight_attr=nn.initializer.Constant(0.2))
+        loss = nn.functional.cross_entropy(h, label)
+        paddle.optimizer.SGD(0.5).minimize(loss)
+    exe, rng = paddle.static.Executor(), np.random.RandomState(0)
+    exe.run(startup)
+    feed = {"x": rng.rand(6, 4).astype("float32"), "label": rng.randint(0, 3, (6, 1))}
+    losses = [float(exe.run(main, feed=feed, fetch_list=[loss])[0]) for _ in range(4)]
+    # What PaddlePaddle 3.3.1 gives for the same program.
+    np.testing.assert_allclose(losses, [1.0986123, 1.0677332, 1.0483236, 1.0358939], rtol=1e-5)
+    assert seen == [(6, 5)] * 4
 
 
 def test_saving_a_call_of_python_is_refused(tmp_path):
@@ -304,6 +337,20 @@ def test_a_compiled_op_runs_in_every_mode_with_its_gradient(kernel):
     built = list(folder.glob("*.so"))
     cpp_extension.load("test_kernels", str(folder / "cube.cc"), build_directory=str(folder))
     assert list(folder.glob("*.so")) == built and len(built) == 1
+
+
+@needs_compiler
+@pytest.mark.usefixtures("static_mode")
+def test_a_compiled_op_trains_in_the_static_mode(kernel):
+    main, startup = paddle.static.Program(), paddle.static.Program()
+    with paddle.static.program_guard(main, startup):
+        w = paddle.static.create_parameter([2], "float32", default_initializer=nn.initializer.Constant(1.0))
+        loss = (kernel[1].cube(w * paddle.static.data("x", [None, 2]), scale=1.0) - 8.0).square().mean()
+        paddle.optimizer.SGD(0.002).minimize(loss)
+    exe = paddle.static.Executor()
+    exe.run(startup)
+    losses = [float(exe.run(main, feed={"x": np.ones((n, 2), "float32")}, fetch_list=[loss])[0]) for n in (3, 3, 5, 5)]
+    assert losses[0] == 49.0 and losses == sorted(losses, reverse=True)
 
 
 @needs_compiler

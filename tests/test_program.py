@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import copy
 import json
+import subprocess
+import sys
 
 import jax
 import numpy as np
 import pytest
 from jax import export
 
+import house
 import paddle_lite_py as paddle
 from paddle_lite_py import serialize, simplify
 from paddle_lite_py.errors import EscapedTensorError, TracedValueError
@@ -18,6 +21,25 @@ from paddle_lite_py.lower import lower
 from paddle_lite_py.program import Block, Operator, Program
 from paddle_lite_py.tracing import trace
 from paddle_lite_py.verify import ProgramError, verify
+
+LATE = """
+import importlib, json, sys
+import paddle_lite_py
+from paddle_lite_py import op
+assert op.find("frame") is not None and op.find("no such op") is None
+found = set(op.REGISTRY)
+for name in json.loads(sys.argv[1]):
+    importlib.import_module(name)
+print(sorted(set(op.REGISTRY) - found))
+"""
+
+
+def test_a_file_may_name_ops_of_any_part_of_the_framework():
+    modules = [m for m in house.modules() if m.startswith("paddle_lite_py") and not m.endswith("__main__")]
+    command = [sys.executable, "-c", LATE, json.dumps(modules)]
+    done = subprocess.run(command, cwd=house.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.strip() == "[]"
 
 
 def traced(fn, *args):

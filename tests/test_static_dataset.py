@@ -141,3 +141,14 @@ def test_a_handler_is_given_what_is_fetched():
         dataset=feeds, fetch_list=[y], fetch_info=["sum"], print_period=2, fetch_handler=Handler()
     )
     assert seen == [{"sum": 2.0}, {"sum": 6.0}]
+
+
+def test_a_loader_gives_feeds():
+    x, y = static.data("x", [None, 2]), static.data("y", [None, 1], "int64")
+    total = x.sum(1) + y.astype("float32").flatten()
+    samples = [(np.full(2, i, "float32"), np.array([i])) for i in range(4)]
+    loader = paddle.io.DataLoader(samples, feed_list=[x, y], batch_size=2, return_list=False)
+    exe = static.Executor(paddle.CPUPlace())
+    assert [exe.run(feed=feed, fetch_list=[total])[0].tolist() for feed in loader] == [[0, 3], [6, 9]]
+    with pytest.raises(ValueError, match="device 'gpu:97' is not there"):
+        static.Executor(paddle.CUDAPlace(97))

@@ -29,7 +29,7 @@ def batch(n=8, seed=0):
 
 def network(*extra):
     x, y = static.data("x", [None, 4]), static.data("y", [None, 1])
-    net = nn.Sequential(nn.Linear(4, 8), *extra, nn.Tanh(), nn.Linear(8, 1))
+    net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), *extra, nn.Linear(8, 1))
     return net, nn.functional.mse_loss(net(x), y)
 
 
@@ -305,7 +305,7 @@ def test_training_equals_eager(name):
     found = weights(net)
 
     paddle.disable_static()
-    eager = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1D(8), nn.Tanh(), nn.Linear(8, 1))
+    eager = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.BatchNorm1D(8), nn.Linear(8, 1))
     for n, p in eager.named_parameters():
         p.set_value(start[n])
     rate = paddle.optimizer.lr.StepDecay(0.1, 2, 0.5)

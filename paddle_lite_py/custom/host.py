@@ -96,6 +96,7 @@ def py_func(
 
     Raises:
         TypeError: if `out` says no shape and dtype.
+        ValueError: if it leaves a dimension open.
 
     Examples:
         >>> x = paddle.to_tensor([3.0, 1.0, 2.0])
@@ -154,6 +155,10 @@ def _spec(out: Any) -> tuple[Any, str]:
         out = _like(out)
     if not (hasattr(out, "shape") and hasattr(out, "dtype")):
         raise TypeError(f"py_func: out is {out!r}; expected a tensor or an InputSpec([...], dtype) for each result")
+    if any(n is None or (isinstance(n, int) and n < 0) for n in out.shape):
+        raise ValueError(
+            f"py_func: out is declared as {list(out.shape)}; give each dimension a number, or a tensor of that shape"
+        )
     return tuple(out.shape), np.dtype(getattr(out.dtype, "np", out.dtype)).name
 
 

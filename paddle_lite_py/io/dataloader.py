@@ -29,7 +29,8 @@ class DataLoader:
         prefetch_factor: batches that each worker is ahead.
         timeout: seconds to wait for a batch of a worker; 0: as long as it takes.
         worker_init_fn: called with the worker's id when it starts.
-        feed_list, places, return_list, use_buffer_reader, reader_buffer_size, use_shared_memory, persistent_workers:
+        feed_list, return_list: with the data of a static program and False, a batch is a feed, [{name: tensor}].
+        places, use_buffer_reader, reader_buffer_size, use_shared_memory, persistent_workers:
             accepted for compatibility.
 
     Raises:
@@ -70,6 +71,7 @@ class DataLoader:
         self.dataset, self.num_workers, self.prefetch_factor = dataset, num_workers, prefetch_factor
         self.timeout, self.worker_init_fn = timeout, worker_init_fn
         self.batch_size, self.drop_last, self.return_list = batch_size, drop_last, return_list
+        self._feeds = None if return_list or feed_list is None else [f.name for f in feed_list]
         self._single = batch_size is None and batch_sampler is None
         self.batch_sampler = self._sampler(batch_sampler, shuffle)
         self.collate_fn = collate_fn or (default_convert_fn if self._single else default_collate_fn)
@@ -109,7 +111,7 @@ class DataLoader:
         if self.num_workers:
             return self._ahead()
         tasks = self._tasks() if self.batch_sampler is not None else self._stream_tasks()
-        return (to_tensors(batch) for batch in itertools.takewhile(lambda b: b is not END, (task() for task in tasks)))
+        return (self._batch(batch) for batch in itertools.takewhile(lambda b: b is not END, (task() for task in tasks)))
 
     def _ahead(self) -> Iterator[Any]:
         workers = Workers(self.num_workers, self.dataset, self.worker_init_fn, int(source().random() * 2**31))
@@ -117,9 +119,13 @@ class DataLoader:
         try:
             own = (lambda i: shared) if shared is not None else (lambda i: self._stream_tasks())
             for batch in workers.run(own, self.num_workers * self.prefetch_factor, self.timeout):
-                yield to_tensors(batch)
+                yield self._batch(batch)
         finally:
             workers.close()
+
+    def _batch(self, batch: Any) -> Any:
+        found = to_tensors(batch)
+        return found if self._feeds is None else [dict(zip(self._feeds, found, strict=True))]
 
     def _tasks(self) -> Iterator[Callable[[], Any]]:
         return (functools.partial(self._load, indices) for indices in self.batch_sampler)

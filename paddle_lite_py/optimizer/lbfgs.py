@@ -112,7 +112,7 @@ class LBFGS(Optimizer):
         first = closure()
         loss, slope, place, calls = float(first), self._slope(), self._place(), 1
         for _ in range(self.max_iter):
-            if np.abs(slope).max(initial=0.0) <= self.tolerance_grad or calls >= self.max_eval:
+            if np.abs(slope).max(initial=0.0) <= self.tolerance_grad:
                 break
             direction, rate = self._direction(slope)
             steep = float(slope @ direction)
@@ -123,7 +123,8 @@ class LBFGS(Optimizer):
             self._last = direction, slope, length
             moved, change = length * direction, abs(new_loss - loss)
             place, loss, slope = place + moved, new_loss, new_slope
-            if np.abs(moved).max() <= self.tolerance_change or change < self.tolerance_change:
+            little = np.abs(moved).max() <= self.tolerance_change or change < self.tolerance_change
+            if little or calls >= self.max_eval:
                 break
         self._move(place)
         return first

@@ -69,8 +69,9 @@ class Optimizer:
     def _add_group(self, given: dict[str, Any]) -> None:
         params = [given["params"]] if isinstance(given["params"], Tensor) else list(given["params"])
         group = self._make_group(params, {k: v for k, v in given.items() if k != "params"})
-        for p in group.params:  # the group's factor on the learning rate takes the place of their own
+        for p in group.params:  # what the group says of learning rate and decay takes the place of their own
             p.optimize_attr["learning_rate"] = group.options.get("learning_rate", 1.0)
+            p.regularizer = None
 
     def _make_group(self, params: list[Any], options: dict[str, Any]) -> Group:
         chosen = checks.unshared(type(self).__name__, params, self._parameter_list)

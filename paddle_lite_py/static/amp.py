@@ -115,6 +115,7 @@ class OptimizerWithMixedPrecision:
         if not isinstance(builder, StaticBuilder):
             raise RuntimeError("static.amp: no program is under construction; in dynamic mode use paddle.amp.auto_cast")
         recast(builder, self._change)
+        builder.program.optimizers.append(self._optimizer)
         params = parameters or self._optimizer._parameter_list or None
         if self._settings is None:
             pairs = append_backward(loss, params, no_grad_set)

@@ -6,6 +6,7 @@ under an optimizer, running statistics) hold values of the program only while it
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -35,6 +36,7 @@ class StaticBuilder(Builder):
         self.program = program
         self.version = 0  # grows with each change
         self.unknown = Unknown()
+        self.counts: Counter[str] = Counter()  # of names of ops
         self.twins: dict[Value, Value] = {}  # values of the program that this one is a clone of
         self.states: dict[Value, Stored | Tensor] = {}  # what inputs that are no feeds stand for
         self.away: list[tuple[Write, Any]] = []  # what handles hold while this program is under construction
@@ -215,9 +217,10 @@ class StaticBuilder(Builder):
                                       bound, inputs)  # fmt: skip
         self.version += 1
         if self.frame is self.root:
-            stem = unique_name.generate(f"{current.prefix}{bound.op.name}")
+            stem = f"{current.prefix}{bound.op.name}"
             for i, value in enumerate(values):
-                value.name = f"{stem}.tmp_{i}"
+                value.name = f"{stem}_{self.counts[stem]}.tmp_{i}"
+            self.counts[stem] += 1  # not from unique_name: parameters have the names that they have in dynamic mode
         return values
 
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
@@ -237,4 +240,5 @@ class StaticBuilder(Builder):
         """The gradients of what an optimizer trains."""
         from .backward import append_backward
 
+        self.program.optimizers.append(optimizer)
         return append_backward(loss, parameters or optimizer._parameter_list or None, no_grad_set)

@@ -14,6 +14,7 @@ from .. import symbolic
 from ..arrays import as_array
 from ..dtypes import from_numpy
 from ..executor import Executable
+from ..place import as_place
 from ..program import Value
 from ..random import default_generator
 from ..tensor import Tensor, wrap
@@ -129,7 +130,10 @@ class Executor:
     found again. State of the program is read from the scope and updated there.
 
     Arguments:
-        place: where it runs: the device of jax's default if None.
+        place: where it runs: the device in use if None.
+
+    Raises:
+        ValueError: if this machine has no such device.
 
     Examples:
         >>> paddle.enable_static()
@@ -146,6 +150,8 @@ class Executor:
 
     def __init__(self, place: Any = None) -> None:
         self.place = place
+        device = None if place is None else as_place(place).device
+        self._device = None if device == jax.devices()[0] else device  # that of XLA needs no word in each run
 
     def run(
         self,
@@ -174,6 +180,12 @@ class Executor:
             ValueError: if a feed is missing, unknown, or of another shape or dtype, or a fetch does not exist.
             RuntimeError: if its state has no values yet.
         """
+        if self._device is not None:
+            with jax.default_device(self._device):
+                return self._run(program, feed, fetch_list, scope, return_numpy)
+        return self._run(program, feed, fetch_list, scope, return_numpy)
+
+    def _run(self, program: Any, feed: Any, fetch_list: Any, scope: Scope | None, return_numpy: bool) -> list[Any]:
         if program.__class__ is not Program:
             program = _program(program)
         where = scope or global_scope()

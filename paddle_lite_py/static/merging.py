@@ -41,6 +41,7 @@ class GradientMergeOptimizer:
     ) -> tuple[list[Any], list[Any]]:
         """Append gradients, their sums, and an update that every k-th run makes."""
         optimizer = self.inner_optimizer
+        current.main.optimizers.append(optimizer)
         pairs = append_backward(loss, parameters or optimizer._parameter_list or None, no_grad_set)
         runs = create_global_var([1], 0, "int64", name="gradient_merge_step")
         with no_grad():

@@ -44,6 +44,7 @@ class Program:
         self.feeds: dict[str, Value] = {}
         self.parameters: dict[str, Parameter] = {}
         self.initials: dict[str, Initial] = {}  # what it makes when it runs, if it is a startup program
+        self.optimizers: list[Any] = []  # that update its parameters
         self.fetches: list[Tensor] = []  # the results that it was loaded with
         self.compiled: dict[Any, Any] = {}  # kept here by executors
         self._seed = 0
@@ -150,7 +151,7 @@ class Program:
         """
         out = Program()
         out.parameters = dict(self.parameters)
-        out.initials, out._seed = dict(self.initials), self._seed
+        out.initials, out._seed, out.optimizers = dict(self.initials), self._seed, list(self.optimizers)
         self._copy_into(out.builder)
         out.feeds = {n: out.builder.twins[v] for n, v in self.feeds.items()}
         if for_test:
@@ -177,6 +178,7 @@ class Program:
         to.providers = [(get, twin(v)) for get, v in mine.providers]
         to.root.leaves = {twin(v): t for v, t in mine.root.leaves.items() if v in twin.made}
         to.checks, to.room, to.deferred, to.unknown = mine.checks, mine.room, list(mine.deferred), mine.unknown
+        to.counts = mine.counts.copy()
         to.twins = {old: twin.made.get(v, v) for old, v in mine.twins.items()} | twin.made
         to.word_home.home = mine.word_home.home
         to.states = {v: to.word_home if s is mine.word_home else s for v, s in to.states.items()}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from safetensors import numpy as safetensors
 
+from ..arrays import as_array
 from ..framework import load as load_file
 from ..framework import save as save_file
 from ..jit import artifact, save_load
@@ -59,8 +60,22 @@ def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -
         >>> paddle.disable_static()
     """
     _check(program, "save")
-    for mode, ending in (("param", "pdparams"), ("opt", "pdopt")):
-        save_file(program.state_dict(mode), f"{model_path}.{ending}", protocol)
+    save_file(program.state_dict("param"), f"{model_path}.pdparams", protocol)
+    rest = program.state_dict("opt")
+    for vector, names in _numbers(program):
+        if vector in rest:
+            held = rest.pop(vector).numpy()
+            rest |= {name: wrap(as_array(held[i : i + 1])) for i, name in enumerate(names)}
+    for k, optimizer in enumerate(program.optimizers):  # PaddlePaddle asks for it; here the optimizer itself has it
+        rest[f"learning_rate_{k}"] = wrap(as_array(np.float32(optimizer.get_lr())))
+    save_file(rest, f"{model_path}.pdopt", protocol)
+
+
+def _numbers(program: Program) -> Iterator[tuple[str, list[str]]]:
+    """The vectors in which optimizers keep one number for each parameter, and the name of each number in files."""
+    for group in [g for o in program.optimizers for g in o._groups]:
+        for slot, handle in group.scalars.items():
+            yield handle.name, [f"{p.name}_{slot}_0" for p in group.params]
 
 
 def load(program: Program, model_path: str, executor: Any = None, var_list: Sequence[Any] | None = None) -> None:
@@ -78,7 +93,7 @@ def load(program: Program, model_path: str, executor: Any = None, var_list: Sequ
     missing = [n for n in program.states("param") if n not in held] if var_list is None else []
     if missing:
         raise ValueError(f"load: '{missing[0]}', a parameter of the program, is not in '{model_path}.pdparams'")
-    program.set_state_dict(held)
+    set_program_state(program, held)
 
 
 def load_program_state(model_path: str, var_list: Sequence[Any] | None = None) -> dict[str, np.ndarray]:
@@ -98,8 +113,15 @@ def load_program_state(model_path: str, var_list: Sequence[Any] | None = None) -
 
 
 def set_program_state(program: Program, state_dict: dict[str, Any]) -> None:
-    """Set the state of a program to arrays by name."""
-    program.set_state_dict(state_dict)
+    """Set the state of a program to arrays by name, as load_program_state() gives them."""
+    known, found = program.states(), dict(state_dict)
+    for vector, names in _numbers(program):
+        if vector in known and any(n in found for n in names):
+            now = known[vector].find(global_scope()).numpy()
+            for i, n in enumerate(names):
+                now[i] = np.asarray(found.pop(n, now[i])).reshape(-1)[0]
+            found[vector] = now
+    program.set_state_dict(found)
 
 
 def load_vars(

@@ -195,14 +195,17 @@ def setup(**attr: Any) -> None:
 
     Raises:
         ValueError: if there is no name, or not one extension.
+        ImportError: without setuptools.
         CompileError: as load() does.
     """
-    import setuptools
-
     name, modules = attr.pop("name", None), attr.pop("ext_modules", None)
     extensions = modules if isinstance(modules, list | tuple) else [modules]
     if not name or len(extensions) != 1 or not isinstance(extensions[0], dict):
         raise ValueError("cpp_extension.setup: pass name='...' and ext_modules=CppExtension(sources=[...])")
+    try:
+        import setuptools
+    except ModuleNotFoundError:
+        raise ImportError("cpp_extension.setup needs setuptools: pip install setuptools; load() does without") from None
     options = {k: v for k, v in extensions[0].items() if k != "sources"}
     sources = [Path(s) for s in extensions[0]["sources"]]
     load(name, [str(s) for s in sources], **options)

@@ -10,7 +10,9 @@ from __future__ import annotations
 import json
 import math
 import os
+import subprocess
 import sys
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -79,10 +81,33 @@ def main(paddle: Any, keep: Callable[[str, dict[str, Any]], None]) -> None:
     keep("schedules", {c: schedule_cases.run(paddle.optimizer.lr, c) for c in cases})
 
 
+def printed() -> dict[str, str]:
+    """What each program of tests/programs prints."""
+    found = {}
+    for program in sorted((HERE.parent / "programs").glob("*.py")):
+        with tempfile.TemporaryDirectory() as folder:
+            run = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, cwd=folder, check=True)
+        found[program.stem] = run.stdout
+    return found
+
+
+def print_programs(compared: bool) -> None:
+    """Write what the programs print, or print those that print something else than what is kept."""
+    for name, text in printed().items():
+        file = HERE / "programs" / f"{name}.txt"
+        if not compared:
+            file.write_text(text)
+        elif file.read_text() != text:
+            print(f"programs/{name} prints something else")
+            compare.failed = True  # type: ignore[attr-defined]
+
+
 if __name__ == "__main__":
     os.environ.setdefault("GLOG_minloglevel", "3")  # gradients that are not there are looked for
     warnings.simplefilter("ignore")
     import paddle
 
-    main(paddle, compare if "compare" in sys.argv[1:] else write)
+    compared = "compare" in sys.argv[1:]
+    main(paddle, compare if compared else write)
+    print_programs(compared)
     sys.exit(compare.failed)  # type: ignore[attr-defined]
