@@ -28,6 +28,7 @@ from .number import Number
 from .op import REGISTRY
 from .program import Operator, Value
 from .random import default_generator
+from .sizes import size_of
 from .symbolic import is_symbolic
 from .tensor import ZEROS, Tensor, wrap
 
@@ -367,6 +368,8 @@ class Builder(Differentiation):
     def static_value(self, tensor: Tensor, what: str) -> Any:
         """The Python value of a tensor used as an attribute; of a traced one, that of the call under way."""
         if isinstance(tensor._data, Value):
+            if (size := size_of(tensor._data)) is not None:
+                return size
             error = DataDependentError(
                 f"{what} at {user_frame()} must be known while a static program is traced, but it is a traced "
                 f"{tensor.dtype.name}{tensor.shape} tensor; pass a Python int, or use an op that takes a tensor there"

@@ -260,6 +260,4 @@ def with_blocks(op: Operator, change: Callable[[Block], Block]) -> Operator:
 
 def quiet(block: Block) -> Block:
     """The block without operators that only act on the world: what is run again for a gradient was heard before."""
-    ops = [with_blocks(op, quiet) for op in block.ops if op.outputs]
-    same = len(ops) == len(block.ops) and all(a is b for a, b in zip(ops, block.ops, strict=True))
-    return block if same else Block(block.inputs, ops, block.outputs)
+    return block.with_ops([with_blocks(op, quiet) for op in block.ops if op.outputs])

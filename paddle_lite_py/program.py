@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 from collections.abc import Iterator
 from typing import Any
 
@@ -95,6 +96,12 @@ class Block:
         self.inputs = inputs
         self.ops = ops
         self.outputs = outputs  # Values, or Python scalars
+
+    def with_ops(self, ops: list[Operator], outputs: list[Any] | None = None) -> Block:
+        """The block with other operators, and outputs; itself if the operators are the same."""
+        if len(ops) == len(self.ops) and all(map(operator.is_, ops, self.ops)):
+            return self
+        return Block(self.inputs, ops, self.outputs if outputs is None else outputs)
 
     def all_ops(self) -> Iterator[Operator]:
         """Its operators and those of the blocks inside, depth first."""

@@ -32,11 +32,7 @@ def _live(block: Block, acts: Callable[[Operator], bool] = acts) -> Block:
         kept.append(op)
         wanted.update(v for v in op.inputs if isinstance(v, Value))
     kept.reverse()
-    return block if _same(kept, block.ops) else Block(block.inputs, kept, block.outputs)
-
-
-def _same(a: list[Operator], b: list[Operator]) -> bool:
-    return len(a) == len(b) and all(x is y for x, y in zip(a, b, strict=True))
+    return block.with_ops(kept)
 
 
 def _prune(op: Operator, wanted: set[Value]) -> Operator:
@@ -63,8 +59,7 @@ def without_prints(program: Program) -> Program:
 
 
 def _silent(block: Block) -> Block:
-    kept = [control.with_blocks(op, _silent) for op in block.ops if op.name != "print_"]
-    return Block(block.inputs, kept, block.outputs)
+    return block.with_ops([control.with_blocks(op, _silent) for op in block.ops if op.name != "print_"])
 
 
 def fold_constants(program: Program) -> Program:
@@ -76,7 +71,7 @@ def fold_constants(program: Program) -> Program:
 def _with_constants(block: Block) -> Block:
     known: dict[Value, Any] = {}
     ops = [_folded(control.with_blocks(op, _with_constants), known) for op in block.ops]
-    return block if _same(ops, block.ops) else Block(block.inputs, ops, block.outputs)
+    return block.with_ops(ops)
 
 
 def _folded(op: Operator, known: dict[Value, Any]) -> Operator:

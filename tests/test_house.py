@@ -24,7 +24,7 @@ LAYERS = {
     4: "random gradients input_spec",
     5: "eager casting",
     6: "program printer drawing infer",
-    7: "graph lower verify",
+    7: "graph lower verify sizes",
     8: "control assumptions",
     9: "frame checks differentiate builder simplify serialize",
     10: "tracing",

@@ -29,7 +29,7 @@ def batch(n=8, seed=0):
 
 def network(*extra):
     x, y = static.data("x", [None, 4]), static.data("y", [None, 1])
-    net = nn.Sequential(nn.Linear(4, 8), *extra, nn.Tanh(), nn.Linear(8, 1))
+    net = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), *extra, nn.Linear(8, 1))
     return net, nn.functional.mse_loss(net(x), y)
 
 
@@ -185,6 +185,25 @@ def test_sizes_that_must_agree_are_compared():
         exe.run(feed={"a": ones, "b": ones[:2]}, fetch_list=[y])
 
 
+def test_several_sizes_are_found_to_agree_at_once():
+    x, mask = static.data("x", [None, None, 2]), static.data("mask", [None, 1, 1, None])
+    y = x.unsqueeze(1).matmul(x.unsqueeze(1), transpose_y=True) + mask
+    feed = {"x": np.ones([3, 4, 2], "float32"), "mask": np.zeros([3, 1, 1, 4], "float32")}
+    assert static.Executor().run(feed=feed, fetch_list=[y])[0].shape == (3, 1, 4, 4)
+
+
+def test_sizes_as_tensors_are_sizes():
+    x = static.data("x", [None, None, 4])
+    sizes = paddle.shape(x)
+    a = x.reshape([sizes[0] * sizes[1], -1])
+    b = paddle.zeros([paddle.cast(sizes[1], "int32") - 1, 2])
+    c = paddle.ones(sizes[:2])
+    d = paddle.full([paddle.stack([sizes[2], sizes[0]])[1]], 7, "int64")
+    feed = {"x": np.ones([2, 3, 4], "float32")}
+    shapes = [o.shape for o in static.Executor().run(feed=feed, fetch_list=[a, b, c, d])]
+    assert shapes == [(6, 4), (2, 2), (2, 3), (2,)]
+
+
 def test_bad_fetches_and_programs_are_explained():
     y = static.data("x", [1]) + 1
     exe, feed = static.Executor(), {"x": np.ones([1], "float32")}
@@ -305,7 +324,7 @@ def test_training_equals_eager(name):
     found = weights(net)
 
     paddle.disable_static()
-    eager = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1D(8), nn.Tanh(), nn.Linear(8, 1))
+    eager = nn.Sequential(nn.Linear(4, 8), nn.Tanh(), nn.BatchNorm1D(8), nn.Linear(8, 1))
     for n, p in eager.named_parameters():
         p.set_value(start[n])
     rate = paddle.optimizer.lr.StepDecay(0.1, 2, 0.5)

@@ -32,8 +32,7 @@ def _without(block: Block, decide: Callable[[], Decide], fixed: frozenset[Value]
             ops.append(op)
         else:
             swaps.update(zip(op.outputs, found, strict=True))
-    same = len(ops) == len(block.ops) and all(a is b for a, b in zip(ops, block.ops, strict=True))
-    return block if same else Block(block.inputs, ops, [swapped(v, swaps) for v in block.outputs])
+    return block.with_ops(ops, [swapped(v, swaps) for v in block.outputs])
 
 
 def _inside(decide: Callable[[], Decide], op: Operator) -> Callable[[Block], Block]:

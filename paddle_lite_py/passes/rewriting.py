@@ -124,8 +124,7 @@ class Rewriting:
                 ops.append(o)
                 matcher.add(o)
                 uses.update(v for v in o.inputs if isinstance(v, Value))
-        same = len(ops) == len(block.ops) and all(a is b for a, b in zip(ops, block.ops, strict=True))
-        return block if same else Block(block.inputs, ops, [swapped(v, swaps) for v in block.outputs])
+        return block.with_ops(ops, [swapped(v, swaps) for v in block.outputs])
 
     def _inside(self, op: Operator) -> Operator:
         return with_blocks(op, lambda b: self._block(b, fixed=watched(op)))

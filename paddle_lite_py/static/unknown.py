@@ -16,8 +16,8 @@ from ..program import Block, Operator, Value
 if TYPE_CHECKING:
     from ..builder import Builder
 
-# Pairs of symbols to try where an op fails on unknown dimensions.
-MAX_SYMBOLS = 6
+# Where an op fails on unknown dimensions: how many of them are looked at, and how many ways to make some the same.
+MAX_SYMBOLS, MAX_TRIES = 6, 500
 
 
 class Unknown:
@@ -40,31 +40,38 @@ class Unknown:
         return self.symbols[text]
 
     def settled(self, builder: Builder, emit: Callable[[], Any], bound: Any, inputs: tuple[Any, ...]) -> Any:
-        """What emit() gives; where it fails, two unknown dimensions with which it would not are made the same."""
+        """What emit() gives; where it fails, as few unknown dimensions as it takes are made the same."""
         try:
             return emit()
         except Exception:
-            pair = self._pair(bound, inputs) if self.symbols else None
-            if pair is None:
+            found = self._found(bound, inputs) if self.symbols else None
+            if found is None:
                 raise
-        self._unify(builder, *pair)
+        for name, other in found:
+            self._unify(builder, name, other)
         return emit()
 
-    def _pair(self, bound: Any, inputs: tuple[Any, ...]) -> tuple[str, Any] | None:
-        """A symbol in the inputs, and what it must be for the op to be possible: another one, a product, a number."""
+    def _found(self, bound: Any, inputs: tuple[Any, ...]) -> tuple[tuple[str, Any], ...] | None:
+        """Symbols in the inputs, and what they must be for the op to be possible: other ones, a product, a number."""
         sizes = [n for v in inputs if isinstance(v, Value) for n in v.shape]
-        found = list(dict.fromkeys([w for n in sizes for w in self._words(n)]))[:MAX_SYMBOLS]
-        pairs: list[tuple[str, Any]] = [(b, self.symbols[a]) for a, b in itertools.combinations(found, 2)]
+        words = list(dict.fromkeys([w for n in sizes for w in self._words(n)]))[:MAX_SYMBOLS]
+        pairs: list[tuple[str, Any]] = [(b, self.symbols[a]) for a, b in itertools.combinations(words, 2)]
         others = dict.fromkeys([n for n in sizes if symbolic.is_symbolic(n) or n > 1])
-        pairs += [(a, n) for a in found for n in others if a not in self._words(n)]
-        for name, other in pairs:
-            known = self.symbols | {name: other}
-            try:
-                bound.infer(tuple([_spec(v, known) if isinstance(v, Value) else v for v in inputs]))
-            except Exception:  # not these two
-                continue
-            return name, other
+        every = pairs + [(a, n) for a in words for n in others if a not in self._words(n)]
+        tries = itertools.chain(((p,) for p in every), *[itertools.combinations(pairs, n) for n in (2, 3)])
+        for chosen in itertools.islice(tries, MAX_TRIES):
+            if len({name for name, _ in chosen}) == len(chosen) and self._fits(
+                bound, inputs, self.symbols | dict(chosen)
+            ):
+                return chosen
         return None
+
+    def _fits(self, bound: Any, inputs: tuple[Any, ...], known: dict[str, Any]) -> bool:
+        try:
+            bound.infer(tuple([_spec(v, known) if isinstance(v, Value) else v for v in inputs]))
+        except Exception:  # not with these
+            return False
+        return True
 
     def _words(self, size: Any) -> list[str]:
         """The symbols that a size is made of."""
