@@ -26,9 +26,10 @@ bench: $(VENV)/.has-bench
 	@$(PY) benchmarks/converter.py
 	@$(PY) benchmarks/passes.py
 
-# Every op called eagerly against the same computation compiled by hand; the slowest are printed.
+# Every op called eagerly against the same computation compiled by hand, and kernels of training forward and backward.
 bench-ops: $(VENV)/.has-bench $(VENV)/.has-test
 	@$(PY) benchmarks/ops.py --out out/bench-ops.json $(ARGS)
+	@$(PY) benchmarks/kernels.py
 
 # The figures of PaddlePaddle, computed anew: in its own environment, or by the Python that is named.
 parity: .cache/has-paddle

@@ -84,9 +84,11 @@ def prune(folder: Path, limit: int = MAX_CACHE_BYTES) -> None:
         excess -= size
 
 
-# XLA's CPU backend hands single convolutions to a library whose gradients are slower than its own kernels: a training
-# step of a small ResNet takes 123 ms without it and 151 ms with it, other models the same either way.
-_CPU_OPTIONS = {"xla_cpu_experimental_ynn_fusion_type": "LIBRARY_FUSION_TYPE_DOT"}
+# XLA's CPU backend hands some fusions to a library, by kind. Its single convolutions have gradients slower than XLA's
+# own kernels (a training step of a small ResNet: 123 ms without, 151 ms with); elementwise fusions gain nothing; but
+# without its reductions, cross entropy and batch normalization take nearly twice as long (`benchmarks/kernels.py`).
+_KEPT = ("DOT", "REDUCE")
+_CPU_OPTIONS = {"xla_cpu_experimental_ynn_fusion_type": ",".join(f"LIBRARY_FUSION_TYPE_{kind}" for kind in _KEPT)}
 
 
 @functools.cache

@@ -81,8 +81,16 @@ class Op:
         try:
             found = self._bound.get(key)
         except TypeError:  # unhashable: a list, or a list inside a tuple
-            found = None
+            found = self._of_lists(attrs, layout)
         return found if found is not None else self._bind_frozen(attrs, layout)
+
+    def _of_lists(self, attrs: tuple[Any, ...], layout: Layout) -> BoundOp | None:
+        """The bound op for attributes with lists of numbers, the most frequent ones that are no keys themselves."""
+        attrs = tuple([tuple(v) if v.__class__ is list else v for v in attrs])
+        try:
+            return self._bound.get((attrs, layout, *map(type, attrs)))
+        except TypeError:
+            return None
 
     def _bind_frozen(self, attrs: tuple[Any, ...], layout: Layout) -> BoundOp:
         frozen = tuple([freeze(v, n) for v, n in zip(attrs, self.attr_names, strict=True)])

@@ -71,7 +71,7 @@ def _nd(error: type[Exception]) -> Any:
     def check(x: Any, index: Any, *_: Any) -> None:
         for axis, size in enumerate(x.shape[: index.shape[-1]] if index.ndim and _at_hand(index) else ()):
             column = np.asarray(index)[..., axis]
-            if column.size and (column.min() < -size or column.max() >= size):
+            if column.size and not (column.item(column.argmin()) >= -size and column.item(column.argmax()) < size):
                 _complain(column, -size, size, f"column {axis} of index", error, None)
 
     return lambda attrs: check

@@ -1,0 +1,137 @@
+"""Forward and backward of the operations that training spends its time in, against JAX written by hand.
+
+usage: kernels.py [--rounds 7]
+
+Both are one compiled function that gives the loss and its gradients; they take turns, and a figure is the best round.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+import paddle_lite_py as paddle
+from paddle_lite_py.nn import functional as F
+
+GOAL = 1.1
+Kernel = tuple[Callable[..., Any], Callable[..., Any], list[np.ndarray], tuple[int, ...]]
+
+
+def normal(*shape: int) -> np.ndarray:
+    """Numbers of the same size whatever the shape."""
+    return np.random.default_rng(0).standard_normal(shape).astype("float32") * 0.1
+
+
+def conv(x: Any, w: Any) -> Any:
+    """2-D convolution as a user of JAX writes it."""
+    out = jax.lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW"))
+    return (out**2).sum()
+
+
+def attend(q: Any, k: Any, v: Any) -> Any:
+    """Softmax attention; [batch, length, heads, size]."""
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / q.shape[-1] ** 0.5
+    return (jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), v) ** 2).sum()
+
+
+def layer_norm(x: Any, w: Any, b: Any) -> Any:
+    """Over the last dimension."""
+    mean = x.mean(-1, keepdims=True)
+    return ((x - mean) * jax.lax.rsqrt(x.var(-1, keepdims=True) + 1e-5) * w + b).sum() ** 2
+
+
+def cross_entropy(x: Any, label: Any) -> Any:
+    """Mean over rows."""
+    return -jnp.take_along_axis(jax.nn.log_softmax(x), label[:, None], 1).mean()
+
+
+KERNELS: dict[str, Kernel] = {
+    "conv2d": (
+        lambda x, w: (F.conv2d(x, w, padding=1) ** 2).sum(),
+        conv,
+        [normal(8, 32, 28, 28), normal(32, 32, 3, 3)],
+        (0, 1),
+    ),
+    "attention": (
+        lambda q, k, v: (F.scaled_dot_product_attention(q, k, v) ** 2).sum(),
+        attend,
+        [normal(8, 128, 4, 32)] * 3,
+        (0, 1, 2),
+    ),
+    "layer_norm": (
+        lambda x, w, b: F.layer_norm(x, 256, w, b).sum() ** 2,
+        layer_norm,
+        [normal(512, 256), normal(256), normal(256)],
+        (0, 1, 2),
+    ),
+    "embedding": (
+        lambda i, w: (F.embedding(i, w) ** 2).sum(),
+        lambda i, w: (jnp.take(w, i, axis=0) ** 2).sum(),
+        [np.arange(4096) % 5000, normal(5000, 64)],
+        (1,),
+    ),
+    "cross_entropy": (F.cross_entropy, cross_entropy, [normal(512, 1000), np.arange(512)], (0,)),
+    "batch_norm": (
+        lambda x, w, b: (F.batch_norm(x, MEAN, VARIANCE, w, b, training=True) ** 2).mean(),
+        lambda x, w, b: (batch_norm(x, w, b) ** 2).mean(),
+        [normal(16, 32, 14, 14), normal(32), normal(32)],
+        (0, 1, 2),
+    ),
+}
+MEAN, VARIANCE = paddle.zeros([32]), paddle.ones([32])
+
+
+def batch_norm(x: Any, w: Any, b: Any) -> Any:
+    """Over all but the channels."""
+    mean, var = x.mean((0, 2, 3), keepdims=True), x.var((0, 2, 3), keepdims=True)
+    return (x - mean) * jax.lax.rsqrt(var + 1e-5) * w.reshape(1, -1, 1, 1) + b.reshape(1, -1, 1, 1)
+
+
+def ours(fn: Callable[..., Any], args: list[np.ndarray], by: tuple[int, ...]) -> Callable[[], Any]:
+    """A static function that gives the loss and the gradients by some arguments."""
+    tensors = [paddle.to_tensor(a, stop_gradient=i not in by) for i, a in enumerate(args)]
+
+    @paddle.jit.to_static
+    def both(*given: Any) -> Any:
+        loss = fn(*given)
+        return loss, paddle.grad(loss, [given[i] for i in by])
+
+    return lambda: jax.block_until_ready(both(*tensors)[0]._data)
+
+
+def by_hand(fn: Callable[..., Any], args: list[np.ndarray], by: tuple[int, ...]) -> Callable[[], Any]:
+    """jax.value_and_grad() under jax.jit."""
+    both = jax.jit(jax.value_and_grad(fn, by))
+    arrays = [jnp.asarray(a) for a in args]
+    return lambda: jax.block_until_ready(both(*arrays)[0])
+
+
+def turn(run: Callable[[], Any]) -> float:
+    """Microseconds of a call."""
+    start = time.perf_counter()
+    for _ in range(10):
+        run()
+    return (time.perf_counter() - start) * 1e5
+
+
+def main() -> None:
+    """Measure and print a line for each kernel."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=15)
+    rounds = parser.parse_args().rounds
+    for name, (mine, theirs, args, by) in KERNELS.items():
+        pair = ours(mine, args, by), by_hand(theirs, args, by)
+        for run in pair * 2:
+            run()
+        best = [min(times) for times in zip(*[[turn(run) for run in pair] for _ in range(rounds)], strict=True)]
+        print(f"{name:16} {best[0]:10.1f} us {best[1]:10.1f} us {best[0] / best[1]:6.2f}  (goal {GOAL})")
+
+
+if __name__ == "__main__":
+    main()
