@@ -26,6 +26,8 @@ REGISTRY: dict[str, Op] = {}
 # Imports the parts of the framework that are loaded on demand, with the ops that they define.
 LATE: list[Callable[[], None]] = []
 SINGLE = -1
+# Choices of attributes that an op keeps compiled code for: `zeros([n])` for ever new n must not fill the memory.
+MAX_BOUND = 1024
 Function = Callable[..., Any]
 
 
@@ -87,6 +89,8 @@ class Op:
         key = (frozen, layout, *map(type, frozen))
         found = self._bound.get(key)
         if found is None:
+            if len(self._bound) >= MAX_BOUND:
+                del self._bound[next(iter(self._bound))]  # the oldest
             found = self._bound[key] = BoundOp(self, self._pure(frozen, layout), frozen, layout)
         return found
 

@@ -60,3 +60,11 @@ def test_a_row_that_only_the_peer_can_do_misses_its_target(run):
 def test_every_target_is_measured(run):
     names = {name for group in run.GROUPS.values() for name in group}
     assert {t.workload for t in run.TARGETS} | {t.of for t in run.TARGETS} - {""} <= names
+
+
+def test_passes_are_measured_at_two_sizes():
+    command = [sys.executable, str(BENCHMARKS / "passes.py"), "--rounds", "1"]
+    done = subprocess.run(command, cwd=house.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    rows = [line for line in done.stdout.splitlines() if line.endswith("|") and " ms " in line]
+    assert len(rows) == 11 and any("a rewrite" in r for r in rows)

@@ -12,6 +12,7 @@ import pytest
 import gradient_cases
 import paddle_lite_py as paddle
 from ops_table import ROWS, Row, families, find
+from paddle_lite_py.op import REGISTRY
 
 IDS = [f"{i}-{r}"[:80] for i, r in enumerate(ROWS)]
 EPS = 1e-6
@@ -212,3 +213,12 @@ ERRORS = [
 def test_errors_name_the_argument(wrong, kind, message):
     with pytest.raises(kind, match=message):
         wrong(paddle.ones([2, 3]))
+
+
+def test_code_for_ever_new_attributes_is_dropped(monkeypatch):
+    monkeypatch.setattr("paddle_lite_py.op.MAX_BOUND", 8)
+    op = REGISTRY["full"]
+    monkeypatch.setattr(op, "_bound", {})
+    for n in [*range(1, 20), 1]:
+        assert paddle.full([n], 2.0).shape == [n]
+    assert len(op._bound) == 8

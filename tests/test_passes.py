@@ -336,6 +336,7 @@ def test_normalization_is_folded_into_what_comes_before():
 
 @pytest.mark.parametrize(("product", "norm", "shape"), [
     (lambda: nn.Conv1D(2, 3, 2), lambda: nn.BatchNorm1D(3), [2, 2, 5]),
+    (lambda: nn.Conv2DTranspose(2, 3, 2, stride=2), lambda: nn.BatchNorm2D(3), [1, 2, 3, 3]),
     (lambda: nn.Conv3D(1, 2, 2), lambda: nn.BatchNorm3D(2), [1, 1, 3, 3, 3]),
     (lambda: nn.Conv2D(2, 3, 2, data_format="NHWC"), lambda: nn.BatchNorm2D(3, data_format="NHWC"), [2, 3, 3, 2]),
 ])  # fmt: skip

@@ -21,7 +21,7 @@ from .rewriting import Match, PassError, last_captured, moved, rewrite
 
 # Bytes of what is computed from nothing.
 MAX_CONSTANT = 256
-CONVOLUTIONS = ("conv1d", "conv2d", "conv3d")
+CONVOLUTIONS = tuple(f"conv{n}d{kind}" for n in (1, 2, 3) for kind in ("", "_transpose"))
 _NORM: dict[str, Any] = {"bind": "norm", "attrs": {"training": False}}
 
 
@@ -42,7 +42,9 @@ def fold_batch_norm(m: Match) -> Any:
 
     Source: Jacob et al., Quantization and Training of Neural Networks, 2017, section 3.2.
     """
-    linear = m.product.name == "linear"
+    linear, turned = m.product.name == "linear", m.product.name.endswith("_transpose")
+    if turned and m.product["groups"] != 1:
+        return None
     last = m.norm["data_format"][-1] == "C" or m.x.ndim == 2
     if last != (linear or m.product["data_format"][-1] == "C"):
         return None  # the channels of one are not those of the other
@@ -50,7 +52,8 @@ def fold_batch_norm(m: Match) -> Any:
     rate = rate if m.scale is None else rate * m.scale
     bias = -m.mean * rate if m.b is None else (m.b - m.mean) * rate
     bias = bias if m.shift is None else bias + m.shift
-    weight = m.w * (rate if linear else rate.reshape([-1] + [1] * (m.w.ndim - 1)))
+    outputs = m.w.ndim - 1 if linear else int(turned)  # the axis of the weight
+    weight = m.w * rate.reshape([-1 if i == outputs else 1 for i in range(m.w.ndim)])
     kept = [t if t.dtype == m.w.dtype else t.astype(m.w.dtype) for t in (weight, bias)]
     return getattr(nn.functional, m.product.name)(m.x, *kept, **m.product.attrs)
 
