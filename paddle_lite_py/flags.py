@@ -49,6 +49,11 @@ def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
 
     Raises:
         ValueError: for a flag that was never set.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.set_flags({"FLAGS_check_nan_inf": False}) or paddle.get_flags("FLAGS_check_nan_inf")
+        {'FLAGS_check_nan_inf': False}
     """
     found = {}
     for name in [flags] if isinstance(flags, str) else flags:

@@ -67,12 +67,24 @@ def _mels(n_mels: int, f_min: float, f_max: float, htk: bool) -> np.ndarray:
 def mel_frequencies(
     n_mels: int = 64, f_min: float = 0.0, f_max: float = 11025.0, htk: bool = False, dtype: str = "float32"
 ) -> Tensor:
-    """Frequencies equally spaced on the mel scale."""
+    """Frequencies equally spaced on the mel scale.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.audio.functional.mel_frequencies(4, 0.0, 60.0).shape
+        [4]
+    """
     return to_tensor(_mels(n_mels, f_min, f_max, htk).astype(dtype))
 
 
 def fft_frequencies(sr: int, n_fft: int, dtype: str = "float32") -> Tensor:
-    """Frequencies of the bins of a transform of length n_fft at a sampling rate."""
+    """Frequencies of the bins of a transform of length n_fft at a sampling rate.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.audio.functional.fft_frequencies(8, 4).tolist()
+        [0.0, 2.0, 4.0]
+    """
     return to_tensor(np.linspace(0, sr / 2, n_fft // 2 + 1).astype(dtype))
 
 
@@ -112,7 +124,13 @@ def power_to_db(spect: Tensor, ref_value: float = 1.0, amin: float = 1e-10, top_
 
 
 def create_dct(n_mfcc: int, n_mels: int, norm: str | None = "ortho", dtype: str = "float32") -> Tensor:
-    """The matrix [n_mels, n_mfcc] of the cosine transform (type II)."""
+    """The matrix [n_mels, n_mfcc] of the cosine transform (type II).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.audio.functional.create_dct(2, 4).shape
+        [4, 2]
+    """
     k, n = np.arange(n_mfcc)[:, None], np.arange(n_mels)
     dct = np.cos(math.pi / n_mels * (n + 0.5) * k)
     if norm is None:

@@ -80,5 +80,11 @@ class set_grad_enabled(_GradMode):
 
 
 def is_grad_enabled() -> bool:
-    """True unless inside no_grad."""
+    """True unless inside no_grad.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.is_grad_enabled()
+        True
+    """
     return state.grad_enabled

@@ -133,7 +133,13 @@ def _choose(key: Any, prob: Any, /, shape: Any) -> Any:
 
 
 class Geometric(Distribution):
-    """How often 0 comes before the first 1, whose probability is probs."""
+    """How often 0 comes before the first 1, whose probability is probs.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.Geometric(paddle.to_tensor(0.5)).mean.item()
+        1.0
+    """
 
     def __init__(self, probs: Any) -> None:
         (self.probs,) = as_parameters(probs)  # type: ignore[assignment]
@@ -183,7 +189,13 @@ class Geometric(Distribution):
 
 
 class Poisson(ExponentialFamily):
-    """Numbers of events that come at a rate."""
+    """Numbers of events that come at a rate.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.Poisson(paddle.to_tensor(2.0)).mean.item()
+        2.0
+    """
 
     def __init__(self, rate: Any) -> None:
         (self.rate,) = as_parameters(rate)
@@ -311,8 +323,7 @@ def _multinomial_draw(key: Any, prob: Any, /, shape: Any, count: int) -> Any:
 class ContinuousBernoulli(Distribution):
     """Density proportional to probs**x * (1 - probs)**(1 - x) on [0, 1].
 
-    Source: Loaiza-Ganem and Cunningham, The Continuous Bernoulli, 2019.
-    """
+    Source: Loaiza-Ganem and Cunningham, The Continuous Bernoulli, 2019."""
 
     def __init__(self, probs: Any, lims: tuple[float, float] = (0.499, 0.501)) -> None:
         (p,) = as_parameters(probs)

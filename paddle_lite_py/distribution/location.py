@@ -85,7 +85,13 @@ class Normal(_LocationScale):
 
 
 class LogNormal(Normal):
-    """Distribution of exp(x) for a normal x."""
+    """Distribution of exp(x) for a normal x.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.LogNormal(0.0, 1.0).sample([3]).shape
+        [3]
+    """
 
     @property
     def mean(self) -> Tensor:
@@ -158,7 +164,13 @@ class Uniform(Distribution):
 
 
 class Laplace(_LocationScale):
-    """Laplace distribution: density exp(-|x - loc| / scale) / (2 scale)."""
+    """Laplace distribution: density exp(-|x - loc| / scale) / (2 scale).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.Laplace(0.0, 1.0).variance.item()
+        2.0
+    """
 
     def __init__(self, loc: Any, scale: Any) -> None:
         super().__init__(loc, scale)
@@ -203,7 +215,13 @@ class Laplace(_LocationScale):
 
 
 class Gumbel(_LocationScale):
-    """Gumbel distribution of maxima."""
+    """Gumbel distribution of maxima.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.Gumbel(0.0, 1.0).sample([3]).shape
+        [3]
+    """
 
     def __init__(self, loc: Any, scale: Any) -> None:
         super().__init__(loc, scale)
@@ -243,7 +261,13 @@ class Gumbel(_LocationScale):
 
 
 class Cauchy(_LocationScale):
-    """Cauchy distribution; it has neither mean nor variance."""
+    """Cauchy distribution; it has neither mean nor variance.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.Cauchy(0.0, 1.0).cdf(paddle.to_tensor(0.0)).item()
+        0.5
+    """
 
     def rsample(self, shape: Sequence[int] = (), name: str | None = None) -> Tensor:
         """A draw that carries a gradient."""

@@ -33,7 +33,13 @@ def log_beta(a: Tensor, b: Tensor) -> Tensor:
 
 
 class Exponential(ExponentialFamily):
-    """Exponential distribution: density rate * exp(-rate x)."""
+    """Exponential distribution: density rate * exp(-rate x).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.Exponential(paddle.to_tensor(2.0)).mean.item()
+        0.5
+    """
 
     def __init__(self, rate: Any) -> None:
         (self.rate,) = as_parameters(rate)
@@ -71,7 +77,13 @@ class Exponential(ExponentialFamily):
 
 
 class Gamma(ExponentialFamily):
-    """Gamma distribution of a concentration and a rate."""
+    """Gamma distribution of a concentration and a rate.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.Gamma(paddle.to_tensor(3.0), paddle.to_tensor(2.0)).mean.item()
+        1.5
+    """
 
     def __init__(self, concentration: Any, rate: Any) -> None:
         self.concentration, self.rate = as_parameters(concentration, rate)
@@ -103,7 +115,13 @@ class Gamma(ExponentialFamily):
 
 
 class Chi2(Gamma):
-    """Chi-square distribution of df degrees of freedom."""
+    """Chi-square distribution of df degrees of freedom.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.Chi2(paddle.to_tensor(3.0)).mean.item()
+        3.0
+    """
 
     def __init__(self, df: Any) -> None:
         (self.df,) = as_parameters(df)
@@ -111,7 +129,13 @@ class Chi2(Gamma):
 
 
 class Beta(ExponentialFamily):
-    """Beta distribution on (0, 1)."""
+    """Beta distribution on (0, 1).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.Beta(1.0, 3.0).mean.item()
+        0.25
+    """
 
     def __init__(self, alpha: Any, beta: Any) -> None:
         self.alpha, self.beta = as_parameters(alpha, beta)
@@ -147,7 +171,13 @@ class Beta(ExponentialFamily):
 
 
 class Dirichlet(ExponentialFamily):
-    """Distribution of shares that add up to 1 along the last axis."""
+    """Distribution of shares that add up to 1 along the last axis.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.Dirichlet(paddle.to_tensor([1.0, 3.0])).mean.tolist()
+        [0.25, 0.75]
+    """
 
     def __init__(self, concentration: Any) -> None:
         (self.concentration,) = as_parameters(concentration)
@@ -186,7 +216,13 @@ class Dirichlet(ExponentialFamily):
 
 
 class StudentT(Distribution):
-    """Student's t distribution of df degrees of freedom, a location and a scale."""
+    """Student's t distribution of df degrees of freedom, a location and a scale.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.StudentT(3.0, 1.0, 1.0).mean.item()
+        1.0
+    """
 
     def __init__(self, df: Any, loc: Any, scale: Any, name: str | None = None) -> None:
         self.df, self.loc, self.scale = as_parameters(df, loc, scale)
@@ -231,6 +267,11 @@ class MultivariateNormal(Distribution):
         loc: the mean.
         covariance_matrix, precision_matrix, scale_tril: exactly one of the covariance, its inverse, and its lower
             triangular root.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.MultivariateNormal(paddle.zeros([2]), paddle.eye(2)).sample([3]).shape
+        [3, 2]
     """
 
     def __init__(

@@ -87,7 +87,13 @@ class AffineTransform(Transform):
 
 
 class ExpTransform(Transform):
-    """exp(x)."""
+    """exp(x).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.ExpTransform().forward(paddle.to_tensor([0.0])).tolist()
+        [1.0]
+    """
 
     def forward(self, x: Tensor) -> Tensor:
         """y for x."""
@@ -121,7 +127,13 @@ class AbsTransform(Transform):
 
 
 class PowerTransform(Transform):
-    """x ** power, for positive x."""
+    """x ** power, for positive x.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.PowerTransform(paddle.to_tensor(2.0)).forward(paddle.to_tensor([3.0])).tolist()
+        [9.0]
+    """
 
     def __init__(self, power: Any) -> None:
         (self.power,) = as_parameters(power)
@@ -156,7 +168,13 @@ class SigmoidTransform(Transform):
 
 
 class TanhTransform(Transform):
-    """tanh(x)."""
+    """tanh(x).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.TanhTransform().forward(paddle.zeros([1])).tolist()
+        [0.0]
+    """
 
     def forward(self, x: Tensor) -> Tensor:
         """y for x."""
@@ -188,7 +206,13 @@ class SoftmaxTransform(Transform):
 
 
 class StickBreakingTransform(Transform):
-    """n numbers as n + 1 shares that add up to 1: each takes its part of what is left."""
+    """n numbers as n + 1 shares that add up to 1: each takes its part of what is left.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.StickBreakingTransform().forward(paddle.zeros([1])).tolist()
+        [0.5, 0.5]
+    """
 
     event_dims = (1, 1)
 
@@ -227,7 +251,13 @@ class StickBreakingTransform(Transform):
 
 
 class ReshapeTransform(Transform):
-    """The last dimensions in another shape."""
+    """The last dimensions in another shape.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.ReshapeTransform((2,), (1, 2)).forward(paddle.ones([2])).shape
+        [1, 2]
+    """
 
     def __init__(self, in_event_shape: Sequence[int], out_event_shape: Sequence[int]) -> None:
         if math.prod(in_event_shape) != math.prod(out_event_shape):

@@ -105,7 +105,13 @@ class ChainDataset(IterableDataset):
 
 
 class ConcatDataset(Dataset):
-    """Data sets one after the other."""
+    """Data sets one after the other.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> len(paddle.io.ConcatDataset([[1, 2], [3]]))
+        3
+    """
 
     def __init__(self, datasets: Iterable[Dataset]) -> None:
         self.datasets = list(datasets)
@@ -130,7 +136,13 @@ class ConcatDataset(Dataset):
 
 
 class Subset(Dataset):
-    """Some samples of a data set, by their indices."""
+    """Some samples of a data set, by their indices.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.io.Subset([5, 6, 7], [2])[0]
+        7
+    """
 
     def __init__(self, dataset: Any, indices: Sequence[int]) -> None:
         self.dataset, self.indices = dataset, indices

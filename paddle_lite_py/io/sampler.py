@@ -27,7 +27,13 @@ class Sampler:
 
 
 class SequenceSampler(Sampler):
-    """One index after the other."""
+    """One index after the other.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> list(paddle.io.SequenceSampler([7, 8, 9]))
+        [0, 1, 2]
+    """
 
     def __iter__(self) -> Iterator[int]:
         return iter(range(len(self.data_source)))
@@ -44,6 +50,11 @@ class RandomSampler(Sampler):
 
     Raises:
         ValueError: if more are asked for, without replacement, than there are.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> sorted(paddle.io.RandomSampler([7, 8, 9]))
+        [0, 1, 2]
     """
 
     def __init__(
@@ -74,7 +85,13 @@ class RandomSampler(Sampler):
 
 
 class SubsetRandomSampler(Sampler):
-    """Some indices in random order."""
+    """Some indices in random order.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> sorted(paddle.io.SubsetRandomSampler([4, 2]))
+        [2, 4]
+    """
 
     def __init__(self, indices: Sequence[int]) -> None:
         if not len(indices):
@@ -93,6 +110,11 @@ class WeightedRandomSampler(Sampler):
 
     Raises:
         ValueError: if a weight is negative, or more are drawn without replacement than have a weight.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> list(paddle.io.WeightedRandomSampler([0.0, 1.0], 3))
+        [1, 1, 1]
     """
 
     def __init__(self, weights: Any, num_samples: int, replacement: bool = True) -> None:

@@ -143,7 +143,13 @@ class Tanhshrink(FunctionLayer):
 
 
 class ThresholdedReLU(FunctionLayer):
-    """x where x > threshold, `value` elsewhere."""
+    """x where x > threshold, `value` elsewhere.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ThresholdedReLU()(paddle.to_tensor([0.5, 2.0])).tolist()
+        [0.0, 2.0]
+    """
 
     _function, _settings = "thresholded_relu", {"threshold": 1.0, "value": 0.0}
 
@@ -185,7 +191,13 @@ class LogSoftmax(FunctionLayer):
 
 
 class Softmax2D(Layer):
-    """Softmax over the channels of images [N, C, H, W] or [C, H, W]."""
+    """Softmax over the channels of images [N, C, H, W] or [C, H, W].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Softmax2D()(paddle.ones([1, 2, 1, 1])).flatten().tolist()
+        [0.5, 0.5]
+    """
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__()
@@ -198,19 +210,37 @@ class Softmax2D(Layer):
 
 
 class Maxout(FunctionLayer):
-    """The largest of each group of channels."""
+    """The largest of each group of channels.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Maxout(2)(paddle.ones([1, 4, 2, 2])).shape
+        [1, 2, 2, 2]
+    """
 
     _function, _settings = "maxout", {"groups": REQUIRED, "axis": 1}
 
 
 class GLU(FunctionLayer):
-    """The first half along axis times the sigmoid of the second."""
+    """The first half along axis times the sigmoid of the second.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.GLU()(paddle.ones([1, 4])).shape
+        [1, 2]
+    """
 
     _function, _settings = "glu", {"axis": -1}
 
 
 class RReLU(FunctionLayer):
-    """LeakyReLU with a slope drawn from [lower, upper] for each element while training, and their mean otherwise."""
+    """LeakyReLU with a slope drawn from [lower, upper] for each element while training, and their mean otherwise.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.RReLU()(paddle.to_tensor([1.0, 2.0])).tolist()
+        [1.0, 2.0]
+    """
 
     _function, _settings = "rrelu", {"lower": 1.0 / 8, "upper": 1.0 / 3}
     _takes_training = True
@@ -224,6 +254,11 @@ class PReLU(Layer):
         init: first value of the slope.
         weight_attr: ParamAttr of the slope.
         data_format: where the channels are.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.PReLU()(paddle.to_tensor([-1.0, 2.0])).tolist()
+        [-0.25, 2.0]
     """
 
     def __init__(

@@ -86,7 +86,13 @@ class _BatchNorm(Layer):
 
 
 class BatchNorm1D(_BatchNorm):
-    """Batch normalization of [N, C] or [N, C, L]; see BatchNorm2D."""
+    """Batch normalization of [N, C] or [N, C, L]; see BatchNorm2D.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.BatchNorm1D(2)(paddle.to_tensor([[1.0, 2.0], [3.0, 6.0]])).round().tolist()
+        [[-1.0, -1.0], [1.0, 1.0]]
+    """
 
     _dims, _default_format = (2, 3), "NCL"
 
@@ -117,7 +123,13 @@ class BatchNorm2D(_BatchNorm):
 
 
 class BatchNorm3D(_BatchNorm):
-    """Batch normalization of volumes [N, C, D, H, W]; see BatchNorm2D."""
+    """Batch normalization of volumes [N, C, D, H, W]; see BatchNorm2D.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.BatchNorm3D(2)(paddle.ones([1, 2, 3, 3, 3])).shape
+        [1, 2, 3, 3, 3]
+    """
 
     _dims, _default_format = (5,), "NCDHW"
 

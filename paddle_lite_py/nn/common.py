@@ -58,7 +58,13 @@ class Linear(Layer):
 
 
 class Bilinear(Layer):
-    """x1 weight x2 + bias for each output, with a weight of the shape [out, in1, in2]."""
+    """x1 weight x2 + bias for each output, with a weight of the shape [out, in1, in2].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Bilinear(2, 3, 4)(paddle.ones([1, 2]), paddle.ones([1, 3])).shape
+        [1, 4]
+    """
 
     def __init__(
         self,
@@ -215,27 +221,51 @@ class Dropout(FunctionLayer):
 
 
 class Dropout2D(FunctionLayer):
-    """Zeroes whole channels of images with probability p while training."""
+    """Zeroes whole channels of images with probability p while training.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Dropout2D(0.5)(paddle.ones([1, 2, 3, 3])).shape
+        [1, 2, 3, 3]
+    """
 
     _function, _settings = "dropout2d", {"p": 0.5, "data_format": "NCHW"}
     _shown, _takes_training = ("p", "data_format"), True
 
 
 class Dropout3D(FunctionLayer):
-    """Zeroes whole channels of volumes with probability p while training."""
+    """Zeroes whole channels of volumes with probability p while training.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Dropout3D(0.5)(paddle.ones([1, 2, 3, 3, 3])).shape
+        [1, 2, 3, 3, 3]
+    """
 
     _function, _settings = "dropout3d", {"p": 0.5, "data_format": "NCDHW"}
     _shown, _takes_training = ("p", "data_format"), True
 
 
 class AlphaDropout(FunctionLayer):
-    """Dropout that keeps mean and variance, for SELU networks (Klambauer et al., 2017)."""
+    """Dropout that keeps mean and variance, for SELU networks (Klambauer et al., 2017).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.AlphaDropout(0.5)(paddle.ones([2, 3])).shape
+        [2, 3]
+    """
 
     _function, _settings, _takes_training = "alpha_dropout", {"p": 0.5}, True
 
 
 class FeatureAlphaDropout(FunctionLayer):
-    """AlphaDropout of whole channels."""
+    """AlphaDropout of whole channels.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.FeatureAlphaDropout(0.5)(paddle.ones([1, 2, 3, 3])).shape
+        [1, 2, 3, 3]
+    """
 
     _function, _settings, _takes_training = "feature_alpha_dropout", {"p": 0.5}, True
 
@@ -259,7 +289,13 @@ class Flatten(Layer):
 
 
 class Unflatten(Layer):
-    """One axis as several, of the given shape; one size may be -1."""
+    """One axis as several, of the given shape; one size may be -1.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Unflatten(1, [2, 2])(paddle.ones([3, 4])).shape
+        [3, 2, 2]
+    """
 
     def __init__(self, axis: int, shape: Any, name: str | None = None) -> None:
         super().__init__()
@@ -276,13 +312,25 @@ class Unflatten(Layer):
 
 
 class CosineSimilarity(FunctionLayer):
-    """Cosine of the angle between x1 and x2 along axis."""
+    """Cosine of the angle between x1 and x2 along axis.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.CosineSimilarity()(paddle.ones([1, 2]), -paddle.ones([1, 2])).numpy().round(4).tolist()
+        [-1.0]
+    """
 
     _function, _settings = "cosine_similarity", {"axis": 1, "eps": 1e-8}
 
 
 class PairwiseDistance(FunctionLayer):
-    """The p-norm of x - y + epsilon along the last axis."""
+    """The p-norm of x - y + epsilon along the last axis.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.PairwiseDistance(epsilon=0.0)(paddle.zeros([1, 2]), paddle.to_tensor([[3.0, 4.0]])).tolist()
+        [5.0]
+    """
 
     _function, _settings = "pairwise_distance", {"p": 2.0, "epsilon": 1e-6, "keepdim": False}
 

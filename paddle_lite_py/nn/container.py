@@ -263,6 +263,11 @@ class ParameterDict(Layer):
 
     Arguments:
         parameters: a dict or (name, parameter) pairs.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> list(paddle.nn.ParameterDict({"w": paddle.create_parameter([2], "float32")}))
+        ['w']
     """
 
     def __init__(self, parameters: Any = None) -> None:

@@ -154,6 +154,11 @@ class Conv1D(_Forward):
         padding_mode: "zeros", "reflect", "replicate" or "circular".
         weight_attr, bias_attr: ParamAttr of the parameters; bias_attr=False: no bias.
         data_format: "NCL" or "NLC".
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Conv1D(2, 4, 3)(paddle.ones([1, 2, 8])).shape
+        [1, 4, 6]
     """
 
     _n = 1
@@ -192,6 +197,11 @@ class Conv3D(_Forward):
         padding_mode: "zeros", "reflect", "replicate" or "circular".
         weight_attr, bias_attr: ParamAttr of the parameters; bias_attr=False: no bias.
         data_format: "NCDHW" or "NDHWC".
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Conv3D(2, 4, 3)(paddle.ones([1, 2, 4, 4, 4])).shape
+        [1, 4, 2, 2, 2]
     """
 
     _n = 3
@@ -218,7 +228,13 @@ class _Transposed(_Conv):
 
 
 class Conv1DTranspose(_Transposed):
-    """Transposed convolution of sequences [N, C, L] with a weight [in, out / groups, size]."""
+    """Transposed convolution of sequences [N, C, L] with a weight [in, out / groups, size].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Conv1DTranspose(2, 4, 3)(paddle.ones([1, 2, 8])).shape
+        [1, 4, 10]
+    """
 
     _n = 1
 
@@ -301,6 +317,12 @@ class Conv2DTranspose(_TransposedWide):
 
 
 class Conv3DTranspose(_TransposedWide):
-    """Transposed convolution of volumes [N, C, D, H, W] with a weight [in, out / groups, depth, height, width]."""
+    """Transposed convolution of volumes [N, C, D, H, W] with a weight [in, out / groups, depth, height, width].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Conv3DTranspose(2, 4, 2)(paddle.ones([1, 2, 3, 3, 3])).shape
+        [1, 4, 4, 4, 4]
+    """
 
     _n = 3

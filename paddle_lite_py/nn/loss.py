@@ -68,38 +68,74 @@ class MSELoss(_Loss):
 
 
 class L1Loss(_Loss):
-    """Absolute difference."""
+    """Absolute difference.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.L1Loss()(paddle.zeros([2]), paddle.to_tensor([1.0, 3.0])).item()
+        2.0
+    """
 
     _function, _settings = "l1_loss", {"reduction": "mean"}
 
 
 class SmoothL1Loss(_Loss):
-    """Squared difference where it is small, absolute where it exceeds delta."""
+    """Squared difference where it is small, absolute where it exceeds delta.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.SmoothL1Loss()(paddle.zeros([2]), paddle.to_tensor([1.0, 3.0])).item()
+        1.5
+    """
 
     _function, _settings = "smooth_l1_loss", {"reduction": "mean", "delta": 1.0, "is_huber": True}
 
 
 class NLLLoss(_Loss):
-    """Minus the log probability of the class."""
+    """Minus the log probability of the class.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.NLLLoss()(paddle.to_tensor([[-0.5, -1.0]]), paddle.to_tensor([1])).item()
+        1.0
+    """
 
     _function, _settings = "nll_loss", {"weight": None, "ignore_index": -100, "reduction": "mean"}
 
 
 class BCELoss(_Loss):
-    """Cross entropy of probabilities with labels between 0 and 1."""
+    """Cross entropy of probabilities with labels between 0 and 1.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.BCELoss()(paddle.to_tensor([0.5]), paddle.to_tensor([1.0])).item().__round__(4)
+        0.6931
+    """
 
     _function, _settings = "binary_cross_entropy", {"weight": None, "reduction": "mean"}
 
 
 class BCEWithLogitsLoss(_Loss):
-    """Cross entropy of logits with labels between 0 and 1."""
+    """Cross entropy of logits with labels between 0 and 1.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.BCEWithLogitsLoss()(paddle.zeros([1]), paddle.ones([1])).item().__round__(4)
+        0.6931
+    """
 
     _function = "binary_cross_entropy_with_logits"
     _settings = {"weight": None, "reduction": "mean", "pos_weight": None}
 
 
 class KLDivLoss(_Loss):
-    """Kullback-Leibler divergence of a log probability from a label."""
+    """Kullback-Leibler divergence of a log probability from a label.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.KLDivLoss()(paddle.to_tensor([0.0]), paddle.to_tensor([1.0])).item()
+        0.0
+    """
 
     _function, _settings = "kl_div", {"reduction": "mean", "log_target": False}
 
@@ -111,7 +147,13 @@ class KLDivLoss(_Loss):
 
 
 class MarginRankingLoss(_Loss):
-    """max(0, -label * (input - other) + margin)."""
+    """max(0, -label * (input - other) + margin).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.MarginRankingLoss()(paddle.ones([1]), paddle.zeros([1]), -paddle.ones([1])).item()
+        1.0
+    """
 
     _function, _settings = "margin_ranking_loss", {"margin": 0.0, "reduction": "mean"}
 
@@ -123,13 +165,25 @@ class CosineEmbeddingLoss(_Loss):
 
 
 class HingeEmbeddingLoss(_Loss):
-    """The input where the label is 1, max(0, margin - input) where it is -1."""
+    """The input where the label is 1, max(0, margin - input) where it is -1.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.HingeEmbeddingLoss()(paddle.to_tensor([0.25]), paddle.to_tensor([-1.0])).item()
+        0.75
+    """
 
     _function, _settings = "hinge_embedding_loss", {"margin": 1.0, "reduction": "mean"}
 
 
 class TripletMarginLoss(_Loss):
-    """max(0, distance to the positive - distance to the negative + margin)."""
+    """max(0, distance to the positive - distance to the negative + margin).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.TripletMarginLoss()(paddle.zeros([1, 2]), paddle.zeros([1, 2]), paddle.ones([1, 2]) * 9).item()
+        0.0
+    """
 
     _function = "triplet_margin_loss"
     _settings = {"margin": 1.0, "p": 2.0, "epsilon": 1e-6, "swap": False, "reduction": "mean"}
@@ -149,33 +203,63 @@ class MultiLabelMarginLoss(_Loss):
 
 
 class MultiLabelSoftMarginLoss(_Loss):
-    """Mean over the classes of the cross entropy of each with its label."""
+    """Mean over the classes of the cross entropy of each with its label.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.MultiLabelSoftMarginLoss()(paddle.zeros([1, 2]), paddle.ones([1, 2])).item().__round__(4)
+        0.6931
+    """
 
     _function, _settings = "multi_label_soft_margin_loss", {"weight": None, "reduction": "mean"}
 
 
 class MultiMarginLoss(_Loss):
-    """Margin loss between the label's score and all others."""
+    """Margin loss between the label's score and all others.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.MultiMarginLoss()(paddle.to_tensor([[1.0, 0.5]]), paddle.to_tensor([0])).item()
+        0.25
+    """
 
     _function = "multi_margin_loss"
     _settings = {"p": 1, "margin": 1.0, "weight": None, "reduction": "mean"}
 
 
 class SoftMarginLoss(_Loss):
-    """log(1 + exp(-label * input))."""
+    """log(1 + exp(-label * input)).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.SoftMarginLoss()(paddle.zeros([1]), paddle.ones([1])).item().__round__(4)
+        0.6931
+    """
 
     _function, _settings = "soft_margin_loss", {"reduction": "mean"}
 
 
 class PoissonNLLLoss(_Loss):
-    """Minus the log likelihood of a Poisson distribution."""
+    """Minus the log likelihood of a Poisson distribution.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.PoissonNLLLoss()(paddle.zeros([2]), paddle.ones([2])).item()
+        1.0
+    """
 
     _function = "poisson_nll_loss"
     _settings = {"log_input": True, "full": False, "epsilon": 1e-8, "reduction": "mean"}
 
 
 class GaussianNLLLoss(_Loss):
-    """Minus the log likelihood of normal distributions."""
+    """Minus the log likelihood of normal distributions.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.GaussianNLLLoss()(paddle.zeros([2]), paddle.ones([2]), paddle.ones([2])).item()
+        0.5
+    """
 
     _function, _settings = "gaussian_nll_loss", {"full": False, "epsilon": 1e-6, "reduction": "mean"}
 

@@ -74,6 +74,11 @@ class RMSNorm(Layer):
         hidden_size: sizes of these dimensions.
         epsilon: added to the mean square.
         weight_attr: ParamAttr of the scale; False: there is none.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.RMSNorm(2)(paddle.to_tensor([[3.0, 3.0]])).round().tolist()
+        [[1.0, 1.0]]
     """
 
     def __init__(
@@ -102,6 +107,11 @@ class GroupNorm(Layer):
         epsilon: added to the variance.
         weight_attr, bias_attr: ParamAttr of scale and shift; False: there is none.
         data_format: where the channels are.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.GroupNorm(2, 4)(paddle.ones([1, 4, 3])).abs().max().item()
+        0.0
     """
 
     def __init__(
@@ -189,25 +199,49 @@ class _InstanceNorm(Layer):
 
 
 class InstanceNorm1D(_InstanceNorm):
-    """Normalizes each channel of each sequence [N, C, L] on its own (Ulyanov et al., 2016)."""
+    """Normalizes each channel of each sequence [N, C, L] on its own (Ulyanov et al., 2016).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.InstanceNorm1D(2)(paddle.ones([1, 2, 3])).shape
+        [1, 2, 3]
+    """
 
     _dims, _default_format = (2, 3), "NCL"
 
 
 class InstanceNorm2D(_InstanceNorm):
-    """Normalizes each channel of each image [N, C, H, W] on its own (Ulyanov et al., 2016)."""
+    """Normalizes each channel of each image [N, C, H, W] on its own (Ulyanov et al., 2016).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.InstanceNorm2D(2)(paddle.ones([1, 2, 3, 3])).shape
+        [1, 2, 3, 3]
+    """
 
     _dims = (4,)
 
 
 class InstanceNorm3D(_InstanceNorm):
-    """Normalizes each channel of each volume [N, C, D, H, W] on its own (Ulyanov et al., 2016)."""
+    """Normalizes each channel of each volume [N, C, D, H, W] on its own (Ulyanov et al., 2016).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.InstanceNorm3D(2)(paddle.ones([1, 2, 3, 3, 3])).shape
+        [1, 2, 3, 3, 3]
+    """
 
     _dims, _default_format = (5,), "NCDHW"
 
 
 class LocalResponseNorm(FunctionLayer):
-    """Divides by a function of the neighbouring channels (Krizhevsky et al., 2012)."""
+    """Divides by a function of the neighbouring channels (Krizhevsky et al., 2012).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.LocalResponseNorm(2)(paddle.ones([1, 3, 2, 2])).shape
+        [1, 3, 2, 2]
+    """
 
     _function = "local_response_norm"
     _settings = {"size": REQUIRED, "alpha": 0.0001, "beta": 0.75, "k": 1.0, "data_format": "NCHW"}
@@ -221,6 +255,11 @@ class SpectralNorm(Layer):
         dim: the dimension that is the rows of the matrix.
         power_iters: iterations in each call.
         eps: keeps the divisors from zero.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.SpectralNorm([2, 3])(paddle.ones([2, 3])).shape
+        [2, 3]
     """
 
     def __init__(

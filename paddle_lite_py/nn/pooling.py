@@ -22,7 +22,13 @@ class _Pool(FunctionLayer):
 
 
 class MaxPool1D(_Pool):
-    """Largest element of each window of a sequence [N, C, L]."""
+    """Largest element of each window of a sequence [N, C, L].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.MaxPool1D(2)(paddle.ones([1, 3, 8])).shape
+        [1, 3, 4]
+    """
 
     _function, _settings = "max_pool1d", _MAX
 
@@ -40,75 +46,147 @@ class MaxPool2D(_Pool):
 
 
 class MaxPool3D(_Pool):
-    """Largest element of each window of a volume [N, C, D, H, W]."""
+    """Largest element of each window of a volume [N, C, D, H, W].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.MaxPool3D(2)(paddle.ones([1, 2, 4, 4, 4])).shape
+        [1, 2, 2, 2, 2]
+    """
 
     _function, _settings = "max_pool3d", {**_MAX, "data_format": "NCDHW"}
 
 
 class AvgPool1D(_Pool):
-    """Mean of each window of a sequence [N, C, L]."""
+    """Mean of each window of a sequence [N, C, L].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.AvgPool1D(2)(paddle.ones([1, 3, 8])).shape
+        [1, 3, 4]
+    """
 
     _function, _settings = "avg_pool1d", {**_WINDOW, "exclusive": True, "ceil_mode": False}
 
 
 class AvgPool2D(_Pool):
-    """Mean of each window of an image [N, C, H, W]."""
+    """Mean of each window of an image [N, C, H, W].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.AvgPool2D(2)(paddle.ones([1, 3, 8, 8])).shape
+        [1, 3, 4, 4]
+    """
 
     _function, _settings = "avg_pool2d", {**_AVG, "data_format": "NCHW"}
 
 
 class AvgPool3D(_Pool):
-    """Mean of each window of a volume [N, C, D, H, W]."""
+    """Mean of each window of a volume [N, C, D, H, W].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.AvgPool3D(2)(paddle.ones([1, 2, 4, 4, 4])).shape
+        [1, 2, 2, 2, 2]
+    """
 
     _function, _settings = "avg_pool3d", {**_AVG, "data_format": "NCDHW"}
 
 
 class LPPool1D(_Pool):
-    """Power mean of each window of a sequence [N, C, L], without the division."""
+    """Power mean of each window of a sequence [N, C, L], without the division.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.LPPool1D(2, 2)(paddle.ones([1, 3, 8])).shape
+        [1, 3, 4]
+    """
 
     _function = "lp_pool1d"
     _settings = {"norm_type": REQUIRED, **_WINDOW, "ceil_mode": False, "data_format": "NCL"}
 
 
 class LPPool2D(_Pool):
-    """Power mean of each window of an image [N, C, H, W], without the division."""
+    """Power mean of each window of an image [N, C, H, W], without the division.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.LPPool2D(2, 2)(paddle.ones([1, 3, 8, 8])).shape
+        [1, 3, 4, 4]
+    """
 
     _function = "lp_pool2d"
     _settings = {"norm_type": REQUIRED, **_WINDOW, "ceil_mode": False, "data_format": "NCHW"}
 
 
 class AdaptiveAvgPool1D(FunctionLayer):
-    """Means of windows so chosen that output_size of them cover a sequence."""
+    """Means of windows so chosen that output_size of them cover a sequence.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.AdaptiveAvgPool1D(2)(paddle.ones([1, 3, 8])).shape
+        [1, 3, 2]
+    """
 
     _function, _settings = "adaptive_avg_pool1d", {"output_size": REQUIRED}
 
 
 class AdaptiveAvgPool2D(FunctionLayer):
-    """Means of windows so chosen that output_size of them cover an image."""
+    """Means of windows so chosen that output_size of them cover an image.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.AdaptiveAvgPool2D(2)(paddle.ones([1, 3, 8, 8])).shape
+        [1, 3, 2, 2]
+    """
 
     _function, _settings = "adaptive_avg_pool2d", {"output_size": REQUIRED, "data_format": "NCHW"}
 
 
 class AdaptiveAvgPool3D(FunctionLayer):
-    """Means of windows so chosen that output_size of them cover a volume."""
+    """Means of windows so chosen that output_size of them cover a volume.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.AdaptiveAvgPool3D(1)(paddle.ones([1, 2, 4, 4, 4])).shape
+        [1, 2, 1, 1, 1]
+    """
 
     _function, _settings = "adaptive_avg_pool3d", {"output_size": REQUIRED, "data_format": "NCDHW"}
 
 
 class AdaptiveMaxPool1D(FunctionLayer):
-    """Largest elements of windows so chosen that output_size of them cover a sequence."""
+    """Largest elements of windows so chosen that output_size of them cover a sequence.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.AdaptiveMaxPool1D(2)(paddle.ones([1, 3, 8])).shape
+        [1, 3, 2]
+    """
 
     _function, _settings = "adaptive_max_pool1d", {"output_size": REQUIRED, "return_mask": False}
 
 
 class AdaptiveMaxPool2D(FunctionLayer):
-    """Largest elements of windows so chosen that output_size of them cover an image."""
+    """Largest elements of windows so chosen that output_size of them cover an image.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.AdaptiveMaxPool2D(2)(paddle.ones([1, 3, 8, 8])).shape
+        [1, 3, 2, 2]
+    """
 
     _function, _settings = "adaptive_max_pool2d", {"output_size": REQUIRED, "return_mask": False}
 
 
 class AdaptiveMaxPool3D(FunctionLayer):
-    """Largest elements of windows so chosen that output_size of them cover a volume."""
+    """Largest elements of windows so chosen that output_size of them cover a volume.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.AdaptiveMaxPool3D(1)(paddle.ones([1, 2, 4, 4, 4])).shape
+        [1, 2, 1, 1, 1]
+    """
 
     _function, _settings = "adaptive_max_pool3d", {"output_size": REQUIRED, "return_mask": False}
 

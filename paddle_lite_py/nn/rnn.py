@@ -101,6 +101,11 @@ class BiRNN(Layer):
     Arguments:
         cell_fw, cell_bw: the cells.
         time_major: inputs are [time, batch, ...] instead of [batch, time, ...].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.BiRNN(paddle.nn.GRUCell(2, 3), paddle.nn.GRUCell(2, 3))(paddle.ones([1, 4, 2]))[0].shape
+        [1, 4, 6]
     """
 
     def __init__(self, cell_fw: Layer, cell_bw: Layer, time_major: bool = False) -> None:
@@ -220,7 +225,13 @@ class _Recurrent(Layer):
 
 
 class SimpleRNN(_Recurrent):
-    """Layers of h = activation(W_ih x + b_ih + W_hh h + b_hh); see LSTM for the arguments."""
+    """Layers of h = activation(W_ih x + b_ih + W_hh h + b_hh); see LSTM for the arguments.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.SimpleRNN(2, 3)(paddle.ones([1, 4, 2]))[0].shape
+        [1, 4, 3]
+    """
 
     def __init__(
         self,

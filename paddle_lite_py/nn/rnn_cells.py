@@ -113,6 +113,11 @@ class LSTMCell(RNNCellBase):
         input_size, hidden_size: sizes of inputs and state.
         weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr: ParamAttr of the parameters.
         proj_size: if above 0, the size that the hidden state is projected to.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.LSTMCell(2, 3)(paddle.ones([1, 2]))[0].shape
+        [1, 3]
     """
 
     _gates = 4
@@ -158,7 +163,13 @@ class LSTMCell(RNNCellBase):
 
 
 class GRUCell(RNNCellBase):
-    """A step of a GRU (Cho et al., 2014); gates in the order reset, update, candidate."""
+    """A step of a GRU (Cho et al., 2014); gates in the order reset, update, candidate.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.GRUCell(2, 3)(paddle.ones([1, 2]))[0].shape
+        [1, 3]
+    """
 
     _gates = 3
 

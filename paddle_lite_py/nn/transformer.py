@@ -122,6 +122,11 @@ class TransformerDecoderLayer(_TransformerLayer):
     """Self-attention, attention to the encoder's outputs, and a feed-forward network (Vaswani et al., 2017).
 
     Arguments: as of TransformerEncoderLayer; a list of ParamAttrs has three, for both attentions and feed-forward.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.TransformerDecoderLayer(4, 2, 8)(paddle.ones([1, 3, 4]), paddle.ones([1, 5, 4])).shape
+        [1, 3, 4]
     """
 
     def __init__(

@@ -18,19 +18,37 @@ __all__ = [
 
 
 class PixelShuffle(FunctionLayer):
-    """[N, C * r * r, H, W] to [N, C, H * r, W * r] (Shi et al., 2016)."""
+    """[N, C * r * r, H, W] to [N, C, H * r, W * r] (Shi et al., 2016).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.PixelShuffle(2)(paddle.ones([1, 4, 2, 2])).shape
+        [1, 1, 4, 4]
+    """
 
     _function, _settings = "pixel_shuffle", {"upscale_factor": REQUIRED, "data_format": "NCHW"}
 
 
 class PixelUnshuffle(FunctionLayer):
-    """[N, C, H * r, W * r] to [N, C * r * r, H, W]."""
+    """[N, C, H * r, W * r] to [N, C * r * r, H, W].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.PixelUnshuffle(2)(paddle.ones([1, 1, 4, 4])).shape
+        [1, 4, 2, 2]
+    """
 
     _function, _settings = "pixel_unshuffle", {"downscale_factor": REQUIRED, "data_format": "NCHW"}
 
 
 class ChannelShuffle(FunctionLayer):
-    """Mixes the channels of groups (Zhang et al., 2017)."""
+    """Mixes the channels of groups (Zhang et al., 2017).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ChannelShuffle(2)(paddle.arange(4.0).reshape([1, 4, 1, 1])).flatten().tolist()
+        [0.0, 2.0, 1.0, 3.0]
+    """
 
     _function, _settings = "channel_shuffle", {"groups": REQUIRED, "data_format": "NCHW"}
 
@@ -69,26 +87,50 @@ class _Upsampling2D(FunctionLayer):
 
 
 class UpsamplingNearest2D(_Upsampling2D):
-    """Resizes images [N, C, H, W], each pixel like the nearest one."""
+    """Resizes images [N, C, H, W], each pixel like the nearest one.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.UpsamplingNearest2D([4, 4])(paddle.ones([1, 1, 2, 2])).shape
+        [1, 1, 4, 4]
+    """
 
     _mode = {"mode": "nearest"}
 
 
 class UpsamplingBilinear2D(_Upsampling2D):
-    """Resizes images [N, C, H, W] by bilinear interpolation, corners aligned."""
+    """Resizes images [N, C, H, W] by bilinear interpolation, corners aligned.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.UpsamplingBilinear2D([4, 4])(paddle.ones([1, 1, 2, 2])).shape
+        [1, 1, 4, 4]
+    """
 
     _mode = {"mode": "bilinear", "align_corners": True, "align_mode": 0}
 
 
 class Unfold(FunctionLayer):
-    """The windows of images [N, C, H, W] as columns [N, C * window, number of windows]."""
+    """The windows of images [N, C, H, W] as columns [N, C * window, number of windows].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Unfold(2)(paddle.ones([1, 1, 3, 3])).shape
+        [1, 4, 4]
+    """
 
     _function = "unfold"
     _settings = {"kernel_sizes": REQUIRED, "dilations": 1, "paddings": 0, "strides": 1}
 
 
 class Fold(FunctionLayer):
-    """Sums columns [N, C * window, number of windows] into images: the reverse of Unfold."""
+    """Sums columns [N, C * window, number of windows] into images: the reverse of Unfold.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Fold([3, 3], 2)(paddle.ones([1, 4, 4])).shape
+        [1, 1, 3, 3]
+    """
 
     _function = "fold"
     _settings = {"output_sizes": REQUIRED, "kernel_sizes": REQUIRED, "dilations": 1, "paddings": 0, "strides": 1}
@@ -128,7 +170,13 @@ class _Pad(Layer):
 
 
 class Pad1D(_Pad):
-    """Pads sequences by [left, right]; mode: "constant", "reflect", "replicate" or "circular"."""
+    """Pads sequences by [left, right]; mode: "constant", "reflect", "replicate" or "circular".
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Pad1D([1, 2])(paddle.ones([1, 1, 3])).shape
+        [1, 1, 6]
+    """
 
     _n = 1
 
@@ -144,7 +192,13 @@ class Pad2D(_Pad):
 
 
 class Pad3D(_Pad):
-    """Pads volumes by [left, right, top, bottom, front, back]."""
+    """Pads volumes by [left, right, top, bottom, front, back].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Pad3D(1)(paddle.ones([1, 1, 2, 2, 2])).shape
+        [1, 1, 4, 4, 4]
+    """
 
     _n = 3
 
@@ -155,17 +209,35 @@ class _ModePad(_Pad):
 
 
 class ZeroPad1D(_ModePad):
-    """Pads sequences with zeros."""
+    """Pads sequences with zeros.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ZeroPad1D(1)(paddle.ones([1, 1, 2])).shape
+        [1, 1, 4]
+    """
 
     _n = 1
 
 
 class ZeroPad2D(_ModePad):
-    """Pads images with zeros."""
+    """Pads images with zeros.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ZeroPad2D(1)(paddle.ones([1, 1, 2, 2])).shape
+        [1, 1, 4, 4]
+    """
 
 
 class ZeroPad3D(_ModePad):
-    """Pads volumes with zeros."""
+    """Pads volumes with zeros.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ZeroPad3D(1)(paddle.ones([1, 1, 2, 2, 2])).shape
+        [1, 1, 4, 4, 4]
+    """
 
     _n = 3
 

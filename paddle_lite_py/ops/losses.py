@@ -108,7 +108,13 @@ def cross_entropy(
     label_smoothing: float = 0.0,
     name: Any = None,
 ) -> Any:
-    """Cross entropy of logits (or probabilities, use_softmax=False) against class ids or soft labels."""
+    """Cross entropy of logits (or probabilities, use_softmax=False) against class ids or soft labels.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.cross_entropy(paddle.zeros([1, 2]), paddle.to_tensor([1])).item().__round__(4)
+        0.6931
+    """
     op_fn: Any = _cross_entropy
     return op_fn(
         input,
@@ -183,7 +189,13 @@ def _nll(x: Any, label: Any, weight: Any = None, /, *, ignore_index: int, reduct
 def nll_loss(
     input: Any, label: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", name: Any = None
 ) -> Any:
-    """Negative log likelihood of class ids under log probabilities [batch, classes, ...]."""
+    """Negative log likelihood of class ids under log probabilities [batch, classes, ...].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.nll_loss(paddle.to_tensor([[-0.5, -1.0]]), paddle.to_tensor([1])).item()
+        1.0
+    """
     return _nll(input, label, weight, ignore_index=ignore_index, reduction=reduction)
 
 
@@ -234,7 +246,13 @@ def sigmoid_focal_loss(
     reduction: str = "sum",
     name: Any = None,
 ) -> Any:
-    """Focal loss (Lin et al., 2017): cross entropy with the easy examples weighed down."""
+    """Focal loss (Lin et al., 2017): cross entropy with the easy examples weighed down.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.sigmoid_focal_loss(paddle.zeros([1]), paddle.ones([1])).item().__round__(4)
+        0.0433
+    """
     return _focal(logit, label, normalizer, alpha=alpha, gamma=gamma, reduction=reduction)
 
 
@@ -256,7 +274,13 @@ def softmax_with_cross_entropy(
     return_softmax: bool = False,
     axis: int = -1,
 ) -> Any:
-    """Cross entropy of logits an element, with the class axis kept; and the softmax too if asked for."""
+    """Cross entropy of logits an element, with the class axis kept; and the softmax too if asked for.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.softmax_with_cross_entropy(paddle.zeros([1, 2]), paddle.to_tensor([[1]])).shape
+        [1, 1]
+    """
     from .softmax import softmax
 
     loss = cross_entropy(logits, label, ignore_index=ignore_index, reduction="none", soft_label=soft_label, axis=axis)

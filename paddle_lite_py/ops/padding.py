@@ -30,7 +30,7 @@ def pad(
     pad_from_left_axis: bool = True,
     name: Any = None,
 ) -> Any:
-    """Pad x.
+    """x with elements added at the ends of its axes.
 
     Arguments:
         pad: a number for each side of every axis, from the first axis on; or for the spatial axes only, from the last
@@ -199,7 +199,13 @@ def upsample(
     data_format: str | None = None,
     name: Any = None,
 ) -> Any:
-    """interpolate()."""
+    """interpolate().
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.upsample(paddle.ones([1, 1, 2, 2]), scale_factor=2).shape
+        [1, 1, 4, 4]
+    """
     return interpolate(x, size, scale_factor, mode, align_corners, align_mode, data_format)
 
 

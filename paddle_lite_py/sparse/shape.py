@@ -12,7 +12,13 @@ from .tensors import SparseCooTensor, SparseCsrTensor, _to_sparse_coo, gathered
 
 
 def is_same_shape(x: Any, y: Any) -> bool:
-    """True if the shapes agree."""
+    """True if the shapes agree.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.sparse.is_same_shape(paddle.ones([2]), paddle.zeros([2]))
+        True
+    """
     return list(x.shape) == list(y.shape)
 
 

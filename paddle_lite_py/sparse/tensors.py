@@ -253,6 +253,11 @@ def sparse_csr_tensor(
 
     Raises:
         ValueError: if they do not fit together.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.sparse.sparse_csr_tensor([0, 1, 2], [1, 0], [3.0, 4.0], [2, 2]).to_dense().tolist()
+        [[0.0, 3.0], [4.0, 0.0]]
     """
     starts, columns, found = (
         _host(crows, "sparse_csr_tensor()"),

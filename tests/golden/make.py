@@ -82,23 +82,23 @@ def main(paddle: Any, keep: Callable[[str, dict[str, Any]], None]) -> None:
 
 
 def printed() -> dict[str, str]:
-    """What each program of tests/programs prints."""
+    """What each program of tests/scripts prints."""
     found = {}
-    for program in sorted((HERE.parent / "programs").glob("*.py")):
+    for script in sorted((HERE.parent / "scripts").glob("*.py")):
         with tempfile.TemporaryDirectory() as folder:
-            run = subprocess.run([sys.executable, str(program)], capture_output=True, text=True, cwd=folder, check=True)
-        found[program.stem] = run.stdout
+            run = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, cwd=folder, check=True)
+        found[script.stem] = run.stdout
     return found
 
 
-def print_programs(compared: bool) -> None:
+def print_scripts(compared: bool) -> None:
     """Write what the programs print, or print those that print something else than what is kept."""
     for name, text in printed().items():
-        file = HERE / "programs" / f"{name}.txt"
+        file = HERE / "scripts" / f"{name}.txt"
         if not compared:
             file.write_text(text)
         elif file.read_text() != text:
-            print(f"programs/{name} prints something else")
+            print(f"scripts/{name} prints something else")
             compare.failed = True  # type: ignore[attr-defined]
 
 
@@ -109,5 +109,5 @@ if __name__ == "__main__":
 
     compared = "compare" in sys.argv[1:]
     main(paddle, compare if compared else write)
-    print_programs(compared)
+    print_scripts(compared)
     sys.exit(compare.failed)  # type: ignore[attr-defined]

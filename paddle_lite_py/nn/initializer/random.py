@@ -83,14 +83,26 @@ class _Xavier(Initializer):
 
 
 class XavierNormal(_Xavier):
-    """Normal, of the variance 2 / (fan_in + fan_out) (Glorot and Bengio, 2010)."""
+    """Normal, of the variance 2 / (fan_in + fan_out) (Glorot and Bengio, 2010).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.create_parameter([2, 3], "float32", default_initializer=paddle.nn.initializer.XavierNormal()).shape
+        [2, 3]
+    """
 
     def _values(self, shape: Shape) -> Any:
         return host_draw().normal(0.0, self._std(shape), shape)
 
 
 class XavierUniform(_Xavier):
-    """Uniform, of the variance 2 / (fan_in + fan_out) (Glorot and Bengio, 2010)."""
+    """Uniform, of the variance 2 / (fan_in + fan_out) (Glorot and Bengio, 2010).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.create_parameter([2, 3], "float32", default_initializer=paddle.nn.initializer.XavierUniform()).shape
+        [2, 3]
+    """
 
     def _values(self, shape: Shape) -> Any:
         limit = math.sqrt(3.0) * self._std(shape)
@@ -115,7 +127,13 @@ class _Kaiming(Initializer):
 
 
 class KaimingNormal(_Kaiming):
-    """Normal, of the variance gain**2 / fan (He et al., 2015)."""
+    """Normal, of the variance gain**2 / fan (He et al., 2015).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.create_parameter([2, 3], "float32", default_initializer=paddle.nn.initializer.KaimingNormal()).shape
+        [2, 3]
+    """
 
     def _values(self, shape: Shape) -> Any:
         return host_draw().normal(0.0, self._std(shape), shape)
@@ -134,6 +152,11 @@ class Orthogonal(Initializer):
 
     Raises:
         ValueError: if the parameter has fewer than 2 dimensions.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.create_parameter([2, 2], "float32", default_initializer=paddle.nn.initializer.Orthogonal()).shape
+        [2, 2]
     """
 
     def __init__(self, gain: float = 1.0, name: str | None = None) -> None:

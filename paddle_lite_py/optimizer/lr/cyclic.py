@@ -45,6 +45,11 @@ class CosineAnnealingWarmRestarts(LRScheduler):
 
     Raises:
         ValueError: if T_0 or T_mult is not a positive integer.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.optimizer.lr.CosineAnnealingWarmRestarts(0.5, 5)()
+        0.5
     """
 
     def __init__(
@@ -84,6 +89,11 @@ class OneCycleLR(LRScheduler):
         phase_pct: part of the steps that go up.
         anneal_strategy: "cos" or "linear".
         three_phase: go down as fast as up, to the first rate, and then to the last.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.optimizer.lr.OneCycleLR(1.0, 10)().__round__(4)
+        0.04
     """
 
     def __init__(
@@ -133,6 +143,11 @@ class CyclicLR(LRScheduler):
         exp_gamma: of "exp_range".
         scale_fn: function that gives the height instead, of the cycle's or the step's number as scale_mode says.
         scale_mode: "cycle" or "iterations".
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.optimizer.lr.CyclicLR(0.1, 0.5, 4)()
+        0.1
     """
 
     def __init__(

@@ -64,7 +64,13 @@ class _Gamma(LRScheduler):
 
 
 class NaturalExpDecay(_Gamma):
-    """learning_rate * exp(-gamma * step)."""
+    """learning_rate * exp(-gamma * step).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.optimizer.lr.NaturalExpDecay(0.5, 0.1)()
+        0.5
+    """
 
     def get_lr(self) -> float:
         """See LRScheduler."""
@@ -72,7 +78,13 @@ class NaturalExpDecay(_Gamma):
 
 
 class InverseTimeDecay(_Gamma):
-    """learning_rate / (1 + gamma * step)."""
+    """learning_rate / (1 + gamma * step).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.optimizer.lr.InverseTimeDecay(0.5, 0.1)()
+        0.5
+    """
 
     def get_lr(self) -> float:
         """See LRScheduler."""
@@ -80,7 +92,13 @@ class InverseTimeDecay(_Gamma):
 
 
 class ExponentialDecay(_Gamma):
-    """learning_rate * gamma**step."""
+    """learning_rate * gamma**step.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.optimizer.lr.ExponentialDecay(0.5, 0.5)()
+        0.5
+    """
 
     def get_lr(self) -> float:
         """See LRScheduler."""
@@ -88,7 +106,13 @@ class ExponentialDecay(_Gamma):
 
 
 class PolynomialDecay(LRScheduler):
-    """From learning_rate to end_lr in decay_steps, along a polynomial; `cycle` lengthens the decay at its end."""
+    """From learning_rate to end_lr in decay_steps, along a polynomial; `cycle` lengthens the decay at its end.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.optimizer.lr.PolynomialDecay(0.5, 10)()
+        0.5
+    """
 
     def __init__(
         self,
@@ -193,7 +217,13 @@ class LambdaDecay(LRScheduler):
 
 
 class MultiplicativeDecay(LRScheduler):
-    """learning_rate times lr_lambda(1), lr_lambda(2), ... up to the step."""
+    """learning_rate times lr_lambda(1), lr_lambda(2), ... up to the step.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.optimizer.lr.MultiplicativeDecay(0.5, lambda epoch: 0.9)()
+        0.5
+    """
 
     def __init__(
         self, learning_rate: float, lr_lambda: Callable[[int], float], last_epoch: int = -1, verbose: bool = False

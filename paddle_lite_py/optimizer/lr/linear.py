@@ -64,7 +64,13 @@ class LinearWarmup(LRScheduler):
 
 
 class LinearLR(LRScheduler):
-    """learning_rate times a factor that goes from start_factor to end_factor in total_steps."""
+    """learning_rate times a factor that goes from start_factor to end_factor in total_steps.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.optimizer.lr.LinearLR(0.5, 10, start_factor=0.5)()
+        0.25
+    """
 
     def __init__(
         self,

@@ -43,6 +43,11 @@ class SqueezeNet(Layer):
     """Few parameters: most kernels are of size 1.
 
     Source: Iandola et al., SqueezeNet, 2016.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.vision.models.SqueezeNet("1.1", num_classes=3)(paddle.zeros([1, 3, 32, 32])).shape
+        [1, 3]
     """
 
     def __init__(self, version: str, num_classes: int = 1000, with_pool: bool = True) -> None:

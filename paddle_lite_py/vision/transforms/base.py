@@ -74,7 +74,14 @@ class BaseTransform:
 
 
 class ToTensor(BaseTransform):
-    """A picture as a float32 tensor; bytes become numbers in [0, 1]."""
+    """A picture as a float32 tensor; bytes become numbers in [0, 1].
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> import numpy as np
+        >>> paddle.vision.transforms.ToTensor()(np.zeros([4, 4, 3], "uint8")).shape
+        [3, 4, 4]
+    """
 
     def __init__(self, data_format: str = "CHW", keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
@@ -85,7 +92,14 @@ class ToTensor(BaseTransform):
 
 
 class Resize(BaseTransform):
-    """A picture in another size; see functional.resize()."""
+    """A picture in another size; see functional.resize().
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> import numpy as np
+        >>> paddle.vision.transforms.Resize(2)(np.zeros([4, 4, 3], "uint8")).shape
+        (2, 2, 3)
+    """
 
     def __init__(self, size: Any, interpolation: str = "bilinear", keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
@@ -96,7 +110,14 @@ class Resize(BaseTransform):
 
 
 class CenterCrop(BaseTransform):
-    """The middle of a picture; size is a number or (height, width)."""
+    """The middle of a picture; size is a number or (height, width).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> import numpy as np
+        >>> paddle.vision.transforms.CenterCrop(2)(np.zeros([4, 4, 3], "uint8")).shape
+        (2, 2, 3)
+    """
 
     def __init__(self, size: Any, keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
@@ -107,7 +128,14 @@ class CenterCrop(BaseTransform):
 
 
 class Pad(BaseTransform):
-    """A picture with borders; see functional.pad()."""
+    """A picture with borders; see functional.pad().
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> import numpy as np
+        >>> paddle.vision.transforms.Pad(1)(np.zeros([4, 4, 3], "uint8")).shape
+        (6, 6, 3)
+    """
 
     def __init__(
         self, padding: Any, fill: Any = 0, padding_mode: str = "constant", keys: Sequence[str] | None = None
@@ -144,7 +172,14 @@ class Normalize(BaseTransform):
 
 
 class Transpose(BaseTransform):
-    """An array with its axes in another order; (height, width, channels) to channels first by default."""
+    """An array with its axes in another order; (height, width, channels) to channels first by default.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> import numpy as np
+        >>> paddle.vision.transforms.Transpose()(np.zeros([4, 4, 3], "uint8")).shape
+        (3, 4, 4)
+    """
 
     def __init__(self, order: Sequence[int] = (2, 0, 1), keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)
@@ -158,7 +193,14 @@ class Transpose(BaseTransform):
 
 
 class Grayscale(BaseTransform):
-    """A picture in grey, of 1 or 3 equal channels."""
+    """A picture in grey, of 1 or 3 equal channels.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> import numpy as np
+        >>> paddle.vision.transforms.Grayscale()(np.zeros([4, 4, 3], "uint8")).shape
+        (4, 4, 1)
+    """
 
     def __init__(self, num_output_channels: int = 1, keys: Sequence[str] | None = None) -> None:
         super().__init__(keys)

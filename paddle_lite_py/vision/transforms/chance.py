@@ -58,6 +58,12 @@ class RandomCrop(BaseTransform):
 
     Raises:
         ValueError: when called, if the picture is smaller than size.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> import numpy as np
+        >>> paddle.vision.transforms.RandomCrop(2)(np.zeros([4, 4, 3], "uint8")).shape
+        (2, 2, 3)
     """
 
     def __init__(

@@ -118,19 +118,40 @@ def crop(img: Any, top: int, left: int, height: int, width: int) -> Any:
 
 
 def center_crop(img: Any, output_size: Any) -> Any:
-    """The middle of a picture; output_size is a number or (height, width)."""
+    """The middle of a picture; output_size is a number or (height, width).
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> import numpy as np
+        >>> paddle.vision.transforms.center_crop(np.zeros([4, 4, 3], "uint8"), 2).shape
+        (2, 2, 3)
+    """
     th, tw = (output_size, output_size) if isinstance(output_size, int) else output_size
     h, w = _size(img)
     return crop(img, round((h - th) / 2.0), round((w - tw) / 2.0), th, tw)
 
 
 def hflip(img: Any) -> Any:
-    """A picture with left and right exchanged."""
+    """A picture with left and right exchanged.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> import numpy as np
+        >>> paddle.vision.transforms.hflip(np.array([[[1], [2]]], "uint8")).tolist()
+        [[[2], [1]]]
+    """
     return apply(img, "hflip", lambda a: a[:, ::-1])
 
 
 def vflip(img: Any) -> Any:
-    """A picture upside down."""
+    """A picture upside down.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> import numpy as np
+        >>> paddle.vision.transforms.vflip(np.array([[[1]], [[2]]], "uint8")).tolist()
+        [[[2]], [[1]]]
+    """
     return apply(img, "vflip", lambda a: a[::-1])
 
 
@@ -153,7 +174,14 @@ def _blend(array: np.ndarray, other: Any, factor: float) -> np.ndarray:
 
 
 def adjust_brightness(img: Any, brightness_factor: float) -> Any:
-    """Black at factor 0, as it is at 1, brighter above."""
+    """Black at factor 0, as it is at 1, brighter above.
+
+    Example:
+        >>> import paddle_lite_py as paddle
+        >>> import numpy as np
+        >>> paddle.vision.transforms.adjust_brightness(np.full([1, 1, 3], 10, "uint8"), 2.0).tolist()
+        [[[20, 20, 20]]]
+    """
     return apply(img, "adjust_brightness", lambda a: _blend(a, 0, brightness_factor))
 
 
