@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 
 from hypothesis import HealthCheck, Phase, given, settings
+from programs import compiled, programs
 
 import paddle_lite_py as paddle
-from programs import compiled, programs
 
 EXAMPLES = int(os.environ.get("STATIC_EXAMPLES", "200"))
 SETS = [(1, 2), (-3, 1), (7, 4)]

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 # Measured: the product is faster for many small windows, and for few of any size where there is much to multiply (up to
-# 60 times: 512 channels of 2x2), as long as all windows together are not too many bytes; else XLA's is as fast or faster.
+# 60 times: 512 channels of 2x2), as long as all windows together are not too many bytes. Else XLA's is no slower.
 MIN_WINDOWS, MAX_WINDOW, MAX_BYTES = 512, 150, 4 << 20
 FEW_WINDOWS, MIN_PRODUCTS, MAX_BYTES_FEW = 400, 8 << 20, 8 << 20
 

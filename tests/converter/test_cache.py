@@ -11,10 +11,10 @@ import threading
 import weakref
 
 from helpers import Toy
+from programs import compiled
 
 from dy2static import Runtime, compiler, convert
 from dy2static.operators import Operators
-from programs import compiled
 
 
 def counted(monkeypatch):

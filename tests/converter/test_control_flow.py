@@ -9,9 +9,9 @@ import types
 
 import pytest
 from helpers import same, staged
+from programs import compiled
 
 from dy2static import convert
-from programs import compiled
 
 
 def if_else(x):

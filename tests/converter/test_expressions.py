@@ -9,9 +9,9 @@ import itertools
 
 import pytest
 from helpers import Logging, Staged, Toy, plain, same, staged
+from programs import compiled
 
 from dy2static import ConversionError, convert
-from programs import compiled
 
 
 def boolean_values(x):

@@ -7,7 +7,6 @@ import os
 
 from helpers import same, staged
 from hypothesis import HealthCheck, Phase, given, settings
-
 from programs import compiled, failure, programs
 
 EXAMPLES = int(os.environ.get("DY2STATIC_EXAMPLES", "2000"))
