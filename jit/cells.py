@@ -26,7 +26,7 @@ class Cell(NamedTuple):
 def variables(state: Any) -> list[Cell]:
     """A cell for each variable of a statement."""
     return [
-        Cell(name, state.is_internal(i), live, carried)
+        Cell("what is returned" if state.is_internal(i) else name, state.is_internal(i), live, carried)
         for i, (name, live, carried) in enumerate(zip(state.names, state.live_out, state.carried, strict=True))
     ]
 

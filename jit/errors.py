@@ -31,7 +31,7 @@ class GraphBreak(Exception):
 def branch_mismatch(name: str, true: str, false: str, where: Any) -> StagingError:
     """A variable that differs between the branches of a staged `if`."""
     return StagingError(
-        f"`{name}` is {true} after the first branch of the `if` at {where} and {false} after the other; "
+        f"{_quoted(name)} is {true} after the first branch of the `if` at {where} and {false} after the other; "
         "both must agree, because the condition is a tensor: give it the same structure, shape and dtype in both "
         f"branches (cast or reshape one of them){_line(where)}"
     )
@@ -40,7 +40,7 @@ def branch_mismatch(name: str, true: str, false: str, where: Any) -> StagingErro
 def loop_mismatch(name: str, before: str, after: str, where: Any) -> StagingError:
     """A variable whose type or shape changes from one iteration of a staged loop to the next."""
     return StagingError(
-        f"`{name}` is {before} before the loop at {where} and {after} after one iteration; a loop on a tensor "
+        f"{_quoted(name)} is {before} before the loop at {where} and {after} after one iteration; a loop on a tensor "
         "condition needs the same structure and shape each time: start it with that shape, or write into a buffer "
         f"made before the loop (buffer[i] = value){_line(where)}"
     )
@@ -52,6 +52,11 @@ def too_deep(depth: int, where: Any) -> StagingError:
         f"the `if` at {where} stands in more than {depth} staged statements, one inside the other: a recursion whose "
         f"depth depends on a tensor has no single static program; write it as a `while` loop{_line(where)}"
     )
+
+
+def _quoted(name: str) -> str:
+    """The name of a variable as code; words as they are."""
+    return name if " " in name else f"`{name}`"
 
 
 def _line(where: Any) -> str:

@@ -10,12 +10,16 @@ Examples:
 
 # ruff: noqa: E402, F401, F403  (JAX is configured before anything else; the facade only re-exports)
 
+import gc as _gc
 import importlib
 from typing import TYPE_CHECKING, Any
 
 from . import config
 
 config.configure()
+# Hundreds of ops are made below, none of them garbage: to look through JAX's objects for some would cost half as much.
+_collects = _gc.isenabled()
+_gc.disable()
 
 from . import autograd, eager, ops
 from .autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
@@ -146,3 +150,7 @@ _LATE.append(_load_ops)
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *_SUBPACKAGES, *_NAMES})
+
+
+if _collects:
+    _gc.enable()

@@ -47,6 +47,7 @@ def test_value_and_gradients(x, weight, strides, pads):
     [
         ((64, 1, 28, 28), (6, 1, 5, 5), True),  # few channels
         ((32, 512, 2, 2), (512, 512, 3, 3), True),  # few windows
+        ((1, 6, 14, 14), (16, 6, 5, 5), False),  # few windows and little to multiply
         ((16, 64, 32, 32), (64, 64, 3, 3), False),
         ((16, 64, 32, 32), (64, 64, 1, 1), True),  # a product already
         ((1, 3, 2, 2), (4, 3, 5, 5), False),  # nothing to convolve

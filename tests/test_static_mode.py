@@ -271,6 +271,42 @@ def test_seeds_repeat():
     assert exe.run(feed=batch(), fetch_list=[loss])[0] == first
 
 
+def test_a_feed_may_be_changed_as_soon_as_a_run_returns():
+    x = static.data("x", [400, 400])
+    total, kept = (
+        static.create_global_var(s, 0.0, "float32", name=n) for n, s in (("total", [1]), ("kept", [400, 400]))
+    )
+    y = x
+    for _ in range(20):
+        y = (y @ x) / 400
+    paddle.assign((y.sum() + x.sum()).reshape([1]), total)
+    paddle.assign(x, kept)
+    exe = started()
+    feed = np.empty([400, 400], "float32")
+    for fetches in ([], [total]):
+        feed[:] = 1
+        exe.run(feed={"x": feed}, fetch_list=fetches)
+        feed[:] = 0
+        np.testing.assert_allclose(total.numpy(), 2 * 400 * 400, rtol=1e-4)
+        assert (kept.numpy() == 1).all()
+
+
+def test_erased_variables_are_made_anew():
+    _, loss = network()
+    exe = started()
+    scope = static.global_scope()
+    exe.run(feed=batch(), fetch_list=[loss])
+    scope.erase(["linear_0.w_0"])
+    assert scope.find_var("linear_0.w_0") is None
+    before = exe.run(static.default_startup_program())
+    assert before == [] and scope.find_var("linear_0.w_0") is not None
+    scope.var("linear_0.w_0").get_tensor().set(np.zeros([4, 8], "float32"))
+    scope.var("linear_1.b_0").get_tensor().set(np.zeros([1], "float32"))
+    scope.var("linear_0.b_0").get_tensor().set(np.zeros([8], "float32"))
+    (found,) = exe.run(feed=batch(), fetch_list=[loss])
+    np.testing.assert_allclose(found, (batch()["y"] ** 2).mean(), rtol=1e-5)
+
+
 def test_threads_run_one_program():
     x = static.data("x", [None, 2])
     y = (x * 2).sum()

@@ -11,10 +11,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-# Measured: the product is faster for many small windows and for few of any size (up to 60 times: 512 channels of 2x2),
-# as long as all windows together are not too many bytes; between these, XLA's convolution is as fast or faster.
+# Measured: the product is faster for many small windows, and for few of any size where there is much to multiply (up to
+# 60 times: 512 channels of 2x2), as long as all windows together are not too many bytes. Else XLA's is no slower.
 MIN_WINDOWS, MAX_WINDOW, MAX_BYTES = 512, 150, 4 << 20
-FEW_WINDOWS, MAX_BYTES_FEW = 400, 8 << 20
+FEW_WINDOWS, MIN_PRODUCTS, MAX_BYTES_FEW = 400, 8 << 20, 8 << 20
 
 Ints = tuple[int, ...]
 Pairs = tuple[tuple[int, int], ...]
@@ -32,7 +32,7 @@ def pays(x: Any, weight: Any, strides: Ints, pads: Pairs) -> bool:
     windows = x.shape[0] * math.prod(counts)
     size = window * windows * x.dtype.itemsize
     if windows <= FEW_WINDOWS:
-        return min(counts) > 0 and size <= MAX_BYTES_FEW
+        return min(counts) > 0 and size <= MAX_BYTES_FEW and windows * weight.size >= MIN_PRODUCTS
     return windows >= MIN_WINDOWS and window <= MAX_WINDOW and size <= MAX_BYTES
 
 

@@ -44,11 +44,13 @@ class Compiled:
         self.feeds = made.program.block.inputs[: made.n_args]
         self.names = [str(v.name) for v in self.feeds]
         self.known = program.feeds
+        self.keeps_feeds = bool(set(self.feeds) & set(made.program.block.outputs))
         self.executable = Executable(made, "program")
         self.kinds: list[Any] = []  # shape and dtype of each feed of the last run
 
-    def run(self, feed: dict[str, Any]) -> list[Tensor]:
-        """Results for a feed."""
+    def run(self, feed: dict[str, Any], awaited: bool) -> list[Tensor]:
+        """Results for a feed. XLA reads NumPy's memory while it runs, so that is copied unless the end is awaited."""
+        copies = self.keeps_feeds or not awaited
         args: list[Tensor] = []
         if len(feed) != len(self.names):
             self._check_names(feed)
@@ -59,7 +61,10 @@ class Compiled:
             except KeyError:
                 self._check_names(feed)
                 raise self._missing(name) from None
-            array = given if given.__class__ is np.ndarray else _array(given, value.dtype)
+            if given.__class__ is np.ndarray:
+                array = given.copy() if copies else given
+            else:
+                array = _array(given, value.dtype)
             same = same and (array.shape, array.dtype) == self.kinds[len(args)]
             args.append(wrap(array))
         if not same:
@@ -116,7 +121,7 @@ def _array(given: Any, dtype: Any) -> Any:
     if isinstance(given, jax.Array):
         return given
     if hasattr(given, "__array__"):
-        return np.asarray(given)
+        return np.array(given)
     try:
         return np.asarray(given, dtype)
     except (TypeError, ValueError) as e:
@@ -199,7 +204,7 @@ class Executor:
                 return []
             compiled = self._compiled(program, listed, key, where)
         feed = feed.__class__ is dict and feed or _feed(feed)
-        outs = compiled.run(feed)
+        outs = compiled.run(feed, return_numpy and bool(listed))
         if not return_numpy:
             return outs
         return [np.array(t._data) for t in outs]

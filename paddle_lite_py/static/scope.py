@@ -29,6 +29,7 @@ class Scope:
 
     def __init__(self) -> None:
         self.homes: dict[str, Tensor] = {}
+        self._erased: dict[str, Tensor] = {}  # compiled programs still write to these
         self._kids: list[Scope] = []
 
     def var(self, name: str) -> ScopeVariable:
@@ -42,7 +43,8 @@ class Scope:
     def erase(self, names: list[str]) -> None:
         """Forget variables."""
         for name in names:
-            self.homes.pop(name, None)
+            if name in self.homes:
+                self._erased[name] = self.homes.pop(name)
 
     def new_scope(self) -> Scope:
         """A scope of its own, which starts empty."""
@@ -61,7 +63,7 @@ class Scope:
         """Give a variable a value."""
         home = self.homes.get(name)
         if home is None:
-            home = self.homes[name] = wrap(array)
+            home = self.homes[name] = self._erased.pop(name) if name in self._erased else wrap(array)
             home.name, home.persistable = name, True
         home._data = array
 
