@@ -153,11 +153,11 @@ def train(kind: str, mode: str) -> Call:
 
 
 def train_program(kind: str) -> Call:
-    """A training step as a run of a static program, fed arrays."""
+    """A training step as a run of a static program, fed tensors, as that of JAX is."""
     make, data = NETS[kind]
-    feed = {name: value.numpy() for name, value in zip("xy", data(), strict=True)}
+    feed = dict(zip("xy", data(), strict=True))
     paddle.enable_static()
-    x, y = (paddle.static.data(name, a.shape, str(a.dtype)) for name, a in feed.items())
+    x, y = (paddle.static.data(name, t.shape, t.dtype) for name, t in feed.items())
     logits = make()(x)
     loss = F.cross_entropy(logits.reshape([-1, logits.shape[-1]]), y.reshape([-1]))
     paddle.optimizer.Adam(1e-4).minimize(loss)
