@@ -112,9 +112,9 @@ def _checked(run: Callable[..., Any], check: Callable[..., None]) -> Callable[..
     return checked
 
 
-def xla_jit(fn: Callable[..., Any], **options: Any) -> Any:
-    """jax.jit with the framework's compiler options."""
-    return jax.jit(fn, compiler_options=compiler_options(), **options)
+def xla_jit(fn: Callable[..., Any], program: bool = False, **options: Any) -> Any:
+    """jax.jit with the framework's compiler options, for an op or for a whole program."""
+    return jax.jit(fn, compiler_options=compiler_options(program), **options)
 
 
 def _infer(fn: Callable[..., Any], specs: tuple[Any, ...]) -> Any:

@@ -85,19 +85,21 @@ def prune(folder: Path, limit: int = MAX_CACHE_BYTES) -> None:
 
 
 # XLA's CPU backend hands some fusions to a library, by kind. Its single convolutions have gradients slower than XLA's
-# own kernels (a training step of a small ResNet: 123 ms without, 151 ms with); elementwise fusions gain nothing; but
-# without its reductions, cross entropy and batch normalization take nearly twice as long (`benchmarks/kernels.py`).
-_KEPT = ("DOT", "REDUCE")
-_CPU_OPTIONS = {"xla_cpu_experimental_ynn_fusion_type": ",".join(f"LIBRARY_FUSION_TYPE_{kind}" for kind in _KEPT)}
+# own kernels (a training step of a small ResNet: 123 ms without, 151 ms with); elementwise fusions gain nothing. With its
+# reductions, whole programs are faster (BERT by 7 %, a language model by 10 %), but the ops of LeNet one by one, and
+# their gradients, take 10 ms instead of 4.
+_OPS, _PROGRAMS = ("DOT",), ("DOT", "REDUCE")
 
 
 @functools.cache
-def compiler_options() -> dict[str, Any] | None:
-    """XLA's options for all that the framework compiles; None where this jaxlib or device does not know them."""
+def compiler_options(program: bool = False) -> dict[str, Any] | None:
+    """XLA's options for an op, or for a whole program; None where this jaxlib or device does not know them."""
     if jax.default_backend() != "cpu":
         return None
+    kept = ",".join(f"LIBRARY_FUSION_TYPE_{kind}" for kind in (_PROGRAMS if program else _OPS))
+    options = {"xla_cpu_experimental_ynn_fusion_type": kept}
     try:
-        jax.jit(lambda x: x, compiler_options=_CPU_OPTIONS).lower(0).compile()
+        jax.jit(lambda x: x, compiler_options=options).lower(0).compile()
     except Exception:  # jaxlib names no class for an unknown option
         return None
-    return _CPU_OPTIONS
+    return options
