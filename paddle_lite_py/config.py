@@ -86,8 +86,8 @@ def prune(folder: Path, limit: int = MAX_CACHE_BYTES) -> None:
 
 # XLA's CPU backend hands some fusions to a library, by kind. Its single convolutions have gradients slower than XLA's
 # own kernels (a training step of a small ResNet: 123 ms without, 151 ms with); elementwise fusions gain nothing. With
-# its reductions, whole programs are faster (BERT by 2 %, ResNet and a language model by 6 %), but the ops of LeNet one by
-# one, and their gradients, take 10 ms instead of 4.
+# its reductions, whole programs are faster (BERT by 2 %, ResNet and a language model by 6 %), but the ops of LeNet
+# one by one, and their gradients, take 10 ms instead of 4.
 _OPS, _PROGRAMS = ("DOT",), ("DOT", "REDUCE")
 
 
