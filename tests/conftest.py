@@ -5,5 +5,20 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import pytest
+
 CACHE = Path(__file__).resolve().parent.parent / ".cache"
 os.environ.setdefault("PADDLE_LITE_CACHE_DIR", str(CACHE / "xla"))
+
+
+@pytest.fixture
+def static_mode():
+    """Static mode with programs, a scope and names of the test's own."""
+    import paddle_lite_py as paddle
+    from paddle_lite_py import static
+
+    paddle.enable_static()
+    main, startup = static.Program(), static.Program()
+    with static.program_guard(main, startup), static.scope_guard(static.Scope()), paddle.utils.unique_name.guard():
+        yield
+    paddle.disable_static()

@@ -14,14 +14,7 @@ import paddle_lite_py as paddle
 from paddle_lite_py import nn, static
 from paddle_lite_py.serialize import FormatError
 
-
-@pytest.fixture(autouse=True)
-def static_mode():
-    paddle.enable_static()
-    main, startup = static.Program(), static.Program()
-    with static.program_guard(main, startup), static.scope_guard(static.Scope()), paddle.utils.unique_name.guard():
-        yield
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("static_mode")
 
 
 X = np.random.default_rng(0).normal(size=(4, 3)).astype("float32")

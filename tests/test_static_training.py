@@ -8,14 +8,7 @@ import pytest
 import paddle_lite_py as paddle
 from paddle_lite_py import nn, static
 
-
-@pytest.fixture(autouse=True)
-def static_mode():
-    paddle.enable_static()
-    main, startup = static.Program(), static.Program()
-    with static.program_guard(main, startup), static.scope_guard(static.Scope()), paddle.utils.unique_name.guard():
-        yield
-    paddle.disable_static()
+pytestmark = pytest.mark.usefixtures("static_mode")
 
 
 def batch(seed=0):
