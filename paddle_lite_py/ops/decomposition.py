@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import composite, op
+from .creation import zeros
 from .norms import norm
 from .promote import promote
 
@@ -26,6 +27,13 @@ def T(x: Any) -> Any:
 def H(x: Any) -> Any:
     """Matrices with rows and columns exchanged, conjugated."""
     return jnp.conj(T(x))
+
+
+def batched(x: Any, y: Any) -> tuple[Any, Any]:
+    """Two stacks of matrices in one dtype and one number of matrices."""
+    x, y = promote(x, y)
+    batch = jnp.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    return jnp.broadcast_to(x, (*batch, *x.shape[-2:])), jnp.broadcast_to(y, (*batch, *y.shape[-2:]))
 
 
 @op(methods=["inverse"], amp="black", aliases={"input": "x"})
@@ -88,7 +96,7 @@ def cholesky_solve(x: Any, y: Any, /, upper: bool = False) -> Any:
         >>> paddle.linalg.cholesky_solve(paddle.to_tensor([[4.0]]), paddle.to_tensor([[2.0]])).tolist()
         [[1.0]]
     """
-    x, y = promote(x, y)
+    x, y = batched(x, y)
     first = jax.lax.linalg.triangular_solve(y, x, left_side=True, lower=not upper, transpose_a=upper, conjugate_a=upper)
     return jax.lax.linalg.triangular_solve(
         y, first, left_side=True, lower=not upper, transpose_a=not upper, conjugate_a=not upper
@@ -140,9 +148,7 @@ def triangular_solve(
         >>> paddle.linalg.triangular_solve(x, y).tolist()
         [[1.0], [1.0]]
     """
-    x, y = promote(x, y)
-    batch = jnp.broadcast_shapes(x.shape[:-2], y.shape[:-2])
-    x, y = jnp.broadcast_to(x, (*batch, *x.shape[-2:])), jnp.broadcast_to(y, (*batch, *y.shape[-2:]))
+    x, y = batched(x, y)
     return jax.lax.linalg.triangular_solve(
         x, y, left_side=True, lower=not upper, transpose_a=transpose, unit_diagonal=unitriangular
     )
@@ -304,7 +310,7 @@ def matrix_power(x: Any, /, n: int) -> Any:
 @op(name="matrix_rank", grad=False)
 def _matrix_rank(x: Any, tol: Any = None, atol: Any = None, rtol: Any = None, /, hermitian: bool = False) -> Any:
     values = jnp.abs(jnp.linalg.eigvalsh(x)) if hermitian else jnp.linalg.svd(x, compute_uv=False)
-    top = jnp.max(values, -1)
+    top = jnp.max(values, -1, initial=0)
     if tol is None and atol is None and rtol is None:
         tol = top * max(x.shape[-2:]) * jnp.finfo(x.dtype).eps
     elif tol is None:
@@ -340,6 +346,8 @@ def cond(x: Any, p: Any = None) -> Any:
         >>> paddle.linalg.cond(paddle.to_tensor([[4.0, 0.0], [0.0, 2.0]])).item()
         2.0
     """
+    if 0 in x.shape[-2:]:
+        return zeros(x.shape[:-2], x.dtype)
     if p in (None, 2, -2):
         values = svdvals(x)
         return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
