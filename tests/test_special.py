@@ -103,3 +103,12 @@ def test_a_norm_of_nan_is_nan_and_flat_at_zero():
 def test_a_loss_of_nothing_but_ignored_labels_is_0():
     x, label = paddle.zeros([2, 3]), paddle.to_tensor([-100, -100])
     assert paddle.nn.functional.nll_loss(x, label).item() == paddle.nn.functional.cross_entropy(x, label).item() == 0
+
+
+def test_one_triangle_is_read():
+    x = paddle.to_tensor([[4.0, 9.0], [1.0, 5.0]])
+    whole = paddle.to_tensor([[4.0, 1.0], [1.0, 5.0]])
+    for f in (paddle.linalg.cholesky, paddle.linalg.eigvalsh, lambda m: paddle.linalg.pinv(m, hermitian=True)):
+        np.testing.assert_allclose(f(x).numpy(), f(whole).numpy(), rtol=1e-6)
+    upper = paddle.to_tensor([[4.0, 9.0], [9.0, 5.0]])
+    np.testing.assert_allclose(paddle.linalg.eigvalsh(x, "U").numpy(), paddle.linalg.eigvalsh(upper).numpy(), rtol=1e-6)

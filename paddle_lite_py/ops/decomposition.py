@@ -29,6 +29,13 @@ def H(x: Any) -> Any:
     return jnp.conj(T(x))
 
 
+def _mirrored(x: Any, lower: bool) -> Any:
+    """The Hermitian matrices of which one triangle is read; its gradient is that of x as a whole."""
+    one = (jnp.tril if lower else jnp.triu)(x)
+    other = H((jnp.tril if lower else jnp.triu)(x, -1 if lower else 1))
+    return x + jax.lax.stop_gradient(one + other - x)
+
+
 def batched(x: Any, y: Any) -> tuple[Any, Any]:
     """Two stacks of matrices in one dtype and one number of matrices."""
     x, y = promote(x, y)
@@ -84,7 +91,7 @@ def cholesky(x: Any, /, upper: bool = False) -> Any:
         >>> paddle.linalg.cholesky(paddle.to_tensor([[4.0, 0.0], [0.0, 9.0]])).tolist()
         [[2.0, 0.0], [0.0, 3.0]]
     """
-    return jnp.linalg.cholesky(x, upper=upper)
+    return jnp.linalg.cholesky(_mirrored(x, not upper), upper=upper)
 
 
 @op(methods=["cholesky_solve"], amp="black")
@@ -240,7 +247,7 @@ def eigh(x: Any, /, UPLO: str = "L") -> Any:
         >>> paddle.linalg.eigh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]]))[0].tolist()
         [1.0, 2.0]
     """
-    return tuple(jnp.linalg.eigh(x, UPLO=UPLO))
+    return tuple(jnp.linalg.eigh(_mirrored(x, UPLO == "L"), UPLO=UPLO))
 
 
 @op(methods=["eigvalsh"], amp="black")
@@ -252,7 +259,7 @@ def eigvalsh(x: Any, /, UPLO: str = "L") -> Any:
         >>> paddle.linalg.eigvalsh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]])).tolist()
         [1.0, 2.0]
     """
-    return jnp.linalg.eigvalsh(x, UPLO=UPLO)
+    return jnp.linalg.eigvalsh(_mirrored(x, UPLO == "L"), UPLO=UPLO)
 
 
 @op(methods=["eig"], amp="black")
@@ -292,6 +299,7 @@ def pinv(x: Any, /, rcond: float = 1e-15, hermitian: bool = False) -> Any:
         [[0.5, 0.0]]
     """
     floor = jnp.finfo(x.dtype).eps * max(x.shape[-2:])
+    x = _mirrored(x, True) if hermitian else x
     return jnp.linalg.pinv(x, rtol=max(rcond, float(floor)), hermitian=hermitian)
 
 
@@ -309,7 +317,7 @@ def matrix_power(x: Any, /, n: int) -> Any:
 
 @op(name="matrix_rank", grad=False)
 def _matrix_rank(x: Any, tol: Any = None, atol: Any = None, rtol: Any = None, /, hermitian: bool = False) -> Any:
-    values = jnp.abs(jnp.linalg.eigvalsh(x)) if hermitian else jnp.linalg.svd(x, compute_uv=False)
+    values = jnp.abs(jnp.linalg.eigvalsh(_mirrored(x, True))) if hermitian else jnp.linalg.svd(x, compute_uv=False)
     top = jnp.max(values, -1, initial=0)
     if tol is None and atol is None and rtol is None:
         tol = top * max(x.shape[-2:]) * jnp.finfo(x.dtype).eps
