@@ -49,20 +49,38 @@ class _Memo:
         return _Memo, ()
 
 
+class Cells(dict[str, types.CellType]):
+    """What converted functions share, by the keys of `Namer.helpers`; the cells for methods are made on demand."""
+
+    def __missing__(self, key: str) -> types.CellType:
+        return self.setdefault(key, types.CellType(None))
+
+
 class Known(dict[Any, Any]):
     """What to call for a function or class: found once, and remembered until the next `convert`.
 
-    Only what lives as long as its module is remembered.
+    Only what lives as long as its module is remembered. The first function of each name is put into cells too, where
+    calls of methods look first.
     """
 
-    def __init__(self, find: Callable[[Any], Any]) -> None:
-        self._find = find
+    def __init__(self, find: Callable[[Any], Any], cells: Cells) -> None:
+        self._find, self._cells = find, cells
 
     def __missing__(self, f: Any) -> Any:
         found = self._find(f)
         if "<locals>" not in getattr(f, "__qualname__", "<locals>") and getattr(f, "__closure__", None) is None:
             self[f] = found
+            first = self._cells.get(f"of {f.__name__}")
+            if first is not None and first.cell_contents is None:
+                self._cells[f"found {f.__name__}"].cell_contents = found
+                first.cell_contents = f  # last: who finds it takes the other
         return found
+
+    def clear(self) -> None:
+        """Forgets all."""
+        for key in {f"of {f.__name__}" for f in self}.intersection(self._cells):
+            self._cells[key].cell_contents = None
+        super().clear()
 
 
 class Callees:
@@ -96,7 +114,8 @@ class Callees:
         self._find = self._finder()
         watches = self.options.calls
         self.find = self._watching if watches else self._find
-        self.known = Known(self._find)
+        self._cells = Cells()
+        self.known = Known(self._find, self._cells)
         kinds = (type, types.BuiltinFunctionType, types.FunctionType, types.MethodType)
         class_, builtin, function, method = (None,) * 4 if watches else kinds
         helpers = {
@@ -112,7 +131,7 @@ class Callees:
             "sets": PLAIN - {list, tuple},  # containers of which no element is asked whether it is equal
             "native": frozenset() if watches or self._replaces else PLAIN,  # of which methods are called as they are
         }
-        self._cells = {helper: types.CellType(value) for helper, value in helpers.items()}
+        self._cells.update({helper: types.CellType(value) for helper, value in helpers.items()})
 
     def _finder(self) -> Callable[[Any], Any]:
         """`find` for functions, the case that must be fast; its names are all local."""

@@ -40,7 +40,7 @@ class Compiled:
             helpers: what converted code needs, by the keys of `Namer.helpers`.
         """
         names = self.conversion.namer.helpers
-        cells |= {names[key]: cell for key, cell in helpers.items()}
+        cells |= {name: helpers[key] for key, name in names.items() if key != "later"}
         closure = cells | {names["later"]: types.CellType(Later(self, f, cells))}
         return copied(f, self.code, tuple([closure[name] for name in self.code.co_freevars]))
 

@@ -79,6 +79,10 @@ class Namer:
         self._count[purpose] = number + 1
         return f"{self.prefix}{purpose}_{number}" if number else self.prefix + purpose
 
+    def helper(self, kind: str, attribute: str) -> str:
+        """The helper of a kind for methods of one name: `Callees` has a cell for each."""
+        return self.helpers.setdefault(kind + attribute, f"{self.prefix}{kind.strip()}_{attribute}")
+
     def made(self, name: str) -> bool:
         """Whether the conversion made this name."""
         return name.startswith(self.prefix)

@@ -17,7 +17,7 @@ def to_static(
     function: Any = None,
     input_spec: Any = None,
     build_strategy: Any = None,
-    backend: Any = None,
+    backend: Any = "CINN",
     full_graph: bool = True,
     cache_size: int = SIZE,
     check: bool = False,
@@ -81,14 +81,14 @@ def _text(x: Any) -> str:
     return f"the class {x.__name__}" if isinstance(x, type) else type(x).__name__
 
 
-def not_to_static(function: Any = None) -> Any:
+def not_to_static(func: Any = None) -> Any:
     """Mark a function to be called as it is while a program is traced."""
-    return not_to_static if function is None else dy2static.do_not_convert(function)
+    return not_to_static if func is None else dy2static.do_not_convert(func)
 
 
-def enable_to_static(flag: bool) -> None:
+def enable_to_static(enable_to_static_bool: bool) -> None:
     """Switch all static functions on, or off so that they run eagerly as written."""
-    settings.enabled = bool(flag)
+    settings.enabled = bool(enable_to_static_bool)
 
 
 def set_verbosity(level: int = 0, also_to_stdout: bool = False) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import builtins
+import functools
+import inspect
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -12,12 +15,27 @@ from .program import Value
 from .tensor import wrap
 
 
+def told(entry: dict[str, str]) -> BaseException:
+    """The error that Checks.texts() wrote of."""
+    kind = getattr(builtins, entry["type"], RuntimeError)
+    usable = inspect.isclass(kind) and issubclass(kind, Exception)
+    return (kind if usable else RuntimeError)(entry["text"])
+
+
 class Checks:
     """The asserts and raises of a program, by number; the code is 0 while none has failed."""
 
     def __init__(self) -> None:
         self.code = wrap(jax.numpy.zeros((), jax.numpy.int32))
         self._errors: list[tuple[Callable[[], BaseException], Any]] = []
+
+    @classmethod
+    def of(cls, texts: Sequence[dict[str, str]], where: Any) -> Checks:
+        """Those that texts() wrote of, for a program called `where`."""
+        out = cls()
+        for entry in texts:
+            out.add(functools.partial(told, entry), where)
+        return out
 
     def add(self, error: Callable[[], BaseException], where: Any) -> int:
         """Number of a new check."""

@@ -73,7 +73,7 @@ class Eager:
         """What the payload knows of it."""
         return tensor._data.concrete(what)
 
-    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any) -> Any:
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any, own: bool = False) -> Any:
         """What draw() gives."""
         return draw()
 

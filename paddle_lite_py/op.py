@@ -46,8 +46,9 @@ class Op:
     """A named JAX function with its calling convention and rules."""
 
     custom = False  # it is the user's own
-    # From attributes to what looks at the arrays of an eager call with them, and raises where they do not fit.
-    check: Callable[[dict[str, Any]], Callable[..., None] | None] | None = None
+    # From attributes to what looks at the arrays of an eager call with them, and raises where they do not fit. It may
+    # return what looks at the result.
+    check: Callable[[dict[str, Any]], Callable[..., Any] | None] | None = None
 
     def __init__(
         self,

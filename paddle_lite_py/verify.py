@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from . import symbolic
 from .program import Block, Operator, Program, Value
 
 
@@ -21,7 +22,9 @@ def verify(program: Program) -> Program:
         raise ProgramError(f"{len(program.block.inputs)} inputs but {len(program.input_names)} names")
     if len(program.output_names) != len(program.block.outputs):
         raise ProgramError(f"{len(program.block.outputs)} outputs but {len(program.output_names)} names")
-    _block(program.block, set())
+    shapes = [v.shape for v in program.block.inputs]
+    with symbolic.known(symbolic.solve(shapes, shapes)):  # in blocks inside, each unknown dimension stands for itself
+        _block(program.block, set())
     return program
 
 
@@ -35,7 +38,12 @@ def _block(block: Block, everywhere: set[Value]) -> None:
                 raise ProgramError(f"{op}: {v!r} is read before it is defined in this block")
         for inner in op.blocks:
             _block(inner, everywhere)
-        _types(op)
+        try:
+            _types(op)
+        except ProgramError:
+            raise
+        except Exception as e:  # what a function says of inputs and attributes that are not its own
+            raise ProgramError(f"{op}: its function takes no such inputs and attributes: {e}") from e
         for v in op.outputs:
             _define(v, defined, everywhere, str(op))
     for v in block.outputs:

@@ -91,3 +91,36 @@ def test_signatures_are_those_of_the_reference():
 def test_layers_show_the_data_format_they_default_to():
     for name, data_format in (("Conv1D", "NCL"), ("Conv2D", "NCHW"), ("BatchNorm3D", "NCDHW"), ("Pad2D", "NCHW")):
         assert inspect.signature(getattr(paddle.nn, name)).parameters["data_format"].default == data_format
+
+
+@pytest.mark.parametrize("call", [
+    "x.scatter(0, i, s)", "x.scatter(dim=0, index=i, src=s)", "x.scatter_(0, i, s)", "x.scatter_(0, i, value=1.0)",
+    "paddle.scatter(x, 0, i, s)", "x.scatter(dim=0, index=i, src=s, reduce='add')",
+])  # fmt: skip
+def test_scatter_along_an_axis(call):
+    given = {"x": paddle.zeros([2, 3]), "i": paddle.to_tensor([[0, 1, 0]]), "s": paddle.ones([1, 3]), "paddle": paddle}
+    assert eval(call, given).tolist() == [[1.0, 0.0, 1.0], [0.0, 1.0, 0.0]]
+
+
+def test_scatter_along_an_axis_needs_values():
+    with pytest.raises(TypeError, match="writes src, a tensor, or value, a number"):
+        paddle.zeros([2]).scatter(0, paddle.to_tensor([0]))
+
+
+def test_a_tensor_is_moved_as_another_one_is():
+    x = paddle.ones([2])
+    assert x.to(other=paddle.zeros([1], "int32")).dtype == "int32"
+    assert x.to("float32", non_blocking=True) is x
+    copied = x.to("float32", copy=True)
+    copied.add_(paddle.ones([2]))
+    assert x.tolist() == [1.0, 1.0]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'place'"):
+        x.to(place="cpu")
+
+
+def test_other_names_of_parameters():
+    assert paddle.jit.not_to_static(func=lambda x: -x)(1) == -1
+    assert paddle.sparse.sparse_csr_tensor([0, 1, 2], [1, 0], [3.0, 4.0]).shape == [2, 2]
+    with pytest.raises(BufferError, match="copy=False"):
+        paddle.utils.dlpack.from_dlpack(np.ones(2, "float32"), copy=False)
+    assert paddle.utils.dlpack.from_dlpack(np.ones(2, "float32"), device="cpu", copy=True).tolist() == [1.0, 1.0]

@@ -39,13 +39,14 @@ _METHOD = (
     "METHOD(KNOWN[V.__func__], V.__self__) if (T := TYPE(V := F)) is METHOD"
     " else V if T is BUILTIN and V is not REDUCE else OPS.callee(V)"
 )
+# The method of this name that was called first is at hand: `METHOD_OF` and what to call for it, `FOUND`.
 _METHOD_CALL = (
-    "KNOWN[V.__func__](V.__self__) if (T := TYPE(V := F)) is METHOD"
-    " else (V if T is BUILTIN and V is not REDUCE else OPS.callee(V))()"
+    "(FOUND if V.__func__ is METHOD_OF else KNOWN[V.__func__])(V.__self__) if TYPE(V := F) is METHOD"
+    " else (V if TYPE(V) is BUILTIN and V is not REDUCE else OPS.callee(V))()"
 )
 _NATIVE = (
-    "V.M() if TYPE(V := O) in NATIVE else KNOWN[B.__func__](B.__self__) if (T := TYPE(B := V.M)) is METHOD"
-    " else (B if T is BUILTIN and B is not REDUCE else OPS.callee(B))()"
+    "V.M() if TYPE(V := O) in NATIVE else (FOUND if B.__func__ is METHOD_OF else KNOWN[B.__func__])(B.__self__)"
+    " if TYPE(B := V.M) is METHOD else (B if TYPE(B) is BUILTIN and B is not REDUCE else OPS.callee(B))()"
 )
 _REDUCE = re.compile(r" and \w is not REDUCE")
 _NATIVE_METHODS = {name for kind in PLAIN for name in dir(kind) if not name.startswith("_")}
@@ -98,12 +99,14 @@ class Calls(Hoist):
         """The call of a method: it is not bound to its object only to be called. The arguments stand there twice."""
         method: Any = node.func
         made: Any
+        names = {"METHOD_OF": self.namer.helper("of ", method.attr), "FOUND": self.namer.helper("found ", method.attr)}
         if method.attr in _NATIVE_METHODS:
-            made = calls = self._find(_NATIVE, node, O=method.value, M=method.attr, B=self.namer.prefix + "bound")
+            made = calls = self._find(_NATIVE, node, O=method.value, M=method.attr, B=self.namer.prefix + "bound",
+                                      **names)  # fmt: skip
             calls.body.args += node.args
             calls = calls.orelse
         else:
-            made = calls = self._find(_METHOD_CALL, node)
+            made = calls = self._find(_METHOD_CALL, node, **names)
         calls.body.args += node.args
         calls.orelse.args += node.args
         return made

@@ -31,7 +31,7 @@ from ..facts import Changes, Facts
 from ..names import Namer
 from ..scope import expressions_within, within
 from ..template import constant, expression, locate, statements
-from .decide import decide, is_python
+from .decide import Decision, decide, is_python
 from .lift import Later
 from .staged_forms import StagedForms
 
@@ -161,19 +161,29 @@ class ControlFlow(StagedForms):
         if is_python(stmt.test):
             return [locate(gast.If(test=stmt.test, body=body, orelse=orelse), stmt)]
         test = decide(stmt.test, self.namer)
-        ask, other, then, rest = test.ask, test.false, body, orelse
-        if self._leaves(stmt.body) and not self._leaves(stmt.orelse):  # what is asked first is decided fastest
-            ask, other, then, rest = test.ask_false, test.true, orelse, body
+        if test.steps and not orelse:
+            return self._if_alone(stmt, test, body, staged)
+        then, rest = (test.ask, body), (test.false, orelse)
+        if self._leaves(stmt.body):  # what is asked first is decided fastest
+            then, rest = (test.ask_false, orelse), (test.true, body)
+        source = "if ASK:\n    THEN\nelif OTHER:\n    REST\nelse:\n    V = VALUE\n    STAGED"
+        return self._fill(source, stmt, ASK=then[0](), THEN=then[1], OTHER=rest[0](), REST=rest[1], VALUE=test.value(),
+                          STAGED=staged)  # fmt: skip
+
+    def _if_alone(
+        self, stmt: gast.If, test: Decision, body: list[gast.stmt], staged: list[gast.stmt]
+    ) -> list[gast.stmt]:
+        """An `if` without `else`, for Python values."""
         source = """
-            if ASK:
-                THEN
-            elif OTHER:
-                REST
-            else:
-                V = VALUE
-                STAGED
+            if MAYBE:
+                if SURELY:
+                    BODY
+                elif OPEN:
+                    V = VALUE
+                    STAGED
             """
-        return self._fill(source, stmt, ASK=ask(), OTHER=other(), THEN=then, REST=rest, VALUE=test.value(),
+        maybe, surely, left = test.steps
+        return self._fill(source, stmt, MAYBE=maybe(), SURELY=surely(), OPEN=left(), BODY=body, VALUE=test.value(),
                           STAGED=staged)  # fmt: skip
 
     def _leaves(self, body: list[Any]) -> bool:
@@ -322,15 +332,21 @@ class ControlFlow(StagedForms):
         guards = getattr(stmt, "guards", [])
         body = self._block(stmt.body, False)
         iterable, handed = self.namer.new("items"), self.namer.new("staged")
-        names: dict[str, Any] = {"ITEMS": iterable, "HANDED": handed}
+        helpers = self.namer.helpers
+        names: dict[str, Any] = {
+            "ITEMS": iterable,
+            "HANDED": handed,
+            "TYPE": helpers["type"],
+            "PLAIN": helpers["plain"],
+        }
         turn: list[gast.stmt] = []
         if guards:
-            stop = "if CLEAR:\n    pass\nelse:\n    HANDED = UNSET\n    break"
-            clear, unset = (self._each(guards, check, stmt, gast.And()) for check in ("is False", "is not True"))
-            turn = self._fill(stop, stmt, CLEAR=clear, UNSET=unset, **names)
+            set_ = self._each(guards, "is not False", stmt, gast.Or())
+            unset = self._each(guards, "is not True", stmt, gast.And())
+            turn = self._fill("if SET:\n    HANDED = UNSET\n    break", stmt, SET=set_, UNSET=unset, **names)
         source = f"""
             ITEMS = ITERABLE
-            HANDED = OPS.staged_iterable(ITEMS)
+            HANDED = False if TYPE(ITEMS) in PLAIN else OPS.staged_iterable(ITEMS)
             UNROLL
             if not HANDED:
                 {"ITEMS = iter(ITEMS)" if guards else "pass"}

@@ -6,6 +6,11 @@ For `a and not b`, with temporaries `v` and `w`:
     value    ops.not_(w) if v is True else ops.and_(v, lambda: ops.not_(b))     if it was neither: what is staged
 
 A value that is no boolean becomes one where it is asked: `v is not False and (v := ops.test(v)) is True`.
+
+Where there is nothing to do for false, `a` is asked in two steps, of which false takes the first only:
+    maybe    (v := a) is not False
+    surely   v is True or (v := ops.test(v)) is True
+    open     v is not False                             neither: it is staged
 """
 
 from __future__ import annotations
@@ -27,8 +32,10 @@ _TESTED = (
     "V is False",
     "V",
 )
-
-
+_STEPS = ("(V := X) is not False", "V is True or (V := not not V if TYPE(V) in PLAIN else OPS.test(V)) is True",
+          "V is not False")  # fmt: skip
+_STEPS_NOT = ("(V := X) is not True", "V is False or (V := not not V if TYPE(V) in PLAIN else OPS.test(V)) is False",
+              "V is not True")  # fmt: skip
 Form = Callable[[], gast.expr]
 
 
@@ -40,6 +47,8 @@ class Decision(NamedTuple):
     true: Form
     false: Form
     value: Form
+    steps: tuple[Form, ...] = ()  # maybe, surely, open
+    steps_not: tuple[Form, ...] = ()
 
 
 class Part(NamedTuple):
@@ -78,14 +87,20 @@ class _Decider:
             return self._leaf(test)
         if part.kind == "not":
             x = self.forms(part.left)
-            return Decision(x.ask_false, x.ask, x.false, x.true, self._form("OPS.not_(X)", test, X=x.value))
+            value = self._form("OPS.not_(X)", test, X=x.value)
+            return Decision(x.ask_false, x.ask, x.false, x.true, value, x.steps_not, x.steps)
         return (self._and if part.kind == "and" else self._or)(self.forms(part.left), self.forms(part.right), part)
 
     def _leaf(self, test: gast.expr) -> Decision:
         value = f"{self.namer.prefix}asked_{self.count}"  # kept while other operands are evaluated
         self.count += 1
-        forms = _ASKED if is_python(test) else _TESTED
-        return Decision(*[self._form(f"({form})", test, V=value, X=test) for form in forms])
+
+        def made(forms: tuple[str, ...]) -> tuple[Form, ...]:
+            return tuple([self._form(f"({form})", test, V=value, X=test) for form in forms])
+
+        if is_python(test):
+            return Decision._make((*made(_ASKED), (), ()))
+        return Decision._make((*made(_TESTED), made(_STEPS), made(_STEPS_NOT)))
 
     def _and(self, a: Decision, b: Decision, part: Part) -> Decision:
         return Decision(

@@ -30,7 +30,7 @@ class Event:
     """
 
     def __init__(
-        self, device: Any = None, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False
+        self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, device: Any = None
     ) -> None:
         self.device = device
         self._at: float | None = None
@@ -62,7 +62,7 @@ class Event:
 class Stream:
     """The one stream of a device."""
 
-    def __init__(self, device: Any = None, priority: int = 2, blocking: bool = False) -> None:
+    def __init__(self, device: Any = None, priority: int = 2, stream_base: Any = None) -> None:
         self.device = device
 
     def query(self) -> bool:
@@ -76,7 +76,7 @@ class Stream:
 
     def record_event(self, event: Event | None = None) -> Event:
         """Record an event after the work so far."""
-        event = Event(self.device) if event is None else event
+        event = Event(device=self.device) if event is None else event
         event.record()
         return event
 

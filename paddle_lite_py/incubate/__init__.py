@@ -1,8 +1,8 @@
 """What Paddle keeps apart as new: fused layers, and other names of parts that live elsewhere."""
 
 from ..ops.segment import segment_max, segment_mean, segment_min, segment_sum
-from ..ops.segment import send_u_recv as graph_send_recv
 from . import autograd, autotune, nn
+from .graph import graph_send_recv
 from .softmax import identity_loss, softmax_mask_fuse, softmax_mask_fuse_upper_triangle
 
 __all__ = [

@@ -18,7 +18,7 @@ def generate(key: str) -> str:
     return f"{key}_{_counts[key] - 1}"
 
 
-def switch(new_generator: Counter[str] | None = None) -> Counter[str]:
+def switch(new_generator: Counter[str] | None = None, new_para_name_checker: object = None) -> Counter[str]:
     """Count from zero again, or with another counter; returns the old one."""
     global _counts
     before, _counts = _counts, Counter() if new_generator is None else new_generator

@@ -251,7 +251,7 @@ def hardshrink(x: Any, /, threshold: float = 0.5) -> Any:
         >>> paddle.nn.functional.hardshrink(paddle.to_tensor([-1.0, 0.25])).tolist()
         [-1.0, 0.0]
     """
-    return jnp.where(jnp.abs(x) > threshold, x, 0)
+    return jnp.where(jnp.abs(x) <= threshold, 0, x)
 
 
 @op
@@ -263,7 +263,7 @@ def softshrink(x: Any, /, threshold: float = 0.5) -> Any:
         >>> paddle.nn.functional.softshrink(paddle.to_tensor([-1.0, 0.25])).tolist()
         [-0.5, 0.0]
     """
-    return jnp.where(x > threshold, x - threshold, jnp.where(x < -threshold, x + threshold, 0))
+    return jnp.where(jnp.abs(x) <= threshold, 0, x - threshold * jnp.sign(x))
 
 
 @op(inplace="thresholded_relu_")
@@ -275,7 +275,7 @@ def thresholded_relu(x: Any, /, threshold: float = 1.0, value: float = 0.0) -> A
         >>> paddle.nn.functional.thresholded_relu(paddle.to_tensor([0.5, 2.0])).tolist()
         [0.0, 2.0]
     """
-    return jnp.where(x > threshold, x, value)
+    return jnp.where(x <= threshold, value, x)
 
 
 @op(name="rrelu", random=True)

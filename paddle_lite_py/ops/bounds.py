@@ -15,6 +15,7 @@ import jax
 import numpy as np
 
 from ..op import REGISTRY
+from . import singular
 from .indexing import AT, CUT, MASK, NEW, PICK
 
 Check = Callable[..., None]  # of the arrays of a call
@@ -183,5 +184,5 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
 
 def install() -> None:
     """Give the ops their checks, once all of them are defined."""
-    for name, check in CHECKS.items():
+    for name, check in (CHECKS | singular.CHECKS).items():
         REGISTRY[name].check = check

@@ -92,7 +92,7 @@ def diag(x: Any, /, offset: int = 0, padding_value: float = 0) -> Any:
     """
     if x.ndim > 2:
         raise ValueError(f"diag() needs 1 or 2 dimensions, got {x.ndim}")
-    out = jnp.diag(x, offset)
+    out = jnp.diag(jnp.atleast_1d(x), offset)
     if x.ndim == 2 or padding_value == 0:
         return out
     return jnp.where(jnp.eye(out.shape[0], k=offset, dtype=bool), out, jnp.asarray(padding_value, x.dtype))

@@ -92,7 +92,7 @@ def broadcast_tensors(input: Sequence[Any]) -> list[Any]:
 
 @op(name="_meshgrid")
 def _meshgrid(x: list[Any], /, indexing: str) -> Any:
-    return tuple(jnp.meshgrid(*x, indexing=indexing))
+    return tuple(jnp.meshgrid(*[jnp.atleast_1d(v) for v in x], indexing=indexing))
 
 
 @composite

@@ -142,7 +142,7 @@ def vecdot(x: Any, y: Any, /, axis: int = -1) -> Any:
         [11]
     """
     x, y = promote(x, y)
-    return jnp.sum(jnp.conj(x) * y, axis).astype(x.dtype)
+    return jnp.sum(jnp.conj(x) * y, axis if x.ndim or y.ndim else None).astype(x.dtype)
 
 
 @op(methods=["inner"], aliases={"input": "x", "other": "y"})

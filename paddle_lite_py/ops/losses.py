@@ -187,7 +187,8 @@ def _nll(x: Any, label: Any, weight: Any = None, /, *, ignore_index: int, reduct
     loss = -jnp.squeeze(jnp.take_along_axis(x, jnp.expand_dims(ids, 1), 1), 1)
     w = keep.astype(x.dtype) if weight is None else jnp.where(keep, jnp.take(weight, ids), 0)
     loss = loss * w
-    return jnp.sum(loss) / jnp.sum(w) if reduction == "mean" else reduce(loss, reduction)
+    total = jnp.sum(w)
+    return jnp.sum(loss) / jnp.where(total == 0, 1, total) if reduction == "mean" else reduce(loss, reduction)
 
 
 @remembered("input", "label", "weight")

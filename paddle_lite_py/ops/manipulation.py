@@ -49,6 +49,9 @@ def reshape(x: Any, /, shape: Sequence[int]) -> Any:
     shape = as_tuple(shape)
     if x.size != 0:
         shape = tuple([x.shape[i] if isinstance(n, int) and n == 0 else n for i, n in enumerate(shape)])
+    elif 0 in shape:  # what is unknown makes the sizes other than 0 agree
+        rest = math.prod(filter(None, x.shape)) // math.prod([n for n in shape if n > 0])
+        shape = tuple([rest if n == -1 else n for n in shape])
     try:
         return jnp.reshape(x, shape)
     except TypeError as e:  # JAX's way to say that the sizes do not fit

@@ -48,16 +48,20 @@ METHODS.extend((method, _conversion(name)) for method, name in _CONVERSIONS.item
 
 
 @_method
-def to(self: Tensor, *args: Any, device: Any = None, dtype: Any = None, blocking: bool = True, **_: Any) -> Tensor:
+def to(
+    self: Tensor, *args: Any, device: Any = None, dtype: Any = None, blocking: bool = True, other: Any = None,
+    non_blocking: bool = False, copy: bool = False,
+) -> Tensor:  # fmt: skip
     """The tensor on another device or in another dtype, or as another tensor is: x.to("gpu", "float16"), x.to(y)."""
-    for a in args:
+    for a in (*args, other):
         if isinstance(a, Tensor):
             device, dtype = a.place, a.dtype
         elif isinstance(a, places.Place) or (isinstance(a, str) and not _names_dtype(a)):
             device = a
         elif not isinstance(a, bool) and a is not None:
             dtype = a
-    out = self if dtype is None or self.dtype == dtypes.as_dtype(dtype) else cast(self, dtype)
+    kept = self.clone() if copy else self
+    out = kept if dtype is None or self.dtype == dtypes.as_dtype(dtype) else cast(self, dtype)
     return out if device is None else _moved(out, places.as_place(device))
 
 

@@ -16,8 +16,7 @@ __all__ = ["cdist", "dist", "matrix_norm", "norm", "pdist", "renorm", "vector_no
 
 def root(x: Any) -> Any:
     """Square root with gradient 0 (not infinite) at 0."""
-    safe = jnp.where(x > 0, x, 1)
-    return jnp.where(x > 0, jnp.sqrt(safe), 0)
+    return jnp.where(x == 0, 0, jnp.sqrt(jnp.where(x == 0, 1, x)))
 
 
 def _magnitude(x: Any, p: float, axis: Any, keepdim: bool) -> Any:
@@ -34,7 +33,7 @@ def _magnitude(x: Any, p: float, axis: Any, keepdim: bool) -> Any:
     if p == 2:
         return root(jnp.sum(jnp.real(x * jnp.conj(x)), axis=axis, keepdims=keepdim))
     total = jnp.sum(size**p, axis=axis, keepdims=keepdim)
-    return jnp.where(total > 0, jnp.where(total > 0, total, 1) ** (1 / p), 0)
+    return jnp.where(total == 0, 0, jnp.where(total == 0, 1, total) ** (1 / p))
 
 
 @op(name="p_norm", amp="black")
@@ -82,6 +81,8 @@ def norm(
         5.0
     """
     axis = tuple(axis) if isinstance(axis, list | tuple) else axis
+    if p == "nuc" and axis is None and x.ndim == 2:
+        axis = (0, 1)
     if isinstance(axis, tuple) and len(axis) == 2 and p not in (None, "fro", 0):
         found = matrix_norm(x, p, axis, keepdim)
     elif isinstance(p, str) and p != "fro":

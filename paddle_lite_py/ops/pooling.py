@@ -273,7 +273,7 @@ def lp_pool2d(
 @op(name="max_unpool")
 def _unpool(x: Any, indices: Any, /, size: Any) -> Any:
     n, c = x.shape[:2]
-    flat, at = x.reshape(n, c, -1), indices.reshape(n, c, -1)
+    flat, at = (a.reshape(n, c, math.prod(x.shape[2:])) for a in (x, indices))
     out = jnp.zeros((n, c, math.prod(size)), x.dtype)
     put = jax.vmap(jax.vmap(lambda o, i, v: o.at[i].set(v)))
     return put(out, at, flat).reshape(n, c, *size)

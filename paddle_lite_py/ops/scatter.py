@@ -19,14 +19,24 @@ __all__ = [
 ]
 
 
-@op(methods=["scatter"], inplace="scatter_", amp="float32")
-def scatter(x: Any, index: Any, updates: Any, /, overwrite: bool = True) -> Any:
-    """x with some of its rows replaced.
+@op(name="scatter", amp="float32")
+def _scatter(x: Any, index: Any, updates: Any, /, overwrite: bool) -> Any:
+    index, updates = index.reshape(-1), updates.astype(x.dtype)
+    return x.at[index].set(updates) if overwrite else x.at[index].set(0).at[index].add(updates)
+
+
+@composite(methods=["scatter"], inplace="scatter_")
+def scatter(
+    x: Any, index: Any, updates: Any = None, overwrite: Any = True, *, dim: int | None = None, src: Any = None,
+    value: Any = None, reduce: str | None = None,
+) -> Any:  # fmt: skip
+    """x with some of its rows replaced; or with numbers written along an axis: scatter(x, dim, index, src).
 
     Arguments:
         index: a vector of row numbers.
         updates: the new rows.
         overwrite: the last update of a row wins; otherwise the updates of a row are added up.
+        dim, src, value, reduce: as axis, values (a tensor or a number) and reduce of put_along_axis.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -34,8 +44,14 @@ def scatter(x: Any, index: Any, updates: Any, /, overwrite: bool = True) -> Any:
         >>> paddle.scatter(x, paddle.to_tensor([1]), rows).tolist()
         [[0.0, 0.0], [5.0, 6.0]]
     """
-    index, updates = index.reshape(-1), updates.astype(x.dtype)
-    return x.at[index].set(updates) if overwrite else x.at[index].set(0).at[index].add(updates)
+    if isinstance(index, int):  # dim, index and src by position
+        dim, index, updates = index, updates, None if overwrite is True else overwrite
+    if dim is None:
+        return _scatter(x, index, updates, overwrite)
+    written = next((v for v in (src, value, updates) if v is not None), None)
+    if written is None:
+        raise TypeError("scatter() along dim writes src, a tensor, or value, a number; neither is given")
+    return put_along_axis(x, index, written, dim, reduce or "assign", broadcast=False)
 
 
 @op(methods=["scatter_nd_add"])

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from ..op import composite, op
 from ..remembered import remembered
@@ -72,7 +72,10 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> list[Any]:
 
 @op(name="_tensor_split")
 def _tensor_split(x: Any, /, at: Any, axis: int) -> Any:
-    return tuple(jnp.array_split(x, at if isinstance(at, int) else np.asarray(at, int), axis))
+    if isinstance(at, int):
+        return tuple(jnp.array_split(x, at, axis))
+    before = (slice(None),) * from_start(axis, x.ndim)
+    return tuple([x[(*before, slice(*pair))] for pair in itertools.pairwise([0, *at, x.shape[axis]])])
 
 
 @composite(methods=["tensor_split"], around=remembered("x"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
@@ -108,7 +109,7 @@ def _pick(x: Any, axis: Any, keepdim: bool, rank: Any) -> tuple[Any, Any]:
     """The element of a rank in sorted order over axes, and its index; `rank` is asked for the flattened axes."""
     axis = tuple([from_start(a, x.ndim) for a in (range(x.ndim) if axis is None else as_tuple(axis))])
     rest = [i for i in range(x.ndim) if i not in axis]
-    flat = jnp.transpose(x, (*rest, *axis)).reshape(*[x.shape[i] for i in rest], -1)
+    flat = jnp.transpose(x, (*rest, *axis)).reshape(*[x.shape[i] for i in rest], math.prod([x.shape[i] for i in axis]))
     k, order = rank(flat), jnp.argsort(flat, axis=-1, stable=True)
     order = order[..., k : k + 1] if isinstance(k, int) else jnp.take_along_axis(order, k, -1)
     out = jnp.take_along_axis(flat, order, -1)
@@ -187,6 +188,8 @@ def nanquantile(x: Any, /, q: Any, axis: Any = None, keepdim: bool = False, inte
 
 @op(name="_nanmedian")
 def _middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
+    if x.size == 0 and axis is None:
+        return jnp.full((1,) * x.ndim if keepdim else (), jnp.nan, floating(x).dtype)
     return jnp.nanmedian(floating(x), axis=axes(axis), keepdims=keepdim)
 
 
@@ -238,7 +241,7 @@ def corrcoef(x: Any, /, rowvar: bool = True) -> Any:
         >>> paddle.linalg.corrcoef(paddle.to_tensor([[1.0, 2.0], [2.0, 4.0]])).round().tolist()
         [[1.0, 1.0], [1.0, 1.0]]
     """
-    return jnp.corrcoef(x, rowvar=rowvar)
+    return jnp.corrcoef(x, rowvar=rowvar).astype(x.dtype)
 
 
 @composite(methods=["bincount"], aliases={"input": "x"})

@@ -58,7 +58,8 @@ def unfold(x: Any, /, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, di
     w, d = _patches(x.shape[2:], kernel_sizes, strides, paddings, dilations)
     x = jnp.pad(x, ((0, 0), (0, 0), *w.pad))
     columns = [_at(x, w, (i * d[0], j * d[1])) for i, j in itertools.product(*map(range, w.kernel))]
-    return jnp.stack(columns, axis=2).reshape(x.shape[0], x.shape[1] * math.prod(w.kernel), -1)
+    count = math.prod(columns[0].shape[2:])
+    return jnp.stack(columns, axis=2).reshape(x.shape[0], x.shape[1] * math.prod(w.kernel), count)
 
 
 def _at(x: Any, w: Windows, offset: tuple[int, int]) -> Any:
@@ -141,7 +142,7 @@ def _temporal_shift(x: Any, /, seg_num: int, shift_ratio: float, last: bool) -> 
     x = jnp.moveaxis(x, -1, 1) if last else x
     c = x.shape[1]
     one, two = int(c * shift_ratio), int(c * 2 * shift_ratio)
-    y = jnp.pad(x.reshape(-1, seg_num, *x.shape[1:]), ((0, 0), (1, 1), *[(0, 0)] * 3))
+    y = jnp.pad(x.reshape(x.shape[0] // seg_num, seg_num, *x.shape[1:]), ((0, 0), (1, 1), *[(0, 0)] * 3))
     parts = [y[:, :-2, :one], y[:, 2:, one:two], y[:, 1:-1, two:]]
     out = jnp.concatenate(parts, axis=2).reshape(x.shape)
     return jnp.moveaxis(out, 1, -1) if last else out
@@ -224,7 +225,7 @@ def _read(x: Any, at: list[Any], border: bool) -> Any:
     for i, n in zip(at, x.shape[1:], strict=True):
         inside = inside & (i >= 0) & (i <= n - 1)
         flat = flat * n + jnp.clip(i, 0, n - 1).astype(jnp.int32)
-    out = jnp.take(x.reshape(x.shape[0], -1), flat, axis=1)
+    out = jnp.take(x.reshape(x.shape[0], math.prod(x.shape[1:])), flat, axis=1)
     return out if border else jnp.where(inside, out, 0)
 
 

@@ -244,12 +244,19 @@ def _leaf(values: Tensor, stop_gradient: bool) -> Tensor:
 
 
 def sparse_csr_tensor(
-    crows: Any, cols: Any, values: Any, shape: Any, dtype: Any = None, place: Any = None, stop_gradient: bool = True
+    crows: Any,
+    cols: Any,
+    values: Any,
+    shape: Any = None,
+    dtype: Any = None,
+    place: Any = None,
+    stop_gradient: bool = True,
 ) -> SparseCsrTensor:
     """A sparse matrix in compressed rows.
 
     Arguments:
         crows: where each row begins, and the end, [rows + 1]. cols: the column of each value.
+        shape: as many columns as the values reach by default.
 
     Raises:
         ValueError: if they do not fit together.
@@ -264,6 +271,8 @@ def sparse_csr_tensor(
         _host(cols, "sparse_csr_tensor()"),
         _floating(values, dtype),
     )
+    if shape is None:
+        shape = [len(starts) - 1, int(columns.max(initial=-1)) + 1]
     fits = len(shape) == 2 and len(starts) == shape[0] + 1 and starts[-1] == len(columns) == found.shape[0]
     if not fits or (len(columns) and not (0 <= columns.min() and columns.max() < shape[1])):
         raise ValueError(f"sparse_csr_tensor: crows, cols and values do not fit the shape {list(shape)}")

@@ -41,9 +41,9 @@ def load(
     extra_ldflags: Sequence[str] | None = None,
     extra_include_paths: Sequence[str] | None = None,
     extra_library_paths: Sequence[str] | None = None,
-    extra_libraries: Sequence[str] | None = None,
     build_directory: str | None = None,
     verbose: bool = False,
+    extra_libraries: Sequence[str] | None = None,
 ) -> Library:
     """Compile sources, unless that was done before, and load their operators.
 

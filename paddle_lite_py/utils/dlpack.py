@@ -34,12 +34,22 @@ class _Capsule:
         return 1, 0
 
 
-def from_dlpack(dlpack: Any) -> Tensor:
+def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor with a copy of the data of a DLPack capsule or of an object that speaks DLPack.
+
+    Arguments:
+        device: where it is to lie.
+        copy: accepted, but False, which asks for what cannot be had.
+
+    Raises:
+        BufferError: for copy=False.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> from_dlpack(to_dlpack(paddle.to_tensor([1, 2]))).tolist()
         [1, 2]
     """
-    return _from_dlpack(dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack))
+    if copy is False:
+        raise BufferError("from_dlpack: copy=False cannot be had, since tensors do not share their data; leave it out")
+    made = _from_dlpack(dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack))
+    return made if device is None else made.to(device)

@@ -71,6 +71,50 @@ def test_globals_and_cells_are_live(monkeypatch):
     assert set(globals()) == set(g.__globals__)
 
 
+class Circle:
+    def area(self, n):
+        return n if n > 0 else 1
+
+
+class Square:
+    def area(self, n):
+        return 10 * n if n > 0 else 10
+
+
+def total(shapes, n):
+    s = 0
+    for shape in shapes:
+        s += shape.area(n)
+    return s
+
+
+def test_methods_of_one_name_are_told_apart(monkeypatch):
+    """A call looks first at the method that was called first, which need not be the one."""
+    g, circle, square = convert(total), Circle(), Square()
+    assert g([circle, square, circle], 2) == 24
+    lent = Square()
+    lent.area = circle.area
+    assert g([lent, square], 2) == 22
+    monkeypatch.setattr(Circle, "area", lambda self, n: 100 * n)
+    assert g([circle, square], 2) == 220
+    monkeypatch.undo()
+    assert convert(total)([square, circle], 2) == 22
+    assert g([circle], 2) == 2
+
+
+def test_if_without_else():
+    def f(x):
+        found = 1
+        if x:
+            found = 2
+        if not x:
+            found += 10
+        return found
+
+    same(f, True, False, 1, 0, [[]], [[1]], None, "", "a")
+    assert staged(f, 3, 0)
+
+
 def test_functions_of_one_code_share_it_and_keep_their_cells():
     made = [convert(functools.partial(lambda n: lambda x: x + n if x > 0 else n)(n)) for n in range(3)]
     assert [g(1) for g in made] == [1, 2, 3]

@@ -13,12 +13,15 @@ __all__ = ["LeakyReLU", "ReLU", "ReLU6", "Softmax"]
 class ReLU(Layer):
     """max(x, 0) of a sparse tensor."""
 
+    def __init__(self, name: str | None = None) -> None:
+        super().__init__()
+
     def forward(self, x: Any) -> Any:
         """The activation."""
         return functional.relu(x)
 
 
-class ReLU6(Layer):
+class ReLU6(ReLU):
     """min(max(x, 0), 6) of a sparse tensor."""
 
     def forward(self, x: Any) -> Any:
