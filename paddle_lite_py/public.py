@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Function = Callable[..., Any]
 Env = dict[str, Any]
-_ABSENT = object()
+ABSENT = object()
 
 
 # Keywords that only the slow way knows: where the result goes, and what a new tensor is to be.
@@ -70,6 +70,7 @@ def accepting(fn: Function, aliases: Mapping[str, str], at: int | None = None, c
         made = fn(*args, **kwargs)
         return made if wanted is None else _as_wanted(made, **wanted)
 
+    wrapper.__dict__["__aliases__"] = aliases
     if result:
         wrapper.__dict__["__wrapped__"] = Signature(functools.partial(_of_composite, fn, creates), fn.__doc__)
     return wrapper
@@ -178,16 +179,14 @@ def _params(op: Op) -> list[inspect.Parameter]:
     return op.tensor_params + op.attr_params
 
 
-def _heads(op: Op, env: Env, front: Front, required: str = "", last: str = "out=None") -> list[str]:
-    """The parameters as text; their defaults go into `env`."""
+def _heads(op: Op, env: Env, front: Front, required: str = "") -> tuple[list[str], list[str]]:
+    """The parameters as text, and those that are keywords only; their defaults go into `env`."""
     heads: dict[bool, list[str]] = {False: [], True: []}
     for p in _params(op):
         env[f"_d_{p.name}"] = p.default
         default = required if p.default is p.empty else f"=_d_{p.name}"
         heads[p.kind is p.KEYWORD_ONLY].append(p.name + default)
-    if front.out_first:
-        return [*heads[False], "out=None", "name=None", *(["*", *heads[True]] if heads[True] else [])]
-    return [*heads[False], "name=None", "*", *heads[True], last]
+    return [*heads[False], *["out=None"] * front.out_first, "name=None"], heads[True]
 
 
 def _body(op: Op, env: Env, last: str) -> str:
@@ -253,7 +252,10 @@ def _find(op: Op, env: Env, layout: str) -> list[str]:
 
 
 def _strict(op: Op, front: Front, env: Env) -> str:
-    return f"({', '.join(_heads(op, env, front))}):\n{_body(op, env, '_made if out is None else _into(out, _made)')}"
+    first, keywords = _heads(op, env, front)
+    keywords += ["out=None"] * (not front.out_first)
+    heads = [*first, *["*"] * bool(keywords), *keywords]
+    return f"({', '.join(heads)}):\n{_body(op, env, '_made if out is None else _into(out, _made)')}"
 
 
 def _with_aliases(op: Op, slow: Function, front: Front, env: Env) -> str:
@@ -262,18 +264,22 @@ def _with_aliases(op: Op, slow: Function, front: Front, env: Env) -> str:
     names = [p.name for p in _params(op)] + ["out"] * front.out_first
     lacks = " or ".join(["_more", *[f"{p.name} is _absent" for p in _params(op) if p.default is p.empty]])
     lacks += " or out is not None" if front.out_first else ""
-    heads = _heads(op, env, front, "=_absent", "**_more")
-    if heads[-2] == "*":
-        heads.pop(-2)
-    if front.out_first:
-        heads.append("**_more")
-    rest = "()"
+    first, keywords = _heads(op, env, front, "=_absent")
+    others, lines = respelling(front.aliases, names)
+    star, rest = ["*"] * bool(others or keywords), "()"
     if front.variadic is not None:
-        heads.insert(-1, "*_rest")
-        rest, lacks = "(name, *_rest)", f"{lacks} or _rest or name is not None"
-    env |= {"_absent": _ABSENT, "_respelt": functools.partial(_respelt, slow)}
+        star, rest, lacks = ["*_rest"], "(name, *_rest)", f"{lacks} or _rest or name is not None"
+    env |= {"_absent": ABSENT, "_respelt": functools.partial(_respelt, slow)}
     again = f"_respelt({{{', '.join(f'{n!r}: {n}' for n in names)}}}, {rest}, _more)"
-    return f"({', '.join(heads)}):\n    if {lacks}:\n        return {again}\n{_body(op, env, '_made')}"
+    heads = ", ".join([*first, *star, *others, *keywords, "**_more"])
+    return f"({heads}):\n{lines}    if {lacks}:\n        return {again}\n{_body(op, env, '_made')}"
+
+
+def respelling(aliases: Mapping[str, str], names: Iterable[str]) -> tuple[list[str], str]:
+    """Other keywords for parameters as parameters, and the lines that give those their values."""
+    known = {k: n for k, n in aliases.items() if n and k not in names}
+    lines = [f"    if {k} is not _absent:\n        {n} = {k}\n" for k, n in known.items()]
+    return [f"{k}=_absent" for k in known], "".join(lines)
 
 
 def as_tuple(n: str) -> str:
@@ -290,7 +296,7 @@ def _respelt(function: Function, given: dict[str, Any], rest: tuple[Any, ...], m
     """Call the function as it was called; `rest` follows the parameters, if it is more than a name that is None."""
     if rest and rest != (None,):
         return function(*given.values(), *rest, **more)
-    return function(**{k: v for k, v in given.items() if v is not _ABSENT}, **more)
+    return function(**{k: v for k, v in given.items() if v is not ABSENT}, **more)
 
 
 def _tuple(names: Iterable[str]) -> str:

@@ -26,7 +26,6 @@ Function = Callable[..., Any]
 MAX_CALLS = 1024  # of one function: shapes may change for ever
 # Attributes that are equal only if they mean the same, given that their classes are compared as well.
 _PLAIN = frozenset((int, float, bool, str, DType, type, type(None)))
-_ABSENT = object()
 
 
 class Call(NamedTuple):
@@ -63,8 +62,9 @@ def _text(function: Function, tensors: tuple[str, ...], env: public.Env) -> str:
     parts = {p.name: _part(p, tensors) for p in params if p.name not in _ASIDE}
     key = "".join([part.key for part in parts.values()])
     among = [parts[n.rstrip("?")] for n in tensors]
-    return f"""({", ".join(_heads(params, env))}):
-    if _state.interpreter is not _eager or _rest or _more{away}:
+    others, lines = public.respelling(function.__dict__.get("__aliases__", {}), [p.name for p in params])
+    return f"""({", ".join(_heads(params, others, env))}):
+{lines}    if _state.interpreter is not _eager or _rest or _more{away}:
         return _again({given}, _rest, _more)
     _key = _found = None
     try:
@@ -92,11 +92,18 @@ def _text(function: Function, tensors: tuple[str, ...], env: public.Env) -> str:
 _ASIDE = ("name", "out")  # parameters of which a call that is remembered has none
 
 
-def _heads(params: list[inspect.Parameter], env: public.Env) -> list[str]:
+def _heads(params: list[inspect.Parameter], others: list[str], env: public.Env) -> list[str]:
     """The parameters as text, and what catches other spellings of them; their defaults go into `env`."""
-    env |= {f"_d_{p.name}": _ABSENT if p.default is p.empty else p.default for p in params}
+    env |= {f"_d_{p.name}": public.ABSENT if p.default is p.empty else p.default for p in params}
+    env["_absent"] = public.ABSENT
     heads = [f"{p.name}=_d_{p.name}" for p in params if p.kind is not p.KEYWORD_ONLY]
-    return [*heads, "*_rest", *[f"{p.name}=_d_{p.name}" for p in params if p.kind is p.KEYWORD_ONLY], "**_more"]
+    return [
+        *heads,
+        "*_rest",
+        *others,
+        *[f"{p.name}=_d_{p.name}" for p in params if p.kind is p.KEYWORD_ONLY],
+        "**_more",
+    ]
 
 
 class _Part(NamedTuple):
@@ -138,7 +145,7 @@ class _Memory:
         spread = rest or given.get("name") is not None
         first = [given[p.name] for p in self.params if spread and p.kind is not p.KEYWORD_ONLY]
         others = self.params[len(first) :]
-        named = {p.name: v for p in others if (v := given[p.name]) is not _ABSENT and v is not p.default}
+        named = {p.name: v for p in others if (v := given[p.name]) is not public.ABSENT and v is not p.default}
         return self.function(*first, *rest, **named, **(more or {}))
 
     def watched(self, key: Any, given: dict[str, Any]) -> Any:
