@@ -261,6 +261,10 @@ class Builder(Differentiation):
         """None: backward() is in the program."""
         return None
 
+    def engine(self, model: Any) -> Any:
+        """None: a Model runs its batches itself."""
+        return None
+
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, noted in the log."""
         self.rebound(tensor, "_data")
