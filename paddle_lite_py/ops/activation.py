@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import INPLACE, op
+from ..remembered import remembered
 
 __all__ = [
     *("celu", "elu", "elu_", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "leaky_relu"),
@@ -105,6 +106,7 @@ def _silu(x: Any, /) -> Any:
     return jax.nn.silu(x)
 
 
+@remembered("x")
 def silu(x: Any, inplace: bool = False, name: Any = None) -> Any:
     """x * sigmoid(x).
 
@@ -281,6 +283,7 @@ def _rrelu(key: Any, x: Any, /, lower: float, upper: float) -> Any:
     return jnp.where(x >= 0, x, x * jax.random.uniform(key, x.shape, x.dtype, lower, upper))
 
 
+@remembered("x")
 def rrelu(x: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = True, name: Any = None) -> Any:
     """leaky_relu() with a slope drawn for each element while training, and the mean of the range otherwise.
 

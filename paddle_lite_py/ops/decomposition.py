@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import composite, op
+from ..remembered import remembered
 from .creation import zeros
 from .norms import norm
 from .promote import promote
@@ -326,7 +327,7 @@ def _matrix_rank(x: Any, tol: Any = None, atol: Any = None, rtol: Any = None, /,
     return jnp.sum(values > jnp.expand_dims(jnp.asarray(tol), -1), -1)
 
 
-@composite(methods=["matrix_rank"])
+@composite(methods=["matrix_rank"], around=remembered("x", "tol"))
 def matrix_rank(x: Any, tol: Any = None, hermitian: bool = False, atol: Any = None, rtol: Any = None) -> Any:
     """Number of singular values above a tolerance.
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from ..op import composite, op
 from ..public import into
+from ..remembered import remembered
 from .promote import axes, floating, from_start, numpy_dtype, promote_floating
 
 __all__ = ["cdist", "dist", "matrix_norm", "norm", "pdist", "renorm", "vector_norm"]
@@ -55,7 +56,7 @@ def _matrix(x: Any, /, p: Any, axis: tuple[int, int], keepdim: bool) -> Any:
     return out if keepdim else jnp.squeeze(out, axis)
 
 
-@composite(methods=["norm"], aliases={"input": "x", "dim": "axis"})
+@composite(methods=["norm"], aliases={"input": "x", "dim": "axis"}, around=remembered("x"))
 def norm(
     x: Any,
     p: Any = None,
@@ -91,7 +92,7 @@ def norm(
     return found if out is None else into(out, found)
 
 
-@composite(methods=["vector_norm"])
+@composite(methods=["vector_norm"], around=remembered("x"))
 def vector_norm(
     x: Any, p: float = 2.0, axis: Any = None, keepdim: bool = False, name: Any = None, *, dtype: Any = None
 ) -> Any:
@@ -105,7 +106,7 @@ def vector_norm(
     return _vector(x, float(p), axis, keepdim, dtype)
 
 
-@composite(methods=["matrix_norm"])
+@composite(methods=["matrix_norm"], around=remembered("x"))
 def matrix_norm(
     x: Any, p: Any = "fro", axis: Any = (-2, -1), keepdim: bool = False, name: Any = None, *, dtype: Any = None
 ) -> Any:
