@@ -94,7 +94,7 @@ class LM(nn.Layer):
     def __init__(self):
         super().__init__()
         self.embed = nn.Embedding(V, D)
-        self.blocks = nn.LayerList([Block() for _ in range(2)])
+        self.blocks = nn.LayerList([Block() for _ in range(1)])
         self.norm = RMSNorm(D)
 
     def forward(self, ids, caches=None):
@@ -121,7 +121,7 @@ opt = paddle.optimizer.AdamW(
     grad_clip=nn.ClipGradByGlobalNorm(1.0),
 )
 ids = paddle.to_tensor(np.random.RandomState(0).randint(0, V, (B, L + 1)))
-for step in range(12):
+for step in range(5):
     logits, _, balance = model(ids[:, :-1])
     loss = F.cross_entropy(logits.reshape([-1, V]), ids[:, 1:].reshape([-1])) + 0.01 * balance
     loss.backward()
@@ -133,7 +133,7 @@ model.eval()
 with paddle.no_grad():
     text, caches = ids[:, :2], None
     logits, caches, _ = model(text)
-    for _ in range(5):
+    for _ in range(2):
         after = paddle.argmax(logits[:, -1], axis=-1, keepdim=True)
         text = paddle.concat([text, after], axis=1)
         logits, caches, _ = model(after, caches)

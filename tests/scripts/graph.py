@@ -83,4 +83,4 @@ for step in range(20):
     if step % 5 == 0:
         right = (logits.argmax(-1) == label)[train_mask].astype("float32").mean()
         print(step, f"{loss.item():.4f} {right.item():.3f}")
-print(np.round(net(feature)[1].numpy(), 3))
+print(np.round(net(feature)[1].numpy(), 2))
