@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import builtins
-import functools
-import inspect
 import re
 from collections.abc import Sequence
 from typing import Any
@@ -14,7 +11,7 @@ import numpy as np
 from paddle_lite_py import serialize, symbolic
 from paddle_lite_py import structure as nested
 from paddle_lite_py.bound import BoundOp, xla_jit
-from paddle_lite_py.checks import Checks, Room
+from paddle_lite_py.checks import Checks, Room, told
 from paddle_lite_py.custom.kernel import kernels, unknown_kernels
 from paddle_lite_py.eager import EAGER
 from paddle_lite_py.executor import resolve
@@ -169,7 +166,7 @@ class Method:
         out = mode.interpreter.run(self._bound, (*tensors, *self.handles))
         outs = list(out) if isinstance(out, tuple) else [out]
         if self._checks and (failed := int(outs[-2 if self._room else -1])):
-            raise _error(self._checks[failed - 1])
+            raise told(self._checks[failed - 1])
         if self._room and not outs[0].stop_gradient and int(outs[-1]) > self._room:
             # The values are right, but the gradient would lack iterations.
             outs = [t.detach() for t in outs]
@@ -181,9 +178,7 @@ class Method:
         """The program with its weights and state, as a trace gives it."""
         effects = [Effect(Write(h, "_data", None), nested.LEAF, 1) for h in self._state]
         grads = tuple([getattr(v, "requires_grad", False) for v in self.program.block.outputs[: self._n]])
-        checks, room = Checks() if self._checks else None, Room() if self._room else None
-        for entry in self._checks:
-            checks.add(functools.partial(_error, entry), self.name)  # type: ignore[union-attr]
+        checks, room = Checks.of(self._checks, self.name) if self._checks else None, Room() if self._room else None
         if room is not None:
             room.capacity.size = self._room
         n_args = len(self.inputs)
@@ -266,9 +261,3 @@ def _same_shape(a: Any, b: Any) -> bool:
         isinstance(m, int) == isinstance(n, int) and (m == n or not isinstance(m, int))
         for m, n in zip(a, b, strict=True)
     )
-
-
-def _error(entry: dict[str, str]) -> BaseException:
-    kind = getattr(builtins, entry["type"], RuntimeError)
-    usable = inspect.isclass(kind) and issubclass(kind, Exception)
-    return (kind if usable else RuntimeError)(entry["text"])

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from . import dtypes
@@ -38,6 +39,8 @@ def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
     if isinstance(data, jax.Array):
         out = data if kind is None or data.dtype == kind else data.astype(kind)
         return out if device is None else jax.device_put(out, device)
+    if device is None:
+        return jnp.array(data, kind)
     # A copy: on the CPU JAX may otherwise share the memory, and the caller may change it later.
     return jax.device_put(np.array(data, dtype=kind, copy=True), device)
 

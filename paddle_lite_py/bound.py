@@ -104,10 +104,13 @@ def _fitting(fn: Callable[..., Any]) -> Callable[..., Any]:
     return fitting
 
 
-def _checked(run: Callable[..., Any], check: Callable[..., None]) -> Callable[..., Any]:
+def _checked(run: Callable[..., Any], check: Callable[..., Any]) -> Callable[..., Any]:
     def checked(*args: Any) -> Any:
-        check(*args)
-        return run(*args)
+        look = check(*args)
+        out = run(*args)
+        if look is not None:
+            look(out)
+        return out
 
     return checked
 

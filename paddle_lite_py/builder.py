@@ -251,7 +251,7 @@ class Builder(Differentiation):
         """What the payload knows of it."""
         return tensor._data.concrete(what)
 
-    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any]) -> Any:
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
         """What draw() gives: state is made while the program is traced, not by it."""
         with use(EAGER):
             return draw()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import builtins
+import functools
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -22,6 +25,13 @@ class Check(NamedTuple):
     shown: list[int]
 
 
+def told(entry: dict[str, str]) -> BaseException:
+    """The error that Checks.texts() wrote of."""
+    kind = getattr(builtins, entry["type"], RuntimeError)
+    usable = inspect.isclass(kind) and issubclass(kind, Exception)
+    return (kind if usable else RuntimeError)(entry["text"])
+
+
 class Checks:
     """The asserts and raises of a program, by number; the code is 0 while none has failed.
 
@@ -33,6 +43,14 @@ class Checks:
         self.code = wrap(jax.numpy.zeros((), jax.numpy.int32))
         self.shown: list[Tensor] = []
         self._checks: list[Check] = []
+
+    @classmethod
+    def of(cls, texts: Sequence[dict[str, str]], where: Any) -> Checks:
+        """Those that texts() wrote of, for a program called `where`."""
+        out = cls()
+        for entry in texts:
+            out.add(functools.partial(told, entry), where)
+        return out
 
     def add(self, error: Callable[..., BaseException], where: Any) -> Check:
         """A new check."""

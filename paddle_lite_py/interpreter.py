@@ -23,8 +23,11 @@ class Interpreter(Protocol):
     def data_of(self, tensor: Any, what: str) -> Any:
         """The array of a tensor whose payload is none, or an error saying why there is none yet."""
 
-    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any) -> Any:
-        """The payload of new state (a parameter, an accumulator): what draw() gives, now or when the program starts."""
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any, own: bool = False) -> Any:
+        """The payload of new state (a parameter, an accumulator): what draw() gives, now or when the program starts.
+
+        `own` state is nobody else's: in a program it gets the first number after its name that is free.
+        """
 
     def created(self, parameter: Any) -> Any:
         """Told of a new parameter; returns it, or the one that has its name in the program under construction."""

@@ -46,8 +46,9 @@ class Op:
     """A named JAX function with its calling convention and rules."""
 
     custom = False  # it is the user's own
-    # From attributes to what looks at the arrays of an eager call with them, and raises where they do not fit.
-    check: Callable[[dict[str, Any]], Callable[..., None] | None] | None = None
+    # From attributes to what looks at the arrays of an eager call with them, and raises where they do not fit. It may
+    # return what looks at the result.
+    check: Callable[[dict[str, Any]], Callable[..., Any] | None] | None = None
 
     def __init__(
         self,
@@ -71,36 +72,39 @@ class Op:
         self.is_operator = False  # it serves an operator of Python
         self.effect = effect  # it acts on the world (prints, checks), so it stays though nothing reads its result
         self.fn = _with_state(fn) if random else fn
-        self._bound: dict[Any, BoundOp] = {}
+        self.known: dict[Any, BoundOp] = {}
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
 
     def bind(self, attrs: tuple[Any, ...], layout: Layout = None) -> BoundOp:
         """The bound op for these attributes, from a cache."""
-        key = (attrs, layout, *map(type, attrs))
+        kinds = tuple(map(type, attrs))
+        if list in kinds:  # no key itself, and a shape mostly comes as one
+            attrs = tuple([tuple(v) if v.__class__ is list else v for v in attrs])
+            kinds = tuple(map(type, attrs))
         try:
-            found = self._bound.get(key)
-        except TypeError:  # unhashable: a list, or a list inside a tuple
-            found = self._of_lists(attrs, layout)
+            found = self.known.get((attrs, layout, kinds))
+        except TypeError:  # unhashable: a list inside a tuple
+            found = self._of_nested(attrs, layout)
         return found if found is not None else self._bind_frozen(attrs, layout)
 
-    def _of_lists(self, attrs: tuple[Any, ...], layout: Layout) -> BoundOp | None:
-        """The bound op for attributes with lists of numbers, the most frequent ones that are no keys themselves."""
-        attrs = tuple([tuple(v) if v.__class__ is list else v for v in attrs])
+    def _of_nested(self, attrs: tuple[Any, ...], layout: Layout) -> BoundOp | None:
+        """The bound op for attributes with lists in lists, such as a padding of each side."""
+        attrs = tuple(map(_in_tuples, attrs))
         try:
-            return self._bound.get((attrs, layout, *map(type, attrs)))
+            return self.known.get((attrs, layout, tuple(map(type, attrs))))
         except TypeError:
             return None
 
     def _bind_frozen(self, attrs: tuple[Any, ...], layout: Layout) -> BoundOp:
         frozen = tuple([freeze(v, n) for v, n in zip(attrs, self.attr_names, strict=True)])
-        key = (frozen, layout, *map(type, frozen))
-        found = self._bound.get(key)
+        key = (frozen, layout, tuple(map(type, frozen)))
+        found = self.known.get(key)
         if found is None:
-            if len(self._bound) >= MAX_BOUND:
-                del self._bound[next(iter(self._bound))]  # the oldest
-            found = self._bound[key] = BoundOp(self, self._pure(frozen, layout), frozen, layout)
+            if len(self.known) >= MAX_BOUND:
+                del self.known[next(iter(self.known))]  # the oldest
+            found = self.known[key] = BoundOp(self, self._pure(frozen, layout), frozen, layout)
         return found
 
     def _pure(self, attrs: tuple[Any, ...], layout: Layout) -> Callable[..., Any]:
@@ -135,6 +139,10 @@ class Op:
         flat, layout = self.pack(args)
         run = state.interpreter.run_random if self.random else state.interpreter.run
         return run(self.bind(attrs, layout), flat)
+
+
+def _in_tuples(value: Any) -> Any:
+    return tuple(map(_in_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def find(name: str) -> Op | None:
@@ -242,19 +250,23 @@ def composite(
     variadic: str | None = None,
     reshapes: bool = False,
     creates: bool = False,
+    around: Callable[[Function], Function] | None = None,
 ) -> Any:
     """A public function written with other ops, with the Tensor methods and spellings that an op may have.
 
     Arguments:
+        around: a decorator for the function with all its spellings, such as `remembered`.
         creates: True if it makes a new tensor, for which device, requires_grad and pin_memory may be given.
     """
     if fn is None:
         names: dict[str, Any] = {"methods": methods, "operators": operators, "inplace": inplace}
         spellings: dict[str, Any] = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes, "creates": creates}
-        return functools.partial(composite, **names, **spellings)
+        return functools.partial(composite, **names, **spellings, around=around)
     at = None if variadic is None else list(inspect.signature(fn).parameters).index(variadic)
     dropped = {} if "name" in fn.__code__.co_varnames[: fn.__code__.co_argcount] else {"name": ""}
     front = public.accepting(fn, {**dropped, **(aliases or {})}, at, creates)
+    if around is not None:
+        fn = front = around(front)
     return _install(fn, front, methods, operators, inplace, reshapes)
 
 

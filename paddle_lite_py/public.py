@@ -149,20 +149,25 @@ def without_out(fn: Function) -> inspect.Signature:
     return found.replace(parameters=[p for n, p in found.parameters.items() if n != "out"])
 
 
-def _lazy(op: Op, text: Callable[[Env], str], front: Front) -> Function:
+def deferred(name: str, text: Callable[[Env], str]) -> Function:
     """A function whose code is generated, by `text`, when it is called first."""
     env: Env = {}
-    public = FunctionType(_stub.__code__, env, op.name)
+    public = FunctionType(_stub.__code__, env, name)
 
     def materialise() -> Function:
-        exec(compile(f"def {op.name}{text(env)}", f"{PACKAGE_DIR}<{op.name}>", "exec"), env)
-        made = env[op.name]
+        exec(compile(f"def {name}{text(env)}", f"{PACKAGE_DIR}<{name}>", "exec"), env)
+        made = env[name]
         public.__kwdefaults__ = made.__kwdefaults__
         public.__code__ = made.__code__
         public.__defaults__ = made.__defaults__
         return made
 
     env["_materialise"] = materialise
+    return public
+
+
+def _lazy(op: Op, text: Callable[[Env], str], front: Front) -> Function:
+    public = deferred(op.name, text)
     public.__qualname__, public.__doc__, public.__module__ = op.name, op.fn.__doc__, op.fn.__module__
     signature = Signature(functools.partial(_of_op, op, front), op.fn.__doc__)
     public.__dict__.update(__op__=op, __wrapped__=signature)
@@ -185,28 +190,70 @@ def _heads(op: Op, env: Env, front: Front, required: str = "", last: str = "out=
     return [*heads[False], "name=None", "*", *heads[True], last]
 
 
-def _body(op: Op, env: Env) -> str:
-    """The call of the interpreter."""
-    env |= {"_state": state, "_op": op}
-    tensors = _tuple([p.name for p in op.tensor_params])
-    # A shape mostly comes as a list, which no cache key may hold.
-    listed = {p.name for p in op.attr_params if str(p.annotation).startswith("Sequence")}
-    attrs = _tuple([f"tuple({n}) if {n}.__class__ is list else {n}" if n in listed else n for n in op.attr_names])
-    run = "run_random" if op.random else "run"
-    if not op.simple:
-        return f"_op.apply({tensors}, {attrs})"
-    if any(p.default is p.empty for p in op.attr_params):
-        return f"_state.interpreter.{run}(_op.bind({attrs}), {tensors})"
-    # The bound op of the default attributes is at hand; `is` costs nothing next to a cache key.
-    env["_bare"] = op.bind(tuple([p.default for p in op.attr_params]))
-    same = " and ".join(f"{n} is _d_{n}" for n in op.attr_names)
-    return f"_state.interpreter.{run}({f'_bare if {same} else _op.bind({attrs})' if same else '_bare'}, {tensors})"
+def _body(op: Op, env: Env, last: str) -> str:
+    """The lines that find the bound op and call the interpreter. Each step here shows in the time of an op."""
+    env |= {"_state": state, "_op": op, "_known": op.known, "_into": into}
+    run = f"_made = _state.interpreter.{'run_random' if op.random else 'run'}"
+    layout, flat, lists = _packed(op)
+    lines = [*_find(op, env, layout), f"{run}(_bound, {flat})"]
+    if lists:
+        given = _tuple([p.name for p in op.tensor_params]), _tuple(op.attr_names)
+        lines = [
+            f"if {lists}:",
+            *["    " + line for line in lines],
+            "else:",
+            f"    _made = _op.apply({', '.join(given)})",
+        ]
+    lines.append(f"return {last}")
+    return "".join([f"    {line}\n" for line in lines])
+
+
+def _packed(op: Op) -> tuple[str, str, str]:
+    """Op.pack(), written out: the layout, the tensors, and that lists are lists."""
+    if op.simple:
+        return "None", _tuple([p.name for p in op.tensor_params]), ""
+    layout, flat, lists = [], [], []
+    for p, is_list in zip(op.tensor_params, op.is_list, strict=True):
+        n = p.name
+        if is_list:
+            layout.append(f"len({n})")
+            flat.append(f"*{n}")
+            lists.append(f"({n}.__class__ is list or {n}.__class__ is tuple)")
+        elif p.default is p.empty:
+            layout.append("-1")
+            flat.append(n)
+        else:
+            layout.append(f"None if {n} is None else -1")
+            flat.append(f"*(() if {n} is None else ({n},))")
+    return _tuple(layout), _tuple(flat), " and ".join(lists)
+
+
+def _find(op: Op, env: Env, layout: str) -> list[str]:
+    """Op.bind(), written out as far as the bound op is known."""
+    attrs, kinds = _tuple(op.attr_names), _tuple([f"{n}.__class__" for n in op.attr_names])
+    # A shape mostly comes as a list, which no key may hold.
+    listed = [p.name for p in op.attr_params if not isinstance(p.default, bool | str)]
+    found = [
+        *[f"if {n}.__class__ is list: {n} = tuple({n})" for n in listed],
+        "try:",
+        f"    _bound = _known[{attrs}, _layout, {kinds}]",
+        "except (KeyError, TypeError):",
+        "    _bound = None",
+        "if _bound is None:",
+        f"    _bound = _op.bind({attrs}, _layout)",
+    ]
+    if op.simple and not any(p.default is p.empty for p in op.attr_params):
+        # The bound op of the default attributes is at hand; `is` costs nothing next to a key.
+        env["_bare"] = op.bind(tuple([p.default for p in op.attr_params]))
+        if not op.attr_names:
+            return ["_bound = _bare"]
+        same = " and ".join(f"{n} is _d_{n}" for n in op.attr_names)
+        found = [f"if {same}:", "    _bound = _bare", "else:", *["    " + line for line in found]]
+    return [f"_layout = {layout}", *found]
 
 
 def _strict(op: Op, front: Front, env: Env) -> str:
-    env["_into"] = into
-    call = _body(op, env)
-    return f"({', '.join(_heads(op, env, front))}):\n    return {call} if out is None else _into(out, {call})"
+    return f"({', '.join(_heads(op, env, front))}):\n{_body(op, env, '_made if out is None else _into(out, _made)')}"
 
 
 def _with_aliases(op: Op, strict: Function, front: Front, env: Env) -> str:
@@ -224,7 +271,7 @@ def _with_aliases(op: Op, strict: Function, front: Front, env: Env) -> str:
         heads.pop(-2)
     if front.out_first:
         heads.append("**_more")
-    return f"({', '.join(heads)}):\n    return {again} if {lacks} else {_body(op, env)}"
+    return f"({', '.join(heads)}):\n    if {lacks}:\n        return {again}\n{_body(op, env, '_made')}"
 
 
 def _respelt(function: Function, kwargs: dict[str, Any]) -> Any:

@@ -24,6 +24,7 @@ VERSION = 1
 _DIM = re.compile(r"(?:[A-Za-z_]\w*|\d{1,12}|\^\d|[-+*(), ])+")
 MAX_DIM = 300
 MAX_DEPTH = 200
+MAX_CAPACITY = 1 << 30
 
 
 class FormatError(ValueError):
@@ -66,12 +67,8 @@ class _Writer:
 
     def value(self, v: Value) -> dict[str, Any]:
         self.ids[v] = len(self.ids)
-        return {
-            "id": self.ids[v],
-            "shape": [self.attr(n) for n in v.shape],
-            "dtype": v.dtype.name,
-            "grad": v.requires_grad,
-        }
+        shape, name = [self.attr(n) for n in v.shape], {} if v.name is None else {"name": v.name}
+        return {"id": self.ids[v], "shape": shape, "dtype": v.dtype.name, "grad": v.requires_grad} | name
 
     def read(self, v: Any) -> Any:
         return self.ids[v] if isinstance(v, Value) else {"py": self.attr(v)}
@@ -126,12 +123,16 @@ class _Reader:
         self.values: dict[int, Value] = {}
         self.depth = 0  # of the blocks that are being read
         self.scope = export.SymbolicScope()
+        self.capacity = control.Capacity()  # that all loops of a program share
 
     def value(self, data: Any) -> Value:
         shape = tuple([self.attr(n) for n in data["shape"]])
         if type(data["id"]) is not int or data["id"] in self.values:
             raise FormatError(f"value {data['id']!r:.60} is defined twice, or has no number")
         made = Value(shape, dtypes.as_dtype(data["dtype"]).np, None, bool(data["grad"]))
+        made.name = data.get("name")
+        if not isinstance(made.name, str | None):
+            raise FormatError(f"{made.name!r:.60} is no name")
         self.values[data["id"]] = made
         return made
 
@@ -156,7 +157,7 @@ class _Reader:
 
     def bound(self, data: Any) -> BoundOp:
         name, attrs = data["op"], {k: self.attr(v) for k, v in data["attrs"].items()}
-        if name in control.REBUILD:
+        if name in control.REBUILD and not data.get("custom"):
             return control.REBUILD[name](**attrs)
         op = find(name)
         if op is None and not data.get("custom"):
@@ -181,7 +182,10 @@ class _Reader:
             case "block":
                 return self.block(value)
             case "capacity":
-                return control.Capacity(int(value))
+                if type(value) is not int or not 0 < value <= MAX_CAPACITY:
+                    raise FormatError(f"{value!r:.60} is no number of iterations")
+                self.capacity.size = value
+                return self.capacity
             case "ellipsis":
                 return Ellipsis
             case "dim":

@@ -35,7 +35,12 @@ def _block(block: Block, everywhere: set[Value]) -> None:
                 raise ProgramError(f"{op}: {v!r} is read before it is defined in this block")
         for inner in op.blocks:
             _block(inner, everywhere)
-        _types(op)
+        try:
+            _types(op)
+        except ProgramError:
+            raise
+        except Exception as e:  # what a function says of inputs and attributes that are not its own
+            raise ProgramError(f"{op}: its function takes no such inputs and attributes: {e}") from e
         for v in op.outputs:
             _define(v, defined, everywhere, str(op))
     for v in block.outputs:

@@ -6,6 +6,7 @@ different numbers.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -211,6 +212,17 @@ def rounded(value: Any) -> Any:
     if isinstance(value, float):
         return float(f"{value:.7g}") if np.isfinite(value) else str(value)
     return value
+
+
+def close(a: Any, b: Any) -> bool:
+    """Equal, but for the rounding of numbers."""
+    if isinstance(a, float) and isinstance(b, int | float):
+        return math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-5)
+    if isinstance(a, list) and isinstance(b, list):
+        return len(a) == len(b) and all(map(close, a, b))
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(close(v, b[k]) for k, v in a.items())
+    return a == b
 
 
 def figures(arrays: list[np.ndarray]) -> list[Any]:

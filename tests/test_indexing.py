@@ -197,7 +197,7 @@ def test_errors(index, kind, message):
 
 def test_one_compiled_function_serves_every_position():
     x = paddle.to_tensor(X)
-    bound = REGISTRY["getitem"]._bound
+    bound = REGISTRY["getitem"].known
     x[0], x[0:1, 1]
     before = len(bound)
     for i in range(2):
@@ -244,3 +244,12 @@ def test_unknown_sizes():
         and shapes[3] == "(b,)"
         and "b - 1" in shapes[2].replace("-1 + b", "b - 1")
     )
+
+
+def test_true_among_other_parts_is_a_new_axis():
+    x = paddle.zeros([2, 3, 4])
+    assert x[0, True].shape == x[True, 0].shape == [1, 3, 4]
+    assert x[True, [0, 1]].shape == x[[0, 1], True].shape == [2, 3, 4]
+    assert x[False].shape == [0, 2, 3, 4]
+    with pytest.raises(TypeError, match="False among the parts"):
+        x[0, False]

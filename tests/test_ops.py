@@ -218,7 +218,7 @@ def test_errors_name_the_argument(wrong, kind, message):
 def test_code_for_ever_new_attributes_is_dropped(monkeypatch):
     monkeypatch.setattr("paddle_lite_py.op.MAX_BOUND", 8)
     op = REGISTRY["full"]
-    monkeypatch.setattr(op, "_bound", {})
+    monkeypatch.setattr(op, "known", {})
     for n in [*range(1, 20), 1]:
         assert paddle.full([n], 2.0).shape == [n]
-    assert len(op._bound) == 8
+    assert len(op.known) == 8

@@ -127,3 +127,32 @@ def test_moving_averages_stand_in_for_a_while():
         static.ExponentialMovingAverage(2)
     with pytest.raises(ValueError, match="k_steps is 0"):
         static.GradientMergeOptimizer(None, 0)
+
+
+def test_two_optimizers_of_one_parameter_keep_their_own_state():
+    """Each has moments of its own under names of its own, as in dynamic mode."""
+
+    def built(w):
+        return [paddle.optimizer.Adam(0.1, parameters=[w]), paddle.optimizer.Adam(0.1, beta1=0.5, parameters=[w])]
+
+    def fresh():
+        start = nn.initializer.Assign(np.array([1.0, -2.0], "float32"))
+        return paddle.create_parameter([2], "float32", name="shared", default_initializer=start)
+
+    w = fresh()
+    losses = [(w * w).sum(), (w.sin()).sum()]
+    for optimizer, loss in zip(built(w), losses, strict=True):
+        optimizer.minimize(loss)
+    exe = static.Executor()
+    exe.run(static.default_startup_program())
+    found = [exe.run(fetch_list=["shared"])[0] for _ in range(3)]
+    assert {"shared_moment1_0", "shared_moment1_1"} <= static.default_main_program().states().keys()
+    paddle.disable_static()
+    w = fresh()
+    optimizers = built(w)
+    for expected in found:
+        grads = [paddle.grad(loss, w)[0] for loss in [(w * w).sum(), (w.sin()).sum()]]
+        for optimizer, g in zip(optimizers, grads, strict=True):
+            optimizer.apply_gradients([(w, g)])
+        np.testing.assert_allclose(w.numpy(), expected, rtol=1e-5)
+    paddle.enable_static()

@@ -8,9 +8,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..bound import BoundOp
-from ..interpreter import no_grad, state
-from ..op import Op
+from ..interpreter import no_grad
+from ..op import op
 from ..tensor import Parameter, Tensor
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
@@ -33,7 +32,7 @@ class ClipGradBase:
             raise NotImplementedError(f"{type(self).__name__} must define __call__(params_grads)")
         chosen = [g for p, g in params_grads if g is not None and getattr(p, "need_clip", True)]
         with no_grad():
-            clipped = iter(state.interpreter.run(_bound(key, len(chosen)), tuple(chosen)) if chosen else ())
+            clipped = iter(clip_gradients(chosen, key) if chosen else ())
         return [
             (p, next(clipped)) if g is not None and getattr(p, "need_clip", True) else (p, g) for p, g in params_grads
         ]
@@ -134,11 +133,7 @@ def _by_global_norm(limit: float, grads: Arrays) -> Arrays:
 _RULES: dict[str, Callable[..., Arrays]] = {"value": _by_value, "norm": _by_norm, "global_norm": _by_global_norm}
 
 
-@functools.lru_cache(maxsize=256)
-def _bound(key: tuple[Any, ...], count: int) -> BoundOp:
-    clip = rule(key)
-
-    def clip_gradients(*grads: Any) -> Any:
-        return tuple(clip(list(grads)))
-
-    return BoundOp(Op(clip_gradients, "clip_gradients", grad=False), clip_gradients)
+@op(grad=False)
+def clip_gradients(grads: list[Any], /, key: tuple[Any, ...]) -> Any:
+    """Gradients clipped as a key says."""
+    return tuple(rule(key)(list(grads)))

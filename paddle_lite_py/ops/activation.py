@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import INPLACE, op
+from ..remembered import remembered
 
 __all__ = [
     *("celu", "elu", "elu_", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "leaky_relu"),
@@ -105,6 +106,7 @@ def _silu(x: Any, /) -> Any:
     return jax.nn.silu(x)
 
 
+@remembered("x")
 def silu(x: Any, inplace: bool = False, name: Any = None) -> Any:
     """x * sigmoid(x).
 
@@ -249,7 +251,7 @@ def hardshrink(x: Any, /, threshold: float = 0.5) -> Any:
         >>> paddle.nn.functional.hardshrink(paddle.to_tensor([-1.0, 0.25])).tolist()
         [-1.0, 0.0]
     """
-    return jnp.where(jnp.abs(x) > threshold, x, 0)
+    return jnp.where(jnp.abs(x) <= threshold, 0, x)
 
 
 @op
@@ -261,7 +263,7 @@ def softshrink(x: Any, /, threshold: float = 0.5) -> Any:
         >>> paddle.nn.functional.softshrink(paddle.to_tensor([-1.0, 0.25])).tolist()
         [-0.5, 0.0]
     """
-    return jnp.where(x > threshold, x - threshold, jnp.where(x < -threshold, x + threshold, 0))
+    return jnp.where(jnp.abs(x) <= threshold, 0, x - threshold * jnp.sign(x))
 
 
 @op(inplace="thresholded_relu_")
@@ -273,7 +275,7 @@ def thresholded_relu(x: Any, /, threshold: float = 1.0, value: float = 0.0) -> A
         >>> paddle.nn.functional.thresholded_relu(paddle.to_tensor([0.5, 2.0])).tolist()
         [0.0, 2.0]
     """
-    return jnp.where(x > threshold, x, value)
+    return jnp.where(x <= threshold, value, x)
 
 
 @op(name="rrelu", random=True)
@@ -281,6 +283,7 @@ def _rrelu(key: Any, x: Any, /, lower: float, upper: float) -> Any:
     return jnp.where(x >= 0, x, x * jax.random.uniform(key, x.shape, x.dtype, lower, upper))
 
 
+@remembered("x")
 def rrelu(x: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = True, name: Any = None) -> Any:
     """leaky_relu() with a slope drawn for each element while training, and the mean of the range otherwise.
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..op import op
+from ..remembered import remembered
 from .convolution import channels_first, tuple_of
 from .pooling import largest
 from .windows import adaptive, gathered, lowest
@@ -61,6 +62,7 @@ def _checked(x: Any, n: int) -> Any:
     return x
 
 
+@remembered("x")
 def adaptive_avg_pool1d(x: Any, output_size: Any, name: Any = None) -> Any:
     """Means of output_size windows that cover a sequence [n, c, length] evenly.
 
@@ -73,6 +75,7 @@ def adaptive_avg_pool1d(x: Any, output_size: Any, name: Any = None) -> Any:
     return fn(_checked(x, 1), 1, output_size, True)
 
 
+@remembered("x")
 def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", name: Any = None) -> Any:
     """Means over a grid of windows that covers an image evenly.
 
@@ -88,6 +91,7 @@ def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", nam
     return fn(_checked(x, 2), 2, output_size, channels_first(data_format, 2))
 
 
+@remembered("x")
 def adaptive_avg_pool3d(x: Any, output_size: Any, data_format: str = "NCDHW", name: Any = None) -> Any:
     """Means over a grid of windows that covers a volume evenly.
 
@@ -106,6 +110,7 @@ def _adaptive_max(n: int, x: Any, size: Any, mask: bool) -> Any:
     return out if mask else out[0]
 
 
+@remembered("x")
 def adaptive_max_pool1d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
     """Largest elements of output_size windows that cover a sequence [n, c, length] evenly.
 
@@ -117,6 +122,7 @@ def adaptive_max_pool1d(x: Any, output_size: Any, return_mask: bool = False, nam
     return _adaptive_max(1, x, output_size, return_mask)
 
 
+@remembered("x")
 def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
     """Largest elements over a grid of windows that covers an image evenly.
 
@@ -131,6 +137,7 @@ def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, nam
     return _adaptive_max(2, x, output_size, return_mask)
 
 
+@remembered("x")
 def adaptive_max_pool3d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
     """Largest elements over a grid of windows that covers a volume evenly.
 

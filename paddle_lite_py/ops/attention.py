@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import op
+from ..remembered import remembered
 from .dropout import dropout
 
 __all__ = ["flash_attention", "flash_attn_qkvpacked", "flash_attn_unpadded", "scaled_dot_product_attention"]
@@ -48,6 +49,7 @@ def _attention(q: Any, k: Any, v: Any, mask: Any = None, /, *, causal: bool, sca
     return jnp.einsum("bhqk,bkhd->bqhd", weights, _per_query(v, q))
 
 
+@remembered("query", "key", "value", "attn_mask")
 def scaled_dot_product_attention(
     query: Any,
     key: Any,

@@ -7,6 +7,7 @@ that is out of range reads as NaN.
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable
 from typing import Any
 
@@ -14,21 +15,42 @@ import jax
 import numpy as np
 
 from ..op import REGISTRY
+from . import singular
 from .indexing import AT, CUT, MASK, NEW, PICK
 
 Check = Callable[..., None]  # of the arrays of a call
 
 
-def _within(index: Any, low: int, size: int, what: str, error: type[Exception], ignored: Any = None) -> None:
-    # argmin rather than min, which takes several times as long to start: every call waits for this.
+# The least and the greatest element of the indices looked at last, by identity: arrays do not change.
+_seen: dict[int, tuple[weakref.ref[Any], Any, Any]] = {}
+MAX_SEEN = 64
+
+
+def _range(index: Any) -> Any:
+    """(_, least, greatest element) of an index; None where it cannot be looked at without waiting, or is empty."""
+    found = _seen.get(id(index))
+    if found is not None and found[0]() is index:
+        return found
     try:
         if not _at_hand(index):
-            return
+            return None
     except AttributeError:  # no array of JAX
-        return
+        return None
     values = np.asarray(index)
-    if values.size and not (values.item(values.argmin()) >= low and values.item(values.argmax()) < size):
-        _complain(values, low, size, what, error, ignored)
+    if not values.size:
+        return None
+    if len(_seen) >= MAX_SEEN:
+        _seen.clear()
+    # argmin rather than min, which takes several times as long to start: every call waits for this.
+    found = weakref.ref(index), values.item(values.argmin()), values.item(values.argmax())
+    _seen[id(index)] = found
+    return found
+
+
+def _within(index: Any, low: int, size: int, what: str, error: type[Exception], ignored: Any = None) -> None:
+    found = _range(index)
+    if found is not None and not (found[1] >= low and found[2] < size):
+        _complain(np.asarray(index), low, size, what, error, ignored)
 
 
 def _at_hand(index: Any) -> bool:
@@ -69,9 +91,16 @@ def _along(name: str, error: type[Exception], negative: bool = True, at: int = 1
 
 def _nd(error: type[Exception]) -> Any:
     def check(x: Any, index: Any, *_: Any) -> None:
-        for axis, size in enumerate(x.shape[: index.shape[-1]] if index.ndim and _at_hand(index) else ()):
+        if not index.ndim:
+            return
+        sizes = x.shape[: index.shape[-1]]
+        found = _range(index)
+        least = min(sizes, default=0)
+        if found is None or (found[1] >= -least and found[2] < least):  # most often, so the columns are not looked at
+            return
+        for axis, size in enumerate(sizes):
             column = np.asarray(index)[..., axis]
-            if column.size and not (column.item(column.argmin()) >= -size and column.item(column.argmax()) < size):
+            if not (column.item(column.argmin()) >= -size and column.item(column.argmax()) < size):
                 _complain(column, -size, size, f"column {axis} of index", error, None)
 
     return lambda attrs: check
@@ -155,5 +184,5 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
 
 def install() -> None:
     """Give the ops their checks, once all of them are defined."""
-    for name, check in CHECKS.items():
+    for name, check in (CHECKS | singular.CHECKS).items():
         REGISTRY[name].check = check

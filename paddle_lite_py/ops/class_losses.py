@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import op
+from ..remembered import remembered
 from .losses import reduce
 
 __all__ = [
@@ -93,6 +94,7 @@ def _soft_margin(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -
     return reduce(jnp.mean(loss if weight is None else loss * weight, axis=-1), reduction)
 
 
+@remembered("input", "label", "weight")
 def multi_label_soft_margin_loss(
     input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: Any = None
 ) -> Any:
@@ -140,6 +142,7 @@ def _multi_margin(x: Any, label: Any, weight: Any = None, /, *, p: int, margin: 
     return reduce(jnp.sum(jnp.where(other, hinge**p, 0), axis=1) / x.shape[1], reduction)
 
 
+@remembered("input", "label", "weight")
 def multi_margin_loss(
     input: Any,
     label: Any,

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from .. import dtypes
 from ..op import op
+from ..remembered import remembered
 from .gather import one_hot
 from .linalg import product
 
@@ -63,6 +64,7 @@ def _limit_rows(weight: Any, x: Any, /, max_norm: float, norm_type: float) -> An
     return jnp.where(named & (norm > max_norm), weight * (max_norm / (norm + 1e-7)), weight).astype(weight.dtype)
 
 
+@remembered("x", "weight")
 def embedding(
     x: Any,
     weight: Any,

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..arrays import as_array
 from ..op import composite, op
+from ..remembered import remembered
 from ..tensor import Tensor, wrap
 from .joining import stack
 from .promote import natural
@@ -145,7 +146,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
     return out if output is None else output._rebind(out, True)
 
 
-@composite(methods=["clone"])
+@composite(methods=["clone"], around=remembered("x"))
 def clone(x: Any) -> Tensor:
     """A copy through which gradients flow.
 

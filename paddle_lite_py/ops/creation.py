@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..op import composite, op
+from ..remembered import remembered
 from ..tensor import Tensor
 from .promote import numpy_dtype
 
@@ -102,7 +103,7 @@ def _full_like(x: Any, fill_value: Any, /, dtype: Any = None) -> Any:
     return jnp.broadcast_to(jnp.asarray(fill_value).astype(numpy_dtype(dtype) or x.dtype), x.shape)
 
 
-@composite(methods=["full_like"], aliases={"input": "x"}, creates=True)
+@composite(methods=["full_like"], aliases={"input": "x"}, creates=True, around=remembered("x"))
 def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     """A tensor of one value with the shape (and dtype) of another.
 
@@ -114,7 +115,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     return _full_like(x, fill_value, dtype)
 
 
-@composite(aliases={"input": "x"}, creates=True)
+@composite(aliases={"input": "x"}, creates=True, around=remembered("x"))
 def zeros_like(x: Any, dtype: Any = None) -> Tensor:
     """Zeros with the shape (and dtype) of another tensor.
 
@@ -126,7 +127,7 @@ def zeros_like(x: Any, dtype: Any = None) -> Tensor:
     return _full_like(x, 0, dtype)
 
 
-@composite(aliases={"input": "x"}, creates=True)
+@composite(aliases={"input": "x"}, creates=True, around=remembered("x"))
 def ones_like(x: Any, dtype: Any = None) -> Tensor:
     """Ones with the shape (and dtype) of another tensor.
 

@@ -8,6 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from ..op import composite, op
+from ..remembered import remembered
+from .creation import zeros
 from .norms import norm
 from .promote import promote
 
@@ -26,6 +28,20 @@ def T(x: Any) -> Any:
 def H(x: Any) -> Any:
     """Matrices with rows and columns exchanged, conjugated."""
     return jnp.conj(T(x))
+
+
+def _mirrored(x: Any, lower: bool) -> Any:
+    """The Hermitian matrices of which one triangle is read; its gradient is that of x as a whole."""
+    one = (jnp.tril if lower else jnp.triu)(x)
+    other = H((jnp.tril if lower else jnp.triu)(x, -1 if lower else 1))
+    return x + jax.lax.stop_gradient(one + other - x)
+
+
+def batched(x: Any, y: Any) -> tuple[Any, Any]:
+    """Two stacks of matrices in one dtype and one number of matrices."""
+    x, y = promote(x, y)
+    batch = jnp.broadcast_shapes(x.shape[:-2], y.shape[:-2])
+    return jnp.broadcast_to(x, (*batch, *x.shape[-2:])), jnp.broadcast_to(y, (*batch, *y.shape[-2:]))
 
 
 @op(methods=["inverse"], amp="black", aliases={"input": "x"})
@@ -76,7 +92,7 @@ def cholesky(x: Any, /, upper: bool = False) -> Any:
         >>> paddle.linalg.cholesky(paddle.to_tensor([[4.0, 0.0], [0.0, 9.0]])).tolist()
         [[2.0, 0.0], [0.0, 3.0]]
     """
-    return jnp.linalg.cholesky(x, upper=upper)
+    return jnp.linalg.cholesky(_mirrored(x, not upper), upper=upper)
 
 
 @op(methods=["cholesky_solve"], amp="black")
@@ -88,7 +104,7 @@ def cholesky_solve(x: Any, y: Any, /, upper: bool = False) -> Any:
         >>> paddle.linalg.cholesky_solve(paddle.to_tensor([[4.0]]), paddle.to_tensor([[2.0]])).tolist()
         [[1.0]]
     """
-    x, y = promote(x, y)
+    x, y = batched(x, y)
     first = jax.lax.linalg.triangular_solve(y, x, left_side=True, lower=not upper, transpose_a=upper, conjugate_a=upper)
     return jax.lax.linalg.triangular_solve(
         y, first, left_side=True, lower=not upper, transpose_a=not upper, conjugate_a=not upper
@@ -140,9 +156,7 @@ def triangular_solve(
         >>> paddle.linalg.triangular_solve(x, y).tolist()
         [[1.0], [1.0]]
     """
-    x, y = promote(x, y)
-    batch = jnp.broadcast_shapes(x.shape[:-2], y.shape[:-2])
-    x, y = jnp.broadcast_to(x, (*batch, *x.shape[-2:])), jnp.broadcast_to(y, (*batch, *y.shape[-2:]))
+    x, y = batched(x, y)
     return jax.lax.linalg.triangular_solve(
         x, y, left_side=True, lower=not upper, transpose_a=transpose, unit_diagonal=unitriangular
     )
@@ -234,7 +248,7 @@ def eigh(x: Any, /, UPLO: str = "L") -> Any:
         >>> paddle.linalg.eigh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]]))[0].tolist()
         [1.0, 2.0]
     """
-    return tuple(jnp.linalg.eigh(x, UPLO=UPLO))
+    return tuple(jnp.linalg.eigh(_mirrored(x, UPLO == "L"), UPLO=UPLO))
 
 
 @op(methods=["eigvalsh"], amp="black")
@@ -246,7 +260,7 @@ def eigvalsh(x: Any, /, UPLO: str = "L") -> Any:
         >>> paddle.linalg.eigvalsh(paddle.to_tensor([[2.0, 0.0], [0.0, 1.0]])).tolist()
         [1.0, 2.0]
     """
-    return jnp.linalg.eigvalsh(x, UPLO=UPLO)
+    return jnp.linalg.eigvalsh(_mirrored(x, UPLO == "L"), UPLO=UPLO)
 
 
 @op(methods=["eig"], amp="black")
@@ -286,6 +300,7 @@ def pinv(x: Any, /, rcond: float = 1e-15, hermitian: bool = False) -> Any:
         [[0.5, 0.0]]
     """
     floor = jnp.finfo(x.dtype).eps * max(x.shape[-2:])
+    x = _mirrored(x, True) if hermitian else x
     return jnp.linalg.pinv(x, rtol=max(rcond, float(floor)), hermitian=hermitian)
 
 
@@ -303,8 +318,8 @@ def matrix_power(x: Any, /, n: int) -> Any:
 
 @op(name="matrix_rank", grad=False)
 def _matrix_rank(x: Any, tol: Any = None, atol: Any = None, rtol: Any = None, /, hermitian: bool = False) -> Any:
-    values = jnp.abs(jnp.linalg.eigvalsh(x)) if hermitian else jnp.linalg.svd(x, compute_uv=False)
-    top = jnp.max(values, -1)
+    values = jnp.abs(jnp.linalg.eigvalsh(_mirrored(x, True))) if hermitian else jnp.linalg.svd(x, compute_uv=False)
+    top = jnp.max(values, -1, initial=0)
     if tol is None and atol is None and rtol is None:
         tol = top * max(x.shape[-2:]) * jnp.finfo(x.dtype).eps
     elif tol is None:
@@ -312,7 +327,7 @@ def _matrix_rank(x: Any, tol: Any = None, atol: Any = None, rtol: Any = None, /,
     return jnp.sum(values > jnp.expand_dims(jnp.asarray(tol), -1), -1)
 
 
-@composite(methods=["matrix_rank"])
+@composite(methods=["matrix_rank"], around=remembered("x", "tol"))
 def matrix_rank(x: Any, tol: Any = None, hermitian: bool = False, atol: Any = None, rtol: Any = None) -> Any:
     """Number of singular values above a tolerance.
 
@@ -340,6 +355,8 @@ def cond(x: Any, p: Any = None) -> Any:
         >>> paddle.linalg.cond(paddle.to_tensor([[4.0, 0.0], [0.0, 2.0]])).item()
         2.0
     """
+    if 0 in x.shape[-2:]:
+        return zeros(x.shape[:-2], x.dtype)
     if p in (None, 2, -2):
         values = svdvals(x)
         return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..op import composite, op
+from ..remembered import remembered
 from .dynamic import fresh
 from .promote import floating, numpy_dtype
 
@@ -91,7 +92,7 @@ def diag(x: Any, /, offset: int = 0, padding_value: float = 0) -> Any:
     """
     if x.ndim > 2:
         raise ValueError(f"diag() needs 1 or 2 dimensions, got {x.ndim}")
-    out = jnp.diag(x, offset)
+    out = jnp.diag(jnp.atleast_1d(x), offset)
     if x.ndim == 2 or padding_value == 0:
         return out
     return jnp.where(jnp.eye(out.shape[0], k=offset, dtype=bool), out, jnp.asarray(padding_value, x.dtype))
@@ -154,7 +155,7 @@ def _diff(x: Any, prepend: Any = None, append: Any = None, /, n: int = 1, axis: 
     return jnp.diff(jnp.concatenate(parts, axis) if len(parts) > 1 else x, n, axis)
 
 
-@composite(methods=["diff"], aliases={"input": "x", "dim": "axis"})
+@composite(methods=["diff"], aliases={"input": "x", "dim": "axis"}, around=remembered("x", "prepend", "append"))
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours along an axis, n times over.
 
@@ -187,7 +188,7 @@ def _cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, /, axis: int = -
     return jnp.moveaxis(jnp.cumsum(_areas(y, x, dx, axis), -1), -1, axis)
 
 
-@composite(methods=["trapezoid"])
+@composite(methods=["trapezoid"], around=remembered("y", "x"))
 def trapezoid(y: Any, x: Any = None, dx: Any = None, axis: int = -1) -> Any:
     """Integral of y along an axis by the trapezoid rule.
 
@@ -202,7 +203,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = None, axis: int = -1) -> Any:
     return _trapezoid(y, x, 1.0 if dx is None else dx, axis)
 
 
-@composite(methods=["cumulative_trapezoid"])
+@composite(methods=["cumulative_trapezoid"], around=remembered("y", "x"))
 def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = None, axis: int = -1) -> Any:
     """Running integral of y along an axis by the trapezoid rule; arguments as for trapezoid().
 

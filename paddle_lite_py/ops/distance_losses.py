@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import op
+from ..remembered import remembered
 from .losses import reduce
 
 __all__ = [
@@ -38,6 +39,7 @@ def _cosine_embedding(a: Any, b: Any, label: Any, /, margin: float, reduction: s
     return reduce(loss, reduction)
 
 
+@remembered("input1", "input2", "label")
 def cosine_embedding_loss(
     input1: Any, input2: Any, label: Any, margin: float = 0, reduction: str = "mean", name: Any = None
 ) -> Any:

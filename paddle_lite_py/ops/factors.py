@@ -116,7 +116,7 @@ def matrix_exp(x: Any, /) -> Any:
         >>> paddle.linalg.matrix_exp(paddle.zeros([2, 2])).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
     """
-    return jax.scipy.linalg.expm(x)
+    return jax.scipy.linalg.expm(x) if x.ndim else jnp.exp(x)
 
 
 @op(methods=["matrix_transpose"])

@@ -34,17 +34,23 @@ def _checked(norm: str) -> str:
     return norm
 
 
+def _some(x: Any, name: str, axis: int) -> Any:
+    if name.startswith(("rfft", "ihfft")) and x.ndim > axis >= -x.ndim and x.shape[axis] == 0:
+        raise ValueError(f"x has the shape {list(x.shape)}; expected elements along axis {axis}")
+    return floating(x)
+
+
 def _define(name: str, f: Any, what: str, where: str, x: str, value: str) -> Any:
     """A transform along one axis (n, axis) or several (s, axes)."""
     if where == "the last axis":
 
         def fn(x: Any, /, n: Any = None, axis: Any = -1, norm: str = "backward") -> Any:
-            return f(floating(x), n, axis, _checked(norm))
+            return f(_some(x, name, axis), n, axis, _checked(norm))
     else:
         default = (-2, -1) if where == "the last two" else None
 
         def fn(x: Any, /, s: Any = None, axes: Any = default, norm: str = "backward") -> Any:  # type: ignore[misc]
-            return f(floating(x), s, axes, _checked(norm))
+            return f(_some(x, name, -1 if axes is None else axes[-1]), s, axes, _checked(norm))
 
     fn.__name__ = fn.__qualname__ = name
     made = op(fn)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import composite, op
+from ..remembered import remembered
 from .promote import from_start
 
 __all__ = [
@@ -99,7 +100,7 @@ def take_along_axis(arr: Any, indices: Any, /, axis: int, broadcast: bool = True
     return jnp.take_along_axis(arr, indices, axis)
 
 
-@composite(methods=["take_along_dim"], aliases={"input": "arr", "dim": "axis"})
+@composite(methods=["take_along_dim"], aliases={"input": "arr", "dim": "axis"}, around=remembered("arr", "indices"))
 def take_along_dim(arr: Any, indices: Any, axis: int | None = None, broadcast: bool = True) -> Any:
     """Elements along an axis at indices that broadcast, or of the flattened tensor.
 

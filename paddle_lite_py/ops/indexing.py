@@ -44,7 +44,7 @@ def parse(x: Tensor, index: Any, keep_masks: bool = False) -> Parsed:
         TypeError: if a part is nothing to index with.
     """
     shape = tuple(x._data.shape)
-    parts = [_plain(p) for p in (index if isinstance(index, tuple) else (index,))]
+    parts = _without_truths([_plain(p) for p in (index if isinstance(index, tuple) else (index,))])
     plan: list[tuple[Any, ...]] = []
     operands: list[Any] = []
     dims = iter(range(len(shape)))
@@ -72,6 +72,14 @@ def _plain(part: Any) -> Any:
             f"a tensor cannot be indexed with {part!r} ({type(part).__name__}); "
             "expected an integer, a slice, ..., None, or a tensor or list of integers or booleans"
         ) from None
+
+
+def _without_truths(parts: list[Any]) -> list[Any]:
+    """True among other parts is a new axis of size 1, which broadcasts where index tensors are."""
+    if any(p is False for p in parts):
+        raise TypeError("False among the parts of an index selects nothing; use x[False], or a slice such as 0:0")
+    picked = any(isinstance(p, Tensor) and p.ndim for p in parts)
+    return [None if p is True else p for p in parts if not (picked and p is True)]
 
 
 def _width(part: Any) -> int:

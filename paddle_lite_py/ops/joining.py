@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..op import composite, op
+from ..remembered import remembered
 from ..tensor import Tensor
 from .dynamic import concrete, is_eager, known
 from .manipulation import as_tuple
@@ -91,7 +92,7 @@ def broadcast_tensors(input: Sequence[Any]) -> list[Any]:
 
 @op(name="_meshgrid")
 def _meshgrid(x: list[Any], /, indexing: str) -> Any:
-    return tuple(jnp.meshgrid(*x, indexing=indexing))
+    return tuple(jnp.meshgrid(*[jnp.atleast_1d(v) for v in x], indexing=indexing))
 
 
 @composite
@@ -126,7 +127,7 @@ def _repeat_by(x: Any, counts: Any, /, total: int, axis: int | None) -> Any:
     return jnp.repeat(x, counts, axis or 0, total_repeat_length=total)
 
 
-@composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"})
+@composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"}, around=remembered("x", "repeats"))
 def repeat_interleave(
     x: Any, repeats: Any, axis: int | None = None, name: Any = None, *, output_size: int | None = None
 ) -> Any:

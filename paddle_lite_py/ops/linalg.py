@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import composite, op
+from ..remembered import remembered
 from .promote import promote, promote_all
 
 __all__ = [
@@ -141,7 +142,7 @@ def vecdot(x: Any, y: Any, /, axis: int = -1) -> Any:
         [11]
     """
     x, y = promote(x, y)
-    return jnp.sum(jnp.conj(x) * y, axis).astype(x.dtype)
+    return jnp.sum(jnp.conj(x) * y, axis if x.ndim or y.ndim else None).astype(x.dtype)
 
 
 @op(methods=["inner"], aliases={"input": "x", "other": "y"})
@@ -188,7 +189,9 @@ def cross(x: Any, y: Any, /, axis: int = 9) -> Any:
     return jnp.cross(x, y, axis=axis)
 
 
-@composite(methods=["addmm"], inplace="addmm_", aliases={"mat1": "x", "mat2": "y"})
+@composite(
+    methods=["addmm"], inplace="addmm_", aliases={"mat1": "x", "mat2": "y"}, around=remembered("input", "x", "y")
+)
 def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0) -> Any:
     """beta * input + alpha * (x @ y), of matrices.
 
@@ -200,7 +203,12 @@ def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0) -> 
     return _add_product(input, x, y, beta, alpha, 2)
 
 
-@composite(methods=["baddbmm"], inplace="baddbmm_", aliases={"batch1": "x", "batch2": "y"})
+@composite(
+    methods=["baddbmm"],
+    inplace="baddbmm_",
+    aliases={"batch1": "x", "batch2": "y"},
+    around=remembered("input", "x", "y"),
+)
 def baddbmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0) -> Any:
     """beta * input + alpha * (x @ y), of batches of matrices.
 

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import op
+from ..remembered import remembered
 from .promote import from_start
 
 __all__ = [
@@ -96,6 +97,7 @@ def _ids(label: Any, x: Any, axis: int) -> Any:
     return jnp.squeeze(label, axis) if label.ndim == x.ndim else label
 
 
+@remembered("input", "label", "weight")
 def cross_entropy(
     input: Any,
     label: Any,
@@ -157,6 +159,7 @@ def _bce(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -> Any:
     return reduce(_weighted(-(label * jnp.log(x) + (1 - label) * jnp.log1p(-x)), weight), reduction)
 
 
+@remembered("input", "label", "weight")
 def binary_cross_entropy(input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: Any = None) -> Any:
     """Cross entropy of probabilities against labels between 0 and 1."""
     return _bce(input, label, weight, reduction=reduction)
@@ -169,6 +172,7 @@ def _bce_logits(x: Any, label: Any, weight: Any = None, pos_weight: Any = None, 
     return reduce(_weighted(loss, weight), reduction)
 
 
+@remembered("logit", "label", "weight", "pos_weight")
 def binary_cross_entropy_with_logits(
     logit: Any, label: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None, name: Any = None
 ) -> Any:
@@ -183,9 +187,11 @@ def _nll(x: Any, label: Any, weight: Any = None, /, *, ignore_index: int, reduct
     loss = -jnp.squeeze(jnp.take_along_axis(x, jnp.expand_dims(ids, 1), 1), 1)
     w = keep.astype(x.dtype) if weight is None else jnp.where(keep, jnp.take(weight, ids), 0)
     loss = loss * w
-    return jnp.sum(loss) / jnp.sum(w) if reduction == "mean" else reduce(loss, reduction)
+    total = jnp.sum(w)
+    return jnp.sum(loss) / jnp.where(total == 0, 1, total) if reduction == "mean" else reduce(loss, reduction)
 
 
+@remembered("input", "label", "weight")
 def nll_loss(
     input: Any, label: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", name: Any = None
 ) -> Any:
@@ -237,6 +243,7 @@ def _focal(logit: Any, label: Any, normalizer: Any = None, /, *, alpha: float, g
     return reduce(loss if normalizer is None else loss / normalizer, reduction)
 
 
+@remembered("logit", "label", "normalizer")
 def sigmoid_focal_loss(
     logit: Any,
     label: Any,
@@ -265,6 +272,7 @@ def label_smooth(label: Any, prior_dist: Any = None, /, epsilon: float = 0.1) ->
     return (1 - epsilon) * label + epsilon * prior
 
 
+@remembered("logits", "label")
 def softmax_with_cross_entropy(
     logits: Any,
     label: Any,

@@ -12,6 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..op import composite, op
+from ..remembered import remembered
 from .promote import from_start, natural, numpy_dtype
 
 __all__ = [
@@ -48,6 +49,9 @@ def reshape(x: Any, /, shape: Sequence[int]) -> Any:
     shape = as_tuple(shape)
     if x.size != 0:
         shape = tuple([x.shape[i] if isinstance(n, int) and n == 0 else n for i, n in enumerate(shape)])
+    elif 0 in shape:  # what is unknown makes the sizes other than 0 agree
+        rest = math.prod(filter(None, x.shape)) // math.prod([n for n in shape if n > 0])
+        shape = tuple([rest if n == -1 else n for n in shape])
     try:
         return jnp.reshape(x, shape)
     except TypeError as e:  # JAX's way to say that the sizes do not fit
@@ -76,7 +80,11 @@ def flatten(x: Any, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
     return x.reshape(*x.shape[:start], math.prod(x.shape[start : stop + 1]), *x.shape[stop + 1 :])
 
 
-@composite(methods=["ravel"], aliases={"x": "input"})
+@composite(
+    methods=["ravel"],
+    aliases={"x": "input"},
+    around=remembered("input"),
+)
 def ravel(input: Any) -> Any:
     """The elements as a vector.
 
@@ -315,7 +323,11 @@ def _bitcast(x: Any, /, dtype: Any) -> Any:
     return out.reshape(*x.shape[:-1], -1) if out.ndim > x.ndim else out
 
 
-@composite(methods=["view"], aliases={"shape": "shape_or_dtype", "dtype": "shape_or_dtype"}, variadic="shape_or_dtype")
+@composite(
+    methods=["view"],
+    aliases={"shape": "shape_or_dtype", "dtype": "shape_or_dtype"},
+    variadic="shape_or_dtype",
+)
 def view(x: Any, shape_or_dtype: Any) -> Any:
     """The same elements in another shape, or the same bits as another dtype.
 
@@ -329,7 +341,10 @@ def view(x: Any, shape_or_dtype: Any) -> Any:
     return _bitcast(x, shape_or_dtype)
 
 
-@composite(methods=["view_as", "reshape_as"])
+@composite(
+    methods=["view_as", "reshape_as"],
+    around=remembered("x", "other"),
+)
 def view_as(x: Any, other: Any) -> Any:
     """The same elements in the shape of another tensor.
 

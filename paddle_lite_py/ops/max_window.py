@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax
@@ -30,7 +31,9 @@ def _tiles(x: Any, w: Windows) -> Any:
     x = x[tuple([slice(a) for a in whole])]
     pairs = [a for c, k in zip(w.number, w.kernel, strict=True) for a in (c, k)]
     x = x.reshape(*x.shape[:at], *pairs, *x.shape[at + n :])
-    return jnp.moveaxis(x, range(at + 1, at + 2 * n, 2), range(-n, 0)).reshape(*_kept(x.shape, at, n), -1)
+    return jnp.moveaxis(x, range(at + 1, at + 2 * n, 2), range(-n, 0)).reshape(
+        *_kept(x.shape, at, n), math.prod(w.kernel)
+    )
 
 
 def _kept(shape: Any, at: int, n: int) -> list[Any]:

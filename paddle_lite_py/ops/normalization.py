@@ -11,6 +11,7 @@ import jax.numpy as jnp
 
 from ..interpreter import no_grad
 from ..op import op
+from ..remembered import remembered
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize", "rms_norm"]
 
@@ -161,6 +162,7 @@ def _instance_norm(x: Any, weight: Any = None, bias: Any = None, /, *, epsilon: 
     return _affine(out, *[None if v is None else _spread(v, x, channel) for v in (weight, bias)]).astype(x.dtype)
 
 
+@remembered("x", "weight", "bias")
 def instance_norm(
     x: Any,
     running_mean: Any = None,
@@ -201,6 +203,7 @@ def _group_norm(
     return _affine(out, *[None if v is None else _spread(v, x, channel) for v in (weight, bias)]).astype(x.dtype)
 
 
+@remembered("x", "weight", "bias")
 def group_norm(
     x: Any,
     num_groups: int,
@@ -243,6 +246,7 @@ def _layer_norm(x: Any, weight: Any = None, bias: Any = None, /, *, n_axes: int,
     return _affine(out, *[None if v is None else v.reshape(shape) for v in (weight, bias)]).astype(x.dtype)
 
 
+@remembered("x", "weight", "bias")
 def layer_norm(
     x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, epsilon: float = 1e-5, name: Any = None
 ) -> Any:
@@ -269,6 +273,7 @@ def _rms_norm(x: Any, weight: Any = None, /, *, n_axes: int, epsilon: float) -> 
     return _affine(out, None if weight is None else weight.reshape(x.shape[x.ndim - n_axes :]), None).astype(x.dtype)
 
 
+@remembered("input", "weight")
 def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float = 1e-5, name: Any = None) -> Any:
     """Divide by the root mean square over the last dimensions, which have normalized_shape.
 

@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from ..op import composite, op
 from ..public import into
+from ..remembered import remembered
 from .promote import axes, floating, from_start, numpy_dtype, promote_floating
 
 __all__ = ["cdist", "dist", "matrix_norm", "norm", "pdist", "renorm", "vector_norm"]
@@ -15,8 +16,7 @@ __all__ = ["cdist", "dist", "matrix_norm", "norm", "pdist", "renorm", "vector_no
 
 def root(x: Any) -> Any:
     """Square root with gradient 0 (not infinite) at 0."""
-    safe = jnp.where(x > 0, x, 1)
-    return jnp.where(x > 0, jnp.sqrt(safe), 0)
+    return jnp.where(x == 0, 0, jnp.sqrt(jnp.where(x == 0, 1, x)))
 
 
 def _magnitude(x: Any, p: float, axis: Any, keepdim: bool) -> Any:
@@ -33,7 +33,7 @@ def _magnitude(x: Any, p: float, axis: Any, keepdim: bool) -> Any:
     if p == 2:
         return root(jnp.sum(jnp.real(x * jnp.conj(x)), axis=axis, keepdims=keepdim))
     total = jnp.sum(size**p, axis=axis, keepdims=keepdim)
-    return jnp.where(total > 0, jnp.where(total > 0, total, 1) ** (1 / p), 0)
+    return jnp.where(total == 0, 0, jnp.where(total == 0, 1, total) ** (1 / p))
 
 
 @op(name="p_norm", amp="black")
@@ -56,7 +56,7 @@ def _matrix(x: Any, /, p: Any, axis: tuple[int, int], keepdim: bool) -> Any:
     return out if keepdim else jnp.squeeze(out, axis)
 
 
-@composite(methods=["norm"], aliases={"input": "x", "dim": "axis"})
+@composite(methods=["norm"], aliases={"input": "x", "dim": "axis"}, around=remembered("x"))
 def norm(
     x: Any,
     p: Any = None,
@@ -81,6 +81,8 @@ def norm(
         5.0
     """
     axis = tuple(axis) if isinstance(axis, list | tuple) else axis
+    if p == "nuc" and axis is None and x.ndim == 2:
+        axis = (0, 1)
     if isinstance(axis, tuple) and len(axis) == 2 and p not in (None, "fro", 0):
         found = matrix_norm(x, p, axis, keepdim)
     elif isinstance(p, str) and p != "fro":
@@ -90,7 +92,7 @@ def norm(
     return found if out is None else into(out, found)
 
 
-@composite(methods=["vector_norm"])
+@composite(methods=["vector_norm"], around=remembered("x"))
 def vector_norm(
     x: Any, p: float = 2.0, axis: Any = None, keepdim: bool = False, name: Any = None, *, dtype: Any = None
 ) -> Any:
@@ -104,7 +106,7 @@ def vector_norm(
     return _vector(x, float(p), axis, keepdim, dtype)
 
 
-@composite(methods=["matrix_norm"])
+@composite(methods=["matrix_norm"], around=remembered("x"))
 def matrix_norm(
     x: Any, p: Any = "fro", axis: Any = (-2, -1), keepdim: bool = False, name: Any = None, *, dtype: Any = None
 ) -> Any:

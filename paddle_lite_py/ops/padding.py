@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import op
+from ..remembered import remembered
 
 __all__ = ["interpolate", "pad", "pixel_shuffle", "upsample"]
 
@@ -21,6 +22,7 @@ def _pad(x: Any, /, widths: Any, mode: str, value: float) -> Any:
     return jnp.pad(x, widths, mode=_MODES[mode])
 
 
+@remembered("x")
 def pad(
     x: Any,
     pad: Any,
@@ -133,6 +135,7 @@ def _interpolate(x: Any, /, size: Any, scale: Any, mode: str, align_corners: boo
 _RANKS = {"linear": (3,), "bilinear": (4,), "trilinear": (5,), "bicubic": (4,), "nearest": (3, 4, 5), "area": (3, 4, 5)}
 
 
+@remembered("x")
 def interpolate(
     x: Any,
     size: Any = None,

@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import op
+from ..remembered import remembered
 from .convolution import channels_first, paddings, tuple_of
 from .max_window import max_of_windows
 from .windows import Windows, gathered, indices, lowest, window_sum, windows
@@ -44,6 +45,7 @@ def _max_pool(n: int, x: Any, kernel: Any, stride: Any, padding: Any, mask: bool
     return fn(x, n, kernel, stride, padding, ceil, channels_first(data_format, n))
 
 
+@remembered("x")
 def max_pool1d(
     x: Any,
     kernel_size: Any,
@@ -63,6 +65,7 @@ def max_pool1d(
     return _max_pool(1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL")
 
 
+@remembered("x")
 def max_pool2d(
     x: Any,
     kernel_size: Any,
@@ -93,6 +96,7 @@ def max_pool2d(
     return _max_pool(2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
+@remembered("x")
 def max_pool3d(
     x: Any,
     kernel_size: Any,
@@ -145,6 +149,7 @@ def _avg_pool(
     return fn(x, n, kernel, stride, padding, ceil, exclusive, divisor, channels_first(data_format, n))
 
 
+@remembered("x")
 def avg_pool1d(
     x: Any,
     kernel_size: Any,
@@ -164,6 +169,7 @@ def avg_pool1d(
     return _avg_pool(1, x, kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL")
 
 
+@remembered("x")
 def avg_pool2d(
     x: Any,
     kernel_size: Any,
@@ -190,6 +196,7 @@ def avg_pool2d(
     return _avg_pool(2, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format)
 
 
+@remembered("x")
 def avg_pool3d(
     x: Any,
     kernel_size: Any,
@@ -219,6 +226,7 @@ def _lp(x: Any, /, n: int, p: float, kernel: Any, stride: Any, padding: Any, cei
     return window_sum(jnp.abs(x) ** p, w) ** (1 / p)
 
 
+@remembered("x")
 def lp_pool1d(
     x: Any,
     norm_type: float,
@@ -240,6 +248,7 @@ def lp_pool1d(
     return fn(x, 1, norm_type, kernel_size, stride, padding, ceil_mode, channels_first(data_format, 1))
 
 
+@remembered("x")
 def lp_pool2d(
     x: Any,
     norm_type: float,
@@ -264,7 +273,7 @@ def lp_pool2d(
 @op(name="max_unpool")
 def _unpool(x: Any, indices: Any, /, size: Any) -> Any:
     n, c = x.shape[:2]
-    flat, at = x.reshape(n, c, -1), indices.reshape(n, c, -1)
+    flat, at = (a.reshape(n, c, math.prod(x.shape[2:])) for a in (x, indices))
     out = jnp.zeros((n, c, math.prod(size)), x.dtype)
     put = jax.vmap(jax.vmap(lambda o, i, v: o.at[i].set(v)))
     return put(out, at, flat).reshape(n, c, *size)
@@ -281,6 +290,7 @@ def _max_unpool(n: int, x: Any, where: Any, kernel: Any, stride: Any, padding: A
     return fn(x, where, tuple([int(a) for a in size][-n:]))
 
 
+@remembered("x", "indices")
 def max_unpool1d(
     x: Any,
     indices: Any,
@@ -302,6 +312,7 @@ def max_unpool1d(
     return _max_unpool(1, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
+@remembered("x", "indices")
 def max_unpool2d(
     x: Any,
     indices: Any,
@@ -327,6 +338,7 @@ def max_unpool2d(
     return _max_unpool(2, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
+@remembered("x", "indices")
 def max_unpool3d(
     x: Any,
     indices: Any,

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import composite, op
+from ..remembered import remembered
 from .gather import crop_others
 from .promote import from_start
 
@@ -78,7 +79,12 @@ def scatter_nd(index: Any, updates: Any, /, shape: Any) -> Any:
     return jnp.zeros(shape, updates.dtype).at[tuple(jnp.moveaxis(index, -1, 0))].add(updates)
 
 
-@composite(methods=["index_add"], inplace="index_add_", aliases={"input": "x", "dim": "axis", "source": "value"})
+@composite(
+    methods=["index_add"],
+    inplace="index_add_",
+    aliases={"input": "x", "dim": "axis", "source": "value"},
+    around=remembered("x", "index", "value"),
+)
 def index_add(x: Any, index: Any, axis: int, value: Any, alpha: Any = 1) -> Any:
     """Add slices to those of x along an axis.
 
@@ -96,7 +102,12 @@ def _index_add(x: Any, index: Any, value: Any, /, axis: int) -> Any:
     return jnp.moveaxis(out, 0, axis)
 
 
-@composite(methods=["index_fill"], inplace="index_fill_", aliases={"input": "x", "dim": "axis"})
+@composite(
+    methods=["index_fill"],
+    inplace="index_fill_",
+    aliases={"input": "x", "dim": "axis"},
+    around=remembered("x", "index", "value"),
+)
 def index_fill(x: Any, index: Any, axis: int, value: Any) -> Any:
     """Set slices of x along an axis to a value.
 
@@ -114,7 +125,10 @@ def _index_fill(x: Any, index: Any, value: Any, /, axis: int) -> Any:
     return jnp.moveaxis(out, 0, axis)
 
 
-@composite(methods=["index_put"], inplace="index_put_")
+@composite(
+    methods=["index_put"],
+    inplace="index_put_",
+)
 def index_put(x: Any, indices: Any, value: Any, accumulate: bool = False) -> Any:
     """Set (or add to) the elements that a tuple of index tensors names.
 
@@ -183,7 +197,10 @@ _REDUCE = {"add": "add", "sum": "add", "mul": "multiply", "multiply": "multiply"
 
 
 @composite(
-    methods=["put_along_axis"], inplace="put_along_axis_", aliases={"input": "arr", "dim": "axis", "index": "indices"}
+    methods=["put_along_axis"],
+    inplace="put_along_axis_",
+    aliases={"input": "arr", "dim": "axis", "index": "indices"},
+    around=remembered("arr", "indices", "values"),
 )
 def put_along_axis(
     arr: Any,
@@ -244,7 +261,12 @@ def _reduced(x: Any, at: tuple[Any, ...], values: Any, reduce: str, include_self
     return getattr(x.at[at], _REDUCE[reduce])(values)
 
 
-@composite(methods=["scatter_add"], inplace="scatter_add_", aliases={"x": "input", "axis": "dim"})
+@composite(
+    methods=["scatter_add"],
+    inplace="scatter_add_",
+    aliases={"x": "input", "axis": "dim"},
+    around=remembered("input", "index", "src"),
+)
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """Add src to input along an axis, at indices.
 
@@ -256,7 +278,11 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     return _put_along_axis(input, index, src, dim, "add", True, False)
 
 
-@composite(methods=["scatter_reduce"], aliases={"x": "input", "axis": "dim"})
+@composite(
+    methods=["scatter_reduce"],
+    aliases={"x": "input", "axis": "dim"},
+    around=remembered("input", "index", "src"),
+)
 def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True) -> Any:
     """Reduce src into input along an axis, at indices.
 
@@ -318,7 +344,11 @@ def diagonal_scatter(x: Any, y: Any, /, offset: int = 0, axis1: int = 0, axis2: 
     return jnp.moveaxis(out, (0, 1), (axis1, axis2))
 
 
-@composite(methods=["fill_diagonal_tensor"], inplace="fill_diagonal_tensor_")
+@composite(
+    methods=["fill_diagonal_tensor"],
+    inplace="fill_diagonal_tensor_",
+    around=remembered("x", "y"),
+)
 def fill_diagonal_tensor(x: Any, y: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """x with a diagonal replaced by y, as diagonal_scatter().
 

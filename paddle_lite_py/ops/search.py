@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax
@@ -9,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..op import composite, op
+from ..remembered import remembered
 from ..tensor import Tensor
 from .dynamic import concrete, fresh, is_eager, known
 from .gather import take_along_axis
@@ -23,6 +25,7 @@ __all__ = [
 
 
 def _arg(f: Any, x: Any, axis: int | None, keepdim: bool, dtype: Any) -> Any:
+    axis = None if axis in (0, -1) and not x.ndim else axis
     out = f(x, axis=axis).astype(numpy_dtype(dtype))
     if not keepdim:
         return out
@@ -74,7 +77,7 @@ def msort(input: Any, /) -> Any:
         >>> paddle.msort(paddle.to_tensor([2, 3, 1])).tolist()
         [1, 2, 3]
     """
-    return jnp.sort(input, axis=0)
+    return jnp.sort(input, axis=0) if input.ndim else input
 
 
 @op(methods=["argsort"], grad=False, aliases=AXIS)
@@ -86,7 +89,8 @@ def argsort(x: Any, /, axis: int = -1, descending: bool = False, stable: bool = 
         >>> paddle.argsort(paddle.to_tensor([2, 3, 1])).tolist()
         [2, 0, 1]
     """
-    return jnp.argsort(x, axis=axis, stable=True, descending=descending).astype(jnp.int64)
+    axis_ = axis if x.ndim else None
+    return jnp.argsort(x, axis=axis_, stable=True, descending=descending).astype(jnp.int64).reshape(x.shape)
 
 
 @op(methods=["topk"], aliases=AXIS)
@@ -113,7 +117,7 @@ def topk(x: Any, /, k: int, axis: int | None = None, largest: bool = True, sorte
     return tuple([jnp.moveaxis(o, -1, axis) if x.ndim else o.reshape(()) for o in outs])
 
 
-@composite(methods=["searchsorted"], aliases={"input": "values"})
+@composite(methods=["searchsorted"], aliases={"input": "values"}, around=remembered("sorted_sequence", "values"))
 def searchsorted(
     sorted_sequence: Any,
     values: Any,
@@ -151,7 +155,7 @@ def _searchsorted(sequence: Any, values: Any, /, dtype: str, right: bool) -> Any
         return jnp.searchsorted(row, v, side=side)
 
     if sequence.ndim > 1:
-        rows, wanted = sequence.reshape(-1, sequence.shape[-1]), values.reshape(-1, values.shape[-1])
+        rows, wanted = (a.reshape(math.prod(a.shape[:-1]), a.shape[-1]) for a in (sequence, values))
         return jax.vmap(find)(rows, wanted).reshape(values.shape).astype(dtype)
     return find(sequence, values).astype(dtype)
 
@@ -175,7 +179,7 @@ def _where(condition: Any, x: Any, y: Any, /) -> Any:
     return jnp.where(condition.astype(bool), *promote(x, y))
 
 
-@composite(methods=["where"], aliases={"input": "x", "other": "y"})
+@composite(methods=["where"], aliases={"input": "x", "other": "y"}, around=remembered("condition", "x", "y"))
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Elements of x where the condition holds, of y elsewhere; with a condition alone, nonzero(as_tuple=True).
 

@@ -29,7 +29,7 @@ def softmax(x: Any, /, axis: int = -1, dtype: Any = None) -> Any:
         >>> paddle.nn.functional.softmax(paddle.zeros([4])).tolist()
         [0.25, 0.25, 0.25, 0.25]
     """
-    return jax.nn.softmax(_in(x, dtype), axis=axis)
+    return jax.nn.softmax(_in(x, dtype), axis=axis if x.ndim else None)
 
 
 @op(amp="black", aliases=_NAMES)
@@ -41,7 +41,7 @@ def log_softmax(x: Any, /, axis: int = -1, dtype: Any = None) -> Any:
         >>> paddle.nn.functional.log_softmax(paddle.to_tensor([0.0, 100.0])).tolist()
         [-100.0, 0.0]
     """
-    return jax.nn.log_softmax(_in(x, dtype), axis=axis)
+    return jax.nn.log_softmax(_in(x, dtype), axis=axis if x.ndim else None)
 
 
 @op(name="gumbel_softmax", random=True)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from ..op import composite, op
+from ..remembered import remembered
 from .promote import from_start
 
 __all__ = ["chunk", "dsplit", "hsplit", "split", "tensor_split", "unbind", "unstack", "vsplit"]
@@ -39,7 +40,7 @@ def _split(x: Any, /, parts: Any, axis: int) -> Any:
     return tuple(out)
 
 
-@composite(methods=["split"], aliases={"input": "x", "dim": "axis"})
+@composite(methods=["split"], aliases={"input": "x", "dim": "axis"}, around=remembered("x"))
 def split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
     """Take a tensor apart along an axis.
 
@@ -57,7 +58,7 @@ def split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
     return list(_split(x, num_or_sections, axis))
 
 
-@composite(methods=["chunk"], aliases={"input": "x", "dim": "axis"})
+@composite(methods=["chunk"], aliases={"input": "x", "dim": "axis"}, around=remembered("x"))
 def chunk(x: Any, chunks: int, axis: int = 0) -> list[Any]:
     """Take a tensor apart into equal parts.
 
@@ -71,10 +72,13 @@ def chunk(x: Any, chunks: int, axis: int = 0) -> list[Any]:
 
 @op(name="_tensor_split")
 def _tensor_split(x: Any, /, at: Any, axis: int) -> Any:
-    return tuple(jnp.array_split(x, at if isinstance(at, int) else np.asarray(at, int), axis))
+    if isinstance(at, int):
+        return tuple(jnp.array_split(x, at, axis))
+    before = (slice(None),) * from_start(axis, x.ndim)
+    return tuple([x[(*before, slice(*pair))] for pair in itertools.pairwise([0, *at, x.shape[axis]])])
 
 
-@composite(methods=["tensor_split"])
+@composite(methods=["tensor_split"], around=remembered("x"))
 def tensor_split(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
     """Take a tensor apart into nearly equal parts, or at given places.
 
@@ -86,7 +90,7 @@ def tensor_split(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
     return list(_tensor_split(x, num_or_indices, axis))
 
 
-@composite(methods=["hsplit"])
+@composite(methods=["hsplit"], around=remembered("x"))
 def hsplit(x: Any, num_or_indices: Any) -> list[Any]:
     """tensor_split() along the columns (the only axis of a vector).
 
@@ -98,7 +102,7 @@ def hsplit(x: Any, num_or_indices: Any) -> list[Any]:
     return tensor_split(x, num_or_indices, 1 if x.ndim > 1 else 0)
 
 
-@composite(methods=["vsplit"])
+@composite(methods=["vsplit"], around=remembered("x"))
 def vsplit(x: Any, num_or_indices: Any) -> list[Any]:
     """tensor_split() along the rows.
 
@@ -110,7 +114,7 @@ def vsplit(x: Any, num_or_indices: Any) -> list[Any]:
     return tensor_split(x, num_or_indices, 0)
 
 
-@composite(methods=["dsplit"])
+@composite(methods=["dsplit"], around=remembered("x"))
 def dsplit(x: Any, num_or_indices: Any) -> list[Any]:
     """tensor_split() along the third axis.
 
@@ -129,7 +133,7 @@ def _unstack(x: Any, /, axis: int) -> Any:
     return tuple([jax.lax.index_in_dim(x, i, axis, keepdims=False) for i in range(x.shape[axis])])
 
 
-@composite(methods=["unbind"], aliases={"x": "input", "dim": "axis"})
+@composite(methods=["unbind"], aliases={"x": "input", "dim": "axis"}, around=remembered("input"))
 def unbind(input: Any, axis: int = 0) -> list[Any]:
     """The slices along an axis, which is dropped.
 
@@ -141,7 +145,7 @@ def unbind(input: Any, axis: int = 0) -> list[Any]:
     return list(_unstack(input, axis))
 
 
-@composite(methods=["unstack"])
+@composite(methods=["unstack"], around=remembered("x"))
 def unstack(x: Any, axis: int = 0, num: int | None = None) -> list[Any]:
     """The slices along an axis, which is dropped.
 

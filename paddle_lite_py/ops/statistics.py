@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import jax.numpy as jnp
 import numpy as np
 
 from ..op import composite, op
+from ..remembered import remembered
 from ..tensor import Tensor
 from .dynamic import concrete, fresh, is_eager, known
 from .manipulation import as_tuple
@@ -64,7 +66,7 @@ def std(x: Any, /, axis: Any = None, unbiased: bool = True, keepdim: bool = Fals
     return jnp.sqrt(jnp.var(floating(x), axis=axes(axis), ddof=int(unbiased), keepdims=keepdim))
 
 
-@composite(methods=["median"], aliases=AXIS)
+@composite(methods=["median"], aliases=AXIS, around=remembered("x"))
 def median(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -> Any:
     """Median over axes; NaN if there is a NaN.
 
@@ -107,7 +109,7 @@ def _pick(x: Any, axis: Any, keepdim: bool, rank: Any) -> tuple[Any, Any]:
     """The element of a rank in sorted order over axes, and its index; `rank` is asked for the flattened axes."""
     axis = tuple([from_start(a, x.ndim) for a in (range(x.ndim) if axis is None else as_tuple(axis))])
     rest = [i for i in range(x.ndim) if i not in axis]
-    flat = jnp.transpose(x, (*rest, *axis)).reshape(*[x.shape[i] for i in rest], -1)
+    flat = jnp.transpose(x, (*rest, *axis)).reshape(*[x.shape[i] for i in rest], math.prod([x.shape[i] for i in axis]))
     k, order = rank(flat), jnp.argsort(flat, axis=-1, stable=True)
     order = order[..., k : k + 1] if isinstance(k, int) else jnp.take_along_axis(order, k, -1)
     out = jnp.take_along_axis(flat, order, -1)
@@ -186,10 +188,12 @@ def nanquantile(x: Any, /, q: Any, axis: Any = None, keepdim: bool = False, inte
 
 @op(name="_nanmedian")
 def _middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
+    if x.size == 0 and axis is None:
+        return jnp.full((1,) * x.ndim if keepdim else (), jnp.nan, floating(x).dtype)
     return jnp.nanmedian(floating(x), axis=axes(axis), keepdims=keepdim)
 
 
-@composite(methods=["nanmedian"], aliases=AXIS)
+@composite(methods=["nanmedian"], aliases=AXIS, around=remembered("x"))
 def nanmedian(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -> Any:
     """Median over axes of the elements that are not NaN; arguments as for median().
 
@@ -211,7 +215,7 @@ def _cov(x: Any, fweights: Any = None, aweights: Any = None, /, rowvar: bool = T
     return jnp.cov(x, rowvar=rowvar, ddof=int(ddof), fweights=fweights, aweights=aweights).astype(x.dtype)
 
 
-@composite(methods=["cov"])
+@composite(methods=["cov"], around=remembered("x", "fweights", "aweights"))
 def cov(x: Any, rowvar: bool = True, ddof: bool = True, fweights: Any = None, aweights: Any = None) -> Any:
     """Covariance matrix of variables.
 
@@ -237,7 +241,7 @@ def corrcoef(x: Any, /, rowvar: bool = True) -> Any:
         >>> paddle.linalg.corrcoef(paddle.to_tensor([[1.0, 2.0], [2.0, 4.0]])).round().tolist()
         [[1.0, 1.0], [1.0, 1.0]]
     """
-    return jnp.corrcoef(x, rowvar=rowvar)
+    return jnp.corrcoef(x, rowvar=rowvar).astype(x.dtype)
 
 
 @composite(methods=["bincount"], aliases={"input": "x"})
@@ -267,7 +271,7 @@ def _bincount(x: Any, weights: Any = None, /, length: int = 0) -> Any:
     return jnp.zeros(length, ones.dtype).at[x].add(ones)
 
 
-@composite(methods=["histogram"])
+@composite(methods=["histogram"], around=remembered("input", "weight"))
 def histogram(
     input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0, weight: Any = None, density: bool = False
 ) -> Any:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..op import op
+from ..remembered import remembered
 from .convolution import tuple_of
 from .padding import pad as pad_axes
 from .windows import Windows
@@ -57,7 +58,8 @@ def unfold(x: Any, /, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, di
     w, d = _patches(x.shape[2:], kernel_sizes, strides, paddings, dilations)
     x = jnp.pad(x, ((0, 0), (0, 0), *w.pad))
     columns = [_at(x, w, (i * d[0], j * d[1])) for i, j in itertools.product(*map(range, w.kernel))]
-    return jnp.stack(columns, axis=2).reshape(x.shape[0], x.shape[1] * math.prod(w.kernel), -1)
+    count = math.prod(columns[0].shape[2:])
+    return jnp.stack(columns, axis=2).reshape(x.shape[0], x.shape[1] * math.prod(w.kernel), count)
 
 
 def _at(x: Any, w: Windows, offset: tuple[int, int]) -> Any:
@@ -140,12 +142,13 @@ def _temporal_shift(x: Any, /, seg_num: int, shift_ratio: float, last: bool) -> 
     x = jnp.moveaxis(x, -1, 1) if last else x
     c = x.shape[1]
     one, two = int(c * shift_ratio), int(c * 2 * shift_ratio)
-    y = jnp.pad(x.reshape(-1, seg_num, *x.shape[1:]), ((0, 0), (1, 1), *[(0, 0)] * 3))
+    y = jnp.pad(x.reshape(x.shape[0] // seg_num, seg_num, *x.shape[1:]), ((0, 0), (1, 1), *[(0, 0)] * 3))
     parts = [y[:, :-2, :one], y[:, 2:, one:two], y[:, 1:-1, two:]]
     out = jnp.concatenate(parts, axis=2).reshape(x.shape)
     return jnp.moveaxis(out, 1, -1) if last else out
 
 
+@remembered("x")
 def temporal_shift(x: Any, seg_num: int, shift_ratio: float = 0.25, name: Any = None, data_format: str = "NCHW") -> Any:
     """Move some channels one step forth in time, and some one step back; x is [batch * seg_num, c, h, w].
 
@@ -164,6 +167,7 @@ def temporal_shift(x: Any, seg_num: int, shift_ratio: float = 0.25, name: Any = 
     return fn(x, seg_num, shift_ratio, data_format == "NHWC")
 
 
+@remembered("x")
 def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: Any = None) -> Any:
     """Zeros around images; padding is a number or [left, right, top, bottom].
 
@@ -186,6 +190,7 @@ def _affine_grid(theta: Any, /, size: Any, align_corners: bool) -> Any:
     return jnp.einsum("...i,bji->b...j", jnp.asarray(grid, theta.dtype), theta)
 
 
+@remembered("theta")
 def affine_grid(theta: Any, out_shape: Any, align_corners: bool = True, name: Any = None) -> Any:
     """Where grid_sample() must read to apply affine maps theta [n, 2, 3] (images) or [n, 3, 4] (volumes).
 
@@ -220,7 +225,7 @@ def _read(x: Any, at: list[Any], border: bool) -> Any:
     for i, n in zip(at, x.shape[1:], strict=True):
         inside = inside & (i >= 0) & (i <= n - 1)
         flat = flat * n + jnp.clip(i, 0, n - 1).astype(jnp.int32)
-    out = jnp.take(x.reshape(x.shape[0], -1), flat, axis=1)
+    out = jnp.take(x.reshape(x.shape[0], math.prod(x.shape[1:])), flat, axis=1)
     return out if border else jnp.where(inside, out, 0)
 
 
@@ -248,6 +253,7 @@ def _grid_sample(x: Any, grid: Any, /, nearest: bool, padding: str, align_corner
     return jax.vmap(lambda a, g: _sample(a, g, nearest, padding, align_corners))(x, grid)
 
 
+@remembered("x", "grid")
 def grid_sample(
     x: Any,
     grid: Any,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, NamedTuple
 
 import jax
@@ -99,9 +100,10 @@ def gathered(x: Any, found: Any, inside: Any, fill: Any) -> tuple[Any, Any]:
     x = jnp.where(valid, x, fill)
     order = [*range(0, 2 * n, 2), *range(1, 2 * n, 2)]
     counts = [len(a) for a in found]
-    flat = np.broadcast_to(flat, valid.shape).transpose(order).reshape(*counts, -1)
+    size = math.prod([a.shape[1] for a in found])
+    flat = np.broadcast_to(flat, valid.shape).transpose(order).reshape(*counts, size)
     x = jnp.transpose(x, (0, 1, *[2 + a for a in order]))
-    return x.reshape(*x.shape[: 2 + n], -1), flat
+    return x.reshape(*x.shape[: 2 + n], size), flat
 
 
 def lowest(dtype: Any) -> Any:

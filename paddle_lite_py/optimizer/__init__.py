@@ -5,6 +5,7 @@ from .adam import Adam, Adamax, AdamW, Lamb
 from .adaptive import Adadelta, Adagrad, RMSProp, Rprop
 from .averaged import ASGD, NAdam, RAdam
 from .lbfgs import LBFGS
+from .operators import register
 from .optimizer import Optimizer
 from .sgd import SGD, Momentum
 
@@ -12,3 +13,5 @@ __all__ = [
     *("ASGD", "Adadelta", "Adagrad", "Adam", "AdamW", "Adamax", "LBFGS", "Lamb", "Momentum", "NAdam", "Optimizer"),
     *("RAdam", "RMSProp", "Rprop", "SGD", "lr"),
 ]
+
+register(ASGD, Adadelta, Adagrad, Adam, AdamW, Adamax, Lamb, Momentum, NAdam, RAdam, RMSProp, Rprop, SGD)

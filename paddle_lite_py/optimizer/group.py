@@ -53,7 +53,7 @@ class Group:
             if not slot.scalar and self.arrays[slot.name][i] is None:
                 lead = () if slot.lead is None else (slot.lead,)
                 zeros = np.full((*lead, *param._data.shape), slot.fill, kind)
-                self.arrays[slot.name][i] = _handle(zeros, f"{param.name}_{slot.name}_0", param)
+                self.arrays[slot.name][i] = _handle(zeros, f"{param.name}_{slot.name}", param)
         if masters and self.masters[i] is None and param._data.dtype.itemsize < LOW:
             self.masters[i] = _wide(param)
         self.started[i] = True
@@ -119,15 +119,18 @@ def _handle(values: np.ndarray, name: str, like: Parameter | None = None) -> Ten
     data: Any = None if like is None else like._data
     # Only where the parameter is bound to its device: a bound input binds all results, and so compiles a program twice.
     place = data.sharding if getattr(data, "committed", False) else None
-    out = wrap(state.interpreter.stored(name, values.shape, values.dtype, lambda: jax.device_put(values, place)))
-    out.name, out.persistable = name, True
-    return out
+    draw = functools.partial(jax.device_put, values, place)
+    return _named(name, state.interpreter.stored(name, values.shape, values.dtype, draw, True))
 
 
 def _wide(param: Parameter) -> Tensor:
     """The float32 copy that is trained in the place of a narrow parameter."""
-    name, held, kind = f"{param.name}_fp32_master_0", wrap(param._data), np.dtype(np.float32)
+    name, held, kind = f"{param.name}_fp32_master", wrap(param._data), np.dtype(np.float32)
     make = functools.partial(held._array, "multi_precision")
-    out = wrap(state.interpreter.stored(name, tuple(param.shape), kind, lambda: make().astype(kind)))
-    out.name, out.persistable = name, True
+    return _named(name, state.interpreter.stored(name, tuple(param.shape), kind, lambda: make().astype(kind), True))
+
+
+def _named(name: str, payload: Any) -> Tensor:
+    out = wrap(payload)
+    out.name, out.persistable = getattr(payload, "name", f"{name}_0"), True
     return out

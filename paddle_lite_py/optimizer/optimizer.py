@@ -12,11 +12,13 @@ import numpy as np
 from ..eager import Eager
 from ..executor import donatable
 from ..interpreter import no_grad, state
+from ..nn import unique_name
 from ..tensor import ZEROS, Parameter, Tensor, wrap
 from . import checks
 from .group import Group
 from .lr import LRScheduler
-from .update import Numbers, Recipe, Rule, Setting, Slot, compiled, operator
+from .operators import operator
+from .update import Numbers, Recipe, Rule, Setting, Slot, compiled
 
 
 class Optimizer:
@@ -168,6 +170,7 @@ class Optimizer:
             return
         builder: Any = state.interpreter
         rate = builder.provide(self._rate)
+        rate._data.name = unique_name.generate("learning_rate")
         with no_grad():
             flags = () if skip is None else (skip,)
             made = builder.run(operator(recipe), (rate, *grads, *handles, *flags))

@@ -9,9 +9,8 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from ..bound import BoundOp, xla_jit
+from ..bound import xla_jit
 from ..nn import clip
-from ..op import Op
 
 State = dict[str, Any]
 # (parameter, gradient, state, learning rate, **hyperparameters) -> (parameter, state): pure, of arrays.
@@ -28,6 +27,9 @@ class Slot(NamedTuple):
     fill: Any = 0.0  # a number, or the name of the hyperparameter that it starts as
     scalar: bool = False
     lead: int | None = None  # a first dimension before those of the parameter
+
+    def __repr__(self) -> str:
+        return self.name
 
 
 class Setting(NamedTuple):
@@ -132,34 +134,3 @@ def compiled(recipe: Recipe) -> Callable[..., list[Any]]:
 
     run.__name__ = run.__qualname__ = recipe.name
     return xla_jit(run, donate_argnums=(2,))
-
-
-@functools.lru_cache(maxsize=128)
-def operator(recipe: Recipe) -> BoundOp:
-    """The update as one operator of a Program: (learning rate, gradients, what it changes, skip) -> what it changes."""
-    n = len(recipe.settings)
-
-    def run(*flat: Any) -> Any:
-        end = len(flat) - recipe.skips
-        return tuple(update(recipe, flat[0], list(flat[1 : n + 1]), list(flat[n + 1 : end]), *flat[end:]))
-
-    return Update(Op(run, recipe.name, grad=False), run, n, recipe.skips)
-
-
-class Update(BoundOp):
-    """An update as an operator. What it gives has the types of what it changes, so it is not traced to find them.
-
-    Arguments:
-        n: number of gradients.
-        skips: whether its last input is a flag.
-    """
-
-    __slots__ = ("changed",)
-
-    def __init__(self, op: Op, fn: Callable[..., Any], n: int, skips: bool) -> None:
-        super().__init__(op, fn)
-        self.changed = slice(n + 1, -1 if skips else None)
-
-    def infer(self, specs: tuple[Any, ...]) -> Any:
-        """Output specs from input specs."""
-        return tuple(specs[self.changed])

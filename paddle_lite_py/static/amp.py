@@ -16,6 +16,7 @@ from ..program import Program as Closed
 from ..tensor import Tensor, wrap
 from .backward import append_backward
 from .builder import StaticBuilder
+from .rebuilt import name
 from .variables import create_global_var
 
 __all__ = ["AutoMixedPrecisionLists", "CustomOpLists", "bf16_guard", "decorate", "fp16_guard"]
@@ -158,6 +159,7 @@ def recast(builder: StaticBuilder, change: Any) -> None:
         if new is not old:
             new.name = old.name
             builder.twins[old] = new
+    name(builder)
     latest = dict(zip(finals, made.block.outputs[len(values) :], strict=True))
     for write in builder.root.log.values():
         held = write.get()

@@ -101,8 +101,9 @@ class StaticBuilder(Builder):
         )
 
     # -- state -----------------------------------------------------------------------------------------------------
-    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any) -> Stored:
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any, own: bool = False) -> Stored:
         """State in a scope; the startup program draws it."""
+        name = unique_name.generate(name) if own else name
         made = Stored(name, shape, dtype)
         held = current.startup.initials.get(name)
         if held is None or (held.stored.shape, held.stored.dtype) != (made.shape, made.dtype):

@@ -112,7 +112,7 @@ class Program:
         ops = self.builder.root.block.ops
         used = {v for op in ops for v in op.inputs if isinstance(v, Value)}
         used.update(v for _, v in self.builder.finals().values())
-        return closed(self, [v for op in ops for v in _seen(op) if v not in used])[0]
+        return closed(self, [v for op in ops for v in _seen(op) if v not in used], entire=True)[0]
 
     # -- random numbers --------------------------------------------------------------------------------------------
     @property
@@ -166,6 +166,45 @@ class Program:
         from .rebuilt import transformed
 
         return transformed(self, change)
+
+    # -- bytes -----------------------------------------------------------------------------------------------------
+    def serialize_to_string(self) -> bytes:
+        """It as JSON: operators, gradients, updates and learning rates; static.save() writes the values of its state.
+
+        Raises:
+            TypeError: if it holds what no file can: Python called back, a schedule made of functions.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main, startup = Program(), Program()
+            >>> with paddle.static.program_guard(main, startup):
+            ...     loss = paddle.nn.Linear(2, 1)(paddle.static.data("x", [None, 2])).mean()
+            ...     _ = paddle.optimizer.Adam(0.1).minimize(loss)
+            >>> again = Program.parse_from_string(main.serialize_to_string())
+            >>> paddle.disable_static()
+            >>> [op.type for op in again.global_block().ops][-1], again.optimizers[0].get_lr()
+            ('adam', 0.1)
+        """
+        from .serial import dumps
+
+        return dumps(self)
+
+    @staticmethod
+    def parse_from_string(binary_str: bytes) -> Program:
+        """The program that serialize_to_string() or static.serialize_program() wrote.
+
+        Raises:
+            ArtifactError: if the bytes are damaged, foreign or of a newer version.
+        """
+        from .saving import deserialize_program
+
+        return deserialize_program(binary_str)
+
+    @property
+    def lr_scheduler(self) -> Any:
+        """The schedule of its optimizers' learning rate; None if that is a number."""
+        rates = [getattr(o, "_learning_rate", None) for o in self.optimizers]
+        return next((r for r in rates if hasattr(r, "last_lr")), None)
 
     def _copy_into(self, to: StaticBuilder) -> None:
         mine = self.builder

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -19,30 +20,36 @@ from .stored import Stored, UninitializedError
 if TYPE_CHECKING:
     from .builder import StaticBuilder
 
+_NUMBERED = re.compile(r"(.+)_(\d{1,9})\.tmp_\d+")
 
-def rebuilt(closed: Closed, source: Program | None = None) -> Program:
+
+def rebuilt(
+    closed: Closed, source: Program | None = None, provided: dict[Value, Callable[[], Any]] | None = None
+) -> Program:
     """A program that computes what a closed one does; its results are to fetch.
 
     Arguments:
         closed: with its state in `captured`: Stored, or tensors.
         source: the program that it was made of: its values stand for those here, and what Python provides stays.
+        provided: what Python gives before each run, where there is no source.
     """
     out = Program()
     builder = out.builder
     twins = Twins(builder.root)
-    block, provided = builder.root.block, {} if source is None else {v: g for g, v in source.builder.providers}
+    block = builder.root.block
+    provided = provided or ({} if source is None else {v: g for g, v in source.builder.providers})
     block.inputs = [twins(v) for v in closed.block.inputs]
     block.ops = [twins.operator(op) for op in closed.block.ops]
-    for value, name in zip(closed.block.inputs, closed.input_names, strict=True):
+    for value, given in zip(closed.block.inputs, closed.input_names, strict=True):
         made = twins(value)
-        made.name = name
+        made.name = given
         if value in closed.captured:
-            _capture(out, made, closed.captured[value], {} if source is None else source.parameters)
+            _capture(out, made, closed.captured[value], {} if source is None else source.builder.captures)
         elif value in provided:
             builder.providers.append((provided[value], made))
         else:
-            out.feeds[name] = made
-    _name(builder)
+            out.feeds[given] = made
+    name(builder)
     outputs = [twins(v) for v in closed.block.outputs]
     for at, value in closed.updates.items():
         _update(builder, twins(value), outputs[at])
@@ -56,16 +63,7 @@ def rebuilt(closed: Closed, source: Program | None = None) -> Program:
 
 
 def transformed(source: Program, change: Callable[[Closed], Closed]) -> Program:
-    """A program made anew as a pass changes it.
-
-    Raises:
-        NotImplementedError: if it asks something of each run: asserts, and gradients of loops of unknown length.
-    """
-    if source.builder.own_names():
-        raise NotImplementedError(
-            "passes over a static program that holds an assert, or the gradient of a loop of unknown length, are not "
-            "available: apply them before append_backward() or minimize(), or to a function under to_static(passes=...)"
-        )
+    """A program made anew as a pass changes it."""
     before = source.closed()
     states = {id(home := _home(s)): (home, s) for s in before.captured.values()}
     before.captured = {v: _home(s) for v, s in before.captured.items()}
@@ -90,14 +88,13 @@ def _home(state: Any) -> Any:
         return state
 
 
-def _capture(program: Program, value: Value, state: Any, parameters: dict[str, Parameter]) -> None:
-    """Tie an input to its state: Stored, or a handle."""
+def _capture(program: Program, value: Value, state: Any, known: dict[Any, Capture]) -> None:
+    """Tie an input to its state: Stored, or a handle; `known` are the captures of the program that it comes from."""
     builder = program.builder
     if state is default_generator.state or getattr(state, "name", None) == builder.word_home.name:
         handle, held = builder.word, builder.word_home
     elif isinstance(state, Stored):
-        known = parameters.get(state.name)
-        handle, held = wrap(state) if known is None else known, state
+        handle, held = known[state.name].handle if state.name in known else wrap(state), state
     else:
         handle, held = state, state._data
     if isinstance(handle, Parameter):
@@ -120,11 +117,14 @@ def _update(builder: StaticBuilder, value: Value, new: Value) -> None:
     builder.away.append((write, new))
 
 
-def _name(builder: StaticBuilder) -> None:
-    """Names for values that have none: they are fetched by name."""
-    taken: dict[str, int] = {}
+def name(builder: StaticBuilder) -> None:
+    """Name the values that have no name yet: they are fetched by name. Later operators get other names."""
+    for value in [v for op in builder.root.block.ops for v in op.outputs]:
+        if value.name and (found := _NUMBERED.fullmatch(value.name)):
+            stem, number = found.groups()
+            builder.counts[stem] = max(builder.counts[stem], int(number) + 1)
     for op in builder.root.block.ops:
-        number = taken.setdefault(op.name, 0)
-        taken[op.name] += 1
-        for i, value in enumerate(op.outputs):
-            value.name = value.name or f"{op.name}_{number}.tmp_{i}"
+        if any(v.name is None for v in op.outputs):
+            for i, value in enumerate(op.outputs):
+                value.name = value.name or f"{op.name}_{builder.counts[op.name]}.tmp_{i}"
+            builder.counts[op.name] += 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from ..framework import load as load_file
 from ..framework import save as save_file
 from ..jit import artifact, save_load
 from ..jit.artifact import ArtifactError
+from ..optimizer.operators import Update
 from ..passes.running import as_traced
 from ..program import Program as Closed
 from ..program import Value
@@ -24,6 +26,7 @@ from ..simplify import without_prints
 from ..symbolic import is_symbolic
 from ..tensor import Parameter, Tensor, wrap
 from ..verify import ProgramError, verify
+from . import serial
 from .current import current
 from .executor import fetched
 from .frozen import closed, home_of
@@ -43,7 +46,10 @@ MAX_PROGRAM = artifact.MAX_MANIFEST
 
 # -- checkpoints ---------------------------------------------------------------------------------------------------
 def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -> None:
-    """Write the values of a program's state: parameters to model_path.pdparams, all other to model_path.pdopt.
+    """Write a program and its state: parameters to model_path.pdparams, all other to .pdopt, the program to .json.
+
+    static.deserialize_program(static.load_from_file(model_path + ".json")) is the program again, and static.load()
+    gives it its state. Where the program has no form for files (see Program.serialize_to_string), a warning says why.
 
     Examples:
         >>> import tempfile
@@ -56,26 +62,40 @@ def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -
         >>> _ = exe.run(startup)
         >>> path = tempfile.mkdtemp() + "/model"
         >>> paddle.static.save(main, path)
-        >>> paddle.static.load(main, path, exe)
+        >>> again = paddle.static.deserialize_program(paddle.static.load_from_file(path + ".json"))
+        >>> paddle.static.load(again, path, exe)
         >>> paddle.disable_static()
     """
     _check(program, "save")
     save_file(program.state_dict("param"), f"{model_path}.pdparams", protocol)
     rest = program.state_dict("opt")
+    vectors = program.state_dict("opt")
     for vector, names in _numbers(program):
-        if vector in rest:
-            held = rest.pop(vector).numpy()
-            rest |= {name: wrap(as_array(held[i : i + 1])) for i, name in enumerate(names)}
+        if vector in vectors:
+            held = vectors[vector].numpy()
+            rest.pop(vector, None)
+            rest |= {name: wrap(as_array(held[i : i + 1])) for name, i in names.items()}
     for k, optimizer in enumerate(program.optimizers):  # PaddlePaddle asks for it; here the optimizer itself has it
         rest[f"learning_rate_{k}"] = wrap(as_array(np.float32(optimizer.get_lr())))
     save_file(rest, f"{model_path}.pdopt", protocol)
+    try:
+        Path(f"{model_path}.json").write_bytes(serial.dumps(program))
+    except (TypeError, ValueError) as e:
+        warnings.warn(f"static.save: the state is written, the program itself is not: {e}", stacklevel=2)
 
 
-def _numbers(program: Program) -> Iterator[tuple[str, list[str]]]:
+def _numbers(program: Program) -> Iterator[tuple[str, dict[str, int]]]:
     """The vectors in which optimizers keep one number for each parameter, and the name of each number in files."""
-    for group in [g for o in program.optimizers for g in o._groups]:
-        for slot, handle in group.scalars.items():
-            yield handle.name, [f"{p.name}_{slot}_0" for p in group.params]
+    names: dict[Any, str] = {}
+    for op in program.builder.root.block.ops:
+        if isinstance(update := op.bound, Update):
+            changed = [names.get(v, v.name) for v in op.inputs[update.changed]]
+            names.update(zip(op.outputs, changed, strict=True))
+            params, _, _, vectors = update.recipe.split(changed)
+            rows = [s.row for s in update.recipe.settings]
+            for slot, vector in vectors.items() if set(params) <= program.parameters.keys() else ():
+                number = vector.rpartition("_")[2]
+                yield vector, {f"{p}_{slot}_{number}": row for p, row in zip(params, rows, strict=True)}
 
 
 def load(program: Program, model_path: str, executor: Any = None, var_list: Sequence[Any] | None = None) -> None:
@@ -117,8 +137,10 @@ def set_program_state(program: Program, state_dict: dict[str, Any]) -> None:
     known, found = program.states(), dict(state_dict)
     for vector, names in _numbers(program):
         if vector in known and any(n in found for n in names):
-            now = known[vector].find(global_scope()).numpy()
-            for i, n in enumerate(names):
+            state = known[vector]
+            there = vector in global_scope().homes or state.home is not None
+            now = np.array(state.find(global_scope()).numpy()) if there else np.zeros(state.shape, state.dtype)
+            for n, i in names.items():
                 now[i] = np.asarray(found.pop(n, now[i])).reshape(-1)[0]
             found[vector] = now
     program.set_state_dict(found)
@@ -295,7 +317,7 @@ def serialize_program(feed_vars: Any, fetch_vars: Any, program: Program | None =
 
 
 def deserialize_program(data: bytes) -> Program:
-    """The program that serialize_program() wrote.
+    """The program that serialize_program(), Program.serialize_to_string() or static.save() wrote.
 
     Raises:
         ArtifactError: if the bytes are damaged, foreign or of a newer version.
@@ -308,6 +330,8 @@ def deserialize_program(data: bytes) -> Program:
         manifest = json.loads(bytes(data))
     except (ValueError, RecursionError) as e:
         raise ArtifactError(f"the bytes are no serialised program: {e}") from None
+    if isinstance(manifest, dict) and manifest.get("format") == serial.FORMAT:
+        return serial.loads(manifest)
     if not isinstance(manifest, dict) or manifest.get("format") != artifact.FORMAT:
         raise ArtifactError("the bytes are no program of paddle.static.serialize_program")
     if manifest.get("version") != artifact.VERSION:

@@ -8,7 +8,6 @@ parity-record` and `make parity` do both in an environment of their own.
 from __future__ import annotations
 
 import json
-import math
 import os
 import subprocess
 import sys
@@ -28,6 +27,7 @@ import model_cases  # noqa: E402
 import optimizer_cases  # noqa: E402
 import program_cases  # noqa: E402
 import schedule_cases  # noqa: E402
+import special_cases  # noqa: E402
 
 
 def write(name: str, found: dict[str, Any]) -> None:
@@ -40,7 +40,7 @@ def compare(name: str, found: dict[str, Any]) -> None:
     """Print the cases whose figures are not those recorded, and fail if there are any."""
     kept = json.loads((HERE / f"{name}.json").read_text())
     found = json.loads(json.dumps(found))
-    changed = [case for case in kept.keys() | found.keys() if not _close(kept.get(case), found.get(case))]
+    changed = [case for case in kept.keys() | found.keys() if not library_cases.close(kept.get(case), found.get(case))]
     print(f"{name}: {len(kept)} cases, {len(changed)} differ", *sorted(changed), sep="\n  ")
     compare.failed |= bool(changed)  # type: ignore[attr-defined]
 
@@ -48,22 +48,12 @@ def compare(name: str, found: dict[str, Any]) -> None:
 compare.failed = False  # type: ignore[attr-defined]
 
 
-def _close(a: Any, b: Any) -> bool:
-    """Equal, but for the rounding of numbers."""
-    if isinstance(a, float) and isinstance(b, int | float):
-        return math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-5)
-    if isinstance(a, list) and isinstance(b, list):
-        return len(a) == len(b) and all(map(_close, a, b))
-    if isinstance(a, dict) and isinstance(b, dict):
-        return a.keys() == b.keys() and all(_close(v, b[k]) for k, v in a.items())
-    return a == b
-
-
 def main(paddle: Any, keep: Callable[[str, dict[str, Any]], None]) -> None:
     """Compute everything, and hand it to `keep`."""
     keep("library", library_cases.record(paddle))
     keep("models", model_cases.record(paddle))
     keep("gradients", gradient_cases.record(paddle))
+    keep("special", special_cases.record(paddle))
     trained = {case: [float(f"{x:.7g}") for x in program_cases.run(paddle, case)] for case in program_cases.CASES}
     keep("programs", trained)
     layers = {}

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import functools
 import math
 from collections.abc import Iterable
 from typing import Any
 
 import jax.numpy as jnp
 
-from ...interpreter import no_grad, state
-from ...op import BoundOp, Op
+from ...interpreter import no_grad
+from ...op import op
 from ...ops.joining import concat
 from ...tensor import Tensor, wrap
 
@@ -19,18 +18,16 @@ def _list(parameters: Any) -> list[Tensor]:
     return [parameters] if isinstance(parameters, Tensor) else list(parameters)
 
 
-@functools.lru_cache(maxsize=64)
-def _norm_clip(max_norm: float, norm_type: float, count: int) -> BoundOp:
-    def clip_grad_norm(*grads: Any) -> Any:
-        if math.isinf(norm_type):
-            total = jnp.max(jnp.stack([jnp.max(jnp.abs(g)).astype(jnp.float32) for g in grads]))
-        else:
-            powers = sum(jnp.sum(jnp.abs(g).astype(jnp.float32) ** norm_type) for g in grads)
-            total = powers ** (1.0 / norm_type)
-        scale = jnp.minimum(max_norm / (total + 1e-6), 1.0)
-        return (total, *[(g * scale).astype(g.dtype) for g in grads])
-
-    return BoundOp(Op(clip_grad_norm, "clip_grad_norm", grad=False), clip_grad_norm)
+@op(grad=False)
+def clip_grad_norm(grads: list[Any], /, max_norm: float, norm_type: float) -> Any:
+    """The joint norm of gradients, then the gradients scaled so that it is at most max_norm."""
+    if math.isinf(norm_type):
+        total = jnp.max(jnp.stack([jnp.max(jnp.abs(g)).astype(jnp.float32) for g in grads]))
+    else:
+        powers = sum(jnp.sum(jnp.abs(g).astype(jnp.float32) ** norm_type) for g in grads)
+        total = powers ** (1.0 / norm_type)
+    scale = jnp.minimum(max_norm / (total + 1e-6), 1.0)
+    return (total, *[(g * scale).astype(g.dtype) for g in grads])
 
 
 def clip_grad_norm_(
@@ -53,8 +50,7 @@ def clip_grad_norm_(
     if not params:
         return Tensor(0.0)
     with no_grad():
-        bound = _norm_clip(float(max_norm), float(norm_type), len(params))
-        total, *clipped = state.interpreter.run(bound, tuple([p.grad for p in params]))
+        total, *clipped = clip_grad_norm([p.grad for p in params], float(max_norm), float(norm_type))
     if error_if_nonfinite and not math.isfinite(float(total)):
         raise RuntimeError(f"clip_grad_norm_: the norm of the gradients is {float(total)}")
     for p, g in zip(params, clipped, strict=True):

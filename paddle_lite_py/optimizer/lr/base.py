@@ -30,6 +30,13 @@ class LRScheduler:
     """
 
     _keys: tuple[str, ...] = ()
+    _arguments: tuple[tuple[Any, ...], dict[str, Any]]
+
+    def __new__(cls, *args: Any, **kwargs: Any) -> Any:
+        """A schedule that knows what it is made with, for a file."""
+        made = super().__new__(cls)
+        made._arguments = args, kwargs
+        return made
 
     def __init__(self, learning_rate: float = 0.1, last_epoch: int = -1, verbose: bool = False) -> None:
         if isinstance(learning_rate, bool) or not isinstance(learning_rate, int | float):

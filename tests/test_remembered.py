@@ -1,0 +1,171 @@
+"""Functions that remember the op that a call came down to: the same results, errors and spellings with each call."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+from paddle_lite_py.bound import BoundOp
+from paddle_lite_py.eager import EAGER, Eager
+from paddle_lite_py.interpreter import use
+from paddle_lite_py.nn import functional as F
+from paddle_lite_py.ops.math import multiply
+from paddle_lite_py.remembered import MAX_CALLS, remembered
+
+
+def tensor(*shape: int, dtype: str = "float32") -> paddle.Tensor:
+    return paddle.to_tensor(np.arange(np.prod(shape)).reshape(shape).astype(dtype))
+
+
+def counted(*tensors: str):
+    """A decorator as `remembered`, and the list of the calls that the function itself saw."""
+    bodies: list[str] = []
+
+    def decorate(function):
+        def body(*args, **kwargs):
+            bodies.append(function.__name__)
+            return function(*args, **kwargs)
+
+        body.__wrapped__, body.__name__ = function, function.__name__
+        return remembered(*tensors)(body)
+
+    return decorate, bodies
+
+
+def test_the_second_call_does_not_run_the_body():
+    decorate, bodies = counted("x", "y")
+
+    @decorate
+    def product(x, y, times=1):
+        return multiply(x, y)
+
+    a, b = tensor(2, 3), tensor(2, 3)
+    for _ in range(3):
+        assert product(a, b).tolist() == (a * b).tolist()
+        assert product(a, y=b).tolist() == (a * b).tolist()
+    assert len(bodies) == 1
+    product(a, b, times=2)
+    product(tensor(3), tensor(3))
+    product(a.astype("int64"), b)
+    product(a, b, True)
+    assert len(bodies) == 5
+
+
+def test_the_order_of_tensors_and_results_is_kept():
+    @remembered("x", "y")
+    def swapped(x, y):
+        return paddle.subtract(y, x)
+
+    @remembered("x")
+    def halves(x, parts=2):
+        return paddle.split(x, parts, axis=1)
+
+    a, b = tensor(2, 4), tensor(2, 4) * 3
+    for _ in range(2):
+        assert swapped(a, b).tolist() == (b - a).tolist()
+        assert isinstance(halves(a), list) and halves(a)[1].tolist() == a[:, 2:].tolist()
+
+
+def test_one_tensor_in_two_places_is_no_rule_for_others():
+    a, b = tensor(2, 3), tensor(2, 3) + 1
+    assert F.cosine_embedding_loss(a, a, paddle.ones([2])).item() == pytest.approx(0, abs=1e-6)
+    for _ in range(2):
+        assert F.cosine_embedding_loss(a, b, paddle.ones([2])).item() > 1e-3
+
+
+def test_what_is_more_than_an_op_runs_each_time():
+    decorate, bodies = counted("x")
+
+    @decorate
+    def twice(x):
+        return x + x + x
+
+    @decorate
+    def looks(x):
+        return x * 2 if float(x.sum()) > 0 else x * 3
+
+    @decorate
+    def itself(x):
+        return x
+
+    a = paddle.ones([2])
+    for sign in (1, -1, 1):
+        assert twice(a * sign).tolist() == [3 * sign] * 2
+        assert looks(a * sign).tolist() == [2 if sign > 0 else -3] * 2
+        assert itself(a) is a
+    assert len(bodies) == 9
+
+
+def test_numbers_stay_what_they_are():
+    x = tensor(3, dtype="int64")
+    for _ in range(3):
+        assert paddle.pow(x, 2).dtype == "int64" and paddle.pow(x, 2.0).dtype == "float32"
+        assert paddle.clip(x, 1).tolist() == [1, 1, 2] and paddle.clip(x, max=1).tolist() == [0, 1, 1]
+        assert np.signbit((paddle.zeros([1]) * -0.0).numpy()).all()
+        assert not np.signbit((paddle.zeros([1]) * 0.0).numpy()).any()
+
+
+def test_lists_tensors_and_other_spellings_of_attributes():
+    x = tensor(1, 1, 2, 2)
+    for _ in range(2):
+        assert F.pad(x, [1, 0, 0, 1]).shape == F.pad(x, (1, 0, 0, 1)).shape == [1, 1, 3, 3]
+        assert F.interpolate(x, size=paddle.to_tensor([3, 3])).shape == [1, 1, 3, 3]
+        assert F.interpolate(x, size=paddle.to_tensor([4, 3])).shape == [1, 1, 4, 3]
+        assert F.max_pool2d(x, 2, padding=[[0, 0], [0, 0], [1, 1], [0, 0]]).shape == [1, 1, 2, 1]
+        assert paddle.norm(input=x, dim=(2, 3)).shape == [1, 1]
+        assert paddle.diff(x, 1, -1, None, None, "a name").shape == [1, 1, 2, 1]
+
+
+def test_errors_are_the_same_each_time_and_have_no_other_behind_them():
+    x = tensor(2, 3)
+    for _ in range(3):
+        with pytest.raises(ValueError, match="max_pool2d|window|dimensions") as found:
+            F.max_pool2d(x, 7)
+        assert not isinstance(found.value.__context__, KeyError)
+        with pytest.raises(TypeError, match="missing"):
+            F.max_pool2d(x)
+        with pytest.raises(IndexError, match="holds 7"):
+            F.cross_entropy(x, paddle.to_tensor([0, 7]))
+        F.cross_entropy(x, paddle.to_tensor([0, 1]))
+
+
+def test_out_and_gradients():
+    x, held = tensor(2, 3), paddle.zeros([2, 3])
+    x.stop_gradient = False
+    for _ in range(3):
+        paddle.clip(x.detach(), 1.0, 2.0, out=held)
+        assert held.tolist() == [[1, 1, 2], [2, 2, 2]]
+        x.clear_grad()
+        F.cross_entropy(x, paddle.to_tensor([0, 1])).backward()
+        assert x.grad.sum().item() == pytest.approx(0, abs=1e-6)
+        with paddle.no_grad():
+            assert F.cross_entropy(x, paddle.to_tensor([0, 1])).stop_gradient
+
+
+def test_other_interpreters_see_each_op():
+    class Watched(Eager):
+        seen: list[BoundOp] = []
+
+        def run(self, bound, args):
+            self.seen.append(bound)
+            return super().run(bound, args)
+
+    x = tensor(2, 3)
+    for _ in range(2):
+        F.cross_entropy(x, paddle.to_tensor([0, 1]))
+    with use(Watched()):
+        F.cross_entropy(x, paddle.to_tensor([0, 1]))
+    assert [b.op.name for b in Watched.seen] == ["cross_entropy"]
+    assert EAGER.__class__ is Eager
+    with paddle.amp.auto_cast(level="O1", dtype="bfloat16"):
+        assert paddle.addmm(tensor(2, 2), tensor(2, 3), tensor(3, 2)).dtype == "bfloat16"
+    assert paddle.addmm(tensor(2, 2), tensor(2, 3), tensor(3, 2)).dtype == "float32"
+
+
+def test_the_memory_is_bounded():
+    x = tensor(3)
+    for p in range(1, MAX_CALLS + 20):
+        with use(EAGER):
+            paddle.scale(x, float(p))
+    assert len(paddle.scale.__globals__["_calls"]) <= MAX_CALLS
