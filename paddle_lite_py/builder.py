@@ -264,9 +264,7 @@ class Builder(Differentiation):
         """None: backward() is in the program."""
         return None
 
-    def engine(self, model: Any) -> Any:
-        """None: a Model runs its batches itself."""
-        return None
+    engine = EAGER.engine  # a Model runs its batches itself
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, noted in the log."""

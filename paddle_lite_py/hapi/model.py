@@ -79,9 +79,8 @@ class Model:
             raise TypeError(f"Model.prepare: loss is a {type(loss).__name__}; expected a function or a loss layer")
         for metric in _list(metrics):
             if not isinstance(metric, Metric):
-                raise TypeError(
-                    f"Model.prepare: a metric is a {type(metric).__name__}; expected a paddle.metric.Metric"
-                )
+                kind = type(metric).__name__
+                raise TypeError(f"Model.prepare: a metric is a {kind}; expected a paddle.metric.Metric")
         self._optimizer, self._loss, self._metrics = optimizer, loss, _list(metrics)
         self._engine = state.interpreter.engine(self)
         if amp_configs:
@@ -92,12 +91,10 @@ class Model:
         self._amp = {k: given.pop(k) for k in cast if k in given}
         given.pop("use_fp16_guard", None)
         self._scaling = given
-        if self._engine is not None:
-            return
-        if self._amp.get("level") == "O2":
-            kind = self._amp.get("dtype", "float16")
-            amp.decorate(self.network, self._optimizer, level="O2", dtype=kind)
-        if self._amp.get("level", "O1") != "O0":
+        level, eager = self._amp.get("level", "O1"), self._engine is None
+        if eager and level == "O2":
+            amp.decorate(self.network, self._optimizer, level="O2", dtype=self._amp.get("dtype", "float16"))
+        if eager and level != "O0":
             self._scaler = amp.GradScaler(**given)
 
     def _casting(self) -> AbstractContextManager[Any]:
@@ -343,10 +340,8 @@ class Model:
             if not self._inputs:
                 raise RuntimeError("Model.save(training=False): give Model the InputSpecs of its inputs")
             if self._engine is not None:
-                self._engine.save(path)
-            else:
-                save_program(self.network, path, input_spec=self._inputs)
-            return
+                return self._engine.save(path)
+            return save_program(self.network, path, input_spec=self._inputs)
         save_file(self.network.state_dict(), path + ".pdparams")
         if self._optimizer is not None:
             save_file(self._optimizer.state_dict(), path + ".pdopt")
