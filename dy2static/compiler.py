@@ -14,7 +14,7 @@ from .passes.lift import Later
 from .passes.mangle import mangle
 from .pipeline import Pipeline
 from .source import Source, find
-from .template import statements
+from .template import constant, statements
 from .trees import to_ast
 
 _FUTURE = sum(getattr(__future__, feature).compiler_flag for feature in __future__.all_feature_names)
@@ -62,12 +62,16 @@ def compile_tree(code: types.CodeType, conversion: Conversion, number: int | Non
     node = conversion.tree if number is None else conversion.later[number]()
     (factory,) = statements("def F():\n    BODY", node, F=namer.new("factory"), BODY=[node])
     factory.args.args = [gast.Name(n, gast.Param(), None, None) for n in (*code.co_freevars, *namer.helpers.values())]
+    if (
+        number is None and code.co_firstlineno < node.lineno
+    ):  # Python counts the lines of a function from its decorators
+        node.decorator_list = [constant(None, node)]
+        node.decorator_list[0].lineno = node.decorator_list[0].end_lineno = code.co_firstlineno
     module = to_ast(gast.Module(body=[factory], type_ignores=[]))
     flags = code.co_flags & _FUTURE
     compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)
     made = _function_code(_function_code(compiled))
-    line = code.co_firstlineno if number is None else None
-    return _renamed(made, namer, code.co_name, made.co_qualname, code.co_qualname, line)
+    return _renamed(made, namer, code.co_name, made.co_qualname, code.co_qualname)
 
 
 def _as_function(source: Source, f: types.FunctionType) -> Any:
@@ -91,17 +95,14 @@ def _function_code(code: types.CodeType) -> types.CodeType:
     return next(const for const in code.co_consts if isinstance(const, types.CodeType))
 
 
-def _renamed(
-    code: types.CodeType, namer: Namer, name: str, old: str, new: str, first_line: int | None = None
-) -> types.CodeType:
+def _renamed(code: types.CodeType, namer: Namer, name: str, old: str, new: str) -> types.CodeType:
     """The code under the user's names: functions made by the conversion bear the name of the one around them."""
     consts = tuple(
         _renamed(const, namer, _inner_name(const, namer, name), old, new)
         if isinstance(const, types.CodeType) else const for const in code.co_consts
     )  # fmt: skip
     qualname = new + code.co_qualname[len(old) :] if code.co_qualname.startswith(old) else code.co_qualname
-    return code.replace(co_consts=consts, co_name=name, co_qualname=qualname,
-                        co_firstlineno=first_line or code.co_firstlineno)  # fmt: skip
+    return code.replace(co_consts=consts, co_name=name, co_qualname=qualname)
 
 
 def _inner_name(code: types.CodeType, namer: Namer, outer: str) -> str:

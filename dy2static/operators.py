@@ -279,7 +279,7 @@ class Operators:
     def attribute(self, name: str, read: Thunk, key: str) -> Slot | None:
         """The variable `obj.key`, unless a property computes it."""
         obj = self.peek(read)
-        if obj is Undefined or self.staged(obj) or isinstance(getattr(type(obj), key, None), property):
+        if _is_undefined(obj) or self.staged(obj) or isinstance(getattr(type(obj), key, None), property):
             return None
         return Slot(name, obj, key, False)
 
@@ -328,6 +328,10 @@ class _Context:
 def _of_class(obj: Any, name: str) -> Any:
     """What the class of an object holds under a name, as it is."""
     return next((vars(kind)[name] for kind in type(obj).__mro__ if name in vars(kind)), None)
+
+
+def _is_undefined(value: Any) -> bool:
+    return value is Undefined or type(value) is Undefined
 
 
 def _nothing() -> None:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import builtins
 import collections
 import functools
+import math
 from collections.abc import Callable
 from typing import Any
 
 from paddle_lite_py.builder import Builder, is_traced
 from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.ops.convert import to_tensor
 from paddle_lite_py.tensor import Tensor
 
 from . import iterables, merge, sequences, text
@@ -73,17 +75,41 @@ def _is_anything(x: Any) -> bool:
 
 
 def _cast(kind: str, name: str) -> Callable[..., Any]:
+    """int, float or bool, which give what item() gives, in the dtype of that name."""
+
     def cast(x: Tensor) -> Tensor:
         if x.size != 1:
             raise ValueError(
                 f"{kind}() needs a tensor of one element, got {x.dtype.name}{x.shape}: index it, or use "
                 f".astype('{name}') for all of its elements"
             )
-        return x.reshape([]).astype(name)
+        wide = name == "float32" and x.dtype.name == "float64"
+        return x.item() if wide else x.astype(name).item()
 
     return cast
 
 
+def _round(x: Tensor, digits: int | None = None) -> Tensor:
+    rounded = x.round(decimals=digits or 0)
+    return rounded.astype("int64").item() if digits is None else rounded.item()
+
+
+def _of_math(method: str) -> Callable[..., Any]:
+    """A function of `math`, which gives a number; where it would raise for its argument, that is NaN or infinite."""
+
+    def called(x: Any, *others: Any) -> Any:
+        x = x if isinstance(x, Tensor) else to_tensor(x)
+        found = getattr(x if x.is_floating_point() else x.astype("float32"), method)(*others)
+        return found.astype("int64").item() if method in _TO_INTEGERS else found.item()
+
+    return called
+
+
+_TO_INTEGERS = frozenset({"floor", "ceil", "trunc"})
+_MATH = (
+    "sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh floor ceil trunc "
+    "erf lgamma isnan isinf isfinite fabs:abs pow atan2"
+)
 _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.range: (iterables.StagedRange, _is_tensor),
     builtins.enumerate: (iterables.StagedEnumerate, iterables.is_staged),
@@ -93,6 +119,7 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.int: (_cast("int", "int64"), _is_tensor),
     builtins.float: (_cast("float", "float32"), _is_tensor),
     builtins.bool: (_cast("bool", "bool"), _is_tensor),
+    builtins.round: (_round, _is_tensor),
     builtins.min: (sequences.extreme(min, "min"), _is_anything),
     builtins.max: (sequences.extreme(max, "max"), _is_anything),
     builtins.sum: (sequences.sum_, _is_anything),
@@ -104,6 +131,9 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.str: (text.str_, _is_tensor),
     # Text as well: it is printed by each run, where eager code would print it.
     builtins.print: (text.print_, _is_anything),
+} | {
+    getattr(math, name.partition(":")[0]): (_of_math(name.partition(":")[2] or name), _is_tensor)
+    for name in _MATH.split()
 }
 
 

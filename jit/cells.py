@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from dy2static.compiled import Closure
 from paddle_lite_py.builder import Builder
 from paddle_lite_py.frame import CONTENTS, Frame, Write
+from paddle_lite_py.locality import made_here
 from paddle_lite_py.program import Value
 from paddle_lite_py.tensor import Tensor, wrap
 
@@ -76,7 +76,7 @@ def follow(builder: Builder, body: Callable[[], Any], state: Any, prepare: Calla
             body()
             values = state.get()
         finally:
-            written = inner.undo(lambda w: _is_local(w, before, values))
+            written = inner.undo(lambda log: made_here(log, before, values))
             state._set(before[: state._plain])
     for key, (write, _) in written.items():
         if _is_variable(write, state):
@@ -94,25 +94,6 @@ def _is_variable(write: Write, state: Any) -> bool:
     if isinstance(write.owner, Closure):
         return write.key in closure and write.owner.cell(write.key) is closure[write.key]
     return write.owner is body.__globals__ and write.key not in closure
-
-
-# References to a container that nothing but the log and the code below holds.
-_UNREACHABLE = 2
-
-
-def _is_local(write: Write, before: tuple[Any, ...], after: tuple[Any, ...]) -> bool:
-    """True for a container that the body itself made: it is dead, or in a variable that the body has set."""
-    if not write.is_item or _holds(before, write.owner):
-        return False
-    return sys.getrefcount(write.owner) <= _UNREACHABLE or _holds(after, write.owner)
-
-
-def _holds(values: Any, target: Any) -> bool:
-    if values is target:
-        return True
-    if isinstance(values, dict):
-        values = list(values.values())
-    return isinstance(values, list | tuple) and any(_holds(v, target) for v in values)
 
 
 def content(value: Any) -> Any:

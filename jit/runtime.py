@@ -17,6 +17,7 @@ from paddle_lite_py.tensor import Tensor
 from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement
 from .iterables import elements, is_staged, item_of, length_of
+from .raising import checked
 
 OWN = ("paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static")
 
@@ -120,15 +121,15 @@ class StagedRuntime(dy2static.Runtime):
 
     def assert_(self, test: Any, message: Any, where: Any) -> None:
         """A check, whose failure is raised after the run."""
-        args = () if message is None else (message(),)
-        self.builder.check(truth(test, where), lambda: AssertionError(*args), where)
+        error = AssertionError(*() if message is None else (message(),))
+        checked(self.builder, truth(test, where), error, where)
 
     def raise_(self, exc: Any, where: Any) -> Any:
         """A check that fails in the staged branch that raises; a plain raise elsewhere."""
         builder = mode.interpreter
         if not isinstance(builder, Builder) or builder.frame is builder.root:
             raise exc
-        builder.check(None, lambda: exc, where)
+        checked(builder, None, exc, where)
 
     def builtin(self, f: Any) -> Any:
         """The form of a Python builtin that takes tensors."""

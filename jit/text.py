@@ -9,11 +9,14 @@ from typing import Any, NoReturn
 from dy2static.runtime import formatted
 from paddle_lite_py.builder import Builder, is_traced
 from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.scalars import is_number
 from paddle_lite_py.tensor import Tensor
 
 from .errors import StagingError
 
 Part = str | tuple[Any, int, str]
+# Conversions: none, and those of a tensor that stands for a Python number, without and with `!s` or `!r`.
+_PLAIN, _NUMBER, _NUMBER_TEXT = -1, -2, -3
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -28,7 +31,7 @@ class StagedText:
 
     def settled(self) -> Any:
         """The text itself, once its tensors have values; see structure.unflatten."""
-        known = all(isinstance(p, str) or isinstance(p[0], Tensor) and not is_traced(p[0]) for p in self.parts)
+        known = not any(isinstance(p, tuple) and isinstance(p[0], Tensor) and is_traced(p[0]) for p in self.parts)
         return "".join(map(_settled, self.parts)) if known and not isinstance(mode.interpreter, Builder) else self
 
     def __add__(self, other: Any) -> StagedText:
@@ -55,7 +58,18 @@ class StagedText:
 
 
 def _settled(part: Part) -> str:
-    return part if isinstance(part, str) else formatted(*part)
+    if isinstance(part, str):
+        return part
+    value, conversion, spec = part
+    if conversion > _NUMBER:
+        return formatted(value, conversion, spec)
+    return format(str(value.item()) if conversion == _NUMBER_TEXT else value.item(), spec)
+
+
+def _part(value: Any, conversion: int, spec: str) -> Part:
+    if is_number(value):
+        conversion = _NUMBER if conversion == _PLAIN else _NUMBER_TEXT
+    return value, conversion, spec
 
 
 def _described(value: Any) -> str:
@@ -66,7 +80,7 @@ def parts_of(value: Any) -> list[Part]:
     """A printed value as parts."""
     if isinstance(value, StagedText):
         return value.parts
-    return [(value, -1, "")] if isinstance(value, Tensor) else [str(value)]
+    return [_part(value, _PLAIN, "")] if isinstance(value, Tensor) else [str(value)]
 
 
 def text(parts: list[Part]) -> str | StagedText:
@@ -74,7 +88,7 @@ def text(parts: list[Part]) -> str | StagedText:
     shown: list[Part] = []
     for part in parts:
         if isinstance(part, tuple) and isinstance(part[0], Tensor | StagedText):
-            shown += [part] if isinstance(part[0], Tensor) else part[0].parts
+            shown += [_part(*part)] if isinstance(part[0], Tensor) else part[0].parts
         else:
             shown.append(part if isinstance(part, str) else formatted(*part))
     return "".join(shown) if all(isinstance(part, str) for part in shown) else StagedText(shown)  # type: ignore[arg-type]
@@ -92,17 +106,13 @@ def format_method(template: str, *args: Any, **kwargs: Any) -> str | StagedText:
             key = str(number) if name == "" or name[0] in ".[" else ""
             number += bool(key)
             value, _ = formatter.get_field(key + name, args, kwargs)
-            parts.append((value, ord(conversion) if conversion else -1, (spec or "").format(*args, **kwargs)))
+            parts.append((value, ord(conversion) if conversion else _PLAIN, (spec or "").format(*args, **kwargs)))
     return text(parts)
 
 
 def str_(value: Any = "", *rest: Any) -> Any:
     """str()."""
     return StagedText(parts_of(value)) if isinstance(value, Tensor) else str(value, *rest)
-
-
-def _printed(part: Part) -> Any:
-    return part if isinstance(part, str) else (part[0].stop_gradient, *part[1:])
 
 
 def print_(*args: Any, sep: str | None = " ", end: str | None = "\n", **kwargs: Any) -> None:

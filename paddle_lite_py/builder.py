@@ -7,7 +7,7 @@ payload becomes an output of the block. So branches, loop bodies and whole progr
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -28,6 +28,7 @@ from .number import Number
 from .op import REGISTRY
 from .program import Operator, Value
 from .random import default_generator
+from .scalars import chosen, following, is_number
 from .sizes import size_of
 from .symbolic import is_symbolic
 from .tensor import ZEROS, Tensor, wrap
@@ -138,14 +139,12 @@ class Builder(Differentiation):
             self.negations[key] = self.value_of(self.handle(condition).logical_not())
         return self.negations[key]
 
-    def check(self, passed: Tensor | None, error: Callable[[], BaseException], where: Any) -> None:
-        """Fail with `error` when the program runs and `passed` is false, or whenever it gets here if that is None."""
-        if self.checks is None:
-            self.checks = Checks()
-        number, code = self.checks.add(error, where), self.checks.code
-        first: Any = code.equal(0)
-        hit = first if passed is None else first.logical_and(passed.logical_not())
-        code._set_payload((code + hit.astype("int32") * number)._data)
+    def check(
+        self, passed: Tensor | None, error: Callable[..., BaseException], where: Any, shown: Sequence[Tensor] = ()
+    ) -> None:
+        """Fail with error(*shown) when the program runs and `passed` is false, or gets here if that is None."""
+        self.checks = self.checks or Checks()
+        self.checks.fail(self.checks.add(error, where), passed, [self.detached(t) for t in shown])
 
     def _capture(self, tensor: Tensor) -> Value:
         found = self.captures.get(id(tensor))
@@ -193,9 +192,13 @@ class Builder(Differentiation):
         """Append an op; see interpreter.Interpreter."""
         if state.casting is not None:
             args = state.casting.inputs(bound, args)
-        inputs = tuple([self._input(a) for a in args])
+        numbers = bound.op.is_operator and any(map(is_number, args))
+        inputs = tuple([self._input(a) for a in (following(args) if numbers else args)])
         needs = state.grad_enabled and any(isinstance(v, Value) and v.requires_grad for v in inputs)
-        outs = tuple([self.handle(v) for v in self.emit(bound, inputs, needs)])
+        values = self.emit(bound, inputs, needs)
+        if numbers and all(is_number(a) for a in args if isinstance(a, Tensor)):
+            values[0].is_number = True
+        outs = tuple(map(self.handle, values))
         return outs[0] if not isinstance(self._last, tuple) else outs
 
     def _input(self, arg: Any) -> Any:
@@ -260,6 +263,8 @@ class Builder(Differentiation):
     def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
         """None: backward() is in the program."""
         return None
+
+    engine = EAGER.engine  # a Model runs its batches itself
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, noted in the log."""
@@ -384,13 +389,10 @@ class Builder(Differentiation):
         self.looked[id(tensor)] = tensor, tensor._data
 
     def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
-        """One element as a tensor of no dimensions: what int() and float() give while a program is traced."""
-        chosen: Any = tensor
-        if index:
-            chosen = tensor.flatten()[index[0]] if len(index) == 1 else tensor[index]
-        if chosen.size != 1:
-            raise ValueError(f"item() needs a tensor of one element, got shape {tensor.shape}; give it an index")
-        return chosen.reshape([])
+        """One element as a traced Python number; see scalars."""
+        (value,) = self.emit(identity(), (self.value_of(chosen(tensor, index)),), requires_grad=False)
+        value.is_number = True
+        return self.handle(value)
 
 
 def is_traced(tensor: Tensor) -> bool:

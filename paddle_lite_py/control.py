@@ -14,7 +14,7 @@ from .bound import BoundOp, turned
 from .dtypes import is_inexact
 from .lower import read, run_block, run_ops
 from .op import Op
-from .program import Block, Operator
+from .program import Block, Operator, Value
 
 Arrays = tuple[Any, ...]
 
@@ -184,7 +184,7 @@ def _grad(block: Block, wrt: tuple[int, ...], inner: tuple[int, ...], n_roots: i
             outs = [read(env, v) for v in block.outputs[:n_out]]
             return outs[:n_roots], outs[n_roots:]
 
-        zeros = [jnp.zeros(symbolic.substitute(v.shape, symbolic.current()), v.dtype) for v in watched]
+        zeros = [jnp.zeros(symbolic.resolved(v.shape), v.dtype) for v in watched]
         roots, pull, rest = jax.vjp(forward, [inputs[i] for i in wrt], zeros, has_aux=True)
         diff, perturbed = pull(
             [turned(jnp.broadcast_to(c, r.shape).astype(r.dtype)) for c, r in zip(cotangents, roots, strict=True)]
@@ -256,6 +256,70 @@ def with_blocks(op: Operator, change: Callable[[Block], Block]) -> Operator:
         return op
     bound = REBUILD[op.name](**dict(zip(op.bound.op.attr_names, attrs, strict=True)))
     return Operator(bound, op.inputs, op.outputs, op.where)
+
+
+class Operands:
+    """How the blocks of an operator take what it is given, and where what they give stands among its results."""
+
+    def __init__(self, op: Operator) -> None:
+        self.op, kind = op, op.bound.op
+        attrs = dict(zip(kind.attr_names, op.bound.attrs, strict=True))
+        self.loop = kind in (WHILE, FOR)
+        self.carried: int = attrs.get("n_carry", 0)  # inputs that a loop changes: the first ones
+        # The first input of the operator that its blocks take, and the first input of the blocks that they take it by.
+        self.outer: int = {COND: 1, CUSTOM: attrs.get("n_out", 0) + attrs.get("n_in", 0)}.get(kind, 0)
+        self.inner: int = {FOR: 1, CUSTOM: attrs.get("n_out", 0)}.get(kind, 0)
+        # The results end where the number of iterations, or gradients, begin.
+        ends = {WHILE: self.carried, GRAD: len(op.outputs) - len(attrs.get("wrt", ())) - len(attrs.get("inner", ()))}
+        self.results: int = ends.get(kind, len(op.outputs))
+
+    def pairs(self, block: Block) -> list[tuple[Value, Any]]:
+        """Inputs of a block with what they are given, without those that a loop changes."""
+        both = zip(block.inputs[self.inner :], self.op.inputs[self.outer :], strict=False)
+        return list(both)[self.carried :]
+
+    def block(self, block: Block, changing: list[Value], fixed: list[Value], results: list[Value]) -> Block:
+        """A block with more inputs, of which a loop changes some, and more results."""
+        at = self.inner + self.carried
+        inputs = [*block.inputs[:at], *changing, *block.inputs[at:], *fixed]
+        return Block(inputs, block.ops, [*block.outputs[: self.results], *results, *block.outputs[self.results :]])
+
+    def extended(
+        self, blocks: list[Block], changing: list[Value], fixed: list[Value], results: list[Value]
+    ) -> Operator:
+        """The operator with such blocks, given values for their new inputs."""
+        op, at = self.op, self.outer + self.carried
+        end = self.outer + len(op.blocks[0].inputs) - self.inner
+        inputs = (*op.inputs[:at], *changing, *op.inputs[at:end], *fixed, *op.inputs[end:])
+        outputs = (*op.outputs[: self.results], *results, *op.outputs[self.results :])
+        new = iter(blocks)
+        attrs = dict(zip(op.bound.op.attr_names, op.bound.attrs, strict=True))
+        attrs = {k: next(new) if isinstance(a, Block) else a for k, a in attrs.items()}
+        if self.loop:
+            attrs["n_carry"] += len(changing)
+        return Operator(REBUILD[op.name](**attrs), inputs, outputs, op.where)
+
+
+def trimmed(op: Operator) -> Operator:
+    """The operator without what its blocks are given and none of them reads."""
+    layout, blocks = Operands(op), op.blocks
+    start, wrt = layout.inner + layout.carried, op.bound.attrs[1] if op.bound.op is GRAD else ()
+    read = [{v for o in b.ops for v in o.inputs}.union(v for v in b.outputs if isinstance(v, Value)) for b in blocks]
+    places = range(len(blocks[0].inputs))
+    kept = [
+        i for i in places if i < start or i in wrt or any(b.inputs[i] in r for b, r in zip(blocks, read, strict=True))
+    ]
+    if len(kept) == len(places):
+        return op
+    gone = {layout.outer + i - layout.inner for i in set(places) - set(kept)}
+    inputs = tuple([v for i, v in enumerate(op.inputs) if i not in gone])
+    attrs = dict(zip(op.bound.op.attr_names, op.bound.attrs, strict=True))
+    for name, a in attrs.items():
+        if isinstance(a, Block):
+            attrs[name] = Block([a.inputs[i] for i in kept], a.ops, a.outputs)
+    if wrt:
+        attrs["wrt"] = tuple([kept.index(i) for i in wrt])
+    return Operator(REBUILD[op.name](**attrs), inputs, op.outputs, op.where)
 
 
 def quiet(block: Block) -> Block:

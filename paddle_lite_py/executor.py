@@ -178,7 +178,7 @@ class Executable:
 
     def _apply(self, outs: list[Any], args: Sequence[Tensor]) -> None:
         if self.traced.checks is not None and (failed := int(outs[-2 if self.traced.room else -1])):
-            raise self.traced.checks.failure(failed)
+            raise self.traced.checks.failure(failed, outs[self.traced.shown])
         at = self.traced.n_results
         for effect in self.traced.effects:
             arrays = outs[at : at + effect.n_leaves]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from types import MemberDescriptorType
 from typing import Any, NamedTuple
 
@@ -116,13 +116,14 @@ class Frame:
         self.block.inputs.append(value)
         return value
 
-    def undo(self, is_local: Callable[[Write], bool] = lambda w: False) -> dict[Key, tuple[Write, Any]]:
+    def undo(self, made: Callable[[list[Write]], Collection[int]] = lambda log: ()) -> dict[Key, tuple[Write, Any]]:
         """Give every written piece of state its old value back; returns what was written.
 
-        What the block itself made (`is_local`) is left as it is: nobody saw it before.
+        The objects that the block itself made (`made` tells their ids) are left as they are: nobody saw them before.
         """
         log, self.log = self.log, {}
-        written = {key: (w, w.get()) for key, w in log.items() if not is_local(w)}
+        own = made(list(log.values()))
+        written = {key: (w, w.get()) for key, w in log.items() if id(w.owner) not in own}
         for w, _ in reversed(written.values()):
             w.put(w.before)
         return written

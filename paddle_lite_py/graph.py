@@ -32,6 +32,18 @@ def copy_value(value: Value) -> Value:
     return out
 
 
+def moved(op: Operator, swaps: dict[Value, Any]) -> Operator:
+    """The operator with other inputs."""
+    if not any(isinstance(v, Value) and v in swaps for v in op.inputs):
+        return op
+    return Operator(op.bound, tuple([swapped(v, swaps) for v in op.inputs]), op.outputs, op.where)
+
+
+def swapped(value: Any, swaps: dict[Value, Any]) -> Any:
+    """What takes the place of a value."""
+    return swaps.get(value, value) if isinstance(value, Value) else value
+
+
 class Twins:
     """Copies values and operators into a block under construction, each value once.
 

@@ -55,5 +55,5 @@ def concrete(bound: BoundOp) -> BoundOp:
     """The bound op with symbolic dimensions in its attributes replaced by their values."""
     if not any(map(symbolic.has_symbolic, bound.attrs)):
         return bound
-    attrs = tuple(symbolic.substitute(a, symbolic.current()) for a in bound.attrs)
+    attrs = tuple(map(symbolic.resolved, bound.attrs))
     return bound.op.bind(attrs, bound.layout)

@@ -69,6 +69,7 @@ class Op:
         self.is_list = [str(p.annotation).startswith(("list", "Sequence")) for p in self.tensor_params]
         self.simple = not any(self.is_list) and all(p.default is p.empty for p in self.tensor_params)
         self.loops = loops  # its function holds a JAX loop
+        self.is_operator = False  # it serves an operator of Python
         self.effect = effect  # it acts on the world (prints, checks), so it stays though nothing reads its result
         self.fn = _with_state(fn) if random else fn
         self.known: dict[Any, BoundOp] = {}
@@ -231,6 +232,7 @@ def op(
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made
+    made.is_operator = bool(operators)
     return _install(*public.make(made, front), methods, operators, inplace, reshapes)
 
 

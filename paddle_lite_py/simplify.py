@@ -28,7 +28,8 @@ def _live(block: Block, acts: Callable[[Operator], bool] = acts) -> Block:
     for op in reversed(block.ops):
         if not (wanted.intersection(op.outputs) or acts(op)):
             continue
-        op = control.with_blocks(_prune(op, wanted), lambda b: _live(b, acts))
+        if op.blocks:
+            op = control.trimmed(control.with_blocks(_prune(op, wanted), lambda b: _live(b, acts)))
         kept.append(op)
         wanted.update(v for v in op.inputs if isinstance(v, Value))
     kept.reverse()

@@ -110,6 +110,6 @@ def known(dims: Dims) -> Iterator[None]:
         _current.dims = before
 
 
-def current() -> Dims:
-    """The symbols known to the lowering under way."""
-    return _current.dims
+def resolved(value: Any) -> Any:
+    """An attribute or shape as the lowering under way has it; as it is where types alone are asked for."""
+    return substitute(value, _current.dims) if _current.dims else value

@@ -99,8 +99,6 @@ class Tensor(TensorData):
         self._name = value
 
     _counter = 0
-    # NumPy leaves `array + tensor` to the tensor's reflected operator.
-    __array_ufunc__ = None
 
     @property
     def is_leaf(self) -> bool:

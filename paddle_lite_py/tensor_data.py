@@ -10,6 +10,19 @@ import numpy as np
 
 from .interpreter import state
 
+# NumPy's functions behind operators: what a tensor on the left is asked for, and one on the right.
+_OPERATORS = {
+    getattr(np, name): (f"__{left}__", f"__{right}__")
+    for name, left, right in [
+        *((n, o, f"r{o}") for n, o in [("add", "add"), ("subtract", "sub"), ("multiply", "mul"),
+          ("true_divide", "truediv"), ("floor_divide", "floordiv"), ("remainder", "mod"), ("power", "pow"),
+          ("matmul", "matmul"), ("bitwise_and", "and"), ("bitwise_or", "or"), ("bitwise_xor", "xor"),
+          ("left_shift", "lshift"), ("right_shift", "rshift")]),
+        ("less", "lt", "gt"), ("less_equal", "le", "ge"), ("greater", "gt", "lt"), ("greater_equal", "ge", "le"),
+        ("equal", "eq", "eq"), ("not_equal", "ne", "ne"),
+    ]
+}  # fmt: skip
+
 
 class TensorData:
     """The part of Tensor that gives its data out; a traced tensor has none, and says so."""
@@ -50,6 +63,21 @@ class TensorData:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         return np.array(self._read("numpy()"), dtype=dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """`array + tensor` is the tensor's operator; NumPy's other functions work on the values."""
+        names = _OPERATORS.get(ufunc)
+        if names and method == "__call__" and not kwargs:
+            first, second = inputs
+            on_left = isinstance(first, TensorData)
+            return getattr(first, names[0])(second) if on_left else getattr(second, names[1])(first)
+        what = f"numpy.{ufunc.__name__}()"
+        if any(isinstance(out, TensorData) for out in kwargs.get("out", ())):
+            raise TypeError(
+                f"{what}: `out` is a Tensor; expected an array (tensor.set_value(array) writes into a tensor)"
+            )
+        values = [np.asarray(v._read(what)) if isinstance(v, TensorData) else v for v in inputs]
+        return getattr(ufunc, method)(*values, **kwargs)
 
     def __jax_array__(self) -> jax.Array:
         return self._read("jax.numpy")

@@ -15,6 +15,7 @@ from .builder import Builder
 from .checks import Cleared
 from .frame import Capture, Write
 from .interpreter import use
+from .locality import made_here
 from .number import Number, plain
 from .program import Program, Value
 from .simplify import dead_code
@@ -66,6 +67,12 @@ class Traced(NamedTuple):
         own = bool(self.checks) + bool(self.room)
         return slice(-own - len(self.assumed), -own or None)
 
+    @property
+    def shown(self) -> slice:
+        """Where the outputs stand that the message of a failed check shows."""
+        end = self.judged.start
+        return slice(end - len(self.checks.shown), end or None)
+
 
 def trace(
     fn: Callable[..., Any],
@@ -97,16 +104,14 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
     try:
         with use(builder):
             result = fn(*tensors)
-            outside = list(filter(builder.is_outside, builder.root.log.values()))
+            made = made_here(list(builder.root.log.values()))
+            outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
             updated = {id(w.owner) for w in outside if w.key == "_data"}
             structure = _outputs(builder, result, leaves, updated)
             n_results = len(leaves)
-            # Handles of the framework's own, that the executor looks at after a run.
-            own = [builder.checks.code] if builder.checks else []
-            own += [builder.room.needed] if builder.room else []
-            replayed = [owner for owner, _, _ in builder.replays]
+            skipped = [*_own(builder), *[owner for owner, _, _ in builder.replays]]
             for write in outside:
-                if any(write.owner is t for t in own + replayed) or _unchanged(builder, write):
+                if any(write.owner is t for t in skipped) or _unchanged(builder, write):
                     continue
                 if isinstance(write.get(), Cleared):
                     write.owner._grad = builder.settled(write.owner)
@@ -118,13 +123,23 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
                 at = len(leaves)
                 found = _outputs(builder, args, leaves, updated)
                 effects.append(Effect(Write(owner, method, None), found, len(leaves) - at))
-            own = [*(builder.assumptions.handles if builder.assumptions else []), *own]
-            leaves += [builder.value_of(t) for t in own]
+            leaves += [builder.value_of(t) for t in _own(builder)]
             paths = _follow_paths(builder)
     finally:
         builder.root.undo()
         builder.root.closed = True
     return _assemble(builder, len(tensors), structure, leaves, n_results, effects, paths)
+
+
+def _own(builder: Builder) -> list[Tensor]:
+    """The handles of the framework's own that the executor looks at after a run."""
+    checks, room, assumptions = builder.checks, builder.room, builder.assumptions
+    return [
+        *(checks.shown if checks else []),
+        *(assumptions.handles if assumptions else []),
+        *([checks.code] if checks else []),
+        *([room.needed] if room else []),
+    ]
 
 
 def _unchanged(builder: Builder, write: Write) -> bool:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from . import symbolic
 from .program import Block, Operator, Program, Value
 
 
@@ -22,9 +21,7 @@ def verify(program: Program) -> Program:
         raise ProgramError(f"{len(program.block.inputs)} inputs but {len(program.input_names)} names")
     if len(program.output_names) != len(program.block.outputs):
         raise ProgramError(f"{len(program.block.outputs)} outputs but {len(program.output_names)} names")
-    shapes = [v.shape for v in program.block.inputs]
-    with symbolic.known(symbolic.solve(shapes, shapes)):  # in blocks inside, each unknown dimension stands for itself
-        _block(program.block, set())
+    _block(program.block, set())
     return program
 
 

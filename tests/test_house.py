@@ -26,7 +26,7 @@ LAYERS = {
     6: "program printer drawing infer",
     7: "graph lower verify sizes",
     8: "control assumptions",
-    9: "frame checks differentiate builder simplify serialize",
+    9: "frame locality scalars checks differentiate builder simplify serialize",
     10: "tracing",
     11: "executor",
     12: "ops",

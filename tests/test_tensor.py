@@ -122,6 +122,17 @@ def test_numpy_on_either_side():
     assert (a - x).tolist() == [2.0, 2.0]
 
 
+def test_numpy_functions_take_tensors():
+    x, a = T([1.0, 4.0]), np.array([3.0, 4.0], "float32")
+    assert np.sqrt(x).tolist() == [1.0, 2.0] and np.maximum(a, x).tolist() == [3.0, 4.0] and np.add.reduce(x) == 5.0
+    assert all(isinstance(v, paddle.Tensor) for v in (np.add(a, x), a < x, a == x, a**x, a // x, a % x))
+    assert (a <= x).tolist() == [False, True] and (np.int64(6) ^ T([3])).tolist() == [5]
+    a += x
+    assert a.tolist() == [4.0, 8.0]
+    with pytest.raises(TypeError, match=r"numpy\.add\(\): `out` is a Tensor; expected an array"):
+        np.add(a, a, out=x)
+
+
 def test_equality_and_hash():
     x = T([1, 2])
     assert (x == T([1, 3])).tolist() == [True, False] and (x == None) is False and (x != None) is True  # noqa: E711

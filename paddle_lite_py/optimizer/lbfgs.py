@@ -10,13 +10,10 @@ import numpy as np
 
 from ..interpreter import no_grad
 from ..tensor import Tensor
+from .line_search import Point, strong_wolfe
 from .optimizer import Optimizer
 
 __all__ = ["LBFGS"]
-
-# Of the strong Wolfe conditions: sufficient decrease, and curvature.
-DECREASE, CURVATURE = 1e-4, 0.9
-MAX_ZOOM = 25
 
 
 class LBFGS(Optimizer):
@@ -34,7 +31,7 @@ class LBFGS(Optimizer):
     Raises:
         ValueError: for another line search.
 
-    Source: Nocedal and Wright, Numerical Optimization, 2006, algorithms 7.4 and 3.5.
+    Source: Nocedal and Wright, Numerical Optimization, 2006, algorithm 7.4.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -159,17 +156,11 @@ class LBFGS(Optimizer):
         """How far to go, loss and gradient there, and the evaluations that it took."""
         if self.line_search_fn is None:
             return (rate, *self._at(closure, place + rate * direction), 1)
-        steep, calls = float(slope @ direction), 0
-        low, high, length, found = 0.0, np.inf, rate, (loss, slope)
-        while calls < MAX_ZOOM:  # bisection on the conditions: too far, or too short
-            found = self._at(closure, place + length * direction)
-            calls += 1
-            there = float(found[1] @ direction)
-            if not found[0] <= loss + DECREASE * length * steep or there > CURVATURE * -steep:
-                high = length
-            elif there < CURVATURE * steep:
-                low = length
-            else:
-                break
-            length = 2 * low if np.isinf(high) else (low + high) / 2
-        return (length, *found, calls)
+
+        def look(at: float) -> Point:
+            there, gradient = self._at(closure, place + at * direction)
+            return Point(at, there, float(gradient @ direction), gradient)
+
+        start, reach = Point(0.0, loss, float(slope @ direction), slope), float(np.abs(direction).max())
+        found, calls = strong_wolfe(look, start, rate, reach, self.tolerance_change)
+        return found.at, found.loss, found.slope, calls

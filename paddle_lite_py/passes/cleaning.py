@@ -7,10 +7,11 @@ from typing import Any
 
 from .. import simplify
 from ..control import with_blocks
+from ..graph import moved, swapped
 from ..program import Block, Operator, Program, Value
 from .manager import register
 from .pattern import Call
-from .rewriting import Match, moved, rewrite, swapped, watched
+from .rewriting import Match, rewrite, watched
 
 # Says for an operator which earlier values take the place of its outputs; None if it stays.
 Decide = Callable[[Operator], Sequence[Value] | None]

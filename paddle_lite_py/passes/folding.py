@@ -5,22 +5,22 @@ from __future__ import annotations
 from typing import Any
 
 import jax
-import numpy as np
 
 from .. import nn
 from ..dtypes import is_inexact
+from ..graph import moved
 from ..lower import run_ops
 from ..ops.unary import rsqrt
-from ..program import Block, Operator, Program, Value
+from ..program import Block, Program, Value
 from ..random import default_generator
 from ..simplify import dead_code
 from ..tensor import Parameter, Tensor, wrap
+from .cleaning import common_subexpressions
+from .lifting import Known, is_known, known_from, lifted
 from .manager import register
 from .pattern import Call
-from .rewriting import Match, PassError, last_captured, moved, rewrite
+from .rewriting import Match, PassError, last_captured, rewrite
 
-# Bytes of what is computed from nothing.
-MAX_CONSTANT = 256
 CONVOLUTIONS = tuple(f"conv{n}d{kind}" for n in (1, 2, 3) for kind in ("", "_transpose"))
 _NORM: dict[str, Any] = {"bind": "norm", "attrs": {"training": False}}
 
@@ -67,48 +67,26 @@ def freeze_weights(program: Program) -> Program:
     Raises:
         PassError: if the program trains the weights.
     """
-    if any(op.name == "grad" for op in program.block.ops):
+    if any(op.name == "grad" for op in program.ops()):
         raise PassError(
             "pass `freeze_weights`: the program holds a gradient, so that its weights change; take the "
             "program of inference"
         )
-    known = _known(program)
-    rest = [op for op in program.block.ops if not _is_known(op, known)]
+    changing = {*program.updates.values()} | {v for v, t in program.captured.items() if t is default_generator.state}
+    weights = {v: frozenset([v]) for v in program.captured if v not in changing}
+    if (block := lifted(program.block, weights)) is not program.block:
+        program = common_subexpressions(program.replaced(block))  # what several branches computed, once
+    known = known_from(program.block, weights)
+    rest = [op for op in program.block.ops if not is_known(op, known)]
     wanted = dict.fromkeys(v for op in rest for v in op.inputs if isinstance(v, Value) and v in known)
     wanted |= dict.fromkeys(v for v in program.block.outputs if isinstance(v, Value) and v in known)
     needed = [v for v in wanted if v not in program.captured and known[v]]
     return _with_weights(program, needed, known) if needed else program
 
 
-# For each value that is known before a run, the weights that it depends on.
-Known = dict[Value, frozenset[Value]]
-
-
-def _known(program: Program) -> Known:
-    changing = {*program.updates.values()} | {v for v, t in program.captured.items() if t is default_generator.state}
-    known: Known = {v: frozenset([v]) for v in program.captured if v not in changing}
-    for op in program.block.ops:
-        kind = op.bound.op
-        given = [v for v in op.inputs if isinstance(v, Value)]
-        if kind.random or kind.effect or op.blocks or not all(v in known for v in given):
-            continue
-        limit = _room(given) if given else MAX_CONSTANT
-        if all(isinstance(n, int) for v in op.outputs for n in v.shape) and _room(op.outputs) <= limit:
-            known.update(dict.fromkeys(op.outputs, frozenset().union(*(known[v] for v in given))))
-    return known
-
-
-def _is_known(op: Operator, known: Known) -> bool:
-    return bool(op.outputs) and all(v in known for v in op.outputs)
-
-
-def _room(values: Any) -> int:
-    return sum(int(np.prod(v.shape, dtype=int)) * v.dtype.itemsize for v in values)
-
-
 def _with_weights(program: Program, needed: list[Value], known: Known) -> Program:
     block = program.block
-    ops = [op for op in block.ops if _is_known(op, known)]
+    ops = [op for op in block.ops if is_known(op, known)]
     given = [v for v in block.inputs if v in known]
 
     def compute(*arrays: Any) -> list[Any]:

@@ -11,9 +11,11 @@ from .. import casting
 from .. import structure as nested
 from ..autograd import enable_grad
 from ..control import GRAD, with_blocks
+from ..graph import moved, swapped
 from ..program import Block, Operator, Program, Value
 from ..simplify import dead_code
 from ..tracing import Argument, Traced, trace
+from .levels import Level, threaded
 from .pattern import Call, Matcher
 
 
@@ -86,32 +88,32 @@ class Rewriting:
         for rule in rules:
             for op_name in rule[0].names or (None,):
                 self.rules.setdefault(op_name, []).append(rule)
-        self.captured = dict(program.captured)
-        self.inputs = {id(handle): value for value, handle in program.captured.items()}
-        self.state: dict[int, Value] = {}  # what the tensors that rewrites update hold at this point
+        self.top = Level(dict(program.captured), program.captured)
+        # Tensors that the program updates by itself.
+        self.taken = {id(program.captured[v]) for v in program.updates.values() if v in program.captured}
 
     def program(self) -> Program:
         """The rewritten program."""
-        source = self.source
-        block = self._block(source.block, top=True)
-        new = [v for v in self.captured if v not in source.captured]
+        source, top = self.source, self.top
+        block = self._block(source.block, top)
+        new = [v for v in top.captured if v not in source.captured]
         if block is source.block and not new:
             return source
         at = last_captured(source) + 1
         inputs = [*block.inputs[:at], *new, *block.inputs[at:]]
         names = [*source.input_names[:at], *(v.name or "weight" for v in new), *source.input_names[at:]]
-        updates = source.updates | {len(block.outputs) + i: self.inputs[h] for i, h in enumerate(self.state)}
-        outputs = [*block.outputs, *self.state.values()]
-        output_names = [*source.output_names, *(f"{self.inputs[h].name}.new" for h in self.state)]
-        return dead_code(Program(Block(inputs, block.ops, outputs), names, output_names, self.captured, updates))
+        updates = source.updates | {len(block.outputs) + i: top.inputs[h] for i, h in enumerate(top.state)}
+        outputs = [*block.outputs, *top.state.values()]
+        output_names = [*source.output_names, *(f"{top.inputs[h].name}.new" for h in top.state)]
+        return dead_code(Program(Block(inputs, block.ops, outputs), names, output_names, top.captured, updates))
 
-    def _block(self, block: Block, top: bool = False, fixed: frozenset[Value] = frozenset()) -> Block:
+    def _block(self, block: Block, level: Level, fixed: frozenset[Value] = frozenset()) -> Block:
         uses = Counter(v for op in block.ops for v in op.inputs if isinstance(v, Value))
         uses.update(v for v in block.outputs if isinstance(v, Value))
         matcher, swaps, ops = Matcher(uses), dict[Value, Value](), list[Operator]()
         for op in block.ops:
-            op = self._inside(moved(op, swaps))
-            made = None if fixed.intersection(op.outputs) else self._replaced(op, matcher, top)
+            op = self._inside(moved(op, swaps), level)
+            made = None if fixed.intersection(op.outputs) else self._replaced(op, matcher, level)
             if made is None:
                 ops.append(op)
                 matcher.add(op)
@@ -126,23 +128,37 @@ class Rewriting:
                 uses.update(v for v in o.inputs if isinstance(v, Value))
         return block.with_ops(ops, [swapped(v, swaps) for v in block.outputs])
 
-    def _inside(self, op: Operator) -> Operator:
-        return with_blocks(op, lambda b: self._block(b, fixed=watched(op)))
+    def _inside(self, op: Operator, level: Level) -> Operator:
+        if not op.blocks:
+            return op
+        levels = level.inside(op)
+        blocks = [self._block(b, inner, watched(op)) for b, inner in zip(op.blocks, levels, strict=True)]
+        if any(inner.state or inner.inputs.keys() > inner.given for inner in levels):
+            made = threaded(op, blocks, levels, level)
+            if isinstance(made, str):
+                raise self.error(op, made)
+            return made
+        new = iter(blocks)
+        return with_blocks(op, lambda _: next(new))
 
-    def _replaced(self, op: Operator, matcher: Matcher, top: bool) -> tuple[list[Operator], list[Value]] | None:
+    def error(self, op: Operator, why: str) -> PassError:
+        """An error that names the pass and the operator."""
+        return PassError(f"pass `{self.name}` on `{op.name}` at {op.where}: {why}")
+
+    def _replaced(self, op: Operator, matcher: Matcher, level: Level) -> tuple[list[Operator], list[Value]] | None:
         for pattern, function in (*self.rules.get(op.name, ()), *self.rules.get(None, ())):
             found = matcher.match(pattern, op)
             if found is None:
                 continue
-            made = self._traced(function, found)
+            made = self._traced(function, found, level)
             values = _flat(made)
             if values and not any(matcher.uses.get(v, 0) for v in op.outputs[len(values) :]):
-                done = Splice(self, op, top).result(made, found)
+                done = Splice(self, op, level).result(made, found)
                 if done is not None:
                     return done
         return None
 
-    def _traced(self, function: Callable[[Match], Any], found: dict[str, Any]) -> Traced:
+    def _traced(self, function: Callable[[Match], Any], found: dict[str, Any], level: Level) -> Traced:
         slots: list[tuple[str, int | None, Value]] = [(k, None, v) for k, v in found.items() if isinstance(v, Value)]
         slots += [(k, i, v) for k, vs in found.items() if isinstance(vs, list) for i, v in enumerate(vs)]
 
@@ -153,7 +169,7 @@ class Rewriting:
                     held[k] = t
                 else:
                     held[k][i] = t
-            return function(Match(held, found, self.captured))
+            return function(Match(held, found, level.captured))
 
         values = [v for _, _, v in slots]
         with casting.use(None), enable_grad():
@@ -163,8 +179,8 @@ class Rewriting:
 class Splice:
     """Puts what a rewrite traced into the place of an operator."""
 
-    def __init__(self, rewriting: Rewriting, op: Operator, top: bool) -> None:
-        self.r, self.op, self.top = rewriting, op, top
+    def __init__(self, rewriting: Rewriting, op: Operator, level: Level) -> None:
+        self.r, self.op, self.level = rewriting, op, level
 
     def result(self, made: Traced, found: dict[str, Any]) -> tuple[list[Operator], list[Value]] | None:
         """The new operators, and the values that take the place of the operator's outputs; None to leave it."""
@@ -173,7 +189,7 @@ class Splice:
         block = made.program.block
         if made.providers or made.checks or made.room or made.deferred:
             raise self.error("its replacement holds a check, an optimizer step or a loop of unknown length")
-        captures = [self._captured(h) for h in made.captures]
+        captures = [self.level.value(h) for h in made.captures]
         inputs = dict(zip(block.inputs, [*given, *captures], strict=True))
         ops = [_placed(moved(o, inputs), self.op) for o in block.ops]
         outs = [swapped(v, inputs) for v in block.outputs]
@@ -189,7 +205,7 @@ class Splice:
     def _value(self, place: Any, leaves: Iterator[Any], given: list[Value]) -> Value:
         if place is nested.LEAF:
             return next(leaves)
-        return given[place.position] if isinstance(place, Argument) else self._captured(place)
+        return given[place.position] if isinstance(place, Argument) else self.level.value(place)
 
     def _fits(self, old: Value, new: Value, fresh: bool) -> bool:
         if (old.shape, old.dtype) != (new.shape, new.dtype):
@@ -198,40 +214,16 @@ class Splice:
             new.requires_grad = new.requires_grad and old.requires_grad
         return fresh or old.requires_grad == new.requires_grad
 
-    def _captured(self, handle: Any) -> Value:
-        if not self.top:
-            raise self.error("its replacement reads a new weight, which the branches and loops of a program cannot")
-        value = self.r.state.get(id(handle)) or self.r.inputs.get(id(handle))
-        if value is None:
-            data = handle._data
-            value = Value(data.shape, data.dtype, None, not handle.stop_gradient)
-            value.name = handle.name
-            self.r.captured[value], self.r.inputs[id(handle)] = handle, value
-        return value
-
     def _update(self, effect: Any, value: Value) -> None:
         handle = effect.write.owner
-        taken = self.r.inputs.get(id(handle)) in self.r.source.updates.values()
-        if effect.write.key != "_data" or effect.n_leaves != 1 or not self.top or taken:
+        if effect.write.key != "_data" or effect.n_leaves != 1 or id(handle) in self.r.taken:
             raise self.error("its replacement changes more than buffers of its own")
-        self._captured(handle)
-        self.r.state[id(handle)] = value
+        self.level.entering(handle)
+        self.level.state[id(handle)] = value
 
     def error(self, why: str) -> PassError:
         """An error that names the pass and the operator."""
-        return PassError(f"pass `{self.r.name}` on `{self.op.name}` at {self.op.where}: {why}")
-
-
-def moved(op: Operator, swaps: dict[Value, Any]) -> Operator:
-    """The operator with other inputs."""
-    if not any(isinstance(v, Value) and v in swaps for v in op.inputs):
-        return op
-    return Operator(op.bound, tuple([swapped(v, swaps) for v in op.inputs]), op.outputs, op.where)
-
-
-def swapped(value: Any, swaps: dict[Value, Any]) -> Any:
-    """What takes the place of a value."""
-    return swaps.get(value, value) if isinstance(value, Value) else value
+        return self.r.error(self.op, why)
 
 
 def watched(op: Operator) -> frozenset[Value]:

@@ -21,16 +21,19 @@ if TYPE_CHECKING:
 State = Stored | Tensor
 
 
-def closed(program: Program, results: Sequence[Value], updates: bool = True) -> tuple[Closed, list[Stored]]:
+def closed(
+    program: Program, results: Sequence[Value], updates: bool = True, entire: bool = False
+) -> tuple[Closed, list[Stored]]:
     """What a program computes of its feeds and state: the results, then, with `updates`, the next values of its state.
 
-    Inputs are the feeds that it reads, the state that it reads, then what Python provides before each run.
+    Inputs are the feeds that it reads, the state that it reads, then what Python provides before each run. What a run
+    is asked afterwards comes last, or with `entire` as the state that it is.
 
     Returns:
         The program, and the state that its last outputs are the next values of.
     """
     finals = program.builder.finals()
-    own = [finals.pop(name)[1] for name in program.builder.own_names()]
+    own = [] if entire else [finals.pop(name)[1] for name in program.builder.own_names()]
     changed = list(finals.values()) if updates else []
     outputs = [*results, *[v for _, v in changed], *own]
     block = program.builder.root.block

@@ -112,7 +112,7 @@ class Program:
         ops = self.builder.root.block.ops
         used = {v for op in ops for v in op.inputs if isinstance(v, Value)}
         used.update(v for _, v in self.builder.finals().values())
-        return closed(self, [v for op in ops for v in _seen(op) if v not in used])[0]
+        return closed(self, [v for op in ops for v in _seen(op) if v not in used], entire=True)[0]
 
     # -- random numbers --------------------------------------------------------------------------------------------
     @property

@@ -44,7 +44,7 @@ def rebuilt(
         made = twins(value)
         made.name = given
         if value in closed.captured:
-            _capture(out, made, closed.captured[value], {} if source is None else source.parameters)
+            _capture(out, made, closed.captured[value], {} if source is None else source.builder.captures)
         elif value in provided:
             builder.providers.append((provided[value], made))
         else:
@@ -63,16 +63,7 @@ def rebuilt(
 
 
 def transformed(source: Program, change: Callable[[Closed], Closed]) -> Program:
-    """A program made anew as a pass changes it.
-
-    Raises:
-        NotImplementedError: if it asks something of each run: asserts, and gradients of loops of unknown length.
-    """
-    if source.builder.own_names():
-        raise NotImplementedError(
-            "passes over a static program that holds an assert, or the gradient of a loop of unknown length, are not "
-            "available: apply them before append_backward() or minimize(), or to a function under to_static(passes=...)"
-        )
+    """A program made anew as a pass changes it."""
     before = source.closed()
     states = {id(home := _home(s)): (home, s) for s in before.captured.values()}
     before.captured = {v: _home(s) for v, s in before.captured.items()}
@@ -97,14 +88,13 @@ def _home(state: Any) -> Any:
         return state
 
 
-def _capture(program: Program, value: Value, state: Any, parameters: dict[str, Parameter]) -> None:
-    """Tie an input to its state: Stored, or a handle."""
+def _capture(program: Program, value: Value, state: Any, known: dict[Any, Capture]) -> None:
+    """Tie an input to its state: Stored, or a handle; `known` are the captures of the program that it comes from."""
     builder = program.builder
     if state is default_generator.state or getattr(state, "name", None) == builder.word_home.name:
         handle, held = builder.word, builder.word_home
     elif isinstance(state, Stored):
-        known = parameters.get(state.name)
-        handle, held = wrap(state) if known is None else known, state
+        handle, held = known[state.name].handle if state.name in known else wrap(state), state
     else:
         handle, held = state, state._data
     if isinstance(handle, Parameter):

@@ -57,6 +57,35 @@ def test_tracebacks_show_the_users_lines(tmp_path, runtime):
     assert lines_of(convert(f, runtime), -1)[-1] == (f.__code__.co_filename, 7, "f")
 
 
+DECORATED = """
+def same(*args):
+    return lambda f: f
+
+@same(1,
+      2)
+@same()
+def f(
+    x,
+):
+    if x > 0:
+        y = 1 // (x - 1)
+    return x
+
+g = same()(lambda x:
+    1 // (x - 1))
+"""
+
+
+@pytest.mark.parametrize("name", ["f", "g"])
+def test_decorators_shift_no_lines(tmp_path, name):
+    f = getattr(load(tmp_path, DECORATED), name)
+    g = convert(f)
+    assert lines_of(g, 1) == lines_of(f, 1) != []
+    assert g.__code__.co_firstlineno == f.__code__.co_firstlineno
+    lines = [{line for *_, line in h.__code__.co_lines() if line is not None} for h in (f, g)]
+    assert lines[0] == lines[1]
+
+
 def test_tracebacks_of_python_values_are_the_very_same(tmp_path):
     f = load(tmp_path, EXAMPLE).f
     for x in (1, -1):

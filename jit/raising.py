@@ -1,0 +1,30 @@
+"""Exceptions that a static program raises: their messages show what tensors hold when the program runs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from paddle_lite_py import structure as nested
+from paddle_lite_py.builder import Builder, is_traced
+from paddle_lite_py.checks import showable
+from paddle_lite_py.tensor import Tensor
+
+
+def checked(builder: Builder, passed: Tensor | None, exc: Any, where: Any) -> None:
+    """Raise the exception after the run if `passed` is false, or if it is None and the program gets here."""
+    exc = exc() if isinstance(exc, type) else exc
+    kind, cause, hidden, traced = type(exc), exc.__cause__, exc.__suppress_context__, []  # type: Any, Any, bool, list[Any]
+    held = nested.flatten((exc.args, vars(exc)), lambda v: isinstance(v, Tensor) and is_traced(v), traced)
+    shown = [t for t in traced if showable(t)] if type(builder) is Builder else []
+
+    def error(*values: Tensor) -> BaseException:
+        known = {id(t): v for t, v in zip(shown, values, strict=False)}  # none, in a program for a file
+        for t in shown[: len(values)]:
+            known[id(t)].stop_gradient = t.stop_gradient
+        args, attributes = nested.unflatten(held, iter([known.get(id(t), t) for t in traced]))
+        made = kind.__new__(kind, *args)  # `__init__` has done its work
+        made.__dict__.update(attributes)
+        made.__cause__, made.__suppress_context__ = cause, hidden
+        return made
+
+    builder.check(passed, error, where, shown)
