@@ -73,7 +73,7 @@ def test_numbers_are_read_as_python_reads_them():
 
 
 @pytest.mark.parametrize(
-    "token", ["-", "+", ".", "1.2.3", "1-2", "--1", "1_0", "0x1", "half", "1e", "e5", "1,5", "\x00"]
+    "token", ["-", "+", ".", "1.2.3", "1-2", "--1", "1_0", "0x1", "half", "1e", "e5", "1,5"]
 )
 def test_what_is_no_number_is_named(token):
     with pytest.raises(ValueError, match="is no number"):
