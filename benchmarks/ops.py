@@ -3,12 +3,14 @@
 usage: ops.py [--only REGEX] [--worst 10] [--out FILE]
 
 Both take turns, and a figure is the best round. The arguments are those of the tests, small ones: what is measured is
-the way to XLA and back. A call whose result depends on the data has no such counterpart and is left out.
+the way to XLA and back. What is data to PaddlePaddle is a tensor here and an array there, made before the clock runs.
+A call whose result depends on the data has no such counterpart and is left out.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import functools
 import json
 import re
@@ -31,6 +33,8 @@ from paddle_lite_py.tensor import wrap  # noqa: E402
 from test_ops import call, tensors  # noqa: E402
 
 GOAL, ROUNDS, SECONDS = 1.5, 7, 0.001
+# Attributes in the table that are data.
+DATA = {"index_put": ("indices", "value"), "index_add": ("value",)}
 
 
 def main() -> None:
@@ -60,12 +64,23 @@ def calls(only: str) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]
         if row.dynamic or not re.search(only, key):
             continue
         args, _ = tensors(row.sample())
-        arrays, tree = jax.tree.flatten([[t._data for t in a] if isinstance(a, list) else a._data for a in args])
-        wrapped = jax.jit(lambda *flat, row=row, tree=tree: payloads(row, jax.tree.unflatten(tree, flat)))
+        data = {k: tensors_of(row.attrs[k]) for k in DATA.get(row.name, ())}
+        arrays, tree = jax.tree.flatten(jax.tree.map(lambda t: t._data, (args, data), is_leaf=is_tensor))
+        wrapped = jax.jit(lambda *flat, row=row, tree=tree: payloads(row, *jax.tree.unflatten(tree, flat)))
         # Bound before the clock runs: the table looks its functions up by name.
         named = dict(zip(row.names, args, strict=True)) if row.names else {}
-        ours = functools.partial(row.function, *([] if named else args), **named, **row.attrs)
+        ours = functools.partial(row.function, *([] if named else args), **named, **row.attrs | data)
         yield key, ours, functools.partial(wrapped, *arrays)
+
+
+def is_tensor(x: Any) -> bool:
+    """True for a tensor."""
+    return isinstance(x, paddle.Tensor)
+
+
+def tensors_of(value: Any) -> Any:
+    """An attribute that is data as a tensor, or as a tuple of them."""
+    return tuple(map(tensors_of, value)) if isinstance(value, tuple) else paddle.to_tensor(value)
 
 
 class Inline(Eager):
@@ -77,12 +92,13 @@ class Inline(Eager):
         return tuple(map(wrap, out)) if isinstance(out, tuple) else wrap(out)
 
 
-def payloads(row: Any, arrays: list[Any]) -> list[Any]:
+def payloads(row: Any, args: list[Any], data: dict[str, Any]) -> list[Any]:
     """The results of a row's call as arrays, called while JAX traces."""
-    args = [[wrap(x) for x in a] if isinstance(a, list) else wrap(a) for a in arrays]
+    args, data = jax.tree.map(wrap, (args, data))
     before, state.interpreter = state.interpreter, Inline()
     try:
-        return [t._data if isinstance(t, paddle.Tensor) else t for t in call(row, args)]
+        called = dataclasses.replace(row, attrs=row.attrs | data)
+        return [t._data if is_tensor(t) else t for t in call(called, args)]
     finally:
         state.interpreter = before
 

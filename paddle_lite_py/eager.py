@@ -42,6 +42,14 @@ class Eager:
             (x,) = args
             data = (x._data,)
             sources = None if x.stop_gradient else (x._source or x,)
+        elif (
+            n == 3
+            and isinstance(args[0], Tensor)
+            and isinstance(args[1], Tensor)
+            and isinstance(args[2], Tensor)
+            and (args[0].stop_gradient and args[1].stop_gradient and args[2].stop_gradient)
+        ):
+            data, sources = (args[0]._data, args[1]._data, args[2]._data), None
         else:
             data, sources = _taken(bound, args)
             if bound.op.loops and sources is not None and state.grad_enabled and bound.op.grad:
@@ -83,6 +91,9 @@ class Eager:
 
     def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> None:
         """The user has called backward()."""
+
+    def engine(self, model: Any) -> None:
+        """A Model runs its batches itself."""
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload."""

@@ -91,7 +91,7 @@ class Op:
 
     def _of_nested(self, attrs: tuple[Any, ...], layout: Layout) -> BoundOp | None:
         """The bound op for attributes with lists in lists, such as a padding of each side."""
-        attrs = tuple(map(_in_tuples, attrs))
+        attrs = tuple(map(public.in_tuples, attrs))
         try:
             return self.known.get((attrs, layout, tuple(map(type, attrs))))
         except TypeError:
@@ -139,10 +139,6 @@ class Op:
         flat, layout = self.pack(args)
         run = state.interpreter.run_random if self.random else state.interpreter.run
         return run(self.bind(attrs, layout), flat)
-
-
-def _in_tuples(value: Any) -> Any:
-    return tuple(map(_in_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def find(name: str) -> Op | None:

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 Function = Callable[..., Any]
 Env = dict[str, Any]
-_ABSENT = object()
+ABSENT = object()
 
 
 # Keywords that only the slow way knows: where the result goes, and what a new tensor is to be.
@@ -42,11 +42,11 @@ class Front(NamedTuple):
 def make(op: Op, front: Front) -> tuple[Function, Function]:
     """The user's function: strict, and with other spellings of its keywords and lists."""
     strict = _lazy(op, functools.partial(_strict, op, front), front)
-    if front.variadic is not None:
-        return strict, accepting(strict, front.aliases, [p.name for p in _params(op)].index(front.variadic))
-    if front.aliases or front.wider:
-        return strict, _lazy(op, functools.partial(_with_aliases, op, strict, front), front)
-    return strict, strict
+    if not (front.aliases or front.wider or front.variadic):
+        return strict, strict
+    at = None if front.variadic is None else [p.name for p in _params(op)].index(front.variadic)
+    slow = accepting(front.wider or strict, front.aliases, at)
+    return strict, _lazy(op, functools.partial(_with_aliases, op, slow, front), front)
 
 
 def accepting(fn: Function, aliases: Mapping[str, str], at: int | None = None, creates: bool = False) -> Function:
@@ -70,6 +70,7 @@ def accepting(fn: Function, aliases: Mapping[str, str], at: int | None = None, c
         made = fn(*args, **kwargs)
         return made if wanted is None else _as_wanted(made, **wanted)
 
+    wrapper.__dict__["__aliases__"] = aliases
     if result:
         wrapper.__dict__["__wrapped__"] = Signature(functools.partial(_of_composite, fn, creates), fn.__doc__)
     return wrapper
@@ -178,21 +179,19 @@ def _params(op: Op) -> list[inspect.Parameter]:
     return op.tensor_params + op.attr_params
 
 
-def _heads(op: Op, env: Env, front: Front, required: str = "", last: str = "out=None") -> list[str]:
-    """The parameters as text; their defaults go into `env`."""
+def _heads(op: Op, env: Env, front: Front, required: str = "") -> tuple[list[str], list[str]]:
+    """The parameters as text, and those that are keywords only; their defaults go into `env`."""
     heads: dict[bool, list[str]] = {False: [], True: []}
     for p in _params(op):
         env[f"_d_{p.name}"] = p.default
         default = required if p.default is p.empty else f"=_d_{p.name}"
         heads[p.kind is p.KEYWORD_ONLY].append(p.name + default)
-    if front.out_first:
-        return [*heads[False], "out=None", "name=None", *(["*", *heads[True]] if heads[True] else [])]
-    return [*heads[False], "name=None", "*", *heads[True], last]
+    return [*heads[False], *["out=None"] * front.out_first, "name=None"], heads[True]
 
 
 def _body(op: Op, env: Env, last: str) -> str:
     """The lines that find the bound op and call the interpreter. Each step here shows in the time of an op."""
-    env |= {"_state": state, "_op": op, "_known": op.known, "_into": into}
+    env |= {"_state": state, "_op": op, "_known": op.known, "_into": into, "_in_tuples": in_tuples}
     run = f"_made = _state.interpreter.{'run_random' if op.random else 'run'}"
     layout, flat, lists = _packed(op)
     lines = [*_find(op, env, layout), f"{run}(_bound, {flat})"]
@@ -234,7 +233,7 @@ def _find(op: Op, env: Env, layout: str) -> list[str]:
     # A shape mostly comes as a list, which no key may hold.
     listed = [p.name for p in op.attr_params if not isinstance(p.default, bool | str)]
     found = [
-        *[f"if {n}.__class__ is list: {n} = tuple({n})" for n in listed],
+        *[f"if {n}.__class__ is list: {n} = {as_tuple(n)}" for n in listed],
         "try:",
         f"    _bound = _known[{attrs}, _layout, {kinds}]",
         "except (KeyError, TypeError):",
@@ -253,29 +252,51 @@ def _find(op: Op, env: Env, layout: str) -> list[str]:
 
 
 def _strict(op: Op, front: Front, env: Env) -> str:
-    return f"({', '.join(_heads(op, env, front))}):\n{_body(op, env, '_made if out is None else _into(out, _made)')}"
+    first, keywords = _heads(op, env, front)
+    keywords += ["out=None"] * (not front.out_first)
+    heads = [*first, *["*"] * bool(keywords), *keywords]
+    return f"({', '.join(heads)}):\n{_body(op, env, '_made if out is None else _into(out, _made)')}"
 
 
-def _with_aliases(op: Op, strict: Function, front: Front, env: Env) -> str:
-    """Other keywords cost nothing where none is given: they land in `_more`, and only then is the slow way taken."""
+def _with_aliases(op: Op, slow: Function, front: Front, env: Env) -> str:
+    """Other spellings cost nothing where none is given: they land in `_more` and `_rest`, and only then is the slow way
+    taken."""
     names = [p.name for p in _params(op)] + ["out"] * front.out_first
     lacks = " or ".join(["_more", *[f"{p.name} is _absent" for p in _params(op) if p.default is p.empty]])
     lacks += " or out is not None" if front.out_first else ""
-    again = f"_respelt({{{', '.join(f'{n!r}: {n}' for n in names)}}} | _more)"
-    env |= {
-        "_absent": _ABSENT,
-        "_respelt": functools.partial(_respelt, accepting(front.wider or strict, front.aliases)),
-    }
-    heads = _heads(op, env, front, "=_absent", "**_more")
-    if heads[-2] == "*":
-        heads.pop(-2)
-    if front.out_first:
-        heads.append("**_more")
-    return f"({', '.join(heads)}):\n    if {lacks}:\n        return {again}\n{_body(op, env, '_made')}"
+    first, keywords = _heads(op, env, front, "=_absent")
+    others, lines = respelling(front.aliases, names)
+    star, rest = ["*"] * bool(others or keywords), "()"
+    if front.variadic is not None:
+        star, rest, lacks = ["*_rest"], "(name, *_rest)", f"{lacks} or _rest or name is not None"
+    env |= {"_absent": ABSENT, "_respelt": functools.partial(_respelt, slow)}
+    again = f"_respelt({{{', '.join(f'{n!r}: {n}' for n in names)}}}, {rest}, _more)"
+    heads = ", ".join([*first, *star, *others, *keywords, "**_more"])
+    return f"({heads}):\n{lines}    if {lacks}:\n        return {again}\n{_body(op, env, '_made')}"
 
 
-def _respelt(function: Function, kwargs: dict[str, Any]) -> Any:
-    return function(**{k: v for k, v in kwargs.items() if v is not _ABSENT})
+def respelling(aliases: Mapping[str, str], names: Iterable[str]) -> tuple[list[str], str]:
+    """Other keywords for parameters as parameters, and the lines that give those their values."""
+    known = {k: n for k, n in aliases.items() if n and k not in names}
+    lines = [f"    if {k} is not _absent:\n        {n} = {k}\n" for k, n in known.items()]
+    return [f"{k}=_absent" for k in known], "".join(lines)
+
+
+def as_tuple(n: str) -> str:
+    """The text that makes a tuple of the list `n`, which may hold lists."""
+    return f"tuple({n}) if not {n} or {n}[0].__class__ is not list else _in_tuples({n})"
+
+
+def in_tuples(value: Any) -> Any:
+    """A list of lists as tuples."""
+    return tuple(map(in_tuples, value)) if isinstance(value, list | tuple) else value
+
+
+def _respelt(function: Function, given: dict[str, Any], rest: tuple[Any, ...], more: dict[str, Any]) -> Any:
+    """Call the function as it was called; `rest` follows the parameters, if it is more than a name that is None."""
+    if rest and rest != (None,):
+        return function(*given.values(), *rest, **more)
+    return function(**{k: v for k, v in given.items() if v is not ABSENT}, **more)
 
 
 def _tuple(names: Iterable[str]) -> str:

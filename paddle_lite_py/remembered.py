@@ -1,8 +1,8 @@
-"""Functions that come down to one op: eager mode remembers which, and skips what leads there.
+"""Functions that come down to ops on their tensors: eager mode remembers which, and skips what leads there.
 
 A public function may check its arguments, fill in what was left out and bring attributes into one form, before it
 applies an op to the tensors that it was given. For the same attributes, and tensors of the same shapes and dtypes, that
-is the same op again: the second such call goes there at once.
+is the same op again: the second such call goes there at once. Where they are a few ops, these are compiled as one.
 """
 
 from __future__ import annotations
@@ -19,22 +19,20 @@ from .bound import BoundOp
 from .dtypes import DType
 from .eager import EAGER, Eager
 from .interpreter import state, use
-from .tensor import Tensor
+from .joined import joined
+from .tensor import Tensor, wrap
 
 Function = Callable[..., Any]
 MAX_CALLS = 1024  # of one function: shapes may change for ever
 # Attributes that are equal only if they mean the same, given that their classes are compared as well.
 _PLAIN = frozenset((int, float, bool, str, DType, type, type(None)))
-_ABSENT = object()
 
 
 class Call(NamedTuple):
-    """What a call comes down to."""
+    """What a call comes down to: a bound op on its tensors; None where it is more than that."""
 
-    bound: BoundOp | None = None  # None: more than one op
-    scalars: tuple[Any, ...] = ()
-    order: tuple[int, ...] | None = None  # of the tensors and then the scalars; None: as they stand
-    listed: bool = False  # the results are given as a list
+    bound: BoundOp | None = None
+    kind: type = Tensor  # of the result: a tensor, or a tuple or list of them
 
 
 def remembered(*tensors: str) -> Callable[[Function], Function]:
@@ -43,7 +41,7 @@ def remembered(*tensors: str) -> Callable[[Function], Function]:
     It must depend on nothing but its arguments, and on tensors only by shape and dtype.
 
     Arguments:
-        tensors: its parameters that may be tensors; the first always is one.
+        tensors: its parameters that are tensors, or None where that is the default; "y?" may be a number as well.
     """
 
     def remembering(function: Function) -> Function:
@@ -56,23 +54,17 @@ def remembered(*tensors: str) -> Callable[[Function], Function]:
 def _text(function: Function, tensors: tuple[str, ...], env: public.Env) -> str:
     """The function with a memory, written out: each step shows in the time of an op."""
     params = list(inspect.signature(function).parameters.values())
-    memory = _Memory(function, tensors, {p.name: p.default for p in params})
-    env |= {
-        "_state": state,
-        "_eager": EAGER,
-        "_run": EAGER.run,
-        "_T": Tensor,
-        "_SEQ": (list, tuple),
-        "_sequence": _sequence,
-        "_memory": memory,
-    }
-    env |= {"_again": memory.again, "_watched": memory.watched, "_calls": memory.calls}
+    memory = _Memory(function, params, [n.rstrip("?") for n in tensors])
+    env |= {"_state": state, "_eager": EAGER, "_run": EAGER.run, "_T": Tensor, "_wrap": wrap}
+    env |= {"_in_tuples": public.in_tuples, "_again": memory.again, "_watched": memory.watched, "_calls": memory.calls}
     given = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
-    away = "".join([f" or {p.name} is not None" for p in params if p.name in ("name", "out")])
-    key = "".join([_part(p, p.name in tensors, p.name == tensors[0]) for p in params if p.name not in ("name", "out")])
-    flat = "".join([f"*(({n},) if isinstance({n}, _T) else ()), " for n in tensors[1:]])
-    return f"""({", ".join(_heads(params, env))}):
-    if _state.interpreter is not _eager or _rest or _more{away}:
+    away = "".join([f" or {p.name} is not None" for p in params if p.name in _ASIDE])
+    parts = {p.name: _part(p, tensors) for p in params if p.name not in _ASIDE}
+    key = "".join([part.key for part in parts.values()])
+    among = [parts[n.rstrip("?")] for n in tensors]
+    others, lines = public.respelling(function.__dict__.get("__aliases__", {}), [p.name for p in params])
+    return f"""({", ".join(_heads(params, others, env))}):
+{lines}    if _state.interpreter is not _eager or _rest or _more{away}:
         return _again({given}, _rest, _more)
     _key = _found = None
     try:
@@ -82,55 +74,79 @@ def _text(function: Function, tensors: tuple[str, ...], env: public.Env) -> str:
         pass
     if _found is None:
         return _watched(_key, {given})
-    _bound, _scalars, _order, _listed = _found
+    _bound, _kind = _found
     if _bound is None:
         return _again({given})
-    _all = ({tensors[0]}, {flat}*_scalars)
-    _out = _run(_bound, _all if _order is None else tuple(map(_all.__getitem__, _order)))
-    return list(_out) if _listed else _out
+    if {" and ".join([part.still for part in among])}:
+        try:
+            _made = _bound.jitted({"".join([part.data for part in among])})
+        except Exception:
+            pass  # _run() says what is wrong
+        else:
+            return _wrap(_made) if _kind is _T else _kind([_wrap(_m) for _m in _made])
+    _made = _run(_bound, ({"".join([part.tensor for part in among])}))
+    return _made if _kind is not list else list(_made)
 """
 
 
-def _heads(params: list[inspect.Parameter], env: public.Env) -> list[str]:
+_ASIDE = ("name", "out")  # parameters of which a call that is remembered has none
+
+
+def _heads(params: list[inspect.Parameter], others: list[str], env: public.Env) -> list[str]:
     """The parameters as text, and what catches other spellings of them; their defaults go into `env`."""
-    env |= {f"_d_{p.name}": _ABSENT if p.default is p.empty else p.default for p in params}
+    env |= {f"_d_{p.name}": public.ABSENT if p.default is p.empty else p.default for p in params}
+    env["_absent"] = public.ABSENT
     heads = [f"{p.name}=_d_{p.name}" for p in params if p.kind is not p.KEYWORD_ONLY]
-    return [*heads, "*_rest", *[f"{p.name}=_d_{p.name}" for p in params if p.kind is p.KEYWORD_ONLY], "**_more"]
+    return [
+        *heads,
+        "*_rest",
+        *others,
+        *[f"{p.name}=_d_{p.name}" for p in params if p.kind is p.KEYWORD_ONLY],
+        "**_more",
+    ]
 
 
-def _part(p: inspect.Parameter, tensor: bool, first: bool) -> str:
-    """What an argument adds to the key of a call."""
+class _Part(NamedTuple):
+    """What an argument is in the text: of the key, of the tensors and their data; and that it takes no gradient."""
+
+    key: str
+    tensor: str = ""
+    data: str = ""
+    still: str = ""
+
+
+def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
     n = p.name
-    if tensor:
-        held = f"{n}._data.shape, {n}._data.dtype"
-        return f"{held}, " if first else f"*(({held}) if isinstance({n}, _T) else ({n}.__class__, {n})), "
-    if isinstance(p.default, bool | str):
-        return f"{n}.__class__, {n}, "
-    return f"{n}.__class__, {n} if {n}.__class__ not in _SEQ else _sequence({n}), "
-
-
-def _sequence(values: Any) -> tuple[Any, ...]:
-    """A list as part of a key."""
-    kinds = tuple(map(type, values))
-    if list in kinds or tuple in kinds:
-        values = [_sequence(v) if isinstance(v, list | tuple) else v for v in values]
-    return (*values, *kinds)
+    held, still = f"{n}._data.shape, {n}._data.dtype", f"{n}.stop_gradient"
+    if f"{n}?" in tensors:
+        key, present = f"{n}.__class__, ({held}) if (_{n} := isinstance({n}, _T)) else {n}, ", f"if _{n} else ()), "
+        return _Part(key, f"*(({n},) {present}", f"*(({n}._data,) {present}", f"(not _{n} or {still})")
+    if n in tensors and p.default is None:
+        key, present = f"None if {n} is None else ({held}), ", f"if {n} is not None else ()), "
+        return _Part(key, f"*(({n},) {present}", f"*(({n}._data,) {present}", f"({n} is None or {still})")
+    if n in tensors:
+        return _Part(f"{held}, ", f"{n}, ", f"{n}._data, ", still)
+    if isinstance(p.default, bool | str):  # where what is equal means the same
+        return _Part(f"{n}, ")
+    value = n if isinstance(p.default, float) else f"{n} if {n}.__class__ is not list else {public.as_tuple(n)}"
+    return _Part(f"{n}.__class__, {value}, ")
 
 
 class _Memory:
     """The calls of a function, and what they came down to."""
 
-    def __init__(self, function: Function, tensors: tuple[str, ...], defaults: dict[str, Any]) -> None:
-        self.function, self.tensors, self.defaults = function, tensors, defaults
+    def __init__(self, function: Function, params: list[inspect.Parameter], tensors: list[str]) -> None:
+        self.function, self.params, self.tensors = function, params, tensors
         self.calls: dict[Any, Call] = {}
+        self.met: set[Any] = set()
 
     def again(self, given: dict[str, Any], rest: tuple[Any, ...] = (), more: dict[str, Any] | None = None) -> Any:
         """Call the function as it was called."""
-        if rest:
-            keywords = {k: v for k, v in given.items() if k == "out"}
-            return self.function(*[v for k, v in given.items() if k not in keywords], *rest, **keywords, **(more or {}))
-        given = {k: v for k, v in given.items() if v is not _ABSENT and v is not self.defaults[k]}
-        return self.function(**given, **(more or {}))
+        spread = rest or given.get("name") is not None
+        first = [given[p.name] for p in self.params if spread and p.kind is not p.KEYWORD_ONLY]
+        others = self.params[len(first) :]
+        named = {p.name: v for p in others if (v := given[p.name]) is not public.ABSENT and v is not p.default}
+        return self.function(*first, *rest, **named, **(more or {}))
 
     def watched(self, key: Any, given: dict[str, Any]) -> Any:
         """Call the function, and note what the call came down to."""
@@ -140,10 +156,20 @@ class _Memory:
         watcher = _Watcher()
         with use(watcher):
             out = self.again(given)
-        if len(self.calls) >= MAX_CALLS:
-            del self.calls[next(iter(self.calls))]  # the oldest
-        self.calls[key] = _call(watcher.seen, out, tensors)
+        call = _call(watcher.seen, out, tensors)
+        if call is None and key in self.met:  # what changes with each call is nothing to compile for
+            call = _joined(self.function.__name__, watcher.seen, out, tensors)
+        if call is not None:
+            _bounded(self.calls)[key] = call
+        else:
+            _bounded(self.met).add(key)
         return out
+
+
+def _bounded(held: Any) -> Any:
+    if len(held) >= MAX_CALLS:
+        held.clear()
+    return held
 
 
 def _is_plain(value: Any) -> bool:
@@ -156,12 +182,13 @@ class _Watcher(Eager):
     """Eager mode that notes what a function does."""
 
     def __init__(self) -> None:
-        self.seen: list[Any] = []
+        self.seen: list[Any] = []  # calls of ops, and None for what is none
+        self.records = state.grad_enabled
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""
         out = EAGER.run(bound, args)
-        self.seen.append((bound, args, out))
+        self.seen.append((bound, args, out) if state.grad_enabled == self.records else None)
         return out
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
@@ -171,7 +198,7 @@ class _Watcher(Eager):
 
     def looked_at(self, tensor: Tensor) -> None:
         """The op depends on data."""
-        self.seen += (None, None)
+        self.seen.append(None)
 
     def static_value(self, tensor: Tensor, what: str) -> Any:
         """The Python value of a tensor used as an attribute."""
@@ -184,19 +211,24 @@ class _Watcher(Eager):
         return super().item(tensor, index)
 
 
-def _call(seen: list[Any], out: Any, tensors: list[Tensor]) -> Call:
-    """What a call comes down to, if to one op that takes the tensors of the call and gives its result."""
-    if len(seen) != 1:
-        return Call()
+def _call(seen: list[Any], out: Any, tensors: list[Tensor]) -> Call | None:
+    """What a call comes down to, if to one op that takes the tensors as they stand and gives the result."""
+    if len(seen) != 1 or seen[0] is None:
+        return None
     bound, args, made = seen[0]
-    place = {id(t): i for i, t in enumerate(tensors)}
-    scalars = tuple([a for a in args if not isinstance(a, Tensor)])
-    after = iter(range(len(tensors), len(tensors) + len(scalars)))
-    order = tuple([place.get(id(a), -1) if isinstance(a, Tensor) else next(after) for a in args])
-    listed = out is not made and out.__class__ is list and made.__class__ is tuple and _same(out, made)
-    if -1 in order or not all(map(_is_plain, scalars)) or not (listed or out is made):
+    results = made if isinstance(made, tuple) else (made,)
+    if _same(args, tensors) and (out is made or (out.__class__ is list and _same(out, results))):
+        return Call(bound, out.__class__)
+    return None
+
+
+def _joined(name: str, seen: list[Any], out: Any, tensors: list[Tensor]) -> Call:
+    """What a call comes down to, if to a few ops on its tensors."""
+    results = [out] if isinstance(out, Tensor) else out
+    if None in seen or out.__class__ not in (Tensor, tuple, list) or not all(isinstance(t, Tensor) for t in results):
         return Call()
-    return Call(bound, scalars, None if order == tuple(range(len(tensors) + len(scalars))) else order, listed)
+    bound = joined(name, seen, results, tensors) if seen and results else None
+    return Call(bound, out.__class__) if bound is not None and (len(results) > 1 or out is results[0]) else Call()
 
 
 def _same(xs: Any, ys: Any) -> bool:

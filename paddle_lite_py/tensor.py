@@ -373,9 +373,12 @@ class RemoveHandle:
         return self._hooks.pop(self._key, None) is not None
 
 
+_new: Any = object.__new__
+
+
 def wrap(data: Any) -> Tensor:
     """A new handle on a payload."""
-    out = Tensor.__new__(Tensor)
+    out = _new(Tensor)
     out._data = data
     return out
 

@@ -131,3 +131,58 @@ def test_summary_and_flops(capsys):
     assert paddle.flops(net, [1, 1, 5, 5]) == 18 * 10 + 2 * 18 + 18 + 18 * 4
     with pytest.raises(ValueError, match="give input_size or input"):
         paddle.summary(net)
+
+
+# -- static mode -------------------------------------------------------------------------------------------------------
+def course(folder, amp=None):
+    """All that a Model does: what it finds on the way."""
+    paddle.seed(0)
+    net = nn.Sequential(nn.Linear(4, 8), nn.BatchNorm1D(8), nn.ReLU(), nn.Linear(8, 2))
+    specs = [paddle.static.InputSpec([None, 4], "float32", "x")], [paddle.static.InputSpec([None, 1], "int64", "y")]
+    made = paddle.Model(net, *specs)
+    rate = paddle.optimizer.lr.StepDecay(0.1, 3)
+    kind = paddle.optimizer.SGD if amp else paddle.optimizer.Adam  # Adam makes much of small differences
+    opt = kind(rate, parameters=net.parameters())
+    made.prepare(opt, nn.CrossEntropyLoss(), [paddle.metric.Accuracy()], amp_configs=amp)
+    made.fit(Data(), Data(), batch_size=8, epochs=2, verbose=0, shuffle=False)
+    made.save(f"{folder}/trained")
+    found = [made.evaluate(Data(), batch_size=8, verbose=0), made.train_batch([Data().x], [Data().y])]
+    made.load(f"{folder}/trained")
+    found += [made.train_batch([Data().x], [Data().y]), made.eval_batch([Data().x], [Data().y])]
+    made.save(f"{folder}/inference", training=False)
+    found += [made.predict(Data(), batch_size=8, stack_outputs=True, verbose=0)]
+    found += [{n: p.numpy() for n, p in net.named_parameters()}, opt.get_lr()]
+    return found, made
+
+
+def leaves(found):
+    if isinstance(found, dict):
+        return leaves(list(found.values()))
+    return [x for f in found for x in leaves(f)] if isinstance(found, list | tuple) else [np.asarray(found)]
+
+
+@pytest.mark.parametrize("amp", [None, {"level": "O1", "dtype": "bfloat16", "init_loss_scaling": 1.0}])
+def test_a_model_does_the_same_in_static_mode(tmp_path, static_mode, amp):
+    static, made = course(tmp_path / "static", amp)
+    with pytest.raises(NotImplementedError, match="GradientMergeOptimizer"):
+        made.fit(Data(), batch_size=4, accumulate_grad_batches=2, verbose=0)
+    paddle.disable_static()
+    with paddle.utils.unique_name.guard():
+        dynamic, _ = course(tmp_path / "dynamic", amp)
+    assert len(leaves(static)) == len(leaves(dynamic)) > 10
+    for a, b in zip(leaves(static), leaves(dynamic), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-5 if amp is None else 0.05, atol=1e-6 if amp is None else 0.02)
+    ready = [paddle.jit.load(str(tmp_path / kind / "inference")) for kind in ("static", "dynamic")]
+    for r in ready:
+        r.eval()
+    a, b = (r(paddle.to_tensor(Data().x)).numpy() for r in ready)
+    np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5 if amp is None else 0.02)
+    paddle.enable_static()
+
+
+def test_a_model_in_static_mode_declares_what_it_is_given(static_mode):
+    made = model()
+    first = made.evaluate(Data(), batch_size=8, verbose=0)["loss"][0]
+    made.fit(Data(), batch_size=8, epochs=4, verbose=0)
+    assert made.evaluate(Data(), batch_size=8, verbose=0)["loss"][0] < first
+    assert made.predict_batch([Data().x[:3]])[0].shape == (3, 2)

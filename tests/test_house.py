@@ -22,7 +22,7 @@ LAYERS = {
     2: "tape residuals",
     3: "tensor_data tensor",
     4: "random gradients input_spec",
-    5: "eager casting remembered",
+    5: "eager casting remembered joined",
     6: "program printer drawing infer",
     7: "graph lower verify sizes",
     8: "control assumptions",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 import layer_cases
 import paddle_lite_py as paddle
 import program_cases
-from paddle_lite_py import static
+from paddle_lite_py import nn, static
 
 GOLDEN = Path(__file__).parent / "golden"
 LOSSES = json.loads((GOLDEN / "programs.json").read_text())
@@ -132,3 +133,118 @@ def test_layers_give_what_they_give_eagerly(key, expression, inputs):
         assert found_shape == shape, name
         np.testing.assert_allclose(found_first, first, rtol=2e-4, atol=2e-5, err_msg=name)
         assert abs(found_total - total) <= 2e-5 * max(1.0, float(np.abs(array).sum())), name
+
+
+# The layers that the table above has not, made here and compared with dynamic mode directly; [N, C, ...] unless said.
+SHAPES = {1: [2, 3, 6], 2: [2, 3, 6, 6], 3: [2, 2, 4, 4, 4]}
+PADS = [
+    (f"{kind}Pad{n}D({2 if n == 1 else 1}{', 0.5' if kind == 'Constant' else ''})", [SHAPES[n]])
+    for n in (1, 2, 3)
+    for kind in ("Circular", "Constant", "Reflection", "Replication")
+]
+OTHERS: list[tuple[str, list[list[int]]]] = [
+    *PADS,
+    ("ZeroPad3D(1)", [SHAPES[3]]),
+    ("LPPool1D(2.0, 2)", [SHAPES[1]]),
+    ("AlphaDropout(0.5)", [[4, 5]]),
+    ("FeatureAlphaDropout(0.5)", [SHAPES[2]]),
+    ("Dropout3D(0.5)", [SHAPES[3]]),
+    ("RReLU()", [[4, 5]]),
+    ("SiLU()", [[4, 5]]),
+    ("RMSNorm(5)", [[4, 5]]),
+    ("SyncBatchNorm(3)", [SHAPES[2]]),
+    ("SpectralNorm([4, 5], power_iters=2)", [[4, 5]]),
+    ("MultiLabelMarginLoss()", [[2, 4], [2, 4]]),
+    ("TransformerDecoder(nn.TransformerDecoderLayer(4, 2, 8, 0.0), 2)", [[2, 3, 4], [2, 5, 4]]),
+    ("utils.weight_norm(nn.Linear(5, 3))", [[4, 5]]),
+    ("utils.remove_weight_norm(nn.utils.weight_norm(nn.Linear(5, 3), dim=1))", [[4, 5]]),
+    ("utils.spectral_norm(nn.Linear(5, 3))", [[4, 5]]),
+    ("Sequential(nn.LayerList([nn.Linear(5, 3)])[0], nn.LayerDict({'a': nn.ReLU()})['a'])", [[4, 5]]),
+]
+
+
+class Unpooled(nn.Layer):
+    """Max pooling with the places of the maxima, and back."""
+
+    def __init__(self, n: int) -> None:
+        super().__init__()
+        self.pool = getattr(nn, f"MaxPool{n}D")(2, return_mask=True)
+        self.back = getattr(nn, f"MaxUnPool{n}D")(2)
+
+    def forward(self, x):
+        return self.back(*self.pool(x))
+
+
+class Listed(nn.Layer):
+    """Parameters in a list and in a dict."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.many = nn.ParameterList([self.create_parameter([5]) for _ in range(2)])
+        self.named = nn.ParameterDict({"a": self.create_parameter([5])})
+
+    def forward(self, x):
+        return x * self.many[0] + self.many[1] * self.named["a"]
+
+
+def made(expression: str) -> nn.Layer:
+    """The layer of an expression, with names and first values that are the same each time."""
+    paddle.seed(5)
+    with paddle.utils.unique_name.guard():
+        return eval(expression, {"Unpooled": Unpooled, "Listed": Listed, "nn": nn} | vars(nn))
+
+
+def two_steps(run: Any, layer: nn.Layer) -> list[np.ndarray]:
+    """What two calls give, with all state of the layer after them."""
+    paddle.seed(6)
+    return [np.asarray(v) for _ in range(2) for v in run()] + [t.numpy() for t in layer.state_dict().values()]
+
+
+def arguments(expression: str, shapes: list[list[int]]) -> list[np.ndarray]:
+    rng = np.random.default_rng(2)
+    given = [rng.normal(size=s).astype("float32") for s in shapes]
+    return [given[0], np.array([[1, 0, -1, 2], [3, -1, 0, 0]])] if "MultiLabel" in expression else given
+
+
+@pytest.mark.parametrize(
+    ("expression", "shapes"),
+    [*OTHERS, *((f"Unpooled({n})", [s]) for n, s in SHAPES.items()), ("Listed()", [[4, 5]])],
+    ids=lambda v: v if isinstance(v, str) else "",
+)
+def test_other_layers_give_what_they_give_eagerly(expression, shapes):
+    given = arguments(expression, shapes)
+    layer = made(expression)
+
+    def eagerly():
+        inputs = [paddle.to_tensor(g) for g in given]
+        for t in inputs:
+            t.stop_gradient = t.dtype != paddle.float32
+        out = layer(*inputs)
+        (out * out.detach().cos()).sum().backward()
+        grads = [p.grad for p in (*inputs, *layer.parameters()) if p.grad is not None]
+        found = [out, *grads]
+        layer.clear_gradients()
+        return [t.numpy() for t in found]
+
+    expected = two_steps(eagerly, layer)
+    paddle.enable_static()
+    layer = made(expression)
+    inputs = [static.data(f"x{i}", g.shape, str(g.dtype)) for i, g in enumerate(given)]
+    for t in inputs:
+        t.stop_gradient = t.dtype != paddle.float32
+    out = layer(*inputs)
+    wrt = [t for t in (*inputs, *layer.parameters()) if not t.stop_gradient]
+    grads = [g for g in static.gradients((out * out.detach().cos()).sum(), wrt) if g is not None]
+    exe, feed = static.Executor(), {f"x{i}": g for i, g in enumerate(given)}
+    exe.run(static.default_startup_program())
+    found = two_steps(lambda: exe.run(feed=feed, fetch_list=[out, *grads]), layer)
+    assert len(found) == len(expected)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-5)
+
+
+def test_each_layer_class_is_in_one_of_the_tables():
+    text = " ".join([e for _, e, _ in CASES] + [e for e, _ in OTHERS]) + " ".join(f" MaxUnPool{n}D" for n in SHAPES)
+    layers = {c for n, c in vars(nn).items() if isinstance(c, type) and issubclass(c, nn.Layer)}
+    bases = {"Layer", "RNNCellBase", "ParameterList", "ParameterDict", "FractionalMaxPool2D", "FractionalMaxPool3D"}
+    assert not sorted({c.__name__ for c in layers} - set(re.findall(r"\w+", text)) - bases)

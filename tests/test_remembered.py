@@ -11,7 +11,7 @@ from paddle_lite_py.eager import EAGER, Eager
 from paddle_lite_py.interpreter import use
 from paddle_lite_py.nn import functional as F
 from paddle_lite_py.ops.math import multiply
-from paddle_lite_py.remembered import MAX_CALLS, remembered
+from paddle_lite_py.remembered import remembered
 
 
 def tensor(*shape: int, dtype: str = "float32") -> paddle.Tensor:
@@ -74,12 +74,8 @@ def test_one_tensor_in_two_places_is_no_rule_for_others():
         assert F.cosine_embedding_loss(a, b, paddle.ones([2])).item() > 1e-3
 
 
-def test_what_is_more_than_an_op_runs_each_time():
+def test_what_is_more_than_ops_runs_each_time():
     decorate, bodies = counted("x")
-
-    @decorate
-    def twice(x):
-        return x + x + x
 
     @decorate
     def looks(x):
@@ -89,12 +85,76 @@ def test_what_is_more_than_an_op_runs_each_time():
     def itself(x):
         return x
 
+    @decorate
+    def random(x):
+        return x + paddle.rand([2])
+
+    @decorate
+    def changes(x):
+        return x.add_(x)
+
+    @decorate
+    def cuts(x):
+        return x.detach() * 2
+
     a = paddle.ones([2])
-    for sign in (1, -1, 1):
-        assert twice(a * sign).tolist() == [3 * sign] * 2
+    drawn = set()
+    for sign in (1, -1, 1, -1):
         assert looks(a * sign).tolist() == [2 if sign > 0 else -3] * 2
         assert itself(a) is a
-    assert len(bodies) == 9
+        drawn.add(random(a)[0].item())
+        assert changes(b := a * 1) is b and b.tolist() == [2, 2]
+        leaf = a * 1
+        leaf.stop_gradient = False
+        assert cuts(leaf).stop_gradient
+    assert len(bodies) == 20 and len(drawn) == 4
+
+
+def test_a_few_ops_become_one():
+    decorate, bodies = counted("x", "y")
+
+    @decorate
+    def both(x, y, times=2):
+        high = paddle.maximum(x, y)
+        return [high * times + x, paddle.floor(high), paddle.argmax(x)]
+
+    x, y = tensor(2, 3) - 2.25, paddle.ones([2, 3])
+    x.stop_gradient = False
+    results = [both(x, y) for _ in range(3)]
+    assert len(bodies) == 2  # from then on it is compiled
+    for found in results:
+        grads = paddle.grad(found[:2], [x], retain_graph=True)[0]
+        wanted = both.__wrapped__(x, y)
+        assert [t.tolist() for t in found] == [t.tolist() for t in wanted]
+        assert [t.stop_gradient for t in found] == [t.stop_gradient for t in wanted]
+        assert grads.tolist() == paddle.grad(wanted[:2], [x], retain_graph=True)[0].tolist()
+        (first,) = paddle.grad([(found[0] ** 2).sum()], [x], create_graph=True)
+        assert paddle.grad([first.sum()], [x])[0].shape == [2, 3]
+
+
+def test_numbers_that_change_are_not_compiled_for():
+    @remembered("x")
+    def scaled(x, by=1.0):
+        return multiply(x, by)
+
+    for i in range(20):
+        assert scaled(tensor(3), i / 8).tolist() == [0, i / 8, i / 4]
+    assert not scaled.__globals__["_calls"]
+    for _ in range(2):
+        assert scaled(tensor(3), 0.5).tolist() == [0, 0.5, 1]
+    assert len(scaled.__globals__["_calls"]) == 1
+
+
+def test_indices_are_checked_where_ops_are_one():
+    x = tensor(2, 3)
+    for _ in range(4):
+        assert paddle.take_along_dim(x, paddle.to_tensor([[5], [-1]])).tolist() == [5, 5]
+        with pytest.raises(ValueError, match="index holds 6"):
+            paddle.take_along_dim(x, paddle.to_tensor([[6], [0]]))
+        loss, p = F.softmax_with_cross_entropy(x, paddle.to_tensor([[0], [1]]), return_softmax=True)
+        assert loss.shape == [2, 1] and p.sum().item() == pytest.approx(2)
+        with pytest.raises(IndexError, match="label holds 3"):
+            F.softmax_with_cross_entropy(x, paddle.to_tensor([[0], [3]]), return_softmax=True)
 
 
 def test_numbers_stay_what_they_are():
@@ -163,9 +223,13 @@ def test_other_interpreters_see_each_op():
     assert paddle.addmm(tensor(2, 2), tensor(2, 3), tensor(3, 2)).dtype == "float32"
 
 
-def test_the_memory_is_bounded():
-    x = tensor(3)
-    for p in range(1, MAX_CALLS + 20):
-        with use(EAGER):
-            paddle.scale(x, float(p))
-    assert len(paddle.scale.__globals__["_calls"]) <= MAX_CALLS
+def test_the_memory_is_bounded(monkeypatch):
+    monkeypatch.setattr("paddle_lite_py.remembered.MAX_CALLS", 4)
+
+    @remembered("x")
+    def tiled(x, times):
+        return paddle.tile(x, times)
+
+    for n in range(1, 12):
+        assert tiled(tensor(3), [n]).shape == [3 * n]
+    assert 0 < len(tiled.__globals__["_calls"]) <= 4

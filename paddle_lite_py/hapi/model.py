@@ -14,7 +14,7 @@ import numpy as np
 from .. import amp, nn
 from ..framework import load as load_file
 from ..framework import save as save_file
-from ..interpreter import no_grad
+from ..interpreter import no_grad, state
 from ..io import DataLoader
 from ..metric import Metric
 from ..ops.convert import to_tensor
@@ -61,6 +61,8 @@ class Model:
         self._metrics: list[Metric] = []
         self._scaler: Any = None
         self._amp: dict[str, Any] = {}
+        self._scaling: dict[str, Any] = {}
+        self._engine: Any = state.interpreter.engine(self)  # runs the batches in static mode
 
     def prepare(self, optimizer: Any = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None) -> None:
         """Say how to train and judge.
@@ -77,10 +79,10 @@ class Model:
             raise TypeError(f"Model.prepare: loss is a {type(loss).__name__}; expected a function or a loss layer")
         for metric in _list(metrics):
             if not isinstance(metric, Metric):
-                raise TypeError(
-                    f"Model.prepare: a metric is a {type(metric).__name__}; expected a paddle.metric.Metric"
-                )
+                kind = type(metric).__name__
+                raise TypeError(f"Model.prepare: a metric is a {kind}; expected a paddle.metric.Metric")
         self._optimizer, self._loss, self._metrics = optimizer, loss, _list(metrics)
+        self._engine = state.interpreter.engine(self)
         if amp_configs:
             self._prepare_amp({"level": amp_configs} if isinstance(amp_configs, str) else dict(amp_configs))
 
@@ -88,10 +90,11 @@ class Model:
         cast = ("level", "dtype", "custom_white_list", "custom_black_list", "use_promote")
         self._amp = {k: given.pop(k) for k in cast if k in given}
         given.pop("use_fp16_guard", None)
-        if self._amp.get("level") == "O2":
-            kind = self._amp.get("dtype", "float16")
-            amp.decorate(self.network, self._optimizer, level="O2", dtype=kind)
-        if self._amp.get("level", "O1") != "O0":
+        self._scaling = given
+        level, eager = self._amp.get("level", "O1"), self._engine is None
+        if eager and level == "O2":
+            amp.decorate(self.network, self._optimizer, level="O2", dtype=self._amp.get("dtype", "float16"))
+        if eager and level != "O0":
             self._scaler = amp.GradScaler(**given)
 
     def _casting(self) -> AbstractContextManager[Any]:
@@ -107,8 +110,8 @@ class Model:
     def _measure(self, outputs: list[Tensor], labels: list[Tensor]) -> list[Any]:
         return [m.update(*_list(m.compute(*outputs, *labels))) for m in self._metrics]
 
-    def _result(self, losses: list[Tensor], metrics: list[Any]) -> Any:
-        values = [np.atleast_1d(v.numpy()) for v in losses]
+    def _result(self, losses: list[np.ndarray], metrics: list[Any]) -> Any:
+        values = [np.atleast_1d(v) for v in losses]
         return (values, metrics) if metrics and values else metrics or values
 
     def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> Any:
@@ -122,6 +125,8 @@ class Model:
         """
         self._need("train_batch", self._optimizer, "an optimizer")
         self._need("train_batch", self._loss, "a loss")
+        if self._engine is not None:
+            return self._result(*self._engine.train_batch(_list(inputs), _list(labels), update))
         self.network.train()
         targets = _tensors(labels)
         with self._casting():
@@ -133,7 +138,7 @@ class Model:
             self._update()
         with no_grad():
             metrics = self._measure([o.detach() for o in outputs], targets)
-        return self._result(losses, metrics)
+        return self._result([v.numpy() for v in losses], metrics)
 
     def _update(self) -> None:
         if self._scaler is None:
@@ -145,14 +150,19 @@ class Model:
 
     def eval_batch(self, inputs: Any, labels: Any = None) -> Any:
         """Losses, and metrics if there are any, of a batch."""
+        if self._engine is not None:
+            return self._result(*self._engine.eval_batch(_list(inputs), _list(labels)))
         self.network.eval()
         targets = _tensors(labels)
         with no_grad(), self._casting():
             outputs = self._forward(inputs)
-            return self._result(self._losses(outputs, targets), self._measure(outputs, targets))
+            losses = [v.numpy() for v in self._losses(outputs, targets)]
+            return self._result(losses, self._measure(outputs, targets))
 
     def predict_batch(self, inputs: Any) -> list[np.ndarray]:
         """Outputs for a batch, as arrays."""
+        if self._engine is not None:
+            return self._engine.predict_batch(_list(inputs))
         self.network.eval()
         with no_grad(), self._casting():
             return [o.numpy() for o in self._forward(inputs)]
@@ -329,8 +339,9 @@ class Model:
 
             if not self._inputs:
                 raise RuntimeError("Model.save(training=False): give Model the InputSpecs of its inputs")
-            save_program(self.network, path, input_spec=self._inputs)
-            return
+            if self._engine is not None:
+                return self._engine.save(path)
+            return save_program(self.network, path, input_spec=self._inputs)
         save_file(self.network.state_dict(), path + ".pdparams")
         if self._optimizer is not None:
             save_file(self._optimizer.state_dict(), path + ".pdopt")
@@ -346,15 +357,15 @@ class Model:
             ValueError: if a parameter is missing or of another shape, and not skip_mismatch.
         """
         stem = path.removesuffix(".pdparams")
-        state = load_file(stem + ".pdparams")
+        found = load_file(stem + ".pdparams")
         own = self.network.state_dict()
-        wrong = [k for k, v in own.items() if k not in state or list(state[k].shape) != v.shape]
+        wrong = [k for k, v in own.items() if k not in found or list(found[k].shape) != v.shape]
         if wrong and not skip_mismatch:
             raise ValueError(f"Model.load: {path} does not fit: {', '.join(wrong[:5])} missing or of another shape")
         if wrong:
             warnings.warn(f"Model.load: {', '.join(wrong)} missing or of another shape; left as they are", stacklevel=2)
         for name in own.keys() - set(wrong):
-            own[name].set_value(state[name])
+            own[name].set_value(found[name])
         if self._optimizer is not None and not reset_optimizer and os.path.exists(stem + ".pdopt"):
             self._optimizer.set_state_dict(load_file(stem + ".pdopt"))
 

@@ -6,12 +6,10 @@ that is out of range reads as NaN.
 
 from __future__ import annotations
 
-import functools
 import weakref
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import numpy as np
 
 from ..op import REGISTRY
@@ -48,19 +46,16 @@ def _range(index: Any) -> Any:
 
 
 def _within(index: Any, low: int, size: int, what: str, error: type[Exception], ignored: Any = None) -> None:
-    found = _range(index)
+    found = _seen.get(id(index))  # as in _range(), without a call
+    if found is None or found[0]() is not index:
+        found = _range(index)
     if found is not None and not (found[1] >= low and found[2] < size):
         _complain(np.asarray(index), low, size, what, error, ignored)
 
 
 def _at_hand(index: Any) -> bool:
     """False for an index that is still computed: to wait for it costs what eager mode gains."""
-    return index.is_ready() and (_only_cpu() or next(iter(index.devices())).platform == "cpu")
-
-
-@functools.cache
-def _only_cpu() -> bool:
-    return jax.default_backend() == "cpu"
+    return index.is_ready() and singular.on_cpu(index)
 
 
 def _complain(values: np.ndarray, low: int, size: int, what: str, error: type[Exception], ignored: Any) -> None:

@@ -9,8 +9,7 @@ import jax.numpy as jnp
 
 from ..op import composite, op
 from ..remembered import remembered
-from .creation import zeros
-from .norms import norm
+from .norms import of_matrices
 from .promote import promote
 
 __all__ = [
@@ -327,7 +326,7 @@ def _matrix_rank(x: Any, tol: Any = None, atol: Any = None, rtol: Any = None, /,
     return jnp.sum(values > jnp.expand_dims(jnp.asarray(tol), -1), -1)
 
 
-@composite(methods=["matrix_rank"], around=remembered("x", "tol"))
+@composite(methods=["matrix_rank"], around=remembered("x", "tol?"))
 def matrix_rank(x: Any, tol: Any = None, hermitian: bool = False, atol: Any = None, rtol: Any = None) -> Any:
     """Number of singular values above a tolerance.
 
@@ -343,7 +342,17 @@ def matrix_rank(x: Any, tol: Any = None, hermitian: bool = False, atol: Any = No
     return _matrix_rank(x, tol, atol, rtol, hermitian)
 
 
-@composite(methods=["cond"])
+@op(name="condition_number", amp="black")
+def _condition(x: Any, /, p: Any) -> Any:
+    if 0 in x.shape[-2:]:
+        return jnp.zeros(x.shape[:-2], x.dtype)
+    if p in (None, 2, -2):
+        values = jnp.linalg.svd(x, compute_uv=False)
+        return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
+    return of_matrices(x, p, (-2, -1)) * of_matrices(jnp.linalg.inv(x), p, (-2, -1))
+
+
+@composite(methods=["cond"], around=remembered("x"))
 def cond(x: Any, p: Any = None) -> Any:
     """Condition number: the norm of a matrix times that of its inverse.
 
@@ -355,9 +364,4 @@ def cond(x: Any, p: Any = None) -> Any:
         >>> paddle.linalg.cond(paddle.to_tensor([[4.0, 0.0], [0.0, 2.0]])).item()
         2.0
     """
-    if 0 in x.shape[-2:]:
-        return zeros(x.shape[:-2], x.dtype)
-    if p in (None, 2, -2):
-        values = svdvals(x)
-        return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
-    return norm(x, p, axis=[-2, -1]) * norm(inverse(x), p, axis=[-2, -1])
+    return _condition(x, p)

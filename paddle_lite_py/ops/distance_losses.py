@@ -142,6 +142,7 @@ def _triplet(near: Any, far: Any, /, margin: float, reduction: str) -> Any:
     return reduce(jnp.maximum(near - far + margin, 0), reduction)
 
 
+@remembered("input", "positive", "negative")
 def triplet_margin_with_distance_loss(
     input: Any,
     positive: Any,

@@ -109,7 +109,7 @@ def take_along_dim(arr: Any, indices: Any, axis: int | None = None, broadcast: b
         >>> paddle.take_along_dim(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([3])).tolist()
         [4]
     """
-    return take(arr, indices.flatten()) if axis is None else take_along_axis(arr, indices, axis, broadcast)
+    return take(arr, indices).flatten() if axis is None else take_along_axis(arr, indices, axis, broadcast)
 
 
 def crop_others(x: Any, shape: tuple[Any, ...], axis: int) -> Any:

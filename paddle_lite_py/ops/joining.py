@@ -127,7 +127,7 @@ def _repeat_by(x: Any, counts: Any, /, total: int, axis: int | None) -> Any:
     return jnp.repeat(x, counts, axis or 0, total_repeat_length=total)
 
 
-@composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"}, around=remembered("x", "repeats"))
+@composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"}, around=remembered("x", "repeats?"))
 def repeat_interleave(
     x: Any, repeats: Any, axis: int | None = None, name: Any = None, *, output_size: int | None = None
 ) -> Any:

@@ -327,6 +327,7 @@ def _bitcast(x: Any, /, dtype: Any) -> Any:
     methods=["view"],
     aliases={"shape": "shape_or_dtype", "dtype": "shape_or_dtype"},
     variadic="shape_or_dtype",
+    around=remembered("x"),
 )
 def view(x: Any, shape_or_dtype: Any) -> Any:
     """The same elements in another shape, or the same bits as another dtype.

@@ -116,6 +116,7 @@ def _update(running: Any, new: Any, momentum: float) -> None:
         running._set_payload(_running(running, new, momentum)._data)
 
 
+@remembered("x", "running_mean", "running_var", "weight", "bias")
 def batch_norm(
     x: Any,
     running_mean: Any,

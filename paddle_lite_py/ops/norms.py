@@ -44,6 +44,13 @@ def _vector(x: Any, /, p: float, axis: Any, keepdim: bool, dtype: Any = None) ->
 
 @op(name="matrix_norm", amp="black")
 def _matrix(x: Any, /, p: Any, axis: tuple[int, int], keepdim: bool) -> Any:
+    return of_matrices(x, p, axis, keepdim)
+
+
+def of_matrices(x: Any, p: Any, axis: tuple[int, int], keepdim: bool = False) -> Any:
+    """Norms of the matrices that two axes of an array hold."""
+    if p == "fro":
+        return _magnitude(x, 2.0, axis, keepdim)
     x, (row, column) = floating(x), axis
     if p in (1, -1, float("inf"), float("-inf")):
         over, along = (row, column) if p in (1, -1) else (column, row)

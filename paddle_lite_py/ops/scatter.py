@@ -106,7 +106,7 @@ def _index_add(x: Any, index: Any, value: Any, /, axis: int) -> Any:
     methods=["index_fill"],
     inplace="index_fill_",
     aliases={"input": "x", "dim": "axis"},
-    around=remembered("x", "index", "value"),
+    around=remembered("x", "index", "value?"),
 )
 def index_fill(x: Any, index: Any, axis: int, value: Any) -> Any:
     """Set slices of x along an axis to a value.
@@ -200,7 +200,7 @@ _REDUCE = {"add": "add", "sum": "add", "mul": "multiply", "multiply": "multiply"
     methods=["put_along_axis"],
     inplace="put_along_axis_",
     aliases={"input": "arr", "dim": "axis", "index": "indices"},
-    around=remembered("arr", "indices", "values"),
+    around=remembered("arr", "indices", "values?"),
 )
 def put_along_axis(
     arr: Any,

@@ -243,3 +243,9 @@ class StaticBuilder(Builder):
 
         self.program.optimizers.append(optimizer)
         return append_backward(loss, parameters or optimizer._parameter_list or None, no_grad_set)
+
+    def engine(self, model: Any) -> Any:
+        """Programs for the batches of a Model."""
+        from .engine import Engine
+
+        return Engine(model)

@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from ...interpreter import state
-from ...tensor import Parameter, Tensor, wrap
+from ...param_attr import ParamAttr
 from .. import initializer
 from ..common import Linear
 from ..conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
 from ..layer import Layer
 from ..norm import spectral_norm as normalized
+from .derived import derived
 
 
 class SpectralNormHook:
@@ -52,12 +53,11 @@ def spectral_norm(
         dim = 1 if isinstance(layer, Linear | Conv1DTranspose | Conv2DTranspose | Conv3DTranspose) else 0
     weight: Any = layer._parameters[name]
     rows = weight.shape[dim]
-    draw = initializer.Normal(0.0, 1.0)
+    draw = ParamAttr(initializer=initializer.Normal(0.0, 1.0), trainable=False)
     delattr(layer, name)
-    layer.add_parameter(f"{name}_orig", Parameter(wrap(weight._data)))
+    layer.add_parameter(f"{name}_orig", derived(layer, list(weight.shape), lambda w: w, weight))
     for suffix, size in (("u", rows), ("v", weight.size // rows)):
-        layer.register_buffer(f"{name}_{suffix}", Tensor(draw.draw((size,), weight.dtype)))
-    hook = SpectralNormHook(name, dim, n_power_iterations, eps)
-    hook(layer, None)
-    layer.register_forward_pre_hook(hook)
+        layer.register_buffer(f"{name}_{suffix}", layer.create_parameter([size], draw, weight.dtype))
+    setattr(layer, name, weight * 1.0)
+    layer.register_forward_pre_hook(SpectralNormHook(name, dim, n_power_iterations, eps))
     return layer

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 from ...interpreter import state
-from ...tensor import Parameter, RemoveHandle, Tensor, wrap
+from ...tensor import RemoveHandle, Tensor
 from ..layer import Layer
+from .derived import derived
 
 
 def _length(v: Tensor, dim: int | None) -> Tensor:
@@ -58,8 +60,9 @@ def weight_norm(layer: Layer, name: str = "weight", dim: int | None = 0) -> Laye
     dim = None if dim in (None, -1) else dim % weight.ndim
     hook = WeightNorm(name, dim)
     delattr(layer, name)
-    layer.add_parameter(f"{name}_v", Parameter(wrap(weight._data)))
-    layer.add_parameter(f"{name}_g", Parameter(_length(weight.detach(), dim)))
+    lengths = [] if dim is None else [weight.shape[dim]]
+    layer.add_parameter(f"{name}_v", derived(layer, list(weight.shape), lambda w: w, weight))
+    layer.add_parameter(f"{name}_g", derived(layer, lengths, lambda w: _length(w, dim), weight))
     hook(layer, None)
     hook.handle = layer.register_forward_pre_hook(hook)
     return layer
@@ -74,12 +77,10 @@ def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
     for hook in list(layer._pre_hooks.values()):
         found = hook.call
         if isinstance(found, WeightNorm) and found.name == name:
-            found(layer, None)
-            value = getattr(layer, name)
-            delattr(layer, name)
-            delattr(layer, f"{name}_v")
-            delattr(layer, f"{name}_g")
-            layer.add_parameter(name, Parameter(value.detach()))
+            v, g = getattr(layer, f"{name}_v"), getattr(layer, f"{name}_g")
+            for gone in (name, f"{name}_v", f"{name}_g"):
+                delattr(layer, gone)
+            layer.add_parameter(name, derived(layer, list(v.shape), functools.partial(_weight, dim=found.dim), v, g))
             if found.handle is not None:
                 found.handle.remove()
             return layer

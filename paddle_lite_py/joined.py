@@ -1,0 +1,101 @@
+"""What a function did with its tensors, a few ops one after the other, as one bound op: one call of XLA for all."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+
+from .bound import BoundOp
+from .dtypes import is_inexact
+from .eager import ONE
+from .op import Op
+from .tensor import Tensor
+
+Seen = list[tuple[BoundOp, tuple[Any, ...], Any]]  # calls of ops: what was called, with what, and the result
+
+
+NUMBER = -1
+
+
+class Step(NamedTuple):
+    """One of the ops. Its arguments are numbers, or tensors: those of the call, and then the results so far."""
+
+    bound: BoundOp
+    places: tuple[int, ...]  # of tensors; NUMBER: one of the numbers
+    numbers: tuple[Any, ...]
+    flows: tuple[bool, ...]  # for each of its results whether a gradient may flow from it
+
+    def arguments(self, values: Any, number: Callable[[Any], Any] = lambda n: n) -> list[Any]:
+        """The arguments, given what stands for the tensors."""
+        return [number(n) if at == NUMBER else values[at] for at, n in zip(self.places, self.numbers, strict=True)]
+
+
+def joined(name: str, seen: Seen, out: list[Tensor], tensors: list[Tensor]) -> BoundOp | None:
+    """The calls as a bound op from the tensors to the results; None where they are more than that."""
+    held, flows, steps = list(tensors), [is_inexact(t._data.dtype) for t in tensors], []
+    for bound, args, made in seen:
+        step = _step(bound, args, made, held, flows)
+        if step is None:
+            return None
+        steps.append(step)
+        held += made if isinstance(made, tuple) else (made,)
+        flows += step.flows
+    place = {id(t): i for i, t in enumerate(held)}
+    results = [place.get(id(t), 0) for t in out]
+    checks = _checks(steps, held, len(tensors))
+    if checks is None or min(results) < len(tensors):
+        return None
+    op = Op(_replayed(name, steps, results), name, loops=any(s.bound.op.loops for s in steps))
+    if checks:
+        op.check = lambda attrs: functools.partial(_check_all, checks)
+    whole = BoundOp(op, op.fn)
+    found = tuple([flows[i] for i in results])
+    whole.differentiable = ONE if found == ONE else found
+    return whole
+
+
+def _step(bound: BoundOp, args: tuple[Any, ...], made: Any, held: list[Tensor], flows: list[bool]) -> Step | None:
+    place = {id(t): i for i, t in enumerate(held)}
+    places = [place.get(id(a)) if isinstance(a, Tensor) else NUMBER for a in args]
+    numbers = [None if isinstance(a, Tensor) else a for a in args]
+    if None in places or bound.op.effect or not all(n is None or isinstance(n, int | float) for n in numbers):
+        return None
+    into = bound.op.grad and any(at != NUMBER and flows[at] for at in places if at is not None)
+    out = [into and is_inexact(t._data.dtype) for t in (made if isinstance(made, tuple) else (made,))]
+    return Step(bound, tuple(places), tuple(numbers), tuple(out))  # type: ignore[arg-type]
+
+
+def _checks(steps: list[Step], held: list[Tensor], n: int) -> list[Any] | None:
+    """Each step with the check of its arguments; None where one looks at what another step makes, or at its result."""
+    found = []
+    for step in steps:
+        prepare = step.bound.op.check
+        check = prepare and prepare(dict(zip(step.bound.op.attr_names, step.bound.attrs, strict=True)))
+        if check is None:
+            continue
+        if max(step.places) >= n or check(*step.arguments([t._data for t in held])) is not None:
+            return None
+        found.append((step, check))
+    return found
+
+
+def _check_all(checks: list[Any], *arrays: Any) -> None:
+    for step, check in checks:
+        check(*step.arguments(arrays))
+
+
+def _replayed(name: str, steps: list[Step], results: list[int]) -> Callable[..., Any]:
+    def fn(*arrays: Any) -> Any:
+        values = list(arrays)
+        for step in steps:
+            made = step.bound.fn(*step.arguments(values, jnp.asarray))  # weak arrays, as which an op takes numbers
+            made = made if isinstance(made, tuple) else (made,)
+            values += made if step.bound.op.grad else map(jax.lax.stop_gradient, made)
+        return values[results[0]] if len(results) == 1 else tuple([values[i] for i in results])
+
+    fn.__name__ = fn.__qualname__ = name
+    return fn

@@ -1,0 +1,35 @@
+"""Parameters that start as what a function makes of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...eager import EAGER
+from ...interpreter import no_grad, use
+from ...param_attr import ParamAttr
+from ...tensor import Parameter, wrap
+from ..initializer import Initializer
+from ..layer import Layer
+
+
+class _Derived(Initializer):
+    """Draws by a function of other parameters, of what they hold when the first value is made."""
+
+    def __init__(self, function: Callable[..., Any], sources: tuple[Any, ...]) -> None:
+        self.function, self.payloads = function, [s._data for s in sources]
+
+    def draw(self, shape: Any, dtype: Any) -> np.ndarray:
+        """An array of this shape and dtype."""
+        arrays = [d if isinstance(d, jax.Array) else d.concrete("a first value") for d in self.payloads]
+        with use(EAGER), no_grad():
+            return np.asarray(self.function(*map(wrap, arrays))._data).astype(dtype.np)
+
+
+def derived(layer: Layer, shape: list[int], function: Callable[..., Any], *sources: Any) -> Parameter:
+    """A parameter for a layer, which starts as a function of other parameters."""
+    attr = ParamAttr(initializer=_Derived(function, sources))
+    return layer.create_parameter(shape, attr, sources[0].dtype)
