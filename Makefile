@@ -25,6 +25,7 @@ bench: $(VENV)/.has-bench
 	@$(PY) benchmarks/run.py --out out/bench.json $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH)) $(if $(TF),--tensorflow $(TF)) $(ARGS)
 	@$(PY) benchmarks/converter.py
 	@$(PY) benchmarks/passes.py
+	@$(PY) benchmarks/dataset.py
 
 # Every op called eagerly against the same computation compiled by hand, and kernels of training forward and backward.
 bench-ops: $(VENV)/.has-bench $(VENV)/.has-test

@@ -44,6 +44,8 @@ from .dtypes import (
     uint8,
 )
 from .dtypes import bool_ as bool
+from .dtypes import complex64 as cfloat
+from .dtypes import complex128 as cdouble
 from .dtypes import float16 as half
 from .dtypes import float32 as float
 from .dtypes import float64 as double
@@ -60,6 +62,7 @@ from .ops.linalg import *
 from .ops.logic import *
 from .ops.manipulation import *
 from .ops.math import *
+from .ops.math_names import *
 from .ops.norms import *
 from .ops.random import *
 from .ops.reduction import *
@@ -102,18 +105,23 @@ _SUBPACKAGES = (
     *("amp", "device", "fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "reader", "regularizer"),
     *("inference", "onnx"),
     *("audio", "callbacks", "distribution", "geometric", "hapi", "hub", "profiler", "quantization", "signal", "sparse"),
-    *("static", "sysconfig", "text", "utils", "version", "vision"),
+    *("cuda", "special", "static", "sysconfig", "text", "utils", "version", "vision"),
 )
 # Names of the facade by the module that has them.
 _LAZY = {
     "framework": "save load",
     "flags": "set_flags get_flags",
-    "device": """is_compiled_with_cuda is_compiled_with_xpu is_compiled_with_rocm is_compiled_with_ipu
+    "device": """device_guard is_compiled_with_cuda is_compiled_with_xpu is_compiled_with_rocm is_compiled_with_ipu
         is_compiled_with_cinn is_compiled_with_custom_device is_compiled_with_distribute get_cudnn_version""",
-    "legacy": """LazyGuard disable_signal_handler get_cuda_rng_state set_cuda_rng_state in_dynamic_mode
+    "legacy": """e inf nan pi newaxis manual_seed set_printoptions
+        LazyGuard disable_signal_handler get_cuda_rng_state set_cuda_rng_state in_dynamic_mode
         enable_compat disable_compat FloatTensor DoubleTensor HalfTensor BFloat16Tensor IntTensor LongTensor
         ShortTensor CharTensor ByteTensor BoolTensor""",
     "static": "enable_static disable_static",
+    "amp": "autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled",
+    "utils.dlpack": "to_dlpack",
+    "linalg": "matrix_transpose",
+    "nn.functional": "conv1d conv2d conv3d layer_norm group_norm adaptive_avg_pool1d",
     "parallel": "DataParallel",
     "hapi": "Model summary flops",
     "reader": "batch",

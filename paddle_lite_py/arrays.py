@@ -60,8 +60,11 @@ def _plain(leaf: Any) -> Any:
     return np.asarray(leaf._read("to_tensor()")) if is_handle(leaf) else leaf
 
 
+PRINTED: dict[str, Any] = {"threshold": 1000, "edgeitems": 3}  # see set_printoptions()
+
+
 def as_text(array: np.ndarray, place: Any, stop_gradient: bool, kind: str = "Tensor") -> str:
     """A tensor as Paddle prints it."""
-    body = np.array2string(array, separator=", ", prefix=" " * 7, threshold=1000, edgeitems=3)
+    body = np.array2string(array, separator=", ", prefix=" " * 7, **PRINTED)
     shape, name = list(array.shape), dtypes.from_numpy(array.dtype).name
     return f"{kind}(shape={shape}, dtype={name}, place={place!r}, stop_gradient={stop_gradient},\n       {body})"

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from . import dtypes
+from . import arrays, dtypes
 from .eager import Eager
 from .interpreter import state
 from .ops.convert import to_tensor
 from .ops.creation import empty
-from .random import get_rng_state, set_rng_state
+from .random import get_rng_state, seed, set_rng_state
 from .tensor import Tensor
 
+e, inf, nan, pi, newaxis = math.e, math.inf, math.nan, math.pi, None
+manual_seed = seed
 get_cuda_rng_state, set_cuda_rng_state = get_rng_state, set_rng_state
 
 
@@ -26,6 +29,31 @@ def in_dynamic_mode() -> bool:
         True
     """
     return isinstance(state.interpreter, Eager)
+
+
+def set_printoptions(
+    precision: int | None = None, threshold: int | None = None, edgeitems: int | None = None,
+    sci_mode: bool | None = None, linewidth: int | None = None,
+) -> None:  # fmt: skip
+    """How tensors are printed from now on; what is not given stays.
+
+    Arguments:
+        precision: digits after the point. threshold: of more elements only some are shown.
+        edgeitems: how many at each end. sci_mode: True: always as 1.0e+00. linewidth: characters in a line.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.set_printoptions(precision=2)
+        >>> print(paddle.to_tensor([1.2345]))
+        Tensor(shape=[1], dtype=float32, place=Place(cpu), stop_gradient=True,
+               [1.23])
+        >>> paddle.set_printoptions(precision=8)
+    """
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    arrays.PRINTED.update({k: v for k, v in given.items() if v is not None})
+    if sci_mode is not None:
+        digits = arrays.PRINTED.get("precision", 8)
+        arrays.PRINTED["formatter"] = {"float_kind": lambda x: f"{x:.{digits}e}"} if sci_mode else None
 
 
 def disable_signal_handler() -> None:

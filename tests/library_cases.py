@@ -114,6 +114,23 @@ REGIONS = [
     f"{V}box_coder({PRIORS}, t(0, 1, 2, 3, 1, 1, 2, 4, 0, 0, 1, 1).reshape([3, 4]))",
     f"{V}box_coder({PRIORS}, ramp(3, 2, 4), 'decode_center_size', False)",
 ]
+MAP = "paddle.zeros([1, 4, 2, 3]), paddle.zeros([1, 3, 8, 12]), "
+ROIS = "t(0, 0, 50, 60, 3, 2, 200, 300, 1, 1, 9, 9).reshape([3, 4])"
+OVERLAPPING = "t(0, 0, 4, 4, 0, 1, 4, 4, 2, 2, 5, 6, 1, 0, 4, 3).reshape([1, 4, 4])"
+MARKS = "t(.9, .3, .8, .5, .2, .7, .6, .9).reshape([1, 2, 4])"
+REGIONS += [
+    f"{V}prior_box({MAP}[2., 4.], [5., 6.], [1., 2.], flip=True)",
+    f"{V}prior_box({MAP}[3.], None, [2., .5], clip=True, steps=[4., 5.], offset=.3)",
+    f"{V}prior_box({MAP}[3., 7.], [5., 9.], [3.], min_max_aspect_ratios_order=True)",
+    *(f"{V}distribute_fpn_proposals({ROIS}, 2, 5, 4, 100, rois_num=i(1, 2).astype('int32'))[{k}]" for k in (0, 1, 2)),
+    *(
+        f"{V}matrix_nms({OVERLAPPING}, {MARKS}, .25, .1, 3, 5, return_index=True{more})"
+        for more in ("", ", use_gaussian=True, gaussian_sigma=1.5, normalized=False", ", background_label=-1")
+    ),
+]
+AVERAGES = [
+    f"optimized('{w}')" for w in ("LookAhead(sgd, .4, 3)", "ModelAverage(.5, [w], 3, 10)", "ModelAverage(.9, [w])")
+]
 DECODE = "paddle.nn.dynamic_decode(fixed(paddle.nn.BeamSearchDecoder, 3), ramp(2, 4), "
 DECODING = [
     DECODE + "max_step_num=4)[0]",
@@ -165,7 +182,18 @@ DERIVATIVES = [
     "paddle.incubate.autograd.vjp(lambda x: x.matmul(x), ramp(2, 2), ramp(2, 2))[1]",
     "paddle.incubate.autograd.jvp(lambda x: x.matmul(x), ramp(2, 2), ramp(2, 2) + 1)[1]",
 ]
-CASES: list[str] = [*DERIVATIVES, *AUDIO, *TEXT, *SPARSE, *DECODING, *_distributions(), *SIGNALS, *GRAPHS, *REGIONS]
+CASES: list[str] = [
+    *DERIVATIVES,
+    *AUDIO,
+    *TEXT,
+    *SPARSE,
+    *DECODING,
+    *_distributions(),
+    *SIGNALS,
+    *GRAPHS,
+    *REGIONS,
+    *AVERAGES,
+]
 
 
 def names(paddle: Any) -> dict[str, Any]:
@@ -187,8 +215,27 @@ def names(paddle: Any) -> dict[str, Any]:
         out.stop_gradient = False
         return out
 
+    def optimized(around: str) -> Any:
+        w = paddle.create_parameter([3], "float32")
+        w.set_value(np.array([1.0, -2.0, 0.5], "float32"))
+        sgd = paddle.optimizer.Momentum(0.05, parameters=[w])
+        outer = eval(f"paddle.incubate.{around}", {"paddle": paddle, "w": w, "sgd": sgd})
+        path = []
+        for _ in range(8):
+            ((w - 3.0) ** 2).sum().backward()
+            if "Average" in around:
+                sgd.step()
+            outer.step()
+            sgd.clear_grad()
+            path.append(w.numpy().copy())
+        if "Average" in around:
+            with outer.apply():
+                path.append(w.numpy().copy())
+        return np.stack([*path, w.numpy()])
+
     return {
         "fixed": fixed,
+        "optimized": optimized,
         "leaf": leaf,
         "paddle": paddle,
         "np": np,

@@ -373,3 +373,26 @@ row("scaled_dot_product_attention", Q, Q, Q, is_causal=True, tol=1e-4)
 row("scaled_dot_product_attention", Q, KEYS, KEYS, normal(2, 1, 3, 5), tol=1e-4)
 row("scaled_dot_product_attention", normal(2, 3, 4, 4), KEYS, KEYS, tol=1e-4)
 row("scaled_dot_product_attention", Q, KEYS, KEYS, is_causal=True, tol=1e-4)
+
+# -- pools of random windows, margins --
+FRACTIONAL = [{"output_size": [3, 4], "random_u": u} for u in (0.1, 0.77)]
+rows("fractional_max_pool2d", P2, options=[
+    *FRACTIONAL, *({**f, "kernel_size": [2, 3], "return_mask": True} for f in FRACTIONAL),
+    {"output_size": [None, 3], "random_u": 0.4},
+])  # fmt: skip
+rows("fractional_max_pool3d", P3, options=[
+    {"output_size": [2, 2, 3], "random_u": 0.4}, {"output_size": 2, "kernel_size": 2, "random_u": 0.4},
+])  # fmt: skip
+
+
+def margin_loss(x: np.ndarray, label: np.ndarray) -> np.ndarray:
+    """By the formula, in the numbers of the row below."""
+    rows = np.arange(len(label))
+    x = x.astype("float64")
+    x[rows, label] = np.cos(0.9 * np.arccos(x[rows, label]) + 0.3) - 0.1
+    x = np.exp(x * 4.0)
+    return -np.log(x[rows, label] / x.sum(1)).mean()
+
+
+row("margin_cross_entropy", between(-0.9, 0.9, 3, 4), ints(0, 4, 3), oracle=margin_loss,
+    margin1=0.9, margin2=0.3, margin3=0.1, scale=4.0)  # fmt: skip

@@ -68,3 +68,12 @@ def test_passes_are_measured_at_two_sizes():
     assert done.returncode == 0, done.stderr
     rows = [line for line in done.stdout.splitlines() if line.endswith("|") and " ms " in line]
     assert len(rows) == 11 and any("a rewrite" in r for r in rows)
+
+
+def test_reading_of_datasets_is_measured():
+    command = [sys.executable, str(BENCHMARKS / "dataset.py"), "--lines", "100", "--rounds", "1"]
+    done = subprocess.run(command, cwd=house.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert [line.split("|")[1].strip() for line in done.stdout.splitlines()] == [
+        "slots", "slots, one thread", "numpy.loadtxt", "bytes alone"
+    ]  # fmt: skip

@@ -30,11 +30,11 @@ LAYERS = {
     10: "tracing",
     11: "executor",
     12: "ops",
-    13: "autograd fft linalg signal",
+    13: "autograd fft linalg signal special",
     14: "nn custom",
     15: "optimizer amp io metric distributed framework device utils parallel reader legacy "
     "distribution sparse geometric profiler sysconfig quantization",
-    16: "jit passes hapi callbacks alias vision text audio incubate hub",
+    16: "cuda jit passes hapi callbacks alias vision text audio incubate hub",
     17: "static inference onnx",
     18: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }

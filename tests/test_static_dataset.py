@@ -7,18 +7,11 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import static
-from paddle_lite_py.static.dataset import parse
+from paddle_lite_py.static.dataset import ahead, parse
+from paddle_lite_py.static.numbers import numbers
 
+pytestmark = pytest.mark.usefixtures("static_mode")
 KINDS = [np.dtype("int64"), np.dtype("float32")]
-
-
-@pytest.fixture(autouse=True)
-def static_mode():
-    paddle.enable_static()
-    main, startup = static.Program(), static.Program()
-    with static.program_guard(main, startup), static.scope_guard(static.Scope()):
-        yield
-    paddle.disable_static()
 
 
 def lines(rows):
@@ -60,6 +53,59 @@ def test_slots_are_parsed():
 def test_bad_lines_are_named(text, message):
     with pytest.raises(ValueError, match=message):
         parse(text, KINDS)
+
+
+def test_numbers_are_read_as_python_reads_them():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=300) * 10.0 ** rng.integers(-30, 30, 300)
+    texts = [
+        f"{v:.{d}{k}}" for v, d, k in zip(values, rng.integers(0, 20, 300), rng.choice(list("gef"), 300), strict=True)
+    ]
+    texts += [str(n) for n in rng.integers(-(1 << 62), 1 << 62, 200) >> rng.integers(0, 62, 200)]
+    texts += ["-0", "+7", ".5", "-.25", "5.", "1e3", "1E-3", "inf", "nan", "-inf", "9007199254740993", "0.1", "00012"]
+    rng.shuffle(texts)
+    found = numbers("\n".join(" ".join(texts[i : i + 7]) for i in range(0, len(texts), 7)).encode())
+    np.testing.assert_array_equal(found.floats, [float(t) for t in texts])
+    for text, integer in zip(texts, found.integers.tolist(), strict=True):
+        if text.lstrip("+-").isdigit():
+            assert integer == int(text)
+    assert found.per_line.tolist() == [7] * (len(texts) // 7) + [len(texts) % 7] * (len(texts) % 7 > 0)
+
+
+@pytest.mark.parametrize(
+    "token", ["-", "+", ".", "1.2.3", "1-2", "--1", "1_0", "0x1", "half", "1e", "e5", "1,5"]
+)
+def test_what_is_no_number_is_named(token):
+    with pytest.raises(ValueError, match="is no number"):
+        numbers(f"1 2.5 {token} 7".encode())
+
+
+def test_a_long_text_is_read_in_pieces_and_lines_keep_their_numbers(monkeypatch):
+    monkeypatch.setattr("paddle_lite_py.static.numbers.PIECE", 64)
+    rows = [([i] * (i % 3), [i / 8]) for i in range(200)]
+    text = lines(rows).replace("\n", "\n\n", 3).encode()
+    for threads in (0, 1, 3):
+        ids, values = parse(text, KINDS, threads=threads)
+        assert np.diff(ids.starts).tolist() == [i % 3 for i in range(200)]
+        assert values.values.tolist() == [i / 8 for i in range(200)]
+    with pytest.raises(ValueError, match="line 154 of the text"):
+        parse(text.replace(b"150 1 18.75", b"150 9 18.75").replace(b"1 18.75", b"9 18.75"), KINDS)
+    assert [len(s.values) for s in parse(b"\n \n", KINDS)] == [0, 0]
+
+
+def test_feeds_are_made_ahead_and_errors_come_through():
+    def feeds():
+        yield from range(3)
+        raise RuntimeError("the file ended")
+
+    found = ahead(feeds(), 1)
+    assert [next(found) for _ in range(3)] == [0, 1, 2]
+    with pytest.raises(RuntimeError, match="the file ended"):
+        next(found)
+    left = ahead(iter(range(100)), 1)
+    assert next(left) == 0
+    left.close()
+    assert list(ahead([])) == []
 
 
 def test_batches_are_padded_with_lengths(tmp_path):

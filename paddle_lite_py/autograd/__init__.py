@@ -4,10 +4,12 @@ from .derivatives import hessian, jacobian, vjp
 from .functional import backward, grad
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .py_layer import PyLayer, PyLayerContext
+from .py_layer import PyLayer as Function
 from .transforms import jvp, vmap
 
 __all__ = [
     *("hessian", "jacobian", "jvp", "vjp", "vmap"),
+    "Function",
     "PyLayer",
     "PyLayerContext",
     "backward",

@@ -1,16 +1,20 @@
 """What Paddle keeps apart as new: fused layers, and other names of parts that live elsewhere."""
 
 from ..ops.segment import segment_max, segment_mean, segment_min, segment_sum
-from . import autograd, autotune, nn
+from . import autograd, autotune, nn, optimizer
 from .graph import graph_send_recv
+from .optimizer import LookAhead, ModelAverage
 from .softmax import identity_loss, softmax_mask_fuse, softmax_mask_fuse_upper_triangle
 
 __all__ = [
+    "LookAhead",
+    "ModelAverage",
     "autograd",
     "autotune",
     "graph_send_recv",
     "identity_loss",
     "nn",
+    "optimizer",
     "segment_max",
     "segment_mean",
     "segment_min",

@@ -14,7 +14,7 @@ from .losses import reduce
 
 __all__ = [
     *("dice_loss", "gaussian_nll_loss", "multi_label_margin_loss", "multi_label_soft_margin_loss", "multi_margin_loss"),
-    *("poisson_nll_loss",),
+    *("margin_cross_entropy", "poisson_nll_loss"),
 ]
 
 
@@ -164,3 +164,40 @@ def multi_margin_loss(
     """
     fn: Any = _multi_margin
     return fn(input, label, weight, p=p, margin=margin, reduction=reduction)
+
+
+@op(name="margin_cross_entropy", amp="black")
+def _margin(x: Any, label: Any, /, margins: tuple[float, float, float], scale: float) -> Any:
+    wanted = jax.nn.one_hot(label.reshape(-1), x.shape[-1], dtype=bool)
+    # An arc cosine has no slope at its ends.
+    angle = jnp.arccos(jnp.clip(x, -1 + 1e-6, 1 - 1e-6))
+    moved = jnp.where(wanted, jnp.cos(margins[0] * angle + margins[1]) - margins[2], x) * scale
+    log_p = jax.nn.log_softmax(moved)
+    return -jnp.sum(jnp.where(wanted, log_p, 0), -1, keepdims=True), jnp.exp(log_p)
+
+
+def margin_cross_entropy(
+    logits: Any, label: Any, margin1: float = 1.0, margin2: float = 0.5, margin3: float = 0.0, scale: float = 64.0,
+    group: Any = None, return_softmax: bool = False, reduction: str | None = "mean",
+) -> Any:  # fmt: skip
+    """Cross entropy of cosines, where that of the right class is made smaller by margins: cos(m1 t + m2) - m3.
+
+    Arguments:
+        logits: cosines [batch, classes]. label: class ids [batch].
+        scale: of the cosines.
+        group: accepted; the classes are on one device.
+        return_softmax: return also the probabilities.
+        reduction: "mean", "sum", or None for a loss for each row [batch, 1].
+
+    Source: Deng et al., ArcFace: Additive Angular Margin Loss for Deep Face Recognition, 2018.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, label = paddle.to_tensor([[0.0, 0.0]]), paddle.to_tensor([0])
+        >>> paddle.nn.functional.margin_cross_entropy(x, label, margin2=0.0, margin3=1.0, scale=1.0).item().__round__(4)
+        1.3133
+    """
+    fn: Any = _margin
+    loss, softmax = fn(logits, label, (margin1, margin2, margin3), scale)
+    loss = loss if reduction is None else loss.mean() if reduction == "mean" else loss.sum()
+    return (loss, softmax) if return_softmax else loss

@@ -101,7 +101,12 @@ def gathered(x: Any, found: Any, inside: Any, fill: Any) -> tuple[Any, Any]:
     order = [*range(0, 2 * n, 2), *range(1, 2 * n, 2)]
     counts = [len(a) for a in found]
     size = math.prod([a.shape[1] for a in found])
-    flat = np.broadcast_to(flat, valid.shape).transpose(order).reshape(*counts, size)
+    flat = (
+        (np if isinstance(flat, np.ndarray) else jnp)
+        .broadcast_to(flat, valid.shape)
+        .transpose(order)
+        .reshape(*counts, size)
+    )
     x = jnp.transpose(x, (0, 1, *[2 + a for a in order]))
     return x.reshape(*x.shape[: 2 + n], size), flat
 

@@ -1,9 +1,12 @@
-"""Datasets of text files with slots, read by NumPy: each line holds, for each slot, a count and that many numbers."""
+"""Datasets of text files with slots: each line holds, for each slot, a count and that many numbers."""
 
 from __future__ import annotations
 
+import contextlib
+import queue
 import subprocess
-from collections.abc import Iterator, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -12,11 +15,9 @@ import numpy as np
 from ..random import host_draw
 from ..tensor import Tensor
 from .current import current
+from .numbers import Numbers, in_pieces, numbers
 
 __all__ = ["InMemoryDataset", "QueueDataset"]
-
-# Above this an integer is not exact as a float64, in which numbers are read first.
-EXACT = float(1 << 53)
 
 
 class Slot(NamedTuple):
@@ -36,8 +37,11 @@ class Slot(NamedTuple):
         return (found.reshape(len(rows), *sizes) if sizes.count(-1) <= 1 else found), lengths
 
 
-def parse(text: bytes, kinds: Sequence[np.dtype], name: str = "the text") -> list[Slot]:
+def parse(text: bytes, kinds: Sequence[np.dtype], name: str = "the text", threads: int = 0) -> list[Slot]:
     """The slots of a text, one for each dtype.
+
+    Arguments:
+        threads: how many read; 0: one for each processor.
 
     Raises:
         ValueError: naming the line, if one does not hold what its counts say.
@@ -46,46 +50,82 @@ def parse(text: bytes, kinds: Sequence[np.dtype], name: str = "the text") -> lis
         >>> parse(b"1 7 2 0.5 1.5\\n1 8 1 2.5\\n", [np.dtype("int64"), np.dtype("float32")])[1]
         Slot(values=array([0.5, 1.5, 2.5], dtype=float32), starts=array([0, 2, 3]))
     """
-    raw = np.frombuffer(text.strip() + b"\n", np.uint8)
-    space = raw <= ord(" ")
-    begins = ~space & np.concatenate([[True], space[:-1]])
-    per_line = np.diff(np.cumsum(begins)[raw == ord("\n")], prepend=0)
-    per_line = per_line[per_line > 0]
-    numbers = _numbers(text, int(per_line.sum()), kinds, name)
-    ends = np.cumsum(per_line)
-    at, slots = ends - per_line, []
+
+    def read(piece: bytes, before: int) -> list[Slot]:
+        try:
+            return _slots(numbers(piece), kinds)
+        except ValueError as e:
+            raise ValueError(f"{name} holds something else than numbers: {e}") from None
+        except _Line as e:
+            raise ValueError(
+                f"line {before + e.args[0] + 1} of {name} does not hold {len(kinds)} slots, each a count and that many "
+                "numbers: '2 0.1 0.2 1 7'"
+            ) from None
+
+    parts = in_pieces(text, read, threads) or [[Slot(np.zeros(0, k), np.zeros(1, np.int64)) for k in kinds]]
+    return [_joined([p[i] for p in parts]) for i in range(len(kinds))]
+
+
+class _Line(Exception):
+    """A line, by its number, does not hold what its counts say."""
+
+
+def _slots(found: Numbers, kinds: Sequence[np.dtype]) -> list[Slot]:
+    lines = np.flatnonzero(found.per_line)
+    ends = np.cumsum(found.per_line)[lines]
+    at, slots = ends - found.per_line[lines], []
     for kind in kinds:
         lost = at >= ends
-        found = np.where(lost, 0, numbers[np.where(lost, 0, at)])
-        counts = found.astype(np.int64)
-        wrong = lost | (counts != found) | (counts < 0) | (at + 1 + counts > ends)
-        _check(wrong, kinds, name)
+        first = np.where(lost, 0, at)
+        counts = found.integers[first] if len(lines) else first
+        _check(lost | (found.floats[first] != counts) | (counts < 0) | (at + 1 + counts > ends), lines)
         starts = np.concatenate([[0], np.cumsum(counts)])
         index = np.repeat(at + 1 - starts[:-1], counts) + np.arange(starts[-1])
-        slots.append(Slot(numbers[index].astype(kind), starts))
+        slots.append(Slot((found.integers if kind.kind in "iu" else found.floats)[index].astype(kind), starts))
         at = at + 1 + counts
-    _check(at != ends, kinds, name)
+    _check(at != ends, lines)
     return slots
 
 
-def _numbers(text: bytes, count: int, kinds: Sequence[np.dtype], name: str) -> np.ndarray:
-    try:
-        found = np.array(text.split(), np.float64)
-        if any(k.kind in "iu" for k in kinds) and found.size and np.abs(found).max() >= EXACT:
-            found = np.array(text.split()).astype(np.int64)
-    except ValueError as e:
-        raise ValueError(f"{name} holds something that is no number: {e}") from None
-    if found.size != count:
-        raise ValueError(f"{name} has {found.size} numbers in lines that have {count}")
-    return found
-
-
-def _check(wrong: np.ndarray, kinds: Sequence[Any], name: str) -> None:
+def _check(wrong: np.ndarray, lines: np.ndarray) -> None:
     if wrong.any():
-        raise ValueError(
-            f"line {int(np.argmax(wrong)) + 1} of {name} does not hold {len(kinds)} slots, each a count and that many "
-            "numbers: '2 0.1 0.2 1 7'"
-        )
+        raise _Line(int(lines[np.argmax(wrong)]))
+
+
+def _joined(parts: list[Slot]) -> Slot:
+    if len(parts) == 1:
+        return parts[0]
+    counts = np.concatenate([np.diff(p.starts) for p in parts])
+    return Slot(np.concatenate([p.values for p in parts]), np.concatenate([[0], np.cumsum(counts)]))
+
+
+def ahead(feeds: Iterable[Any], most: int = 4) -> Iterator[Any]:
+    """The same feeds, some of which a thread makes while others are used."""
+    made: queue.Queue[tuple[bool, Any]] = queue.Queue(most)
+    left = threading.Event()
+
+    def put(item: tuple[bool, Any]) -> bool:
+        while not left.is_set():
+            with contextlib.suppress(queue.Full):
+                made.put(item, timeout=0.1)
+                return True
+        return False
+
+    def make() -> None:
+        try:
+            if all(put((True, feed)) for feed in feeds):
+                put((False, None))
+        except BaseException as e:
+            put((False, e))
+
+    threading.Thread(target=make, daemon=True).start()
+    try:
+        while (item := made.get())[0]:
+            yield item[1]
+        if item[1] is not None:
+            raise item[1]
+    finally:
+        left.set()
 
 
 class _Dataset:
@@ -93,7 +133,7 @@ class _Dataset:
 
     def __init__(self) -> None:
         self.files: list[str] = []
-        self.batch_size, self.use_var, self.pipe_command = 1, list[Any](), ""
+        self.batch_size, self.use_var, self.pipe_command, self.threads = 1, list[Any](), "", 0
 
     def init(self, batch_size: int = 1, thread_num: int = 1, use_var: Sequence[Any] = (), pipe_command: str = "cat",
              **kwargs: Any) -> None:  # fmt: skip
@@ -103,10 +143,15 @@ class _Dataset:
             batch_size: instances to a batch.
             use_var: the data of the program that the slots feed, in the order of the slots.
             pipe_command: a command that each file is sent through first, such as a script that writes slots.
-            thread_num: accepted, as are the settings of file systems.
+            thread_num: threads that read; 1: one for each processor. Settings of file systems are accepted.
         """
+        self.threads = 0 if thread_num == 1 else thread_num
         self.batch_size, self.use_var = int(batch_size), list(use_var)
         self.pipe_command = "" if pipe_command == "cat" else pipe_command
+
+    def set_thread(self, thread_num: int) -> None:
+        """How many threads read."""
+        self.threads = thread_num
 
     def update_settings(self, **kwargs: Any) -> None:
         """Change settings of init()."""
@@ -114,6 +159,7 @@ class _Dataset:
             "batch_size": self.batch_size,
             "use_var": self.use_var,
             "pipe_command": self.pipe_command or "cat",
+            "thread_num": self.threads or 1,
         }
         self.init(**(now | kwargs))
 
@@ -127,7 +173,7 @@ class _Dataset:
         text = Path(file).read_bytes()
         if self.pipe_command:
             text = subprocess.run(self.pipe_command, shell=True, input=text, stdout=subprocess.PIPE, check=True).stdout
-        return parse(text, [np.dtype(v.dtype.np) for v in self.use_var], f"'{file}'")
+        return parse(text, [np.dtype(v.dtype.np) for v in self.use_var], f"'{file}'", self.threads)
 
     def _feed(self, slots: list[Slot], rows: np.ndarray) -> dict[str, np.ndarray]:
         out = {}
@@ -217,14 +263,8 @@ class QueueDataset(_Dataset):
     """Files that are read one after the other, each when its turn comes."""
 
     def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
-        for file in self.files:
-            slots = self._read(file)
+        for slots in ahead(map(self._read, self.files), 1):
             yield from self._batches(slots, np.arange(len(slots[0].starts) - 1))
-
-
-def _joined(parts: list[Slot]) -> Slot:
-    counts = np.concatenate([np.diff(p.starts) for p in parts])
-    return Slot(np.concatenate([p.values for p in parts]), np.concatenate([[0], np.cumsum(counts)]))
 
 
 def run_batches(
@@ -234,7 +274,9 @@ def run_batches(
     if dataset is None or not hasattr(dataset, "__iter__"):
         raise TypeError(f"dataset is a {type(dataset).__name__}; expected a dataset, or feeds one after another")
     names = list(fetch_info or [f.name if isinstance(f, Tensor) else str(f) for f in fetch_list])
-    for step, feed in enumerate(dataset, 1):
+    # Feeds of a dataset are made beside the runs; what is the user's own is asked for between them.
+    feeds: Any = ahead(iter(dataset)) if isinstance(dataset, InMemoryDataset | QueueDataset) else dataset
+    for step, feed in enumerate(feeds, 1):
         shown = bool(fetch_list) and step % print_period == 0
         found = run(feed, list(fetch_list) if shown else [])
         if shown and handler is not None:

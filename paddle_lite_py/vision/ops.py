@@ -16,9 +16,13 @@ from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete
 from ..ops.joining import stack
 from ..tensor import Tensor
+from .detection import distribute_fpn_proposals, matrix_nms, prior_box
 from .image import pillow
 
 __all__ = [
+    "distribute_fpn_proposals",
+    "matrix_nms",
+    "prior_box",
     *("DeformConv2D", "PSRoIPool", "RoIAlign", "RoIPool", "box_coder", "decode_jpeg", "deform_conv2d", "nms"),
     *("psroi_pool", "read_file", "roi_align", "roi_pool", "yolo_box"),
 ]

@@ -12,6 +12,7 @@ from ...ops.ctc import *  # noqa: F403
 from ...ops.distance_losses import *  # noqa: F403
 from ...ops.dropout import *  # noqa: F403
 from ...ops.flashmask import flashmask_attention  # noqa: F401
+from ...ops.fractional_pooling import *  # noqa: F403
 from ...ops.inplace import tanh_  # noqa: F401
 from ...ops.losses import *  # noqa: F403
 from ...ops.normalization import *  # noqa: F403

@@ -1,0 +1,143 @@
+"""Optimizers around optimizers: parameters that look ahead, and their averages over time."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..interpreter import no_grad
+from ..optimizer import LBFGS
+from ..tensor import Tensor
+
+__all__ = ["LBFGS", "LookAhead", "ModelAverage"]
+
+
+class LookAhead:
+    """Every k steps of an optimizer the parameters go back, all but a part, to where they were k steps before.
+
+    What is asked of it beyond its own methods, the inner optimizer answers.
+
+    Arguments:
+        inner_optimizer: the optimizer that takes the steps.
+        alpha: the part of the way that is kept, from 0 to 1.
+        k: after how many steps.
+
+    Raises:
+        ValueError: if alpha or k are out of range.
+
+    Source: Zhang et al., Lookahead Optimizer: k steps forward, 1 step back, 2019.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.incubate.LookAhead(paddle.optimizer.SGD(0.1, [w]), alpha=0.5, k=2)
+        >>> for _ in range(3):
+        ...     w.sum().backward(); opt.step(); opt.clear_grad(); print(round(w.item(), 2))
+        0.9
+        0.85
+        0.75
+    """
+
+    def __init__(self, inner_optimizer: Any, alpha: float = 0.5, k: int = 5, name: str | None = None) -> None:
+        if not 0.0 <= alpha <= 1.0 or not isinstance(k, int) or k < 1:
+            raise ValueError(f"LookAhead: alpha is {alpha} and k {k!r}; expected a number from 0 to 1 and a count")
+        self.inner_optimizer, self.alpha, self.k = inner_optimizer, alpha, k
+        self._slow: dict[int, Any] = {}
+        self._steps = 0
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "inner_optimizer":
+            raise AttributeError(name)
+        return getattr(self.inner_optimizer, name)
+
+    @no_grad()
+    def step(self) -> None:
+        """A step of the inner optimizer, and the way back where it is due."""
+        self.inner_optimizer.step()
+        self._steps += 1
+        for p in self.inner_optimizer._parameter_list:
+            if p.stop_gradient:
+                continue
+            if self._steps == 1:
+                self._slow[id(p)] = p.detach().clone()
+            if self._steps % self.k == 0:
+                p.set_value(p.detach() * self.alpha + self._slow[id(p)] * (1.0 - self.alpha))
+                self._slow[id(p)] = p.detach().clone()
+
+    def minimize(
+        self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+    ) -> Any:
+        """step(), after the user's loss.backward()."""
+        pairs = [(p, p.grad) for p in self.inner_optimizer._parameter_list if p.grad is not None]
+        self.step()
+        return [], pairs
+
+
+class ModelAverage:
+    """Averages of parameters over the last steps, which apply() puts in their place for a while.
+
+    Arguments:
+        average_window_rate: the window as part of all steps so far.
+        parameters: of which averages are kept.
+        min_average_window, max_average_window: bounds of the window, in steps.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(0.0))
+        >>> average = paddle.incubate.ModelAverage(0.5, [w], min_average_window=4, max_average_window=8)
+        >>> for value in (1.0, 2.0, 6.0):
+        ...     w.set_value(paddle.to_tensor([value])); average.step()
+        >>> with average.apply():
+        ...     print(w.item())
+        3.0
+        >>> w.item()
+        6.0
+    """
+
+    def __init__(
+        self, average_window_rate: float, parameters: Iterable[Any] | None = None, min_average_window: int = 10000,
+        max_average_window: int = 10000, name: str | None = None,
+    ) -> None:  # fmt: skip
+        if parameters is None:
+            raise ValueError("ModelAverage: parameters is None; expected those of a layer, as from layer.parameters()")
+        self._rate, self._least, self._most = average_window_rate, min_average_window, max_average_window
+        self._parameters = [p for p in parameters if not p.stop_gradient]
+        self._sums = [p.detach() * 0 for p in self._parameters]
+        self._old = [p.detach() * 0 for p in self._parameters]  # of the window before
+        self._count = self._old_count = self._updates = 0
+        self._kept: list[Any] = []
+
+    @no_grad()
+    def step(self) -> None:
+        """Take in the parameters as they are."""
+        self._updates, self._count = self._updates + 1, self._count + 1
+        self._sums = [s + p.detach() for s, p in zip(self._sums, self._parameters, strict=True)]
+        if self._count >= self._least and self._count >= min(self._most, self._updates * self._rate):
+            self._old, self._old_count = self._sums, self._count
+            self._sums, self._count = [s * 0 for s in self._sums], 0
+
+    def minimize(
+        self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
+    ) -> Any:
+        """step()."""
+        self.step()
+        return [], []
+
+    @contextmanager
+    def apply(self, executor: Any = None, need_restore: bool = True) -> Iterator[None]:
+        """The averages in the place of the parameters; after the block the parameters again, unless asked not to."""
+        self._kept = [p.detach().clone() for p in self._parameters]
+        total = max(self._count + self._old_count, 1)
+        for p, s, o in zip(self._parameters, self._sums, self._old, strict=True):
+            p.set_value((s + o) / total)
+        try:
+            yield
+        finally:
+            if need_restore:
+                self.restore()
+
+    def restore(self, executor: Any = None) -> None:
+        """The parameters as they were before apply()."""
+        for p, value in zip(self._parameters, self._kept, strict=True):
+            p.set_value(value)

@@ -1,0 +1,154 @@
+"""Functions under names of other libraries, and functions of the facade that are methods of a tensor as well."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from .. import dtypes
+from ..op import METHODS, composite
+from ..tensor import Tensor
+from . import binary, creation, decomposition, gather, joining, linalg, manipulation, norms, scatter, signal, slicing
+from .dynamic import is_eager
+from .logic import equal, greater_equal, greater_than, less_equal, less_than, not_equal
+from .math import add_n, increment
+from .random import randint
+from .search import where
+from .softmax import softmax as softmax_along
+
+__all__ = ["hann_window", "softmax"]
+
+
+@composite
+def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
+    """exp(x) over its sum along a dimension: where none is given the first of 1 or 3, else the second.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.softmax(paddle.zeros([1, 4])).tolist()
+        [[0.25, 0.25, 0.25, 0.25]]
+    """
+    return softmax_along(input, (0 if input.ndim in (0, 1, 3) else 1) if dim is None else dim, dtype)
+
+
+@composite(creates=True)
+def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = "float32", layout: Any = None) -> Any:
+    """The Hann window: half a period of a raised cosine.
+
+    Arguments:
+        periodic: for spectra: the first period of a window that goes on; otherwise its ends are both 0.
+        layout: accepted; tensors are dense.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [round(x, 4) for x in paddle.hann_window(4).tolist()]
+        [0.0, 0.5, 1.0, 0.5]
+    """
+    length = window_length if periodic else window_length - 1
+    at = creation.arange(0, window_length, dtype=dtype)
+    return 0.5 - 0.5 * (at * (2 * math.pi / max(length, 1))).cos()
+
+
+# -- methods that are functions of the facade ----------------------------------------------------------------------
+METHODS.extend(
+    (f.__name__, f)
+    for f in (
+        *(add_n, increment, binary.polar, joining.block_diag, manipulation.broadcast_shape, linalg.multi_dot),
+        *(
+            manipulation.broadcast_shapes,
+            joining.broadcast_tensors,
+            norms.cdist,
+            gather.shard_index,
+            scatter.scatter_nd,
+        ),
+        *(decomposition.svd_lowrank, decomposition.pca_lowrank, signal.stft, signal.istft),
+    )
+)
+METHODS.append(("reverse", slicing.flip))
+
+
+def _dtype_method(name: str) -> Any:
+    def convert(self: Tensor) -> Tensor:
+        return self.astype(name)
+
+    convert.__doc__ = f"The elements as {name}."
+    return convert
+
+
+_NAMED = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "complex64", "complex128")
+METHODS.extend((name, _dtype_method(name)) for name in _NAMED)
+
+
+def _replacing(name: str, function: Any) -> Any:
+    def method(x: Tensor, y: Any, name: Any = None) -> Tensor:
+        return x._rebind(function(x, y), True)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"In-place form of `{function.__name__}`: the tensor becomes one of booleans."
+    return method
+
+
+for _function in (equal, not_equal, less_than, less_equal, greater_than, greater_equal):
+    METHODS.append((f"{_function.__name__}_", _replacing(f"{_function.__name__}_", _function)))
+METHODS.append(("less_", _replacing("less_", less_than)))
+
+
+def _method(f: Any) -> Any:
+    METHODS.append((f.__name__, f))
+    return f
+
+
+@_method
+def where_(condition: Tensor, x: Any = None, y: Any = None, name: Any = None) -> Tensor:
+    """where(condition, x, y), which replaces x."""
+    return x._rebind(where(condition, x, y))
+
+
+@_method
+def random_(x: Tensor, from_: int = 0, to: int | None = None) -> Tensor:
+    """Replace the value by whole numbers from a range; up to what the dtype holds exactly by default."""
+    most = {"float16": 2**11, "bfloat16": 2**8, "float32": 2**24, "float64": 2**53}
+    top = to if to is not None else most.get(x.dtype.name) or dtypes.iinfo(x.dtype).max
+    return x._rebind(randint(from_, top, x.shape, "int64").astype(x.dtype))
+
+
+@_method
+def resize_(x: Tensor, shape: Any, fill_zero: bool = False) -> Tensor:
+    """The elements, in order, in another shape: those too many are dropped, those that lack are 0."""
+    count, flat = math.prod(shape), x.reshape([-1])
+    kept = flat[:count] if count <= x.size else joining.concat([flat, creation.zeros([count - x.size], x.dtype)])
+    return x._rebind(kept.reshape(list(shape)), True)
+
+
+@_method
+def set_(x: Tensor, source: Any = None, shape: Any = None, stride: Any = None, offset: int = 0) -> Tensor:
+    """Become another tensor, seen from an offset in a shape if one is given; nothing at all without a source."""
+    if source is None:
+        return x._rebind(creation.zeros([0], x.dtype), True)
+    seen = (
+        source.reshape([-1])[offset : offset + math.prod(shape)].reshape(list(shape)) if shape is not None else source
+    )
+    return x._rebind(seen.clone(), True)
+
+
+@_method
+def data_ptr(x: Tensor) -> int:
+    """The address of the data, which tells one from another while they live.
+
+    Raises:
+        ValueError: in a program, whose tensors have no data yet.
+    """
+    if not is_eager():
+        raise ValueError("data_ptr(): a tensor of a program has no data before it runs; ask outside of it")
+    return int(x._data.unsafe_buffer_pointer())
+
+
+@_method
+def is_coalesced(x: Tensor) -> bool:
+    """False: that is asked of sparse tensors."""
+    return False
+
+
+METHODS.extend([("is_sparse_coo", is_coalesced), ("is_sparse_csr", is_coalesced)])
+METHODS.append(("layout", property(lambda self: "NCHW", doc="How elements are ordered: always by rows.")))  # type: ignore[arg-type]
+METHODS.append(("offset", property(lambda self: 0, doc="Where in its memory the tensor begins: at its start.")))  # type: ignore[arg-type]

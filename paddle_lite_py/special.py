@@ -1,0 +1,9 @@
+"""Functions under the names of `torch.special`: the namespace paddle.special."""
+
+from __future__ import annotations
+
+from .ops.math_names import softmax
+from .ops.reduction import logsumexp
+from .ops.unary import expm1
+
+__all__ = ["expm1", "logsumexp", "softmax"]

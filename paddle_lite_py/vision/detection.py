@@ -1,0 +1,165 @@
+"""Parts of detectors that are computed on the host: prior boxes, levels of regions, suppression by matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ops.convert import to_tensor
+from ..ops.dynamic import concrete
+from ..tensor import Tensor
+
+__all__ = ["distribute_fpn_proposals", "matrix_nms", "prior_box"]
+
+
+def _shapes(least: float, most: float | None, ratios: list[float], first: bool) -> list[tuple[float, float]]:
+    """Width and height of the boxes for a size."""
+    by_ratio = [(least * math.sqrt(r), least / math.sqrt(r)) for r in ratios]
+    between = [] if most is None else [(math.sqrt(least * most),) * 2]
+    return [by_ratio[0], *between, *by_ratio[1:]] if first else [*by_ratio, *between]
+
+
+def prior_box(
+    input: Tensor, image: Tensor, min_sizes: Sequence[float], max_sizes: Sequence[float] | None = None,
+    aspect_ratios: Sequence[float] = (1.0,), variance: Sequence[float] = (0.1, 0.1, 0.2, 0.2), flip: bool = False,
+    clip: bool = False, steps: Sequence[float] = (0.0, 0.0), offset: float = 0.5,
+    min_max_aspect_ratios_order: bool = False, name: Any = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The boxes that a detector starts from, for each place of a map of features, and their variances.
+
+    Arguments:
+        input: the features [n, c, height, width]. image: the pictures [n, 3, height, width].
+        min_sizes, max_sizes: sizes of boxes in pixels; between a smallest and its largest one stands one more.
+        aspect_ratios: width by height, besides 1. flip: their inverses, too.
+        clip: keep boxes inside the picture. steps: width and height of a place; 0: what the sizes say.
+        offset: where in a place its center lies.
+        min_max_aspect_ratios_order: the box of a largest size comes second rather than last.
+
+    Source: Liu et al., SSD: Single Shot MultiBox Detector, 2016.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> boxes, _ = prior_box(paddle.zeros([1, 1, 1, 2]), paddle.zeros([1, 3, 4, 8]), [2.0])
+        >>> boxes.tolist()
+        [[[[0.125, 0.25, 0.375, 0.75]], [[0.625, 0.25, 0.875, 0.75]]]]
+    """
+    (rows, columns), (high, wide) = input.shape[2:], image.shape[2:]
+    ratios = [1.0]
+    for r in aspect_ratios:
+        if all(abs(r - known) > 1e-6 for known in ratios):
+            ratios += [r, 1.0 / r] if flip else [r]
+    most = [None] * len(min_sizes) if not max_sizes else list(max_sizes)
+    shapes = [
+        s for a, b in zip(min_sizes, most, strict=True) for s in _shapes(a, b, ratios, min_max_aspect_ratios_order)
+    ]
+    step_x, step_y = steps[0] or wide / columns, steps[1] or high / rows
+    x = ((np.arange(columns) + offset) * step_x)[None, :, None, None]
+    y = ((np.arange(rows) + offset) * step_y)[:, None, None, None]
+    w, h = (np.array(v)[None, None, :, None] / 2 for v in zip(*shapes, strict=True))
+    parts = np.broadcast_arrays((x - w) / wide, (y - h) / high, (x + w) / wide, (y + h) / high)
+    boxes = np.concatenate(parts, -1).astype(np.float32)
+    boxes = np.clip(boxes, 0, 1) if clip else boxes
+    return to_tensor(boxes), to_tensor(np.broadcast_to(np.array(variance, np.float32), boxes.shape).copy())
+
+
+def distribute_fpn_proposals(
+    fpn_rois: Tensor, min_level: int, max_level: int, refer_level: int, refer_scale: int, pixel_offset: bool = False,
+    rois_num: Tensor | None = None, name: Any = None,
+) -> tuple[list[Tensor], Tensor, list[Tensor] | None]:  # fmt: skip
+    """Regions by the level of the pyramid that fits their size.
+
+    Arguments:
+        fpn_rois: [n, 4]. refer_level, refer_scale: a region of this size belongs to this level.
+        pixel_offset: the last pixel belongs to a region.
+        rois_num: how many are of each picture.
+
+    Returns:
+        The regions of each level, the place of each region in their sequence [n, 1], and the counts by picture.
+
+    Source: Lin et al., Feature Pyramid Networks for Object Detection, 2017.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> rois = paddle.to_tensor([[0.0, 0.0, 200.0, 200.0], [0.0, 0.0, 10.0, 10.0]])
+        >>> levels, order, _ = distribute_fpn_proposals(rois, 2, 3, 3, 200)
+        >>> [len(level) for level in levels], order.tolist()
+        ([1, 1], [[1], [0]])
+    """
+    boxes = concrete(fpn_rois, "distribute_fpn_proposals()", "regions that are known while tracing")
+    sides = boxes[:, 2:] - boxes[:, :2] + pixel_offset
+    level = np.floor(np.log2(np.sqrt(np.maximum(sides, 0).prod(1)) / refer_scale + 1e-8) + refer_level)
+    level = np.clip(level, min_level, max_level).astype(int)
+    counts = [len(boxes)] if rois_num is None else concrete(rois_num, "distribute_fpn_proposals()", "rois_num").tolist()
+    picture = np.repeat(np.arange(len(counts)), counts)
+    chosen = [np.flatnonzero(level == i) for i in range(min_level, max_level + 1)]
+    place = np.argsort(np.concatenate(chosen), kind="stable").astype(np.int32)[:, None]
+    each = [to_tensor(np.bincount(picture[c], minlength=len(counts)).astype(np.int32)) for c in chosen]
+    return [to_tensor(boxes[c]) for c in chosen], to_tensor(place), None if rois_num is None else each
+
+
+def _overlaps(boxes: np.ndarray, extra: float) -> np.ndarray:
+    low, high = np.maximum(boxes[:, None, :2], boxes[None, :, :2]), np.minimum(boxes[:, None, 2:], boxes[None, :, 2:])
+    shared = np.where((high >= low).all(-1), (high - low + extra).prod(-1), 0)
+    area = (boxes[:, 2:] - boxes[:, :2] + extra).prod(1)
+    return shared / np.maximum(area[:, None] + area[None] - shared, 1e-10)
+
+
+def _decayed(boxes: np.ndarray, scores: np.ndarray, sigma: float | None, extra: float) -> np.ndarray:
+    """Scores, the best first, lowered by how much better boxes cover each."""
+    over = np.triu(_overlaps(boxes, extra), 1)
+    worst = over.max(0, initial=0.0)[:, None]  # of the box that covers, how far it is covered itself
+    factor = np.exp((worst**2 - over**2) * sigma) if sigma is not None else (1 - over) / (1 - worst)
+    return scores * np.where(np.triu(np.ones_like(over), 1) > 0, factor, 1.0).min(0, initial=1.0)
+
+
+def matrix_nms(
+    bboxes: Tensor, scores: Tensor, score_threshold: float, post_threshold: float, nms_top_k: int, keep_top_k: int,
+    use_gaussian: bool = False, gaussian_sigma: float = 2.0, background_label: int = 0, normalized: bool = True,
+    return_index: bool = False, return_rois_num: bool = True, name: Any = None,
+) -> Any:  # fmt: skip
+    """Boxes whose scores fall with the overlap with better ones of their class, in one step.
+
+    Arguments:
+        bboxes: [n, boxes, 4]. scores: [n, classes, boxes].
+        score_threshold: boxes below are left out before; post_threshold: and after.
+        nms_top_k, keep_top_k: how many of a class go in, and of a picture come out; -1 for all.
+        use_gaussian, gaussian_sigma: lower scores by a Gaussian, not linearly.
+        background_label: a class that is left out.
+        normalized: False: the last pixel belongs to a box.
+        return_index, return_rois_num: return the numbers of the boxes, and how many there are of each picture.
+
+    Returns:
+        Class, score and box [found, 6]; the counts [n]; the numbers [found, 1]. What is not asked for is None.
+
+    Source: Wang et al., SOLOv2: Dynamic and Fast Instance Segmentation, 2020.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> boxes = paddle.to_tensor([[[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 2.0, 1.0]]])
+        >>> found, count, _ = matrix_nms(boxes, paddle.to_tensor([[[0.9, 0.8]]]), 0.1, 0.3, -1, -1, background_label=-1)
+        >>> found.numpy()[:, 1].round(2).tolist(), count.tolist()
+        ([0.9, 0.4], [2])
+    """
+    places = concrete(bboxes, "matrix_nms()", "scores and masks").astype(np.float64)
+    marks, extra = concrete(scores, "matrix_nms()", "masks").astype(np.float64), 0.0 if normalized else 1.0
+    rows: list[Any] = []
+    counts = []
+    for n in range(len(places)):
+        found: list[Any] = []
+        for kind in (k for k in range(marks.shape[1]) if k != background_label):
+            order = np.argsort(-marks[n, kind], kind="stable")
+            order = order[marks[n, kind][order] > score_threshold][: nms_top_k if nms_top_k > -1 else None]
+            lowered = _decayed(places[n, order], marks[n, kind, order], gaussian_sigma if use_gaussian else None, extra)
+            found += [
+                (s, kind, n * places.shape[1] + i) for s, i in zip(lowered, order, strict=True) if s > post_threshold
+            ]
+        found = sorted(found, key=lambda f: -f[0])[: keep_top_k if keep_top_k > -1 else None]
+        rows += [(kind, s, *places.reshape(-1, 4)[i], i) for s, kind, i in found]
+        counts.append(len(found))
+    table = np.array(rows).reshape(len(rows), 7)
+    index = to_tensor(table[:, 6:].astype(np.int32)) if return_index else None
+    count = to_tensor(np.array(counts, np.int32)) if return_rois_num else None
+    return to_tensor(table[:, :6].astype(np.float32)), count, index
