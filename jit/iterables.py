@@ -91,7 +91,7 @@ class StagedZip(Staged):
             raise ValueError(f"zip(strict=True): the arguments have different lengths: {', '.join(map(str, lengths))}")
         if not all(isinstance(n, int) for n in lengths):
             raise StagingError(
-                f"zip(strict=True) compares lengths that are known only when the program runs; leave it out"
+                "zip(strict=True) compares lengths that are known only when the program runs; leave it out"
             )
 
     def length(self) -> Any:
