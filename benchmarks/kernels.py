@@ -1,13 +1,16 @@
 """Forward and backward of the operations that training spends its time in, against JAX written by hand.
 
-usage: kernels.py [--rounds 7]
+usage: kernels.py [--only REGEX] [--rounds 15]
 
-Both are one compiled function that gives the loss and its gradients; they take turns, and a figure is the best round.
+By hand it is one compiled function that gives the loss and its gradients. Ours is that as well (the first figure), and
+eager code (the second), which computes in two steps what one could, and so is slower where memory decides. All take
+turns, and a figure is the best round.
 """
 
 from __future__ import annotations
 
 import argparse
+import re
 import time
 from collections.abc import Callable
 from typing import Any
@@ -18,6 +21,7 @@ import numpy as np
 
 import paddle_lite_py as paddle
 from paddle_lite_py.nn import functional as F
+from paddle_lite_py.ops.recurrent import gru_layer, lstm_layer, rnn_layer
 
 GOAL = 1.1
 Kernel = tuple[Callable[..., Any], Callable[..., Any], list[np.ndarray], tuple[int, ...]]
@@ -49,6 +53,51 @@ def layer_norm(x: Any, w: Any, b: Any) -> Any:
 def cross_entropy(x: Any, label: Any) -> Any:
     """Mean over rows."""
     return -jnp.take_along_axis(jax.nn.log_softmax(x), label[:, None], 1).mean()
+
+
+def rnn(x: Any, w: Any, u: Any) -> Any:
+    """A plain recurrent layer over [time, batch, input]."""
+    return scanned(lambda h, g: (jnp.tanh(g + h[0] @ u.T),), x @ w.T, u, 1)
+
+
+def gru(x: Any, w: Any, u: Any) -> Any:
+    """Gates in the order reset, update, candidate."""
+
+    def step(state: Any, g: Any) -> Any:
+        (xr, xz, xc), (hr, hz, hc) = jnp.split(g, 3, -1), jnp.split(state[0] @ u.T, 3, -1)
+        z = jax.nn.sigmoid(xz + hz)
+        return (z * state[0] + (1 - z) * jnp.tanh(xc + jax.nn.sigmoid(xr + hr) * hc),)
+
+    return scanned(step, x @ w.T, u, 1)
+
+
+def lstm(x: Any, w: Any, u: Any) -> Any:
+    """Gates in the order input, forget, cell, output."""
+
+    def step(state: Any, g: Any) -> Any:
+        i, f, cell, o = jnp.split(g + state[0] @ u.T, 4, -1)
+        c = jax.nn.sigmoid(f) * state[1] + jax.nn.sigmoid(i) * jnp.tanh(cell)
+        return jax.nn.sigmoid(o) * jnp.tanh(c), c
+
+    return scanned(step, x @ w.T, u, 2)
+
+
+def scanned(step: Callable[..., Any], xi: Any, u: Any, n: int) -> Any:
+    """The squares of the outputs of a scan, whose state is `n` arrays of zeros at first."""
+    zeros = jnp.zeros((xi.shape[1], u.shape[1]), xi.dtype)
+    _, outs = jax.lax.scan(lambda s, g: ((new := step(s, g)), new[0]), (zeros,) * n, xi)
+    return (outs**2).sum()
+
+
+def layer(fn: Any, states: int) -> Callable[..., Any]:
+    """The same of a recurrent layer of ours."""
+    zeros = [paddle.zeros([16, 128])] * states
+    return lambda x, w, u: (fn(x, *zeros, w, u)[0] ** 2).sum()
+
+
+def recurrent(gates: int) -> list[np.ndarray]:
+    """An input of 32 steps of 16 rows, and two weights."""
+    return [normal(32, 16, 128), normal(gates * 128, 128), normal(gates * 128, 128)]
 
 
 KERNELS: dict[str, Kernel] = {
@@ -83,6 +132,9 @@ KERNELS: dict[str, Kernel] = {
         [normal(16, 32, 14, 14), normal(32), normal(32)],
         (0, 1, 2),
     ),
+    "rnn": (layer(rnn_layer, 1), rnn, recurrent(1), (0, 1, 2)),
+    "gru": (layer(gru_layer, 1), gru, recurrent(3), (0, 1, 2)),
+    "lstm": (layer(lstm_layer, 2), lstm, recurrent(4), (0, 1, 2)),
 }
 MEAN, VARIANCE = paddle.zeros([32]), paddle.ones([32])
 
@@ -105,6 +157,20 @@ def ours(fn: Callable[..., Any], args: list[np.ndarray], by: tuple[int, ...]) ->
     return lambda: jax.block_until_ready(both(*tensors)[0]._data)
 
 
+def eager(fn: Callable[..., Any], args: list[np.ndarray], by: tuple[int, ...]) -> Callable[[], Any]:
+    """The loss and the gradients op by op."""
+    tensors = [paddle.to_tensor(a, stop_gradient=i not in by) for i, a in enumerate(args)]
+
+    def both() -> None:
+        loss = fn(*tensors)
+        loss.backward()
+        jax.block_until_ready([loss._data, *[tensors[i].grad._data for i in by]])
+        for i in by:
+            tensors[i].clear_grad(False)
+
+    return both
+
+
 def by_hand(fn: Callable[..., Any], args: list[np.ndarray], by: tuple[int, ...]) -> Callable[[], Any]:
     """jax.value_and_grad() under jax.jit."""
     both = jax.jit(jax.value_and_grad(fn, by))
@@ -123,14 +189,22 @@ def turn(run: Callable[[], Any]) -> float:
 def main() -> None:
     """Measure and print a line for each kernel."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--only", metavar="REGEX", default=".")
     parser.add_argument("--rounds", type=int, default=15)
-    rounds = parser.parse_args().rounds
-    for name, (mine, theirs, args, by) in KERNELS.items():
-        pair = ours(mine, args, by), by_hand(theirs, args, by)
-        for run in pair * 2:
-            run()
-        best = [min(times) for times in zip(*[[turn(run) for run in pair] for _ in range(rounds)], strict=True)]
-        print(f"{name:16} {best[0]:10.1f} us {best[1]:10.1f} us {best[0] / best[1]:6.2f}  (goal {GOAL})")
+    args = parser.parse_args()
+    for name, kernel in KERNELS.items():
+        if re.search(args.only, name):
+            print(line(name, *kernel, rounds=args.rounds), flush=True)
+
+
+def line(name: str, mine: Any, theirs: Any, args: list[np.ndarray], by: tuple[int, ...], rounds: int) -> str:
+    """The figures of a kernel."""
+    runs = ours(mine, args, by), eager(mine, args, by), by_hand(theirs, args, by)
+    for run in runs * 4:
+        run()
+    best = [min(times) for times in zip(*[[turn(run) for run in runs] for _ in range(rounds)], strict=True)]
+    figures = "".join([f"{us:10.1f} us" for us in best])
+    return f"{name:16}{figures} {best[0] / best[2]:6.2f} {best[1] / best[2]:6.2f}  (goal {GOAL})"
 
 
 if __name__ == "__main__":

@@ -117,11 +117,11 @@ def compare(ours: Callable[[], Any], by_hand: Callable[[], Any]) -> tuple[float,
 
 def turn(run: Callable[[], Any]) -> float:
     """Microseconds of a call, over a short while."""
-    start, n = time.perf_counter(), 0
-    while (spent := time.perf_counter() - start) < SECONDS:
+    start, n, spent = time.perf_counter(), 0, 0.0
+    while spent < SECONDS:
         for _ in range(20):
             run()
-        n += 20
+        n, spent = n + 20, time.perf_counter() - start
     return spent / n * 1e6
 
 

@@ -45,7 +45,7 @@ class BoundOp:
 
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
-        run = xla_jit(_fitting(self.fn))
+        run = xla_jit(_fitting(self.fn), library=not self.op.windows)
         prepare = self.op.check
         check = prepare and prepare(dict(zip(self.op.attr_names, self.attrs, strict=True)))
         self.jitted = run if check is None else _checked(run, check)
@@ -72,7 +72,7 @@ class BoundOp:
         """The compiled vjp for one choice of arguments."""
         found = self._pullbacks.get(mask)
         if found is None:
-            found = self._pullbacks[mask] = xla_jit(functools.partial(self._vjp_for, mask))
+            found = self._pullbacks[mask] = xla_jit(functools.partial(self._vjp_for, mask), library=not self.op.windows)
         return found
 
     def _vjp_for(self, mask: tuple[bool, ...], data: tuple[Any, ...], cotangents: tuple[Any, ...]) -> list[Any]:
@@ -115,9 +115,9 @@ def _checked(run: Callable[..., Any], check: Callable[..., Any]) -> Callable[...
     return checked
 
 
-def xla_jit(fn: Callable[..., Any], program: bool = False, **options: Any) -> Any:
-    """jax.jit with the framework's compiler options, for an op or for a whole program."""
-    return jax.jit(fn, compiler_options=compiler_options(program), **options)
+def xla_jit(fn: Callable[..., Any], library: bool = True, **options: Any) -> Any:
+    """jax.jit with the framework's compiler options; `library`: XLA's library does reductions."""
+    return jax.jit(fn, compiler_options=compiler_options(library), **options)
 
 
 def _infer(fn: Callable[..., Any], specs: tuple[Any, ...]) -> Any:

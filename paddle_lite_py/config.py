@@ -85,18 +85,19 @@ def prune(folder: Path, limit: int = MAX_CACHE_BYTES) -> None:
 
 
 # XLA's CPU backend hands some fusions to a library, by kind. Its single convolutions have gradients slower than XLA's
-# own kernels (a training step of a small ResNet: 123 ms without, 151 ms with); elementwise fusions gain nothing. With
-# its reductions, whole programs are faster (BERT by 2 %, ResNet and a language model by 6 %), but the ops of LeNet
-# one by one, and their gradients, take 10 ms instead of 4.
-_OPS, _PROGRAMS = ("DOT",), ("DOT", "REDUCE")
+# own kernels (a training step of a small ResNet: 123 ms without, 151 ms with); elementwise fusions gain nothing. Its
+# reductions take a third of the time (cross entropy, normalization), in whole programs as well (BERT by 2 %, ResNet and
+# a language model by 6 %); but reductions over windows, which it takes for the same kind, twice the time, so an op for
+# those and a gradient with one do without (LeNet op by op: 4 ms, else 6).
+_WINDOWS, _LIBRARY = ("DOT",), ("DOT", "REDUCE")
 
 
 @functools.cache
-def compiler_options(program: bool = False) -> dict[str, Any] | None:
-    """XLA's options for an op, or for a whole program; None where this jaxlib or device does not know them."""
+def compiler_options(library: bool = True) -> dict[str, Any] | None:
+    """XLA's options, with reductions left to its library or not; None where this jaxlib or device knows none."""
     if jax.default_backend() != "cpu":
         return None
-    kept = ",".join(f"LIBRARY_FUSION_TYPE_{kind}" for kind in (_PROGRAMS if program else _OPS))
+    kept = ",".join(f"LIBRARY_FUSION_TYPE_{kind}" for kind in (_LIBRARY if library else _WINDOWS))
     options = {"xla_cpu_experimental_ynn_fusion_type": kept}
     try:
         jax.jit(lambda x: x, compiler_options=options).lower(0).compile()

@@ -71,7 +71,7 @@ class Executable:
     def _compile(self) -> None:
         self.lowered = lower(self.traced.program)
         donated = tuple(range(len(self.mutable))) if self.donates else ()
-        self.jitted = xla_jit(self._named(self._call), program=True, donate_argnums=donated)
+        self.jitted = xla_jit(self._named(self._call), donate_argnums=donated)
         self._forward = Forward(self.name, self._flowing)
         self.fresh = True  # the first run compiles
         self.judge = (

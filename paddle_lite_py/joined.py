@@ -49,7 +49,9 @@ def joined(name: str, seen: Seen, out: list[Tensor], tensors: list[Tensor]) -> B
     checks = _checks(steps, held, len(tensors))
     if checks is None or min(results) < len(tensors):
         return None
-    op = Op(_replayed(name, steps, results), name, loops=any(s.bound.op.loops for s in steps))
+    ops = [step.bound.op for step in steps]
+    loops, windows = any(op.loops for op in ops), any(op.windows for op in ops)
+    op = Op(_replayed(name, steps, results), name, loops=loops, windows=windows)
     if checks:
         op.check = lambda attrs: functools.partial(_check_all, checks)
     whole = BoundOp(op, op.fn)

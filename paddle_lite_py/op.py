@@ -59,6 +59,7 @@ class Op:
         random: bool = False,
         effect: bool = False,
         loops: bool = False,
+        windows: bool = False,
     ) -> None:
         self.name, self.grad, self.amp, self.random = name, grad, amp, random
         params = list(inspect.signature(fn).parameters.values())
@@ -69,6 +70,7 @@ class Op:
         self.is_list = [str(p.annotation).startswith(("list", "Sequence")) for p in self.tensor_params]
         self.simple = not any(self.is_list) and all(p.default is p.empty for p in self.tensor_params)
         self.loops = loops  # its function holds a JAX loop
+        self.windows = windows  # see config.compiler_options
         self.is_operator = False  # it serves an operator of Python
         self.effect = effect  # it acts on the world (prints, checks), so it stays though nothing reads its result
         self.fn = _with_state(fn) if random else fn
@@ -197,6 +199,7 @@ def op(
     random: bool = False,
     effect: bool = False,
     loops: bool = False,
+    windows: bool = False,
     aliases: Mapping[str, str] | None = None,
     variadic: str | None = None,
     wider: Function | None = None,
@@ -215,6 +218,7 @@ def op(
             (always), "keep" (takes its inputs as they come) or None (float32 if an input is).
         effect: True if it acts on the world (prints, checks), so that it stays though nothing reads its result.
         loops: True if its function holds a JAX loop (scan, while_loop).
+        windows: True if it goes over windows of an image, for which XLA has better code than its library.
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
         aliases: other keywords for its parameters: {"dim": "axis"}.
         variadic: the list parameter that may be spread out as well: reshape(x, 2, 3).
@@ -225,10 +229,11 @@ def op(
     front = public.Front(aliases or {}, variadic, wider, out_first)
     if fn is None:
         names: dict[str, Any] = {"name": name, "methods": methods, "operators": operators, "inplace": inplace}
-        kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect, "loops": loops}
+        kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect}
+        kinds |= {"loops": loops, "windows": windows}
         spellings: dict[str, Any] = {"aliases": aliases, "variadic": variadic, "wider": wider, "out_first": out_first}
         return functools.partial(op, **names, **kinds, **spellings, reshapes=reshapes)
-    made = Op(fn, name or fn.__name__, grad, amp, random, effect, loops)
+    made = Op(fn, name or fn.__name__, grad, amp, random, effect, loops, windows)
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made

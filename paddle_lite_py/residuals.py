@@ -67,7 +67,7 @@ class Forward:
             return outs, residuals
 
         call.__name__ = call.__qualname__ = name
-        self.compiled = xla_jit(call, program=True, static_argnums=(0, 3))
+        self.compiled = xla_jit(call, static_argnums=(0, 3))
         self._pulls: dict[Any, Pull] = {}
         self._forms: dict[Takes, Callable[..., Any]] = {}
 

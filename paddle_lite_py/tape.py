@@ -233,7 +233,8 @@ class _Form:
             self.traces += 1
             return walk(structure, data, heads, lambda bound, *a: bound.vjp(*a))
 
-        self.call = xla_jit(backward)
+        library = not any(bound.op.windows for bound in structure.bounds)
+        self.call = xla_jit(backward, library)
         sizes = [
             len(codes) if b.n_saved is None else b.n_saved
             for b, codes in zip(structure.bounds, structure.codes, strict=True)
@@ -243,7 +244,7 @@ class _Form:
             it = iter(flat)
             return backward([[next(it) for _ in range(n)] for n in sizes], ())
 
-        self.call_flat = xla_jit(backward_flat)
+        self.call_flat = xla_jit(backward_flat, library)
 
     def is_hot(self, arrays: list[Any]) -> bool:
         """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""

@@ -26,7 +26,7 @@ def _sizes(size: Any, space: Any) -> tuple[Any, ...]:
     return tuple([a if s is None else s for s, a in zip(given, space, strict=True)])
 
 
-@op(name="adaptive_avg_pool")
+@op(name="adaptive_avg_pool", windows=True)
 def _avg(x: Any, /, n: int, size: Any, first: bool) -> Any:
     at = 2 if first else 1
     sizes = _sizes(size, x.shape[at : at + n])
@@ -50,7 +50,7 @@ def _mean_along(x: Any, axis: int, k: int) -> Any:
     return jnp.moveaxis(jnp.tensordot(x, jnp.asarray(weights, x.dtype), ((axis,), (0,))), -1, axis)
 
 
-@op(name="adaptive_max_pool")
+@op(name="adaptive_max_pool", windows=True)
 def _max(x: Any, /, n: int, size: Any) -> Any:
     space = x.shape[2:]
     return largest(*gathered(x, *adaptive(space, _sizes(size, space)), lowest(x.dtype)))

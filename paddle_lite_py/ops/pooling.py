@@ -20,12 +20,12 @@ __all__ = [
 ]
 
 
-@op(name="max_pool")
+@op(name="max_pool", windows=True)
 def _max(x: Any, /, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, first: bool) -> Any:
     return max_of_windows(x, windows(x, n, kernel, stride, padding, ceil, first))
 
 
-@op(name="max_pool_with_index")
+@op(name="max_pool_with_index", windows=True)
 def _max_index(x: Any, /, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, first: bool) -> Any:
     """The largest elements, and where in its image each stands."""
     x = x if first else jnp.moveaxis(x, -1, 1)
@@ -117,7 +117,7 @@ def max_pool3d(
     return _max_pool(3, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
-@op(name="avg_pool")
+@op(name="avg_pool", windows=True)
 def _avg(
     x: Any, /, n: int, kernel: Any, stride: Any, padding: Any, ceil: bool, exclusive: bool, divisor: Any, first: bool
 ) -> Any:
@@ -218,7 +218,7 @@ def avg_pool3d(
     return _avg_pool(3, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format)
 
 
-@op(name="lp_pool")
+@op(name="lp_pool", windows=True)
 def _lp(x: Any, /, n: int, p: float, kernel: Any, stride: Any, padding: Any, ceil: bool, first: bool) -> Any:
     w = windows(x, n, kernel, stride, padding, ceil, first)
     if p == math.inf:

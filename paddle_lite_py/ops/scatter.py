@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax
@@ -25,7 +26,7 @@ def _scatter(x: Any, index: Any, updates: Any, /, overwrite: bool) -> Any:
     return x.at[index].set(updates) if overwrite else x.at[index].set(0).at[index].add(updates)
 
 
-@composite(methods=["scatter"], inplace="scatter_")
+@composite(methods=["scatter"], inplace="scatter_", around=remembered("x", "index?", "updates?", "src"))
 def scatter(
     x: Any, index: Any, updates: Any = None, overwrite: Any = True, *, dim: int | None = None, src: Any = None,
     value: Any = None, reduce: str | None = None,
@@ -125,11 +126,8 @@ def _index_fill(x: Any, index: Any, value: Any, /, axis: int) -> Any:
     return jnp.moveaxis(out, 0, axis)
 
 
-@composite(
-    methods=["index_put"],
-    inplace="index_put_",
-)
-def index_put(x: Any, indices: Any, value: Any, accumulate: bool = False) -> Any:
+@op(methods=["index_put"], inplace="index_put_")
+def index_put(x: Any, indices: Sequence[Any], value: Any, /, accumulate: bool = False) -> Any:
     """Set (or add to) the elements that a tuple of index tensors names.
 
     Examples:
@@ -138,11 +136,6 @@ def index_put(x: Any, indices: Any, value: Any, accumulate: bool = False) -> Any
         >>> paddle.index_put(paddle.zeros([2, 2]), (i, j), paddle.to_tensor(9.0)).tolist()
         [[0.0, 9.0], [0.0, 0.0]]
     """
-    return _index_put(x, value, list(indices), accumulate)
-
-
-@op(name="_index_put")
-def _index_put(x: Any, value: Any, indices: list[Any], /, accumulate: bool) -> Any:
     at = x.at[tuple(indices)]
     value = jnp.asarray(value).astype(x.dtype)
     return at.add(value) if accumulate else at.set(value)
