@@ -81,7 +81,5 @@ def grown(x):
 
 
 def test_a_list_of_unknown_length_is_explained(tmp_path):
-    with pytest.raises(
-        ValueError, match=r"`out` is a list of 1 before the loop .* and a list of 2 after one iteration"
-    ):
+    with pytest.raises(StagingError, match=r"`out` is a list of 1 before the loop .* and a list of 2 after one"):
         saved(grown, [None, 2], tmp_path)
