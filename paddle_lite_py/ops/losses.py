@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ..op import op
 from ..remembered import remembered
+from .kinks import magnitude
 from .promote import from_start
 
 __all__ = [
@@ -140,7 +141,7 @@ def mse_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
 @op
 def l1_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
     """Absolute difference."""
-    return reduce(jnp.abs(input - label), reduction)
+    return reduce(magnitude(input - label), reduction)
 
 
 @op
