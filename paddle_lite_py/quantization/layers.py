@@ -17,6 +17,14 @@ class ObserveWrapper(Layer):
     Arguments:
         observer: what rounds or observes; numbers that are no floats pass it by.
         observed: the layer.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver()
+        >>> config = paddle.quantization.QuantConfig(activation=quanter, weight=quanter)
+        >>> net = paddle.quantization.QAT(config).quantize(paddle.nn.Sequential(paddle.nn.ReLU()))
+        >>> type(net[0]).__name__
+        'ObserveWrapper'
     """
 
     def __init__(self, observer: Any, observed: Any) -> None:
