@@ -128,7 +128,8 @@ class Callees:
             "known": self.known,
             "reduce": functools.reduce,
             "plain": PLAIN,
-            "sets": PLAIN - {list, tuple},  # containers of which no element is asked whether it is equal
+            # Containers of which no element is asked whether it is equal.
+            "sets": frozenset() if self._replaces else PLAIN - {list, tuple},
             "native": frozenset() if watches or self._replaces else PLAIN,  # of which methods are called as they are
         }
         self._cells.update({helper: types.CellType(value) for helper, value in helpers.items()})

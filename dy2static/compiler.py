@@ -97,12 +97,15 @@ def _function_code(code: types.CodeType) -> types.CodeType:
 
 def _renamed(code: types.CodeType, namer: Namer, name: str, old: str, new: str) -> types.CodeType:
     """The code under the user's names: functions made by the conversion bear the name of the one around them."""
-    consts = tuple(
-        _renamed(const, namer, _inner_name(const, namer, name), old, new)
-        if isinstance(const, types.CodeType) else const for const in code.co_consts
-    )  # fmt: skip
+
+    def renamed(const: Any) -> Any:
+        if isinstance(const, types.CodeType):
+            return _renamed(const, namer, _inner_name(const, namer, name), old, new)
+        is_inner = isinstance(const, str) and const.startswith(f"{old}.<locals>.")  # the qualified name of a class
+        return new + const[len(old) :] if is_inner else const
+
     qualname = new + code.co_qualname[len(old) :] if code.co_qualname.startswith(old) else code.co_qualname
-    return code.replace(co_consts=consts, co_name=name, co_qualname=qualname)
+    return code.replace(co_consts=tuple(map(renamed, code.co_consts)), co_name=name, co_qualname=qualname)
 
 
 def _inner_name(code: types.CodeType, namer: Namer, outer: str) -> str:

@@ -197,7 +197,7 @@ class Operators:
     def contains(self, item: Any, container: Any) -> Any:
         """`item in container`."""
         holds = isinstance(container, (list, tuple)) and any(map(self.staged, container))
-        if self.staged(item) and isinstance(container, (list, tuple)) or holds or self.staged(container):
+        if self.staged(item) and isinstance(container, (list, tuple, dict, set)) or holds or self.staged(container):
             return self.runtime.in_(item, container)
         return self._asked(container, "__contains__", lambda: item in container, item)
 
@@ -226,10 +226,15 @@ class Operators:
             return self.runtime.setattr_(obj, name, value)
         return self.callee(found.fset)(obj, value)
 
+    def class_(self, cls: type) -> type:
+        """A class that has just been made."""
+        self.runtime.class_made(cls)
+        return cls
+
     def subscript(self, obj: Any, key: Any) -> Any:
         """`obj[key]`, where the method behind it is converted."""
         method = getattr(type(obj), "__getitem__", None)
-        return self.callee(method)(obj, key) if type(method) is FunctionType else obj[key]
+        return self.callee(method)(obj, key) if type(method) is FunctionType else self.runtime.getitem_(obj, key)
 
     def context(self, manager: Any) -> Any:
         """What a `with` enters: the methods of a user's class are converted."""

@@ -134,6 +134,9 @@ class Runtime:
         """`del obj.name`."""
         delattr(obj, name)
 
+    def class_made(self, cls: type) -> None:
+        """A class was made, if `properties` is set."""
+
     def getitem_(self, obj: Any, key: Any) -> Any:
         """`obj[key]`, read as part of the state of a statement."""
         return obj[key]

@@ -20,7 +20,16 @@ MAX_MANIFEST = 1 << 28
 
 
 class ArtifactError(ValueError):
-    """Saved files are missing, damaged, foreign or of a newer version."""
+    """Saved files are missing, damaged, foreign or of a newer version.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> try:
+        ...     paddle.jit.load("nothing/here")
+        ... except (paddle.jit.ArtifactError, OSError) as error:
+        ...     print("cannot be loaded")
+        cannot be loaded
+    """
 
 
 def write(prefix: str, manifest: dict[str, Any], blobs: dict[str, bytes]) -> None:

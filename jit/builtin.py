@@ -26,7 +26,9 @@ def replacement(f: Any) -> Callable[..., Any] | None:
     """The form of a builtin that takes tensors, or that notes what it changes; None if it has none."""
     owner = getattr(f, "__self__", None)
     if isinstance(owner, list | dict | set | collections.deque):
-        return functools.partial(_mutate, f) if f.__name__ in _MUTATORS else None
+        if f.__name__ in _MUTATORS:
+            return functools.partial(_mutate, f)
+        return functools.partial(_look_up, f) if f.__name__ == "get" else None
     if type(owner) is str and f.__name__ == "format":
         return functools.partial(text.format_method, owner)
     try:
@@ -41,7 +43,13 @@ def _body() -> Builder | None:
     return builder if isinstance(builder, Builder) and builder.frame is not builder.root else None
 
 
+def _look_up(method: Any, key: Any, *default: Any) -> Any:
+    return method(sequences.known_key(method.__self__, key), *default)
+
+
 def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
+    if args and not isinstance(method.__self__, list):
+        args = (sequences.known_key(method.__self__, args[0]), *args[1:])
     builder, sorts = mode.interpreter, method.__name__ == "sort"
     if (inside := _body()) is not None:
         inside.contents_written(method.__self__)

@@ -29,7 +29,13 @@ TOLERANCE = {1: 0.25, 2: 0.03, 4: 2e-4, 8: 1e-8, 16: 1e-8}
 
 
 class CheckError(ValueError):
-    """A static function gave something else than the function as it is."""
+    """A static function gave something else than the function as it is.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.jit.CheckError, Exception)
+        True
+    """
 
 
 class Step(NamedTuple):

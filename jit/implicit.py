@@ -16,7 +16,7 @@ from typing import Any
 from dy2static.registry import is_converted
 from paddle_lite_py.errors import is_own
 
-from .runtime import callee
+from .runtime import RUNTIME, callee
 
 _FRAMES = 200  # of a traceback that are looked at
 
@@ -26,10 +26,11 @@ class Implicit:
 
     def __init__(self) -> None:
         self._known: dict[tuple[type, str], tuple[Any, Any]] = {}  # as it is, and converted
+        self._local: set[types.CodeType] = set()  # methods of classes that each trace makes anew
 
     def learn(self, error: BaseException) -> bool:
         """Note the methods that led to an error as they are; False if there is no such method."""
-        known, tb = len(self._known), error.__traceback__
+        known, tb = len(self._known) + len(self._local), error.__traceback__
         for _ in range(_FRAMES):
             if tb is None:
                 break
@@ -37,27 +38,43 @@ class Implicit:
             if code.co_argcount and not is_own(code.co_filename) and not is_converted(code):
                 self._note(type(values.get(code.co_varnames[0])), code)
             tb = tb.tb_next
-        return len(self._known) > known
+        return len(self._known) + len(self._local) > known
 
     def _note(self, kind: type, code: types.CodeType) -> None:
         for owner in kind.__mro__:
             for name, held in vars(owner).items():
-                f = held.func if isinstance(held, functools.cached_property) else held
-                if isinstance(f, types.FunctionType) and f.__code__ is code and (owner, name) not in self._known:
-                    converted = callee(f)
-                    if converted is not f:
-                        self._known[owner, name] = held, _like(held, converted, name)
+                f = _function(held)
+                if f is None or f.__code__ is not code or (owner, name) in self._known:
+                    continue
+                if "<locals>" in owner.__qualname__:
+                    self._local.add(code)
+                elif (converted := callee(f)) is not f:
+                    self._known[owner, name] = held, _like(held, converted, name)
+
+    def _made(self, cls: type) -> None:
+        """Convert the methods of a class that the trace has made."""
+        for name, held in list(vars(cls).items()):
+            f = _function(held)
+            if f is not None and f.__code__ in self._local:
+                setattr(cls, name, _like(held, callee(f), name))
 
     @contextmanager
     def converted(self) -> Iterator[None]:
         """The classes hold the converted methods, which are the same to Python values."""
+        before, RUNTIME.on_class = RUNTIME.on_class, self._made if self._local else None
         try:
             for (owner, name), (_, converted) in self._known.items():
                 setattr(owner, name, converted)
             yield
         finally:
+            RUNTIME.on_class = before
             for (owner, name), (held, _) in self._known.items():
                 setattr(owner, name, held)
+
+
+def _function(held: Any) -> types.FunctionType | None:
+    f = held.func if isinstance(held, functools.cached_property) else held
+    return f if isinstance(f, types.FunctionType) else None
 
 
 def _like(held: Any, converted: Any, name: str) -> Any:

@@ -60,8 +60,8 @@ class StagedRange(Staged):
         return span.reshape([]).astype("int64").maximum(0)
 
     def item(self, i: Tensor) -> Any:
-        """The i-th item, an int64 tensor."""
-        return i * self.step + self.start
+        """The i-th item, a whole number."""
+        return (i * self.step + self.start).item()
 
 
 class StagedEnumerate(Staged):
@@ -76,15 +76,23 @@ class StagedEnumerate(Staged):
 
     def item(self, i: Tensor) -> Any:
         """The i-th pair."""
-        return i + self.start, item_of(self.iterable, i)
+        number = i + self.start
+        return number.item() if isinstance(number, Tensor) else number, item_of(self.iterable, i)
 
 
 class StagedZip(Staged):
     """zip() with something staged among its arguments."""
 
-    def __init__(self, *iterables: Any) -> None:
+    def __init__(self, *iterables: Any, strict: bool = False) -> None:
         # An iterator over something finite, such as reversed(), gives its items now.
         self.iterables = [x if hasattr(x, "__getitem__") or length_hint(x, -1) < 0 else list(x) for x in iterables]
+        lengths = [length_of(x) for x in self.iterables] if strict else []
+        if len({n for n in lengths if isinstance(n, int)}) > 1:
+            raise ValueError(f"zip(strict=True): the arguments have different lengths: {', '.join(map(str, lengths))}")
+        if not all(isinstance(n, int) for n in lengths):
+            raise StagingError(
+                "zip(strict=True) compares lengths that are known only when the program runs; leave it out"
+            )
 
     def length(self) -> Any:
         """Number of items: that of the shortest."""

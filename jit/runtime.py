@@ -18,6 +18,7 @@ from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement
 from .iterables import elements, is_staged, item_of, length_of
 from .raising import checked
+from .sequences import known_key
 
 OWN = ("paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static")
 
@@ -29,6 +30,7 @@ class StagedRuntime(dy2static.Runtime):
 
     def __init__(self) -> None:
         self.ignored: set[str] = set()  # modules that the user wants left alone
+        self.on_class: Callable[[type], None] | None = None
 
     @property
     def builder(self) -> Builder:
@@ -143,6 +145,11 @@ class StagedRuntime(dy2static.Runtime):
         code = getattr(getattr(f, "__func__", f), "__code__", None)
         return is_own(code.co_filename) if code is not None else module.partition(".")[0] in OWN
 
+    def class_made(self, cls: type) -> None:
+        """Tell the trace under way."""
+        if self.on_class is not None:
+            self.on_class(cls)
+
     def setattr_(self, obj: Any, name: str, value: Any) -> None:
         """Note what the attribute held, then set it."""
         if isinstance(mode.interpreter, Builder) and not isinstance(obj, Tensor):
@@ -155,8 +162,13 @@ class StagedRuntime(dy2static.Runtime):
             mode.interpreter.rebound(obj, name)
         delattr(obj, name)
 
+    def getitem_(self, obj: Any, key: Any) -> Any:
+        """The item."""
+        return obj[known_key(obj, key)]
+
     def setitem_(self, obj: Any, key: Any, value: Any) -> None:
         """Note what the item was, then set it."""
+        key = known_key(obj, key)
         if (
             isinstance(mode.interpreter, Builder)
             and isinstance(obj, dict | list)

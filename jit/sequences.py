@@ -13,6 +13,7 @@ from paddle_lite_py.interpreter import state as mode
 from paddle_lite_py.ops.creation import full, zeros_like
 from paddle_lite_py.ops.joining import stack
 from paddle_lite_py.ops.search import where
+from paddle_lite_py.scalars import is_number
 from paddle_lite_py.tensor import Tensor
 
 from . import merge, unrolled
@@ -35,10 +36,23 @@ def truth(x: Tensor, what: str) -> Tensor:
     return x.reshape([]).astype("bool")
 
 
+def known_key(container: Any, key: Any) -> Any:
+    """A key of a dict or set, which must have a value: that of the call under way, for a traced number.
+
+    Raises:
+        DataDependentError: inside of a branch or loop, which then runs as Python.
+    """
+    if isinstance(container, dict | set) and is_number(key):
+        return key._static_value(f"a key of a {type(container).__name__}")
+    return key
+
+
 def contains(item: Any, container: Any) -> Any:
     """`item in container`."""
     if isinstance(container, Tensor):
         return (container == item).any()
+    if isinstance(container, dict | set):
+        return known_key(container, item) in container
     found: Any = None
     for element in container:
         same = element is item or element == item
@@ -84,7 +98,7 @@ def extreme(original: Callable[..., Any], method: str) -> Callable[..., Any]:
         if len(args) == 1 and isinstance(args[0], Tensor) and key is None and args[0].ndim == 1:
             return getattr(args[0], method)(axis=0)
         items = list(elements(args[0]) if len(args) == 1 else args)
-        keys = items if key is None else [key(x) for x in items]
+        keys = _decisive(items if key is None else [key(x) for x in items])
         if not any(map(_holds_tensor, keys)):
             return _by_known_keys(original, items, keys, default)
         if key is None and all(isinstance(x, Tensor | int | float) for x in items):
@@ -121,7 +135,7 @@ def _folded(items: list[Any], method: str) -> Any:
 def sorted_(items: Iterable[Any], *, key: Any = None, reverse: bool = False) -> list[Any]:
     """sorted(): stable, as Python's."""
     items = list(elements(items))
-    keys = items if key is None else [key(x) for x in items]
+    keys = _decisive(items if key is None else [key(x) for x in items])
     if not any(map(_holds_tensor, keys)):
         order = builtins.sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
         return [items[i] for i in order]
@@ -144,6 +158,13 @@ def _order(keys: list[Any], descending: bool, what: str) -> Tensor:
         found = ranks.argsort(descending=descending, stable=True)
         order = found if order is None else order.index_select(found)
     return order
+
+
+def _decisive(keys: list[Any]) -> list[Any]:
+    """The keys; tuples whose first items differ by those alone, for Python does not look at what follows."""
+    first = [k[0] if isinstance(k, tuple) and k else None for k in keys]
+    known = all(isinstance(k, str | int | float) for k in first)
+    return first if known and len(set(first)) == len(first) else keys
 
 
 def _numbered(column: Sequence[Any]) -> list[Any]:

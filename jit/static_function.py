@@ -82,6 +82,12 @@ class StaticFunction(Inspection):
         function: a function, method or callable object of the user.
         input_spec: declared specs of its tensor arguments.
         options: how it is compiled.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f = paddle.jit.to_static(lambda x: x + 1)
+        >>> isinstance(f, paddle.jit.StaticFunction), f(paddle.ones([1])).item()
+        (True, 2.0)
     """
 
     def __init__(self, function: Callable[..., Any], input_spec: Any = None, options: Options = DEFAULTS) -> None:

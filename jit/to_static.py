@@ -82,26 +82,60 @@ def _text(x: Any) -> str:
 
 
 def not_to_static(func: Any = None) -> Any:
-    """Mark a function to be called as it is while a program is traced."""
+    """Mark a function to be called as it is while a program is traced.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> @paddle.jit.not_to_static
+        ... def plain(x):
+        ...     return x * 2
+        >>> paddle.jit.to_static(lambda x: plain(x) + 1)(paddle.ones([1])).item()
+        3.0
+    """
     return not_to_static if func is None else dy2static.do_not_convert(func)
 
 
 def enable_to_static(enable_to_static_bool: bool) -> None:
-    """Switch all static functions on, or off so that they run eagerly as written."""
+    """Switch all static functions on, or off so that they run eagerly as written.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f = paddle.jit.to_static(lambda x: x + 1)
+        >>> paddle.jit.enable_to_static(False)
+        >>> f(paddle.ones([1])).item()
+        2.0
+        >>> paddle.jit.enable_to_static(True)
+    """
     settings.enabled = bool(enable_to_static_bool)
 
 
 def set_verbosity(level: int = 0, also_to_stdout: bool = False) -> None:
-    """Above 0: print a line for each trace of a static function."""
+    """Above 0: print a line for each trace of a static function.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.jit.set_verbosity(0)
+    """
     settings.verbosity = int(level)
 
 
 def set_code_level(level: int = 100, also_to_stdout: bool = False) -> None:
-    """Above 0: print the converted code of a static function when it is traced."""
+    """Above 0: print the converted code of a static function when it is traced.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.jit.set_code_level(0)
+    """
     settings.code_level = int(level)
 
 
 def ignore_module(modules: Any) -> None:
-    """Call the functions of these modules as they are while a program is traced."""
+    """Call the functions of these modules as they are while a program is traced.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import textwrap
+        >>> paddle.jit.ignore_module([textwrap])
+    """
     listed = modules if isinstance(modules, list | tuple) else [modules]
     RUNTIME.ignored.update(m if isinstance(m, str) else m.__name__ for m in listed)

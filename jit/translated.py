@@ -57,6 +57,16 @@ class TranslatedLayer(Layer):
     """A loaded program: call it or its other methods, fine-tune its parameters, look inside, save it again.
 
     It starts in eval mode; train() switches to what the layer did in training.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> spec = [paddle.static.InputSpec([None, 2], "float32", name="x")]
+        >>> paddle.jit.save(paddle.nn.Linear(2, 1), folder + "/m", input_spec=spec)
+        >>> loaded = paddle.jit.load(folder + "/m")
+        >>> isinstance(loaded, paddle.jit.TranslatedLayer), loaded(paddle.ones([3, 2])).shape
+        (True, [3, 1])
     """
 
     def __init__(self, manifest: dict[str, Any], blobs: dict[str, bytes], weights: dict[str, Any]) -> None:

@@ -26,7 +26,13 @@ MAX_ITERATIONS = 1000
 
 
 class DataDependentWarning(UserWarning):
-    """A statement has no single static program: it has one for each outcome of the tensor that decides."""
+    """A statement has no single static program: it has one for each outcome of the tensor that decides.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.jit.DataDependentWarning, Warning)
+        True
+    """
 
 
 def if_(builder: Builder, pred: Tensor, staged: Callable[[], None], body: Any, orelse: Any, where: Any) -> None:

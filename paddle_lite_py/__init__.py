@@ -84,9 +84,10 @@ from .place import (
     set_device,
 )
 from .random import Generator, get_rng_state, seed, set_rng_state
-from .tensor import Tensor, install_methods
+from .tensor import Tensor
+from .tensor import install_methods as _install_methods
 
-install_methods()
+_install_methods()
 
 from . import nn
 from .nn import create_parameter

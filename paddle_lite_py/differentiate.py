@@ -7,8 +7,8 @@ from typing import Any
 
 from . import control
 from .bound import BoundOp
-from .errors import GraphFreedError, user_frame
-from .frame import Frame
+from .errors import DataDependentError, GraphFreedError, user_frame
+from .frame import Frame, origin
 from .graph import acts, ancestors, close
 from .interpreter import no_grad
 from .op import REGISTRY
@@ -64,7 +64,7 @@ class Differentiation:
         value = self.value_of(tensor)
         at = next((i for i, op in enumerate(self.frame.block.ops) if value in op.outputs), None)
         if at is None or value.freed:
-            raise NotImplementedError(
+            raise DataDependentError(
                 f"register_hook() at {user_frame()} inside a static function is only supported on a tensor that was "
                 "made in the same block of it; register it on a leaf outside of the static function"
             )
@@ -117,9 +117,9 @@ class Differentiation:
     def _check_reachable(self, read: set[Value]) -> None:
         for v in self.frame.block.inputs:
             if v in read and v.requires_grad and v not in self.frame.leaves:
-                raise NotImplementedError(
+                raise DataDependentError(
                     f"backward() at {user_frame()} stands in a staged branch or loop, but the graph of its loss begins "
-                    f"outside of it (at {v.where}); move the forward computation into the branch, or backward() out"
+                    f"outside of it (at {origin(v).where}); move the forward computation in, or backward() out"
                 )
 
     def _root(self, tensor: Tensor) -> Value:

@@ -13,7 +13,13 @@ __all__ = ["DType", "as_dtype", "dtype", "finfo", "get_default_dtype", "iinfo", 
 
 
 class DType:
-    """One element type; prints as ``paddle.float32`` and equals its own name."""
+    """One element type; prints as ``paddle.float32`` and equals its own name.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.float32 == "float32", isinstance(paddle.int64, paddle.dtype)
+        (True, True)
+    """
 
     __slots__ = ("name", "np")
 
@@ -150,6 +156,13 @@ def set_default_dtype(d: Any) -> None:
 
     Raises:
         TypeError: if `d` is not a floating dtype.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.set_default_dtype("float64")
+        >>> paddle.ones([1]).dtype
+        paddle.float64
+        >>> paddle.set_default_dtype("float32")
     """
     global _default
     chosen = as_dtype(d)

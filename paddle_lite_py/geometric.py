@@ -53,7 +53,15 @@ def reindex_graph(
 def reindex_heter_graph(
     x: Tensor, neighbors: Any, count: Any, value_buffer: Any = None, index_buffer: Any = None, name: Any = None
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """reindex_graph() of several kinds of edges at once: lists of neighbors and count."""
+    """reindex_graph() of several kinds of edges at once: lists of neighbors and count.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, one = paddle.to_tensor([5, 7]), paddle.to_tensor([1, 1], dtype="int32")
+        >>> source, target, nodes = paddle.geometric.reindex_heter_graph(x, [paddle.to_tensor([7, 9])], [one])
+        >>> source.tolist(), target.tolist(), nodes.tolist()
+        ([1, 2], [0, 1], [5, 7, 9])
+    """
     nodes = _host(x, "reindex_graph()")
     number = {int(n): k for k, n in enumerate(nodes)}
     sources, targets = [], []
@@ -78,6 +86,13 @@ def sample_neighbors(
 
     Returns:
         The neighbours, how many each node has, and their edge numbers if return_eids.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> row, colptr = paddle.to_tensor([1, 2, 0]), paddle.to_tensor([0, 2, 3, 3])
+        >>> neighbors, count = paddle.geometric.sample_neighbors(row, colptr, paddle.to_tensor([0]))
+        >>> neighbors.tolist(), count.tolist()
+        ([1, 2], [2])
     """
     return _sampled(row, colptr, None, input_nodes, sample_size, eids, return_eids)
 
@@ -92,7 +107,16 @@ def weighted_sample_neighbors(
     return_eids: bool = False,
     name: Any = None,
 ) -> Any:
-    """sample_neighbors() with neighbours as likely as the weights of their edges."""
+    """sample_neighbors() with neighbours as likely as the weights of their edges.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> row, colptr = paddle.to_tensor([1, 2, 0]), paddle.to_tensor([0, 2, 3, 3])
+        >>> w = paddle.to_tensor([1.0, 2.0, 3.0])
+        >>> neighbors, count = paddle.geometric.weighted_sample_neighbors(row, colptr, w, paddle.to_tensor([0]))
+        >>> sorted(neighbors.tolist()), count.tolist()
+        ([1, 2], [2])
+    """
     return _sampled(row, colptr, edge_weight, input_nodes, sample_size, eids, return_eids)
 
 

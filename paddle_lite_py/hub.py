@@ -41,13 +41,31 @@ def _entry(repo_dir: str, model: str, source: str) -> Any:
 
 
 def list(repo_dir: str, source: str = "github", force_reload: bool = False) -> builtins.list[str]:
-    """Names of the models that a folder's hubconf.py defines."""
+    """Names of the models that a folder's hubconf.py defines.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / 'hubconf.py').write_text('def one():\\n    "Gives 1."\\n    return 1\\n')
+        >>> paddle.hub.list(str(folder), source='local')
+        ['one']
+    """
     module = _config(repo_dir, source)
     return sorted(n for n, v in vars(module).items() if callable(v) and not n.startswith("_"))
 
 
 def help(repo_dir: str, model: str, source: str = "github", force_reload: bool = False) -> str | None:
-    """The docstring of a model."""
+    """The docstring of a model.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / 'hubconf.py').write_text('def one():\\n    "Gives 1."\\n    return 1\\n')
+        >>> paddle.hub.help(str(folder), 'one', source='local')
+        'Gives 1.'
+    """
     return _entry(repo_dir, model, source).__doc__
 
 
@@ -57,6 +75,14 @@ def load(repo_dir: str, model: str, source: str = "github", force_reload: bool =
     Arguments:
         source: "local"; for others, clone the repository first.
         kwargs: arguments of the model.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> _ = (folder / 'hubconf.py').write_text('def one():\\n    "Gives 1."\\n    return 1\\n')
+        >>> paddle.hub.load(str(folder), 'one', source='local')
+        1
     """
     return _entry(repo_dir, model, source)(**kwargs)
 
@@ -68,5 +94,15 @@ def load_state_dict_from_url(
     file_name: str | None = None,
     map_location: Any = None,
 ) -> Any:
-    """paddle.load() of published weights, fetched when they are not there yet."""
+    """paddle.load() of published weights, fetched when they are not there yet.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp())
+        >>> paddle.save({"w": paddle.ones([1])}, str(folder / "w.pdparams"))
+        >>> url = (folder / "w.pdparams").as_uri()
+        >>> paddle.hub.load_state_dict_from_url(url, str(folder / "cache"))["w"].tolist()
+        [1.0]
+    """
     return load_file(get_weights_path_from_url(url))

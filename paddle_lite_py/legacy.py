@@ -57,7 +57,12 @@ def set_printoptions(
 
 
 def disable_signal_handler() -> None:
-    """Nothing: no signal handlers are installed."""
+    """Nothing: no signal handlers are installed.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.disable_signal_handler()
+    """
 
 
 def enable_compat(
@@ -67,32 +72,68 @@ def enable_compat(
 
     Raises:
         NotImplementedError: always.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> try:
+        ...     paddle.enable_compat()
+        ... except NotImplementedError:
+        ...     print("not available")
+        not available
     """
     raise NotImplementedError("enable_compat: making `import torch` mean paddle is not available here")
 
 
 def disable_compat() -> None:
-    """Nothing: compatibility with torch was never switched on."""
+    """Nothing: compatibility with torch was never switched on.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.disable_compat()
+    """
 
 
 @contextmanager
 def LazyGuard() -> Iterator[None]:  # noqa: N802  (the reference's name)
-    """The block as it is: parameters are drawn by the host and sent to the device at once."""
+    """The block as it is: parameters are drawn by the host and sent to the device at once.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> with paddle.LazyGuard():
+        ...     layer = paddle.nn.Linear(2, 1)
+        >>> layer.weight.shape
+        [2, 1]
+    """
     yield
 
 
-def _constructor(dtype: dtypes.DType) -> Any:
+_DOC = """A {dtype} tensor of data, or of given sizes whose values do not matter.
+
+Examples:
+    >>> import paddle_lite_py as paddle
+    >>> paddle.{name}(2, 3).shape, paddle.{name}([1]).dtype == "{dtype}"
+    ([2, 3], True)
+"""
+
+
+def _constructor(name: str, dtype: dtypes.DType) -> Any:
     def new(*args: Any, **kwargs: Any) -> Tensor:
         if args and all(isinstance(a, int) for a in args):
             return empty(list(args), dtype)
         return to_tensor(args[0] if args else [], dtype)
 
-    new.__doc__ = f"A {dtype.name} tensor of data, or of given sizes whose values do not matter."
+    new.__doc__ = _DOC.format(dtype=dtype.name, name=name)
+    new.__name__ = new.__qualname__ = name
     return new
 
 
-FloatTensor, DoubleTensor = _constructor(dtypes.float32), _constructor(dtypes.float64)
-HalfTensor, BFloat16Tensor = _constructor(dtypes.float16), _constructor(dtypes.bfloat16)
-IntTensor, LongTensor = _constructor(dtypes.int32), _constructor(dtypes.int64)
-ShortTensor, CharTensor = _constructor(dtypes.int16), _constructor(dtypes.int8)
-ByteTensor, BoolTensor = _constructor(dtypes.uint8), _constructor(dtypes.bool_)
+FloatTensor = _constructor("FloatTensor", dtypes.float32)
+DoubleTensor = _constructor("DoubleTensor", dtypes.float64)
+HalfTensor = _constructor("HalfTensor", dtypes.float16)
+BFloat16Tensor = _constructor("BFloat16Tensor", dtypes.bfloat16)
+IntTensor = _constructor("IntTensor", dtypes.int32)
+LongTensor = _constructor("LongTensor", dtypes.int64)
+ShortTensor = _constructor("ShortTensor", dtypes.int16)
+CharTensor = _constructor("CharTensor", dtypes.int8)
+ByteTensor = _constructor("ByteTensor", dtypes.uint8)
+BoolTensor = _constructor("BoolTensor", dtypes.bool_)

@@ -301,5 +301,6 @@ def _inplace(public: Callable[..., Any], name: str, reshapes: bool) -> Callable[
 
     method.__name__ = method.__qualname__ = name
     method.__wrapped__ = Signature(functools.partial(without_out, public), public.__doc__)  # type: ignore[attr-defined]
+    method.__dict__["__inplace_of__"] = public
     method.__doc__ = f"In-place form of `{public.__name__}`: the result replaces this tensor's value."
     return method

@@ -10,7 +10,13 @@ _JAX_NAME = {"cpu": "cpu", "gpu": "gpu", "tpu": "tpu", "xpu": "xpu"}
 
 
 class Place:
-    """A device: its kind ("cpu", "gpu", "tpu") and index."""
+    """A device: its kind ("cpu", "gpu", "tpu") and index.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.CPUPlace(), paddle.Place), paddle.CPUPlace() == paddle.CPUPlace()
+        (True, True)
+    """
 
     kind = "cpu"
 
@@ -59,33 +65,69 @@ class Place:
 
 
 class CPUPlace(Place):
-    """The CPU."""
+    """The CPU.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.CPUPlace()
+        Place(cpu)
+    """
 
 
 class CUDAPlace(Place):
-    """A GPU, by index."""
+    """A GPU, by index.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.CUDAPlace(0)
+        Place(gpu:0)
+    """
 
     kind = "gpu"
 
 
 class CUDAPinnedPlace(CPUPlace):
-    """Host memory; XLA pins what it transfers itself."""
+    """Host memory; XLA pins what it transfers itself.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.CUDAPinnedPlace()
+        Place(cpu)
+    """
 
 
 class TPUPlace(Place):
-    """A TPU, by index."""
+    """A TPU, by index.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.TPUPlace(0)
+        Place(tpu:0)
+    """
 
     kind = "tpu"
 
 
 class XPUPlace(Place):
-    """A Kunlun device; JAX has none, so that asking for its device is an error."""
+    """A Kunlun device; JAX has none, so that asking for its device is an error.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.XPUPlace(0)
+        Place(xpu:0)
+    """
 
     kind = "xpu"
 
 
 class XPUPinnedPlace(CPUPlace):
-    """Host memory; XLA pins what it transfers itself."""
+    """Host memory; XLA pins what it transfers itself.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.XPUPinnedPlace()
+        Place(cpu)
+    """
 
 
 _KINDS = {"cpu": CPUPlace, "gpu": CUDAPlace, "cuda": CUDAPlace, "tpu": TPUPlace, "xpu": XPUPlace}

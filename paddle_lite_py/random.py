@@ -13,7 +13,14 @@ from .tensor import Tensor, wrap
 
 
 class Generator:
-    """A stream of random numbers: a seed and a counter that each draw advances."""
+    """A stream of random numbers: a seed and a counter that each draw advances.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> g = paddle.Generator(seed=3)
+        >>> g.initial_seed()
+        3
+    """
 
     def __init__(self, device: Any = None, *, seed: int | None = None) -> None:
         self._seed = secrets.randbits(32) if seed is None else seed
@@ -77,10 +84,24 @@ def seed(seed: int) -> Generator:
 
 
 def get_rng_state(device: Any = None) -> list[Tensor]:
-    """State of the random stream, for set_rng_state."""
+    """State of the random stream, for set_rng_state.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> state = paddle.get_rng_state(); a = paddle.rand([2])
+        >>> paddle.set_rng_state(state); bool((paddle.rand([2]) == a).all())
+        True
+    """
     return [default_generator.get_state()]
 
 
 def set_rng_state(state_list: list[Tensor], device: Any = None) -> None:
-    """Continue the random stream from a saved state."""
+    """Continue the random stream from a saved state.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> state = paddle.get_rng_state(); a = paddle.rand([2])
+        >>> paddle.set_rng_state(state); bool((paddle.rand([2]) == a).all())
+        True
+    """
     default_generator.set_state(state_list[0])

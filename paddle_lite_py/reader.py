@@ -77,28 +77,68 @@ def xmap_readers(
 
 
 def map_readers(func: Callable[..., Any], *readers: Reader) -> Reader:
-    """func of one sample of each reader."""
+    """func of one sample of each reader.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> def numbers():
+        ...     return iter([1, 2, 3])
+        >>> list(paddle.reader.map_readers(lambda a: a * 2, numbers)())
+        [2, 4, 6]
+    """
     return lambda: map(func, *[r() for r in readers])
 
 
 def chain(*readers: Reader) -> Reader:
-    """The samples of one reader after those of another."""
+    """The samples of one reader after those of another.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> def numbers():
+        ...     return iter([1, 2, 3])
+        >>> list(paddle.reader.chain(numbers, numbers)())
+        [1, 2, 3, 1, 2, 3]
+    """
     return lambda: itertools.chain(*[r() for r in readers])
 
 
 def firstn(reader: Reader, n: int) -> Reader:
-    """The first n samples."""
+    """The first n samples.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> def numbers():
+        ...     return iter([1, 2, 3])
+        >>> list(paddle.reader.firstn(numbers, 2)())
+        [1, 2]
+    """
     return lambda: itertools.islice(reader(), n)
 
 
 def cache(reader: Reader) -> Reader:
-    """The samples, read once and kept."""
+    """The samples, read once and kept.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> def numbers():
+        ...     return iter([1, 2, 3])
+        >>> list(paddle.reader.cache(numbers)())
+        [1, 2, 3]
+    """
     kept = list(reader())
     return lambda: iter(kept)
 
 
 def shuffle(reader: Reader, buf_size: int) -> Reader:
-    """The samples, in random order within stretches of buf_size."""
+    """The samples, in random order within stretches of buf_size.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> def numbers():
+        ...     return iter([1, 2, 3])
+        >>> sorted(paddle.reader.shuffle(numbers, 2)())
+        [1, 2, 3]
+    """
     from .random import host_draw
 
     def read() -> Iterator[Any]:
@@ -114,6 +154,13 @@ def compose(*readers: Reader, check_alignment: bool = True) -> Reader:
 
     Raises:
         ValueError: when read, if check_alignment and one reader ends before another.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> def numbers():
+        ...     return iter([1, 2, 3])
+        >>> list(paddle.reader.compose(numbers, numbers)())
+        [(1, 1), (2, 2), (3, 3)]
     """
 
     def flat(sample: Any) -> tuple[Any, ...]:

@@ -8,10 +8,22 @@ __all__ = ["get_include", "get_lib"]
 
 
 def get_include() -> str:
-    """Where headers would be."""
+    """Where headers would be.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.sysconfig.get_include().endswith("include")
+        True
+    """
     return str(Path(__file__).parent / "include")
 
 
 def get_lib() -> str:
-    """Where libraries would be."""
+    """Where libraries would be.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.sysconfig.get_lib().endswith("libs")
+        True
+    """
     return str(Path(__file__).parent / "libs")

@@ -27,7 +27,14 @@ ZEROS = "zeros"
 
 
 class Tensor(TensorData):
-    """A multi-dimensional array with the operators, methods and gradient of Paddle's Tensor."""
+    """A multi-dimensional array with the operators, methods and gradient of Paddle's Tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([[1.0, 2.0]])
+        >>> isinstance(x, paddle.Tensor), x.shape, x.dtype
+        (True, [1, 2], paddle.float32)
+    """
 
     _data: Any
     # Class attributes are the defaults, so that making a Tensor sets one attribute only.
@@ -315,7 +322,13 @@ class Tensor(TensorData):
 
 
 class Parameter(Tensor):
-    """A Tensor that an optimizer trains."""
+    """A Tensor that an optimizer trains.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.nn.Linear(1, 1).weight, paddle.nn.Parameter)
+        True
+    """
 
     stop_gradient = False
     persistable = True

@@ -15,7 +15,13 @@ cinn_version = xpu_xccl_version = xpu_xhpc_version = xpu_xre_version = "False"
 
 
 def _none() -> str:
-    """ "False": no such library is linked; XLA brings its own."""
+    """ "False": no such library is linked; XLA brings its own.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.version.cuda()
+        'False'
+    """
     return "False"
 
 

@@ -99,8 +99,17 @@ def _functions_of(path: Path, root: Path) -> Iterator[Function]:
 
 
 def files(root: Path = ROOT) -> dict[str, int]:
-    """Lines of each file of the packages."""
-    return {str(path.relative_to(root)): path.read_text().count("\n") for path in modules(root).values()}
+    """Lines of each file of the packages, but for the examples in docstrings."""
+    return {str(path.relative_to(root)): _lines(path.read_text()) for path in modules(root).values()}
+
+
+def _lines(text: str) -> int:
+    """All lines but those of examples: from the first >>> of a block to the end of it."""
+    count, shown = 0, False
+    for line in text.splitlines():
+        shown = line.lstrip().startswith(">>>") or (shown and bool(line.strip()) and '"""' not in line)
+        count += not shown
+    return count
 
 
 def percentile(values: list[int], percent: int) -> int:

@@ -110,6 +110,14 @@ CASES = {
         "def f(x):\n    t = 0\n    for a, b in zip(x, (i for i in [1, 2])):\n        t = t + a * b\n    return t\n",
         [1.0, 2.0],
     ),
+    "zip strict": lambda: static(
+        "def f(x):\n    for a, b in zip(x, [1], strict=True):\n        x = x + a * b\n    return x\n", [1.0, 2.0]
+    ),
+    "zip strict of a range": lambda: static(
+        "def f(x, n):\n    for a, b in zip(x, range(n), strict=True):\n        x = x + a * b\n    return x\n",
+        [1.0, 2.0],
+        2,
+    ),
     "zip with words": lambda: item_of(["u", "v"], paddle.to_tensor(0)),
     "any of vectors": lambda: static("def f(x):\n    return any([x > 0, x < 0])\n", [1.0, 2.0]),
     "max of words": lambda: static("def f(x):\n    return max('u', 'v', key=lambda s: x if s == 'u' else -x)\n", 1.0),

@@ -72,9 +72,7 @@ def test_numbers_are_read_as_python_reads_them():
     assert found.per_line.tolist() == [7] * (len(texts) // 7) + [len(texts) % 7] * (len(texts) % 7 > 0)
 
 
-@pytest.mark.parametrize(
-    "token", ["-", "+", ".", "1.2.3", "1-2", "--1", "1_0", "0x1", "half", "1e", "e5", "1,5"]
-)
+@pytest.mark.parametrize("token", ["-", "+", ".", "1.2.3", "1-2", "--1", "1_0", "0x1", "half", "1e", "e5", "1,5"])
 def test_what_is_no_number_is_named(token):
     with pytest.raises(ValueError, match="is no number"):
         numbers(f"1 2.5 {token} 7".encode())

@@ -358,3 +358,31 @@ def test_variables_of_an_outer_function_that_loops_write():
     for numbers in SIGNS:
         x = paddle.to_tensor(numbers)
         assert static(x).tolist() == eager(x).tolist()
+
+
+def local_class(x):
+    class Local:
+        def __init__(self, t):
+            self.t = t
+
+        def __add__(self, other):
+            if self.t.sum() > other.t.sum():
+                return Local(self.t + other.t)
+            return Local(self.t - other.t)
+
+    return (Local(x) + Local(x * 2)).t
+
+
+@pytest.mark.filterwarnings("ignore:.*has no single static program")
+def test_a_class_that_each_trace_makes_anew():
+    agree(local_class, *SIGNS)
+
+
+def test_what_cannot_be_converted_in_it_is_explained():
+    class Local:
+        @paddle.jit.not_to_static
+        def __add__(self, other):
+            return other if other > 0 else -other
+
+    with pytest.raises(paddle.errors.TracedValueError, match=r"bool\(\) at .*needs the value"):
+        paddle.jit.to_static(lambda x: Local() + x.sum())(paddle.ones([2]))

@@ -47,6 +47,55 @@ def test_value_dtype_and_gradient_are_those_of_eager(f):
         np.testing.assert_allclose(gradient_static, gradient, rtol=1e-6 if dtype == paddle.float32 else 1e-2)
 
 
+def counted(x):
+    counts = {}
+    for v in x:
+        k = int(v)
+        counts[k] = counts.get(k, 0) + 1
+    return counts
+
+
+def by_position(x):
+    held = {}
+    for i, v in enumerate(x):
+        if v > 0:
+            held[i] = v
+        else:
+            held[i] = -v
+    return held
+
+
+def looked_up(x):
+    names, n = {1: "one", 3: "three"}, int(x[0])
+    seen = {int(v) for v in [1]}
+    seen.add(n)
+    return x * {1: 10, 3: 30}[n], names[n] if n in names else "other", n in seen, len(seen)
+
+
+def indices(x):
+    total = x.astype("int32") * 0
+    for i in range(x.astype("int64").max()):
+        total = total + x.astype("int32") * i
+    for i, v in enumerate(x):
+        total = total * i + v.astype("int32")
+    return total, x.astype("float16") * int(x.max())
+
+
+@pytest.mark.filterwarnings("ignore:.*has no single static program")
+@pytest.mark.parametrize("f", [counted, by_position, looked_up, indices], ids=lambda f: f.__name__)
+def test_numbers_as_keys_and_indices(f):
+    static = agree(f, [1.0, 2.0, 2.0], [3.0, 1.0, -2.0])
+    if f is indices:
+        assert [t.dtype for t in static(paddle.ones([3]))] == [paddle.int32, paddle.float16]
+
+
+def test_zip_strict_and_sorted_by_distinct_keys():
+    agree(lambda x: sum((v * w if v > 0 else v) for v, w in zip(x, [1.0, 2.0], strict=True)), [1.0, -2.0])
+    agree(lambda x: sorted({"b": x, "a": x * 2}.items())[0][1] if x.sum() > 0 else x, [1.0, 2.0], [-1.0, -2.0])
+    with pytest.raises(ValueError, match=r"zip\(strict=True\): the arguments have different lengths: 2, 3"):
+        paddle.jit.to_static(lambda x: [v for v, _ in zip(x, range(3), strict=True)])(paddle.ones([2]))
+
+
 def shown(x):
     s = x.sum().item()
     print("sum", s, float(x[0]), int(x[1]), bool(x[0] > 1), f"{s} {s:.2f} {s!r:>6}", "%s %d %.1f" % (s, int(x[1]), s))  # noqa: UP031

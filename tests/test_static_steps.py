@@ -245,3 +245,28 @@ def test_many_steps_in_one_call_are_one_scan(loop):
     assert run.get_traced_count() == 1
     scans = [op for op in run.main_program.block.ops if op.name == "for"]
     assert len(scans) == (1 if loop == "tensor" else 0)
+
+
+@pytest.mark.filterwarnings("ignore:.*has no single static program")
+def test_a_step_that_a_tensor_skips():
+    """backward() in a branch, of a graph that begins before it: a program for each outcome."""
+    found = []
+    for wrap in (lambda f: f, paddle.jit.to_static):
+        paddle.seed(1)
+        layer = paddle.nn.Linear(2, 1)
+        optimizer = paddle.optimizer.SGD(0.1, parameters=layer.parameters())
+
+        @wrap
+        def step(x, layer=layer, optimizer=optimizer):
+            loss = (layer(x) ** 2).mean()
+            if paddle.isnan(loss):
+                return loss * 0 - 1
+            loss.backward()
+            optimizer.step()
+            optimizer.clear_grad()
+            return loss
+
+        losses = [step(paddle.full([3, 2], v)).item() for v in (1.0, float("nan"), 2.0)]
+        found.append((losses, layer.weight.numpy()))
+    np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-6)
+    np.testing.assert_allclose(found[1][1], found[0][1], rtol=1e-6)

@@ -6,6 +6,7 @@ Before:                             After:
                                         ops.callee(f)(x)                    anything else
     m.f(x)                              known[v.__func__](v.__self__, x)    a method, `v` being `m.f`
                                         m.f(x)                              a method of a list, string, ...
+    class A: ...                        @ops.class_ above it
     super().forward(x)                  ops.callee(super(__class__, self).forward)(x)
     locals()                            ops.user_locals(locals(), prefix)
     sum(x for x in xs)                  ops.callee(sum)(ops.generator(..., xs, sum))
@@ -66,6 +67,11 @@ class Calls(Hoist):
     def __init__(self, namer: Namer, options: Options, first: str | None, own: Set[str]) -> None:
         super().__init__(namer)
         self.options, self.first, self.own = options, first, own
+
+    def visit_ClassDef(self, node: gast.ClassDef) -> Any:
+        if self.options.properties:
+            node.decorator_list.append(expression("OPS.class_", node, OPS=self.namer.operators))
+        return node
 
     def visit_Call(self, node: gast.Call) -> Any:
         called = node.func.id if isinstance(node.func, gast.Name) else None

@@ -217,13 +217,16 @@ class Expressions(Hoist):
         return operand, operand
 
     def _movable(self, operands: list[gast.expr]) -> bool:
-        """Whether the operands can become thunks: they hold no `yield`, and no name to bind inside a lambda."""
+        """Whether the operands can become thunks: no `yield`, and no name of the user's bound in a lambda."""
         nodes = [part for operand in operands for part in gast.walk(operand)]
         if any(isinstance(part, (gast.Yield, gast.YieldFrom, gast.Await)) for part in nodes):
             return False
-        return not self.lambdas or not any(isinstance(part, gast.NamedExpr) for part in nodes)
+        return not self.lambdas or not any(_user_walrus(operand, self.namer) for operand in operands)
 
 
 def _user_walrus(node: gast.AST, namer: Namer) -> set[str]:
-    found = {part.target.id for part in gast.walk(node) if isinstance(part, gast.NamedExpr)}
-    return {identifier for identifier in found if not namer.made(identifier)}
+    """The names that an expression binds in its own scope: those in a lambda are the lambda's."""
+    if isinstance(node, gast.Lambda):
+        return set()
+    own = {node.target.id} if isinstance(node, gast.NamedExpr) and not namer.made(node.target.id) else set()
+    return own.union(*[_user_walrus(part, namer) for part in gast.iter_child_nodes(node)])

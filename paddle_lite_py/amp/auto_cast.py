@@ -78,22 +78,54 @@ amp_guard = auto_cast
 def autocast(
     device_type: str | None, dtype: str = "float16", enabled: bool = True, cache_enabled: bool = True
 ) -> AbstractContextManager[None]:
-    """auto_cast(enabled, dtype=dtype); the other arguments are accepted for compatibility."""
+    """auto_cast(enabled, dtype=dtype); the other arguments are accepted for compatibility.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.ones([2, 2])
+        >>> with paddle.amp.autocast("cpu", "bfloat16"):
+        ...     y = paddle.matmul(x, x)
+        >>> y.dtype
+        paddle.bfloat16
+    """
     return auto_cast(enabled, dtype=dtype)
 
 
 def is_autocast_enabled(device_type: Any = None) -> bool:
-    """True inside auto_cast()."""
+    """True inside auto_cast().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> with paddle.amp.auto_cast():
+        ...     print(paddle.amp.is_autocast_enabled())
+        True
+        >>> paddle.amp.is_autocast_enabled()
+        False
+    """
     return state.casting is not None
 
 
 def get_autocast_dtype(device_type: Any = None) -> str:
-    """The low-precision dtype in force; "float32" outside auto_cast()."""
+    """The low-precision dtype in force; "float32" outside auto_cast().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> with paddle.amp.auto_cast(dtype="bfloat16"):
+        ...     print(paddle.amp.get_autocast_dtype())
+        bfloat16
+    """
     return "float32" if state.casting is None else dtypes.as_dtype(state.casting.dtype).name
 
 
 def get_autocast_cpu_dtype(device_type: Any = None) -> str:
-    """get_autocast_dtype()."""
+    """get_autocast_dtype().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> with paddle.amp.auto_cast(dtype="bfloat16"):
+        ...     print(paddle.amp.get_autocast_cpu_dtype())
+        bfloat16
+    """
     return get_autocast_dtype()
 
 
@@ -101,12 +133,24 @@ get_autocast_gpu_dtype = get_autocast_cpu_dtype
 
 
 def is_float16_supported(device: Any = None) -> bool:
-    """True: XLA computes in float16 on every device."""
+    """True: XLA computes in float16 on every device.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.amp.is_float16_supported()
+        True
+    """
     return True
 
 
 def is_bfloat16_supported(device: Any = None) -> bool:
-    """True: XLA computes in bfloat16 on every device."""
+    """True: XLA computes in bfloat16 on every device.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.amp.is_bfloat16_supported()
+        True
+    """
     return True
 
 
@@ -115,13 +159,25 @@ def _listed(*rules: str) -> set[str]:
 
 
 def white_list() -> dict[str, dict[str, set[str]]]:
-    """By dtype and level, the ops that run in low precision whatever their inputs."""
+    """By dtype and level, the ops that run in low precision whatever their inputs.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> "matmul" in paddle.amp.white_list()["float16"]["O1"]
+        True
+    """
     white = _listed("white")
     return {d: {"OD": white, "O1": white, "O2": white} for d in LOW}
 
 
 def black_list() -> dict[str, dict[str, set[str]]]:
-    """By dtype and level, the ops that run in float32."""
+    """By dtype and level, the ops that run in float32.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> "exp" in paddle.amp.black_list()["float16"]["O1"]
+        True
+    """
     always, black = _listed("float32"), _listed("float32", "black")
     return {d: {"OD": black, "O1": black, "O2": always} for d in LOW}
 

@@ -28,7 +28,13 @@ __all__ = [
 
 
 class DebugMode(Enum):
-    """What a check does with the infinities and NaN that it finds."""
+    """What a check does with the infinities and NaN that it finds.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.amp.debugging.DebugMode.CHECK_NAN_INF.name
+        'CHECK_NAN_INF'
+    """
 
     CHECK_NAN_INF_AND_ABORT = 0
     CHECK_NAN_INF = 1
@@ -70,12 +76,29 @@ class _Stats:
 
 
 def enable_operator_stats_collection() -> None:
-    """Start to count the eager ops of this thread by dtype."""
+    """Start to count the eager ops of this thread by dtype.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.amp.debugging.enable_operator_stats_collection()
+        >>> y = paddle.ones([1]) + 1
+        >>> paddle.amp.debugging.disable_operator_stats_collection()
+        op                                  float16   bfloat16    float32      other
+        add                                       0          0          1          0
+        full                                      0          0          1          0
+    """
     _observe(_Stats(), _Stats)
 
 
 def disable_operator_stats_collection() -> None:
-    """Stop counting, and print the counts."""
+    """Stop counting, and print the counts.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.amp.debugging.enable_operator_stats_collection()
+        >>> paddle.amp.debugging.disable_operator_stats_collection()
+        op                                  float16   bfloat16    float32      other
+    """
     for stats in [o for o in state.observers if isinstance(o, _Stats)]:
         print(stats.table())
     _observe(None, _Stats)
@@ -143,6 +166,11 @@ class TensorCheckerConfig:
         checked_op_list, skipped_op_list: names of the ops to check (all by default), and not to check.
         debug_step: first and last call (not included) of update_and_check_step_id() between which to check.
         output_dir, stack_height_limit: accepted for compatibility.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.amp.debugging.TensorCheckerConfig(enable=True).enable
+        True
     """
 
     def __init__(
@@ -183,13 +211,34 @@ class _Checker:
 
 
 def enable_tensor_checker(checker_config: TensorCheckerConfig) -> None:
-    """Check the results of the eager ops of this thread for infinities and NaN; slow."""
+    """Check the results of the eager ops of this thread for infinities and NaN; slow.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> config = paddle.amp.debugging.TensorCheckerConfig(enable=True)
+        >>> paddle.amp.debugging.enable_tensor_checker(config)
+        >>> try:
+        ...     paddle.log(paddle.zeros([1]))
+        ... except FloatingPointError as error:
+        ...     print("found")
+        found
+        >>> paddle.amp.debugging.disable_tensor_checker()
+    """
     if checker_config.enable and checker_config.update_and_check_step_id():
         _observe(_Checker(checker_config), _Checker)
 
 
 def disable_tensor_checker() -> None:
-    """Stop checking."""
+    """Stop checking.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> config = paddle.amp.debugging.TensorCheckerConfig(enable=True)
+        >>> paddle.amp.debugging.enable_tensor_checker(config)
+        >>> paddle.amp.debugging.disable_tensor_checker()
+        >>> paddle.log(paddle.zeros([1])).tolist()
+        [-inf]
+    """
     _observe(None, _Checker)
 
 
@@ -198,19 +247,49 @@ def _checkers() -> list[_Checker]:
 
 
 def set_checked_op_list(checked_op_list: Sequence[str] | None) -> None:
-    """Check only these ops; None: all."""
+    """Check only these ops; None: all.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> config = paddle.amp.debugging.TensorCheckerConfig(enable=True)
+        >>> paddle.amp.debugging.enable_tensor_checker(config)
+        >>> paddle.amp.debugging.set_checked_op_list(["matmul"])
+        >>> paddle.log(paddle.zeros([1])).tolist()
+        [-inf]
+        >>> paddle.amp.debugging.disable_tensor_checker()
+    """
     for checker in _checkers():
         checker.config.checked = ops_called(checked_op_list)
 
 
 def set_skipped_op_list(skipped_op_list: Sequence[str] | None) -> None:
-    """Do not check these ops."""
+    """Do not check these ops.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> config = paddle.amp.debugging.TensorCheckerConfig(enable=True)
+        >>> paddle.amp.debugging.enable_tensor_checker(config)
+        >>> paddle.amp.debugging.set_skipped_op_list(["log"])
+        >>> paddle.log(paddle.zeros([1])).tolist()
+        [-inf]
+        >>> paddle.amp.debugging.disable_tensor_checker()
+    """
     for checker in _checkers():
         checker.config.skipped = ops_called(skipped_op_list)
 
 
 def check_layer_numerics(func: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorate a layer's forward to check its tensor arguments and results."""
+    """Decorate a layer's forward to check its tensor arguments and results.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> class Double(paddle.nn.Layer):
+        ...     @paddle.amp.debugging.check_layer_numerics
+        ...     def forward(self, x):
+        ...         return x * 2
+        >>> Double()(paddle.ones([1])).tolist()
+        [2.0]
+    """
 
     @functools.wraps(func)
     def wrapper(self: Any, *args: Any, **kwargs: Any) -> Any:
@@ -233,6 +312,14 @@ def compare_accuracy(
 
     Raises:
         NotImplementedError: always, with what to use instead.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> try:
+        ...     paddle.amp.debugging.compare_accuracy("a", "b", "c.csv")
+        ... except NotImplementedError:
+        ...     print("not available")
+        not available
     """
     raise NotImplementedError(
         "compare_accuracy compares dumps of tensor statistics, which are not written here; run both precisions with "

@@ -14,7 +14,13 @@ from ..tensor import Tensor, wrap
 
 
 class OptimizerState(Enum):
-    """What a scaler has done to the gradients of an optimizer since the last update."""
+    """What a scaler has done to the gradients of an optimizer since the last update.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [state.name for state in paddle.amp.OptimizerState]
+        ['INIT', 'UNSCALED', 'STEPPED']
+    """
 
     INIT = 0
     UNSCALED = 1
@@ -278,7 +284,13 @@ class GradScaler:
 
 
 class AmpScaler(GradScaler):
-    """GradScaler with the defaults of Paddle's older class."""
+    """GradScaler with the defaults of Paddle's older class.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.amp.AmpScaler(init_loss_scaling=2.0).scale(paddle.ones([1])).tolist()
+        [2.0]
+    """
 
     def __init__(
         self,

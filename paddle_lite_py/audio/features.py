@@ -16,6 +16,11 @@ class Spectrogram(Layer):
     """Powers of the short-time Fourier transform of signals [batch, samples]: [batch, frequencies, frames].
 
     Arguments: as of paddle.signal.stft; power: of the absolute values.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.audio.features.Spectrogram(n_fft=8, hop_length=4)(paddle.ones([1, 32])).shape
+        [1, 5, 9]
     """
 
     def __init__(
@@ -43,7 +48,13 @@ class Spectrogram(Layer):
 
 
 class MelSpectrogram(Layer):
-    """A spectrogram through filters that are equally spaced on the mel scale: [batch, n_mels, frames]."""
+    """A spectrogram through filters that are equally spaced on the mel scale: [batch, n_mels, frames].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.audio.features.MelSpectrogram(8000, n_fft=32, hop_length=8, n_mels=4)(paddle.ones([1, 64])).shape
+        [1, 4, 9]
+    """
 
     def __init__(
         self,
@@ -113,7 +124,13 @@ class LogMelSpectrogram(Layer):
 
 
 class MFCC(Layer):
-    """The first n_mfcc cosine coefficients of a log mel spectrogram: [batch, n_mfcc, frames]."""
+    """The first n_mfcc cosine coefficients of a log mel spectrogram: [batch, n_mfcc, frames].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.audio.features.MFCC(8000, n_mfcc=3, n_fft=32, hop_length=8, n_mels=4)(paddle.ones([1, 64])).shape
+        [1, 3, 9]
+    """
 
     def __init__(
         self,

@@ -102,6 +102,11 @@ def compute_fbank_matrix(
 
     Arguments:
         norm: "slaney" divides each by its width in Hz, a number by its norm of that order; None leaves them.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.audio.functional.compute_fbank_matrix(8000, 32, n_mels=4).shape
+        [4, 17]
     """
     edges = _mels(n_mels + 2, f_min, sr / 2 if f_max is None else f_max, htk)
     bins = np.linspace(0, sr / 2, n_fft // 2 + 1)
@@ -116,7 +121,13 @@ def compute_fbank_matrix(
 
 
 def power_to_db(spect: Tensor, ref_value: float = 1.0, amin: float = 1e-10, top_db: float | None = 80.0) -> Tensor:
-    """Powers in decibels above ref_value; at most top_db below the greatest."""
+    """Powers in decibels above ref_value; at most top_db below the greatest.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.audio.functional.power_to_db(paddle.to_tensor([1.0, 10.0])).tolist()
+        [0.0, 10.0]
+    """
     if amin <= 0 or ref_value <= 0 or (top_db is not None and top_db < 0):
         raise ValueError("power_to_db: amin and ref_value must be positive, and top_db not negative")
     out = 10.0 * spect.clip(min=amin).log10() - 10.0 * math.log10(max(amin, ref_value))

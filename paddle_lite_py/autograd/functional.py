@@ -18,7 +18,15 @@ def backward(
     *,
     dump_backward_graph_path: str | None = None,
 ) -> None:
-    """Accumulate the gradients of several tensors in the leaves that they depend on."""
+    """Accumulate the gradients of several tensors in the leaves that they depend on.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor(3.0, stop_gradient=False)
+        >>> paddle.autograd.backward([x * x, x * 2])
+        >>> x.grad.item()
+        8.0
+    """
     outs = _listed(tensors)
     state.interpreter.backward(outs, _grads(grad_tensors, len(outs)), retain_graph)
 

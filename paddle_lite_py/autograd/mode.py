@@ -61,13 +61,31 @@ class no_grad(_GradMode):
 
 
 class enable_grad(_GradMode):
-    """Record gradients again inside a no_grad block."""
+    """Record gradients again inside a no_grad block.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.ones([1]); x.stop_gradient = False
+        >>> with paddle.no_grad(), paddle.enable_grad():
+        ...     y = x * 2
+        >>> y.stop_gradient
+        False
+    """
 
     enabled = True
 
 
 class set_grad_enabled(_GradMode):
-    """Record gradients or not, from here on or for a block."""
+    """Record gradients or not, from here on or for a block.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.ones([1]); x.stop_gradient = False
+        >>> with paddle.set_grad_enabled(False):
+        ...     y = x * 2
+        >>> y.stop_gradient
+        True
+    """
 
     def __init__(self, mode: bool) -> None:
         super().__init__()

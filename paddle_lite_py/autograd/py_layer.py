@@ -10,7 +10,23 @@ from .mode import no_grad
 
 
 class PyLayerContext:
-    """Carries tensors and attributes from forward() to backward()."""
+    """Carries tensors and attributes from forward() to backward().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> class Square(paddle.autograd.PyLayer):
+        ...     @staticmethod
+        ...     def forward(ctx, x):
+        ...         ctx.save_for_backward(x)
+        ...         return x * x
+        ...     @staticmethod
+        ...     def backward(ctx, dy):
+        ...         (x,) = ctx.saved_tensor()
+        ...         return dy * 2 * x
+        >>> x = paddle.to_tensor(3.0, stop_gradient=False)
+        >>> Square.apply(x).backward(); x.grad.item()
+        6.0
+    """
 
     def __init__(self) -> None:
         self._saved: tuple[Any, ...] = ()

@@ -47,22 +47,46 @@ manual_seed = seed
 
 
 def is_available() -> bool:
-    """True if there is an accelerator."""
+    """True if there is an accelerator.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.is_available() == any(name != "cpu" for name in paddle.device.get_all_device_type())
+        True
+    """
     return any(d.platform != "cpu" for d in jax.devices())
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
-    """True: XLA computes in bfloat16 on every device."""
+    """True: XLA computes in bfloat16 on every device.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.is_bf16_supported()
+        True
+    """
     return True
 
 
 def get_cudnn_version() -> int | None:
-    """None: XLA brings its own libraries, and does not say which."""
+    """None: XLA brings its own libraries, and does not say which.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.get_cudnn_version() is None
+        True
+    """
     return None
 
 
 def _not_here() -> bool:
-    """False: XLA compiles for CPU, CUDA and TPU."""
+    """False: XLA compiles for CPU, CUDA and TPU.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.is_compiled_with_cinn()
+        False
+    """
     return False
 
 
@@ -71,27 +95,57 @@ is_current_stream_capturing = _not_here
 
 
 def is_compiled_with_custom_device(device_type: str) -> bool:
-    """True if JAX has devices of this kind besides CPU and GPU ("tpu")."""
+    """True if JAX has devices of this kind besides CPU and GPU ("tpu").
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.is_compiled_with_custom_device("npu")
+        False
+    """
     return device_type in get_all_custom_device_type()
 
 
 def is_compiled_with_distribute() -> bool:
-    """True: XLA programs may span devices."""
+    """True: XLA programs may span devices.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.is_compiled_with_distribute()
+        True
+    """
     return True
 
 
 def get_all_device_type() -> list[str]:
-    """The kinds of devices: "cpu" and those that JAX found."""
+    """The kinds of devices: "cpu" and those that JAX found.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> "cpu" in paddle.device.get_all_device_type()
+        True
+    """
     return sorted({"cpu", *(d.platform for d in jax.devices())})
 
 
 def get_all_custom_device_type() -> list[str]:
-    """The kinds of devices besides CPU and GPU."""
+    """The kinds of devices besides CPU and GPU.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> "cpu" in paddle.device.get_all_custom_device_type()
+        False
+    """
     return [kind for kind in get_all_device_type() if kind not in ("cpu", "gpu")]
 
 
 def get_available_custom_device() -> list[str]:
-    """The devices besides CPU and GPU."""
+    """The devices besides CPU and GPU.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> "cpu" in paddle.device.get_available_custom_device()
+        False
+    """
     return [f"{d.platform}:{d.id}" for d in jax.devices() if d.platform not in ("cpu", "gpu")]
 
 

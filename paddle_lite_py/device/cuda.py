@@ -17,15 +17,33 @@ get_device_properties = properties.get_device_properties
 
 
 def device_count() -> int:
-    """How many GPUs there are."""
+    """How many GPUs there are.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.cuda.device_count() >= 0
+        True
+    """
     return properties.device_count("gpu")
 
 
 def is_available() -> bool:
-    """True if there is a GPU."""
+    """True if there is a GPU.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.cuda.is_available() == (paddle.device.cuda.device_count() > 0)
+        True
+    """
     return device_count() > 0
 
 
 def vmm_compact(device: Any = None) -> int:
-    """0: XLA keeps its pool in order."""
+    """0: XLA keeps its pool in order.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.cuda.vmm_compact()
+        0
+    """
     return 0

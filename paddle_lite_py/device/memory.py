@@ -25,38 +25,77 @@ def memory_allocated(device: Any = None) -> int:
 
 
 def max_memory_allocated(device: Any = None) -> int:
-    """The most bytes that were in use at once."""
+    """The most bytes that were in use at once.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.max_memory_allocated() >= 0
+        True
+    """
     return _stat(device, "peak_bytes_in_use", "bytes_in_use")
 
 
 def memory_reserved(device: Any = None) -> int:
-    """Bytes that XLA took from the device."""
+    """Bytes that XLA took from the device.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.memory_reserved() >= 0
+        True
+    """
     return _stat(device, "pool_bytes", "bytes_reserved", "bytes_in_use")
 
 
 def max_memory_reserved(device: Any = None) -> int:
-    """The most bytes that XLA took from the device."""
+    """The most bytes that XLA took from the device.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.max_memory_reserved() >= 0
+        True
+    """
     return _stat(device, "peak_pool_bytes", "peak_bytes_reserved", "peak_bytes_in_use")
 
 
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Nothing: XLA counts its peaks from the start of the process."""
+    """Nothing: XLA counts its peaks from the start of the process.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.reset_max_memory_allocated()
+    """
 
 
 reset_max_memory_allocated = reset_max_memory_reserved = reset_peak_memory_stats
 
 
 def empty_cache() -> None:
-    """Free the arrays that only garbage holds; XLA keeps its pool."""
+    """Free the arrays that only garbage holds; XLA keeps its pool.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.cuda.empty_cache()
+    """
     gc.collect()
 
 
 def ipc_collect() -> None:
-    """Nothing: no memory is shared between processes."""
+    """Nothing: no memory is shared between processes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.ipc_collect()
+    """
 
 
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
-    """XLA's statistics as text."""
+    """XLA's statistics as text.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.device.cuda.memory_summary(), str)
+        True
+    """
     found = as_device(device)
     stats = found.memory_stats() or {}
     return "\n".join([f"memory of {found.device_kind}:", *(f"  {k}: {v}" for k, v in sorted(stats.items()))])

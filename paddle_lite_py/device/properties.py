@@ -24,7 +24,13 @@ def as_device(device: Any = None) -> jax.Device:
 
 
 def is_compiled_with_cuda() -> bool:
-    """True if JAX found a CUDA device."""
+    """True if JAX found a CUDA device.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.is_compiled_with_cuda() == (paddle.device.cuda.device_count() > 0)
+        True
+    """
     return any(d.platform == "gpu" for d in jax.devices())
 
 
@@ -42,7 +48,13 @@ def device_count(device_type: str | None = None) -> int:
 
 
 def get_available_device() -> list[str]:
-    """The devices by name."""
+    """The devices by name.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> "cpu" in paddle.device.get_available_device()
+        True
+    """
     accelerators = [f"{d.platform}:{d.id}" for d in jax.devices() if d.platform != "cpu"]
     return ["cpu", *accelerators]
 
@@ -58,18 +70,36 @@ class Properties(NamedTuple):
 
 
 def get_device_name(device: Any = None) -> str:
-    """What the maker calls the device."""
+    """What the maker calls the device.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.device.get_device_name(), str)
+        True
+    """
     return as_device(device).device_kind
 
 
 def get_device_capability(device: Any = None) -> tuple[int, int]:
-    """The CUDA compute capability; (0, 0) for what is no GPU."""
+    """The CUDA compute capability; (0, 0) for what is no GPU.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> len(paddle.device.get_device_capability())
+        2
+    """
     major, _, minor = str(getattr(as_device(device), "compute_capability", "0.0")).partition(".")
     return int(major or 0), int(minor or 0)
 
 
 def get_device_properties(device: Any = None) -> Properties:
-    """Name, compute capability, memory in bytes and number of processors; 0 where the device does not say."""
+    """Name, compute capability, memory in bytes and number of processors; 0 where the device does not say.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.get_device_properties().total_memory >= 0
+        True
+    """
     found = as_device(device)
     stats = found.memory_stats() or {}
     cores = int(getattr(found, "core_count", 0) or 0)

@@ -13,7 +13,13 @@ from .properties import as_device
 
 
 def synchronize(device: Any = None) -> None:
-    """Wait until a device has done all that it was given."""
+    """Wait until a device has done all that it was given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> y = paddle.ones([2]) + 1
+        >>> paddle.device.synchronize()
+    """
     jax.effects_barrier()
     jax.device_put(0, as_device(device)).block_until_ready()
 
@@ -60,7 +66,13 @@ class Event:
 
 
 class Stream:
-    """The one stream of a device."""
+    """The one stream of a device.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.Stream().query()
+        True
+    """
 
     def __init__(self, device: Any = None, priority: int = 2, stream_base: Any = None) -> None:
         self.device = device
@@ -88,18 +100,39 @@ class Stream:
 
 
 def current_stream(device: Any = None) -> Stream:
-    """The stream of a device."""
+    """The stream of a device.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.current_stream().query()
+        True
+    """
     return Stream(device)
 
 
 def set_stream(stream: Stream | None = None) -> Stream:
-    """The stream in use before: there is one for a device."""
+    """The stream in use before: there is one for a device.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> before = paddle.device.set_stream(paddle.device.Stream())
+        >>> before.query()
+        True
+    """
     return Stream() if stream is None else Stream(stream.device)
 
 
 @contextmanager
 def stream_guard(stream: Stream | None = None) -> Iterator[None]:
-    """The block as it is: there is one stream for a device."""
+    """The block as it is: there is one stream for a device.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> with paddle.device.StreamContext(paddle.device.Stream()):
+        ...     y = paddle.ones([1]) + 1
+        >>> y.item()
+        2.0
+    """
     yield
 
 

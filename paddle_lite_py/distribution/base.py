@@ -38,6 +38,11 @@ class Distribution:
     """Base of distributions: `batch_shape` numbers the distributions, `event_shape` is that of one draw.
 
     A subclass defines rsample() where a draw has a gradient, or sample(); log_prob(), entropy(), mean and variance.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.distribution.Normal(0.0, 1.0), paddle.distribution.Distribution)
+        True
     """
 
     def __init__(self, batch_shape: Sequence[int] = (), event_shape: Sequence[int] = ()) -> None:
@@ -107,7 +112,13 @@ class Distribution:
 
 
 class ExponentialFamily(Distribution):
-    """Base of the distributions of the exponential family."""
+    """Base of the distributions of the exponential family.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.distribution.Gamma(1.0, 1.0), paddle.distribution.ExponentialFamily)
+        True
+    """
 
 
 def _shape(shape: Any) -> list[int]:

@@ -230,7 +230,13 @@ class Poisson(ExponentialFamily):
 
 
 class Binomial(Distribution):
-    """How many of total_count trials succeed, each with probability probs."""
+    """How many of total_count trials succeed, each with probability probs.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.Binomial(paddle.to_tensor(4), paddle.to_tensor(0.5)).mean.item()
+        2.0
+    """
 
     def __init__(self, total_count: Any, probs: Any) -> None:
         self.total_count, self.probs = as_parameters(total_count, probs)  # type: ignore[assignment]
@@ -273,7 +279,13 @@ def _binomial_draw(key: Any, count: Any, prob: Any, /, shape: Any) -> Any:
 
 
 class Multinomial(Distribution):
-    """How often each choice comes in total_count draws; probs add up to 1 along the last axis."""
+    """How often each choice comes in total_count draws; probs add up to 1 along the last axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.Multinomial(4, paddle.to_tensor([0.25, 0.75])).mean.tolist()
+        [1.0, 3.0]
+    """
 
     def __init__(self, total_count: int, probs: Any) -> None:
         if not isinstance(total_count, int) or total_count < 1:
@@ -323,7 +335,13 @@ def _multinomial_draw(key: Any, prob: Any, /, shape: Any, count: int) -> Any:
 class ContinuousBernoulli(Distribution):
     """Density proportional to probs**x * (1 - probs)**(1 - x) on [0, 1].
 
-    Source: Loaiza-Ganem and Cunningham, The Continuous Bernoulli, 2019."""
+    Source: Loaiza-Ganem and Cunningham, The Continuous Bernoulli, 2019.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.ContinuousBernoulli(paddle.to_tensor(0.5)).mean.item()
+        0.5
+    """
 
     def __init__(self, probs: Any, lims: tuple[float, float] = (0.499, 0.501)) -> None:
         (p,) = as_parameters(probs)

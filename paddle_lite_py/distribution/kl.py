@@ -23,6 +23,16 @@ def register_kl(cls_p: type, cls_q: type) -> Callable[[Rule], Rule]:
 
     Raises:
         TypeError: if one of them is no distribution.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> class Mine(paddle.distribution.Normal):
+        ...     pass
+        >>> @paddle.distribution.register_kl(Mine, Mine)
+        ... def rule(p, q):
+        ...     return paddle.zeros([])
+        >>> paddle.distribution.kl_divergence(Mine(0.0, 1.0), Mine(1.0, 1.0)).item()
+        0.0
     """
     for cls in (cls_p, cls_q):
         if not (isinstance(cls, type) and issubclass(cls, Distribution)):

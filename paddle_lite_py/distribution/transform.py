@@ -24,6 +24,11 @@ class Transform:
     """A map of tensors with its inverse and the logarithm of its volume change.
 
     `event_dims` says how many of the last dimensions belong together, before and after.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.distribution.ExpTransform(), paddle.distribution.Transform)
+        True
     """
 
     event_dims = (0, 0)
@@ -109,7 +114,13 @@ class ExpTransform(Transform):
 
 
 class AbsTransform(Transform):
-    """|x|; its inverse gives both -y and y."""
+    """|x|; its inverse gives both -y and y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.AbsTransform().forward(paddle.to_tensor([-2.0])).tolist()
+        [2.0]
+    """
 
     bijective = False
 
@@ -152,7 +163,13 @@ class PowerTransform(Transform):
 
 
 class SigmoidTransform(Transform):
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.SigmoidTransform().forward(paddle.zeros([1])).tolist()
+        [0.5]
+    """
 
     def forward(self, x: Tensor) -> Tensor:
         """y for x."""
@@ -190,7 +207,13 @@ class TanhTransform(Transform):
 
 
 class SoftmaxTransform(Transform):
-    """softmax along the last axis; not a bijection: its inverse is the logarithm."""
+    """softmax along the last axis; not a bijection: its inverse is the logarithm.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.SoftmaxTransform().forward(paddle.zeros([4])).tolist()
+        [0.25, 0.25, 0.25, 0.25]
+    """
 
     event_dims = (1, 1)
     bijective = False
@@ -288,7 +311,14 @@ class ReshapeTransform(Transform):
 
 
 class IndependentTransform(Transform):
-    """A transform whose last dimensions count as one event."""
+    """A transform whose last dimensions count as one event.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> t = paddle.distribution.IndependentTransform(paddle.distribution.ExpTransform(), 1)
+        >>> t.forward_log_det_jacobian(paddle.to_tensor([1.0, 2.0])).item()
+        3.0
+    """
 
     def __init__(self, base: Transform, reinterpreted_batch_rank: int) -> None:
         self.base, self.rank = base, reinterpreted_batch_rank
@@ -322,7 +352,15 @@ def sum_last(x: Tensor, n: int) -> Tensor:
 
 
 class ChainTransform(Transform):
-    """Transforms one after the other."""
+    """Transforms one after the other.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> D = paddle.distribution
+        >>> twice = D.AffineTransform(paddle.to_tensor(1.0), paddle.to_tensor(2.0))
+        >>> D.ChainTransform([twice, D.AbsTransform()]).forward(paddle.to_tensor([-2.0])).tolist()
+        [3.0]
+    """
 
     def __init__(self, transforms: Sequence[Transform]) -> None:
         self.transforms = list(transforms)
@@ -370,7 +408,15 @@ class ChainTransform(Transform):
 
 
 class StackTransform(Transform):
-    """Another transform for each slice along an axis."""
+    """Another transform for each slice along an axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> D = paddle.distribution
+        >>> t = D.StackTransform([D.AbsTransform(), D.TanhTransform()], 0)
+        >>> t.forward(paddle.to_tensor([-2.0, 0.0])).tolist()
+        [2.0, 0.0]
+    """
 
     def __init__(self, transforms: Sequence[Transform], axis: int = 0) -> None:
         self.transforms, self.axis = list(transforms), axis

@@ -19,7 +19,14 @@ __all__ = ["Independent", "LKJCholesky", "TransformedDistribution"]
 
 
 class Independent(Distribution):
-    """A distribution whose last batch dimensions count as one event."""
+    """A distribution whose last batch dimensions count as one event.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> D = paddle.distribution
+        >>> D.Independent(D.Normal(paddle.zeros([3]), paddle.ones([3])), 1).event_shape
+        (3,)
+    """
 
     def __init__(self, base: Distribution, reinterpreted_batch_rank: int) -> None:
         rank = reinterpreted_batch_rank
@@ -115,6 +122,11 @@ class LKJCholesky(Distribution):
     """Lower triangular roots of correlation matrices of size dim; concentration 1 makes all equally likely.
 
     Source: Lewandowski, Kurowicka and Joe, Generating random correlation matrices, 2009.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distribution.LKJCholesky(2, 1.5).sample().shape
+        [2, 2]
     """
 
     def __init__(self, dim: int = 2, concentration: Any = 1.0, sample_method: str = "onion") -> None:

@@ -134,6 +134,14 @@ def load(path: Any, return_numpy: bool = False, **configs: Any) -> Any:
     Raises:
         FileNotFoundError: if there is no such file.
         ValueError: if the file is damaged, is none of paddle.save(), or holds something else than data.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import tempfile
+        >>> file = tempfile.mkdtemp() + "/w.pdparams"
+        >>> paddle.save({"w": paddle.ones([2])}, file)
+        >>> paddle.load(file)["w"].tolist()
+        [1.0, 1.0]
     """
     if hasattr(path, "read"):
         return _unpacked(_read(path, getattr(path, "name", "the file object")), return_numpy, configs)

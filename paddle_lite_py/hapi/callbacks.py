@@ -21,7 +21,16 @@ Logs = dict[str, Any] | None
 
 
 class Callback:
-    """Base of callbacks: a subclass overrides what it wants to hear of; `self.model` is the Model."""
+    """Base of callbacks: a subclass overrides what it wants to hear of; `self.model` is the Model.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> class Note(paddle.callbacks.Callback):
+        ...     def on_epoch_end(self, epoch, logs=None):
+        ...         print("epoch", epoch)
+        >>> Note().on_epoch_end(3)
+        epoch 3
+    """
 
     def __init__(self) -> None:
         self.model: Any = None
@@ -110,6 +119,11 @@ class ProgBarLogger(Callback):
     Arguments:
         log_freq: batches between two lines.
         verbose: 0: nothing, 1: a line for each epoch, 2: and for each log_freq batches.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.callbacks.ProgBarLogger(log_freq=10).log_freq
+        10
     """
 
     def __init__(self, log_freq: int = 1, verbose: int = 2) -> None:
@@ -165,7 +179,13 @@ class ProgBarLogger(Callback):
 
 
 class ModelCheckpoint(Callback):
-    """Saves the model after each save_freq epochs, as save_dir/epoch, and at the end as save_dir/final."""
+    """Saves the model after each save_freq epochs, as save_dir/epoch, and at the end as save_dir/final.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.callbacks.ModelCheckpoint(save_freq=2, save_dir="models").save_freq
+        2
+    """
 
     def __init__(self, save_freq: int = 1, save_dir: str | None = None) -> None:
         super().__init__()
@@ -183,7 +203,13 @@ class ModelCheckpoint(Callback):
 
 
 class LRScheduler(Callback):
-    """Steps the optimizer's scheduler after each batch (by_step) or epoch (by_epoch)."""
+    """Steps the optimizer's scheduler after each batch (by_step) or epoch (by_epoch).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.callbacks.LRScheduler(by_step=False, by_epoch=True).by_epoch
+        True
+    """
 
     def __init__(self, by_step: bool = True, by_epoch: bool = False) -> None:
         super().__init__()
@@ -239,6 +265,11 @@ class EarlyStopping(_Monitor):
         min_delta: what counts as improvement.
         baseline: the number to improve on at first.
         save_best_model: save the best state as best_model in fit()'s save_dir.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.callbacks.EarlyStopping("acc", mode="max", patience=2).patience
+        2
     """
 
     def __init__(
@@ -288,6 +319,11 @@ class ReduceLROnPlateau(_Monitor):
         patience: evaluations without improvement to wait for.
         cooldown: evaluations to wait after a change.
         min_lr: the lowest learning rate.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.callbacks.ReduceLROnPlateau("loss", factor=0.5).factor
+        0.5
     """
 
     def __init__(

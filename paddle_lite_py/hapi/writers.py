@@ -15,7 +15,13 @@ __all__ = ["VisualDL", "WandbCallback"]
 
 
 class VisualDL(Callback):
-    """Writes the losses and metrics to files: with the package visualdl if it is installed, else as lines of JSON."""
+    """Writes the losses and metrics to files: with the package visualdl if it is installed, else as lines of JSON.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.callbacks.VisualDL("logs"), paddle.callbacks.Callback)
+        True
+    """
 
     def __init__(self, log_dir: str) -> None:
         super().__init__()
@@ -55,6 +61,11 @@ class WandbCallback(Callback):
 
     Raises:
         ImportError: if the package wandb is not installed.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.callbacks.WandbCallback, paddle.callbacks.Callback)
+        True
     """
 
     def __init__(

@@ -23,7 +23,13 @@ def Jacobian(func: Callable[..., Any], xs: Any, is_batched: bool = False) -> Any
 
 
 def Hessian(func: Callable[..., Any], xs: Any, is_batched: bool = False) -> Any:  # noqa: N802  (the reference's name)
-    """autograd.hessian() of a function at xs."""
+    """autograd.hessian() of a function at xs.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.incubate.autograd.Hessian(lambda x: (x ** 3).sum(), paddle.to_tensor([2.0]))[:].tolist()
+        [[12.0]]
+    """
     return _at(autograd.hessian, func, xs, is_batched)
 
 
@@ -37,11 +43,21 @@ def _at(derive: Any, func: Callable[..., Any], xs: Any, is_batched: bool) -> Any
 
 
 def enable_prim() -> None:
-    """Accepted: every op is differentiated by JAX's own rules already."""
+    """Accepted: every op is differentiated by JAX's own rules already.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.incubate.autograd.enable_prim()
+    """
 
 
 def disable_prim() -> None:
-    """Accepted; see enable_prim()."""
+    """Accepted; see enable_prim().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.incubate.autograd.disable_prim()
+    """
 
 
 def forward_grad(outputs: Any, inputs: Any, grad_inputs: Any = None) -> Any:
@@ -49,5 +65,13 @@ def forward_grad(outputs: Any, inputs: Any, grad_inputs: Any = None) -> Any:
 
     Raises:
         NotImplementedError: always, saying to give the function to jvp().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> try:
+        ...     paddle.incubate.autograd.forward_grad(paddle.ones([1]), paddle.ones([1]))
+        ... except NotImplementedError:
+        ...     print("use paddle.autograd.jvp")
+        use paddle.autograd.jvp
     """
     raise NotImplementedError("forward_grad: derivatives forwards need the function: jvp(func, xs, v)")

@@ -26,12 +26,24 @@ def softmax_mask_fuse(x: Any, mask: Any, /) -> Any:
 
 @op(amp="black")
 def softmax_mask_fuse_upper_triangle(x: Any, /) -> Any:
-    """softmax(x) along the last axis, without what stands above the diagonal."""
+    """softmax(x) along the last axis, without what stands above the diagonal.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.incubate.softmax_mask_fuse_upper_triangle(paddle.zeros([1, 1, 2, 2])).tolist()
+        [[[[1.0, 0.0], [0.5, 0.5]]]]
+    """
     return jax.nn.softmax(jnp.where(jnp.tril(jnp.ones(x.shape[-2:], bool)), x, -jnp.inf), axis=-1)
 
 
 def identity_loss(x: Any, reduction: Any = "none") -> Any:
-    """The loss as it is, its sum or its mean."""
+    """The loss as it is, its sum or its mean.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.incubate.identity_loss(paddle.to_tensor([1.0, 2.0]), "sum").item()
+        3.0
+    """
     names = {0: "sum", 1: "mean", 2: "none"}
     how = names.get(reduction, reduction)
     if how not in names.values():

@@ -26,12 +26,24 @@ __all__ = [
 
 
 def get_version() -> str:
-    """The version of the package, as a line of text."""
+    """The version of the package, as a line of text.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> "version" in paddle.inference.get_version()
+        True
+    """
     return f"version: {full_version}\n"
 
 
 def get_trt_compile_version() -> tuple[int, int, int]:
-    """The version of TensorRT: none is used."""
+    """The version of TensorRT: none is used.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.inference.get_trt_compile_version()
+        (0, 0, 0)
+    """
     return 0, 0, 0
 
 

@@ -8,7 +8,13 @@ from .. import dtypes
 
 
 class DataType(Enum):
-    """Types of elements."""
+    """Types of elements.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [kind.name for kind in paddle.inference.DataType][:2]
+        ['FLOAT32', 'INT64']
+    """
 
     FLOAT32, INT64, INT32, UINT8, INT8, FLOAT16, BFLOAT16, FLOAT64, BOOL = range(9)
 
@@ -19,13 +25,25 @@ class DataType(Enum):
 
 
 class PrecisionType(Enum):
-    """Precisions that a device may be asked for."""
+    """Precisions that a device may be asked for.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [kind.name for kind in paddle.inference.PrecisionType][:2]
+        ['Float32', 'Int8']
+    """
 
     Float32, Int8, Half, Bfloat16 = range(4)
 
 
 class PlaceType(Enum):
-    """Kinds of devices."""
+    """Kinds of devices.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [kind.name for kind in paddle.inference.PlaceType][:2]
+        ['UNK', 'CPU']
+    """
 
     UNK, CPU, GPU, XPU, CUSTOM = -1, 0, 1, 2, 8
 

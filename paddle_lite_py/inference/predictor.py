@@ -19,7 +19,19 @@ from .kinds import DataType
 
 
 class Handle:
-    """One input or output of a predictor."""
+    """One input or output of a predictor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> spec = [paddle.static.InputSpec([None, 2], "float32", name="x")]
+        >>> paddle.jit.save(paddle.nn.Linear(2, 1), folder + "/m", input_spec=spec)
+        >>> predictor = paddle.inference.create_predictor(paddle.inference.Config(folder + "/m"))
+        >>> handle = predictor.get_input_handle(predictor.get_input_names()[0])
+        >>> handle.copy_from_cpu(np.ones([3, 2], "float32")); handle.shape()
+        [3, 2]
+    """
 
     def __init__(self, name: str, dtype: Any) -> None:
         self._name, self._dtype = name, dtype
@@ -76,7 +88,20 @@ class Handle:
 
 
 class Predictor:
-    """A saved program with its own inputs and outputs; clone() gives one for another thread."""
+    """A saved program with its own inputs and outputs; clone() gives one for another thread.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> spec = [paddle.static.InputSpec([None, 2], "float32", name="x")]
+        >>> paddle.jit.save(paddle.nn.Linear(2, 1), folder + "/m", input_spec=spec)
+        >>> predictor = paddle.inference.create_predictor(paddle.inference.Config(folder + "/m"))
+        >>> len(predictor.get_input_names())
+        1
+        >>> predictor.run([np.ones([3, 2], "float32")])[0].shape
+        [3, 1]
+    """
 
     def __init__(self, layer: TranslatedLayer, config: Config) -> None:
         self._layer, self._config = layer, config
@@ -167,6 +192,16 @@ class PredictorPool:
     Arguments:
         config: what they are made from.
         size: how many.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> spec = [paddle.static.InputSpec([None, 2], "float32", name="x")]
+        >>> paddle.jit.save(paddle.nn.Linear(2, 1), folder + "/m", input_spec=spec)
+        >>> pool = paddle.inference.PredictorPool(paddle.inference.Config(folder + "/m"), 2)
+        >>> pool.retrieve(1).run([np.ones([3, 2], "float32")])[0].shape
+        [3, 1]
     """
 
     def __init__(self, config: Config, size: int = 1) -> None:

@@ -53,7 +53,13 @@ def _stack(arrays: list[Any]) -> np.ndarray:
 
 
 def default_convert_fn(sample: Any) -> Any:
-    """A sample as it is, for loading without batches."""
+    """A sample as it is, for loading without batches.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.io.default_convert_fn([np.ones(2, "float32"), 3])[1]
+        3
+    """
     return sample
 
 

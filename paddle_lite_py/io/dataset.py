@@ -36,6 +36,14 @@ class Dataset:
 class IterableDataset(Dataset):
     """Base of data sets that are streams: define __iter__. With workers, each of them runs a stream of its own; see
     get_worker_info().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> class Count(paddle.io.IterableDataset):
+        ...     def __iter__(self):
+        ...         return iter(range(3))
+        >>> list(Count())
+        [0, 1, 2]
     """
 
     def __iter__(self) -> Iterator[Any]:
@@ -74,7 +82,14 @@ class TensorDataset(Dataset):
 
 
 class ComposeDataset(Dataset):
-    """Data sets of the same length side by side: a sample has the fields of all of them."""
+    """Data sets of the same length side by side: a sample has the fields of all of them.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> data = paddle.io.TensorDataset([paddle.to_tensor([1, 2])])
+        >>> len(paddle.io.ComposeDataset([data, data])[0])
+        2
+    """
 
     def __init__(self, datasets: Sequence[Dataset]) -> None:
         self.datasets = list(datasets)
@@ -92,7 +107,16 @@ class ComposeDataset(Dataset):
 
 
 class ChainDataset(IterableDataset):
-    """Streams one after the other."""
+    """Streams one after the other.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> class Count(paddle.io.IterableDataset):
+        ...     def __iter__(self):
+        ...         return iter(range(2))
+        >>> list(paddle.io.ChainDataset([Count(), Count()]))
+        [0, 1, 0, 1]
+    """
 
     def __init__(self, datasets: Iterable[IterableDataset]) -> None:
         self.datasets = list(datasets)

@@ -14,7 +14,18 @@ from .draw import permutation, source
 
 
 class Sampler:
-    """Base of samplers: define __iter__, which gives indices, and __len__."""
+    """Base of samplers: define __iter__, which gives indices, and __len__.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> class Backwards(paddle.io.Sampler):
+        ...     def __iter__(self):
+        ...         return iter(range(len(self.data_source))[::-1])
+        ...     def __len__(self):
+        ...         return len(self.data_source)
+        >>> list(Backwards([4, 5, 6]))
+        [2, 1, 0]
+    """
 
     def __init__(self, data_source: Any = None) -> None:
         self.data_source = data_source
@@ -195,6 +206,11 @@ class DistributedBatchSampler(BatchSampler):
         num_replicas, rank: how many processes, and which of them this is; one by default.
         shuffle: in an order that depends on the epoch alone, so that all processes agree on it.
         drop_last: leave out a last batch that is smaller.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> list(paddle.io.DistributedBatchSampler(range(4), 2, num_replicas=2, rank=0))
+        [[0, 1]]
     """
 
     def __init__(

@@ -17,7 +17,13 @@ def _host(x: Any) -> np.ndarray:
 
 
 class Metric:
-    """Base of metrics: compute() works on the tensors of a batch, update() collects what it returned."""
+    """Base of metrics: compute() works on the tensors of a batch, update() collects what it returned.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.metric.Accuracy, paddle.metric.Metric)
+        True
+    """
 
     def name(self) -> Any:
         """Name, or names of several values."""
@@ -167,7 +173,14 @@ class Precision(_Binary):
 
 
 class Recall(_Binary):
-    """Of what is 1, the part that is predicted to be."""
+    """Of what is 1, the part that is predicted to be.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> m = paddle.metric.Recall()
+        >>> m.update(np.array([0.9, 0.1]), np.array([1, 1])); m.accumulate()
+        0.5
+    """
 
     def __init__(self, name: str = "recall", *args: Any, **kwargs: Any) -> None:
         super().__init__(name)
@@ -183,6 +196,12 @@ class Auc(Metric):
     Arguments:
         curve: "ROC".
         num_thresholds: bins of the histogram, less one.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> m = paddle.metric.Auc()
+        >>> m.update(np.array([[0.8, 0.2], [0.3, 0.7]]), np.array([[0], [1]])); float(m.accumulate())
+        1.0
     """
 
     def __init__(

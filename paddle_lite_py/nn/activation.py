@@ -29,56 +29,110 @@ class ReLU(FunctionLayer):
 
 
 class ReLU6(FunctionLayer):
-    """min(max(x, 0), 6)."""
+    """min(max(x, 0), 6).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ReLU6()(paddle.to_tensor([-1.0, 2.0, 8.0])).tolist()
+        [0.0, 2.0, 6.0]
+    """
 
     _function = "relu6"
 
 
 class LeakyReLU(FunctionLayer):
-    """x where it is positive, negative_slope * x elsewhere."""
+    """x where it is positive, negative_slope * x elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.LeakyReLU()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-0.02, 0.0, 2.0]
+    """
 
     _function, _settings = "leaky_relu", {"negative_slope": 0.01}
 
 
 class ELU(FunctionLayer):
-    """x where it is positive, alpha * (exp(x) - 1) elsewhere."""
+    """x where it is positive, alpha * (exp(x) - 1) elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ELU()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-0.865, 0.0, 2.0]
+    """
 
     _function, _settings = "elu", {"alpha": 1.0}
 
 
 class CELU(FunctionLayer):
-    """max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0)."""
+    """max(x, 0) + min(alpha * (exp(x / alpha) - 1), 0).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.CELU()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-0.865, 0.0, 2.0]
+    """
 
     _function, _settings = "celu", {"alpha": 1.0}
 
 
 class SELU(FunctionLayer):
-    """scale * ELU(x) that keeps mean and variance (Klambauer et al., 2017)."""
+    """scale * ELU(x) that keeps mean and variance (Klambauer et al., 2017).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.SELU()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-1.52, 0.0, 2.101]
+    """
 
     _function = "selu"
     _settings = {"scale": 1.0507009873554805, "alpha": 1.6732632423543772}
 
 
 class GELU(FunctionLayer):
-    """x times the normal distribution function of x; `approximate` takes the tanh form."""
+    """x times the normal distribution function of x; `approximate` takes the tanh form.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.GELU()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-0.046, 0.0, 1.954]
+    """
 
     _function, _settings = "gelu", {"approximate": False}
 
 
 class Sigmoid(FunctionLayer):
-    """1 / (1 + exp(-x))."""
+    """1 / (1 + exp(-x)).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Sigmoid()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [0.119, 0.5, 0.881]
+    """
 
     _function = "sigmoid"
 
 
 class Tanh(FunctionLayer):
-    """Hyperbolic tangent."""
+    """Hyperbolic tangent.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Tanh()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-0.964, 0.0, 0.964]
+    """
 
     _function = "tanh"
 
 
 class Silu(FunctionLayer):
-    """x * sigmoid(x)."""
+    """x * sigmoid(x).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.SiLU()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-0.238, 0.0, 1.762]
+    """
 
     _function = "silu"
 
@@ -95,49 +149,97 @@ SiLU = Silu
 
 
 class Swish(FunctionLayer):
-    """x * sigmoid(x)."""
+    """x * sigmoid(x).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Swish()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-0.238, 0.0, 1.762]
+    """
 
     _function = "swish"
 
 
 class Mish(FunctionLayer):
-    """x * tanh(softplus(x))."""
+    """x * tanh(softplus(x)).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Mish()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-0.253, 0.0, 1.944]
+    """
 
     _function = "mish"
 
 
 class Hardswish(FunctionLayer):
-    """x * min(max(x + 3, 0), 6) / 6."""
+    """x * min(max(x + 3, 0), 6) / 6.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Hardswish()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-0.333, 0.0, 1.667]
+    """
 
     _function = "hardswish"
 
 
 class Hardsigmoid(FunctionLayer):
-    """x / 6 + 0.5, within [0, 1]."""
+    """x / 6 + 0.5, within [0, 1].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Hardsigmoid()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [0.167, 0.5, 0.833]
+    """
 
     _function = "hardsigmoid"
 
 
 class Hardtanh(FunctionLayer):
-    """x within [min, max]."""
+    """x within [min, max].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Hardtanh()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-1.0, 0.0, 1.0]
+    """
 
     _function, _settings = "hardtanh", {"min": -1.0, "max": 1.0}
 
 
 class Hardshrink(FunctionLayer):
-    """x where |x| > threshold, 0 elsewhere."""
+    """x where |x| > threshold, 0 elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Hardshrink()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-2.0, 0.0, 2.0]
+    """
 
     _function, _settings = "hardshrink", {"threshold": 0.5}
 
 
 class Softshrink(FunctionLayer):
-    """x moved towards 0 by threshold."""
+    """x moved towards 0 by threshold.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Softshrink()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-1.5, 0.0, 1.5]
+    """
 
     _function, _settings = "softshrink", {"threshold": 0.5}
 
 
 class Tanhshrink(FunctionLayer):
-    """x - tanh(x)."""
+    """x - tanh(x).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Tanhshrink()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-1.036, 0.0, 1.036]
+    """
 
     _function = "tanhshrink"
 
@@ -155,19 +257,37 @@ class ThresholdedReLU(FunctionLayer):
 
 
 class Softplus(FunctionLayer):
-    """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold."""
+    """log(1 + exp(beta * x)) / beta; x itself where beta * x > threshold.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Softplus()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [0.127, 0.693, 2.127]
+    """
 
     _function, _settings = "softplus", {"beta": 1, "threshold": 20}
 
 
 class Softsign(FunctionLayer):
-    """x / (1 + |x|)."""
+    """x / (1 + |x|).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.Softsign()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-0.667, 0.0, 0.667]
+    """
 
     _function = "softsign"
 
 
 class LogSigmoid(FunctionLayer):
-    """log(sigmoid(x))."""
+    """log(sigmoid(x)).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.LogSigmoid()(paddle.to_tensor([-2.0, 0.0, 2.0])).astype("float64").numpy().round(3).tolist()
+        [-2.127, -0.693, -0.127]
+    """
 
     _function = "log_sigmoid"
 
@@ -185,7 +305,13 @@ class Softmax(FunctionLayer):
 
 
 class LogSoftmax(FunctionLayer):
-    """log(softmax(x)) along axis."""
+    """log(softmax(x)) along axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.LogSoftmax()(paddle.zeros([1, 2])).exp().tolist()
+        [[0.5, 0.5]]
+    """
 
     _function, _settings = "log_softmax", {"axis": -1}
 

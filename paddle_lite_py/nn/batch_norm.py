@@ -135,7 +135,13 @@ class BatchNorm3D(_BatchNorm):
 
 
 class SyncBatchNorm(_BatchNorm):
-    """Batch normalization over the batches of all processes; with one process, as BatchNorm2D."""
+    """Batch normalization over the batches of all processes; with one process, as BatchNorm2D.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.SyncBatchNorm(2)(paddle.ones([3, 2])).shape
+        [3, 2]
+    """
 
     def __init__(
         self,
@@ -177,6 +183,11 @@ class BatchNorm(_BatchNorm):
         moving_mean_name, moving_variance_name: names of the running statistics.
         trainable_statistics: use the batch's statistics also in evaluation.
         in_place, do_model_average_for_mean_and_var: accepted for compatibility.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.BatchNorm(2, act="relu")(paddle.ones([3, 2])).shape
+        [3, 2]
     """
 
     def __init__(

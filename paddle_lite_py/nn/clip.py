@@ -63,7 +63,15 @@ class ClipGradByValue(ClipGradBase):
 
 
 class ClipGradByNorm(ClipGradBase):
-    """Scales every gradient whose 2-norm exceeds clip_norm down to that norm, each on its own."""
+    """Scales every gradient whose 2-norm exceeds clip_norm down to that norm, each on its own.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.ones([1])
+        >>> clip = paddle.nn.ClipGradByNorm(1.0)
+        >>> [g.astype("float64").numpy().round(3).tolist() for _, g in clip([(w, paddle.to_tensor([3.0, 4.0]))])]
+        [[0.6, 0.8]]
+    """
 
     def __init__(self, clip_norm: float) -> None:
         self.clip_norm = float(clip_norm)

@@ -33,7 +33,13 @@ def _map(function: Callable[..., Any], *nests: Any) -> Any:
 
 
 class Decoder:
-    """Base of decoders; see dynamic_decode()."""
+    """Base of decoders; see dynamic_decode().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.nn.BeamSearchDecoder, paddle.nn.Decoder)
+        True
+    """
 
     @property
     def tracks_own_finished(self) -> bool:
@@ -195,6 +201,14 @@ def dynamic_decode(
 
     Raises:
         ValueError: in a static program without max_step_num.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> embed, cell, out = paddle.nn.Embedding(6, 4), paddle.nn.GRUCell(4, 4), paddle.nn.Linear(4, 6)
+        >>> decoder = paddle.nn.BeamSearchDecoder(cell, 0, 1, 2, embed, out)
+        >>> ids, _ = paddle.nn.dynamic_decode(decoder, paddle.zeros([3, 4]), max_step_num=2)
+        >>> ids.shape[0], ids.shape[2]
+        (3, 2)
     """
     eager = isinstance(state.interpreter, Eager)
     if not eager and max_step_num is None:

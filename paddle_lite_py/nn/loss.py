@@ -159,7 +159,14 @@ class MarginRankingLoss(_Loss):
 
 
 class CosineEmbeddingLoss(_Loss):
-    """1 - cosine where the label is 1, max(0, cosine - margin) where it is -1."""
+    """1 - cosine where the label is 1, max(0, cosine - margin) where it is -1.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([[1.0, 0.0]]), paddle.to_tensor([[0.0, 1.0]])
+        >>> paddle.nn.CosineEmbeddingLoss()(x, y, paddle.to_tensor([1])).item()
+        1.0
+    """
 
     _function, _settings = "cosine_embedding_loss", {"margin": 0, "reduction": "mean"}
 
@@ -190,14 +197,29 @@ class TripletMarginLoss(_Loss):
 
 
 class TripletMarginWithDistanceLoss(_Loss):
-    """TripletMarginLoss with a distance of the user's."""
+    """TripletMarginLoss with a distance of the user's.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([[1.0, 0.0]])
+        >>> loss = paddle.nn.TripletMarginWithDistanceLoss(lambda a, b: (a - b).abs().sum(-1))
+        >>> loss(x, x, x).item()
+        1.0
+    """
 
     _function = "triplet_margin_with_distance_loss"
     _settings = {"distance_function": None, "margin": 1.0, "swap": False, "reduction": "mean"}
 
 
 class MultiLabelMarginLoss(_Loss):
-    """Margin loss between the labels' scores and all others."""
+    """Margin loss between the labels' scores and all others.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, label = paddle.to_tensor([[0.1, 0.9]]), paddle.to_tensor([[1, -1]])
+        >>> paddle.nn.MultiLabelMarginLoss()(x, label).item().__round__(4)
+        0.1
+    """
 
     _function, _settings = "multi_label_margin_loss", {"reduction": "mean"}
 
@@ -271,6 +293,12 @@ class CTCLoss(Layer):
         blank: id of the blank.
         reduction: "mean", "sum" or "none".
         zero_infinity: zeros where no alignment fits.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, label = paddle.zeros([2, 1, 3]), paddle.to_tensor([[1]], dtype="int32")
+        >>> paddle.nn.CTCLoss()(x, label, paddle.to_tensor([2]), paddle.to_tensor([1])).item().__round__(4)
+        1.0986
     """
 
     def __init__(self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False) -> None:

@@ -195,33 +195,69 @@ _FRACTIONAL: dict[str, Any] = {"output_size": REQUIRED, "kernel_size": None, "ra
 
 
 class FractionalMaxPool2D(FunctionLayer):
-    """Largest elements of windows of random sizes that cover an image (Graham, 2014)."""
+    """Largest elements of windows of random sizes that cover an image (Graham, 2014).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.FractionalMaxPool2D(3, random_u=0.3)(paddle.ones([1, 1, 5, 5])).shape
+        [1, 1, 3, 3]
+    """
 
     _function, _settings = "fractional_max_pool2d", _FRACTIONAL
 
 
 class FractionalMaxPool3D(FunctionLayer):
-    """Largest elements of windows of random sizes that cover a volume (Graham, 2014)."""
+    """Largest elements of windows of random sizes that cover a volume (Graham, 2014).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.FractionalMaxPool3D(1, random_u=0.3)(paddle.ones([1, 1, 2, 2, 2])).shape
+        [1, 1, 1, 1, 1]
+    """
 
     _function, _settings = "fractional_max_pool3d", _FRACTIONAL
 
 
 class MaxUnPool1D(FunctionLayer):
-    """Puts the elements of a pooled sequence back to where the mask says; zeros elsewhere."""
+    """Puts the elements of a pooled sequence back to where the mask says; zeros elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.arange(4.0).reshape([1, 1, 4])
+        >>> y, at = paddle.nn.functional.max_pool1d(x, 2, return_mask=True)
+        >>> paddle.nn.MaxUnPool1D(2)(y, at).shape
+        [1, 1, 4]
+    """
 
     _function, _settings = "max_unpool1d", {**_WINDOW, "data_format": "NCL", "output_size": None}
     _shown = ("output_size",)
 
 
 class MaxUnPool2D(FunctionLayer):
-    """Puts the elements of a pooled image back to where the mask says; zeros elsewhere."""
+    """Puts the elements of a pooled image back to where the mask says; zeros elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.arange(16.0).reshape([1, 1, 4, 4])
+        >>> y, at = paddle.nn.functional.max_pool2d(x, 2, return_mask=True)
+        >>> paddle.nn.MaxUnPool2D(2)(y, at).shape
+        [1, 1, 4, 4]
+    """
 
     _function, _settings = "max_unpool2d", {**_WINDOW, "data_format": "NCHW", "output_size": None}
     _shown = ("output_size",)
 
 
 class MaxUnPool3D(FunctionLayer):
-    """Puts the elements of a pooled volume back to where the mask says; zeros elsewhere."""
+    """Puts the elements of a pooled volume back to where the mask says; zeros elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.arange(64.0).reshape([1, 1, 4, 4, 4])
+        >>> y, at = paddle.nn.functional.max_pool3d(x, 2, return_mask=True)
+        >>> paddle.nn.MaxUnPool3D(2)(y, at).shape
+        [1, 1, 4, 4, 4]
+    """
 
     _function, _settings = "max_unpool3d", {**_WINDOW, "data_format": "NCDHW", "output_size": None}
     _shown = ("output_size",)

@@ -16,7 +16,13 @@ __all__ = ["GRUCell", "LSTMCell", "RNNCellBase", "SimpleRNNCell"]
 
 
 class RNNCellBase(Layer):
-    """Base of cells: called with inputs and states, a cell returns outputs and new states."""
+    """Base of cells: called with inputs and states, a cell returns outputs and new states.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.nn.GRUCell(2, 3), paddle.nn.RNNCellBase)
+        True
+    """
 
     _gates = 1
 

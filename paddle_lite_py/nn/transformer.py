@@ -226,7 +226,14 @@ class TransformerEncoder(Layer):
 
 
 class TransformerDecoder(Layer):
-    """A stack of decoder layers; see TransformerEncoder."""
+    """A stack of decoder layers; see TransformerEncoder.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> layer = paddle.nn.TransformerDecoderLayer(4, 2, 8)
+        >>> paddle.nn.TransformerDecoder(layer, 1)(paddle.ones([1, 2, 4]), paddle.ones([1, 3, 4])).shape
+        [1, 2, 4]
+    """
 
     def __init__(self, decoder_layer: Any, num_layers: int, norm: Any = None) -> None:
         super().__init__()
@@ -261,6 +268,12 @@ class Transformer(Layer):
     Arguments: as of TransformerEncoderLayer, and
         num_encoder_layers, num_decoder_layers: sizes of the stacks.
         custom_encoder, custom_decoder: layers to take in their places.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> model = paddle.nn.Transformer(4, 2, 1, 1, 8)
+        >>> model(paddle.ones([1, 3, 4]), paddle.ones([1, 2, 4])).shape
+        [1, 2, 4]
     """
 
     def __init__(

@@ -243,55 +243,109 @@ class ZeroPad3D(_ModePad):
 
 
 class ReflectionPad1D(_ModePad):
-    """Pads sequences with their mirror image."""
+    """Pads sequences with their mirror image.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ReflectionPad1D([1, 1])(paddle.to_tensor([[[1.0, 2.0, 3.0]]])).tolist()
+        [[[2.0, 1.0, 2.0, 3.0, 2.0]]]
+    """
 
     _n, _mode = 1, "reflect"
 
 
 class ReflectionPad2D(_ModePad):
-    """Pads images with their mirror image."""
+    """Pads images with their mirror image.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ReflectionPad2D([1, 0, 0, 0])(paddle.to_tensor([[[[1.0, 2.0, 3.0]]]])).tolist()
+        [[[[2.0, 1.0, 2.0, 3.0]]]]
+    """
 
     _mode = "reflect"
 
 
 class ReflectionPad3D(_ModePad):
-    """Pads volumes with their mirror image."""
+    """Pads volumes with their mirror image.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ReflectionPad3D([1, 0, 0, 0, 0, 0])(paddle.to_tensor([[[[[1.0, 2.0, 3.0]]]]])).flatten().tolist()
+        [2.0, 1.0, 2.0, 3.0]
+    """
 
     _n, _mode = 3, "reflect"
 
 
 class ReplicationPad1D(_ModePad):
-    """Pads sequences with their last element."""
+    """Pads sequences with their last element.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ReplicationPad1D([1, 1])(paddle.to_tensor([[[1.0, 2.0, 3.0]]])).tolist()
+        [[[1.0, 1.0, 2.0, 3.0, 3.0]]]
+    """
 
     _n, _mode = 1, "replicate"
 
 
 class ReplicationPad2D(_ModePad):
-    """Pads images with their border."""
+    """Pads images with their border.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ReplicationPad2D([1, 0, 0, 0])(paddle.to_tensor([[[[1.0, 2.0, 3.0]]]])).tolist()
+        [[[[1.0, 1.0, 2.0, 3.0]]]]
+    """
 
     _mode = "replicate"
 
 
 class ReplicationPad3D(_ModePad):
-    """Pads volumes with their border."""
+    """Pads volumes with their border.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ReplicationPad3D([1, 0, 0, 0, 0, 0])(paddle.to_tensor([[[[[1.0, 2.0, 3.0]]]]])).flatten().tolist()
+        [1.0, 1.0, 2.0, 3.0]
+    """
 
     _n, _mode = 3, "replicate"
 
 
 class CircularPad1D(_ModePad):
-    """Pads sequences with their other end."""
+    """Pads sequences with their other end.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.CircularPad1D([1, 1])(paddle.to_tensor([[[1.0, 2.0, 3.0]]])).tolist()
+        [[[3.0, 1.0, 2.0, 3.0, 1.0]]]
+    """
 
     _n, _mode = 1, "circular"
 
 
 class CircularPad2D(_ModePad):
-    """Pads images with their other side."""
+    """Pads images with their other side.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.CircularPad2D([1, 0, 0, 0])(paddle.to_tensor([[[[1.0, 2.0, 3.0]]]])).tolist()
+        [[[[3.0, 1.0, 2.0, 3.0]]]]
+    """
 
     _mode = "circular"
 
 
 class CircularPad3D(_ModePad):
-    """Pads volumes with their other side."""
+    """Pads volumes with their other side.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.CircularPad3D([1, 0, 0, 0, 0, 0])(paddle.to_tensor([[[[[1.0, 2.0, 3.0]]]]])).flatten().tolist()
+        [3.0, 1.0, 2.0, 3.0]
+    """
 
     _n, _mode = 3, "circular"
 
@@ -302,16 +356,35 @@ class _ConstantPad(_Pad):
 
 
 class ConstantPad1D(_ConstantPad):
-    """Pads sequences with a value."""
+    """Pads sequences with a value.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ConstantPad1D([1, 1], 0.0)(paddle.to_tensor([[[1.0, 2.0, 3.0]]])).tolist()
+        [[[0.0, 1.0, 2.0, 3.0, 0.0]]]
+    """
 
     _n = 1
 
 
 class ConstantPad2D(_ConstantPad):
-    """Pads images with a value."""
+    """Pads images with a value.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.ConstantPad2D([1, 0, 0, 0], 0.0)(paddle.to_tensor([[[[1.0, 2.0, 3.0]]]])).tolist()
+        [[[[0.0, 1.0, 2.0, 3.0]]]]
+    """
 
 
 class ConstantPad3D(_ConstantPad):
-    """Pads volumes with a value."""
+    """Pads volumes with a value.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([[[[[1.0, 2.0, 3.0]]]]])
+        >>> paddle.nn.ConstantPad3D([1, 0, 0, 0, 0, 0], 0.0)(x).flatten().tolist()
+        [0.0, 1.0, 2.0, 3.0]
+    """
 
     _n = 3

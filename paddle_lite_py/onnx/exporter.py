@@ -28,7 +28,13 @@ DEFAULT_OPSET = 23
 
 
 class OnnxError(ValueError):
-    """A program has no form in ONNX."""
+    """A program has no form in ONNX.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.onnx.OnnxError, ValueError)
+        True
+    """
 
 
 def export(
@@ -53,6 +59,14 @@ def export(
         ImportError: if jax2onnx is not installed.
         OnnxError: naming the operator and its line, if ONNX has no form of one.
         ValueError: if no input_spec is known.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> try:
+        ...     paddle.onnx.export(paddle.nn.Linear(2, 1), "model")
+        ... except (ImportError, ValueError):
+        ...     print("it needs jax2onnx, and an input_spec")
+        it needs jax2onnx, and an input_spec
     """
     try:
         import jax2onnx

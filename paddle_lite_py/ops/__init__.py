@@ -53,3 +53,4 @@ from . import (
 )
 
 bounds.install()
+inplace.document()

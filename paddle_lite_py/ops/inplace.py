@@ -19,52 +19,122 @@ def _like(x: Any) -> tuple[tuple[Any, ...], Any]:
 
 @composite(inplace="fill_")
 def _fill(x: Any, value: Any) -> Any:
+    """A value everywhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.zeros([2]).fill_(3.0).tolist()
+        [3.0, 3.0]
+    """
     return _full_like(x, value)
 
 
 @composite(inplace="zero_")
 def _zero(x: Any) -> Any:
+    """0 everywhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.ones([2]).zero_().tolist()
+        [0.0, 0.0]
+    """
     return _full_like(x, 0)
 
 
 @composite(inplace="uniform_")
 def _fill_uniform(x: Any, min: Any = 0.0, max: Any = 1.0, seed: int = 0) -> Any:
+    """Numbers between min and max.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> bool((paddle.zeros([4]).uniform_(2.0, 3.0) >= 2).all())
+        True
+    """
     return _uniform(min, max, *_like(x))
 
 
 @composite(inplace="normal_")
 def _fill_normal(x: Any, mean: Any = 0.0, std: Any = 1.0) -> Any:
+    """Normal numbers.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.zeros([2]).normal_(5.0, 0.0).tolist()
+        [5.0, 5.0]
+    """
     return _gaussian(mean, std, *_like(x))
 
 
 @composite(inplace="log_normal_")
 def _fill_log_normal(x: Any, mean: Any = 1.0, std: Any = 2.0) -> Any:
+    """Numbers whose logarithm is normal.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> bool((paddle.zeros([4]).log_normal_() > 0).all())
+        True
+    """
     return _gaussian(mean, std, *_like(x)).exp()
 
 
 @composite(inplace="exponential_")
 def _fill_exponential(x: Any, lam: Any = 1.0) -> Any:
+    """Exponential numbers of rate lam.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> bool((paddle.zeros([4]).exponential_(2.0) >= 0).all())
+        True
+    """
     # 1 - u lies in (0, 1], where the logarithm is finite.
     return (1 - _uniform(0.0, 1.0, *_like(x))).log() / -lam
 
 
 @composite(inplace="geometric_")
 def _fill_geometric(x: Any, probs: Any) -> Any:
+    """Geometric numbers, before they are rounded.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> bool((paddle.zeros([4]).geometric_(0.5) >= 0).all())
+        True
+    """
     return (1 - _uniform(0.0, 1.0, *_like(x))).log() / float(jnp.log1p(-probs))
 
 
 @composite(inplace="cauchy_")
 def _fill_cauchy(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
+    """Cauchy numbers.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.zeros([4]).cauchy_(1.0, 2.0).shape
+        [4]
+    """
     return (_uniform(-jnp.pi / 2, jnp.pi / 2, *_like(x))).tan() * scale + loc
 
 
 @composite(inplace="bernoulli_")
 def _fill_bernoulli(x: Any, p: Any = 0.5) -> Any:
+    """1 with probability p, else 0.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.zeros([2]).bernoulli_(1.0).tolist()
+        [1.0, 1.0]
+    """
     return _bernoulli(p, *_like(x))
 
 
 @op(name="fill_diagonal", inplace="fill_diagonal_")
 def _fill_diagonal(x: Any, value: Any, /, offset: int = 0, wrap: bool = False) -> Any:
+    """A value on a diagonal.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.zeros([2, 2]).fill_diagonal_(1.0).tolist()
+        [[1.0, 0.0], [0.0, 1.0]]
+    """
     row, column = (jax.lax.broadcasted_iota(jnp.int64, x.shape, a) for a in (0, 1))
     if x.ndim > 2:
         at = row == column
@@ -84,6 +154,17 @@ for _other, _name in {
 }.items():
     INPLACE[_other] = INPLACE[_name]
     METHODS.append((_other, INPLACE[_name]))
+
+
+def document() -> None:
+    """Give in-place forms the examples of the functions behind them, in which they take their place."""
+    for name, method in INPLACE.items():
+        behind = name.removesuffix("_")
+        doc = method.__dict__["__inplace_of__"].__doc__ or ""
+        _, mark, examples = doc.partition("Examples:")
+        called = examples.replace(f".{behind}(", f".{name}(")
+        if mark and f".{name}(" in called:
+            method.__doc__ = f"{(method.__doc__ or '').splitlines()[0]}\n\nExamples:{called}"
 
 
 def __getattr__(name: str) -> Any:

@@ -133,19 +133,40 @@ def cross_entropy(
 
 @op
 def mse_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
-    """Squared difference."""
+    """Squared difference.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([[0.2, 0.8]]), paddle.to_tensor([[0.0, 1.0]])
+        >>> paddle.nn.functional.mse_loss(x, y).item().__round__(4)
+        0.04
+    """
     return reduce(jnp.square(input - label), reduction)
 
 
 @op
 def l1_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
-    """Absolute difference."""
+    """Absolute difference.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([[0.2, 0.8]]), paddle.to_tensor([[0.0, 1.0]])
+        >>> paddle.nn.functional.l1_loss(x, y).item().__round__(4)
+        0.2
+    """
     return reduce(jnp.abs(input - label), reduction)
 
 
 @op
 def square_error_cost(input: Any, label: Any, /) -> Any:
-    """Squared difference of each element."""
+    """Squared difference of each element.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([[0.2, 0.8]]), paddle.to_tensor([[0.0, 1.0]])
+        >>> paddle.nn.functional.square_error_cost(x, y).astype("float64").numpy().round(4).tolist()
+        [[0.04, 0.04]]
+    """
     return jnp.square(input - label)
 
 
@@ -161,7 +182,14 @@ def _bce(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -> Any:
 
 @remembered("input", "label", "weight")
 def binary_cross_entropy(input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: Any = None) -> Any:
-    """Cross entropy of probabilities against labels between 0 and 1."""
+    """Cross entropy of probabilities against labels between 0 and 1.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([[0.2, 0.8]]), paddle.to_tensor([[0.0, 1.0]])
+        >>> paddle.nn.functional.binary_cross_entropy(x, y).item().__round__(4)
+        0.2231
+    """
     return _bce(input, label, weight, reduction=reduction)
 
 
@@ -176,7 +204,14 @@ def _bce_logits(x: Any, label: Any, weight: Any = None, pos_weight: Any = None, 
 def binary_cross_entropy_with_logits(
     logit: Any, label: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None, name: Any = None
 ) -> Any:
-    """Cross entropy of logits against labels between 0 and 1."""
+    """Cross entropy of logits against labels between 0 and 1.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([0.0, 2.0]), paddle.to_tensor([0.0, 1.0])
+        >>> paddle.nn.functional.binary_cross_entropy_with_logits(x, y).item().__round__(4)
+        0.41
+    """
     return _bce_logits(logit, label, weight, pos_weight, reduction=reduction)
 
 
@@ -207,7 +242,14 @@ def nll_loss(
 
 @op
 def kl_div(input: Any, label: Any, /, reduction: str = "mean", log_target: bool = False) -> Any:
-    """Kullback-Leibler divergence of `label` from exp(input)."""
+    """Kullback-Leibler divergence of `label` from exp(input).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> p, q = paddle.to_tensor([0.5, 0.5]), paddle.to_tensor([0.25, 0.75])
+        >>> paddle.nn.functional.kl_div(p.log(), q, "sum").item().__round__(4)
+        0.1308
+    """
     loss = jnp.exp(label) * (label - input) if log_target else jax.scipy.special.xlogy(label, label) - label * input
     return jnp.sum(loss) / input.shape[0] if reduction == "batchmean" else reduce(loss, reduction)
 
@@ -216,7 +258,14 @@ def kl_div(input: Any, label: Any, /, reduction: str = "mean", log_target: bool 
 def smooth_l1_loss(
     input: Any, label: Any, /, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True
 ) -> Any:
-    """Squared difference where it is small, absolute difference elsewhere."""
+    """Squared difference where it is small, absolute difference elsewhere.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([[0.2, 0.8]]), paddle.to_tensor([[0.0, 1.0]])
+        >>> paddle.nn.functional.smooth_l1_loss(x, y).item().__round__(4)
+        0.02
+    """
     d = jnp.abs(input - label)
     loss = jnp.where(d < delta, 0.5 * d * d, delta * d - 0.5 * delta * delta)
     return reduce(loss if is_huber else loss / delta, reduction)
@@ -224,13 +273,27 @@ def smooth_l1_loss(
 
 @op(amp="black")
 def log_loss(input: Any, label: Any, /, epsilon: float = 0.0001) -> Any:
-    """-label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon)."""
+    """-label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([[0.2, 0.8]]), paddle.to_tensor([[0.0, 1.0]])
+        >>> paddle.nn.functional.log_loss(x, y).astype("float64").numpy().round(4).tolist()
+        [[0.223, 0.223]]
+    """
     return -label * jnp.log(input + epsilon) - (1 - label) * jnp.log(1 - input + epsilon)
 
 
 @op
 def soft_margin_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
-    """log(1 + exp(-label * input))."""
+    """log(1 + exp(-label * input)).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, y = paddle.to_tensor([0.0, 2.0]), paddle.to_tensor([-1.0, 1.0])
+        >>> paddle.nn.functional.soft_margin_loss(x, y).item().__round__(4)
+        0.41
+    """
     return reduce(jax.nn.softplus(-label * input), reduction)
 
 
@@ -265,7 +328,13 @@ def sigmoid_focal_loss(
 
 @op
 def label_smooth(label: Any, prior_dist: Any = None, /, epsilon: float = 0.1) -> Any:
-    """(1 - epsilon) * label + epsilon * prior, uniform by default."""
+    """(1 - epsilon) * label + epsilon * prior, uniform by default.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.functional.label_smooth(paddle.to_tensor([[0.0, 1.0]]), epsilon=0.5).tolist()
+        [[0.25, 0.75]]
+    """
     if not 0 <= epsilon <= 1:
         raise ValueError(f"epsilon is {epsilon}; expected a number from 0 to 1")
     prior = 1 / label.shape[-1] if prior_dist is None else prior_dist

@@ -88,7 +88,7 @@ def divide(x: Any, y: Any, /) -> Any:
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.divide(paddle.to_tensor([3, 4]), paddle.to_tensor([2, 2])).tolist()
+        >>> paddle.divide(paddle.to_tensor([3.0, 4.0]), paddle.to_tensor([2.0, 2.0])).tolist()
         [1.5, 2.0]
     """
     return jnp.divide(*promote_floating(x, y))

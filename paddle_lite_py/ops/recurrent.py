@@ -29,6 +29,12 @@ def lstm_layer(x: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b
         lengths: steps of each sequence, [batch]; the state stands still and the output is 0 after them.
 
     Returns: outputs [time, batch, hidden], and the last h and c.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, h, w = paddle.zeros([3, 1, 2]), paddle.zeros([1, 4]), paddle.zeros([16, 2])
+        >>> [part.shape for part in paddle.nn.functional.lstm_layer(x, h, h, w, paddle.zeros([16, 4]))]
+        [[3, 1, 4], [1, 4], [1, 4]]
     """
     xi = _project(x, w_ih, b_ih, b_hh)
     if lengths is not None:
@@ -39,7 +45,14 @@ def lstm_layer(x: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b
 @op(amp="white", loops=True)
 def gru_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, lengths: Any = None, /,
               reverse: bool = False) -> Any:  # fmt: skip
-    """A GRU over x [time, batch, input]; gates in the order reset, update, candidate. Returns outputs, last h."""
+    """A GRU over x [time, batch, input]; gates in the order reset, update, candidate. Returns outputs, last h.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, h = paddle.zeros([3, 1, 2]), paddle.zeros([1, 4])
+        >>> [part.shape for part in paddle.nn.functional.gru_layer(x, h, paddle.zeros([12, 2]), paddle.zeros([12, 4]))]
+        [[3, 1, 4], [1, 4]]
+    """
     xi = _project(x, w_ih, b_ih, None)
     return _scan(_gru_step(w_hh.T, b_hh), xi, (h,), lengths, reverse)
 
@@ -47,7 +60,14 @@ def gru_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any 
 @op(amp="white", loops=True)
 def rnn_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, lengths: Any = None, /,
               activation: str = "tanh", reverse: bool = False) -> Any:  # fmt: skip
-    """A plain recurrent layer over x [time, batch, input]: h = act(W x + U h + b). Returns outputs and the last h."""
+    """A plain recurrent layer over x [time, batch, input]: h = act(W x + U h + b). Returns outputs and the last h.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, h = paddle.zeros([3, 1, 2]), paddle.zeros([1, 4])
+        >>> [part.shape for part in paddle.nn.functional.rnn_layer(x, h, paddle.zeros([4, 2]), paddle.zeros([4, 4]))]
+        [[3, 1, 4], [1, 4]]
+    """
     act = jnp.tanh if activation == "tanh" else jax.nn.relu
     xi, u = _project(x, w_ih, b_ih, b_hh), w_hh.T
 

@@ -135,6 +135,12 @@ def send_ue_recv(
     Arguments:
         y: a row for each edge.
         message_op: "add", "sub", "mul" or "div".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, w = paddle.to_tensor([[1.0], [2.0]]), paddle.to_tensor([[10.0], [20.0]])
+        >>> paddle.geometric.send_ue_recv(x, w, paddle.to_tensor([0, 1]), paddle.to_tensor([1, 1])).tolist()
+        [[0.0], [33.0]]
     """
     _one_of("send_ue_recv", "message_op", message_op, _MESSAGES)
     _one_of("send_ue_recv", "reduce_op", reduce_op, _POOLS)

@@ -222,6 +222,14 @@ class Adamax(Adam):
     Arguments:
         learning_rate: a number or an LRScheduler.
         beta1, beta2, epsilon, parameters, weight_decay, grad_clip: as in Adam.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.optimizer.Adamax(0.1, parameters=[w])
+        >>> w.sum().backward(); opt.step(); opt.clear_grad()
+        >>> round(w.item(), 4)
+        0.9
     """
 
     _rule: Rule = staticmethod(adamax)
@@ -256,6 +264,14 @@ class Lamb(Adam):
         exclude_from_weight_decay_fn: function of a parameter that says whether it is spared the decay.
         multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
         always_adapt: scale the step also where there is no decay.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.optimizer.Lamb(0.1, parameters=[w])
+        >>> w.sum().backward(); opt.step(); opt.clear_grad()
+        >>> round(w.item(), 4)
+        0.9
     """
 
     _rule: Rule = staticmethod(lamb)

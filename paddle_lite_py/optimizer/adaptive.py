@@ -18,6 +18,14 @@ class Adagrad(Optimizer):
         epsilon: keeps the divisor from zero.
         parameters, weight_decay, grad_clip: as in SGD.
         initial_accumulator_value: start of the sum.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.optimizer.Adagrad(0.1, parameters=[w])
+        >>> w.sum().backward(); opt.step(); opt.clear_grad()
+        >>> round(w.item(), 4)
+        0.9
     """
 
     _hyper = ("epsilon",)
@@ -50,6 +58,14 @@ class Adadelta(Optimizer):
         epsilon: keeps the divisor from zero.
         rho: what is kept of the averages in a step.
         parameters, weight_decay, grad_clip: as in SGD.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.optimizer.Adadelta(1.0, parameters=[w])
+        >>> w.sum().backward(); opt.step(); opt.clear_grad()
+        >>> round(w.item(), 4)
+        0.9955
     """
 
     _slots = (Slot("_avg_squared_grad"), Slot("_avg_squared_update"))
@@ -86,6 +102,14 @@ class RMSProp(Optimizer):
         momentum: what is kept of the last step.
         centered: divide by the standard deviation instead.
         parameters, weight_decay, grad_clip: as in SGD.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.optimizer.RMSProp(0.1, parameters=[w])
+        >>> w.sum().backward(); opt.step(); opt.clear_grad()
+        >>> round(w.item(), 4)
+        0.5528
     """
 
     _slots = (Slot("momentum"), Slot("mean_square"), Slot("mean_grad"))
@@ -131,6 +155,14 @@ class Rprop(Optimizer):
         parameters, grad_clip: as in SGD.
         etas: factors on the step length when the sign changes, and when it stays.
         multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.optimizer.Rprop(0.1, parameters=[w])
+        >>> w.sum().backward(); opt.step(); opt.clear_grad()
+        >>> round(w.item(), 4)
+        0.9
     """
 
     _hyper = ("shortest", "longest", "shrink", "grow")

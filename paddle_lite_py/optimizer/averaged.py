@@ -26,6 +26,14 @@ class NAdam(_TwoMoments):
         learning_rate: a number or an LRScheduler.
         beta1, beta2, epsilon, parameters, weight_decay, grad_clip: as in Adam.
         momentum_decay: how the momentum grows over time.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.optimizer.NAdam(0.1, parameters=[w])
+        >>> w.sum().backward(); opt.step(); opt.clear_grad()
+        >>> round(w.item(), 4)
+        0.8944
     """
 
     _slots = (
@@ -81,6 +89,14 @@ class RAdam(_TwoMoments):
     Arguments:
         learning_rate: a number or an LRScheduler.
         beta1, beta2, epsilon, parameters, weight_decay, grad_clip: as in Adam.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.optimizer.RAdam(0.1, parameters=[w])
+        >>> w.sum().backward(); opt.step(); opt.clear_grad()
+        >>> round(w.item(), 4)
+        0.9
     """
 
     _slots = (
@@ -132,6 +148,14 @@ class ASGD(Optimizer):
         learning_rate: a number or an LRScheduler.
         batch_num: how many gradients are kept.
         parameters, weight_decay, grad_clip, multi_precision: as in SGD.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.optimizer.ASGD(0.1, parameters=[w])
+        >>> w.sum().backward(); opt.step(); opt.clear_grad()
+        >>> round(w.item(), 4)
+        0.9
     """
 
     _hyper = ("batch_num",)

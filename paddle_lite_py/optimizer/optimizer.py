@@ -33,6 +33,13 @@ class Optimizer:
 
     Raises:
         TypeError: if an argument is of the wrong kind.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.optimizer.SGD(0.5, [w])
+        >>> isinstance(opt, paddle.optimizer.Optimizer), opt.get_lr()
+        (True, 0.5)
     """
 
     _slots: tuple[Slot, ...] = ()

@@ -43,14 +43,29 @@ def _inside(decide: Callable[[], Decide], op: Operator) -> Callable[[Block], Blo
 @register("drop_dropout", ["inference"])
 @rewrite(Call(("dropout", "alpha_dropout"), "state", "x", bind="dropout"))
 def drop_dropout(m: Match) -> Any:
-    """Dropout as in inference: what it takes, scaled where it was made to scale there; no draw is counted."""
+    """Dropout as in inference: what it takes, scaled where it was made to scale there; no draw is counted.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> change = paddle.passes.drop_dropout
+        >>> f = paddle.jit.to_static(lambda x: paddle.nn.functional.dropout(x, 0.5), passes=[change])
+        >>> f(paddle.ones([2])).tolist()
+        [1.0, 1.0]
+    """
     upscale = m.dropout.attrs.get("upscale", True)
     return (m.x if upscale else m.x * (1.0 - m.dropout["p"])), m.state
 
 
 @register("drop_identities", ["inference", "clean"])
 def drop_identities(program: Program) -> Program:
-    """Copies, and casts, reshapes and transpositions to what is there already."""
+    """Copies, and casts, reshapes and transpositions to what is there already.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f = paddle.jit.to_static(lambda x: x.astype("float32") + 1, passes=[paddle.passes.drop_identities])
+        >>> f(paddle.ones([2])).tolist()
+        [2.0, 2.0]
+    """
     return without(program, lambda: _copied)
 
 
@@ -65,7 +80,15 @@ def _copied(op: Operator) -> Sequence[Value] | None:
 
 @register("common_subexpressions", ["inference", "clean"])
 def common_subexpressions(program: Program) -> Program:
-    """The same operator on the same values once; never what draws numbers or acts on the world, nor control flow."""
+    """The same operator on the same values once; never what draws numbers or acts on the world, nor control flow.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> change = paddle.passes.common_subexpressions
+        >>> f = paddle.jit.to_static(lambda x: (x * 2).exp() - (x * 2).exp(), passes=[change])
+        >>> f(paddle.ones([2])).tolist()
+        [0.0, 0.0]
+    """
     return without(program, _Seen)
 
 
@@ -86,13 +109,27 @@ class _Seen:
 
 @register("fold_constants", ["inference", "clean"])
 def fold_constants(program: Program) -> Program:
-    """Operators on constants as their results, where these are small."""
+    """Operators on constants as their results, where these are small.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f = paddle.jit.to_static(lambda x: x + paddle.ones([2]), passes=[paddle.passes.fold_constants])
+        >>> f(paddle.ones([2])).tolist()
+        [2.0, 2.0]
+    """
     return simplify.fold_constants(program)
 
 
 @register("dead_code", ["inference", "clean"])
 def dead_code(program: Program) -> Program:
-    """Nothing that nobody reads: operators, and weights that no operator reads and no run changes."""
+    """Nothing that nobody reads: operators, and weights that no operator reads and no run changes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f = paddle.jit.to_static(lambda x: [x * 3, x + 1][1], passes=[paddle.passes.dead_code])
+        >>> f(paddle.ones([2])).tolist()
+        [2.0, 2.0]
+    """
     made = simplify.dead_code(program)
     read = {v for op in made.block.ops for v in op.inputs if isinstance(v, Value)}
     read.update(v for v in (*made.block.outputs, *made.updates.values()) if isinstance(v, Value))

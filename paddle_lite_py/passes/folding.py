@@ -41,6 +41,19 @@ def fold_batch_norm(m: Match) -> Any:
     """A normalization by running statistics becomes part of the convolution or linear map before it.
 
     Source: Jacob et al., Quantization and Training of Neural Networks, 2017, section 3.2.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> model = paddle.nn.Sequential(paddle.nn.Conv2D(1, 2, 1), paddle.nn.BatchNorm2D(2))
+        >>> model.eval()
+        Sequential(
+          (0): Conv2D(1, 2, kernel_size=[1, 1], data_format=NCHW)
+          (1): BatchNorm2D(num_features=2, momentum=0.9, epsilon=1e-05)
+        )
+        >>> x = paddle.ones([1, 1, 2, 2])
+        >>> f = paddle.jit.to_static(lambda x: model(x), passes=[paddle.passes.fold_batch_norm])
+        >>> bool(paddle.allclose(f(x), model(x), atol=1e-5))
+        True
     """
     linear, turned = m.product.name == "linear", m.product.name.endswith("_transpose")
     if turned and m.product["groups"] != 1:
@@ -66,6 +79,18 @@ def freeze_weights(program: Program) -> Program:
 
     Raises:
         PassError: if the program trains the weights.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> model = paddle.nn.Sequential(paddle.nn.Linear(2, 2))
+        >>> model.eval()
+        Sequential(
+          (0): Linear(in_features=2, out_features=2, dtype=float32)
+        )
+        >>> x = paddle.ones([1, 2])
+        >>> f = paddle.jit.to_static(lambda x: model(x), passes=[paddle.passes.freeze_weights])
+        >>> bool(paddle.allclose(f(x), model(x), atol=1e-6))
+        True
     """
     if any(op.name == "grad" for op in program.ops()):
         raise PassError(

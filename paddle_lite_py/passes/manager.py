@@ -64,7 +64,16 @@ def names() -> list[str]:
 
 
 class Step(NamedTuple):
-    """What one pass did."""
+    """What one pass did.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f = paddle.jit.to_static(lambda x: x.exp() + x.exp(), input_spec=[paddle.static.InputSpec([2])])
+        >>> manager = paddle.passes.PassManager(["common_subexpressions"])
+        >>> _ = manager.apply(f.main_program)
+        >>> [step.name for step in manager.steps]
+        ['common_subexpressions']
+    """
 
     name: str
     before: Program

@@ -19,6 +19,15 @@ class Call:
         bind: a name for the call itself.
         attrs: attributes that it must have: values, or functions that tell.
         shared: whether others may read its result too; of a call inside a pattern only, which is replaced as a whole.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> @paddle.passes.rewrite(paddle.passes.Call("matmul", "a", "b"))
+        ... def doubled(m):
+        ...     return m.a * 2
+        >>> f = paddle.jit.to_static(lambda x: paddle.matmul(x, x), passes=[doubled])
+        >>> f(paddle.ones([2, 2])).tolist()
+        [[2.0, 2.0], [2.0, 2.0]]
     """
 
     def __init__(
@@ -46,7 +55,18 @@ class Call:
 
 
 class Called:
-    """An operator that a pattern found: its op's name and its attributes."""
+    """An operator that a pattern found: its op's name and its attributes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> seen = []
+        >>> def look(program):
+        ...     seen.extend(paddle.passes.Called(op).name for op in program.block.ops if op.name == "matmul")
+        ...     return program
+        >>> _ = paddle.jit.to_static(lambda x: paddle.matmul(x, x), passes=[look])(paddle.ones([2, 2]))
+        >>> seen
+        ['matmul']
+    """
 
     def __init__(self, op: Operator) -> None:
         self.name, self.attrs, self.where = op.name, attributes(op), op.where
@@ -56,12 +76,34 @@ class Called:
 
 
 def attributes(op: Operator) -> dict[str, Any]:
-    """The attributes of an operator by name."""
+    """The attributes of an operator by name.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> seen = []
+        >>> def look(program):
+        ...     seen.extend(paddle.passes.attributes(op) for op in program.block.ops if op.name == "matmul")
+        ...     return program
+        >>> _ = paddle.jit.to_static(lambda x: paddle.matmul(x, x), passes=[look])(paddle.ones([2, 2]))
+        >>> seen
+        [{'transpose_x': False, 'transpose_y': False}]
+    """
     return dict(zip(op.bound.op.attr_names, op.bound.attrs, strict=True))
 
 
 def arguments(op: Operator) -> list[Any]:
-    """What an operator is applied to, by parameter: a list where the parameter is one, None where it is absent."""
+    """What an operator is applied to, by parameter: a list where the parameter is one, None where it is absent.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> seen = []
+        >>> def look(program):
+        ...     seen.extend(len(paddle.passes.arguments(op)) for op in program.block.ops if op.name == "matmul")
+        ...     return program
+        >>> _ = paddle.jit.to_static(lambda x: paddle.matmul(x, x), passes=[look])(paddle.ones([2, 2]))
+        >>> seen
+        [2]
+    """
     return list(op.inputs) if op.bound.layout is None else unpack(op.inputs, op.bound.layout)
 
 

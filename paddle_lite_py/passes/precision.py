@@ -62,7 +62,20 @@ class AutoCast:
 
 @register("auto_cast")
 def auto_cast(program: Program) -> Program:
-    """AutoCast() with its defaults: bfloat16 at level O1."""
+    """AutoCast() with its defaults: bfloat16 at level O1.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> model = paddle.nn.Sequential(paddle.nn.Linear(2, 2))
+        >>> model.eval()
+        Sequential(
+          (0): Linear(in_features=2, out_features=2, dtype=float32)
+        )
+        >>> x = paddle.ones([1, 2])
+        >>> f = paddle.jit.to_static(lambda x: model(x), passes=[paddle.passes.auto_cast])
+        >>> bool(paddle.allclose(f(x), model(x), atol=0.1))
+        True
+    """
     return AutoCast()(program)
 
 

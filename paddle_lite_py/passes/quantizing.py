@@ -99,6 +99,18 @@ def freeze_int8(program: Program) -> Program:
     there is one scale for each output channel, the largest absolute value.
 
     Source: Jacob et al., Quantization and Training of Neural Networks, 2017.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> model = paddle.nn.Sequential(paddle.nn.Linear(2, 2))
+        >>> model.eval()
+        Sequential(
+          (0): Linear(in_features=2, out_features=2, dtype=float32)
+        )
+        >>> x = paddle.ones([1, 2])
+        >>> f = paddle.jit.to_static(lambda x: model(x), passes=[paddle.passes.freeze_int8])
+        >>> bool(paddle.allclose(f(x), model(x), atol=0.1))
+        True
     """
     return dead_code(freeze_weights(_in_steps(program)))
 

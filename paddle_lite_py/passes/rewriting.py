@@ -20,7 +20,13 @@ from .pattern import Call, Matcher
 
 
 class PassError(ValueError):
-    """A pass cannot do to a program what it was asked to."""
+    """A pass cannot do to a program what it was asked to.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.passes.PassError, ValueError)
+        True
+    """
 
 
 class Match:
@@ -28,6 +34,15 @@ class Match:
 
     Arguments:
         weights: the tensors that values of the program stand for.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> @paddle.passes.rewrite(paddle.passes.Call("matmul", "a", "b"))
+        ... def doubled(m):
+        ...     return m.a * 2
+        >>> f = paddle.jit.to_static(lambda x: paddle.matmul(x, x), passes=[doubled])
+        >>> f(paddle.ones([2, 2])).tolist()
+        [[2.0, 2.0], [2.0, 2.0]]
     """
 
     def __init__(self, found: dict[str, Any], values: dict[str, Any], weights: dict[Value, Any]) -> None:

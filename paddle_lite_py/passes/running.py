@@ -17,7 +17,13 @@ from .manager import Pass
 
 
 def transformed(traced: Traced, change: Pass) -> Traced:
-    """A trace whose program a pass has changed: with the same arguments, results and state, and perhaps more."""
+    """A trace whose program a pass has changed: with the same arguments, results and state, and perhaps more.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> callable(paddle.passes.transformed)
+        True
+    """
     old, new = traced.program, change(traced.program)
     if new is old:
         return traced

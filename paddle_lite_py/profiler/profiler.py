@@ -22,7 +22,13 @@ __all__ = [
 
 
 class ProfilerTarget(Enum):
-    """What to record; JAX records all that there is."""
+    """What to record; JAX records all that there is.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [kind.name for kind in paddle.profiler.ProfilerTarget][:2]
+        ['CPU', 'GPU']
+    """
 
     CPU = 0
     GPU = 1
@@ -31,7 +37,13 @@ class ProfilerTarget(Enum):
 
 
 class ProfilerState(Enum):
-    """What to do in a step."""
+    """What to do in a step.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [kind.name for kind in paddle.profiler.ProfilerState][:2]
+        ['CLOSED', 'READY']
+    """
 
     CLOSED = 0
     READY = 1
@@ -40,7 +52,13 @@ class ProfilerState(Enum):
 
 
 class SortedKeys(Enum):
-    """By what to order a summary."""
+    """By what to order a summary.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [kind.name for kind in paddle.profiler.SortedKeys][:2]
+        ['CPUTotal', 'CPUAvg']
+    """
 
     CPUTotal = 0
     CPUAvg = 1
@@ -53,7 +71,13 @@ class SortedKeys(Enum):
 
 
 class SummaryView(Enum):
-    """Parts of a summary; there is one here, of the ops."""
+    """Parts of a summary; there is one here, of the ops.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [kind.name for kind in paddle.profiler.SummaryView][:2]
+        ['DeviceView', 'OverView']
+    """
 
     DeviceView = 0
     OverView = 1
@@ -99,7 +123,13 @@ def make_scheduler(*, closed: int, ready: int, record: int, repeat: int = 0, ski
 
 
 def export_chrome_tracing(dir_name: str, worker_name: str | None = None) -> Callable[[Any], None]:
-    """What writes each recording into a folder, for chrome://tracing; for Profiler(on_trace_ready=...)."""
+    """What writes each recording into a folder, for chrome://tracing; for Profiler(on_trace_ready=...).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> callable(paddle.profiler.export_chrome_tracing("traces"))
+        True
+    """
 
     def export(profiler: Any) -> None:
         name = f"{worker_name or 'host'}_time_{time.strftime('%Y_%m_%d_%H_%M_%S')}_{profiler.step_num}.json"

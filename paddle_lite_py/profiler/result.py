@@ -23,7 +23,13 @@ class Row(NamedTuple):
 
 
 class ProfilerResult:
-    """The events of a trace, in Chrome's format."""
+    """The events of a trace, in Chrome's format.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.profiler.ProfilerResult([]) is not None
+        True
+    """
 
     def __init__(self, events: list[dict[str, Any]]) -> None:
         self.events = events
@@ -45,6 +51,14 @@ def load_profiler_result(filename: str) -> ProfilerResult:
 
     Raises:
         ValueError: if it is no trace.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import pathlib, tempfile
+        >>> file = pathlib.Path(tempfile.mkdtemp(), "trace.json")
+        >>> _ = file.write_text('{"traceEvents": []}')
+        >>> type(paddle.profiler.load_profiler_result(str(file))).__name__
+        'ProfilerResult'
     """
     data = Path(filename).read_bytes()
     if data[:2] == b"\x1f\x8b":

@@ -13,7 +13,13 @@ __all__ = ["BaseObserver", "BaseQuanter", "QuanterFactory", "fake_quantize", "qu
 
 
 class BaseQuanter(Layer):
-    """Base of the layers that round what passes through them."""
+    """Base of the layers that round what passes through them.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.quantization.BaseQuanter, paddle.nn.Layer)
+        True
+    """
 
     def scales(self) -> Tensor:
         """The largest absolute value that is kept."""
@@ -33,14 +39,26 @@ class BaseQuanter(Layer):
 
 
 class BaseObserver(BaseQuanter):
-    """Base of the layers that only look at what passes, to choose scales."""
+    """Base of the layers that only look at what passes, to choose scales.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.quantization.BaseObserver, paddle.nn.Layer)
+        True
+    """
 
     def cal_thresholds(self) -> None:
         """Choose the scales from what was seen."""
 
 
 class QuanterFactory:
-    """A kind of quanter with its settings: makes one for each place."""
+    """A kind of quanter with its settings: makes one for each place.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver(), paddle.quantization.QuanterFactory)
+        True
+    """
 
     def __init__(self, kind: Any, *args: Any, **kwargs: Any) -> None:
         self.kind, self.args, self.kwargs = kind, args, kwargs
@@ -57,6 +75,15 @@ def quanter(class_name: str) -> Any:
     """Decorate a quanter (a Layer whose first argument is the layer that it serves) to name its recipe.
 
     The recipe is put beside the class, under class_name.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> @paddle.quantization.quanter("Mine")
+        ... class MineLayer(paddle.quantization.BaseQuanter):
+        ...     def __init__(self, layer, bits=8):
+        ...         super().__init__()
+        >>> MineLayer.__name__
+        'MineLayer'
     """
 
     def decorate(kind: type[BaseQuanter]) -> type[BaseQuanter]:

@@ -31,7 +31,16 @@ class _Quanted(Layer):
 
 
 class QuantedLinear(_Quanted):
-    """Linear of a rounded input and weight."""
+    """Linear of a rounded input and weight.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> Q, net = paddle.quantization, paddle.nn.Sequential(paddle.nn.Linear(2, 1))
+        >>> choice = Q.quanters.FakeQuanterWithAbsMaxObserver()
+        >>> model = Q.QAT(Q.QuantConfig(activation=choice, weight=choice)).quantize(net)
+        >>> type(model[0]).__name__, model(paddle.ones([1, 2])).shape
+        ('QuantedLinear', [1, 1])
+    """
 
     def forward(self, input: Any) -> Any:
         """The product."""
@@ -39,7 +48,16 @@ class QuantedLinear(_Quanted):
 
 
 class QuantedConv2D(_Quanted):
-    """Conv2D of a rounded input and weight."""
+    """Conv2D of a rounded input and weight.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> Q, net = paddle.quantization, paddle.nn.Sequential(paddle.nn.Conv2D(1, 1, 1))
+        >>> choice = Q.quanters.FakeQuanterWithAbsMaxObserver()
+        >>> model = Q.QAT(Q.QuantConfig(activation=choice, weight=choice)).quantize(net)
+        >>> type(model[0]).__name__, model(paddle.ones([1, 1, 2, 2])).shape
+        ('QuantedConv2D', [1, 1, 2, 2])
+    """
 
     def forward(self, input: Any) -> Any:
         """The convolution."""

@@ -85,4 +85,13 @@ class QAT(_Quantization):
 
 
 class PTQ(_Quantization):
-    """Quantization of a trained network: quantize() puts observers in, then data pass, then convert()."""
+    """Quantization of a trained network: quantize() puts observers in, then data pass, then convert().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> Q, net = paddle.quantization, paddle.nn.Sequential(paddle.nn.Linear(2, 1))
+        >>> look = Q.observers.AbsmaxObserver()
+        >>> model = Q.PTQ(Q.QuantConfig(activation=look, weight=look)).quantize(net)
+        >>> model(paddle.ones([1, 2])).shape
+        [1, 1]
+    """

@@ -6,7 +6,14 @@ from typing import Any
 
 from ..ops import logic, math, unary
 
-SAME = "The elements that are not kept stay zeros."
+_DOC = """{name}() of the values of a sparse tensor. The elements that are not kept stay zeros.
+
+Examples:
+    >>> import paddle_lite_py as paddle
+    >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [0.25, 0.5], [2, 2])
+    >>> bool((paddle.sparse.{name}(x).values() == paddle.{name}(x.values())).all())
+    True
+"""
 
 
 def _each(name: str, function: Any) -> Any:
@@ -14,7 +21,7 @@ def _each(name: str, function: Any) -> Any:
         return x._with(function(x.values()))
 
     apply.__name__ = apply.__qualname__ = name
-    apply.__doc__ = f"{name}() of the values of a sparse tensor. {SAME}"
+    apply.__doc__, apply.__module__ = _DOC.format(name=name), __name__
     return apply
 
 
@@ -26,11 +33,25 @@ isnan = _each("isnan", logic.isnan)
 
 
 def pow(x: Any, factor: float, name: Any = None) -> Any:
-    """The values to a power."""
+    """The values to a power.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.pow(x, 2.0).values().tolist()
+        [1.0, 4.0]
+    """
     power: Any = math.pow
     return x._with(power(x.values(), factor))
 
 
 def cast(x: Any, index_dtype: Any = None, value_dtype: Any = None, name: Any = None) -> Any:
-    """The values in another dtype; places are int64."""
+    """The values in another dtype; places are int64.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.cast(x, value_dtype="float64").dtype
+        paddle.float64
+    """
     return x if value_dtype is None else x.astype(value_dtype)

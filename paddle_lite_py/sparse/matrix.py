@@ -59,12 +59,26 @@ def matmul(x: Any, y: Any, name: Any = None) -> Any:
 
 
 def mv(x: Any, vec: Tensor, name: Any = None) -> Tensor:
-    """A sparse matrix times a vector."""
+    """A sparse matrix times a vector.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.mv(x, paddle.to_tensor([1.0, 2.0])).tolist()
+        [2.0, -2.0]
+    """
     return matmul(x, vec)
 
 
 def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, name: Any = None) -> Any:
-    """beta * input + alpha * x @ y."""
+    """beta * input + alpha * x @ y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.addmm(paddle.ones([2, 2]), x, paddle.eye(2)).tolist()
+        [[1.0, 2.0], [-1.0, 1.0]]
+    """
     product = matmul(x, y)
     if isinstance(product, _Sparse):
         return add(input._with(input.values() * beta), product._with(product.values() * alpha))
@@ -72,7 +86,14 @@ def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0, nam
 
 
 def masked_matmul(x: Tensor, y: Tensor, mask: Any, name: Any = None) -> Any:
-    """x @ y of dense matrices at the places of a sparse one; the other elements are not computed."""
+    """x @ y of dense matrices at the places of a sparse one; the other elements are not computed.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.masked_matmul(paddle.ones([2, 3]), paddle.ones([3, 2]), x).to_dense().tolist()
+        [[0.0, 3.0], [3.0, 0.0]]
+    """
     _matrix("sparse.masked_matmul", mask)
     fn: Any = _sampled
     return mask._with(fn(x, y, **_places(mask)))
@@ -89,26 +110,54 @@ def _joined(who: str, x: Any, y: Any, function: Any) -> Any:
 
 
 def add(x: Any, y: Any, name: Any = None) -> Any:
-    """Sum of two sparse tensors; of a sparse and a dense one, dense."""
+    """Sum of two sparse tensors; of a sparse and a dense one, dense.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.add(x, x).values().tolist()
+        [2.0, -4.0]
+    """
     if not isinstance(y, _Sparse):
         return x.to_dense() + y
     return _joined("add", x, y, lambda a, b: a + b)
 
 
 def subtract(x: Any, y: Any, name: Any = None) -> Any:
-    """Difference of two sparse tensors."""
+    """Difference of two sparse tensors.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.subtract(x, x).values().tolist()
+        [0.0, 0.0]
+    """
     return _joined("subtract", x, y, lambda a, b: a - b)
 
 
 def multiply(x: Any, y: Any, name: Any = None) -> Any:
-    """Product of each two elements; y may be a number."""
+    """Product of each two elements; y may be a number.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.multiply(x, x).values().tolist()
+        [1.0, 4.0]
+    """
     if isinstance(y, int | float):
         return x._with(x.values() * y)
     return _joined("multiply", x, y, lambda a, b: a * b)
 
 
 def divide(x: Any, y: Any, name: Any = None) -> Any:
-    """Quotient of each two elements; y may be a number."""
+    """Quotient of each two elements; y may be a number.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.divide(x, x).values().tolist()
+        [1.0, 1.0]
+    """
     if isinstance(y, int | float):
         return x._with(x.values() / y)
     return _joined("divide", x, y, lambda a, b: a / b)

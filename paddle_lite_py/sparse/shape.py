@@ -23,12 +23,26 @@ def is_same_shape(x: Any, y: Any) -> bool:
 
 
 def coalesce(x: SparseCooTensor, name: Any = None) -> SparseCooTensor:
-    """The places in order, and each of them once."""
+    """The places in order, and each of them once.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0]], [1.0, 2.0], [2])
+        >>> paddle.sparse.coalesce(x).values().tolist()
+        [3.0]
+    """
     return x.coalesce()
 
 
 def mask_as(x: Tensor, mask: Any, name: Any = None) -> Any:
-    """The elements of a dense tensor at the places of a sparse one."""
+    """The elements of a dense tensor at the places of a sparse one.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.mask_as(paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]]), x).values().tolist()
+        [2.0, 3.0]
+    """
     return mask._with(gathered(x, mask._indices))
 
 
@@ -37,14 +51,28 @@ def _like(x: Any, found: SparseCooTensor) -> Any:
 
 
 def transpose(x: Any, perm: Sequence[int], name: Any = None) -> Any:
-    """The axes in another order."""
+    """The axes in another order.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.transpose(x, [1, 0]).to_dense().tolist()
+        [[0.0, -2.0], [1.0, 0.0]]
+    """
     coo = x.to_sparse_coo()
     found = SparseCooTensor(coo._indices[list(perm)], coo.values(), [x.shape[p] for p in perm])
     return _like(x, found)
 
 
 def reshape(x: Any, shape: Sequence[int], name: Any = None) -> Any:
-    """The same elements in another shape; one size may be -1."""
+    """The same elements in another shape; one size may be -1.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.reshape(x, [4]).to_dense().tolist()
+        [0.0, 1.0, -2.0, 0.0]
+    """
     coo = x.to_sparse_coo()
     sizes = np.empty(x.shape, np.bool_).reshape(shape).shape
     at = np.ravel_multi_index(tuple(coo._indices), tuple(x.shape))
@@ -52,6 +80,13 @@ def reshape(x: Any, shape: Sequence[int], name: Any = None) -> Any:
 
 
 def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: Any = None) -> Any:
-    """Sum over axes, as a sparse tensor; over all of them, dense."""
+    """Sum over axes, as a sparse tensor; over all of them, dense.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.sum(x).item()
+        -1.0
+    """
     total = x.to_dense().sum(axis, keepdim=keepdim, dtype=dtype)
     return total if axis is None else _like(x, _to_sparse_coo(total))

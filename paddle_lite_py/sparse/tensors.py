@@ -118,7 +118,14 @@ class _Sparse:
 
 
 class SparseCooTensor(_Sparse):
-    """A sparse tensor by coordinates: values, and the place of each."""
+    """A sparse tensor by coordinates: values, and the place of each.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> type(x).__name__, x.indices().tolist()
+        ('SparseCooTensor', [[0, 1], [1, 0]])
+    """
 
     def __init__(self, indices: np.ndarray, values: Tensor, shape: Sequence[int]) -> None:
         self._indices, self._values, self.shape = indices, values, list(shape)
@@ -162,7 +169,15 @@ class SparseCooTensor(_Sparse):
 
 
 class SparseCsrTensor(_Sparse):
-    """A sparse matrix in compressed rows: where each row begins, and the columns of its values."""
+    """A sparse matrix in compressed rows: where each row begins, and the columns of its values.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> y = x.to_sparse_csr()
+        >>> type(y).__name__, y.crows().tolist()
+        ('SparseCsrTensor', [0, 1, 2])
+    """
 
     def __init__(self, crows: np.ndarray, cols: np.ndarray, values: Tensor, shape: Sequence[int]) -> None:
         self._crows, self._cols, self._values, self.shape = crows, cols, values, list(shape)

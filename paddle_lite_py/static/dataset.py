@@ -260,7 +260,13 @@ class InMemoryDataset(_Dataset):
 
 
 class QueueDataset(_Dataset):
-    """Files that are read one after the other, each when its turn comes."""
+    """Files that are read one after the other, each when its turn comes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.static.QueueDataset() is not None
+        True
+    """
 
     def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
         for slots in ahead(map(self._read, self.files), 1):

@@ -16,6 +16,14 @@ class IpuStrategy:
 
     Raises:
         NotImplementedError: always.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> try:
+        ...     paddle.static.IpuStrategy()
+        ... except (NotImplementedError, RuntimeError):
+        ...     print("there are no IPUs")
+        there are no IPUs
     """
 
     def __init__(self) -> None:
@@ -27,6 +35,14 @@ class IpuCompiledProgram:
 
     Raises:
         NotImplementedError: always.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> try:
+        ...     paddle.static.IpuCompiledProgram()
+        ... except (NotImplementedError, RuntimeError):
+        ...     print("there are no IPUs")
+        there are no IPUs
     """
 
     def __init__(self, program: Any = None, scope: Any = None, ipu_strategy: Any = None) -> None:
@@ -38,6 +54,14 @@ def ipu_shard_guard(index: int = -1, stage: int = -1) -> NoReturn:
 
     Raises:
         NotImplementedError: always.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> try:
+        ...     paddle.static.ipu_shard_guard()
+        ... except (NotImplementedError, RuntimeError):
+        ...     print("there are no IPUs")
+        there are no IPUs
     """
     _none("ipu_shard_guard")
 
@@ -47,5 +71,13 @@ def set_ipu_shard(call_func: Any, index: int = -1, stage: int = -1) -> NoReturn:
 
     Raises:
         NotImplementedError: always.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> try:
+        ...     paddle.static.set_ipu_shard(lambda: 1)
+        ... except (NotImplementedError, RuntimeError):
+        ...     print("there are no IPUs")
+        there are no IPUs
     """
     _none("set_ipu_shard")

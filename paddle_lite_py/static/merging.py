@@ -26,6 +26,13 @@ class GradientMergeOptimizer:
 
     Raises:
         ValueError: if k_steps is below 1.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> opt = paddle.static.GradientMergeOptimizer(paddle.optimizer.SGD(0.1, [w]), k_steps=2)
+        >>> type(opt).__name__
+        'GradientMergeOptimizer'
     """
 
     def __init__(self, inner_optimizer: Any, k_steps: int = 1, avg: bool = True) -> None:

@@ -47,6 +47,18 @@ def auc(
 
     Raises:
         ValueError: for another curve than "ROC".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [2, 2], "float32")
+        ...     y = paddle.static.auc(x, paddle.to_tensor([[1], [0]]))
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> float(exe.run(main, feed={"x": np.array([[0.2, 0.8], [0.9, 0.1]], "float32")}, fetch_list=[y[0]])[0])
+        1.0
+        >>> paddle.disable_static()
     """
     if curve != "ROC":
         raise ValueError(f"auc: curve is {curve!r}; expected 'ROC'")
@@ -62,6 +74,17 @@ def auc(
 def ctr_metric_bundle(input: Tensor, label: Tensor, ins_tag_weight: Any = None) -> tuple[Tensor, ...]:
     """Sums for click-through rates, over all batches so far: squared error, absolute error, probability, q, positives,
     samples. `input` are probabilities [n, 1], `label` 0 or 1.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [2, 1], "float32")
+        ...     y = paddle.static.ctr_metric_bundle(x, paddle.ones([2, 1]))
+        >>> len(y)
+        6
+        >>> paddle.disable_static()
     """
     with no_grad():
         pred, truth = input.detach(), label.astype(input.dtype)

@@ -51,6 +51,12 @@ def disable_static(place: Any = None) -> None:
 
     Raises:
         RuntimeError: while a function is traced.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static(); paddle.disable_static()
+        >>> paddle.in_dynamic_mode()
+        True
     """
     if isinstance(state.interpreter, Eager):
         return
@@ -61,12 +67,28 @@ def disable_static(place: Any = None) -> None:
 
 
 def default_main_program() -> Program:
-    """The program that ops are appended to."""
+    """The program that ops are appended to.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> main = paddle.static.Program()
+        >>> with paddle.static.program_guard(main):
+        ...     print(paddle.static.default_main_program() is main)
+        True
+    """
     return current.main
 
 
 def default_startup_program() -> Program:
-    """The program that makes the first values of parameters."""
+    """The program that makes the first values of parameters.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     print(paddle.static.default_startup_program() is startup)
+        True
+    """
     return current.startup
 
 
@@ -129,6 +151,13 @@ def device_guard(device: str | None = None) -> Iterator[None]:
 
     Raises:
         ValueError: if there is no such kind of device.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> with paddle.static.device_guard("cpu"):
+        ...     y = paddle.ones([1])
+        >>> y.item()
+        1.0
     """
     if device is not None and not _DEVICE.fullmatch(device):
         raise ValueError(f"device_guard: device is {device!r}; expected 'cpu', 'gpu', 'gpu:0', 'tpu' or 'gpu:all'")
@@ -172,4 +201,14 @@ class _Kind(type):
 
 
 class Variable(Tensor, metaclass=_Kind):
-    """What isinstance() knows a tensor of a static program by: one without data of its own."""
+    """What isinstance() knows a tensor of a static program by: one without data of its own.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> with paddle.static.program_guard(paddle.static.Program()):
+        ...     x = paddle.static.data("x", [2])
+        >>> isinstance(x, paddle.static.Variable)
+        True
+        >>> paddle.disable_static()
+    """

@@ -107,6 +107,19 @@ def load(program: Program, model_path: str, executor: Any = None, var_list: Sequ
     Raises:
         FileNotFoundError: if there are no such files.
         ValueError: if a shape differs, or a parameter of the program is not in the files.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> import tempfile
+        >>> file = tempfile.mkdtemp() + "/m"
+        >>> paddle.static.save(main, file); paddle.static.load(main, file, exe)
+        >>> paddle.disable_static()
     """
     _check(program, "load")
     held = load_program_state(model_path, var_list)
@@ -121,6 +134,21 @@ def load_program_state(model_path: str, var_list: Sequence[Any] | None = None) -
 
     Raises:
         FileNotFoundError: if there are no such files.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> import tempfile
+        >>> file = tempfile.mkdtemp() + "/m"
+        >>> paddle.static.save(main, file)
+        >>> len(paddle.static.load_program_state(file))
+        2
+        >>> paddle.disable_static()
     """
     prefix = str(model_path).removesuffix(".pdparams")
     out: dict[str, np.ndarray] = dict(load_file(f"{prefix}.pdparams", return_numpy=True))
@@ -133,7 +161,22 @@ def load_program_state(model_path: str, var_list: Sequence[Any] | None = None) -
 
 
 def set_program_state(program: Program, state_dict: dict[str, Any]) -> None:
-    """Set the state of a program to arrays by name, as load_program_state() gives them."""
+    """Set the state of a program to arrays by name, as load_program_state() gives them.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> import tempfile
+        >>> file = tempfile.mkdtemp() + "/m"
+        >>> paddle.static.save(main, file)
+        >>> paddle.static.set_program_state(main, paddle.static.load_program_state(file))
+        >>> paddle.disable_static()
+    """
     known, found = program.states(), dict(state_dict)
     for vector, names in _numbers(program):
         if vector in known and any(n in found for n in names):
@@ -153,6 +196,14 @@ def load_vars(
 
     Raises:
         NotImplementedError: always.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> try:
+        ...     paddle.static.load_vars(None, "folder")
+        ... except NotImplementedError:
+        ...     print("not available")
+        not available
     """
     raise NotImplementedError(
         "load_vars reads files of Paddle 1; load them there, write them with paddle.static.save, and use "
@@ -241,6 +292,22 @@ def save_inference_model(
 
     Raises:
         ValueError: if fetch_vars depend on data that is not among feed_vars.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> import tempfile
+        >>> file = tempfile.mkdtemp() + "/m"
+        >>> paddle.static.save_inference_model(file, [x], [y], exe, program=main)
+        >>> program, feeds, fetches = paddle.static.load_inference_model(file, exe)
+        >>> feeds
+        ['x']
+        >>> paddle.disable_static()
     """
     save_load.save(bound(program, feed_vars, fetch_vars), str(path_prefix), **kwargs)
 
@@ -253,6 +320,22 @@ def load_inference_model(path_prefix: str, executor: Any = None, **kwargs: Any) 
 
     Raises:
         ArtifactError: if the files are missing, damaged, foreign or of a newer version.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> import tempfile
+        >>> file = tempfile.mkdtemp() + "/m"
+        >>> paddle.static.save_inference_model(file, [x], [y], exe, program=main)
+        >>> program, feeds, fetches = paddle.static.load_inference_model(file, exe)
+        >>> feeds
+        ['x']
+        >>> paddle.disable_static()
     """
     manifest, blobs = artifact.read(str(path_prefix))
     program = _program_of(manifest)
@@ -308,7 +391,20 @@ def _set_weights(program: Program, data: bytes, scope: Scope) -> None:
 
 # -- in memory -----------------------------------------------------------------------------------------------------
 def serialize_program(feed_vars: Any, fetch_vars: Any, program: Program | None = None, **kwargs: Any) -> bytes:
-    """What computes fetch_vars of feed_vars as bytes, without weights: JSON, as in the manifest of jit.save."""
+    """What computes fetch_vars of feed_vars as bytes, without weights: JSON, as in the manifest of jit.save.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> isinstance(paddle.static.serialize_program([x], [y], program=main), bytes)
+        True
+        >>> paddle.disable_static()
+    """
     found = as_traced(bound(program, feed_vars, fetch_vars))
     writer = save_load._Writer(None, (), ())
     writer.methods = {"forward": {"eval": writer.variant(found, "program")}}
@@ -321,6 +417,19 @@ def deserialize_program(data: bytes) -> Program:
 
     Raises:
         ArtifactError: if the bytes are damaged, foreign or of a newer version.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> data = paddle.static.serialize_program([x], [y], program=main)
+        >>> type(paddle.static.deserialize_program(data)).__name__
+        'Program'
+        >>> paddle.disable_static()
     """
     if not isinstance(data, bytes | bytearray):
         raise TypeError(f"deserialize_program: data is a {type(data).__name__}; expected bytes")
@@ -342,7 +451,20 @@ def deserialize_program(data: bytes) -> Program:
 def serialize_persistables(
     feed_vars: Any, fetch_vars: Any, executor: Any = None, program: Program | None = None, **kwargs: Any
 ) -> bytes:
-    """The weights that fetch_vars need, in the scope in force, as bytes: safetensors."""
+    """The weights that fetch_vars need, in the scope in force, as bytes: safetensors.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> isinstance(paddle.static.serialize_persistables([x], [y], exe, program=main), bytes)
+        True
+        >>> paddle.disable_static()
+    """
     found = bound(program, feed_vars, fetch_vars)
     held = [t for t in found.captured.values() if t is not default_generator.state]
     return safetensors.save({t.name: t.numpy() for t in held})
@@ -353,20 +475,50 @@ def deserialize_persistables(program: Program, data: bytes, executor: Any = None
 
     Raises:
         ArtifactError: if the bytes are damaged, or a weight is missing.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> data = paddle.static.serialize_persistables([x], [y], exe, program=main)
+        >>> paddle.static.deserialize_persistables(main, data, exe)
+        >>> paddle.disable_static()
     """
     _check(program, "deserialize_persistables")
     _set_weights(program, data, global_scope())
 
 
 def save_to_file(path: str, content: bytes) -> None:
-    """Write bytes to a file."""
+    """Write bytes to a file.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import tempfile
+        >>> file = tempfile.mkdtemp() + "/m"
+        >>> paddle.static.save_to_file(file, b"abc")
+        >>> paddle.static.load_from_file(file)
+        b'abc'
+    """
     if not isinstance(content, bytes):
         raise TypeError(f"save_to_file: content is a {type(content).__name__}; expected bytes")
     Path(path).write_bytes(content)
 
 
 def load_from_file(path: str) -> bytes:
-    """The bytes of a file."""
+    """The bytes of a file.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import tempfile
+        >>> file = tempfile.mkdtemp() + "/m"
+        >>> paddle.static.save_to_file(file, b"abc")
+        >>> paddle.static.load_from_file(file)
+        b'abc'
+    """
     return Path(path).read_bytes()
 
 

@@ -134,7 +134,20 @@ _current = _Current()
 
 
 def global_scope() -> Scope:
-    """The scope in force: that of scope_guard(), or the one of the process."""
+    """The scope in force: that of scope_guard(), or the one of the process.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> paddle.static.global_scope().find_var(main.all_parameters()[0].name) is not None
+        True
+        >>> paddle.disable_static()
+    """
     return _current.scope or _GLOBAL
 
 

@@ -12,7 +12,13 @@ from .scope import Scope, global_scope
 
 
 class UninitializedError(RuntimeError):
-    """A program needs the value of a parameter that its startup program has not made yet."""
+    """A program needs the value of a parameter that its startup program has not made yet.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.static.UninitializedError, Exception)
+        True
+    """
 
 
 class Stored:

@@ -48,7 +48,14 @@ for _name in "debug_graphviz_path trainers_endpoints mkldnn_enabled_op_types one
 
 
 class ExecutionStrategy:
-    """Accepted settings of threads and scopes: XLA has its own threads. Any attribute may be set."""
+    """Accepted settings of threads and scopes: XLA has its own threads. Any attribute may be set.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> strategy = paddle.static.ExecutionStrategy()
+        >>> strategy.num_threads = 4; strategy.num_threads
+        4
+    """
 
     num_threads, num_iteration_per_drop_scope, num_iteration_per_run, use_thread_barrier = 0, 100, 1, False
 
@@ -58,6 +65,19 @@ class CompiledProgram:
 
     Raises:
         TypeError: if it is no Program.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> compiled = paddle.static.CompiledProgram(main)
+        >>> exe.run(compiled, feed={"x": np.ones([3, 2], "float32")}, fetch_list=[y])[0].shape
+        (3, 1)
+        >>> paddle.disable_static()
     """
 
     def __init__(self, program_or_graph: Any, build_strategy: BuildStrategy | None = None) -> None:

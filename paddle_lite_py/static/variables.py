@@ -58,6 +58,14 @@ class WeightNormParamAttr(ParamAttr):
 
     Raises:
         NotImplementedError: always.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> try:
+        ...     paddle.static.WeightNormParamAttr(dim=0)
+        ... except NotImplementedError:
+        ...     print("use paddle.nn.utils.weight_norm")
+        use paddle.nn.utils.weight_norm
     """
 
     def __init__(self, dim: int | None = None, name: str | None = None, **settings: Any) -> None:
@@ -79,6 +87,15 @@ def Print(  # noqa: N802  (the reference's name)
         print_tensor_name, print_tensor_type, print_tensor_shape: whether to print these.
         first_n, summarize, print_tensor_layout, print_tensor_lod, print_phase: accepted; each run prints the forward
             value, shortened as NumPy does.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> y = paddle.static.Print(paddle.ones([1]), message="here", print_tensor_name=False)
+          - message: here
+          - shape: [1]
+          - dtype: float32
+          - data: Tensor(shape=[1], dtype=float32, place=Place(cpu), stop_gradient=True,
+               [1.])
     """
     lines = [
         f"Variable: {input.name}" if print_tensor_name else "",
@@ -93,17 +110,35 @@ def Print(  # noqa: N802  (the reference's name)
 
 
 def cpu_places(device_count: int | None = None) -> list[places.Place]:
-    """The CPU, as often as asked for."""
+    """The CPU, as often as asked for.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> len(paddle.static.cpu_places(2))
+        2
+    """
     return [places.CPUPlace()] * (device_count or 1)
 
 
 def cuda_places(device_ids: Any = None) -> list[places.Place]:
-    """A place for each GPU, or for those of the ids given; none where there is no GPU."""
+    """A place for each GPU, or for those of the ids given; none where there is no GPU.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> len(paddle.static.cuda_places([0]))
+        1
+    """
     if device_ids is None:
         device_ids = range(sum(d.platform in ("gpu", "cuda", "rocm") for d in jax.devices()))
     return [places.CUDAPlace(i) for i in ([device_ids] if isinstance(device_ids, int) else device_ids)]
 
 
 def xpu_places(device_ids: Any = None) -> list[places.Place]:
-    """None: there are no XPUs here."""
+    """None: there are no XPUs here.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.static.xpu_places()
+        []
+    """
     return []

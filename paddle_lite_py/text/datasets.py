@@ -43,6 +43,11 @@ class Imdb(Dataset):
         download: fetch the published archive when it is not there yet.
 
     Source: Maas et al., Learning Word Vectors for Sentiment Analysis, 2011.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.text.Imdb, paddle.io.Dataset)
+        True
     """
 
     _url, _md5 = "https://dataset.bj.bcebos.com/imdb%2FaclImdb_v1.tar.gz", "7c2ac02c03563afcf9b574c7e56c153a"
@@ -92,6 +97,11 @@ class UCIHousing(Dataset):
         ValueError: if the file is no table of 14 columns.
 
     Source: Harrison and Rubinfeld, Hedonic prices and the demand for clean air, 1978.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.text.UCIHousing, paddle.io.Dataset)
+        True
     """
 
     _url, _md5 = "http://paddlemodels.bj.bcebos.com/uci_housing/housing.data", "d4accdce7a25600298819f8e28e8d593"

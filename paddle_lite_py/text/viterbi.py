@@ -34,7 +34,14 @@ def viterbi_decode(
 
 
 class ViterbiDecoder(Layer):
-    """viterbi_decode() as a layer that holds the transitions."""
+    """viterbi_decode() as a layer that holds the transitions.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> decoder = paddle.text.ViterbiDecoder(paddle.zeros([2, 2]), include_bos_eos_tag=False)
+        >>> decoder(paddle.to_tensor([[[0.0, 1.0], [1.0, 0.0]]]), paddle.to_tensor([2]))[1].tolist()
+        [[1, 0]]
+    """
 
     def __init__(self, transitions: Any, include_bos_eos_tag: bool = True, name: str | None = None) -> None:
         super().__init__()

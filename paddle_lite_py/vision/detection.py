@@ -140,7 +140,7 @@ def matrix_nms(
         >>> import paddle_lite_py as paddle
         >>> boxes = paddle.to_tensor([[[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 2.0, 1.0]]])
         >>> found, count, _ = matrix_nms(boxes, paddle.to_tensor([[[0.9, 0.8]]]), 0.1, 0.3, -1, -1, background_label=-1)
-        >>> found.numpy()[:, 1].round(2).tolist(), count.tolist()
+        >>> [round(score, 2) for score in found[:, 1].tolist()], count.tolist()
         ([0.9, 0.4], [2])
     """
     places = concrete(bboxes, "matrix_nms()", "scores and masks").astype(np.float64)

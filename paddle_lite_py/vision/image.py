@@ -39,6 +39,11 @@ def set_image_backend(backend: str) -> None:
 
     Raises:
         ValueError: for another name.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.vision.set_image_backend("pil"); paddle.vision.get_image_backend()
+        'pil'
     """
     global _backend
     if backend not in BACKENDS:
@@ -57,7 +62,18 @@ def get_image_backend() -> str:
 
 
 def image_load(path: Any, backend: str | None = None) -> Any:
-    """Read a picture in the form of the backend."""
+    """Read a picture in the form of the backend.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import tempfile
+        >>> from PIL import Image
+        >>> file = tempfile.mkdtemp() + "/a.png"
+        >>> Image.new("RGB", (4, 2)).save(file)
+        >>> with paddle.vision.image_load(file) as picture:
+        ...     print(picture.size)
+        (4, 2)
+    """
     backend = _backend if backend is None else backend
     if backend not in BACKENDS:
         raise ValueError(f"image_load: backend is {backend!r}; expected one of {', '.join(BACKENDS)}")

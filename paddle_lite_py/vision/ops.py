@@ -88,6 +88,13 @@ def roi_pool(
     """The greatest element in each bin of each box; arguments as of roi_align().
 
     Source: Girshick, Fast R-CNN, 2015.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.arange(16.0).reshape([1, 1, 4, 4])
+        >>> boxes, count = paddle.to_tensor([[0.0, 0.0, 4.0, 4.0]]), paddle.to_tensor([1], dtype="int32")
+        >>> paddle.vision.ops.roi_pool(x, boxes, count, 1).item()
+        15.0
     """
     fn: Any = regions.roi_pool
     return fn(x, boxes, _images(boxes, boxes_num, "roi_pool"), size=_pair(output_size), scale=spatial_scale)
@@ -102,6 +109,13 @@ def psroi_pool(
         ValueError: if the bins do not divide the channels.
 
     Source: Dai et al., R-FCN, 2016.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.arange(16.0).reshape([1, 1, 4, 4])
+        >>> boxes, count = paddle.to_tensor([[0.0, 0.0, 4.0, 4.0]]), paddle.to_tensor([1], dtype="int32")
+        >>> paddle.vision.ops.psroi_pool(x, boxes, count, 1).item()
+        7.5
     """
     size = _pair(output_size)
     if x.shape[1] % (size[0] * size[1]):
@@ -125,19 +139,43 @@ class _Pool(Layer):
 
 
 class RoIPool(_Pool):
-    """roi_pool() as a layer."""
+    """roi_pool() as a layer.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.arange(16.0).reshape([1, 1, 4, 4])
+        >>> boxes, count = paddle.to_tensor([[0.0, 0.0, 4.0, 4.0]]), paddle.to_tensor([1], dtype="int32")
+        >>> paddle.vision.ops.RoIPool(1)(x, boxes, count).item()
+        15.0
+    """
 
     _function = staticmethod(roi_pool)
 
 
 class PSRoIPool(_Pool):
-    """psroi_pool() as a layer."""
+    """psroi_pool() as a layer.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.arange(16.0).reshape([1, 1, 4, 4])
+        >>> boxes, count = paddle.to_tensor([[0.0, 0.0, 4.0, 4.0]]), paddle.to_tensor([1], dtype="int32")
+        >>> paddle.vision.ops.PSRoIPool(1)(x, boxes, count).item()
+        7.5
+    """
 
     _function = staticmethod(psroi_pool)
 
 
 class RoIAlign(_Pool):
-    """roi_align() as a layer."""
+    """roi_align() as a layer.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.arange(16.0).reshape([1, 1, 4, 4])
+        >>> boxes, count = paddle.to_tensor([[0.0, 0.0, 4.0, 4.0]]), paddle.to_tensor([1], dtype="int32")
+        >>> paddle.vision.ops.RoIAlign(1)(x, boxes, count).item()
+        7.5
+    """
 
     def forward(self, x: Any, boxes: Any, boxes_num: Any, aligned: bool = True) -> Any:
         """The regions of the boxes."""
@@ -164,6 +202,12 @@ def deform_conv2d(
         mask: [n, deformable_groups * kh * kw, h', w'].
 
     Source: Dai et al., Deformable Convolutional Networks, 2017.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, offset = paddle.ones([1, 1, 3, 3]), paddle.zeros([1, 2, 3, 3])
+        >>> paddle.vision.ops.deform_conv2d(x, offset, paddle.ones([2, 1, 1, 1])).shape
+        [1, 2, 3, 3]
     """
     taps = weight.shape[2] * weight.shape[3] * deformable_groups
     if offset.shape[1] != 2 * taps or (mask is not None and mask.shape[1] != taps):
@@ -174,7 +218,14 @@ def deform_conv2d(
 
 
 class DeformConv2D(Layer):
-    """deform_conv2d() as a layer; called with (x, offset, mask)."""
+    """deform_conv2d() as a layer; called with (x, offset, mask).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, offset = paddle.ones([1, 1, 3, 3]), paddle.zeros([1, 2, 3, 3])
+        >>> paddle.vision.ops.DeformConv2D(1, 2, 1)(x, offset).shape
+        [1, 2, 3, 3]
+    """
 
     def __init__(
         self,
@@ -224,6 +275,13 @@ def yolo_box(
         anchors: widths and heights in turn.
 
     Source: Redmon and Farhadi, YOLOv3, 2018.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, size = paddle.zeros([1, 6, 1, 1]), paddle.to_tensor([[8, 8]], dtype="int32")
+        >>> boxes, scores = paddle.vision.ops.yolo_box(x, size, [4, 4], 1, 0.1, 8)
+        >>> boxes.tolist(), scores.tolist()
+        ([[[2.0, 2.0, 6.0, 6.0]]], [[[0.25]]])
     """
     count = len(anchors) // 2
     want = count * (5 + class_num + iou_aware)
@@ -296,6 +354,12 @@ def box_coder(
         code_type: "encode_center_size" or "decode_center_size".
         box_normalized: False: the last pixel belongs to a box, so that widths are one more.
         axis: which axis of target_box to decode stands for the priors: 0: the second, 1: the first.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> prior, target = paddle.to_tensor([[0.0, 0.0, 2.0, 2.0]]), paddle.to_tensor([[0.0, 0.0, 2.0, 4.0]])
+        >>> paddle.vision.ops.box_coder(prior, None, target).astype("float64").numpy().round(3).tolist()
+        [[[0.0, 0.5, 0.0, 0.693]]]
     """
     one = 0.0 if box_normalized else 1.0
     variance = None if prior_box_var is None else prior_box_var
@@ -325,12 +389,32 @@ def _centred(box: Tensor, one: float) -> tuple[Any, Any, Any, Any]:
 
 
 def read_file(filename: Any, name: Any = None) -> Tensor:
-    """The bytes of a file, uint8."""
+    """The bytes of a file, uint8.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import tempfile
+        >>> from PIL import Image
+        >>> file = tempfile.mkdtemp() + "/a.jpg"
+        >>> Image.new("RGB", (4, 2)).save(file)
+        >>> paddle.vision.ops.read_file(file).dtype
+        paddle.uint8
+    """
     return to_tensor(np.frombuffer(Path(filename).read_bytes(), np.uint8))
 
 
 def decode_jpeg(x: Tensor, mode: str = "unchanged", name: Any = None) -> Tensor:
-    """The picture [c, h, w] in the bytes of a file; mode "unchanged", "gray" or "rgb"."""
+    """The picture [c, h, w] in the bytes of a file; mode "unchanged", "gray" or "rgb".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import tempfile
+        >>> from PIL import Image
+        >>> file = tempfile.mkdtemp() + "/a.jpg"
+        >>> Image.new("RGB", (4, 2)).save(file)
+        >>> paddle.vision.ops.decode_jpeg(paddle.vision.ops.read_file(file)).shape
+        [3, 2, 4]
+    """
     modes = {"unchanged": None, "gray": "L", "rgb": "RGB"}
     if mode not in modes:
         raise ValueError(f"decode_jpeg: mode is {mode!r}; expected 'unchanged', 'gray' or 'rgb'")

@@ -257,3 +257,16 @@ def test_a_raise_that_is_recorded_leaves_the_function():
     recording = Recording()
     assert convert(lambda x: check(x), recording)(1) is None
     assert recording.seen == ["ValueError('no')"]
+
+
+def test_conditions_in_conditions_of_lambdas():
+    f = lambda v: v * 2 if v > 0 else (v * 3 if abs(v) > 2 else v)
+    g = lambda v: v * 2 if v.real > 0 else (v * 3 if v.real > -2 else v.real)
+    same(f, 1, -1, -3)
+    same(g, 1, -1, -3)
+    assert len(staged(f, 1, -1, -3)) > 0
+
+    def in_a_branch(x):
+        return (lambda v: (y := v + 1) * y if v else v)(x) if x > 0 else x
+
+    same(in_a_branch, 1, -1)

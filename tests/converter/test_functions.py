@@ -71,6 +71,18 @@ def test_globals_and_cells_are_live(monkeypatch):
     assert set(globals()) == set(g.__globals__)
 
 
+def test_classes_inside_keep_their_names():
+    def f(x):
+        class Inner:
+            class Deep:
+                pass
+
+        return Inner if x else Inner.Deep
+
+    same(lambda x: (f(x).__qualname__, f(x).__module__, f(x).__name__), True, False)
+    assert convert(f)(1).__qualname__ == f(1).__qualname__
+
+
 class Circle:
     def area(self, n):
         return n if n > 0 else 1

@@ -15,7 +15,13 @@ __all__ = ["FusedBiasDropoutResidualLayerNorm", "FusedDropoutAdd", "FusedFeedFor
 
 
 class FusedLinear(Layer):
-    """x @ weight + bias; transpose_weight keeps the weight as [out, in]."""
+    """x @ weight + bias; transpose_weight keeps the weight as [out, in].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.incubate.nn.FusedLinear(4, 3)(paddle.ones([1, 4])).shape
+        [1, 3]
+    """
 
     def __init__(
         self,
@@ -38,7 +44,13 @@ class FusedLinear(Layer):
 
 
 class FusedDropoutAdd(Layer):
-    """dropout(x) + y."""
+    """dropout(x) + y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.incubate.nn.FusedDropoutAdd(0.0)(paddle.ones([2]), paddle.ones([2])).tolist()
+        [2.0, 2.0]
+    """
 
     def __init__(self, p: float = 0.5, mode: str = "upscale_in_train", name: str | None = None) -> None:
         super().__init__()
@@ -50,7 +62,15 @@ class FusedDropoutAdd(Layer):
 
 
 class FusedBiasDropoutResidualLayerNorm(Layer):
-    """layer_norm(residual + dropout(x + bias))."""
+    """layer_norm(residual + dropout(x + bias)).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> layer = paddle.incubate.nn.FusedBiasDropoutResidualLayerNorm(2, 0.0)
+        >>> out = layer(paddle.to_tensor([[1.0, 3.0]]), paddle.zeros([1, 2]))
+        >>> out.astype("float64").numpy().round(3).tolist()
+        [[-1.0, 1.0]]
+    """
 
     def __init__(
         self,
@@ -76,7 +96,13 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
 
 
 class FusedFeedForward(Layer):
-    """The feed-forward part of a Transformer layer: two linear layers, dropout, residual and normalization."""
+    """The feed-forward part of a Transformer layer: two linear layers, dropout, residual and normalization.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.incubate.nn.FusedFeedForward(4, 8, 0.0)(paddle.ones([1, 2, 4])).shape
+        [1, 2, 4]
+    """
 
     def __init__(
         self,

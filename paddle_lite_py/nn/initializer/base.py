@@ -14,7 +14,13 @@ Shape = tuple[int, ...]
 
 
 class Initializer:
-    """Draws the first value of a parameter: NumPy on the host, so that a new shape costs no compilation."""
+    """Draws the first value of a parameter: NumPy on the host, so that a new shape costs no compilation.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.nn.initializer.Constant(1.0), paddle.nn.initializer.Initializer)
+        True
+    """
 
     def draw(self, shape: Shape, dtype: dtypes.DType) -> np.ndarray:
         """An array of this shape and dtype."""
@@ -59,7 +65,13 @@ def set_global_initializer(weight_init: Initializer | None, bias_init: Initializ
 
 
 def default_for(is_bias: bool, default: Initializer | None) -> Initializer:
-    """The initializer of a parameter whose ParamAttr names none."""
+    """The initializer of a parameter whose ParamAttr names none.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.initializer.default_for(True, paddle.nn.initializer.Constant(0.0)) is not None
+        True
+    """
     from .fixed import Constant
     from .random import XavierUniform
 

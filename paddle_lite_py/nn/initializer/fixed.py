@@ -51,6 +51,12 @@ class Dirac(Initializer):
 
     Raises:
         ValueError: if the kernel is not that of a 1-D to 3-D convolution, or its channels do not divide into groups.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([2, 2, 1, 1], "float32", default_initializer=paddle.nn.initializer.Dirac())
+        >>> w.flatten().tolist()
+        [1.0, 0.0, 0.0, 1.0]
     """
 
     def __init__(self, groups: int = 1, name: str | None = None) -> None:
@@ -77,6 +83,12 @@ class Bilinear(Initializer):
 
     Raises:
         ValueError: if the kernel is not square with 4 dimensions.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1, 1, 4, 4], "float32", default_initializer=paddle.nn.initializer.Bilinear())
+        >>> w[0, 0, 0].tolist()
+        [0.0625, 0.1875, 0.1875, 0.0625]
     """
 
     def _values(self, shape: Shape) -> Any:

@@ -39,7 +39,15 @@ class Normal(Initializer):
 
 
 class TruncatedNormal(Initializer):
-    """The normal distribution between a and b; what falls outside is drawn again."""
+    """The normal distribution between a and b; what falls outside is drawn again.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> normal = paddle.nn.initializer.TruncatedNormal(0.0, 1.0)
+        >>> w = paddle.create_parameter([2, 2], "float32", default_initializer=normal)
+        >>> bool((w.abs() <= 2).all())
+        True
+    """
 
     def __init__(
         self, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0, name: str | None = None
@@ -60,7 +68,14 @@ class TruncatedNormal(Initializer):
 
 
 class Uniform(Initializer):
-    """Equally likely between low and high."""
+    """Equally likely between low and high.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([2, 2], "float32", default_initializer=paddle.nn.initializer.Uniform(-1.0, 1.0))
+        >>> bool((w.abs() <= 2).all())
+        True
+    """
 
     def __init__(self, low: float = -1.0, high: float = 1.0, name: str | None = None) -> None:
         self.low, self.high = low, high
@@ -140,7 +155,14 @@ class KaimingNormal(_Kaiming):
 
 
 class KaimingUniform(_Kaiming):
-    """Uniform, of the variance gain**2 / fan (He et al., 2015)."""
+    """Uniform, of the variance gain**2 / fan (He et al., 2015).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([2, 2], "float32", default_initializer=paddle.nn.initializer.KaimingUniform())
+        >>> bool((w.abs() <= 2).all())
+        True
+    """
 
     def _values(self, shape: Shape) -> Any:
         limit = math.sqrt(3.0) * self._std(shape)

@@ -59,7 +59,15 @@ def clip_grad_norm_(
 
 
 def clip_grad_value_(parameters: Any, clip_value: float) -> None:
-    """Bound every element of the gradients to [-clip_value, clip_value]."""
+    """Bound every element of the gradients to [-clip_value, clip_value].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> w = paddle.create_parameter([1], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+        >>> (w * 5.0).sum().backward()
+        >>> paddle.nn.utils.clip_grad_value_([w], 1.0); w.grad.tolist()
+        [1.0]
+    """
     if clip_value < 0:
         raise ValueError(f"clip_grad_value_: clip_value is {clip_value}; expected at least 0")
     with no_grad():
@@ -84,6 +92,13 @@ def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor], name: str | 
 
     Raises:
         ValueError: if the row is not as long as all of them; nothing is changed then.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> layer = paddle.nn.Linear(2, 1)
+        >>> paddle.nn.utils.vector_to_parameters(paddle.to_tensor([1.0, 2.0, 3.0]), layer.parameters())
+        >>> layer.bias.tolist()
+        [3.0]
     """
     params = list(parameters)
     total = sum(p.size for p in params)

@@ -73,6 +73,12 @@ def remove_weight_norm(layer: Layer, name: str = "weight") -> Layer:
 
     Raises:
         ValueError: if it is not normalized.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> layer = paddle.nn.utils.weight_norm(paddle.nn.Linear(2, 2))
+        >>> sorted(n for n, _ in paddle.nn.utils.remove_weight_norm(layer).named_parameters())
+        ['bias', 'weight']
     """
     for hook in list(layer._pre_hooks.values()):
         found = hook.call

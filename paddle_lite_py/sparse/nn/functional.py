@@ -15,17 +15,38 @@ __all__ = ["leaky_relu", "relu", "relu6", "softmax"]
 
 
 def relu(x: Any, name: Any = None) -> Any:
-    """max(x, 0)."""
+    """max(x, 0).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.nn.functional.relu(x).values().astype("float64").numpy().round(3).tolist()
+        [1.0, 0.0]
+    """
     return x._with(F.relu(x.values()))
 
 
 def relu6(x: Any, name: Any = None) -> Any:
-    """min(max(x, 0), 6)."""
+    """min(max(x, 0), 6).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.nn.functional.relu6(x).values().astype("float64").numpy().round(3).tolist()
+        [1.0, 0.0]
+    """
     return x._with(F.relu6(x.values()))
 
 
 def leaky_relu(x: Any, negative_slope: float = 0.01, name: Any = None) -> Any:
-    """x where it is positive, else negative_slope * x."""
+    """x where it is positive, else negative_slope * x.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.nn.functional.leaky_relu(x).values().astype("float64").numpy().round(3).tolist()
+        [1.0, -0.02]
+    """
     return x._with(F.leaky_relu(x.values(), negative_slope))
 
 
@@ -41,6 +62,12 @@ def softmax(x: Any, axis: int = -1, name: Any = None) -> Any:
 
     Raises:
         ValueError: for another axis than the last.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.nn.functional.softmax(x).values().tolist()
+        [1.0, 1.0]
     """
     if axis not in (-1, x.ndim - 1):
         raise ValueError(f"sparse softmax: axis is {axis}; expected -1")

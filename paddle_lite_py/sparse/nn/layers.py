@@ -11,7 +11,14 @@ __all__ = ["LeakyReLU", "ReLU", "ReLU6", "Softmax"]
 
 
 class ReLU(Layer):
-    """max(x, 0) of a sparse tensor."""
+    """max(x, 0) of a sparse tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.nn.ReLU()(x).values().astype("float64").numpy().round(3).tolist()
+        [1.0, 0.0]
+    """
 
     def __init__(self, name: str | None = None) -> None:
         super().__init__()
@@ -22,7 +29,14 @@ class ReLU(Layer):
 
 
 class ReLU6(ReLU):
-    """min(max(x, 0), 6) of a sparse tensor."""
+    """min(max(x, 0), 6) of a sparse tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.nn.ReLU6()(x).values().astype("float64").numpy().round(3).tolist()
+        [1.0, 0.0]
+    """
 
     def forward(self, x: Any) -> Any:
         """The activation."""
@@ -30,7 +44,14 @@ class ReLU6(ReLU):
 
 
 class LeakyReLU(Layer):
-    """x where it is positive, else negative_slope * x, of a sparse tensor."""
+    """x where it is positive, else negative_slope * x, of a sparse tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.nn.LeakyReLU()(x).values().astype("float64").numpy().round(3).tolist()
+        [1.0, -0.02]
+    """
 
     def __init__(self, negative_slope: float = 0.01, name: str | None = None) -> None:
         super().__init__()
@@ -42,7 +63,14 @@ class LeakyReLU(Layer):
 
 
 class Softmax(Layer):
-    """Softmax over the values of each row of a sparse tensor."""
+    """Softmax over the values of each row of a sparse tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.nn.Softmax()(x).values().astype("float64").numpy().round(3).tolist()
+        [1.0, 1.0]
+    """
 
     def __init__(self, axis: int = -1, name: str | None = None) -> None:
         super().__init__()

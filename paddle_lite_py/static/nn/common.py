@@ -81,6 +81,18 @@ def embedding(
     """Rows of a trained table of `size` for integer ids; rows of `padding_idx` are zeros and not trained.
 
     `is_sparse` and `is_distributed` are accepted; gradients are dense.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 3], "float32")
+        ...     y = paddle.static.nn.embedding(x.astype("int64"), [4, 5])
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([2, 3], "float32")}, fetch_list=[y])[0].shape
+        (2, 3, 5)
+        >>> paddle.disable_static()
     """
     weight = nn.Layer("embedding").create_parameter(list(size), param_attr, dtype)
     padding = padding_idx if padding_idx is None or padding_idx >= 0 else size[0] + padding_idx
@@ -91,7 +103,20 @@ def sparse_embedding(
     input: Any, size: Sequence[int], padding_idx: int | None = None, is_test: bool = False, entry: Any = None,
     table_class: str = "MemorySparseTable", param_attr: Any = None, dtype: Any = "float32", slot: Any = None,
 ) -> Any:  # fmt: skip
-    """embedding(): the table is on the device, where no parameter server keeps it."""
+    """embedding(): the table is on the device, where no parameter server keeps it.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 3], "float32")
+        ...     y = paddle.static.nn.sparse_embedding(x.astype("int64"), [4, 5])
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([2, 3], "float32")}, fetch_list=[y])[0].shape
+        (2, 3, 5)
+        >>> paddle.disable_static()
+    """
     return embedding(input, size, True, False, padding_idx, param_attr, dtype)
 
 
@@ -104,7 +129,20 @@ def conv2d(
     groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
     act: str | None = None, name: str | None = None, data_format: str = "NCHW",
 ) -> Any:  # fmt: skip
-    """A convolution of images with trained filters; see paddle.nn.Conv2D. `use_cudnn` is accepted."""
+    """A convolution of images with trained filters; see paddle.nn.Conv2D. `use_cudnn` is accepted.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2, 4, 4], "float32")
+        ...     y = paddle.static.nn.conv2d(x, 3, 3)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([1, 2, 4, 4], "float32")}, fetch_list=[y])[0].shape
+        (1, 3, 2, 2)
+        >>> paddle.disable_static()
+    """
     layer = nn.Conv2D(
         _channels(input, data_format), num_filters, filter_size, stride, padding, dilation, groups or 1,
         weight_attr=param_attr, bias_attr=bias_attr, data_format=data_format,
@@ -117,7 +155,20 @@ def conv3d(
     groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
     act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
 ) -> Any:  # fmt: skip
-    """A convolution of volumes with trained filters; see paddle.nn.Conv3D. `use_cudnn` is accepted."""
+    """A convolution of volumes with trained filters; see paddle.nn.Conv3D. `use_cudnn` is accepted.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2, 3, 3, 3], "float32")
+        ...     y = paddle.static.nn.conv3d(x, 3, 2)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([1, 2, 3, 3, 3], "float32")}, fetch_list=[y])[0].shape
+        (1, 3, 2, 2, 2)
+        >>> paddle.disable_static()
+    """
     layer = nn.Conv3D(
         _channels(input, data_format), num_filters, filter_size, stride, padding, dilation, groups or 1,
         weight_attr=param_attr, bias_attr=bias_attr, data_format=data_format,
@@ -151,6 +202,18 @@ def conv2d_transpose(
 
     Raises:
         ValueError: if neither filter_size nor output_size is given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2, 4, 4], "float32")
+        ...     y = paddle.static.nn.conv2d_transpose(x, 3, filter_size=2)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([1, 2, 4, 4], "float32")}, fetch_list=[y])[0].shape
+        (1, 3, 5, 5)
+        >>> paddle.disable_static()
     """
     rest = {"num_filters": num_filters, "groups": groups or 1, "weight_attr": param_attr, "bias_attr": bias_attr}
     rest["data_format"] = data_format
@@ -166,6 +229,18 @@ def conv3d_transpose(
 
     Raises:
         ValueError: if neither filter_size nor output_size is given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2, 3, 3, 3], "float32")
+        ...     y = paddle.static.nn.conv3d_transpose(x, 3, filter_size=2)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([1, 2, 3, 3, 3], "float32")}, fetch_list=[y])[0].shape
+        (1, 3, 4, 4, 4)
+        >>> paddle.disable_static()
     """
     rest = {"num_filters": num_filters, "groups": groups or 1, "weight_attr": param_attr, "bias_attr": bias_attr}
     rest["data_format"] = data_format
@@ -177,7 +252,20 @@ def deform_conv2d(
     dilation: Any = 1, groups: int = 1, deformable_groups: int = 1, im2col_step: int = 1, weight_attr: Any = None,
     bias_attr: Any = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """A convolution whose filters read at places that `offset` moves; see paddle.vision.ops.DeformConv2D."""
+    """A convolution whose filters read at places that `offset` moves; see paddle.vision.ops.DeformConv2D.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2, 4, 4], "float32")
+        ...     y = paddle.static.nn.deform_conv2d(x, paddle.zeros([1, 8, 3, 3]), paddle.ones([1, 4, 3, 3]), 3, 2)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([1, 2, 4, 4], "float32")}, fetch_list=[y])[0].shape
+        (1, 3, 3, 3)
+        >>> paddle.disable_static()
+    """
     layer = DeformConv2D(
         _channels(x, "NCHW"), num_filters, filter_size, stride, padding, dilation, deformable_groups, groups,
         weight_attr, bias_attr,
@@ -194,6 +282,18 @@ def batch_norm(
     """Normalization of each channel by the batch's statistics, which move running ones; by these in evaluation.
 
     `in_place` and `do_model_average_for_mean_and_var` are accepted.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2, 4, 4], "float32")
+        ...     y = paddle.static.nn.batch_norm(x)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([1, 2, 4, 4], "float32")}, fetch_list=[y])[0].shape
+        (1, 2, 4, 4)
+        >>> paddle.disable_static()
     """
     layer = nn.BatchNorm(
         _channels(input, data_layout), act, is_test, momentum, epsilon, param_attr, bias_attr, input.dtype.name,
@@ -206,7 +306,20 @@ def layer_norm(
     input: Any, scale: bool = True, shift: bool = True, begin_norm_axis: int = 1, epsilon: float = 1e-5,
     param_attr: Any = None, bias_attr: Any = None, act: str | None = None, name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Normalization over the dimensions from begin_norm_axis on, with one scale and shift for each element of them."""
+    """Normalization over the dimensions from begin_norm_axis on, with one scale and shift for each element of them.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 3], "float32")
+        ...     y = paddle.static.nn.layer_norm(x)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([2, 3], "float32")}, fetch_list=[y])[0].shape
+        (2, 3)
+        >>> paddle.disable_static()
+    """
     sizes = [_known(n, "layer_norm: a normalized size") for n in input.shape[begin_norm_axis:]]
     layer, width = nn.Layer(name or "layer_norm"), [math.prod(sizes)]
     ones = Constant(1.0)
@@ -220,7 +333,20 @@ def group_norm(
     input: Any, groups: int, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None,
     act: str | None = None, data_layout: str = "NCHW", name: str | None = None,
 ) -> Any:  # fmt: skip
-    """Normalization of groups of channels of each instance; see paddle.nn.GroupNorm."""
+    """Normalization of groups of channels of each instance; see paddle.nn.GroupNorm.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2, 4, 4], "float32")
+        ...     y = paddle.static.nn.group_norm(x, 2)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([1, 2, 4, 4], "float32")}, fetch_list=[y])[0].shape
+        (1, 2, 4, 4)
+        >>> paddle.disable_static()
+    """
     channels = _channels(input, data_layout)
     layer = GroupNorm(groups, channels, epsilon, param_attr, bias_attr, data_layout)
     return _activated(layer(input), act)
@@ -229,7 +355,20 @@ def group_norm(
 def instance_norm(
     input: Any, epsilon: float = 1e-5, param_attr: Any = None, bias_attr: Any = None, name: str | None = None
 ) -> Any:
-    """Normalization of each channel of each instance; see paddle.InstanceNorm2D."""
+    """Normalization of each channel of each instance; see paddle.InstanceNorm2D.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2, 4, 4], "float32")
+        ...     y = paddle.static.nn.instance_norm(x)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([1, 2, 4, 4], "float32")}, fetch_list=[y])[0].shape
+        (1, 2, 4, 4)
+        >>> paddle.disable_static()
+    """
     kinds = {3: InstanceNorm1D, 4: InstanceNorm2D, 5: InstanceNorm3D}
     if input.ndim not in kinds:
         raise ValueError(f"instance_norm: input has {input.ndim} dimensions; expected 3 to 5")
@@ -242,6 +381,18 @@ def prelu(x: Any, mode: str, param_attr: Any = None, data_format: str = "NCHW", 
 
     Raises:
         ValueError: if mode is none of the three.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 3], "float32")
+        ...     y = paddle.static.nn.prelu(x, "all")
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([2, 3], "float32")}, fetch_list=[y])[0].shape
+        (2, 3)
+        >>> paddle.disable_static()
     """
     layer, first = nn.Layer("prelu"), Constant(0.25)
     if mode in ("all", "channel"):
@@ -255,7 +406,20 @@ def prelu(x: Any, mode: str, param_attr: Any = None, data_format: str = "NCHW", 
 
 
 def spectral_norm(weight: Any, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, name: str | None = None) -> Any:
-    """A weight over its largest singular value; see paddle.nn.SpectralNorm."""
+    """A weight over its largest singular value; see paddle.nn.SpectralNorm.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 3], "float32")
+        ...     y = paddle.static.nn.spectral_norm(paddle.create_parameter([2, 3], "float32")) + x.sum()
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([2, 3], "float32")}, fetch_list=[y])[0].shape
+        (2, 3)
+        >>> paddle.disable_static()
+    """
     return SpectralNorm(weight.shape, dim, power_iters, eps, weight.dtype.name)(weight)
 
 
@@ -263,7 +427,20 @@ def bilinear_tensor_product(
     x: Any, y: Any, size: int, act: str | None = None, name: str | None = None, param_attr: Any = None,
     bias_attr: Any = None,
 ) -> Any:  # fmt: skip
-    """x times a trained matrix times y, for each of `size` matrices, plus a bias."""
+    """x times a trained matrix times y, for each of `size` matrices, plus a bias.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 3], "float32")
+        ...     y = paddle.static.nn.bilinear_tensor_product(x, x, 5)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([2, 3], "float32")}, fetch_list=[y])[0].shape
+        (2, 5)
+        >>> paddle.disable_static()
+    """
     layer = nn.Layer(name or "bilinear_tensor_product")
     shape = [size, _known(x.shape[1], "the width of x"), _known(y.shape[1], "the width of y")]
     weight = layer.create_parameter(shape, param_attr, x.dtype)
@@ -272,7 +449,20 @@ def bilinear_tensor_product(
 
 
 def row_conv(input: Any, future_context_size: int, param_attr: Any = None, act: str | None = None) -> Any:
-    """For each step of [n, time, width] the weighted sum of it and of the next ones, with weights for each feature."""
+    """For each step of [n, time, width] the weighted sum of it and of the next ones, with weights for each feature.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 4, 3], "float32")
+        ...     y = paddle.static.nn.row_conv(x, 2)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([2, 4, 3], "float32")}, fetch_list=[y])[0].shape
+        (2, 4, 3)
+        >>> paddle.disable_static()
+    """
     width = _known(input.shape[-1], "row_conv: the width")
     weight = nn.Layer("row_conv").create_parameter([future_context_size + 1, width], param_attr, input.dtype)
     padded = F.pad(input, [0, 0, 0, future_context_size, 0, 0])
@@ -300,6 +490,18 @@ def nce(
         NotImplementedError: for another sampler.
 
     Source: Gutmann and Hyvärinen, Noise-Contrastive Estimation, 2010.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 3], "float32")
+        ...     y = paddle.static.nn.nce(x, paddle.ones([2, 1], "int64"), 5, num_neg_samples=2)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([2, 3], "float32")}, fetch_list=[y])[0].shape
+        (2, 1)
+        >>> paddle.disable_static()
     """
     if sampler != "uniform":
         raise NotImplementedError(f"nce: sampler is {sampler!r}; only 'uniform' is available")

@@ -72,12 +72,38 @@ def sequence_pool(
 
 
 def sequence_first_step(input: Any, lengths: Any = None) -> Any:
-    """The first step of each sequence."""
+    """The first step of each sequence.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 4, 3], "float32")
+        ...     y = paddle.static.nn.sequence_first_step(x)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([2, 4, 3], "float32")}, fetch_list=[y])[0].shape
+        (2, 3)
+        >>> paddle.disable_static()
+    """
     return sequence_pool(input, "first", lengths=lengths)
 
 
 def sequence_last_step(input: Any, lengths: Any = None) -> Any:
-    """The last step of each sequence."""
+    """The last step of each sequence.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 4, 3], "float32")
+        ...     y = paddle.static.nn.sequence_last_step(x)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([2, 4, 3], "float32")}, fetch_list=[y])[0].shape
+        (2, 3)
+        >>> paddle.disable_static()
+    """
     return sequence_pool(input, "last", lengths=lengths)
 
 
@@ -120,6 +146,18 @@ def sequence_conv(
 
     Raises:
         NotImplementedError: if filter_stride is not 1.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 4, 3], "float32")
+        ...     y = paddle.static.nn.sequence_conv(x, 5)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> exe.run(main, feed={"x": np.ones([2, 4, 3], "float32")}, fetch_list=[y])[0].shape
+        (2, 4, 5)
+        >>> paddle.disable_static()
     """
     if filter_stride != 1:
         raise NotImplementedError(f"sequence_conv: filter_stride is {filter_stride}; only 1 is available")

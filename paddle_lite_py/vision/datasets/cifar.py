@@ -29,6 +29,11 @@ class Cifar10(PictureDataset):
         ValueError: for another mode, or an archive without such batches.
 
     Source: Krizhevsky, Learning Multiple Layers of Features from Tiny Images, 2009.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.datasets.Cifar10, paddle.io.Dataset)
+        True
     """
 
     _url, _md5 = _ROOT + "cifar-10-python.tar.gz", "c58f30108f718f92721af3b95e74349a"
@@ -69,7 +74,13 @@ class Cifar10(PictureDataset):
 
 
 class Cifar100(Cifar10):
-    """Pictures [32, 32, 3] of a hundred kinds; see Cifar10."""
+    """Pictures [32, 32, 3] of a hundred kinds; see Cifar10.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.datasets.Cifar100, paddle.io.Dataset)
+        True
+    """
 
     _url, _md5 = _ROOT + "cifar-100-python.tar.gz", "eb9058c3a382ffc7106e4002c42a8d85"
     _parts = {"train": "train", "test": "test"}

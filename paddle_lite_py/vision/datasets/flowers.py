@@ -37,6 +37,11 @@ class Flowers(PictureDataset):
         backend: "pil" or "cv2"; the form of the pictures.
 
     Source: Nilsback and Zisserman, Automated Flower Classification over a Large Number of Classes, 2008.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.datasets.Flowers, paddle.io.Dataset)
+        True
     """
 
     def __init__(

@@ -44,6 +44,15 @@ class DatasetFolder(Dataset):
 
     Raises:
         RuntimeError: if there is no class, or no file.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp()); (folder / "cat").mkdir()
+        >>> np.save(folder / "cat" / "a.npy", np.ones([2, 2]))
+        >>> data = paddle.vision.datasets.DatasetFolder(str(folder), np.load, (".npy",))
+        >>> data.classes, data[0][1]
+        (['cat'], 0)
     """
 
     def __init__(
@@ -81,6 +90,15 @@ class ImageFolder(Dataset):
     """All pictures under a folder, without labels: each sample is a list of one.
 
     Arguments: as of DatasetFolder.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import pathlib, tempfile
+        >>> folder = pathlib.Path(tempfile.mkdtemp()); (folder / "cat").mkdir()
+        >>> np.save(folder / "cat" / "a.npy", np.ones([2, 2]))
+        >>> data = paddle.vision.datasets.ImageFolder(str(folder), np.load, (".npy",))
+        >>> len(data), data[0][0].shape
+        (1, (2, 2))
     """
 
     def __init__(

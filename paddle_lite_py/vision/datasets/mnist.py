@@ -48,6 +48,11 @@ class MNIST(PictureDataset):
         ValueError: for another mode or a damaged file.
 
     Source: LeCun et al., Gradient-Based Learning Applied to Document Recognition, 1998.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.datasets.MNIST, paddle.io.Dataset)
+        True
     """
 
     NAME = "mnist"
@@ -96,6 +101,11 @@ class FashionMNIST(MNIST):
     """Pieces of clothing; see MNIST.
 
     Source: Xiao et al., Fashion-MNIST, 2017.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.datasets.FashionMNIST, paddle.io.Dataset)
+        True
     """
 
     NAME = "fashion-mnist"

@@ -29,6 +29,11 @@ class VOC2012(PictureDataset):
         backend: "pil" or "cv2"; the form of the pictures.
 
     Source: Everingham et al., The Pascal Visual Object Classes Challenge, 2010.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.datasets.VOC2012, paddle.io.Dataset)
+        True
     """
 
     def __init__(

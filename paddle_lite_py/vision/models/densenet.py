@@ -73,6 +73,11 @@ class DenseNet(Classifier):
     """Blocks of layers of which each reads all before it, with transitions between them.
 
     Source: Huang et al., Densely Connected Convolutional Networks, 2017.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.models.DenseNet, paddle.nn.Layer)
+        True
     """
 
     def __init__(

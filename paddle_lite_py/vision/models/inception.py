@@ -55,6 +55,11 @@ class GoogLeNet(Layer):
     """The first Inception network; gives the scores of two heads on the way as well, for training.
 
     Source: Szegedy et al., Going Deeper with Convolutions, 2015.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.models.GoogLeNet, paddle.nn.Layer)
+        True
     """
 
     def __init__(self, num_classes: int = 1000, with_pool: bool = True) -> None:
@@ -224,6 +229,11 @@ class InceptionV3(Classifier):
     """Factorised convolutions side by side.
 
     Source: Szegedy et al., Rethinking the Inception Architecture for Computer Vision, 2016.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.models.InceptionV3, paddle.nn.Layer)
+        True
     """
 
     def __init__(self, num_classes: int = 1000, with_pool: bool = True) -> None:

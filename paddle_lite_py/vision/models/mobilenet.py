@@ -37,6 +37,11 @@ class MobileNetV1(Classifier):
     """Separable convolutions; `scale` is a factor on all channels.
 
     Source: Howard et al., MobileNets, 2017.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.models.MobileNetV1, paddle.nn.Layer)
+        True
     """
 
     def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
@@ -83,6 +88,11 @@ class MobileNetV2(Classifier):
     """Inverted residuals; `scale` is a factor on all channels.
 
     Source: Sandler et al., MobileNetV2, 2018.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.models.MobileNetV2, paddle.nn.Layer)
+        True
     """
 
     def __init__(self, scale: float = 1.0, num_classes: int = 1000, with_pool: bool = True) -> None:
@@ -192,13 +202,25 @@ class _MobileNetV3(Layer):
 
 
 class MobileNetV3Small(_MobileNetV3):
-    """The small MobileNetV3 (Howard et al., 2019)."""
+    """The small MobileNetV3 (Howard et al., 2019).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.models.MobileNetV3Small, paddle.nn.Layer)
+        True
+    """
 
     _blocks, _last = _V3_SMALL, 1024
 
 
 class MobileNetV3Large(_MobileNetV3):
-    """The large MobileNetV3 (Howard et al., 2019)."""
+    """The large MobileNetV3 (Howard et al., 2019).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.models.MobileNetV3Large, paddle.nn.Layer)
+        True
+    """
 
     _blocks, _last = _V3_LARGE, 1280
 

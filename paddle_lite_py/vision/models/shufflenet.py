@@ -63,6 +63,11 @@ class ShuffleNetV2(Classifier):
     """Cheap convolutions of half the channels, shuffled after each unit.
 
     Source: Ma et al., ShuffleNet V2, 2018.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.models.ShuffleNetV2, paddle.nn.Layer)
+        True
     """
 
     def __init__(

@@ -16,6 +16,11 @@ class VGG(Classifier):
     """Features, pooling to 7 x 7, and three linear layers.
 
     Source: Simonyan and Zisserman, Very Deep Convolutional Networks, 2014.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.models.VGG, paddle.nn.Layer)
+        True
     """
 
     def __init__(self, features: Layer, num_classes: int = 1000, with_pool: bool = True) -> None:
@@ -74,6 +79,11 @@ class AlexNet(Layer):
     """AlexNet in its form for one device.
 
     Source: Krizhevsky, One Weird Trick for Parallelizing Convolutional Neural Networks, 2014.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.vision.models.AlexNet, paddle.nn.Layer)
+        True
     """
 
     def __init__(self, num_classes: int = 1000) -> None:

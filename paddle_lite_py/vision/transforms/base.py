@@ -44,6 +44,14 @@ class BaseTransform:
 
     Arguments:
         keys: kinds of the inputs: "image", and others for which a method _apply_<kind> is defined; what has none stays.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> class Negative(paddle.vision.transforms.BaseTransform):
+        ...     def _apply_image(self, image):
+        ...         return 255 - image
+        >>> Negative()(np.array([[[0]]], "uint8")).tolist()
+        [[[255]]]
     """
 
     def __init__(self, keys: Sequence[str] | None = None) -> None:

@@ -28,7 +28,14 @@ def _size(image: Any) -> tuple[int, int]:
 
 
 class RandomHorizontalFlip(BaseTransform):
-    """Exchanges left and right with probability prob."""
+    """Exchanges left and right with probability prob.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.RandomHorizontalFlip(1.0)(image)[0, 0].tolist()
+        [9, 10, 11]
+    """
 
     def __init__(self, prob: float = 0.5, keys: Keys = None) -> None:
         super().__init__(keys)
@@ -42,7 +49,14 @@ class RandomHorizontalFlip(BaseTransform):
 
 
 class RandomVerticalFlip(RandomHorizontalFlip):
-    """Turns upside down with probability prob."""
+    """Turns upside down with probability prob.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.RandomVerticalFlip(1.0)(image)[0, 0].tolist()
+        [36, 37, 38]
+    """
 
     def _apply_image(self, image: Any) -> Any:
         return F.vflip(image) if self.params else image
@@ -67,14 +81,9 @@ class RandomCrop(BaseTransform):
     """
 
     def __init__(
-        self,
-        size: Any,
-        padding: Any = None,
-        pad_if_needed: bool = False,
-        fill: Any = 0,
-        padding_mode: str = "constant",
-        keys: Keys = None,
-    ) -> None:
+        self, size: Any, padding: Any = None, pad_if_needed: bool = False, fill: Any = 0,
+        padding_mode: str = "constant", keys: Keys = None,
+    ) -> None:  # fmt: skip
         super().__init__(keys)
         self.size, self.padding, self.pad_if_needed = pair(size), padding, pad_if_needed
         self.fill, self.padding_mode = fill, padding_mode
@@ -108,6 +117,12 @@ class RandomResizedCrop(BaseTransform):
         size: of the result: a number or (height, width).
         scale: least and greatest share of the area.
         ratio: least and greatest width by height.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.RandomResizedCrop(2)(image).shape
+        (2, 2, 3)
     """
 
     def __init__(
@@ -164,28 +179,56 @@ class _Factor(BaseTransform):
 
 
 class BrightnessTransform(_Factor):
-    """Brightness times a factor drawn from [1 - value, 1 + value]."""
+    """Brightness times a factor drawn from [1 - value, 1 + value].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.BrightnessTransform(0.4)(image).shape
+        (4, 4, 3)
+    """
 
     def _change(self, image: Any, factor: float) -> Any:
         return F.adjust_brightness(image, factor)
 
 
 class ContrastTransform(_Factor):
-    """Contrast times a factor drawn from [1 - value, 1 + value]."""
+    """Contrast times a factor drawn from [1 - value, 1 + value].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.ContrastTransform(0.4)(image).shape
+        (4, 4, 3)
+    """
 
     def _change(self, image: Any, factor: float) -> Any:
         return F.adjust_contrast(image, factor)
 
 
 class SaturationTransform(_Factor):
-    """Saturation times a factor drawn from [1 - value, 1 + value]."""
+    """Saturation times a factor drawn from [1 - value, 1 + value].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.SaturationTransform(0.4)(image).shape
+        (4, 4, 3)
+    """
 
     def _change(self, image: Any, factor: float) -> Any:
         return F.adjust_saturation(image, factor)
 
 
 class HueTransform(_Factor):
-    """Hue turned by a share of the wheel drawn from [-value, value], value at most 0.5."""
+    """Hue turned by a share of the wheel drawn from [-value, value], value at most 0.5.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.HueTransform(0.2)(image).shape
+        (4, 4, 3)
+    """
 
     def _range(self, value: Any) -> tuple[float, float] | None:
         low, high = (-value, value) if isinstance(value, int | float) else value
@@ -198,7 +241,14 @@ class HueTransform(_Factor):
 
 
 class ColorJitter(BaseTransform):
-    """Brightness, contrast, saturation and hue changed by random factors, in random order."""
+    """Brightness, contrast, saturation and hue changed by random factors, in random order.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.ColorJitter(0.4, 0.4, 0.4, 0.1)(image).shape
+        (4, 4, 3)
+    """
 
     def __init__(
         self, brightness: Any = 0, contrast: Any = 0, saturation: Any = 0, hue: Any = 0, keys: Keys = None
@@ -227,7 +277,14 @@ def _angles(degrees: Any, who: str) -> tuple[float, float]:
 
 
 class RandomRotation(BaseTransform):
-    """A picture turned by a random angle; see functional.rotate()."""
+    """A picture turned by a random angle; see functional.rotate().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.RandomRotation(10)(image).shape
+        (4, 4, 3)
+    """
 
     def __init__(
         self,
@@ -256,6 +313,12 @@ class RandomAffine(BaseTransform):
         translate: greatest share of width and height to move by.
         scale: least and greatest factor.
         shear: greatest angle, or (least, greatest), or both for x and y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.RandomAffine(10)(image).shape
+        (4, 4, 3)
     """
 
     def __init__(
@@ -292,7 +355,14 @@ class RandomAffine(BaseTransform):
 
 
 class RandomPerspective(BaseTransform):
-    """A picture seen from a random side, with probability prob; distortion_scale in [0, 1] says how far."""
+    """A picture seen from a random side, with probability prob; distortion_scale in [0, 1] says how far.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.RandomPerspective(1.0)(image).shape
+        (4, 4, 3)
+    """
 
     def __init__(
         self,
@@ -334,6 +404,12 @@ class RandomErasing(BaseTransform):
         scale: least and greatest share of the area.
         ratio: least and greatest height by width.
         value: a number, one for each channel, or "random" for noise.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.RandomErasing(1.0)(image).shape
+        (4, 4, 3)
     """
 
     def __init__(

@@ -89,6 +89,12 @@ def pad(img: Any, padding: Any, fill: Any = 0, padding_mode: str = "constant") -
         padding: one number, (left and right, top and bottom) or (left, top, right, bottom).
         fill: value of the border, or one for each channel.
         padding_mode: "constant", "edge", "reflect" or "symmetric".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.pad(image, 1).shape
+        (6, 6, 3)
     """
     if padding_mode not in ("constant", *_PAD_MODES):
         raise ValueError(f"pad: padding_mode is {padding_mode!r}; expected one of constant, {', '.join(_PAD_MODES)}")
@@ -186,7 +192,14 @@ def adjust_brightness(img: Any, brightness_factor: float) -> Any:
 
 
 def adjust_contrast(img: Any, contrast_factor: float) -> Any:
-    """Even grey at factor 0, as it is at 1, more contrast above."""
+    """Even grey at factor 0, as it is at 1, more contrast above.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.adjust_contrast(image, 0.0)[0, 0].tolist()
+        [24, 24, 24]
+    """
 
     def change(array: np.ndarray) -> np.ndarray:
         mean = _grey(array).mean()
@@ -196,7 +209,14 @@ def adjust_contrast(img: Any, contrast_factor: float) -> Any:
 
 
 def adjust_saturation(img: Any, saturation_factor: float) -> Any:
-    """Grey at factor 0, as it is at 1, more colourful above."""
+    """Grey at factor 0, as it is at 1, more colourful above.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.adjust_saturation(image, 0.0)[0, 0].tolist()
+        [1, 1, 1]
+    """
     return apply(img, "adjust_saturation", lambda a: _blend(a, _grey(a), saturation_factor))
 
 
@@ -205,6 +225,12 @@ def adjust_hue(img: Any, hue_factor: float) -> Any:
 
     Raises:
         ValueError: for another factor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.adjust_hue(image, 0.25)[0, 0].tolist()
+        [2, 0, 2]
     """
     if not -0.5 <= hue_factor <= 0.5:
         raise ValueError(f"adjust_hue: hue_factor is {hue_factor}; expected a number in [-0.5, 0.5]")
@@ -223,7 +249,14 @@ def adjust_hue(img: Any, hue_factor: float) -> Any:
 
 
 def to_grayscale(img: Any, num_output_channels: int = 1) -> Any:
-    """A picture in grey, of 1 or 3 equal channels."""
+    """A picture in grey, of 1 or 3 equal channels.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.to_grayscale(image).shape
+        (4, 4, 1)
+    """
     if num_output_channels not in (1, 3):
         raise ValueError(f"to_grayscale: num_output_channels is {num_output_channels}; expected 1 or 3")
     return apply(img, "to_grayscale", lambda a: np.repeat(_grey(a), num_output_channels, 2))
@@ -235,6 +268,11 @@ def normalize(img: Any, mean: Any, std: Any, data_format: str = "CHW", to_rgb: b
     Arguments:
         img: a tensor, array or Pillow image laid out as data_format says.
         to_rgb: exchange the first and last channel before.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.vision.transforms.normalize(np.ones([1, 2, 2], "float32"), [0.5], [0.5])[0, 0].tolist()
+        [1.0, 1.0]
     """
     shape = (-1, 1, 1) if data_format == "CHW" else (1, 1, -1)
     if isinstance(img, Tensor):
@@ -248,7 +286,14 @@ def normalize(img: Any, mean: Any, std: Any, data_format: str = "CHW", to_rgb: b
 
 
 def erase(img: Any, i: int, j: int, h: int, w: int, v: Any, inplace: bool = False) -> Any:
-    """A picture with the rectangle of size (h, w) at (i, j) filled with v."""
+    """A picture with the rectangle of size (h, w) at (i, j) filled with v.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.erase(image, 0, 0, 1, 1, 7)[0, 0].tolist()
+        [7, 7, 7]
+    """
     if isinstance(img, Tensor):
         value = v if isinstance(v, Tensor) else _tensor(np.asarray(v, img.dtype.np))
         out = img if inplace else img.clone()
@@ -291,6 +336,12 @@ def affine(
         translate: pixels to the right and down.
         shear: one angle, or one for x and one for y.
         center: what stays where it is; the middle by default.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.affine(image, 0.0, [1, 0], 1.0, 0.0)[0, 1].tolist()
+        [0, 1, 2]
     """
     h, w = _size(img)
     shears: list[Any] = [shear, 0.0] if isinstance(shear, int | float) else list(shear)
@@ -315,6 +366,12 @@ def rotate(
     Arguments:
         expand: make the result large enough for the whole picture.
         center: what stays where it is; the middle by default.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> paddle.vision.transforms.rotate(image, 90)[0, 0].tolist()
+        [9, 10, 11]
     """
     h, w = _size(img)
     turn = -math.radians(angle)
@@ -334,7 +391,15 @@ def rotate(
 
 
 def perspective(img: Any, startpoints: Any, endpoints: Any, interpolation: str = "nearest", fill: Any = 0) -> Any:
-    """A picture seen so that four points (x, y) of it lie at four others."""
+    """A picture seen so that four points (x, y) of it lie at four others.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> image = np.arange(48, dtype="uint8").reshape(4, 4, 3)
+        >>> corners = [[0, 0], [3, 0], [3, 3], [0, 3]]
+        >>> paddle.vision.transforms.perspective(image, corners, corners)[0, 0].tolist()
+        [0, 1, 2]
+    """
     rows, right = [], []
     for (x, y), (u, v) in zip(endpoints, startpoints, strict=True):
         rows += [[x, y, 1, 0, 0, 0, -u * x, -u * y], [0, 0, 0, x, y, 1, -v * x, -v * y]]

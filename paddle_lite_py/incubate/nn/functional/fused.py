@@ -26,7 +26,14 @@ def fused_matmul_bias(
 
 
 def fused_linear(x: Any, weight: Any, bias: Any = None, transpose_weight: bool = False, name: Any = None) -> Any:
-    """x @ weight + bias."""
+    """x @ weight + bias.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> F = paddle.incubate.nn.functional
+        >>> F.fused_linear(paddle.ones([1, 2]), paddle.ones([2, 1]), paddle.ones([1])).tolist()
+        [[3.0]]
+    """
     return fused_matmul_bias(x, weight, bias, False, transpose_weight)
 
 
@@ -44,7 +51,15 @@ def _activated(who: str, x: Any, activation: Any) -> Any:
 def fused_linear_activation(
     x: Any, y: Any, bias: Any, trans_x: bool = False, trans_y: bool = False, activation: str | None = None
 ) -> Any:
-    """activation(matmul(x, y) + bias); "gelu" or "relu"."""
+    """activation(matmul(x, y) + bias); "gelu" or "relu".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> F = paddle.incubate.nn.functional
+        >>> x, y, b = paddle.ones([1, 2]), paddle.ones([2, 1]), paddle.full([1], -3.0)
+        >>> F.fused_linear_activation(x, y, b, activation="relu").tolist()
+        [[0.0]]
+    """
     return _activated("fused_linear_activation", fused_matmul_bias(x, y, bias, trans_x, trans_y), activation)
 
 
@@ -53,6 +68,12 @@ def fused_bias_act(x: Any, bias: Any = None, *args: Any, act_method: str = "gelu
 
     Raises:
         NotImplementedError: where scales of quantization are given.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> F = paddle.incubate.nn.functional
+        >>> F.fused_bias_act(paddle.to_tensor([-1.0, 1.0]), paddle.to_tensor([0.5, 0.5]), act_method="relu").tolist()
+        [0.0, 1.5]
     """
     if args or any(v is not None and v != -1 for k, v in settings.items() if "scale" in k or "shift" in k):
         raise NotImplementedError("fused_bias_act: quantization inside of it is not available")
@@ -62,7 +83,14 @@ def fused_bias_act(x: Any, bias: Any = None, *args: Any, act_method: str = "gelu
 def fused_dropout_add(
     x: Any, y: Any, p: float = 0.5, training: bool = True, mode: str = "upscale_in_train", name: Any = None
 ) -> Any:
-    """dropout(x) + y."""
+    """dropout(x) + y.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> F = paddle.incubate.nn.functional
+        >>> F.fused_dropout_add(paddle.ones([2]), paddle.ones([2]), p=0.0).tolist()
+        [2.0, 2.0]
+    """
     return F.dropout(x, p, training=training, mode=mode) + y
 
 
@@ -78,7 +106,16 @@ def fused_bias_dropout_residual_layer_norm(
     mode: str = "upscale_in_train",
     name: Any = None,
 ) -> Any:
-    """layer_norm(residual + dropout(x + bias))."""
+    """layer_norm(residual + dropout(x + bias)).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> F = paddle.incubate.nn.functional
+        >>> x = paddle.to_tensor([[1.0, 3.0]])
+        >>> out = F.fused_bias_dropout_residual_layer_norm(x, x, dropout_rate=0.0)
+        >>> out.astype("float64").numpy().round(3).tolist()
+        [[-1.0, 1.0]]
+    """
     out = residual + F.dropout(x if bias is None else x + bias, dropout_rate, training=training, mode=mode)
     return F.layer_norm(out, out.shape[-1:], ln_scale, ln_bias, ln_epsilon)
 
@@ -134,7 +171,15 @@ def fused_rms_norm(
 
 
 def fused_rms_norm_ext(x: Any, scale: Any, epsilon: float = 1e-5, name: Any = None) -> tuple[Any, Any]:
-    """rms_norm(x) over the last axis, and the inverse root mean squares."""
+    """rms_norm(x) over the last axis, and the inverse root mean squares.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> F = paddle.incubate.nn.functional
+        >>> out, scale = F.fused_rms_norm_ext(paddle.to_tensor([[3.0, 4.0]]), paddle.ones([2]))
+        >>> out.astype("float64").numpy().round(3).tolist(), scale.astype("float64").numpy().round(3).tolist()
+        ([[0.849, 1.131]], [0.283])
+    """
     wide = x.astype("float32")
     inverse = (wide.square().mean(-1) + epsilon).rsqrt()
     return F.rms_norm(x, x.shape[-1:], scale, epsilon), inverse
@@ -154,6 +199,14 @@ def fused_layer_norm(
     quant_max_bound: float = 0,
     quant_min_bound: float = 0,
 ) -> Any:
-    """layer_norm(x + bias + residual_alpha * residual); with the sum, where there is a residual."""
+    """layer_norm(x + bias + residual_alpha * residual); with the sum, where there is a residual.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> F = paddle.incubate.nn.functional
+        >>> x, one = paddle.to_tensor([[1.0, 3.0]]), paddle.ones([2])
+        >>> F.fused_layer_norm(x, one, one, 1e-5)[0].astype("float64").numpy().round(3).tolist()
+        [0.0, 2.0]
+    """
     residual = residual if residual is None else residual * residual_alpha
     return _norm(F.layer_norm, x, norm_weight, norm_bias, epsilon, begin_norm_axis, bias, residual, quant_scale)

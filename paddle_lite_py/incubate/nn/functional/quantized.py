@@ -86,6 +86,14 @@ def _stack_quant(x: list[Any], /, *, transpose: bool) -> Any:
 
 
 def fused_stack_transpose_quant(x: list[Any], transpose: bool = True) -> Any:
-    """Matrices, transposed if asked, one below the other as 8-bit floats, and the scales of blocks of 128 x 128."""
+    """Matrices, transposed if asked, one below the other as 8-bit floats, and the scales of blocks of 128 x 128.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> F = paddle.incubate.nn.functional
+        >>> out, scale = F.fused_stack_transpose_quant([paddle.ones([128, 128])])
+        >>> out.shape, scale.shape
+        ([128, 128], [1, 1])
+    """
     fn: Any = _stack_quant
     return fn(x, transpose=transpose)
