@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from paddle_lite_py.jit.errors import StagingError
 
 import paddle_lite_py as paddle
 
