@@ -313,7 +313,8 @@ class Tensor(TensorData):
         memo[id(self)] = out
         skipped = ("_data", "_grad", "_hooks", "_name")
         out.__dict__.update(copy.deepcopy({k: v for k, v in self.__dict__.items() if k not in skipped}, memo))
-        out._data = self._data  # immutable, so shared
+        # Data are immutable, so shared; a traced value would pass the gradient on.
+        out._data = self._data if isinstance(self._data, jax.Array) else self.detach()._data
         return out
 
     def __reduce__(self) -> tuple[Any, ...]:

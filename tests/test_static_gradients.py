@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import copy
 import functools
 
 import numpy as np
@@ -184,3 +185,20 @@ def test_a_second_gradient_through_a_branch_that_writes():
             run(x).backward()
             grads.append(x.grad.numpy())
         np.testing.assert_allclose(*grads, rtol=1e-5, atol=1e-6)
+
+
+def test_a_deep_copy_passes_no_gradient_on():
+    def f(x):
+        held = {"a": [x, x]}
+        copied = copy.deepcopy(held)
+        if x.sum() > 0:
+            copied["a"][0] = x * 5
+        return held["a"][0] + copied["a"][0]
+
+    for numbers in ([1.0, 2.0], [-1.0, -2.0]):
+        found = []
+        for g in (f, paddle.jit.to_static(f)):
+            x = paddle.to_tensor(numbers, stop_gradient=False)
+            g(x).sum().backward()
+            found.append(x.grad.tolist())
+        assert found[0] == found[1]
