@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import dy2static
 from paddle_lite_py import structure as nested
+from paddle_lite_py.dtypes import is_inexact
 from paddle_lite_py.nn.layer import Layer
 from paddle_lite_py.printer import to_text
 from paddle_lite_py.program import Program
@@ -173,13 +174,18 @@ class Inspection:
         """The tensors from outside that the program used last differentiates; none before the first call."""
         return Parameters(self.concrete_program.parameters if len(self.cache) else ())
 
-    def traced_for(self, input_spec: Any, constraints: Sequence[str] = ()) -> Traced:
-        """Trace for declared arguments: InputSpecs, example tensors, and Python values as they are."""
+    def traced_for(self, input_spec: Any, constraints: Sequence[str] = (), with_grads: bool = False) -> Traced:
+        """Trace for declared arguments: InputSpecs, example tensors, and Python values as they are.
+
+        Arguments:
+            with_grads: whether the arguments may need gradients.
+        """
         given = tuple(InputSpec.from_tensor(s) if isinstance(s, Tensor) else s for s in input_spec)
         structure, specs = spec.flatten(given, {})
         names = spec.argument_names(self._function, given, {})
         names = [s.name or n for s, n in zip(specs, names, strict=True)]
-        return self.trace(structure, spec.symbolic(specs, constraints), [False] * len(specs), names)
+        shapes = spec.symbolic(specs, constraints)
+        return self.trace(structure, shapes, [with_grads and is_inexact(s.dtype) for s in shapes], names)
 
     # -- ahead of time ---------------------------------------------------------------------------------------------
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from operator import length_hint
 from typing import Any
 
+from paddle_lite_py.symbolic import is_symbolic
 from paddle_lite_py.tensor import Tensor
 
 from .errors import StagingError
@@ -146,6 +147,8 @@ class Rest(Staged):
     def length(self) -> Any:
         """Number of items that are left."""
         length = length_of(self.iterable)
+        if is_symbolic(length):
+            return length - self.start
         return max(length - self.start, 0) if isinstance(length, int) else (length - self.start).maximum(0)
 
     def item(self, i: Any) -> Any:

@@ -141,7 +141,11 @@ class _Writer:
         for kind, training in MODES.items() if both else [("eval", False)]:
             # With gradients on, whatever the caller's mode: the program is to be fine-tuned later.
             with _mode(self.owner, training), enable_grad():
-                found[kind] = self.variant(static.traced_for(specs, self.constraints), static.__name__)
+                traced = static.traced_for(specs, self.constraints)
+                if any(op.name == "while" and op.bound.attrs[3] is None for op in traced.program.ops()):
+                    # A loop has a gradient only where it was traced as one that needs it.
+                    traced = static.traced_for(specs, self.constraints, with_grads=True)
+                found[kind] = self.variant(traced, static.__name__)
         if "train" in found and found["train"].data == found["eval"].data:
             del found["train"]
         self.methods[name] = found

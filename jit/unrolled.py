@@ -13,6 +13,7 @@ from typing import Any
 
 from paddle_lite_py.builder import Builder
 from paddle_lite_py.errors import DataDependentError
+from paddle_lite_py.symbolic import is_symbolic
 from paddle_lite_py.tensor import Tensor
 
 from .errors import StagingError
@@ -52,7 +53,7 @@ def while_(
             try:
                 return staged()
             except UNSTAGEABLE as e:
-                error = e
+                error = e.with_traceback(None)  # its frames would keep alive what the body made
         if not decided(builder, going, error, where if i == TRIES else None):
             return None
         body()
@@ -70,9 +71,11 @@ def for_(
             try:
                 return staged(Rest(iterable, i) if i else iterable)
             except UNSTAGEABLE as e:
-                error = e
+                error = e.with_traceback(None)
         elif i == TRIES:
             length = decided(builder, length, error, where)
+        if i and is_symbolic(length):  # it has one item at least
+            raise error
         more = decided(builder, length > i, error) and decided(builder, going(), error)
         if not more:
             return None

@@ -48,7 +48,7 @@ class BoundOp:
         run = xla_jit(_fitting(self.fn), library=not self.op.windows)
         prepare = self.op.check
         check = prepare and prepare(dict(zip(self.op.attr_names, self.attrs, strict=True)))
-        self.jitted = run if check is None else _checked(run, check)
+        self.jitted = run if check is None else _checked(run, check, len(args))
         return self.jitted(*args)
 
     def __repr__(self) -> str:
@@ -104,7 +104,7 @@ def _fitting(fn: Callable[..., Any]) -> Callable[..., Any]:
     return fitting
 
 
-def _checked(run: Callable[..., Any], check: Callable[..., Any]) -> Callable[..., Any]:
+def _checked(run: Callable[..., Any], check: Callable[..., Any], n_args: int) -> Callable[..., Any]:
     def checked(*args: Any) -> Any:
         look = check(*args)
         out = run(*args)
@@ -112,7 +112,14 @@ def _checked(run: Callable[..., Any], check: Callable[..., Any]) -> Callable[...
             look(out)
         return out
 
-    return checked
+    def checked_two(x: Any, y: Any) -> Any:  # the most frequent, without the packing of arguments
+        look = check(x, y)
+        out = run(x, y)
+        if look is not None:
+            look(out)
+        return out
+
+    return checked_two if n_args == 2 else checked
 
 
 def xla_jit(fn: Callable[..., Any], library: bool = True, **options: Any) -> Any:

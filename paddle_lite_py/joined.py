@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -53,7 +52,7 @@ def joined(name: str, seen: Seen, out: list[Tensor], tensors: list[Tensor]) -> B
     loops, windows = any(op.loops for op in ops), any(op.windows for op in ops)
     op = Op(_replayed(name, steps, results), name, loops=loops, windows=windows)
     if checks:
-        op.check = lambda attrs: functools.partial(_check_all, checks)
+        op.check = lambda attrs: _together(checks)
     whole = BoundOp(op, op.fn)
     found = tuple([flows[i] for i in results])
     whole.differentiable = ONE if found == ONE else found
@@ -85,9 +84,16 @@ def _checks(steps: list[Step], held: list[Tensor], n: int) -> list[Any] | None:
     return found
 
 
-def _check_all(checks: list[Any], *arrays: Any) -> None:
-    for step, check in checks:
-        check(*step.arguments(arrays))
+def _together(checks: list[Any]) -> Callable[..., None]:
+    if len(checks) == 1 and checks[0][0].places == tuple(range(len(checks[0][0].places))):
+        (_, check), n = checks[0], len(checks[0][0].places)
+        return lambda *arrays: check(*arrays[:n])
+
+    def check_all(*arrays: Any) -> None:
+        for step, check in checks:
+            check(*step.arguments(arrays))
+
+    return check_all
 
 
 def _replayed(name: str, steps: list[Step], results: list[int]) -> Callable[..., Any]:

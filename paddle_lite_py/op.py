@@ -93,7 +93,7 @@ class Op:
 
     def _of_nested(self, attrs: tuple[Any, ...], layout: Layout) -> BoundOp | None:
         """The bound op for attributes with lists in lists, such as a padding of each side."""
-        attrs = tuple(map(public.in_tuples, attrs))
+        attrs = tuple([public.in_tuples(v) if isinstance(v, list | tuple) else v for v in attrs])
         try:
             return self.known.get((attrs, layout, tuple(map(type, attrs))))
         except TypeError:

@@ -287,9 +287,9 @@ def as_tuple(n: str) -> str:
     return f"tuple({n}) if not {n} or {n}[0].__class__ is not list else _in_tuples({n})"
 
 
-def in_tuples(value: Any) -> Any:
-    """A list of lists as tuples."""
-    return tuple(map(in_tuples, value)) if isinstance(value, list | tuple) else value
+def in_tuples(values: Any) -> Any:
+    """A list of lists of numbers as tuples."""
+    return tuple([tuple(v) if v.__class__ is list else v for v in values])
 
 
 def _respelt(function: Function, given: dict[str, Any], rest: tuple[Any, ...], more: dict[str, Any]) -> Any:

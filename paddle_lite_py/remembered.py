@@ -55,7 +55,7 @@ def _text(function: Function, tensors: tuple[str, ...], env: public.Env) -> str:
     """The function with a memory, written out: each step shows in the time of an op."""
     params = list(inspect.signature(function).parameters.values())
     memory = _Memory(function, params, [n.rstrip("?") for n in tensors])
-    env |= {"_state": state, "_eager": EAGER, "_run": EAGER.run, "_T": Tensor, "_wrap": wrap}
+    env |= {"_state": state, "_eager": EAGER, "_run": EAGER.run, "_T": Tensor, "_wrap": wrap, "_new": object.__new__}
     env |= {"_in_tuples": public.in_tuples, "_again": memory.again, "_watched": memory.watched, "_calls": memory.calls}
     given = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
     away = "".join([f" or {p.name} is not None" for p in params if p.name in _ASIDE])
@@ -83,7 +83,11 @@ def _text(function: Function, tensors: tuple[str, ...], env: public.Env) -> str:
         except Exception:
             pass  # _run() says what is wrong
         else:
-            return _wrap(_made) if _kind is _T else _kind([_wrap(_m) for _m in _made])
+            if _kind is not _T:
+                return _kind([_wrap(_m) for _m in _made])
+            _out = _new(_T)
+            _out._data = _made
+            return _out
     _made = _run(_bound, ({"".join([part.tensor for part in among])}))
     return _made if _kind is not list else list(_made)
 """
@@ -117,15 +121,22 @@ class _Part(NamedTuple):
 
 def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
     n = p.name
-    held, still = f"{n}._data.shape, {n}._data.dtype", f"{n}.stop_gradient"
+    held, still = f"(_of_{n} := {n}._data).shape, _of_{n}.dtype", f"{n}.stop_gradient"
     if f"{n}?" in tensors:
-        key, present = f"{n}.__class__, ({held}) if (_{n} := isinstance({n}, _T)) else {n}, ", f"if _{n} else ()), "
-        return _Part(key, f"*(({n},) {present}", f"*(({n}._data,) {present}", f"(not _{n} or {still})")
+        is_one = f"_is_{n}"
+        key = f"{n}.__class__, ({held}) if ({is_one} := isinstance({n}, _T)) else {n}, "
+        return _Part(
+            key,
+            f"*(({n},) if {is_one} else ()), ",
+            f"*((_of_{n},) if {is_one} else ()), ",
+            f"(not {is_one} or {still})",
+        )
     if n in tensors and p.default is None:
-        key, present = f"None if {n} is None else ({held}), ", f"if {n} is not None else ()), "
-        return _Part(key, f"*(({n},) {present}", f"*(({n}._data,) {present}", f"({n} is None or {still})")
+        present = f"if {n} is not None else ()), "
+        key = f"None if {n} is None else ({held}), "
+        return _Part(key, f"*(({n},) {present}", f"*((_of_{n},) {present}", f"({n} is None or {still})")
     if n in tensors:
-        return _Part(f"{held}, ", f"{n}, ", f"{n}._data, ", still)
+        return _Part(f"{held}, ", f"{n}, ", f"_of_{n}, ", still)
     if isinstance(p.default, bool | str):  # where what is equal means the same
         return _Part(f"{n}, ")
     value = n if isinstance(p.default, float) else f"{n} if {n}.__class__ is not list else {public.as_tuple(n)}"

@@ -53,3 +53,26 @@ def test_every_row_is_recorded():
     absent = {k for k in gradient_cases.cases() if f"{k} float32" not in GOLDEN}
     assert len(absent) < 25
     assert {c.rpartition(" ")[0] for c in GOLDEN} <= gradient_cases.cases().keys()
+
+
+# At 0, -0, 1, -1, 6, 3 and -3, as PaddlePaddle 3.3.1 gives them.
+KINKS = {
+    "relu": ("relu(x)", [0, 0, 1, 0, 1, 1, 0]),
+    "relu6": ("relu6(x)", [0, 0, 1, 0, 0, 1, 0]),
+    "leaky": ("leaky_relu(x)", [1, 1, 1, 0.01, 1, 1, 0.01]),
+    "hardtanh": ("hardtanh(x)", [1, 1, 0, 0, 0, 0, 0]),
+    "hardswish": ("hardswish(x)", [0.5, 0.5, 5 / 6, 1 / 6, 1, 1, 0]),
+    "selu": ("selu(x)", [1.7581, 1.7581, 1.0507, 0.6468, 1.0507, 1.0507, 0.0875]),
+    "abs": ("paddle.abs(x)", [0, 0, 1, -1, 1, 1, -1]),
+    "l1": ("l1_loss(x, x * 0, 'sum')", [0, 0, 1, -1, 1, 1, -1]),
+    "norm": ("paddle.norm(x, p=1)", [0, 0, 1, -1, 1, 1, -1]),
+}
+
+
+@pytest.mark.parametrize("name", KINKS)
+def test_gradients_at_kinks(name):
+    expression, expected = KINKS[name]
+    x = paddle.to_tensor([0.0, -0.0, 1.0, -1.0, 6.0, 3.0, -3.0], stop_gradient=False)
+    out = eval(expression, {"x": x, "paddle": paddle} | vars(paddle.nn.functional))
+    out.sum().backward()
+    np.testing.assert_allclose(x.grad.numpy(), expected, atol=1e-4)

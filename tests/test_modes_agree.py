@@ -68,7 +68,7 @@ def test_programs_train_to_the_same_losses(case):
     np.testing.assert_allclose(losses, LOSSES[case], atol=1e-4, rtol=0)
 
 
-@pytest.mark.parametrize("case", ["resnet", "bert"])
+@pytest.mark.parametrize("case", program_cases.CASES)
 def test_programs_leave_the_same_parameters(case):
     losses, found = trained(case, 3)
     paddle.disable_static()

@@ -554,7 +554,9 @@ def test_a_training_step_in_mixed_precision_updates_float32_weights():
 # -- 8 bits --------------------------------------------------
 def recipe():
     quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver()
-    return paddle.quantization.QuantConfig(activation=quanter, weight=quanter)
+    config = paddle.quantization.QuantConfig(activation=None, weight=None)
+    config.add_type_config([nn.Linear, nn.Conv2D], activation=quanter, weight=quanter)
+    return config
 
 
 def test_quanters_as_a_pass_train_as_quantized_layers_do(tmp_path):

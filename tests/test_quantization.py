@@ -38,7 +38,12 @@ def test_a_network_trains_with_quanters(static):
     source = network()
     qat = QAT(QuantConfig(activation=QUANTER, weight=QUANTER))
     net = qat.quantize(source)
-    assert [type(part).__name__ for part in net] == ["QuantedConv2D", "ReLU", "Flatten", "QuantedLinear"]
+    assert [type(part).__name__ for part in net] == [
+        "QuantedConv2D",
+        "ObserveWrapper",
+        "ObserveWrapper",
+        "QuantedLinear",
+    ]
     assert isinstance(source[0], nn.Conv2D) and len(net.parameters()) == 4
     opt = paddle.optimizer.Adam(0.05, parameters=net.parameters())
     x, label = paddle.rand([6, 1, 4, 4]), paddle.to_tensor([0, 1, 2, 0, 1, 2])
@@ -83,3 +88,57 @@ def test_layers_are_chosen():
     assert net[0].weight_quanter is None and net[3].weight_quanter is not None
     with pytest.raises(TypeError, match="is no type of Layer"):
         config.add_type_config(3)
+
+
+class Fixed(nn.Layer):
+    """A net with given weights, in which one activation stands twice."""
+
+    def __init__(self):
+        super().__init__()
+        rng = np.random.default_rng(0)
+
+        def attr(*shape):
+            value = (rng.normal(size=shape) * 0.3).astype("float32")
+            return paddle.ParamAttr(initializer=nn.initializer.Assign(value))
+
+        self.conv = nn.Conv2D(1, 3, 3, weight_attr=attr(3, 1, 3, 3))
+        self.bn, self.relu, self.pool = nn.BatchNorm2D(3), nn.ReLU(), nn.MaxPool2D(2)
+        self.fc, self.out = nn.Linear(12, 4, weight_attr=attr(12, 4)), nn.Linear(4, 2, weight_attr=attr(4, 2))
+        self.x = rng.normal(size=(4, 1, 6, 6)).astype("float32")
+
+    def forward(self, x):
+        return self.out(self.relu(self.fc(self.pool(self.relu(self.bn(self.conv(x)))).flatten(1))))
+
+
+def test_a_global_configuration_rounds_what_every_layer_takes():
+    """Losses, and what the trained net gives, are those of PaddlePaddle 3.3.1."""
+    net = QAT(QuantConfig(activation=QUANTER, weight=QUANTER)).quantize(Fixed())
+    opt, losses = paddle.optimizer.SGD(0.1, parameters=net.parameters()), []
+    for _ in range(4):
+        out = net(paddle.to_tensor(net.x))
+        loss = (out * out).mean() + out.sum() * 0.1
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        losses.append(float(loss))
+    np.testing.assert_allclose(losses, [-0.145735040, -0.149737000, -0.154480919, -0.155415550], atol=2e-6)
+    net.eval()
+    want = [-0.14086486, -0.24683574, -0.26604196, -0.31731364, -0.3627424, -0.30356368, -0.3749145, -0.37772322]
+    np.testing.assert_allclose(net(paddle.to_tensor(net.x)).numpy().ravel(), want, atol=1e-5)
+    assert {"bn._observed.weight", "bn._observer._scale"} <= net.state_dict().keys()
+
+
+def test_layers_are_taken_as_a_whole_and_ids_are_not_rounded():
+    class Whole(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.inner = nn.Linear(3, 3)
+
+        def forward(self, x):
+            return self.inner(x)
+
+    config = QuantConfig(activation=QUANTER, weight=QUANTER)
+    config.add_customized_leaf(Whole)
+    net = QAT(config).quantize(nn.Sequential(nn.Embedding(4, 3), Whole()))
+    assert type(net[1]).__name__ == "ObserveWrapper" and type(net[1]._observed.inner) is nn.Linear
+    assert net(paddle.to_tensor([0, 3])).shape == [2, 3]

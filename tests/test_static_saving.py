@@ -73,13 +73,18 @@ def test_inference_models_are_read_everywhere(tmp_path):
         by_name = exe.run(program, feed={"x": X[:1]}, fetch_list=[fetches[0].name])[0]
         np.testing.assert_allclose(by_name, expected[:1], rtol=1e-5)
         assert {p.name for p in program.all_parameters()} >= {"linear_0.w_0", "linear_0.b_0"}
-    paddle.disable_static()
+    for mode in (paddle.enable_static, paddle.disable_static):
+        mode()
+        predictor = paddle.inference.create_predictor(paddle.inference.Config(path))
+        predictor.get_input_handle("x").copy_from_cpu(X)
+        predictor.run()
+        found = predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu()
+        np.testing.assert_allclose(found, expected, rtol=1e-6)
+    (out,) = predictor.run([X])
+    np.testing.assert_allclose(np.asarray(out), expected, rtol=1e-6)
     layer = paddle.jit.load(path)
     np.testing.assert_allclose(layer(paddle.to_tensor(X)).numpy(), expected, rtol=1e-6)
     assert len(layer.parameters()) >= 4
-    predictor = paddle.inference.create_predictor(paddle.inference.Config(path))
-    (out,) = predictor.run([X])
-    np.testing.assert_allclose(np.asarray(out), expected, rtol=1e-6)
     paddle.enable_static()
 
 

@@ -9,7 +9,8 @@ import jax
 import numpy as np
 
 from .. import structure as nested
-from ..interpreter import no_grad
+from ..eager import EAGER
+from ..interpreter import no_grad, use
 from ..jit import TranslatedLayer, load
 from ..jit.method import Method
 from ..place import as_place
@@ -148,7 +149,7 @@ class Predictor:
         """
         given = list(inputs) if inputs is not None else [self._held(h) for h in self._inputs.values()]
         tensors = [self._placed(t) for t in given]
-        with no_grad():
+        with use(EAGER), no_grad():  # in static mode too, where it was saved perhaps
             result = self._method(*tensors)
         found: list[Tensor] = []
         nested.flatten(result, lambda v: isinstance(v, Tensor), found)
@@ -229,4 +230,5 @@ def create_predictor(config: Config) -> Predictor:
         >>> predictor.run(), predictor.get_output_handle(predictor.get_output_names()[0]).copy_to_cpu().shape
         (True, (4, 2))
     """
-    return Predictor(load(config.prefix()), config)
+    with use(EAGER):
+        return Predictor(load(config.prefix()), config)

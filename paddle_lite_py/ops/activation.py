@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ..op import INPLACE, op
 from ..remembered import remembered
+from .kinks import between
 
 __all__ = [
     *("celu", "elu", "elu_", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "leaky_relu"),
@@ -26,7 +27,7 @@ def relu(x: Any, /) -> Any:
         >>> paddle.nn.functional.relu(paddle.to_tensor([-1.0, 2.0])).tolist()
         [0.0, 2.0]
     """
-    return jnp.maximum(x, 0)
+    return jax.nn.relu(x)  # whose gradient at 0 is 0, where that of maximum() is a half
 
 
 @op
@@ -38,7 +39,7 @@ def relu6(x: Any, /) -> Any:
         >>> paddle.nn.functional.relu6(paddle.to_tensor([-1.0, 2.0, 8.0])).tolist()
         [0.0, 2.0, 6.0]
     """
-    return jnp.clip(x, 0, 6)
+    return between(x, 0, 6)
 
 
 @op(inplace="leaky_relu_")
@@ -50,7 +51,7 @@ def leaky_relu(x: Any, /, negative_slope: float = 0.01) -> Any:
         >>> paddle.nn.functional.leaky_relu(paddle.to_tensor([-1.0, 2.0]), 0.5).tolist()
         [-0.5, 2.0]
     """
-    return jnp.where(x > 0, x, x * negative_slope)
+    return jnp.where(x >= 0, x, x * negative_slope)
 
 
 @op(inplace="elu_")
@@ -86,7 +87,7 @@ def selu(x: Any, /, scale: float = 1.0507009873554805, alpha: float = 1.67326324
         >>> paddle.nn.functional.selu(paddle.to_tensor([0.0])).tolist()
         [0.0]
     """
-    return scale * jnp.where(x > 0, x, alpha * jnp.expm1(jnp.minimum(x, 0)))
+    return scale * jnp.where(x > 0, x, alpha * jnp.expm1(jnp.where(x > 0, 0, x)))
 
 
 @op
@@ -151,7 +152,7 @@ def hardswish(x: Any, /) -> Any:
         >>> paddle.nn.functional.hardswish(paddle.to_tensor([0.0, 5.0])).tolist()
         [0.0, 5.0]
     """
-    return x * jnp.clip(x + 3, 0, 6) / 6
+    return x * between(x + 3, 0, 6) / 6
 
 
 @op
@@ -163,7 +164,7 @@ def hardsigmoid(x: Any, /, slope: float = 0.1666667, offset: float = 0.5) -> Any
         >>> paddle.nn.functional.hardsigmoid(paddle.to_tensor([-4.0, 0.0, 5.0])).tolist()
         [0.0, 0.5, 1.0]
     """
-    return jnp.clip(x * slope + offset, 0, 1)
+    return between(x * slope + offset, 0, 1)
 
 
 @op(inplace="hardtanh_")
@@ -175,7 +176,7 @@ def hardtanh(x: Any, /, min: float = -1.0, max: float = 1.0) -> Any:
         >>> paddle.nn.functional.hardtanh(paddle.to_tensor([-4.0, 0.5, 5.0])).tolist()
         [-1.0, 0.5, 1.0]
     """
-    return jnp.clip(x, min, max)
+    return between(x, min, max)
 
 
 @op(amp="black")

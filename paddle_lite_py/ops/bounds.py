@@ -143,9 +143,10 @@ def _labels(error: type[Exception], axis: int | None = None) -> Any:
         ignored, wanted = attrs["ignore_index"], attrs["axis"] if axis is None else axis
 
         def check(x: Any, label: Any, *_: Any) -> None:
-            at = wanted if axis is None else min(wanted, x.ndim - 1)
-            if -x.ndim <= at < x.ndim:
-                _within(label, 0, x.shape[at], "label", error, ignored)
+            shape = x.shape
+            at = wanted if axis is None else min(wanted, len(shape) - 1)
+            if -len(shape) <= at < len(shape):
+                _within(label, 0, shape[at], "label", error, ignored)
 
         return check
 

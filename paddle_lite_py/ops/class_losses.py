@@ -176,6 +176,7 @@ def _margin(x: Any, label: Any, /, margins: tuple[float, float, float], scale: f
     return -jnp.sum(jnp.where(wanted, log_p, 0), -1, keepdims=True), jnp.exp(log_p)
 
 
+@remembered("logits", "label")
 def margin_cross_entropy(
     logits: Any, label: Any, margin1: float = 1.0, margin2: float = 0.5, margin3: float = 0.0, scale: float = 64.0,
     group: Any = None, return_softmax: bool = False, reduction: str | None = "mean",

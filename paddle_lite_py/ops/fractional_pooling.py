@@ -8,6 +8,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..op import op
+from ..remembered import remembered
 from .convolution import tuple_of
 from .random import rand
 from .windows import gathered, lowest
@@ -56,6 +57,7 @@ def _fractional(n: int, x: Any, size: Any, kernel: Any, u: Any, mask: bool) -> A
     return out if mask else out[0]
 
 
+@remembered("x")
 def fractional_max_pool2d(
     x: Any, output_size: Any, kernel_size: Any = None, random_u: float | None = None, return_mask: bool = False,
     name: Any = None,
@@ -79,6 +81,7 @@ def fractional_max_pool2d(
     return _fractional(2, x, output_size, kernel_size, random_u, return_mask)
 
 
+@remembered("x")
 def fractional_max_pool3d(
     x: Any, output_size: Any, kernel_size: Any = None, random_u: float | None = None, return_mask: bool = False,
     name: Any = None,

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ..op import op
 from ..remembered import remembered
+from .kinks import magnitude
 from .promote import from_start
 
 __all__ = [
@@ -154,7 +155,7 @@ def l1_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
         >>> paddle.nn.functional.l1_loss(x, y).item().__round__(4)
         0.2
     """
-    return reduce(jnp.abs(input - label), reduction)
+    return reduce(magnitude(input - label), reduction)
 
 
 @op

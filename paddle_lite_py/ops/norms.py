@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from ..op import composite, op
 from ..public import into
 from ..remembered import remembered
+from .kinks import magnitude
 from .promote import axes, floating, from_start, numpy_dtype, promote_floating
 
 __all__ = ["cdist", "dist", "matrix_norm", "norm", "pdist", "renorm", "vector_norm"]
@@ -21,7 +22,7 @@ def root(x: Any) -> Any:
 
 def _magnitude(x: Any, p: float, axis: Any, keepdim: bool) -> Any:
     """The p-norm of vectors along axes."""
-    size = jnp.abs(x)
+    size = magnitude(x)
     if p == float("inf"):
         return jnp.max(size, axis=axis, keepdims=keepdim)
     if p == float("-inf"):
@@ -54,7 +55,7 @@ def of_matrices(x: Any, p: Any, axis: tuple[int, int], keepdim: bool = False) ->
     x, (row, column) = floating(x), axis
     if p in (1, -1, float("inf"), float("-inf")):
         over, along = (row, column) if p in (1, -1) else (column, row)
-        sums = jnp.sum(jnp.abs(x), axis=over, keepdims=True)
+        sums = jnp.sum(magnitude(x), axis=over, keepdims=True)
         out = (jnp.max if p > 0 else jnp.min)(sums, axis=along, keepdims=True)
     else:
         values = jnp.linalg.svd(jnp.moveaxis(x, axis, (-2, -1)), compute_uv=False)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -15,9 +16,18 @@ __all__ = ["dequantize_linear", "fake_quantize", "quantize_linear"]
 @op(name="fake_quantize", amp="float32")
 def fake_quantize(x: Any, scale: Any, /, *, most: float) -> Any:
     """x rounded to `most` steps on each side of zero, and limited to scale; gradients pass as if it were not."""
-    s = _positive(scale).reshape(()).astype(x.dtype)
-    rounded = jnp.round(jnp.clip(x, -s, s) / s * most) * s / most
-    return x + jax.lax.stop_gradient(rounded - x)
+    return _rounded(x, _positive(scale).reshape(()).astype(x.dtype), most)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _rounded(x: Any, scale: Any, most: float) -> Any:
+    # Not x + stop_gradient(rounded - x), which is off by an ulp here and there: equal steps have to stay equal.
+    return jnp.round(jnp.clip(x, -scale, scale) / scale * most) * scale / most
+
+
+_rounded.defvjp(
+    lambda x, scale, most: (_rounded(x, scale, most), scale), lambda most, scale, ct: (ct, jnp.zeros_like(scale))
+)
 
 
 @op(name="quantize_linear", grad=False)

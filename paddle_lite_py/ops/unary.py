@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import op
+from .kinks import magnitude
 from .promote import floating, natural
 
 INPUT = {"input": "x"}
@@ -98,7 +99,7 @@ deg2rad = _floating("deg2rad", jnp.deg2rad, "Degrees as radians", 90.0, "1.5708"
 rad2deg = _floating("rad2deg", jnp.rad2deg, "Radians as degrees", 1.0, "57.2958")
 
 abs = _keeping(
-    "abs", jnp.abs, "Absolute value of each element", -2.5, "2.5000", operators=["__abs__"], also=["absolute"]
+    "abs", magnitude, "Absolute value of each element", -2.5, "2.5000", operators=["__abs__"], also=["absolute"]
 )
 neg = _keeping(
     "neg",

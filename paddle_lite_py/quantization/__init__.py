@@ -3,12 +3,13 @@
 from . import observers, quanters
 from .base import BaseObserver, BaseQuanter, QuanterFactory, quanter
 from .config import QuantConfig
-from .layers import QuantedConv2D, QuantedLinear
+from .layers import ObserveWrapper, QuantedConv2D, QuantedLinear
 from .qat import PTQ, QAT
 
 __all__ = [
     "BaseObserver",
     "BaseQuanter",
+    "ObserveWrapper",
     "PTQ",
     "QAT",
     "QuantConfig",

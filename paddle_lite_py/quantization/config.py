@@ -28,7 +28,8 @@ class QuantConfig:
     """Which layers are quantized, and how: by layer, by name, by type, or all; the first of these that is set counts.
 
     Arguments:
-        activation, weight: quanters of all layers that can be quantized; None: none.
+        activation, weight: quanters of all layers; None: none. Layers without a product, such as activations, round
+            what they take.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -73,12 +74,12 @@ class QuantConfig:
         self._mapping[source] = target
 
     def add_customized_leaf(self, layer_type: type) -> None:
-        """Leave layers of this type, and what is inside them, as they are."""
+        """Take layers of this type as a whole: what they take is rounded, what is inside them stays as it is."""
         self._leaves.append(layer_type)
 
     @property
     def customized_leaves(self) -> list[type]:
-        """The types that are left as they are."""
+        """The types that are taken as a whole."""
         return self._leaves
 
     @property

@@ -6,8 +6,35 @@ from typing import Any
 
 from ..nn import functional as F
 from ..nn.layer import Layer
+from ..tensor import Tensor
 
-__all__ = ["QuantedConv2D", "QuantedLinear"]
+__all__ = ["ObserveWrapper", "QuantedConv2D", "QuantedLinear"]
+
+
+class ObserveWrapper(Layer):
+    """A layer whose first input is rounded: one without a product, such as an activation or a pooling.
+
+    Arguments:
+        observer: what rounds or observes; numbers that are no floats pass it by.
+        observed: the layer.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> quanter = paddle.quantization.quanters.FakeQuanterWithAbsMaxObserver()
+        >>> config = paddle.quantization.QuantConfig(activation=quanter, weight=quanter)
+        >>> net = paddle.quantization.QAT(config).quantize(paddle.nn.Sequential(paddle.nn.ReLU()))
+        >>> type(net[0]).__name__
+        'ObserveWrapper'
+    """
+
+    def __init__(self, observer: Any, observed: Any) -> None:
+        super().__init__()
+        self._observer, self._observed = observer, observed
+
+    def forward(self, input: Any, *inputs: Any, **kwargs: Any) -> Any:
+        """What the layer gives for a rounded input."""
+        floats = isinstance(input, Tensor) and "float" in input.dtype.name
+        return self._observed(self._observer(input) if floats else input, *inputs, **kwargs)
 
 
 class _Quanted(Layer):

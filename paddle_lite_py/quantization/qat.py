@@ -9,7 +9,7 @@ from ..interpreter import no_grad
 from ..nn.layer import Layer
 from .base import BaseObserver
 from .config import QuantConfig
-from .layers import _Quanted
+from .layers import ObserveWrapper, _Quanted
 from .quanters import FakeQuanterWithAbsMaxObserver
 
 __all__ = ["PTQ", "QAT"]
@@ -32,12 +32,14 @@ class _Quantization:
     def _replace(self, target: Layer, source: Layer) -> None:
         """Walk a network and the one it was copied from, of whose layers the configuration speaks."""
         for name, child in list(source.named_children()):
-            if isinstance(child, tuple(self._config.customized_leaves)):
-                continue
             choice, made = self._config.choice(child), self._config.qat_layer_mappings.get(type(child))
             own = target._sub_layers[name]
-            if choice is not None and made is not None:
+            closed = isinstance(child, tuple(self._config.customized_leaves))
+            if choice is not None and made is not None and not closed:
                 setattr(target, name, made(own, choice))
+            elif closed or not child._sub_layers:
+                if choice is not None and choice.activation is not None:
+                    setattr(target, name, ObserveWrapper(choice.activation._instance(own), own))
             else:
                 self._replace(own, child)
 
@@ -49,21 +51,27 @@ class _Quantization:
         """
         target = model if inplace else copy.deepcopy(model)
         for layer in target.sublayers(include_self=True):
-            if isinstance(layer, _Quanted):
+            if isinstance(layer, ObserveWrapper):
+                _fix(layer, "_observer")
+            elif isinstance(layer, _Quanted):
                 _settle(layer, remain_weight)
         target.eval()
         return target
 
 
+def _fix(layer: Any, name: str) -> None:
+    """An observer that has seen enough rounds from here on."""
+    quanter = getattr(layer, name)
+    if isinstance(quanter, BaseObserver):
+        quanter.cal_thresholds()
+        fixed = FakeQuanterWithAbsMaxObserver(bit_length=quanter.bit_length())._instance(layer)
+        fixed._scale.set_value(layer.weight.abs().max().reshape([1]) if name == "weight_quanter" else quanter.scales())
+        setattr(layer, name, fixed)
+
+
 def _settle(layer: Any, remain_weight: bool) -> None:
     for name in ("weight_quanter", "activation_quanter"):
-        quanter = getattr(layer, name)
-        if isinstance(quanter, BaseObserver):  # it has seen enough: from here on it rounds
-            quanter.cal_thresholds()
-            fixed = FakeQuanterWithAbsMaxObserver(bit_length=quanter.bit_length())._instance(layer)
-            scale = quanter.scales() if name == "activation_quanter" else layer.weight.abs().max().reshape([1])
-            fixed._scale.set_value(scale)
-            setattr(layer, name, fixed)
+        _fix(layer, name)
     layer.eval()
     if layer.weight_quanter is not None and not remain_weight:
         with no_grad():

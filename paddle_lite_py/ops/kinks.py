@@ -1,0 +1,18 @@
+"""Functions with kinks, where the gradient is one of PaddlePaddle's, not the half that JAX takes from each side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+
+def between(x: Any, low: float, high: float) -> Any:
+    """x limited to [low, high]; the gradient is 0 at the limits."""
+    return jnp.where((x > low) & (x < high), x, jax.lax.stop_gradient(jnp.clip(x, low, high)))
+
+
+def magnitude(x: Any) -> Any:
+    """The absolute value; the gradient is 0 at 0."""
+    return x * jax.lax.stop_gradient(jnp.sign(x)) if jnp.issubdtype(x.dtype, jnp.floating) else jnp.abs(x)
