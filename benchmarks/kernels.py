@@ -145,19 +145,22 @@ def batch_norm(x: Any, w: Any, b: Any) -> Any:
     return (x - mean) * jax.lax.rsqrt(var + 1e-5) * w.reshape(1, -1, 1, 1) + b.reshape(1, -1, 1, 1)
 
 
-def ours(fn: Callable[..., Any], args: list[np.ndarray], by: tuple[int, ...]) -> Callable[[], Any]:
+def ours(fn: Callable[..., Any], args: list[Any], by: tuple[int, ...]) -> Callable[[], Any]:
     """A static function that gives the loss and the gradients by some arguments."""
-    tensors = [paddle.to_tensor(a, stop_gradient=i not in by) for i, a in enumerate(args)]
+    tensors = [paddle.to_tensor(a) for a in args]
 
     @paddle.jit.to_static
     def both(*given: Any) -> Any:
+        given = [t.detach() for t in given]
+        for i in by:
+            given[i].stop_gradient = False  # in here only: nobody differentiates the result once more
         loss = fn(*given)
         return loss, paddle.grad(loss, [given[i] for i in by])
 
     return lambda: jax.block_until_ready(both(*tensors)[0]._data)
 
 
-def eager(fn: Callable[..., Any], args: list[np.ndarray], by: tuple[int, ...]) -> Callable[[], Any]:
+def eager(fn: Callable[..., Any], args: list[Any], by: tuple[int, ...]) -> Callable[[], Any]:
     """The loss and the gradients op by op."""
     tensors = [paddle.to_tensor(a, stop_gradient=i not in by) for i, a in enumerate(args)]
 
@@ -171,11 +174,10 @@ def eager(fn: Callable[..., Any], args: list[np.ndarray], by: tuple[int, ...]) -
     return both
 
 
-def by_hand(fn: Callable[..., Any], args: list[np.ndarray], by: tuple[int, ...]) -> Callable[[], Any]:
+def by_hand(fn: Callable[..., Any], args: list[Any], by: tuple[int, ...]) -> Callable[[], Any]:
     """jax.value_and_grad() under jax.jit."""
     both = jax.jit(jax.value_and_grad(fn, by))
-    arrays = [jnp.asarray(a) for a in args]
-    return lambda: jax.block_until_ready(both(*arrays)[0])
+    return lambda: jax.block_until_ready(both(*args)[0])
 
 
 def turn(run: Callable[[], Any]) -> float:
@@ -199,7 +201,8 @@ def main() -> None:
 
 def line(name: str, mine: Any, theirs: Any, args: list[np.ndarray], by: tuple[int, ...], rounds: int) -> str:
     """The figures of a kernel."""
-    runs = ours(mine, args, by), eager(mine, args, by), by_hand(theirs, args, by)
+    arrays = [jnp.asarray(a) for a in args]  # the same for all: where they lie in memory shows
+    runs = ours(mine, arrays, by), eager(mine, arrays, by), by_hand(theirs, arrays, by)
     for run in runs * 4:
         run()
     best = [min(times) for times in zip(*[[turn(run) for run in runs] for _ in range(rounds)], strict=True)]

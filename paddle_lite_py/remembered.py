@@ -121,19 +121,22 @@ class _Part(NamedTuple):
 
 def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
     n = p.name
-    held, still = f"(_{n} := {n}._data).shape, _{n}.dtype", f"{n}.stop_gradient"
+    held, still = f"(_of_{n} := {n}._data).shape, _of_{n}.dtype", f"{n}.stop_gradient"
     if f"{n}?" in tensors:
         is_one = f"_is_{n}"
         key = f"{n}.__class__, ({held}) if ({is_one} := isinstance({n}, _T)) else {n}, "
         return _Part(
-            key, f"*(({n},) if {is_one} else ()), ", f"*((_{n},) if {is_one} else ()), ", f"(not {is_one} or {still})"
+            key,
+            f"*(({n},) if {is_one} else ()), ",
+            f"*((_of_{n},) if {is_one} else ()), ",
+            f"(not {is_one} or {still})",
         )
     if n in tensors and p.default is None:
         present = f"if {n} is not None else ()), "
         key = f"None if {n} is None else ({held}), "
-        return _Part(key, f"*(({n},) {present}", f"*((_{n},) {present}", f"({n} is None or {still})")
+        return _Part(key, f"*(({n},) {present}", f"*((_of_{n},) {present}", f"({n} is None or {still})")
     if n in tensors:
-        return _Part(f"{held}, ", f"{n}, ", f"_{n}, ", still)
+        return _Part(f"{held}, ", f"{n}, ", f"_of_{n}, ", still)
     if isinstance(p.default, bool | str):  # where what is equal means the same
         return _Part(f"{n}, ")
     value = n if isinstance(p.default, float) else f"{n} if {n}.__class__ is not list else {public.as_tuple(n)}"

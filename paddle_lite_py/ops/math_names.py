@@ -105,7 +105,7 @@ def where_(condition: Tensor, x: Any = None, y: Any = None, name: Any = None) ->
 
 
 @_method
-def random_(x: Tensor, from_: int = 0, to: int | None = None) -> Tensor:
+def random_(x: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Tensor:
     """Replace the value by whole numbers from a range; up to what the dtype holds exactly by default."""
     most = {"float16": 2**11, "bfloat16": 2**8, "float32": 2**24, "float64": 2**53}
     top = to if to is not None else most.get(x.dtype.name) or dtypes.iinfo(x.dtype).max
@@ -113,7 +113,7 @@ def random_(x: Tensor, from_: int = 0, to: int | None = None) -> Tensor:
 
 
 @_method
-def resize_(x: Tensor, shape: Any, fill_zero: bool = False) -> Tensor:
+def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: Any = None) -> Tensor:
     """The elements, in order, in another shape: those too many are dropped, those that lack are 0."""
     count, flat = math.prod(shape), x.reshape([-1])
     kept = flat[:count] if count <= x.size else joining.concat([flat, creation.zeros([count - x.size], x.dtype)])
@@ -121,7 +121,9 @@ def resize_(x: Tensor, shape: Any, fill_zero: bool = False) -> Tensor:
 
 
 @_method
-def set_(x: Tensor, source: Any = None, shape: Any = None, stride: Any = None, offset: int = 0) -> Tensor:
+def set_(
+    x: Tensor, source: Any = None, shape: Any = None, stride: Any = None, offset: int = 0, name: Any = None
+) -> Tensor:
     """Become another tensor, seen from an offset in a shape if one is given; nothing at all without a source."""
     if source is None:
         return x._rebind(creation.zeros([0], x.dtype), True)

@@ -60,7 +60,7 @@ def numbers(text: bytes) -> Numbers:
         >>> found.floats.tolist(), found.integers.tolist(), found.per_line.tolist()
         ([1.0, -2.5, 1000.0], [1, -2, 1000], [2, 1])
     """
-    raw = np.frombuffer(text + b"\n", np.uint8)
+    raw = np.frombuffer(text if text.endswith(b"\n") else text + b"\n", np.uint8)
     space = raw <= ord(" ")
     edges = np.flatnonzero(space[1:] != space[:-1]) + 1
     edges = edges if space[0] else np.concatenate([[0], edges])

@@ -10,6 +10,7 @@ import numpy as np
 
 from .. import dtypes
 from ..arrays import as_array
+from ..errors import user_frame
 from ..frame import Capture, Write
 from ..graph import Twins
 from ..program import Operator, Value
@@ -65,7 +66,7 @@ class Program:
             return wrap(held)
         spec = jax.ShapeDtypeStruct(self.builder.unknown.shape(name, shape), dtype.np)
         value = self.builder.root.new_input(spec)
-        value.name = name
+        value.name, value.where = name, user_frame()
         self.builder.version += 1
         self.feeds[name] = value
         return wrap(value)
