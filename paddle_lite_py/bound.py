@@ -51,6 +51,12 @@ class BoundOp:
         self.jitted = run if check is None else _checked(run, check, len(args))
         return self.jitted(*args)
 
+    def forget(self) -> None:
+        """Derive all anew: something that the function reads has changed."""
+        self.jitted, self.keeping = self._first_call, None
+        self._inferred.clear()
+        self._pullbacks.clear()
+
     def __repr__(self) -> str:
         attrs = zip(self.op.attr_names, self.attrs, strict=False)
         return f"{self.op.name}({', '.join(f'{k}={v!r}' for k, v in attrs)})"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import ml_dtypes
@@ -151,6 +152,9 @@ def get_default_dtype() -> str:
     return _default.name
 
 
+on_default_change: list[Callable[[], None]] = []  # what forgets what was made under another default dtype
+
+
 def set_default_dtype(d: Any) -> None:
     """Set the dtype of new floating tensors (float16, bfloat16, float32 or float64).
 
@@ -168,7 +172,10 @@ def set_default_dtype(d: Any) -> None:
     chosen = as_dtype(d)
     if chosen not in (float16, bfloat16, float32, float64):
         raise TypeError(f"the default dtype must be float16, bfloat16, float32 or float64, got {chosen.name}")
-    _default = chosen
+    if chosen is not _default:
+        _default = chosen
+        for forget in on_default_change:
+            forget()
     config.epoch += 1
 
 

@@ -143,6 +143,15 @@ class Op:
         return run(self.bind(attrs, layout), flat)
 
 
+def _forget() -> None:
+    for op_ in REGISTRY.values():
+        for bound in op_.known.values():
+            bound.forget()
+
+
+dtypes.on_default_change.append(_forget)
+
+
 def find(name: str) -> Op | None:
     """The op that a file names, also where the part that defines it is not loaded yet; None if there is none."""
     if name not in REGISTRY:

@@ -16,7 +16,7 @@ import numpy as np
 
 from . import public
 from .bound import BoundOp
-from .dtypes import DType
+from .dtypes import DType, on_default_change
 from .eager import EAGER, Eager
 from .interpreter import state, use
 from .joined import joined
@@ -150,6 +150,7 @@ class _Memory:
         self.function, self.params, self.tensors = function, params, tensors
         self.calls: dict[Any, Call] = {}
         self.met: set[Any] = set()
+        on_default_change.append(self.calls.clear)
 
     def again(self, given: dict[str, Any], rest: tuple[Any, ...] = (), more: dict[str, Any] | None = None) -> Any:
         """Call the function as it was called."""

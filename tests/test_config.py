@@ -8,6 +8,7 @@ import sys
 
 import pytest
 
+import paddle_lite_py as paddle
 from paddle_lite_py import config
 
 
@@ -44,3 +45,24 @@ def test_a_second_process_compiles_nothing_new(tmp_path):
 
     first = entries()
     assert first and entries() == first
+
+
+def test_ops_follow_a_default_dtype_that_changes():
+    """Integers meet Python floats in float32 whatever the default, as in PaddlePaddle; lone floats are the default."""
+    i = paddle.to_tensor([1, 2, 3])
+    calls = {
+        "where": lambda: paddle.where(i > 1, 1.0, 0.0),
+        "full": lambda: paddle.full([2], 1.5),
+        "quotient": lambda: i / 2,
+        "product": lambda: i * 1.5,
+        "root": lambda: paddle.sqrt(i),
+    }
+    found = []
+    for default in ("float32", "float64", "float32"):
+        paddle.set_default_dtype(default)
+        try:
+            found.append({name: [call().dtype.name for _ in range(3)] for name, call in calls.items()})
+        finally:
+            paddle.set_default_dtype("float32")
+    assert found[0] == found[2] == {name: ["float32"] * 3 for name in calls}
+    assert found[1] == found[0] | {"where": ["float64"] * 3, "full": ["float64"] * 3}

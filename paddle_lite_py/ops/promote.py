@@ -32,7 +32,7 @@ def scalar_dtype(x: Any, other: Any) -> Any:
         return other
     if kind == "c":
         return jnp.complex128 if other == jnp.float64 else jnp.complex64
-    return jnp.int64 if kind == "i" else dtypes.default_dtype().np
+    return jnp.int64 if kind == "i" else jnp.float32
 
 
 def promote(x: Any, y: Any) -> tuple[Any, Any]:
@@ -58,7 +58,7 @@ def promote_all(xs: list[Any]) -> list[Any]:
 
 
 def promote_floating(x: Any, y: Any) -> tuple[Any, Any]:
-    """Both operands in their common dtype, integers and booleans as the default float."""
+    """Both operands in their common dtype, integers and booleans in float32."""
     x, y = promote(x, y)
     return floating(x), floating(y)
 
@@ -80,9 +80,9 @@ def natural(x: Any) -> Any:
 
 
 def floating(x: Any) -> Any:
-    """Integers and booleans as the default float; floats as they are."""
+    """Integers and booleans in float32, whatever the default; floats as they are."""
     x = natural(x)
-    return x if is_inexact(x) else x.astype(dtypes.default_dtype().np)
+    return x if is_inexact(x) else x.astype(jnp.float32)
 
 
 def single(x: Any) -> Any:
