@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import inspect
 import types
@@ -63,6 +64,9 @@ def do_not_convert(f: F) -> F:
     Arguments:
         f: the function.
 
+    Raises:
+        TypeError: it is none.
+
     Example:
         >>> @do_not_convert
         ... def f(x):
@@ -71,7 +75,10 @@ def do_not_convert(f: F) -> F:
         >>> dy2static.convert(f) is f
         True
     """
-    f.__dy2static_do_not_convert__ = True  # type: ignore[attr-defined]
+    if not callable(f):
+        raise TypeError(f"do_not_convert: {f!r} is a {type(f).__name__}; expected a function")
+    with contextlib.suppress(AttributeError):  # a builtin, which is called as it is
+        f.__dy2static_do_not_convert__ = True  # type: ignore[attr-defined]
     return f
 
 

@@ -86,6 +86,7 @@ def closure_set_later():
 
 CASES = {
     "not a function": lambda: dy2static.convert(3),
+    "a mark on a number": lambda: dy2static.do_not_convert(3),
     "a builtin": lambda: dy2static.convert(len),
     "a class": lambda: dy2static.convert(dict),
     "without source": without_source,
