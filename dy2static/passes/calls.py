@@ -37,8 +37,8 @@ _NAME = (
 )
 _NAME_WITH_KEYWORDS = "KNOWN[F] if (T := TYPE(F)) is FUNCTION or T is CLASS else OPS.callee(F)"
 _METHOD = (
-    "METHOD(KNOWN[V.__func__], V.__self__) if (T := TYPE(V := F)) is METHOD"
-    " else V if T is BUILTIN and V is not REDUCE else OPS.callee(V)"
+    "V if (T := TYPE(V := F)) is BUILTIN and V is not REDUCE"
+    " else METHOD(KNOWN[V.__func__], V.__self__) if T is METHOD else OPS.callee(V)"
 )
 # The method of this name that was called first is at hand: `METHOD_OF` and what to call for it, `FOUND`.
 _METHOD_CALL = (

@@ -22,6 +22,7 @@ A statement with a `yield`, or with a jump that had to stay, is pinned: Python d
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import gast
@@ -34,6 +35,7 @@ from ..template import constant, expression, locate, statements
 from .decide import Decision, decide, is_python
 from .lift import Later
 from .staged_forms import StagedForms
+from .tails import ends
 
 _STAY = (gast.Return, gast.Break, gast.Continue, gast.AsyncFor, gast.AsyncWith)
 _SHORT = 4  # in a chain of so few branches, each may repeat the functions of the later ones: it runs faster
@@ -67,6 +69,7 @@ class ControlFlow(StagedForms):
         self.body, self.fast, self.raises = body, fast, raises
         self._pinned: dict[int, bool] = {}
         self._entries: dict[int, list[gast.stmt]] = {}  # for members of a chain: what a staged test leads to
+        self._ends: dict[int, Callable[[], list[gast.stmt]]] = {}  # for branches: what follows once a test was staged
         self._tails: dict[int, list[gast.stmt]] = {}  # for members of a chain in staged code: the call that runs them
         self._generator = expressions_within(body, _PAUSES)
 
@@ -132,7 +135,8 @@ class ControlFlow(StagedForms):
             defs, calls = self._chain(chain, expression("V", stmt, V=self.namer.value))
             return [*defs, *calls[0]]
 
-        return self._if_python(stmt, self._lifted(build, stmt, self.namer.value))
+        after = self._ends.pop(id(stmt), list)
+        return self._if_python(stmt, [*self._lifted(build, stmt, self.namer.value), *after()])
 
     def _if_long(self, stmt: gast.If, chain: list[gast.If]) -> list[gast.stmt]:
         """A long chain: the variable `at` tells which of its tests was staged."""
@@ -229,19 +233,6 @@ class ControlFlow(StagedForms):
         defs, calls = self._chain(self._members(stmt))
         return [*defs, *calls[0]]
 
-    def _each(self, flags: list[str], check: str, at: gast.AST, op: gast.boolop) -> gast.expr:
-        """`flag CHECK and ...`, or the same with `or`"""
-        parts = [expression(f"F {check}", at, F=flag) for flag in flags]
-        return parts[0] if len(parts) == 1 else locate(gast.BoolOp(op, parts), at)
-
-    def _going(self, guards: list[str], at: gast.AST) -> gast.expr:
-        """That no flag is set, as a value which may be staged."""
-        flags = [expression("F", at, F=flag) for flag in guards]
-        union = flags[-1]
-        for flag in flags[-2::-1]:
-            union = expression("OPS.or_(A, lambda: B)", at, OPS=self.namer.operators, A=flag, B=union)
-        return expression("OPS.not_(U)", at, OPS=self.namer.operators, U=union)
-
     def _if_masked(self, stmt: Any) -> list[gast.stmt]:
         """The condition of a generator expression."""
         *before, last = self._block(stmt.body, False)
@@ -330,7 +321,6 @@ class ControlFlow(StagedForms):
 
     def _for_plain(self, stmt: Any) -> list[gast.stmt]:
         guards = getattr(stmt, "guards", [])
-        body = self._block(stmt.body, False)
         iterable, handed = self.namer.new("items"), self.namer.new("staged")
         helpers = self.namer.helpers
         names: dict[str, Any] = {
@@ -339,11 +329,8 @@ class ControlFlow(StagedForms):
             "TYPE": helpers["type"],
             "PLAIN": helpers["plain"],
         }
-        turn: list[gast.stmt] = []
-        if guards:
-            set_ = self._each(guards, "is not False", stmt, gast.Or())
-            unset = self._each(guards, "is not True", stmt, gast.And())
-            turn = self._fill("if SET:\n    HANDED = UNSET\n    break", stmt, SET=set_, UNSET=unset, **names)
+        turn = self._turn(stmt, guards, names)
+        body = self._block(stmt.body, False)
         source = f"""
             ITEMS = ITERABLE
             HANDED = False if TYPE(ITEMS) in PLAIN else OPS.staged_iterable(ITEMS)
@@ -364,6 +351,23 @@ class ControlFlow(StagedForms):
         names["UNROLL"] = self._fill(unroll, stmt, **names) if stmt.__dict__.get("unrolls") else []
         return self._fill(source, stmt, ITERABLE=stmt.iter, TARGET=stmt.target, BODY=body, TURN=turn, STAGED=staged,
                           **names)  # fmt: skip
+
+    def _turn(self, stmt: Any, guards: list[str], names: dict[str, Any]) -> list[gast.stmt]:
+        """What ends an iteration: a look at the flags, unless the branches that may stage one do that."""
+
+        def look() -> list[gast.stmt]:
+            set_ = self._each(guards, "is not False", stmt, gast.Or())
+            unset = self._each(guards, "is not True", stmt, gast.And())
+            return self._fill("if SET:\n    HANDED = UNSET\n    break", stmt, SET=set_, UNSET=unset, **names)
+
+        found = ends(stmt.body, set(guards), self.changes, self._is_short)
+        if found is None:
+            return look()
+        self._ends.update({id(branch): look for branch in found})
+        return []
+
+    def _is_short(self, stmt: gast.If) -> bool:
+        return not (getattr(stmt, "guards", []) or self._is_pinned(stmt)) and len(self._members(stmt)) <= _SHORT
 
     def _for_staged(self, stmt: Any, iterable: gast.expr | None = None) -> list[gast.stmt]:
         guards = getattr(stmt, "guards", [])

@@ -78,6 +78,19 @@ class StagedForms:
             return expression("OPS.attribute(NAME, lambda: O, KEY)", at, KEY=constant(place.key, at), **holes)
         return expression("OPS.item(NAME, lambda: O, lambda: KEY)", at, KEY=place.key, **holes)
 
+    def _each(self, flags: list[str], check: str, at: gast.AST, op: gast.boolop) -> gast.expr:
+        """`flag CHECK and ...`, or the same with `or`"""
+        parts = [expression(f"F {check}", at, F=flag) for flag in flags]
+        return parts[0] if len(parts) == 1 else locate(gast.BoolOp(op, parts), at)
+
+    def _going(self, guards: list[str], at: gast.AST) -> gast.expr:
+        """That no flag is set, as a value which may be staged."""
+        flags = [expression("F", at, F=flag) for flag in guards]
+        union = flags[-1]
+        for flag in flags[-2::-1]:
+            union = expression("OPS.or_(A, lambda: B)", at, OPS=self.namer.operators, A=flag, B=union)
+        return expression("OPS.not_(U)", at, OPS=self.namer.operators, U=union)
+
 
 def _tuple(elements: list[gast.expr], at: gast.AST) -> gast.expr:
     return locate(gast.Tuple(elements, gast.Load()), at)

@@ -5,10 +5,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import itertools
 import types
 
 import pytest
-from helpers import same, staged
+from helpers import Staged, Toy, plain, same, staged
 from programs import compiled
 
 from dy2static import convert
@@ -434,3 +436,57 @@ def test_long_chains_stay_linear(returns):
 def codes(code):
     """The code and all codes in it."""
     return [code, *(c for const in code.co_consts if isinstance(const, types.CodeType) for c in codes(const))]
+
+
+def flag_in_the_last_branch(xs):
+    total = 0
+    for x in xs:
+        if x < 0:
+            continue
+        total += x
+        if total > 10:
+            break
+        elif x > 5:
+            total += 1
+            if total > 8:
+                break
+    else:
+        return -total
+    return total
+
+
+def flag_in_another_branch(xs):
+    total = 0
+    for x in xs:
+        if total > 10:
+            break
+        if x > 5:
+            total += x
+        total += 1
+    return total
+
+
+def flag_behind_a_with(xs):
+    total = 0
+    for x in xs:
+        with contextlib.suppress(ZeroDivisionError):
+            if x > 5:
+                break
+            total += 10 // x
+        total += 1
+    return total
+
+
+@pytest.mark.parametrize("f", [flag_in_the_last_branch, flag_in_another_branch, flag_behind_a_with])
+@pytest.mark.parametrize("numbers", [(1, 2, 3), (6, 1, 9), (-1, 4, 5, 6), (11, 1), (0, 5, 7), ()])
+def test_flags_of_loops(f, numbers):
+    """Where each number is staged or plain, the loop leaves at the same place."""
+    expected = f(list(numbers))
+    assert convert(f)(list(numbers)) == expected
+    for chosen in itertools.product((False, True), repeat=len(numbers)):
+        mixed = [Staged(n) if stage else n for n, stage in zip(numbers, chosen, strict=True)]
+        try:
+            found = convert(f, Toy())(mixed)
+        except ZeroDivisionError:
+            continue
+        assert plain(found) == expected, chosen
