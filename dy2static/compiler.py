@@ -62,11 +62,11 @@ def compile_tree(code: types.CodeType, conversion: Conversion, number: int | Non
     node = conversion.tree if number is None else conversion.later[number]()
     (factory,) = statements("def F():\n    BODY", node, F=namer.new("factory"), BODY=[node])
     factory.args.args = [gast.Name(n, gast.Param(), None, None) for n in (*code.co_freevars, *namer.helpers.values())]
-    if (
-        number is None and code.co_firstlineno < node.lineno
-    ):  # Python counts the lines of a function from its decorators
-        node.decorator_list = [constant(None, node)]
-        node.decorator_list[0].lineno = node.decorator_list[0].end_lineno = code.co_firstlineno
+    if number is None and code.co_firstlineno < node.lineno:
+        # Python counts the lines of a function from its first decorator.
+        first = constant(None, node)
+        first.lineno = first.end_lineno = code.co_firstlineno
+        node.decorator_list = [first]
     module = to_ast(gast.Module(body=[factory], type_ignores=[]))
     flags = code.co_flags & _FUTURE
     compiled = compile(module, code.co_filename, "exec", flags=flags, dont_inherit=True)

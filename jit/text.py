@@ -9,14 +9,13 @@ from typing import Any, NoReturn
 from dy2static.runtime import formatted
 from paddle_lite_py.builder import Builder, is_traced
 from paddle_lite_py.interpreter import state as mode
-from paddle_lite_py.scalars import is_number
+from paddle_lite_py.scalars import NUMBER, NUMBER_TEXT, is_number, number_text
 from paddle_lite_py.tensor import Tensor
 
 from .errors import StagingError
 
 Part = str | tuple[Any, int, str]
-# Conversions: none, and those of a tensor that stands for a Python number, without and with `!s` or `!r`.
-_PLAIN, _NUMBER, _NUMBER_TEXT = -1, -2, -3
+_PLAIN = -1  # no conversion
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -60,15 +59,12 @@ class StagedText:
 def _settled(part: Part) -> str:
     if isinstance(part, str):
         return part
-    value, conversion, spec = part
-    if conversion > _NUMBER:
-        return formatted(value, conversion, spec)
-    return format(str(value.item()) if conversion == _NUMBER_TEXT else value.item(), spec)
+    return number_text(*part) if part[1] <= NUMBER else formatted(*part)
 
 
 def _part(value: Any, conversion: int, spec: str) -> Part:
     if is_number(value):
-        conversion = _NUMBER if conversion == _PLAIN else _NUMBER_TEXT
+        conversion = NUMBER if conversion == _PLAIN else NUMBER_TEXT
     return value, conversion, spec
 
 

@@ -136,10 +136,19 @@ def from_numpy(np_dtype: np.dtype) -> DType:
     return found
 
 
+KINDS = "biufc"  # of dtypes, as NumPy has them
+
+
 def is_inexact(np_dtype: Any) -> bool:
     """True for a NumPy dtype that a gradient may flow in, bfloat16 and the 8-bit floats included."""
     found = _NUMPY.get(np.dtype(np_dtype))
     return found is not None and found.is_differentiable
+
+
+def rank(np_dtype: Any) -> int:
+    """The place of a NumPy dtype among booleans, integers, floats and complex ones: of two, the higher decides."""
+    found = _NUMPY.get(np.dtype(np_dtype))
+    return KINDS.index("f" if found is not None and found.is_floating else np.dtype(np_dtype).kind)
 
 
 def get_default_dtype() -> str:

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
-import numpy as np
-
+from .dtypes import rank
 from .program import Value
 from .tensor import Tensor
 
-_RANKS = "biufc"  # kinds of dtypes, by which decides the dtype of two
+# Conversions beside those of f-strings: of a tensor that stands for a number, and of one with `!s` or `!r`.
+NUMBER, NUMBER_TEXT = -2, -3
 
 
 def is_number(x: Any) -> bool:
     """True for a tensor that stands for a Python number."""
     return isinstance(x, Tensor) and isinstance(x._data, Value) and x._data.is_number
+
+
+def number_text(value: Any, conversion: int, spec: str) -> str:
+    """The number in an array or tensor as a text shows it."""
+    return format(str(value.item()) if conversion == NUMBER_TEXT else value.item(), spec)
 
 
 def chosen(tensor: Any, index: tuple[int, ...]) -> Tensor:
@@ -44,9 +48,5 @@ def following(args: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _as(number: Tensor, dtype: Any) -> Tensor:
-    own = _rank(number.dtype.np)
-    return number.astype(dtype) if own <= _rank(dtype) and number.dtype.np != dtype else number
-
-
-def _rank(dtype: Any) -> int:
-    return _RANKS.index("f" if jax.numpy.issubdtype(dtype, jax.numpy.floating) else np.dtype(dtype).kind)
+    own = number.dtype.np
+    return number.astype(dtype) if rank(own) <= rank(dtype) and own != dtype else number

@@ -22,7 +22,7 @@ from typing import Any
 
 import gast
 
-from ..names import Namer
+from ..names import HELPERS, Namer
 from ..options import Options
 from ..runtime import PLAIN
 from ..template import constant, expression
@@ -67,6 +67,7 @@ class Calls(Hoist):
     def __init__(self, namer: Namer, options: Options, first: str | None, own: Set[str]) -> None:
         super().__init__(namer)
         self.options, self.first, self.own = options, first, own
+        self._helpers = {helper.upper(): namer.helpers[helper] for helper in HELPERS}
 
     def visit_ClassDef(self, node: gast.ClassDef) -> Any:
         if self.options.properties:
@@ -122,8 +123,7 @@ class Calls(Hoist):
         func = node.func
         if len(node.args) == 1 and not isinstance(node.args[0], gast.Starred):
             form = _REDUCE.sub("", form)  # it needs two
-        helpers = {helper.upper(): name for helper, name in self.namer.helpers.items()}
-        made: Any = expression(form, func, F=func, V=self.namer.value, T=self.namer.truth, **helpers, **holes)
+        made: Any = expression(form, func, F=func, V=self.namer.value, T=self.namer.truth, **self._helpers, **holes)
         if isinstance(made, gast.IfExp):
             made.test.is_python = True  # what type an object has is never staged
         return made

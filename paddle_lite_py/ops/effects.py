@@ -11,6 +11,7 @@ import numpy as np
 from ..arrays import as_text
 from ..op import op
 from ..place import current
+from ..scalars import NUMBER, number_text
 
 
 @op(grad=False, effect=True)
@@ -33,12 +34,7 @@ def print_(tensors: list[Any], /, texts: Any, sep: str = " ", end: str = "\n") -
     return ()
 
 
-_NUMBER, _NUMBER_TEXT = -2, -3  # conversions of a tensor that stands for a Python number; see paddle_lite_py.scalars
-
-
 def _shown(array: np.ndarray, place: Any, stop_gradient: bool, conversion: int, spec: str) -> str:
-    if conversion == _NUMBER_TEXT:
-        return format(str(array.item()), spec)
-    if conversion == _NUMBER or (spec and array.size == 1 and conversion < 0):
-        return format(array.item(), spec)
+    if conversion <= NUMBER or (spec and array.size == 1 and conversion < 0):
+        return number_text(array, conversion, spec)
     return format(as_text(array, place, stop_gradient), spec)

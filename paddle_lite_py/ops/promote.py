@@ -25,10 +25,8 @@ def scalar_kind(x: Any) -> str:
 
 def scalar_dtype(x: Any, other: Any) -> Any:
     """The dtype of a scalar next to a tensor's dtype: the tensor's, unless the scalar is of a higher kind."""
-    kind, rank = scalar_kind(x), "biufc"
-    other = jnp.dtype(other)
-    other_kind = "f" if jnp.issubdtype(other, jnp.floating) else other.kind
-    if rank.index(kind) <= rank.index(other_kind):
+    kind, other = scalar_kind(x), jnp.dtype(other)
+    if dtypes.KINDS.index(kind) <= dtypes.rank(other):
         return other
     if kind == "c":
         return jnp.complex128 if other == jnp.float64 else jnp.complex64
