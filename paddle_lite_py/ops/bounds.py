@@ -53,6 +53,15 @@ def _within(index: Any, low: int, size: int, what: str, error: type[Exception], 
         _complain(np.asarray(index), low, size, what, error, ignored)
 
 
+def expect_within(index: Any, low: int, size: int, what: str) -> None:
+    """Look at the values of a tensor, where that is possible without waiting.
+
+    Raises:
+        ValueError: if one lies outside of low ... size - 1.
+    """
+    _within(index._data, low, size, what, ValueError)
+
+
 def _at_hand(index: Any) -> bool:
     """False for an index that is still computed: to wait for it costs what eager mode gains."""
     return index.is_ready() and singular.on_cpu(index)

@@ -1,0 +1,20 @@
+"""Cases of library_cases.py: losses over many classes, and sparse convolutions, with their gradients."""
+
+from __future__ import annotations
+
+F = "paddle.nn.functional."
+LABELS = "i(1, 2, 3, 1).reshape([2, 2]).astype('int32'), i(3, 2).astype('int32'), i(2, 1).astype('int32')"
+PATHS = "i(0, 2, -1, 0, 1, 3).reshape([2, 3]), i(1, 0, -1, 0, 1, 1).reshape([2, 3])"
+TAILS = "[[ramp(3, 2), ramp(2, 2)], [ramp(3, 1), ramp(1, 3)]], [2, 4, 7]"
+LOSSES = [
+    f"graded(lambda x, w, b: {F}hsigmoid_loss(x, i(0, 1, 4, 2), 5, w, b), ramp(4, 3), ramp(4, 3), ramp(4, 1))",
+    f"graded(lambda x, w: {F}hsigmoid_loss(x * 100, i(0, 5, 6).unsqueeze(1), 7, w), ramp(3, 3), ramp(6, 3))",
+    f"graded(lambda x, w: {F}hsigmoid_loss(x, i(0, 1), 5, w, None, {PATHS}), ramp(2, 3), ramp(4, 3))",
+    f"graded(lambda x, w: {F}adaptive_log_softmax_with_loss(x, i(0, 1, 4, 3, 6), w, {TAILS}), ramp(5, 3), ramp(3, 4))",
+    f"graded(lambda x: {F}adaptive_log_softmax_with_loss(x, i(0, 3), ramp(3, 4), {TAILS}, ramp(4)), ramp(2, 3))",
+    f"graded(lambda x: {F}rnnt_loss({F}log_softmax(x), {LABELS}), ramp(2, 3, 3, 4))",
+    f"graded(lambda x: {F}rnnt_loss(x, {LABELS}, 1, 0.5, 'none'), ramp(2, 3, 3, 4))",
+    f"graded(lambda x: {F}rnnt_loss(x, {LABELS}, 0, 0.0, 'sum'), ramp(2, 3, 3, 4))",
+    f"{F}class_center_sample(i(0, 5, 7, 5), 10, 3)",
+]
+CASES: list[str] = [*LOSSES]
