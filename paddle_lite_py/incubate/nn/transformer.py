@@ -11,6 +11,7 @@ from . import functional as fused
 
 __all__ = ["FusedFeedForward", "FusedMultiHeadAttention", "FusedMultiTransformer", "FusedTransformerEncoderLayer"]
 _ONE = Constant(1.0)
+_NONE: tuple[Any, Any] = (None, None)
 
 
 class FusedMultiHeadAttention(Layer):
@@ -74,8 +75,8 @@ class FusedMultiHeadAttention(Layer):
         self.linear_bias = self.create_parameter([embed_dim], linear_bias_attr, is_bias=True)
         before, after = (pre_ln_scale_attr, pre_ln_bias_attr), (ln_scale_attr, ln_bias_attr)
         pair = _norm(self, embed_dim, *(before if normalize_before else after))
-        self.pre_ln_scale, self.pre_ln_bias = pair if normalize_before else (None, None)
-        self.ln_scale, self.ln_bias = (None, None) if normalize_before else pair
+        self.pre_ln_scale, self.pre_ln_bias = pair if normalize_before else _NONE
+        self.ln_scale, self.ln_bias = _NONE if normalize_before else pair
 
     def forward(self, query: Any, key: Any = None, value: Any = None, attn_mask: Any = None, cache: Any = None) -> Any:
         """The result; with a cache, also the longer one. key and value are the query."""
@@ -157,8 +158,8 @@ class FusedFeedForward(Layer):
         self._linear2_bias = self.create_parameter([d_model], linear2_bias_attr, is_bias=True)
         attrs = (ln1_scale_attr, ln1_bias_attr) if normalize_before else (ln2_scale_attr, ln2_bias_attr)
         pair = _norm(self, d_model, *attrs)
-        self._ln1_scale, self._ln1_bias = pair if normalize_before else (None, None)
-        self._ln2_scale, self._ln2_bias = (None, None) if normalize_before else pair
+        self._ln1_scale, self._ln1_bias = pair if normalize_before else _NONE
+        self._ln2_scale, self._ln2_bias = _NONE if normalize_before else pair
         self._d_model, self._dim_feedforward, self._epsilon = d_model, dim_feedforward, epsilon
         self._activation, self._normalize_before, self._dropout_rate = activation, normalize_before, dropout_rate
         self._act_dropout_rate = dropout_rate if act_dropout_rate is None else act_dropout_rate
