@@ -171,6 +171,14 @@ def _with_cache(cache: Any, k: Any, v: Any, step: Any, mask: Any) -> tuple[Any, 
     return held[0], held[1], mask
 
 
+def _refuse(**settings: Any) -> None:
+    if given := [k for k, v in settings.items() if v is not None]:
+        raise NotImplementedError(
+            f"fused_multi_transformer: {given[0]} is not available here; write the layer with "
+            "scaled_dot_product_attention() and fused_rotary_position_embedding()"
+        )
+
+
 def fused_multi_transformer(
     x: Any,
     ln_scales: Sequence[Any],
@@ -235,11 +243,7 @@ def fused_multi_transformer(
         [1.0, 1.0, 1.0, 1.0]
     """
     absent = {"beam_offset": beam_offset, "pre_caches": pre_caches, "seq_lens": seq_lens, "rotary_embs": rotary_embs}
-    if (given := [k for k, v in absent.items() if v is not None]) or gqa_group_size > 0:
-        raise NotImplementedError(
-            f"fused_multi_transformer: {given[0] if given else 'gqa_group_size'} is not available here; write "
-            "the layer with scaled_dot_product_attention() and fused_rotary_position_embedding()"
-        )
+    _refuse(**absent, gqa_group_size=gqa_group_size if gqa_group_size > 0 else None)
 
     def of(tensors: Sequence[Any] | None, i: int) -> Any:
         return None if not tensors else tensors[i]
