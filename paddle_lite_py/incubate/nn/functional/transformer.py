@@ -179,6 +179,11 @@ def _refuse(**settings: Any) -> None:
         )
 
 
+def of(tensors: Sequence[Any] | None, i: int) -> Any:
+    """The tensor of a layer; None where there is none."""
+    return tensors[i] if tensors else None
+
+
 def fused_multi_transformer(
     x: Any,
     ln_scales: Sequence[Any],
@@ -242,11 +247,8 @@ def fused_multi_transformer(
         ... )[0, 1].tolist()
         [1.0, 1.0, 1.0, 1.0]
     """
-    absent = {"beam_offset": beam_offset, "pre_caches": pre_caches, "seq_lens": seq_lens, "rotary_embs": rotary_embs}
-    _refuse(**absent, gqa_group_size=gqa_group_size if gqa_group_size > 0 else None)
-
-    def of(tensors: Sequence[Any] | None, i: int) -> Any:
-        return None if not tensors else tensors[i]
+    _refuse(beam_offset=beam_offset, pre_caches=pre_caches, seq_lens=seq_lens, rotary_embs=rotary_embs)
+    _refuse(gqa_group_size=gqa_group_size if gqa_group_size > 0 else None)
 
     def dropped(h: Any) -> Any:
         return F.dropout(h, dropout_rate, training=training, mode=mode)
