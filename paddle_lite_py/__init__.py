@@ -105,7 +105,19 @@ _SUBPACKAGES = (
     "passes",
     *("amp", "device", "fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "reader", "regularizer"),
     *("inference", "onnx"),
-    *("audio", "callbacks", "distribution", "geometric", "hapi", "hub", "profiler", "quantization", "signal", "sparse"),
+    *(
+        "audio",
+        "callbacks",
+        "distributed",
+        "distribution",
+        "geometric",
+        "hapi",
+        "hub",
+        "profiler",
+        "quantization",
+        "signal",
+        "sparse",
+    ),
     *("cuda", "special", "static", "sysconfig", "text", "utils", "version", "vision"),
 )
 # Names of the facade by the module that has them.

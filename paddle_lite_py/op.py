@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from . import dtypes, public
 from .bound import BoundOp, Layout
 from .interpreter import state
-from .number import plain
+from .number import kind, plain
 from .public import Signature, without_out
 
 REGISTRY: dict[str, Op] = {}
@@ -84,12 +85,10 @@ class Op:
 
     def bind(self, attrs: tuple[Any, ...], layout: Layout = None) -> BoundOp:
         """The bound op for these attributes, from a cache."""
-        kinds = tuple(map(type, attrs))
-        if list in kinds:  # no key itself, and a shape mostly comes as one
-            attrs = tuple([tuple(v) if v.__class__ is list else v for v in attrs])
-            kinds = tuple(map(type, attrs))
+        # A list is no key itself, and a shape mostly comes as one.
+        attrs = tuple([tuple(v) if v.__class__ is list else v for v in attrs])
         try:
-            found = self.known.get((attrs, layout, kinds))
+            found = self.known.get((attrs, layout, tuple(map(kind, attrs))))
         except TypeError:  # unhashable: a list inside a tuple
             found = self._of_nested(attrs, layout)
         return found if found is not None else self._bind_frozen(attrs, layout)
@@ -98,13 +97,13 @@ class Op:
         """The bound op for attributes with lists in lists, such as a padding of each side."""
         attrs = tuple([public.in_tuples(v) if isinstance(v, list | tuple) else v for v in attrs])
         try:
-            return self.known.get((attrs, layout, tuple(map(type, attrs))))
+            return self.known.get((attrs, layout, tuple(map(kind, attrs))))
         except TypeError:
             return None
 
     def _bind_frozen(self, attrs: tuple[Any, ...], layout: Layout) -> BoundOp:
         frozen = tuple([freeze(v, n) for v, n in zip(attrs, self.attr_names, strict=True)])
-        key = (frozen, layout, tuple(map(type, frozen)))
+        key = (frozen, layout, tuple(map(kind, frozen)))
         found = self.known.get(key)
         if found is None:
             if len(self.known) >= MAX_BOUND:
@@ -166,6 +165,8 @@ def find(name: str) -> Op | None:
 def freeze(value: Any, name: str = "attribute") -> Any:
     """A hashable copy of an attribute; a tensor in it becomes its Python value."""
     value = plain(value)
+    if isinstance(value, float) and value != value:
+        return math.nan  # each NaN is another key
     if value is None or isinstance(value, int | float | str | complex | dtypes.DType):
         return value
     if isinstance(value, list | tuple):

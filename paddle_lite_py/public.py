@@ -253,7 +253,9 @@ def _packed(op: Op) -> tuple[str, str, str]:
 
 def _find(op: Op, env: Env, layout: str) -> list[str]:
     """Op.bind(), written out as far as the bound op is known."""
-    attrs, kinds = _tuple(op.attr_names), _tuple([f"{n}.__class__" for n in op.attr_names])
+    if op.custom:  # its tuples may hold what the quick key does not tell apart
+        return [f"_layout = {layout}", f"_bound = _op.bind({_tuple(op.attr_names)}, _layout)"]
+    attrs, kinds = _tuple(op.attr_names), _tuple([quick_kind(p) for p in op.attr_params])
     # A shape mostly comes as a list, which no key may hold.
     listed = [p.name for p in op.attr_params if not isinstance(p.default, bool | str)]
     found = [
@@ -304,6 +306,13 @@ def respelling(aliases: Mapping[str, str], names: Iterable[str]) -> tuple[list[s
     known = {k: n for k, n in aliases.items() if n and k not in names}
     lines = [f"    if {k} is not _absent:\n        {n} = {k}\n" for k, n in known.items()]
     return [f"{k}=_absent" for k in known], "".join(lines)
+
+
+def quick_kind(p: inspect.Parameter) -> str:
+    """The text of number.kind() of a parameter, but for what tuples hold."""
+    if isinstance(p.default, bool | str):
+        return f"{p.name}.__class__"
+    return f"{p.name}.__class__ if {p.name}.__class__ is not float or {p.name} else {p.name}.hex()"
 
 
 def as_tuple(n: str) -> str:

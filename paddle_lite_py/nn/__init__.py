@@ -19,4 +19,5 @@ from .pooling import *  # noqa: F403
 from .rnn import *  # noqa: F403
 from .rnn_cells import *  # noqa: F403
 from .transformer import *  # noqa: F403
+from .tree_losses import *  # noqa: F403
 from .vision import *  # noqa: F403

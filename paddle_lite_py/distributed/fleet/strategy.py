@@ -1,0 +1,68 @@
+"""What to do in parallel, as settings."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ...eager import Eager
+from ...interpreter import state
+
+# Settings that change what a program computes; all others say how processes share the work.
+CHANGES = ("amp", "asp", "dgc", "gradient_merge", "lamb", "lars", "localsgd", "adaptive_localsgd", "qat")
+SWITCHES = (
+    "a_sync", "auto", "auto_search", "elastic", "find_unused_parameters", "fp16_allreduce", "fuse_all_reduce_ops",
+    "heter_ccl_mode", "pipeline", "recompute", "semi_auto", "sharding", "sync_batch_norm", "sync_nccl_allreduce",
+    "tensor_parallel", "use_hierarchical_allreduce", "without_graph_optimization", "cudnn_exhaustive_search",
+    "cudnn_batchnorm_spatial_persistent", "fuse_grad_merge", "split_data", "is_fl_ps_mode", *CHANGES,
+)  # fmt: skip
+DEGREES = ("dp_degree", "mp_degree", "pp_degree", "sharding_degree", "sep_degree", "ep_degree")
+VALUES = {
+    "nccl_comm_num": 1, "fuse_grad_size_in_MB": 32, "last_comm_group_size_MB": 1.0, "conv_workspace_size_limit": 512,
+    "hybrid_parallel_order": ["dp", "pp", "sharding", "sep", "mp"], "build_strategy": None, "execution_strategy": None,
+    "hierarchical_allreduce_inter_nranks": 1,
+}  # fmt: skip
+
+
+class DistributedStrategy:
+    """What to do in parallel: a switch for each way, and `*_configs` with its settings.
+
+    Raises:
+        AttributeError: if there is no such setting.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> strategy = paddle.distributed.fleet.DistributedStrategy()
+        >>> strategy.find_unused_parameters = True
+        >>> strategy.hybrid_configs = {"dp_degree": 1}
+        >>> strategy.hybrid_configs["mp_degree"]
+        1
+    """
+
+    def __init__(self) -> None:
+        configs: dict[str, Any] = {f"{name}_configs": {} for name in (*SWITCHES, "gradient_scale", "trainer_desc")}
+        configs["hybrid_configs"] = dict.fromkeys(DEGREES, 1)
+        self.__dict__.update(dict.fromkeys(SWITCHES, False) | VALUES | configs)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self.__dict__:
+            raise AttributeError(
+                f"DistributedStrategy has no setting {name!r}; it has {', '.join(sorted(self.__dict__))}"
+            )
+        self.__dict__[name] = {**self.__dict__[name], **value} if name.endswith("_configs") else value
+
+    def check(self) -> None:
+        """See that one process can do what it says.
+
+        Raises:
+            NotImplementedError: if it asks for more processes, or for what changes the results and is not there.
+        """
+        for name in DEGREES:
+            if (degree := self.__dict__["hybrid_configs"].get(name, 1)) > 1:
+                raise NotImplementedError(
+                    f"DistributedStrategy: {name} is {degree}; training runs in one process: set 1"
+                )
+        if wanted := [] if isinstance(state.interpreter, Eager) else [n for n in CHANGES if getattr(self, n)]:
+            raise NotImplementedError(
+                f"DistributedStrategy: {wanted[0]} is on; fleet leaves programs as they are: use paddle.static.amp, "
+                "paddle.incubate.optimizer or paddle.quantization on the program itself"
+            )

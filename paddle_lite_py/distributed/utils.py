@@ -1,0 +1,5 @@
+"""Paths under which programs look for parts of this package."""
+
+from . import group
+
+__all__ = ["group"]
