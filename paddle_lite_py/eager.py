@@ -196,8 +196,8 @@ def _record_all(bound: BoundOp, data: tuple[Any, ...], sources: Any, outs: tuple
 def _keeping(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], sources: Any) -> Any:
     """Apply an op whose gradient would be slow to begin with the op itself, and keep what it needs."""
     if bound.keeping is None:
-        flowing = functools.partial(_flowing, fitting(bound.fn))
-        bound.keeping = Forward(bound.op.name, flowing, not bound.op.windows), bound.derived(bound.op.check)
+        found = functools.partial(_flowing, fitting(bound.fn))
+        bound.keeping = Forward(bound.op.name, found, not bound.op.windows), bound.derived(bound.op.check)
     forward, check = bound.keeping
     try:
         if check is not None:

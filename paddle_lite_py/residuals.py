@@ -107,7 +107,7 @@ class Forward:
         found = self._compiled.get(takes)
         if found is None:
             call = functools.update_wrapper(functools.partial(self._call, takes), self._call)
-            call.__name__ = call.__qualname__ = self.name  # type: ignore[attr-defined]
+            call.__name__ = call.__qualname__ = self.name
             found = self._compiled[takes] = xla_jit(call, self._library)
         return found
 
