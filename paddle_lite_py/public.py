@@ -195,8 +195,9 @@ def _body(op: Op, env: Env, last: str) -> str:
     """The lines that find the bound op and call the interpreter. Each step here shows in the time of an op."""
     env |= {"_state": state, "_op": op, "_known": op.known, "_into": into, "_in_tuples": in_tuples, **EAGER}
     layout, flat, lists = _packed(op)
-    run = [f"_made = _state.interpreter.{'run_random' if op.random else 'run'}(_bound, {flat})"]
-    lines = [*_find(op, env, layout), *(_at_once(op, run) if op.simple and not (op.random or op.effect) else run)]
+    run = f"_made = _mode.{'run_random' if op.random else 'run'}(_bound, {flat})"
+    calls = _at_once(op, run) if op.simple and not (op.random or op.effect) else [run]
+    lines = [*_find(op, env, layout), "_mode = _state.interpreter", *calls]
     if lists:
         given = _tuple([p.name for p in op.tensor_params]), _tuple(op.attr_names)
         lines = [
@@ -209,25 +210,24 @@ def _body(op: Op, env: Env, last: str) -> str:
     return "".join([f"    {line}\n" for line in lines])
 
 
-def _at_once(op: Op, run: list[str]) -> list[str]:
+def _at_once(op: Op, run: str) -> list[str]:
     """Eager.run(), written out for tensors that take no gradient."""
     names = [p.name for p in op.tensor_params]
-    tensors = "".join([f" and {n}.__class__ is _T and {n}.stop_gradient" for n in names])
+    still = "".join([f" and {n}.__class__ is _T and {n}.stop_gradient" for n in names])
     return [
-        "_made = None",
-        f"if _state.interpreter is _eager{tensors}:",
+        f"if _mode is _eager{still}:",
         "    try:",
         f"        _array = _bound.jitted({', '.join([f'{n}._data' for n in names])})",
         "    except Exception:",
-        "        pass  # run() says what is wrong",
+        f"        {run}",  # which says what is wrong
         "    else:",
         "        if _array.__class__ is tuple:",
         "            _made = tuple([_wrap(_a) for _a in _array])",
         "        else:",
         "            _made = _new(_T)",
         "            _made._data = _array",
-        "if _made is None:",
-        *["    " + line for line in run],
+        "else:",
+        f"    {run}",
     ]
 
 
