@@ -147,7 +147,9 @@ class Executable:
         if self.fresh:
             self.fresh = False
             with memory.returned():
-                return self._run(args)
+                result = self._run(args)
+                jax.block_until_ready([h._data for h in self.mutable])  # so that the step's own buffers are free
+                return result
         arrays = [h._data for h in self.mutable]
         if arrays and self.donates:
             arrays = donatable(arrays)
