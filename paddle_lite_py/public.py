@@ -25,6 +25,8 @@ Env = dict[str, Any]
 ABSENT = object()
 
 
+# What eager mode, which is defined later, gives the code of public functions.
+EAGER: Env = {}
 # Keywords that only the slow way knows: where the result goes, and what a new tensor is to be.
 _RESULT = frozenset(("out", "device", "requires_grad", "pin_memory"))
 
@@ -191,10 +193,11 @@ def _heads(op: Op, env: Env, front: Front, required: str = "") -> tuple[list[str
 
 def _body(op: Op, env: Env, last: str) -> str:
     """The lines that find the bound op and call the interpreter. Each step here shows in the time of an op."""
-    env |= {"_state": state, "_op": op, "_known": op.known, "_into": into, "_in_tuples": in_tuples}
-    run = f"_made = _state.interpreter.{'run_random' if op.random else 'run'}"
+    env |= {"_state": state, "_op": op, "_known": op.known, "_into": into, "_in_tuples": in_tuples, **EAGER}
     layout, flat, lists = _packed(op)
-    lines = [*_find(op, env, layout), f"{run}(_bound, {flat})"]
+    run = f"_made = _mode.{'run_random' if op.random else 'run'}(_bound, {flat})"
+    calls = _at_once(op, run) if op.simple and not (op.random or op.effect) else [run]
+    lines = [*_find(op, env, layout), "_mode = _state.interpreter", *calls]
     if lists:
         given = _tuple([p.name for p in op.tensor_params]), _tuple(op.attr_names)
         lines = [
@@ -205,6 +208,27 @@ def _body(op: Op, env: Env, last: str) -> str:
         ]
     lines.append(f"return {last}")
     return "".join([f"    {line}\n" for line in lines])
+
+
+def _at_once(op: Op, run: str) -> list[str]:
+    """Eager.run(), written out for tensors that take no gradient."""
+    names = [p.name for p in op.tensor_params]
+    still = "".join([f" and {n}.__class__ is _T and {n}.stop_gradient" for n in names])
+    return [
+        f"if _mode is _eager{still}:",
+        "    try:",
+        f"        _array = _bound.jitted({', '.join([f'{n}._data' for n in names])})",
+        "    except Exception:",
+        f"        {run}",  # which says what is wrong
+        "    else:",
+        "        if _array.__class__ is tuple:",
+        "            _made = tuple([_wrap(_a) for _a in _array])",
+        "        else:",
+        "            _made = _new(_T)",
+        "            _made._data = _array",
+        "else:",
+        f"    {run}",
+    ]
 
 
 def _packed(op: Op) -> tuple[str, str, str]:

@@ -77,16 +77,19 @@ def _complain(values: np.ndarray, low: int, size: int, what: str, error: type[Ex
         raise error(f"{what} holds {int(values[at])}{place}; expected {low} to {size - 1}")
 
 
-def _along(name: str, error: type[Exception], negative: bool = True, at: int = 1, of: int = 0) -> Any:
-    """An index into the axis of another argument that an attribute names; the first axis by default."""
+def _along(name: str, error: type[Exception]) -> Any:
+    """An index into the axis of the first argument that an attribute names; the first axis by default."""
 
     def prepare(attrs: dict[str, Any]) -> Check:
         axis = attrs.get("axis") or 0
 
-        def check(*args: Any) -> None:
-            shape = args[of].shape
+        def check(x: Any, index: Any, *_: Any) -> None:
+            shape = x.shape
             if -len(shape) <= axis < len(shape):
-                _within(args[at], -shape[axis] if negative else 0, shape[axis], name, error)
+                size = shape[axis]
+                found = _seen.get(id(index))  # as in _within(), without a call
+                if found is None or found[0]() is not index or not (found[1] >= -size and found[2] < size):
+                    _within(index, -size, size, name, error)
 
         return check
 
@@ -199,5 +202,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
 
 def install() -> None:
     """Give the ops their checks, once all of them are defined."""
-    for name, check in (CHECKS | singular.CHECKS).items():
+    for name, check in CHECKS.items():
         REGISTRY[name].check = check
+    for name, look in singular.LOOKS.items():
+        REGISTRY[name].look = look
