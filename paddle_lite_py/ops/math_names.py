@@ -82,12 +82,22 @@ _NAMED = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "u
 METHODS.extend((name, _dtype_method(name)) for name in _NAMED)
 
 
+_BOOLEANS = """In-place form of `{of}`: the tensor becomes one of booleans.
+
+Examples:
+    >>> import paddle_lite_py as paddle
+    >>> x = paddle.to_tensor([1.0, 2.0])
+    >>> paddle.{name}(x, paddle.ones([2])) is x, x.dtype
+    (True, paddle.bool)
+"""
+
+
 def _replacing(name: str, function: Any) -> Any:
     def method(x: Tensor, y: Any, name: Any = None) -> Tensor:
         return x._rebind(function(x, y), True)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"In-place form of `{function.__name__}`: the tensor becomes one of booleans."
+    method.__doc__ = _BOOLEANS.format(name=name, of=function.__name__)
     METHODS.append((name, method))
     return method
 
