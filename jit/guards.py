@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from paddle_lite_py import number
 from paddle_lite_py.assumptions import MAX_ELEMENTS
 from paddle_lite_py.nn.layer import Layer
 from paddle_lite_py.tensor import Tensor
@@ -33,7 +34,7 @@ def same(now: Any, then: Any) -> bool:
     if kind is not type(then):
         return False
     if kind in BY_VALUE:
-        return bool(now == then) or now != now
+        return number.same(now, then) or now != now
     return kind is tuple and len(now) == len(then) and all(map(same, now, then))
 
 
@@ -98,7 +99,7 @@ class Content(NamedTuple):
 
     def holds(self) -> bool:
         """True if they still are what they were."""
-        return bool(np.array_equal(self.array, self.value, equal_nan=self.array.dtype.kind in "fc"))
+        return _same_numbers(self.array, self.value)
 
     def change(self) -> str:
         """What changed, in words."""
@@ -122,11 +123,17 @@ class Payload(NamedTuple):
         if now is then:
             return True
         small = then.size <= MAX_ELEMENTS and now.shape == then.shape and now.dtype == then.dtype
-        return small and bool(np.array_equal(np.asarray(now), np.asarray(then)))
+        return small and _same_numbers(np.asarray(now), np.asarray(then))
 
     def change(self) -> str:
         """What changed, in words."""
         return f"{self.name}, which Python read while the program was traced, changed"
+
+
+def _same_numbers(now: np.ndarray, then: np.ndarray) -> bool:
+    floating = now.dtype.kind in "fc"
+    equal = bool(np.array_equal(now, then, equal_nan=floating))
+    return equal and (now.dtype.kind != "f" or bool((np.signbit(now) == np.signbit(then)).all()))
 
 
 def _loose(value: Any) -> Any:

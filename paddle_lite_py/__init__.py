@@ -42,6 +42,7 @@ from .dtypes import (
     int64,
     set_default_dtype,
     uint8,
+    uint32,
 )
 from .dtypes import bool_ as bool
 from .dtypes import complex64 as cfloat
@@ -49,6 +50,7 @@ from .dtypes import complex128 as cdouble
 from .dtypes import float16 as half
 from .dtypes import float32 as float
 from .dtypes import float64 as double
+from .dtypes import int32 as int
 from .op import LATE as _LATE
 from .ops.binary import *
 from .ops.convert import *

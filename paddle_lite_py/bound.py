@@ -24,7 +24,8 @@ class BoundOp:
     """An op with its attributes fixed: a pure function of arrays, with all that is derived from it cached."""
 
     __slots__ = (
-        "__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "keeping", "layout", "op"
+        "__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "keeping", "keeps",
+        "layout", "op"
     )  # fmt: skip
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
@@ -39,17 +40,23 @@ class BoundOp:
         self.jitted: Callable[..., Any] = self._first_call
         # For each output whether a gradient may flow from it; found at the first recorded call.
         self.differentiable: tuple[bool, ...] | None = None if op.grad else ()
-        self.keeping: Any = None  # see residuals.Forward
+        # Whether eager code keeps what its gradient needs: then the residuals.Forward and the check of its arguments.
+        self.keeps = op.grad and (op.keeps or op.loops)
+        self.keeping: Any = None
         self._inferred: dict[Any, Any] = {}
         self._pullbacks: dict[Any, Callable[..., Any]] = {}
 
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
-        run = xla_jit(_fitting(self.fn), library=not self.op.windows)
-        prepare = self.op.check
-        check = prepare and prepare(dict(zip(self.op.attr_names, self.attrs, strict=True)))
+        run = xla_jit(fitting(self.fn), library=not self.op.windows)
+        check, look = self.derived(self.op.check), self.derived(self.op.look)
+        run = run if look is None else look(run)
         self.jitted = run if check is None else _checked(run, check, len(args))
         return self.jitted(*args)
+
+    def derived(self, rule: Callable[[dict[str, Any]], Any] | None) -> Any:
+        """What a rule of the op says for these attributes; None where there is none."""
+        return rule and rule(dict(zip(self.op.attr_names, self.attrs, strict=True)))
 
     def forget(self) -> None:
         """Derive all anew: something that the function reads has changed."""
@@ -93,7 +100,7 @@ class BoundOp:
         return found
 
 
-def _fitting(fn: Callable[..., Any]) -> Callable[..., Any]:
+def fitting(fn: Callable[..., Any]) -> Callable[..., Any]:
     """The function with a look, while it is compiled for eager mode, at whether its results fit into memory.
 
     Asked for more than there is, the operating system may end the process instead of refusing.
@@ -110,20 +117,14 @@ def _fitting(fn: Callable[..., Any]) -> Callable[..., Any]:
     return fitting
 
 
-def _checked(run: Callable[..., Any], check: Callable[..., Any], n_args: int) -> Callable[..., Any]:
+def _checked(run: Callable[..., Any], check: Callable[..., None], n_args: int) -> Callable[..., Any]:
     def checked(*args: Any) -> Any:
-        look = check(*args)
-        out = run(*args)
-        if look is not None:
-            look(out)
-        return out
+        check(*args)
+        return run(*args)
 
     def checked_two(x: Any, y: Any) -> Any:  # the most frequent, without the packing of arguments
-        look = check(x, y)
-        out = run(x, y)
-        if look is not None:
-            look(out)
-        return out
+        check(x, y)
+        return run(x, y)
 
     return checked_two if n_args == 2 else checked
 

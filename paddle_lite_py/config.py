@@ -1,4 +1,4 @@
-"""Process-wide settings: 64-bit types, and the persistent compilation cache."""
+"""Process-wide settings: 64-bit types, the persistent compilation cache, and the heap."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import jax
+
+from . import memory
 
 CACHE_VARIABLE = "PADDLE_LITE_CACHE_DIR"
 MAX_CACHE_BYTES = 2 << 30
@@ -43,7 +45,8 @@ def cache_dir() -> Path | None:
 
 
 def configure() -> None:
-    """Set JAX up as Paddle programs expect it: 64-bit integers, and compiled programs kept on disk."""
+    """Set JAX up as Paddle programs expect it: 64-bit integers, programs kept on disk, memory kept for reuse."""
+    memory.keep_freed()
     jax.config.update("jax_enable_x64", True)
     folder = cache_dir()
     if folder is None or getattr(jax.config, "jax_compilation_cache_dir", None):

@@ -9,9 +9,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from . import gradients
+from . import gradients, public
 from .arrays import as_array
-from .bound import BoundOp
+from .bound import BoundOp, fitting
 from .dtypes import is_inexact
 from .errors import original
 from .interpreter import _State, state
@@ -52,13 +52,13 @@ class Eager:
             data, sources = (args[0]._data, args[1]._data, args[2]._data), None
         else:
             data, sources = _taken(bound, args)
-            if bound.op.loops and sources is not None and state.grad_enabled and bound.op.grad:
-                return _keeping(bound, args, data, sources)
+        records = sources is not None and state.grad_enabled
+        if records and bound.keeps:
+            return _keeping(bound, args, data, sources)
         try:
             out = bound.jitted(*data)
         except Exception as e:
             raise failure(bound, args, e) from None
-        records = sources is not None and state.grad_enabled
         if out.__class__ is tuple:
             return _record_all(bound, data, sources, out) if records else tuple([wrap(o) for o in out])
         t = _new(Tensor)
@@ -196,14 +196,16 @@ def _record_all(bound: BoundOp, data: tuple[Any, ...], sources: Any, outs: tuple
 def _keeping(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], sources: Any) -> Any:
     """Apply an op whose gradient would be slow to begin with the op itself, and keep what it needs."""
     if bound.keeping is None:
-        bound.keeping = Forward(bound.op.name, functools.partial(_flowing, bound.fn))
-    takes = tuple([s is not None for s in sources])
-    shapes = tuple([getattr(a, "shape", None) for a in data])
+        found = functools.partial(_flowing, fitting(bound.fn))
+        bound.keeping = Forward(bound.op.name, found, not bound.op.windows), bound.derived(bound.op.check)
+    forward, check = bound.keeping
     try:
-        outs, pull, saved = bound.keeping(takes, data, shapes)
+        if check is not None:
+            check(*data)
+        outs, pull, saved = forward(tuple([s is not None for s in sources]), data)
     except Exception as e:
         raise failure(bound, args, e) from None
-    node = Node(pull, saved, tuple([s for s in sources if s is not None]))
+    node = Node(pull, saved, sources)
     made = tuple(map(wrap, outs))
     flowing = [t for t in made if is_inexact(t._data.dtype)]
     for i, t in enumerate(flowing):
@@ -332,4 +334,5 @@ def _describe(arg: Any) -> str:
 
 
 EAGER = Eager()
+public.EAGER.update(_eager=EAGER, _T=Tensor, _new=_new, _wrap=wrap)
 _State.interpreter = EAGER

@@ -16,7 +16,7 @@ from .bound import xla_jit
 from .dtypes import is_inexact
 from .lower import lower
 from .program import Block, Program, Value
-from .residuals import Forward, split
+from .residuals import Forward
 from .simplify import only_needed
 from .tape import Node, Output
 from .tensor import Tensor, wrap
@@ -111,7 +111,7 @@ class Executable:
             return self.jitted.lower(*arrays)
         takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
         takes += (False,) * (len(arrays) - len(handles))
-        return self._forward.compiled.lower(takes, *split(takes, arrays), tuple([a.shape for a in args]))
+        return self._forward.compiled(takes).lower(*arrays)
 
     def run(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, without a gradient."""
@@ -147,7 +147,9 @@ class Executable:
         if self.fresh:
             self.fresh = False
             with memory.returned():
-                return self._run(args)
+                result = self._run(args)
+                jax.block_until_ready([h._data for h in self.mutable])  # so that the step's own buffers are free
+                return result
         arrays = [h._data for h in self.mutable]
         if arrays and self.donates:
             arrays = donatable(arrays)
@@ -207,13 +209,13 @@ class Executable:
             compare(self.traced.assumed, self.judge(*arrays))
         takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
         takes += (False,) * len(self.traced.providers)
-        shapes = tuple([a._data.shape for a in args])
-        outs, pull, saved = self._forward(takes, arrays, shapes)
+        outs, pull, saved = self._forward(takes, arrays)
         if self.traced.assumed:
             compare(self.traced.assumed, outs[self.traced.judged])
         if self.traced.room is not None and self._short_of_room(outs):
-            outs, pull, saved = self._forward(takes, arrays, shapes)
-        sources = [h if h._source is None else h._source for h, t in zip(handles, takes, strict=False) if t]
+            outs, pull, saved = self._forward(takes, arrays)
+        sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
+        sources += [None] * len(self.traced.providers)
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
         self._apply(outs, args)
         return self._result(tensors, args)

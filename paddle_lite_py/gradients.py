@@ -233,7 +233,7 @@ def _recomputed(node: Node) -> tuple[Any, Any, Any]:
     function, arrays = again
     if function not in _forwards:
         _forwards[function] = BoundOp(Op(function, node.bound.op.name), function)
-    return _forwards[function], arrays, (*node.sources, *[None] * (len(arrays) - len(node.sources)))
+    return _forwards[function], arrays, node.sources
 
 
 _forwards: weakref.WeakKeyDictionary[Any, BoundOp] = weakref.WeakKeyDictionary()

@@ -45,12 +45,12 @@ def joined(name: str, seen: Seen, out: list[Tensor], tensors: list[Tensor]) -> B
         flows += step.flows
     place = {id(t): i for i, t in enumerate(held)}
     results = [place.get(id(t), 0) for t in out]
-    checks = _checks(steps, held, len(tensors))
+    checks = _checks(steps, len(tensors))
     if checks is None or min(results) < len(tensors):
         return None
     ops = [step.bound.op for step in steps]
-    loops, windows = any(op.loops for op in ops), any(op.windows for op in ops)
-    op = Op(_replayed(name, steps, results), name, loops=loops, windows=windows)
+    kinds: dict[str, Any] = {kind: any(getattr(op, kind) for op in ops) for kind in ("loops", "windows", "keeps")}
+    op = Op(_replayed(name, steps, results), name, **kinds)
     if checks:
         op.check = lambda attrs: _together(checks)
     whole = BoundOp(op, op.fn)
@@ -70,18 +70,12 @@ def _step(bound: BoundOp, args: tuple[Any, ...], made: Any, held: list[Tensor], 
     return Step(bound, tuple(places), tuple(numbers), tuple(out))  # type: ignore[arg-type]
 
 
-def _checks(steps: list[Step], held: list[Tensor], n: int) -> list[Any] | None:
+def _checks(steps: list[Step], n: int) -> list[Any] | None:
     """Each step with the check of its arguments; None where one looks at what another step makes, or at its result."""
-    found = []
-    for step in steps:
-        prepare = step.bound.op.check
-        check = prepare and prepare(dict(zip(step.bound.op.attr_names, step.bound.attrs, strict=True)))
-        if check is None:
-            continue
-        if max(step.places) >= n or check(*step.arguments([t._data for t in held])) is not None:
-            return None
-        found.append((step, check))
-    return found
+    if any(step.bound.derived(step.bound.op.look) for step in steps):
+        return None
+    found = [(step, check) for step in steps if (check := step.bound.derived(step.bound.op.check)) is not None]
+    return None if any(max(step.places) >= n for step, _ in found) else found
 
 
 def _together(checks: list[Any]) -> Callable[..., None]:

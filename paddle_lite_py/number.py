@@ -19,6 +19,37 @@ import numpy as np
 
 Given = tuple[Any, ...]
 
+# In a tuple, what equals one of these is the same.
+_TOLD = frozenset((int, str, type(None), tuple))
+
+
+def kind(value: Any) -> Any:
+    """What tells a value from others that equal it: its class, of a zero the sign too, of a tuple that of its items.
+
+    Example:
+        >>> kind(1) == kind(True), kind(0.0) == kind(-0.0), kind((1, 2)) == kind((1.0, 2.0))
+        (False, False, False)
+    """
+    of = value.__class__
+    if of is float:
+        return of if value else value.hex()
+    if of is complex:
+        return repr(value)
+    if of is not tuple:
+        return of
+    kinds = tuple(map(kind, value))
+    return of if _TOLD.issuperset(kinds) else kinds
+
+
+def same(a: Any, b: Any) -> bool:
+    """Equal and of one kind.
+
+    Example:
+        >>> same(0.0, 0.0), same(0.0, -0.0), same(1, 1.0)
+        (True, False, False)
+    """
+    return type(a) is type(b) and bool(a == b) and (bool(a) or kind(a) == kind(b))
+
 
 class Seen(NamedTuple):
     """What a trace saw of a number: a function of the numbers of a call, and its value then."""
@@ -32,7 +63,7 @@ class Seen(NamedTuple):
             now = self.of(given)
         except ArithmeticError:
             return False
-        return type(now) is type(self.value) and now == self.value
+        return same(now, self.value)
 
 
 class _Call(threading.local):

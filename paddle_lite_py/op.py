@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import math
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -19,7 +20,7 @@ import numpy as np
 from . import dtypes, public
 from .bound import BoundOp, Layout
 from .interpreter import state
-from .number import plain
+from .number import kind, plain
 from .public import Signature, without_out
 
 REGISTRY: dict[str, Op] = {}
@@ -46,9 +47,10 @@ class Op:
     """A named JAX function with its calling convention and rules."""
 
     custom = False  # it is the user's own
-    # From attributes to what looks at the arrays of an eager call with them, and raises where they do not fit. It may
-    # return what looks at the result.
-    check: Callable[[dict[str, Any]], Callable[..., Any] | None] | None = None
+    # From attributes to what looks at the arrays of an eager call with them, and raises where they do not fit.
+    check: Callable[[dict[str, Any]], Callable[..., None] | None] | None = None
+    # From attributes to a decorator of what runs the op, which looks at the results of eager calls.
+    look: Callable[[dict[str, Any]], Callable[[Function], Function] | None] | None = None
 
     def __init__(
         self,
@@ -60,6 +62,7 @@ class Op:
         effect: bool = False,
         loops: bool = False,
         windows: bool = False,
+        keeps: bool = False,
     ) -> None:
         self.name, self.grad, self.amp, self.random = name, grad, amp, random
         params = list(inspect.signature(fn).parameters.values())
@@ -71,6 +74,7 @@ class Op:
         self.simple = not any(self.is_list) and all(p.default is p.empty for p in self.tensor_params)
         self.loops = loops  # its function holds a JAX loop
         self.windows = windows  # see config.compiler_options
+        self.keeps = keeps  # see residuals.py
         self.is_operator = False  # it serves an operator of Python
         self.effect = effect  # it acts on the world (prints, checks), so it stays though nothing reads its result
         self.fn = _with_state(fn) if random else fn
@@ -81,12 +85,10 @@ class Op:
 
     def bind(self, attrs: tuple[Any, ...], layout: Layout = None) -> BoundOp:
         """The bound op for these attributes, from a cache."""
-        kinds = tuple(map(type, attrs))
-        if list in kinds:  # no key itself, and a shape mostly comes as one
-            attrs = tuple([tuple(v) if v.__class__ is list else v for v in attrs])
-            kinds = tuple(map(type, attrs))
+        # A list is no key itself, and a shape mostly comes as one.
+        attrs = tuple([tuple(v) if v.__class__ is list else v for v in attrs])
         try:
-            found = self.known.get((attrs, layout, kinds))
+            found = self.known.get((attrs, layout, tuple(map(kind, attrs))))
         except TypeError:  # unhashable: a list inside a tuple
             found = self._of_nested(attrs, layout)
         return found if found is not None else self._bind_frozen(attrs, layout)
@@ -95,13 +97,13 @@ class Op:
         """The bound op for attributes with lists in lists, such as a padding of each side."""
         attrs = tuple([public.in_tuples(v) if isinstance(v, list | tuple) else v for v in attrs])
         try:
-            return self.known.get((attrs, layout, tuple(map(type, attrs))))
+            return self.known.get((attrs, layout, tuple(map(kind, attrs))))
         except TypeError:
             return None
 
     def _bind_frozen(self, attrs: tuple[Any, ...], layout: Layout) -> BoundOp:
         frozen = tuple([freeze(v, n) for v, n in zip(attrs, self.attr_names, strict=True)])
-        key = (frozen, layout, tuple(map(type, frozen)))
+        key = (frozen, layout, tuple(map(kind, frozen)))
         found = self.known.get(key)
         if found is None:
             if len(self.known) >= MAX_BOUND:
@@ -163,6 +165,8 @@ def find(name: str) -> Op | None:
 def freeze(value: Any, name: str = "attribute") -> Any:
     """A hashable copy of an attribute; a tensor in it becomes its Python value."""
     value = plain(value)
+    if isinstance(value, float) and value != value:
+        return math.nan  # each NaN is another key
     if value is None or isinstance(value, int | float | str | complex | dtypes.DType):
         return value
     if isinstance(value, list | tuple):
@@ -209,6 +213,7 @@ def op(
     effect: bool = False,
     loops: bool = False,
     windows: bool = False,
+    keeps: bool = False,
     aliases: Mapping[str, str] | None = None,
     variadic: str | None = None,
     wider: Function | None = None,
@@ -228,6 +233,7 @@ def op(
         effect: True if it acts on the world (prints, checks), so that it stays though nothing reads its result.
         loops: True if its function holds a JAX loop (scan, while_loop).
         windows: True if it goes over windows of an image, for which XLA has better code than its library.
+        keeps: True if its gradient had better begin with what the forward found than with its inputs.
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
         aliases: other keywords for its parameters: {"dim": "axis"}.
         variadic: the list parameter that may be spread out as well: reshape(x, 2, 3).
@@ -239,10 +245,10 @@ def op(
     if fn is None:
         names: dict[str, Any] = {"name": name, "methods": methods, "operators": operators, "inplace": inplace}
         kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect}
-        kinds |= {"loops": loops, "windows": windows}
+        kinds |= {"loops": loops, "windows": windows, "keeps": keeps}
         spellings: dict[str, Any] = {"aliases": aliases, "variadic": variadic, "wider": wider, "out_first": out_first}
         return functools.partial(op, **names, **kinds, **spellings, reshapes=reshapes)
-    made = Op(fn, name or fn.__name__, grad, amp, random, effect, loops, windows)
+    made = Op(fn, name or fn.__name__, grad, amp, random, effect, loops, windows, keeps)
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made

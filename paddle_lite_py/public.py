@@ -25,6 +25,8 @@ Env = dict[str, Any]
 ABSENT = object()
 
 
+# What eager mode, which is defined later, gives the code of public functions.
+EAGER: Env = {}
 # Keywords that only the slow way knows: where the result goes, and what a new tensor is to be.
 _RESULT = frozenset(("out", "device", "requires_grad", "pin_memory"))
 
@@ -191,10 +193,11 @@ def _heads(op: Op, env: Env, front: Front, required: str = "") -> tuple[list[str
 
 def _body(op: Op, env: Env, last: str) -> str:
     """The lines that find the bound op and call the interpreter. Each step here shows in the time of an op."""
-    env |= {"_state": state, "_op": op, "_known": op.known, "_into": into, "_in_tuples": in_tuples}
-    run = f"_made = _state.interpreter.{'run_random' if op.random else 'run'}"
+    env |= {"_state": state, "_op": op, "_known": op.known, "_into": into, "_in_tuples": in_tuples, **EAGER}
     layout, flat, lists = _packed(op)
-    lines = [*_find(op, env, layout), f"{run}(_bound, {flat})"]
+    run = f"_made = _mode.{'run_random' if op.random else 'run'}(_bound, {flat})"
+    calls = _at_once(op, run) if op.simple and not (op.random or op.effect) else [run]
+    lines = [*_find(op, env, layout), "_mode = _state.interpreter", *calls]
     if lists:
         given = _tuple([p.name for p in op.tensor_params]), _tuple(op.attr_names)
         lines = [
@@ -205,6 +208,27 @@ def _body(op: Op, env: Env, last: str) -> str:
         ]
     lines.append(f"return {last}")
     return "".join([f"    {line}\n" for line in lines])
+
+
+def _at_once(op: Op, run: str) -> list[str]:
+    """Eager.run(), written out for tensors that take no gradient."""
+    names = [p.name for p in op.tensor_params]
+    still = "".join([f" and {n}.__class__ is _T and {n}.stop_gradient" for n in names])
+    return [
+        f"if _mode is _eager{still}:",
+        "    try:",
+        f"        _array = _bound.jitted({', '.join([f'{n}._data' for n in names])})",
+        "    except Exception:",
+        f"        {run}",  # which says what is wrong
+        "    else:",
+        "        if _array.__class__ is tuple:",
+        "            _made = tuple([_wrap(_a) for _a in _array])",
+        "        else:",
+        "            _made = _new(_T)",
+        "            _made._data = _array",
+        "else:",
+        f"    {run}",
+    ]
 
 
 def _packed(op: Op) -> tuple[str, str, str]:
@@ -229,7 +253,9 @@ def _packed(op: Op) -> tuple[str, str, str]:
 
 def _find(op: Op, env: Env, layout: str) -> list[str]:
     """Op.bind(), written out as far as the bound op is known."""
-    attrs, kinds = _tuple(op.attr_names), _tuple([f"{n}.__class__" for n in op.attr_names])
+    if op.custom:  # its tuples may hold what the quick key does not tell apart
+        return [f"_layout = {layout}", f"_bound = _op.bind({_tuple(op.attr_names)}, _layout)"]
+    attrs, kinds = _tuple(op.attr_names), _tuple([quick_kind(p) for p in op.attr_params])
     # A shape mostly comes as a list, which no key may hold.
     listed = [p.name for p in op.attr_params if not isinstance(p.default, bool | str)]
     found = [
@@ -280,6 +306,13 @@ def respelling(aliases: Mapping[str, str], names: Iterable[str]) -> tuple[list[s
     known = {k: n for k, n in aliases.items() if n and k not in names}
     lines = [f"    if {k} is not _absent:\n        {n} = {k}\n" for k, n in known.items()]
     return [f"{k}=_absent" for k in known], "".join(lines)
+
+
+def quick_kind(p: inspect.Parameter) -> str:
+    """The text of number.kind() of a parameter, but for what tuples hold."""
+    if isinstance(p.default, bool | str):
+        return f"{p.name}.__class__"
+    return f"{p.name}.__class__ if {p.name}.__class__ is not float or {p.name} else {p.name}.hex()"
 
 
 def as_tuple(n: str) -> str:

@@ -124,7 +124,7 @@ def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
     held, still = f"(_of_{n} := {n}._data).shape, _of_{n}.dtype", f"{n}.stop_gradient"
     if f"{n}?" in tensors:
         is_one = f"_is_{n}"
-        key = f"{n}.__class__, ({held}) if ({is_one} := isinstance({n}, _T)) else {n}, "
+        key = f"{public.quick_kind(p)}, ({held}) if ({is_one} := isinstance({n}, _T)) else {n}, "
         return _Part(
             key,
             f"*(({n},) if {is_one} else ()), ",
@@ -140,7 +140,7 @@ def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
     if isinstance(p.default, bool | str):  # where what is equal means the same
         return _Part(f"{n}, ")
     value = n if isinstance(p.default, float) else f"{n} if {n}.__class__ is not list else {public.as_tuple(n)}"
-    return _Part(f"{n}.__class__, {value}, ")
+    return _Part(f"{public.quick_kind(p)}, {value}, ")
 
 
 class _Memory:
@@ -163,7 +163,7 @@ class _Memory:
     def watched(self, key: Any, given: dict[str, Any]) -> Any:
         """Call the function, and note what the call came down to."""
         tensors = [t for name in self.tensors if isinstance(t := given[name], Tensor)]
-        if key is None or not _is_plain(key) or len(set(map(id, tensors))) < len(tensors):
+        if key is None or not all(map(_is_plain, key)) or len(set(map(id, tensors))) < len(tensors):
             return self.again(given)
         watcher = _Watcher()
         with use(watcher):
@@ -185,9 +185,9 @@ def _bounded(held: Any) -> Any:
 
 
 def _is_plain(value: Any) -> bool:
-    return value.__class__ in _PLAIN or (
-        all(map(_is_plain, value)) if isinstance(value, tuple) else isinstance(value, np.dtype)
-    )
+    if isinstance(value, tuple):  # the key does not tell its zeros apart
+        return all(_is_plain(v) and (v.__class__ is not float or v) for v in value)
+    return value.__class__ in _PLAIN or isinstance(value, np.dtype)
 
 
 class _Watcher(Eager):

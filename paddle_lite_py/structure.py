@@ -7,6 +7,8 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
+from .number import same
+
 
 class Leaf:
     """The place of a leaf."""
@@ -27,12 +29,12 @@ class Static:
         self.value = value
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Static) or type(self.value) is not type(other.value):
+        if not isinstance(other, Static):
             return False
         if self.value is other.value:
             return True
         try:
-            return bool(self.value == other.value)
+            return same(self.value, other.value)
         except Exception:  # an __eq__ that cannot say so: not the same
             return False
 

@@ -11,6 +11,8 @@ from typing import Any
 
 import numpy as np
 
+import kernel_cases
+
 D = "paddle.distribution."
 # A distribution, a value to judge, another distribution of its kind, and more methods.
 DISTRIBUTIONS: list[tuple[str, str, str, str]] = [
@@ -193,6 +195,7 @@ CASES: list[str] = [
     *GRAPHS,
     *REGIONS,
     *AVERAGES,
+    *kernel_cases.CASES,
 ]
 
 
@@ -214,6 +217,16 @@ def names(paddle: Any) -> dict[str, Any]:
         out = ramp(*shape)
         out.stop_gradient = False
         return out
+
+    def graded(function: Any, *inputs: Any) -> list[Any]:
+        """The results of a function, and the gradients of its inputs (of `values()` of sparse ones)."""
+        for x in inputs:
+            x.stop_gradient = False
+        made = function(*inputs)
+        out = [r.values() if getattr(r, "is_sparse", lambda: False)() else r for r in _listed(made)]
+        sum((r * ramp(*r.shape)).sum() for r in out if "float" in str(r.dtype)).backward()
+        grads = [x.grad for x in inputs]
+        return [*out, *[g.values() if g.is_sparse() else g for g in grads]]
 
     def optimized(around: str) -> Any:
         w = paddle.create_parameter([3], "float32")
@@ -237,6 +250,7 @@ def names(paddle: Any) -> dict[str, Any]:
         "fixed": fixed,
         "optimized": optimized,
         "leaf": leaf,
+        "graded": graded,
         "paddle": paddle,
         "np": np,
         "t": lambda *v: paddle.to_tensor(np.array(v, "float32")),
@@ -248,8 +262,12 @@ def names(paddle: Any) -> dict[str, Any]:
 def run(paddle: Any, case: str) -> list[np.ndarray]:
     """The results of a case as arrays."""
     found = eval(case, names(paddle))
-    results = found if isinstance(found, list | tuple) else [found]
+    results = _listed(found)
     return [np.asarray(r.numpy() if hasattr(r, "numpy") else r) for r in results if r is not None]
+
+
+def _listed(found: Any) -> Any:
+    return found if isinstance(found, list | tuple) else [found]
 
 
 def rounded(value: Any) -> Any:

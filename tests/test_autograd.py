@@ -8,6 +8,7 @@ import pytest
 import paddle_lite_py as paddle
 from paddle_lite_py import tape
 from paddle_lite_py.errors import GraphFreedError
+from paddle_lite_py.nn import functional as F
 
 
 def leaf(*data: float) -> paddle.Tensor:
@@ -303,3 +304,35 @@ def test_recurrent_layers_keep_what_their_gradients_need(kind):
         x = paddle.to_tensor(moved, stop_gradient=False)
         ends.append(float((once(False) ** 2).sum()))
     assert abs((ends[0] - ends[1]) / (2 * step) - before) < 1e-3 * max(1.0, abs(before))
+
+
+def test_what_a_gradient_keeps_is_told_apart_by_shape_and_dtype():
+    """All calls are recorded before the first gradient is taken."""
+    cases = [(dtype, rows) for rows in (2, 3) for dtype in ("float32", "float64")]
+    inputs = [paddle.arange(rows * 3, dtype=dtype).reshape([rows, 3]).sin() for dtype, rows in cases]
+    for x in inputs:
+        x.stop_gradient = False
+    losses = [(F.layer_norm(x, 3) ** 3).sum() + F.cross_entropy(x, paddle.zeros([x.shape[0]], "int64")) for x in inputs]
+    for loss, x, (dtype, _) in zip(losses, inputs, cases, strict=True):
+        loss.backward()
+        a = x.numpy().astype("float64")
+        assert x.grad.dtype.name == dtype
+        np.testing.assert_allclose(x.grad.numpy(), slope(normed_and_classed, a), rtol=1e-3, atol=1e-4)
+
+
+def normed_and_classed(x: np.ndarray) -> float:
+    centred = x - x.mean(1, keepdims=True)
+    normal = centred / np.sqrt((centred**2).mean(1, keepdims=True) + 1e-5)
+    return (normal**3).sum() + (np.log(np.exp(x).sum(1)) - x[:, 0]).mean()
+
+
+def slope(f, x: np.ndarray) -> np.ndarray:
+    steps = np.eye(x.size).reshape(x.size, *x.shape) * 1e-5
+    return np.array([(f(x + s) - f(x - s)) / 2e-5 for s in steps]).reshape(x.shape)
+
+
+def test_what_a_gradient_keeps_does_not_copy_its_inputs():
+    x = paddle.ones([4, 8])
+    x.stop_gradient = False
+    node = F.layer_norm(x, 8)._source
+    assert any(kept is x._data for kept in node.data)

@@ -253,3 +253,31 @@ def test_true_among_other_parts_is_a_new_axis():
     assert x[False].shape == [0, 2, 3, 4]
     with pytest.raises(TypeError, match="False among the parts"):
         x[0, False]
+
+
+@pytest.mark.parametrize("static", [False, True])
+def test_index_put_takes_masks(static):
+    def put(x, value, *indices, accumulate=False):
+        return paddle.index_put(x, indices, value, accumulate)
+
+    put = paddle.jit.to_static(put) if static else put
+    x, mask = paddle.ones([2, 3]), paddle.to_tensor([[True, False, True], [False, True, False]])
+    assert put(x, paddle.to_tensor(5.0), mask).tolist() == [[5, 1, 5], [1, 5, 1]]
+    assert put(x, paddle.to_tensor([1.0, 2.0, 3.0]), paddle.to_tensor([True, False])).tolist() == [[1, 2, 3], [1, 1, 1]]
+    assert put(x, paddle.to_tensor([4.0, 6.0, 8.0]), mask).tolist() == [[4, 1, 6], [1, 8, 1]]
+    assert put(x, paddle.to_tensor([4.0, 6.0, 8.0]), mask, accumulate=True).tolist() == [[5, 1, 7], [1, 9, 1]]
+    row, column = paddle.to_tensor([True, False]), paddle.to_tensor([1])
+    assert put(x, paddle.to_tensor([7.0]), row, column).tolist() == [[1, 7, 1], [1, 1, 1]]
+
+
+def test_what_is_written_out_of_range_is_an_error():
+    x, one = paddle.zeros([2, 3]), paddle.to_tensor([1.0])
+    with pytest.raises(IndexError, match=r"indices\[1\] holds 3 at \[0\]; expected -3 to 2"):
+        paddle.index_put(x, (paddle.to_tensor([0]), paddle.to_tensor([3])), one)
+    with pytest.raises(IndexError, match="there are 3 indices for a tensor of 2 dimensions"):
+        paddle.index_put(x, (paddle.to_tensor([0]),) * 3, one)
+    with pytest.raises(IndexError, match=r"the index holds -3 at \[1\]; expected -2 to 1"):
+        x[paddle.to_tensor([0, -3])] = one
+    with pytest.raises(IndexError, match=r"the mask has shape \[3\], but"):
+        paddle.index_put(x, (paddle.to_tensor([True, False, True]),), one)
+    assert x.tolist() == [[0.0] * 3] * 2

@@ -5,6 +5,7 @@ from .functional import backward, grad
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
 from .py_layer import PyLayer, PyLayerContext
 from .py_layer import PyLayer as Function
+from .saved import saved_tensors_hooks
 from .transforms import jvp, vmap
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "grad",
     "is_grad_enabled",
     "no_grad",
+    "saved_tensors_hooks",
     "set_grad_enabled",
 ]

@@ -37,7 +37,9 @@ class PyLayerContext:
 
     def saved_tensor(self) -> tuple[Any, ...]:
         """The tensors that forward() kept."""
-        return self._saved
+        if self._unpack is None:
+            return self._saved
+        return tuple([s if u is None else u(s) for s, u in zip(self._saved, self._unpack, strict=True)])
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Say that no gradient flows from these outputs."""
@@ -49,6 +51,13 @@ class PyLayerContext:
         """Give backward() zeros (True, the default) or None for outputs that got no gradient."""
         self._materialize = value
 
+    def mark_not_inplace(self, *tensors: Tensor) -> None:
+        """Accepted: a result is always a tensor of its own."""
+
+    def set_grad_in_dtype_consistent(self, flag: bool) -> None:
+        """Accepted: the gradients that backward() is given have the dtypes of the results."""
+
+    _unpack: list[Any] | None = None  # see saved_tensors_hooks
     _materialize = True
     _blocked: set[int] = set()
 

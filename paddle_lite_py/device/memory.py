@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 from typing import Any
 
+from ..memory import give_back
 from .properties import as_device
 
 
@@ -70,13 +71,14 @@ reset_max_memory_allocated = reset_max_memory_reserved = reset_peak_memory_stats
 
 
 def empty_cache() -> None:
-    """Free the arrays that only garbage holds; XLA keeps its pool.
+    """Free the arrays that only garbage holds, and return the memory that the CPU keeps; XLA keeps its pool on others.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.device.cuda.empty_cache()
     """
     gc.collect()
+    give_back()
 
 
 def ipc_collect() -> None:

@@ -12,7 +12,7 @@ __all__ = [
     *("BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss"),
     *("HingeEmbeddingLoss", "KLDivLoss", "L1Loss", "MSELoss", "MarginRankingLoss", "MultiLabelMarginLoss"),
     *("MultiLabelSoftMarginLoss", "MultiMarginLoss", "NLLLoss", "PoissonNLLLoss", "SmoothL1Loss", "SoftMarginLoss"),
-    *("TripletMarginLoss", "TripletMarginWithDistanceLoss"),
+    *("RNNTLoss", "TripletMarginLoss", "TripletMarginWithDistanceLoss"),
 ]
 
 
@@ -284,6 +284,20 @@ class GaussianNLLLoss(_Loss):
     """
 
     _function, _settings = "gaussian_nll_loss", {"full": False, "epsilon": 1e-6, "reduction": "mean"}
+
+
+class RNNTLoss(_Loss):
+    """Negative log likelihood of label sequences under a transducer; see rnnt_loss().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x, one = paddle.nn.functional.log_softmax(paddle.zeros([1, 1, 2, 2])), paddle.to_tensor([1], "int32")
+        >>> round(paddle.nn.RNNTLoss()(x, one.reshape([1, 1]), one, one).item(), 4)
+        1.3863
+    """
+
+    _function = "rnnt_loss"
+    _settings = {"blank": 0, "fastemit_lambda": 0.001, "reduction": "mean"}
 
 
 class CTCLoss(Layer):

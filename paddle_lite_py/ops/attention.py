@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -28,14 +29,17 @@ def _per_query(k: Any, q: Any) -> Any:
 @op(name="attention_weights", amp="black")
 def _weights(q: Any, k: Any, mask: Any = None, /, *, causal: bool, scale: float) -> Any:
     """softmax(q k^T * scale + mask), [batch, heads, queries, keys]."""
-    k = _per_query(k, q)
-    scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) * jnp.asarray(scale, q.dtype)
+    scores = jnp.einsum("bqhd,bkhd->bhqk", q, _per_query(k, q)) * jnp.asarray(scale, q.dtype)
+    return jax.nn.softmax(_masked(scores, mask, causal), axis=-1)
+
+
+def _masked(scores: Any, mask: Any, causal: bool) -> Any:
     if causal:
         i, j = scores.shape[-2:]
         scores = jnp.where(jnp.tril(jnp.ones((i, j), bool)), scores, -jnp.inf)
     if mask is not None:
         scores = jnp.where(mask, scores, -jnp.inf) if mask.dtype == bool else scores + mask
-    return jax.nn.softmax(scores, axis=-1)
+    return scores
 
 
 @op(name="attention_mix", amp="white")
@@ -45,8 +49,30 @@ def _mix(weights: Any, v: Any, q: Any, /) -> Any:
 
 @op(name="attention", amp="white")
 def _attention(q: Any, k: Any, v: Any, mask: Any = None, /, *, causal: bool, scale: float) -> Any:
-    weights = _weights.__op__.fn(q, k, mask, causal=causal, scale=scale)
-    return jnp.einsum("bhqk,bkhd->bqhd", weights, _per_query(v, q))
+    return _attend(q, k, v, mask, causal, scale)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(4, 5))
+def _attend(q: Any, k: Any, v: Any, mask: Any, causal: bool, scale: float) -> Any:
+    """Attention whose gradient computes the weights anew: to keep them takes queries x keys of memory, and longer."""
+    q, k, v = (jnp.swapaxes(a, 1, 2) for a in (q, _per_query(k, q), _per_query(v, q)))
+    scores = _masked(q @ jnp.swapaxes(k, 2, 3) * jnp.asarray(scale, q.dtype), mask, causal)
+    if k.shape[2] != v.shape[2]:
+        raise ValueError(f"key has {k.shape[2]} positions and value {v.shape[2]}; expected as many")
+    raised = jnp.exp(scores - jnp.max(scores, axis=-1, keepdims=True))
+    # A matrix product with transposed operands, and few divisions: half the time of the definition on the CPU.
+    return jnp.swapaxes(raised @ v / jnp.sum(raised, axis=-1, keepdims=True), 1, 2)
+
+
+def _attend_backward(causal: bool, scale: float, saved: Any, g: Any) -> Any:
+    def definition(q: Any, k: Any, v: Any, mask: Any) -> Any:
+        weights = _weights.__op__.fn(q, k, mask, causal=causal, scale=scale)
+        return _mix.__op__.fn(weights, v, q)
+
+    return jax.vjp(definition, *saved)[1](g)
+
+
+_attend.defvjp(lambda *args: (_attend(*args), args[:4]), _attend_backward)
 
 
 @remembered("query", "key", "value", "attn_mask")

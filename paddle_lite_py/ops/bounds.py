@@ -53,6 +53,15 @@ def _within(index: Any, low: int, size: int, what: str, error: type[Exception], 
         _complain(np.asarray(index), low, size, what, error, ignored)
 
 
+def expect_within(index: Any, low: int, size: int, what: str) -> None:
+    """Look at the values of a tensor, where that is possible without waiting.
+
+    Raises:
+        ValueError: if one lies outside of low ... size - 1.
+    """
+    _within(index._data, low, size, what, ValueError)
+
+
 def _at_hand(index: Any) -> bool:
     """False for an index that is still computed: to wait for it costs what eager mode gains."""
     return index.is_ready() and singular.on_cpu(index)
@@ -68,16 +77,19 @@ def _complain(values: np.ndarray, low: int, size: int, what: str, error: type[Ex
         raise error(f"{what} holds {int(values[at])}{place}; expected {low} to {size - 1}")
 
 
-def _along(name: str, error: type[Exception], negative: bool = True, at: int = 1, of: int = 0) -> Any:
-    """An index into the axis of another argument that an attribute names; the first axis by default."""
+def _along(name: str, error: type[Exception]) -> Any:
+    """An index into the axis of the first argument that an attribute names; the first axis by default."""
 
     def prepare(attrs: dict[str, Any]) -> Check:
         axis = attrs.get("axis") or 0
 
-        def check(*args: Any) -> None:
-            shape = args[of].shape
+        def check(x: Any, index: Any, *_: Any) -> None:
+            shape = x.shape
             if -len(shape) <= axis < len(shape):
-                _within(args[at], -shape[axis] if negative else 0, shape[axis], name, error)
+                size = shape[axis]
+                found = _seen.get(id(index))  # as in _within(), without a call
+                if found is None or found[0]() is not index or not (found[1] >= -size and found[2] < size):
+                    _within(index, -size, size, name, error)
 
         return check
 
@@ -107,9 +119,9 @@ def _flat(attrs: dict[str, Any]) -> Check | None:
     return lambda x, index: _within(index, -x.size, x.size, "index", ValueError)
 
 
-def _picked(attrs: dict[str, Any]) -> Check | None:
+def _picked(attrs: dict[str, Any], first: int = 1) -> Check | None:
     """The index tensors among the operands of a plan (see indexing.py): which operand, for which dimension."""
-    places, dim, at = [], 0, 1
+    places, dim, at = [], 0, first
     for kind, *rest in attrs["plan"]:
         if kind == PICK:
             places.append((at, dim))
@@ -122,6 +134,14 @@ def _picked(attrs: dict[str, Any]) -> Check | None:
             _within(operands[at - 1], -size, size, "the index", IndexError)
 
     return check if places else None
+
+
+def _put(attrs: dict[str, Any]) -> Check:
+    def check(x: Any, *others: Any) -> None:
+        for dim, index in enumerate(others[:-1]):
+            _within(index, -x.shape[dim], x.shape[dim], f"indices[{dim}]", IndexError)
+
+    return check
 
 
 def _rows(attrs: dict[str, Any]) -> Check:
@@ -164,6 +184,8 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     "take_along_axis": _along("indices", IndexError),
     "gather_nd": _nd(ValueError),
     "getitem": _picked,
+    "setitem": lambda attrs: _picked(attrs, 2),
+    "index_put": _put,
     "multiplex": _choices,
     "take": _flat,
     "index_sample": _sampled,
@@ -180,5 +202,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
 
 def install() -> None:
     """Give the ops their checks, once all of them are defined."""
-    for name, check in (CHECKS | singular.CHECKS).items():
+    for name, check in CHECKS.items():
         REGISTRY[name].check = check
+    for name, look in singular.LOOKS.items():
+        REGISTRY[name].look = look

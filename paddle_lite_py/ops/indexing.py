@@ -347,12 +347,15 @@ def _along_first(kind: str, ndim: int) -> Any:
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:
     """x[index] = value: x becomes a new array with some elements replaced; gradients flow to the value and the rest."""
-    if isinstance(index, bool):
-        index = to_tensor(index)
+    x._rebind(replaced(x, to_tensor(index) if isinstance(index, bool) else index, value))
+
+
+def replaced(x: Tensor, index: Any, value: Any) -> Any:
+    """x with the elements at an index replaced."""
     plan, operands = parse(x, index, keep_masks=True)
     if _has(plan, MASK) and not _fills(value, plan):
         plan, operands = parse(x, index)
-    x._rebind(_setitem(x, value, operands, plan))
+    return _setitem(x, value, operands, plan)
 
 
 METHODS.extend([("__getitem__", getitem), ("__setitem__", setitem)])

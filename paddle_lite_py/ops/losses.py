@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -37,7 +38,7 @@ def reduce(loss: Any, reduction: str) -> Any:
     return jnp.mean(loss) if reduction == "mean" else jnp.sum(loss) if reduction == "sum" else loss
 
 
-@op(name="cross_entropy", amp="black")
+@op(name="cross_entropy", amp="black", keeps=True)
 def _cross_entropy(
     x: Any,
     label: Any,
@@ -53,14 +54,15 @@ def _cross_entropy(
 ) -> Any:
     axis = from_start(axis, x.ndim)
     _fits(x, label, weight, axis, soft_label)
-    log_p = jax.nn.log_softmax(x, axis=axis) if use_softmax else jnp.log(x)
     ids: Any = None if soft_label else jnp.expand_dims(_ids(label, x, axis), axis)
     keep: Any = None if ids is None else ids != ignore_index
     if soft_label or label_smoothing > 0:
+        log_p = jax.nn.log_softmax(x, axis=axis) if use_softmax else jnp.log(x)
         loss, w = _soft(log_p, label if ids is None else _one_hot(ids, x, axis), weight, axis, label_smoothing)
     else:
         at = jnp.where(keep, ids, 0)
-        loss, w = -jnp.take_along_axis(log_p, at, axis=axis), None if weight is None else jnp.take(weight, at)
+        loss = _of_class(x, at, axis) if use_softmax else -jnp.log(jnp.take_along_axis(x, at, axis=axis))
+        w = None if weight is None else jnp.take(weight, at)
     loss = loss if w is None else loss * w
     loss = loss if keep is None else jnp.where(keep, loss, 0)
     # As in Paddle, only an ignore_index that could be a class leaves its rows out of the count (not of weights).
@@ -69,6 +71,28 @@ def _cross_entropy(
         return jnp.sum(loss) / jnp.maximum(jnp.sum(count.astype(x.dtype)), 1e-12)
     kept = label.ndim == x.ndim or label_smoothing > 0  # the class axis stays, with size 1
     return reduce(loss if kept or reduction != "none" else jnp.squeeze(loss, axis), reduction)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2,))
+def _of_class(x: Any, at: Any, axis: int) -> Any:
+    """-log softmax(x)[at]; its gradient is one pass over the exponentials, where JAX's adds up two arrays."""
+    return _of_class_forward(x, at, axis)[0]
+
+
+def _of_class_forward(x: Any, at: Any, axis: int) -> Any:
+    top = jnp.max(x, axis=axis, keepdims=True)
+    raised = jnp.exp(x - top)
+    total = jnp.sum(raised, axis=axis, keepdims=True)
+    return jnp.log(total) - (jnp.take_along_axis(x, at, axis=axis) - top), (raised, total, at)
+
+
+def _of_class_backward(axis: int, saved: Any, g: Any) -> Any:
+    raised, total, at = saved
+    is_class = at == jax.lax.broadcasted_iota(at.dtype, raised.shape, axis)
+    return raised * (g / total) - jnp.where(is_class, g, 0), None
+
+
+_of_class.defvjp(_of_class_forward, _of_class_backward)
 
 
 def _fits(x: Any, label: Any, weight: Any, axis: int, soft: bool) -> None:

@@ -1,11 +1,12 @@
 """Recurrent layers: one op a layer and direction, over the whole sequence.
 
-The input projection is one matrix product before the scan. The LSTM has a gradient of its own: the forward scan saves
-the gates, and the gradient of the recurrent weight is one product after the reverse scan instead of one a step.
+The input projection is one matrix product before the scan. LSTM and GRU have a gradient of their own: the forward scan
+saves the gates, and the gradient of the recurrent weight is one product after the reverse scan instead of one a step.
 """
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -54,7 +55,9 @@ def gru_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any 
         [[3, 1, 4], [1, 4]]
     """
     xi = _project(x, w_ih, b_ih, None)
-    return _scan(_gru_step(w_hh.T, b_hh), xi, (h,), lengths, reverse)
+    if lengths is not None:
+        return _masked(_gru_step(w_hh.T, b_hh), xi, (h,), lengths, reverse)
+    return _gru(xi, h, w_hh.T, b_hh, reverse)
 
 
 @op(amp="white", loops=True)
@@ -179,6 +182,47 @@ def _lstm(xi: Array, h: Array, c: Array, u: Array, reverse: bool) -> tuple[Array
 
     run.defvjp(forward, backward)
     return run(xi, h, c, u)
+
+
+# -- the same of the GRU -------------------------------------------------------------------------------------------
+@functools.partial(jax.custom_vjp, nondiff_argnums=(4,))
+def _gru(xi: Array, h: Array, u: Array, b: Array, reverse: bool) -> tuple[Array, Array]:
+    return _gru_forward(xi, h, u, b, reverse)[0]
+
+
+def _gru_forward(xi: Array, h: Array, u: Array, b: Array, reverse: bool) -> Any:
+    def body(h: Array, g: Array) -> Any:
+        (xr, xz, xc), (hr, hz, hc) = jnp.split(g, 3, -1), jnp.split(h @ u if b is None else h @ u + b, 3, -1)
+        r, z = jax.nn.sigmoid(xr + hr), jax.nn.sigmoid(xz + hz)
+        c = jnp.tanh(xc + r * hc)
+        h = z * h + (1 - z) * c
+        return h, (h, jnp.concatenate([r, z, c, hc], -1))
+
+    last, (hs, gates) = jax.lax.scan(body, h, xi, reverse=reverse)
+    return (hs, last), (h, u, b, hs, gates)
+
+
+def _gru_backward(reverse: bool, saved: Any, cts: Any) -> Any:
+    h0, u, b, hs, gates = saved
+    d_hs, d_last = cts
+    before, ut = _shift(hs, h0, reverse), u.T
+
+    def body(d_h: Array, given: Any) -> Any:
+        d_out, gate, h = given
+        r, z, c, hc = jnp.split(gate, 4, -1)
+        d_h = d_h + d_out
+        d_c = d_h * (1 - z) * (1 - c * c)
+        d_r, d_z = d_c * hc * r * (1 - r), d_h * (h - c) * z * (1 - z)
+        d_state = jnp.concatenate([d_r, d_z, d_c * r], -1)  # of what the state adds to the gates
+        return d_h * z + d_state @ ut, (d_state, d_c)
+
+    d_h, (d_states, d_cs) = jax.lax.scan(body, d_last, (d_hs, gates, before), reverse=not reverse)
+    d_xi = jnp.concatenate([d_states[..., : 2 * h0.shape[-1]], d_cs], -1)
+    d_u = jnp.einsum("tbh,tbg->hg", before, d_states)
+    return d_xi, d_h, d_u, None if b is None else jnp.sum(d_states, axis=(0, 1)).astype(b.dtype)
+
+
+_gru.defvjp(_gru_forward, _gru_backward)
 
 
 def _shift(xs: Array, first: Array, reverse: bool) -> Array:

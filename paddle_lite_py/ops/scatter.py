@@ -10,7 +10,10 @@ import jax.numpy as jnp
 
 from ..op import composite, op
 from ..remembered import remembered
+from ..tensor import Tensor
+from .convert import to_tensor
 from .gather import crop_others
+from .indexing import parse, replaced
 from .promote import from_start
 
 __all__ = [
@@ -126,9 +129,16 @@ def _index_fill(x: Any, index: Any, value: Any, /, axis: int) -> Any:
     return jnp.moveaxis(out, 0, axis)
 
 
-@op(methods=["index_put"], inplace="index_put_")
-def index_put(x: Any, indices: Sequence[Any], value: Any, /, accumulate: bool = False) -> Any:
+@composite(methods=["index_put"], inplace="index_put_")
+def index_put(x: Any, indices: Sequence[Any], value: Any, accumulate: bool = False) -> Any:
     """Set (or add to) the elements that a tuple of index tensors names.
+
+    Arguments:
+        indices: integers, or masks over as many dimensions as each of them has; together they broadcast.
+        value: broadcast to the elements; for masks they are in order.
+
+    Raises:
+        IndexError: if an index is out of range, there are too many, or a mask does not fit.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -136,6 +146,18 @@ def index_put(x: Any, indices: Sequence[Any], value: Any, /, accumulate: bool = 
         >>> paddle.index_put(paddle.zeros([2, 2]), (i, j), paddle.to_tensor(9.0)).tolist()
         [[0.0, 9.0], [0.0, 0.0]]
     """
+    indices = [i if isinstance(i, Tensor) else to_tensor(i) for i in indices]
+    if any(i.dtype == "bool" for i in indices):
+        if not accumulate:
+            return replaced(x, tuple(indices), value)
+        indices = parse(x, tuple(indices)).operands
+    elif len(indices) > x.ndim:
+        raise IndexError(f"index_put: there are {len(indices)} indices for a tensor of {x.ndim} dimensions")
+    return _index_put(x, indices, value, accumulate)
+
+
+@op(name="index_put")
+def _index_put(x: Any, indices: list[Any], value: Any, /, accumulate: bool) -> Any:
     at = x.at[tuple(indices)]
     value = jnp.asarray(value).astype(x.dtype)
     return at.add(value) if accumulate else at.set(value)

@@ -5,8 +5,10 @@ In a program and on an accelerator, where looking would mean waiting, a matrix w
 
 from __future__ import annotations
 
+import cmath
 import functools
 import math
+import struct
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -14,7 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
-Look = Callable[[Any], None]  # at the results of a call
+Run = Callable[..., Any]  # what runs an op
 
 
 # Arrays that were given and found finite, by identity: arrays do not change.
@@ -37,20 +39,35 @@ def _bad_input(array: Any) -> Any:
 
 def _bad(array: Any, axes: tuple[int, ...] = (-2, -1)) -> Any:
     """Where matrices hold what is not finite; None if they do not, or that cannot be looked at."""
+    if _is_finite(array):
+        return None
+    return ~np.isfinite(np.asarray(array)).all(axis=axes[-array.ndim :])
+
+
+def _is_finite(array: Any) -> bool:
+    """Whether all numbers are finite; True where they cannot be looked at where they are."""
     try:
-        if not on_cpu(array):
-            return None
-        values = np.asarray(array)
-    except (AttributeError, *_TRACED):  # no array, but what JAX traces with
-        return None
-    flat = values.reshape(-1)
+        numbers = _numbers_of(array.shape, array.dtype)(array)
+    except _ELSEWHERE:
+        return True
+    if numbers.__class__ is tuple:
+        return math.isfinite(sum(numbers)) or all(map(math.isfinite, numbers))
     # A sum of squares is finite only if all are, and takes a tenth of the time of the look at each.
-    if flat.dtype.char in "fd" and math.isfinite(flat.dot(flat)):
-        return None
-    return ~np.isfinite(values).all(axis=axes)
+    return cmath.isfinite(numbers.dot(numbers)) or bool(np.isfinite(numbers).all())
 
 
-_TRACED = jax.errors.ConcretizationTypeError, jax.errors.TracerArrayConversionError
+# Empty, on an accelerator, or what JAX traces with.
+_ELSEWHERE = (AttributeError, TypeError, ValueError, BufferError, RuntimeError)
+FEW = 32
+
+
+@functools.lru_cache(maxsize=256)
+def _numbers_of(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[Any], Any]:
+    """What reads the numbers of an array: a few at once as numbers, which takes half the time, or as a flat array."""
+    n = math.prod(shape)
+    if 0 < n <= FEW and dtype.char in "fd":
+        return struct.Struct(f"{n}{dtype.char}").unpack
+    return functools.partial(np.frombuffer, dtype=dtype)
 
 
 def on_cpu(array: Any) -> bool:
@@ -68,57 +85,68 @@ def _place(bad: Any) -> str:
     return f"x{at}" if at else "x"
 
 
-def _inverted(x: Any, y: Any = None, axes: tuple[int, ...] = (-2, -1)) -> Look:
-    """Raises where the result is not finite, unless that is because y is not."""
+def _unless_finite(complain: Callable[..., None]) -> Callable[[Run], Run]:
+    """A decorator: complain(result, *arguments) is called where the result is not finite."""
 
-    def look(out: Any) -> None:
-        bad = _bad(out, axes[-out.ndim :])
-        if bad is not None and bad.any() and (y is None or np.isfinite(np.asarray(y)).all()):
-            raise ValueError(f"{_place(bad)} is singular, or holds NaN: it has no inverse; see paddle.linalg.pinv")
+    def looking(run: Run) -> Run:
+        def looked_at(*args: Any) -> Any:
+            out = run(*args)
+            if not _is_finite(out):
+                complain(out, *args)
+            return out
 
-    return look
+        return looked_at
 
-
-def _conditioned(attrs: dict[str, Any]) -> Any:
-    """Raises where a matrix has no inverse, or the norms need singular values and x holds NaN."""
-    if attrs["p"] in (None, 2, -2):
-        return _numbers
-    return lambda x: _inverted(x, axes=())
+    return looking
 
 
-def _factored(x: Any) -> Look:
-    """Raises where the result is not finite though x is."""
-
-    def look(out: Any) -> None:
-        bad, given = _bad(out), _bad_input(x)
-        if bad is not None and (bad if given is None else (bad := bad & ~given)).any():
-            raise ValueError(f"{_place(bad)} is not positive definite; expected a symmetric matrix all of whose "
-                             "eigenvalues are above 0")  # fmt: skip
-
-    return look
+def _singular(out: Any, axes: tuple[int, ...] = (-2, -1)) -> ValueError:
+    return ValueError(f"{_place(_bad(out, axes))} is singular, or holds NaN: it has no inverse; see paddle.linalg.pinv")
 
 
-def _numbers(x: Any, *_: Any) -> Look:
-    """Raises where x holds NaN."""
+@_unless_finite
+def _inverted(out: Any, x: Any, y: Any = None) -> None:
+    """Raises, unless the result is not finite because y is not."""
+    if y is None or _is_finite(y):
+        raise _singular(out)
 
-    def look(out: Any) -> None:
+
+@_unless_finite
+def _condition_found(out: Any, x: Any) -> None:
+    """The same of a number for each matrix."""
+    raise _singular(out, ())
+
+
+@_unless_finite
+def _factored(out: Any, x: Any) -> None:
+    """Raises, unless the result is not finite because x is not."""
+    bad, given = _bad(out), _bad_input(x)
+    if (bad if given is None else (bad := bad & ~given)).any():
+        raise ValueError(f"{_place(bad)} is not positive definite; expected a symmetric matrix all of whose "
+                         "eigenvalues are above 0")  # fmt: skip
+
+
+def _given_numbers(run: Run) -> Run:
+    """A decorator: an error where x holds NaN."""
+
+    def looked_at(x: Any, *others: Any) -> Any:
+        out = run(x, *others)
         bad = _bad_input(x)
         if bad is not None and bad.any() and np.isnan(np.asarray(x)).any():
             raise ValueError(f"{_place(bad)} holds NaN; expected numbers")
+        return out
 
-    return look
-
-
-def always(check: Any) -> Any:
-    """The check whatever the attributes."""
-    return lambda attrs: check
+    return looked_at
 
 
-CHECKS: dict[str, Callable[[dict[str, Any]], Any]] = {
-    **dict.fromkeys(("inverse", "cholesky_inverse", "solve"), always(_inverted)),
-    "condition_number": _conditioned,
+Look = Callable[[Run], Run] | None
+LOOKS: dict[str, Callable[[dict[str, Any]], Look]] = {
+    **dict.fromkeys(("inverse", "cholesky_inverse", "solve"), lambda attrs: _inverted),
+    "condition_number": lambda attrs: _given_numbers if attrs["p"] in (None, 2, -2) else _condition_found,
     "matrix_power": lambda attrs: _inverted if attrs["n"] < 0 else None,
-    "cholesky": always(_factored),
-    **dict.fromkeys(("svd", "svdvals", "pinv", "matrix_rank", "eig", "eigvals", "eigvalsh"), always(_numbers)),
-    "matrix_norm": lambda attrs: _numbers if attrs["p"] in ("nuc", 2, -2) else None,
+    "cholesky": lambda attrs: _factored,
+    **dict.fromkeys(
+        ("svd", "svdvals", "pinv", "matrix_rank", "eig", "eigvals", "eigvalsh"), lambda attrs: _given_numbers
+    ),
+    "matrix_norm": lambda attrs: _given_numbers if attrs["p"] in ("nuc", 2, -2) else None,
 }

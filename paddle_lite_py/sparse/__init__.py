@@ -23,7 +23,7 @@ from .elementwise import (
     tanh,
 )
 from .matrix import add, addmm, divide, masked_matmul, matmul, multiply, mv, subtract
-from .shape import coalesce, is_same_shape, mask_as, reshape, sum, transpose
+from .shape import coalesce, is_same_shape, mask_as, pca_lowrank, reshape, slice, sum, transpose
 from .tensors import SparseCooTensor, SparseCsrTensor, sparse_coo_tensor, sparse_csr_tensor
 
 __all__ = [
@@ -51,11 +51,13 @@ __all__ = [
     "mv",
     "neg",
     "nn",
+    "pca_lowrank",
     "pow",
     "rad2deg",
     "reshape",
     "sin",
     "sinh",
+    "slice",
     "sparse_coo_tensor",
     "sparse_csr_tensor",
     "sqrt",

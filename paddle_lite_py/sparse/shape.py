@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from ..ops import decomposition
 from ..tensor import Tensor
 from .tensors import SparseCooTensor, SparseCsrTensor, _to_sparse_coo, gathered
 
@@ -77,6 +79,44 @@ def reshape(x: Any, shape: Sequence[int], name: Any = None) -> Any:
     sizes = np.empty(x.shape, np.bool_).reshape(shape).shape
     at = np.ravel_multi_index(tuple(coo._indices), tuple(x.shape))
     return _like(x, SparseCooTensor(np.stack(np.unravel_index(at, sizes)), coo.values(), sizes))
+
+
+def slice(x: Any, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], name: Any = None) -> Any:
+    """A part of the tensor: from starts to ends along axes, both counted from the end where they are negative.
+
+    Raises:
+        ValueError: if the lists differ in length, or an axis does not exist.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
+        >>> paddle.sparse.slice(x, [0], [1], [2]).to_dense().tolist()
+        [[-2.0, 0.0]]
+    """
+    if not len(axes) == len(starts) == len(ends) or not all(-x.ndim <= a < x.ndim for a in axes):
+        raise ValueError(f"sparse.slice: axes {axes}, starts {starts} and ends {ends} for {x.ndim} dimensions")
+    coo, sizes = x.to_sparse_coo(), list(x.shape)
+    places, kept = coo._indices.copy(), np.ones(coo.nnz(), bool)
+    for axis, start, end in zip(axes, starts, ends, strict=True):
+        low, high, _ = builtins.slice(int(start), int(end)).indices(sizes[axis])
+        sizes[axis] = max(high - low, 0)
+        kept &= (places[axis] >= low) & (places[axis] < high)
+        places[axis] -= low
+    which = np.flatnonzero(kept)
+    return _like(x, SparseCooTensor(places[:, which], gathered(coo.values(), which[None]), sizes))
+
+
+def pca_lowrank(x: Any, q: int | None = None, center: bool = True, niter: int = 2, name: Any = None) -> Any:
+    """Principal components of the rows of a sparse matrix; see paddle.linalg.pca_lowrank().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [3, 2])
+        >>> [part.shape for part in paddle.sparse.pca_lowrank(x, q=2)]
+        [[3, 2], [2], [2, 2]]
+    """
+    dense: Any = decomposition.pca_lowrank
+    return dense(x.to_dense(), q, center, niter)
 
 
 def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: Any = None) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -159,17 +160,22 @@ class SparseCooTensor(_Sparse):
         found = np.unique(self._indices, axis=1)
         return SparseCooTensor(found, gathered(self.to_dense(), found), self.shape)
 
+    def _repeats(self) -> bool:
+        return np.unique(self._indices, axis=1).shape[1] < self._indices.shape[1]
+
     def to_sparse_csr(self) -> SparseCsrTensor:
-        """The same in compressed rows."""
+        """The same in compressed rows: a matrix, or several of one shape."""
         c = self.coalesce()
-        if c.ndim != 2:
-            raise ValueError(f"to_sparse_csr: the tensor has {c.ndim} dimensions; expected 2")
-        rows = np.searchsorted(c._indices[0], np.arange(self.shape[0] + 1))
-        return SparseCsrTensor(rows, c._indices[1], c._values, self.shape)
+        if c.ndim not in (2, 3) or len(c._indices) != c.ndim:
+            raise ValueError(f"to_sparse_csr: the tensor has {c.ndim} dimensions; expected 2 or 3")
+        outer = tuple(c.shape[:-1])
+        filled = np.bincount(np.ravel_multi_index(tuple(c._indices[:-1]), outer), minlength=int(np.prod(outer)))
+        starts = np.pad(filled.reshape(-1, outer[-1]).cumsum(1), ((0, 0), (1, 0)))
+        return SparseCsrTensor(starts.reshape(-1), c._indices[-1], c._values, self.shape)
 
 
 class SparseCsrTensor(_Sparse):
-    """A sparse matrix in compressed rows: where each row begins, and the columns of its values.
+    """A sparse matrix (or several) in compressed rows: where each row begins, and the columns of its values.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -203,10 +209,12 @@ class SparseCsrTensor(_Sparse):
 
     @property
     def _indices(self) -> np.ndarray:
-        rows = np.repeat(np.arange(self.shape[0]), np.diff(self._crows))
-        return np.stack([rows, self._cols]).astype(np.int64)
+        outer = tuple(self.shape[:-1])
+        filled = np.diff(self._crows.reshape(-1, outer[-1] + 1)).reshape(-1)
+        rows = np.unravel_index(np.repeat(np.arange(filled.size), filled), outer)
+        return np.stack([*rows, self._cols]).astype(np.int64)
 
-    def to_sparse_coo(self, sparse_dim: int = 2) -> SparseCooTensor:
+    def to_sparse_coo(self, sparse_dim: int | None = None) -> SparseCooTensor:
         """The same by coordinates."""
         return SparseCooTensor(self._indices, self._values, self.shape)
 
@@ -270,7 +278,8 @@ def sparse_csr_tensor(
     """A sparse matrix in compressed rows.
 
     Arguments:
-        crows: where each row begins, and the end, [rows + 1]. cols: the column of each value.
+        crows: where each row begins, and the end, [rows + 1]; of several matrices one after the other.
+        cols: the column of each value.
         shape: as many columns as the values reach by default.
 
     Raises:
@@ -288,7 +297,9 @@ def sparse_csr_tensor(
     )
     if shape is None:
         shape = [len(starts) - 1, int(columns.max(initial=-1)) + 1]
-    fits = len(shape) == 2 and len(starts) == shape[0] + 1 and starts[-1] == len(columns) == found.shape[0]
+    outer = tuple(shape[:-1])
+    fits = len(outer) in (1, 2) and starts.shape == (math.prod(outer[:-1]) * (outer[-1] + 1),)
+    fits = fits and starts.reshape(-1, outer[-1] + 1)[:, -1].sum() == len(columns) == found.shape[0]
     if not fits or (len(columns) and not (0 <= columns.min() and columns.max() < shape[1])):
         raise ValueError(f"sparse_csr_tensor: crows, cols and values do not fit the shape {list(shape)}")
     return SparseCsrTensor(starts, columns, _leaf(found, stop_gradient), shape)

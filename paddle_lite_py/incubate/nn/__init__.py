@@ -1,13 +1,17 @@
 """Layers that are one op."""
 
 from . import functional, memory_efficient_attention
-from .layers import FusedBiasDropoutResidualLayerNorm, FusedDropoutAdd, FusedFeedForward, FusedLinear
+from .layers import FusedBiasDropoutResidualLayerNorm, FusedDropoutAdd, FusedLinear
+from .transformer import FusedFeedForward, FusedMultiHeadAttention, FusedMultiTransformer, FusedTransformerEncoderLayer
 
 __all__ = [
     "FusedBiasDropoutResidualLayerNorm",
     "FusedDropoutAdd",
     "FusedFeedForward",
     "FusedLinear",
+    "FusedMultiHeadAttention",
+    "FusedMultiTransformer",
+    "FusedTransformerEncoderLayer",
     "functional",
     "memory_efficient_attention",
 ]

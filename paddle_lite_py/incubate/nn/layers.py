@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...nn import functional as F
-from ...nn.common import Linear
 from ...nn.initializer import Constant
 from ...nn.layer import Layer
-from ...nn.norm import LayerNorm
 from . import functional as fused
 
-__all__ = ["FusedBiasDropoutResidualLayerNorm", "FusedDropoutAdd", "FusedFeedForward", "FusedLinear"]
+__all__ = ["FusedBiasDropoutResidualLayerNorm", "FusedDropoutAdd", "FusedLinear"]
 
 
 class FusedLinear(Layer):
@@ -93,42 +90,3 @@ class FusedBiasDropoutResidualLayerNorm(Layer):
         return fused.fused_bias_dropout_residual_layer_norm(
             x, residual, self.linear_bias, self.ln_scale, self.ln_bias, rate, self.epsilon, self.training
         )
-
-
-class FusedFeedForward(Layer):
-    """The feed-forward part of a Transformer layer: two linear layers, dropout, residual and normalization.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> paddle.incubate.nn.FusedFeedForward(4, 8, 0.0)(paddle.ones([1, 2, 4])).shape
-        [1, 2, 4]
-    """
-
-    def __init__(
-        self,
-        d_model: int,
-        dim_feedforward: int,
-        dropout_rate: float = 0.1,
-        epsilon: float = 1e-5,
-        activation: str = "relu",
-        act_dropout_rate: float | None = None,
-        normalize_before: bool = False,
-        linear1_weight_attr: Any = None,
-        linear1_bias_attr: Any = None,
-        linear2_weight_attr: Any = None,
-        linear2_bias_attr: Any = None,
-        name: str | None = None,
-    ) -> None:
-        super().__init__()
-        self.linear1 = Linear(d_model, dim_feedforward, linear1_weight_attr, linear1_bias_attr)
-        self.linear2 = Linear(dim_feedforward, d_model, linear2_weight_attr, linear2_bias_attr)
-        self.norm, self.activation, self.normalize_before = LayerNorm(d_model, epsilon), activation, normalize_before
-        self.dropout_rate = dropout_rate
-        self.act_dropout_rate = dropout_rate if act_dropout_rate is None else act_dropout_rate
-
-    def forward(self, src: Any, cache: Any = None) -> Any:
-        """The layer's result."""
-        x = self.norm(src) if self.normalize_before else src
-        x = F.dropout(getattr(F, self.activation)(self.linear1(x)), self.act_dropout_rate, training=self.training)
-        x = src + F.dropout(self.linear2(x), self.dropout_rate, training=self.training)
-        return x if self.normalize_before else self.norm(x)

@@ -20,6 +20,9 @@ from ...ops.padding import *  # noqa: F403
 from ...ops.pooling import *  # noqa: F403
 from ...ops.recurrent import *  # noqa: F403
 from ...ops.softmax import *  # noqa: F403
+from ...ops.sparse_attention import sparse_attention  # noqa: F401
+from ...ops.transducer import *  # noqa: F403
+from ...ops.tree_losses import *  # noqa: F403
 from ...ops.unary import sigmoid, tanh  # noqa: F401
 from ...ops.vision_ops import *  # noqa: F403
 from . import flash_attention  # noqa: F401

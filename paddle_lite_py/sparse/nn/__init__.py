@@ -2,5 +2,9 @@
 
 from . import functional
 from .layers import LeakyReLU, ReLU, ReLU6, Softmax
+from .windows import BatchNorm, Conv2D, Conv3D, MaxPool3D, SubmConv2D, SubmConv3D, SyncBatchNorm
 
-__all__ = ["LeakyReLU", "ReLU", "ReLU6", "Softmax", "functional"]
+__all__ = [
+    *("BatchNorm", "Conv2D", "Conv3D", "LeakyReLU", "MaxPool3D", "ReLU", "ReLU6", "Softmax", "SubmConv2D"),
+    *("SubmConv3D", "SyncBatchNorm", "functional"),
+]

@@ -1,4 +1,4 @@
-"""Activations of sparse tensors, of which only the values count."""
+"""Functions of sparse tensors for networks."""
 
 from __future__ import annotations
 
@@ -10,8 +10,14 @@ import numpy as np
 
 from ...nn import functional as F
 from ...op import op
+from ...ops.dynamic import fresh
+from ...ops.sparse_attention import attention_where
+from .convolution import *  # noqa: F403
 
-__all__ = ["leaky_relu", "relu", "relu6", "softmax"]
+__all__ = [
+    *("attention", "conv2d", "conv3d", "leaky_relu", "max_pool3d", "relu", "relu6", "softmax"),
+    *("subm_conv2d", "subm_conv2d_igemm", "subm_conv3d", "subm_conv3d_igemm"),
+]
 
 
 def relu(x: Any, name: Any = None) -> Any:
@@ -74,3 +80,38 @@ def softmax(x: Any, axis: int = -1, name: Any = None) -> Any:
     rows, groups = np.unique(x._indices[:-1], axis=1, return_inverse=True)
     fn: Any = _softmax
     return x._with(fn(x.values(), groups=tuple(groups.reshape(-1).tolist()), count=rows.shape[1]))
+
+
+def attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    sparse_mask: Any,
+    key_padding_mask: Any = None,
+    attn_mask: Any = None,
+    name: Any = None,
+) -> Any:
+    """softmax(query @ key / sqrt(size)) @ value, [batch, heads, length, size], at the places of a sparse tensor.
+
+    Arguments:
+        sparse_mask: in compressed rows, [batch * heads, length, length], of which the places count.
+        key_padding_mask: [batch, length], attn_mask: [length, length]; 0 where a key does not count.
+
+    Raises:
+        ValueError: if sparse_mask has another shape.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> q, v = paddle.ones([1, 1, 2, 1]), paddle.to_tensor([[[[1.0], [3.0]]]])
+        >>> places = paddle.sparse.sparse_csr_tensor([0, 1, 3], [0, 0, 1], [1.0, 1.0, 1.0], [1, 2, 2])
+        >>> attention(q, q, v, places).tolist()
+        [[[[1.0], [2.0]]]]
+    """
+    batch, heads, length = query.shape[:3]
+    expected = [batch * heads, length, length]
+    if list(sparse_mask.shape) != expected:
+        raise ValueError(f"sparse attention: sparse_mask has the shape {list(sparse_mask.shape)}; expected {expected}")
+    keep = np.zeros(expected, bool)
+    keep[tuple(sparse_mask._indices)] = True
+    fn: Any = attention_where
+    return fn(query, key, value, fresh(keep.reshape(batch, heads, length, length)), key_padding_mask, attn_mask)

@@ -40,7 +40,8 @@ def fused_linear(x: Any, weight: Any, bias: Any = None, transpose_weight: bool =
 _ACTIVATIONS = ("gelu", "relu", "silu", "swiglu", "sigmoid", "tanh")
 
 
-def _activated(who: str, x: Any, activation: Any) -> Any:
+def activated(who: str, x: Any, activation: Any) -> Any:
+    """An activation that is named; None: x itself."""
     if activation in (None, "none", ""):
         return x
     if activation not in _ACTIVATIONS:
@@ -60,7 +61,7 @@ def fused_linear_activation(
         >>> F.fused_linear_activation(x, y, b, activation="relu").tolist()
         [[0.0]]
     """
-    return _activated("fused_linear_activation", fused_matmul_bias(x, y, bias, trans_x, trans_y), activation)
+    return activated("fused_linear_activation", fused_matmul_bias(x, y, bias, trans_x, trans_y), activation)
 
 
 def fused_bias_act(x: Any, bias: Any = None, *args: Any, act_method: str = "gelu", **settings: Any) -> Any:
@@ -77,7 +78,7 @@ def fused_bias_act(x: Any, bias: Any = None, *args: Any, act_method: str = "gelu
     """
     if args or any(v is not None and v != -1 for k, v in settings.items() if "scale" in k or "shift" in k):
         raise NotImplementedError("fused_bias_act: quantization inside of it is not available")
-    return _activated("fused_bias_act", x if bias is None else x + bias, act_method)
+    return activated("fused_bias_act", x if bias is None else x + bias, act_method)
 
 
 def fused_dropout_add(
@@ -210,3 +211,27 @@ def fused_layer_norm(
     """
     residual = residual if residual is None else residual * residual_alpha
     return _norm(F.layer_norm, x, norm_weight, norm_bias, epsilon, begin_norm_axis, bias, residual, quant_scale)
+
+
+def fast_ln(x: Any, scale: Any, bias: Any, epsilon: float = 1e-5) -> Any:
+    """layer_norm(x) over the last axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> F = paddle.incubate.nn.functional
+        >>> F.fast_ln(paddle.to_tensor([[1.0, 3.0]]), paddle.ones([2]), paddle.ones([2])).round().tolist()
+        [[0.0, 2.0]]
+    """
+    return F.layer_norm(x, x.shape[-1:], scale, bias, epsilon)
+
+
+def fast_rms_norm(x: Any, scale: Any, epsilon: float = 1e-5) -> Any:
+    """rms_norm(x) over the last axis.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> F = paddle.incubate.nn.functional
+        >>> (F.fast_rms_norm(paddle.to_tensor([[3.0, 4.0]]), paddle.ones([2])) * 100).round().tolist()
+        [[85.0, 113.0]]
+    """
+    return F.rms_norm(x, x.shape[-1:], scale, epsilon)

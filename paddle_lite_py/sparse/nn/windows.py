@@ -1,0 +1,222 @@
+"""Convolution, pooling and normalization of sparse tensors as layers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar
+
+from ...nn import batch_norm
+from ...nn.conv import as_list
+from ...nn.initializer import Normal
+from ...nn.layer import Layer
+from . import convolution
+
+__all__ = ["BatchNorm", "Conv2D", "Conv3D", "MaxPool3D", "SubmConv2D", "SubmConv3D", "SyncBatchNorm"]
+
+
+class _Conv(Layer):
+    """What all convolutions share; subclasses say how many dimensions they have."""
+
+    _n: ClassVar[int]
+    _same_sites: ClassVar[bool] = False
+
+    def _make(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
+        groups: int, padding_mode: str, weight_attr: Any, bias_attr: Any, data_format: str,
+    ) -> None:  # fmt: skip
+        who = type(self).__name__
+        if groups != 1 or padding_mode != "zeros":
+            raise ValueError(
+                f"sparse {who}: groups is {groups} and padding_mode {padding_mode!r}; expected 1 and 'zeros'"
+            )
+        self._in_channels, self._out_channels, self._data_format = in_channels, out_channels, data_format
+        self._kernel_size = as_list(kernel_size, self._n, f"{who}: kernel_size")
+        self._stride, self._padding, self._dilation = stride, padding, dilation
+        taps = math.prod(self._kernel_size) * in_channels
+        shape = [*self._kernel_size, in_channels, out_channels]
+        self.weight = self.create_parameter(
+            shape, weight_attr, default_initializer=Normal(0.0, math.sqrt(2.0 / max(taps, 1)))
+        )
+        self.bias = self.create_parameter([out_channels], bias_attr, is_bias=True)
+
+    def forward(self, x: Any) -> Any:
+        """The convolution of x."""
+        function = getattr(convolution, f"{'subm_' * self._same_sites}conv{self._n}d")
+        settings = self._stride, self._padding, self._dilation
+        return function(x, self.weight, self.bias, *settings, data_format=self._data_format)
+
+    def extra_repr(self) -> str:
+        """Its settings, but for those at their defaults."""
+        out = f"{self._in_channels}, {self._out_channels}, kernel_size={self._kernel_size}"
+        for name, default in (("stride", 1), ("padding", 0), ("dilation", 1)):
+            value = getattr(self, f"_{name}")
+            out += f", {name}={value}" if value not in (default, [default] * self._n) else ""
+        return f"{out}, data_format={self._data_format}"
+
+
+class Conv2D(_Conv):
+    """Convolution of sparse images [N, H, W, C]; the result has a site wherever the window meets one.
+
+    Arguments:
+        in_channels, out_channels: channels before and after.
+        kernel_size, stride, padding, dilation: of the window.
+        groups, padding_mode: 1 and "zeros".
+        weight_attr, bias_attr: ParamAttr of weight [size, size, in, out] and bias; bias_attr=False: no bias.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 2])
+        >>> paddle.sparse.nn.Conv2D(2, 3, 3, padding=1)(x).values().shape
+        [9, 3]
+    """
+
+    _n = 2
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int = 1, padding_mode: str = "zeros", weight_attr: Any = None, bias_attr: Any = None,
+        data_format: str = "NHWC",
+    ) -> None:  # fmt: skip
+        super().__init__()
+        window = kernel_size, stride, padding, dilation
+        self._make(in_channels, out_channels, *window, groups, padding_mode, weight_attr, bias_attr, data_format)
+
+
+class Conv3D(_Conv):
+    """Convolution of sparse volumes [N, D, H, W, C]; see Conv2D.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 4, 2])
+        >>> paddle.sparse.nn.Conv3D(2, 3, 3, padding=1)(x).values().shape
+        [27, 3]
+    """
+
+    _n = 3
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int = 1, padding_mode: str = "zeros", weight_attr: Any = None, bias_attr: Any = None,
+        data_format: str = "NDHWC",
+    ) -> None:  # fmt: skip
+        super().__init__()
+        window = kernel_size, stride, padding, dilation
+        self._make(in_channels, out_channels, *window, groups, padding_mode, weight_attr, bias_attr, data_format)
+
+
+class SubmConv2D(_Conv):
+    """Convolution of sparse images at their own sites (submanifold), so that they stay as sparse; see Conv2D.
+
+    Arguments:
+        key: accepted; what meets where is kept with the places.
+        backend: accepted.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 2])
+        >>> paddle.sparse.nn.SubmConv2D(2, 3, 3)(x).values().shape
+        [1, 3]
+    """
+
+    _n, _same_sites = 2, True
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int = 1, padding_mode: str = "zeros", key: str | None = None,
+        weight_attr: Any = None, bias_attr: Any = None, data_format: str = "NHWC", backend: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        window = kernel_size, stride, padding, dilation
+        self._make(in_channels, out_channels, *window, groups, padding_mode, weight_attr, bias_attr, data_format)
+
+
+class SubmConv3D(_Conv):
+    """Convolution of sparse volumes at their own sites (submanifold); see SubmConv2D.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 4, 2])
+        >>> paddle.sparse.nn.SubmConv3D(2, 3, 3)(x).values().shape
+        [1, 3]
+    """
+
+    _n, _same_sites = 3, True
+
+    def __init__(
+        self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
+        dilation: Any = 1, groups: int = 1, padding_mode: str = "zeros", key: str | None = None,
+        weight_attr: Any = None, bias_attr: Any = None, data_format: str = "NDHWC", backend: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        window = kernel_size, stride, padding, dilation
+        self._make(in_channels, out_channels, *window, groups, padding_mode, weight_attr, bias_attr, data_format)
+
+
+class MaxPool3D(Layer):
+    """The greatest value of each channel among the sites in a window; see max_pool3d().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 4, 2])
+        >>> paddle.sparse.nn.MaxPool3D(2)(x).shape
+        [1, 2, 2, 2, 2]
+    """
+
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, return_mask: bool = False,
+        ceil_mode: bool = False, data_format: str = "NDHWC", name: str | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        if return_mask:
+            raise ValueError("sparse MaxPool3D: return_mask is True; expected False")
+        self.ksize, self.stride, self.padding = kernel_size, stride, padding
+        self.ceil_mode, self.data_format = ceil_mode, data_format
+
+    def forward(self, x: Any) -> Any:
+        """The pooled tensor."""
+        return convolution.max_pool3d(x, self.ksize, self.stride, self.padding, self.ceil_mode, self.data_format)
+
+    def extra_repr(self) -> str:
+        """Its settings."""
+        return f"kernel_size={self.ksize}, stride={self.stride}, padding={self.padding}"
+
+
+class BatchNorm(batch_norm._BatchNorm):
+    """Batch normalization of a sparse tensor that keeps rows of channels, over the sites; see paddle.nn.BatchNorm1D.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [1, 2], [1, 0]], [[1.0], [3.0]], [1, 4, 4, 1])
+        >>> paddle.sparse.nn.BatchNorm(1)(x).values().round().tolist()
+        [[-1.0], [1.0]]
+    """
+
+    _dims, _default_format = (2,), "NDHWC"
+
+    def forward(self, x: Any) -> Any:
+        """The tensor, each channel normalized."""
+        return x._with(super().forward(x.values()))
+
+
+class SyncBatchNorm(batch_norm.SyncBatchNorm):
+    """Batch normalization of a sparse tensor over the batches of all processes; with one process, as BatchNorm.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.sparse.sparse_coo_tensor([[0, 0], [1, 2], [1, 0]], [[1.0], [3.0]], [1, 4, 4, 1])
+        >>> paddle.sparse.nn.SyncBatchNorm(1)(x).values().round().tolist()
+        [[-1.0], [1.0]]
+    """
+
+    def forward(self, x: Any) -> Any:
+        """The tensor, each channel normalized."""
+        return x._with(super().forward(x.values()))
+
+    @classmethod
+    def convert_sync_batchnorm(cls, layer: Layer) -> Layer:
+        """The layer with every sparse batch normalization in it made synchronous; parameters are shared."""
+        if isinstance(layer, BatchNorm):
+            return super().convert_sync_batchnorm(layer)
+        for name, inner in list(layer._sub_layers.items()):
+            layer._sub_layers[name] = cls.convert_sync_batchnorm(inner)
+        return layer

@@ -1,0 +1,55 @@
+"""Cases of library_cases.py: losses over many classes, and sparse convolutions, with their gradients."""
+
+from __future__ import annotations
+
+F = "paddle.nn.functional."
+LABELS = "i(1, 2, 3, 1).reshape([2, 2]).astype('int32'), i(3, 2).astype('int32'), i(2, 1).astype('int32')"
+PATHS = "i(0, 2, -1, 0, 1, 3).reshape([2, 3]), i(1, 0, -1, 0, 1, 1).reshape([2, 3])"
+TAILS = "[[ramp(3, 2), ramp(2, 2)], [ramp(3, 1), ramp(1, 3)]], [2, 4, 7]"
+LOSSES = [
+    f"graded(lambda x, w, b: {F}hsigmoid_loss(x, i(0, 1, 4, 2), 5, w, b), ramp(4, 3), ramp(4, 3), ramp(4, 1))",
+    f"graded(lambda x, w: {F}hsigmoid_loss(x * 100, i(0, 5, 6).unsqueeze(1), 7, w), ramp(3, 3), ramp(6, 3))",
+    f"graded(lambda x, w: {F}hsigmoid_loss(x, i(0, 1), 5, w, None, {PATHS}), ramp(2, 3), ramp(4, 3))",
+    f"graded(lambda x, w: {F}adaptive_log_softmax_with_loss(x, i(0, 1, 4, 3, 6), w, {TAILS}), ramp(5, 3), ramp(3, 4))",
+    f"graded(lambda x: {F}adaptive_log_softmax_with_loss(x, i(0, 3), ramp(3, 4), {TAILS}, ramp(4)), ramp(2, 3))",
+    f"graded(lambda x: {F}rnnt_loss({F}log_softmax(x), {LABELS}), ramp(2, 3, 3, 4))",
+    f"graded(lambda x: {F}rnnt_loss(x, {LABELS}, 1, 0.5, 'none'), ramp(2, 3, 3, 4))",
+    f"graded(lambda x: {F}rnnt_loss(x, {LABELS}, 0, 0.0, 'sum'), ramp(2, 3, 3, 4))",
+    f"{F}class_center_sample(i(0, 5, 7, 5), 10, 3)",
+]
+S = "paddle.sparse."
+N = "paddle.sparse.nn.functional."
+FLAT = "i(0, 0, 1, 0, 1, 2, 1, 2, 0).reshape([3, 3])"
+DEEP = "i(0, 0, 1, 0, 1, 2, 1, 2, 0, 0, 0, 1).reshape([4, 3])"
+IMAGE = f"lambda v, w, b: {N}%s({S}sparse_coo_tensor({FLAT}, v, [2, 3, 3, 2], stop_gradient=False), w, b%s)"
+VOLUME = f"lambda v, w, b: {N}%s({S}sparse_coo_tensor({DEEP}, v, [2, 3, 3, 2, 2], stop_gradient=False), w, b%s)"
+
+
+def _sparse(function: str, name: str, settings: str, *sizes: str) -> list[str]:
+    call = function % (name, settings)
+    return [f"graded({call}, ramp(3, 2), {', '.join(sizes)})", f"({call})(ramp(3, 2), {', '.join(sizes)}).indices()"]
+
+
+ROWS = "i(0, 1, 3, 0, 2, 3), i(1, 0, 1, 0, 1, 1)"
+SPARSE = [
+    *_sparse(IMAGE, "conv2d", ", 1, 1", "ramp(3, 3, 2, 4)", "ramp(4)"),
+    *_sparse(IMAGE, "conv2d", ", [2, 1], [1, 0]", "ramp(2, 3, 2, 4)", "ramp(4)"),
+    *_sparse(IMAGE, "subm_conv2d", "", "ramp(3, 3, 2, 4)", "ramp(4)"),
+    *_sparse(VOLUME, "conv3d", ", 2, 1", "ramp(2, 3, 2, 2, 4)", "ramp(4)"),
+    *_sparse(VOLUME, "conv3d", ", 1, 2, 2", "ramp(2, 2, 2, 2, 4)", "ramp(4)"),
+    *_sparse(VOLUME, "subm_conv3d", "", "ramp(3, 3, 3, 2, 4)", "ramp(4)"),
+    *(
+        f"{N}max_pool3d({S}sparse_coo_tensor({DEEP}, ramp(3, 2), [2, 3, 3, 2, 2]), {more}).to_dense()"
+        for more in ("2, 1", "[2, 3, 1], 2, 1")
+    ),
+    f"{S}nn.BatchNorm(2)({S}sparse_coo_tensor({FLAT}, ramp(3, 2), [2, 3, 3, 2])).values()",
+    *(
+        f"{S}slice({x}, [0, -1], [-2, 0], [3, 2]).to_dense()"
+        for x in (
+            f"{S}sparse_coo_tensor(i(0, 1, 2, 1, 2, 0).reshape([2, 3]), ramp(3), [3, 3])",
+            f"{S}sparse_csr_tensor(i(0, 2, 3, 5), i(1, 3, 2, 0, 1), ramp(5), [3, 4])",
+        )
+    ),
+    f"{N}softmax({S}sparse_csr_tensor({ROWS}, ramp(6), [2, 2, 2])).to_dense()",
+]
+CASES: list[str] = [*LOSSES, *SPARSE]
