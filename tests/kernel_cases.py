@@ -66,4 +66,8 @@ DETECTION = [
     f"{PROPOSED}return_rois_num=True)",
     f"{PROPOSED}8, 3, .3, 2., .8, True, True)",
 ]
-CASES: list[str] = [*LOSSES, *SPARSE, *DETECTION]
+FILE = (
+    "(lambda f: [paddle.audio.save(f, ramp(2, 5) * .4, 8000), f.seek(0), paddle.audio.load(f%s)[0]][2])(io.BytesIO())"
+)
+SOUND = [FILE % "", FILE % ", 1, 3, False, False"]
+CASES: list[str] = [*LOSSES, *SPARSE, *DETECTION, *SOUND]
