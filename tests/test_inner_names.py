@@ -155,3 +155,17 @@ def test_sharding_keeps_model_and_optimizer(tmp_path):
     assert sharding.group_sharded_parallel(model, opt, "p_g_os") == (model, opt, None)
     sharding.save_group_sharded_model(model, str(tmp_path / "out"), opt)
     assert paddle.load(str(tmp_path / "out" / "model.pdmodel"))["weight"].shape == [2, 1]
+
+
+def test_sizes_of_a_linear_layer_are_what_a_subclass_says():
+    class Patched(paddle.nn.Linear):
+        in_features = property(lambda self: self.weight.shape[0] * 10)
+
+    class Own(paddle.nn.Linear):
+        def __init__(self):
+            super().__init__(2, 3)
+            self.out_features = 7
+
+    plain, own = paddle.nn.Linear(2, 3), Own()
+    assert (plain.in_features, plain.out_features, Patched(2, 3).in_features, own.out_features) == (2, 3, 20, 7)
+    assert "in_features=2, out_features=3" in repr(plain)

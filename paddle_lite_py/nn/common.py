@@ -21,6 +21,16 @@ __all__ = [
 ]
 
 
+class _Size:
+    """A size that the weight tells, until a layer or a subclass says otherwise."""
+
+    def __init__(self, axis: int) -> None:
+        self.axis = axis
+
+    def __get__(self, layer: Any, owner: type) -> Any:
+        return self if layer is None else layer.weight.shape[self.axis]
+
+
 class Linear(Layer):
     """x @ weight + bias, with a weight of the shape [in_features, out_features].
 
@@ -34,6 +44,8 @@ class Linear(Layer):
         [4, 2]
     """
 
+    in_features, out_features = _Size(0), _Size(1)
+
     def __init__(
         self,
         in_features: int,
@@ -43,7 +55,7 @@ class Linear(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        self.in_features, self.out_features, self.name = in_features, out_features, name
+        self.name = name
         self.weight = self.create_parameter([in_features, out_features], weight_attr)
         self.bias = self.create_parameter([out_features], bias_attr, is_bias=True)
 
