@@ -42,6 +42,7 @@ from .dtypes import (
     int64,
     set_default_dtype,
     uint8,
+    uint32,
 )
 from .dtypes import bool_ as bool
 from .dtypes import complex64 as cfloat
@@ -49,6 +50,7 @@ from .dtypes import complex128 as cdouble
 from .dtypes import float16 as half
 from .dtypes import float32 as float
 from .dtypes import float64 as double
+from .dtypes import int32 as int
 from .op import LATE as _LATE
 from .ops.binary import *
 from .ops.convert import *
@@ -105,19 +107,8 @@ _SUBPACKAGES = (
     "passes",
     *("amp", "device", "fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "reader", "regularizer"),
     *("inference", "onnx"),
-    *(
-        "audio",
-        "callbacks",
-        "distributed",
-        "distribution",
-        "geometric",
-        "hapi",
-        "hub",
-        "profiler",
-        "quantization",
-        "signal",
-        "sparse",
-    ),
+    *("audio", "callbacks", "distribution", "geometric", "hapi", "hub", "profiler", "quantization", "signal", "sparse"),
+    *("base", "common_ops_import", "dataset", "distributed", "_C_ops", "_legacy_C_ops"),
     *("cuda", "special", "static", "sysconfig", "text", "utils", "version", "vision"),
 )
 # Names of the facade by the module that has them.
@@ -167,6 +158,20 @@ def _load_ops() -> None:
 
 
 _LATE.append(_load_ops)
+
+
+def _of_tensor(name: str) -> Any:
+    if name in _TENSOR_MODULES:
+        return importlib.import_module(f"{__name__}.tensor")
+    try:
+        return getattr(importlib.import_module(__name__), name)
+    except AttributeError:
+        raise AttributeError(f"module 'paddle.tensor' has no attribute {name!r} here") from None
+
+
+# Programs know the functions on tensors as those of `paddle.tensor` and of its modules, too.
+_TENSOR_MODULES = ("attribute", "creation", "linalg", "logic", "manipulation", "math", "random", "search", "stat")
+importlib.import_module(f"{__name__}.tensor").__getattr__ = _of_tensor  # type: ignore[method-assign]
 
 
 def __dir__() -> list[str]:

@@ -26,6 +26,23 @@ class _Loader:
         module.__spec__ = self._spec  # the import system has put the alias there
 
 
+# Packages of PaddlePaddle that are one module here: their modules, and the module that has what those have.
+_GATHERED = {
+    "paddle.tensor": ("attribute creation einsum linalg logic manipulation math ops random search stat", "tensor"),
+    "paddle.nn.layer": ("activation common container conv loss norm pooling rnn transformer vision", "nn"),
+    "paddle.utils.cpp_extension": ("cpp_extension extension_utils", "utils.cpp_extension"),
+}
+
+
+def _own_name(name: str) -> str:
+    """The module here that has what a module of PaddlePaddle has."""
+    if name == f"{ALIAS}.nn.layer.layers":
+        return f"{OWN}.nn.layer"
+    package, _, module = name.rpartition(".")
+    modules, gathered = _GATHERED.get(package, ("", ""))
+    return f"{OWN}.{gathered}" if module in modules.split() else OWN + name.removeprefix(ALIAS)
+
+
 class _Finder:
     """Finds `paddle.x.y` in this package."""
 
@@ -33,7 +50,7 @@ class _Finder:
     def find_spec(name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
         if name != ALIAS and not name.startswith(f"{ALIAS}."):
             return None
-        own = OWN + name.removeprefix(ALIAS)
+        own = _own_name(name)
         try:
             module = importlib.import_module(own)
         except ModuleNotFoundError as e:
@@ -42,6 +59,8 @@ class _Finder:
             raise ModuleNotFoundError(
                 f"{name} is not available: `paddle` is {OWN} in this process, which has no {own}", name=name
             ) from None
+        if name in _GATHERED:
+            module.__path__ = []  # the mark of a package
         return ModuleSpec(name, _Loader(module), is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]
 
 

@@ -1,9 +1,34 @@
 """The names of paddle.cuda: those of paddle.device.cuda, and the device in use."""
 
-from .device import get_rng_state, is_bf16_supported, manual_seed, set_device, set_rng_state
+from typing import Any
+
+from . import device as devices
+from .device import (
+    StreamContext,
+    get_rng_state,
+    ipc_collect,
+    is_bf16_supported,
+    manual_seed,
+    reset_peak_memory_stats,
+    set_device,
+    set_rng_state,
+    set_stream,
+)
 from .device.cuda import *  # noqa: F403
 from .device.cuda import device_count, is_available  # noqa: F401
-from .place import get_device
+from .legacy import (
+    BFloat16Tensor,
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+)
+from .place import as_place, get_device
 
 manual_seed_all = manual_seed
 
@@ -19,5 +44,55 @@ def current_device() -> int:
     return int(get_device().partition(":")[2] or 0)
 
 
-__all__ = ["current_device", "get_rng_state", "is_bf16_supported", "manual_seed", "manual_seed_all", "set_device",
-           "set_rng_state"]  # fmt: skip
+def is_initialized() -> bool:
+    """True: XLA has started its devices.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.cuda.is_initialized()
+        True
+    """
+    return True
+
+
+def mem_get_info(device: Any = None) -> tuple[int, int]:
+    """Bytes of memory that are free, and that there are; (0, 0) where the device does not say, as on the CPU.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.cuda.mem_get_info("cpu")
+        (0, 0)
+    """
+    found = as_place(device or get_device()).device.memory_stats() or {}
+    limit = found.get("bytes_limit", 0)
+    return limit - found.get("bytes_in_use", 0), limit
+
+
+device = devices.device
+
+__all__ = [
+    "BFloat16Tensor",
+    "BoolTensor",
+    "ByteTensor",
+    "CharTensor",
+    "DoubleTensor",
+    "FloatTensor",
+    "HalfTensor",
+    "IntTensor",
+    "LongTensor",
+    "ShortTensor",
+    "StreamContext",
+    "current_device",
+    "device",
+    "get_rng_state",
+    "ipc_collect",
+    "is_bf16_supported",
+    "is_initialized",
+    "manual_seed",
+    "manual_seed_all",
+    "mem_get_info",
+    "reset_peak_memory_stats",
+    "set_device",
+    "set_rng_state",
+    "set_stream",
+]

@@ -97,6 +97,8 @@ _PYTHON = {bool: bool_, int: int64, float: float32, complex: complex64}
 _default = float32
 
 dtype = DType
+for _each in ALL:
+    setattr(DType, _each.name.upper(), _each)  # DType.FLOAT32
 
 
 def _by_numpy(value: Any) -> DType | None:

@@ -43,6 +43,36 @@ class Place:
         """True on a GPU."""
         return self.kind == "gpu"
 
+    def is_xpu_place(self) -> bool:
+        """True on a Kunlun device."""
+        return self.kind == "xpu"
+
+    def is_custom_place(self) -> bool:
+        """True on a device that PaddlePaddle has no name for."""
+        return self.kind not in ("cpu", "gpu", "xpu")
+
+    def is_cuda_pinned_place(self) -> bool:
+        """True for CUDAPinnedPlace."""
+        return isinstance(self, CUDAPinnedPlace)
+
+    def is_xpu_pinned_place(self) -> bool:
+        """True for XPUPinnedPlace."""
+        return isinstance(self, XPUPinnedPlace)
+
+    def is_ipu_place(self) -> bool:
+        """False: there are none."""
+        return False
+
+    def custom_device_type(self) -> str:
+        """The kind of a device that PaddlePaddle has no name for; otherwise empty."""
+        return self.kind if self.is_custom_place() else ""
+
+    def gpu_device_id(self) -> int:
+        """Index among the devices of its kind."""
+        return self.index
+
+    xpu_device_id = ipu_device_id = custom_device_id = gpu_device_id
+
     def get_device_id(self) -> int:
         """Index among the devices of its kind."""
         return self.index

@@ -335,8 +335,8 @@ class Parameter(Tensor):
     persistable = True
     optimize_attr: dict[str, float]
     regularizer: Any = None
-    need_clip = True
-    is_distributed = False
+    need_clip, is_distributed = True, False
+    block: Any = None  # `initializer(p, p.block)`, as programs draw it anew
 
     def __init__(self, data: Any = None, dtype: Any = None, name: str | None = None, trainable: bool = True) -> None:
         super().__init__(data, dtype)

@@ -52,4 +52,22 @@ SPARSE = [
     ),
     f"{N}softmax({S}sparse_csr_tensor({ROWS}, ramp(6), [2, 2, 2])).to_dense()",
 ]
-CASES: list[str] = [*LOSSES, *SPARSE]
+V = "paddle.vision.ops."
+GIVEN = "t(.3, .3, .2, .2, .55, .5, .4, .4, .9, .1, .3, .6, 0, 0, 0, 0).reshape([2, 2, 4])"
+KINDS = "i(0, 1, 1, 0).reshape([2, 2]).astype('int32')"
+YOLO = f"graded(lambda x: {V}yolo_loss(x, {GIVEN}, {KINDS}, [3, 4, 5, 6, 9, 8], "
+PROPOSED = (
+    f"{V}generate_proposals(ramp(2, 2, 3, 2), ramp(2, 8, 3, 2) * .3, t(30, 40, 50, 30).reshape([2, 2]), "
+    "ramp(3, 2, 2, 4) * 4 + t(10, 10, 24, 22), paddle.ones([3, 2, 2, 4]) * .8, "
+)
+DETECTION = [
+    f"{YOLO}[0, 1], 2, .7, 8), ramp(2, 14, 3, 3))",
+    f"{YOLO}[2, 1], 2, .1, 8, t(.5, 1, .7, 1).reshape([2, 2]), False, None, 1.2), ramp(2, 14, 3, 3))",
+    f"{PROPOSED}return_rois_num=True)",
+    f"{PROPOSED}8, 3, .3, 2., .8, True, True)",
+]
+FILE = (
+    "(lambda f: [paddle.audio.save(f, ramp(2, 5) * .4, 8000), f.seek(0), paddle.audio.load(f%s)[0]][2])(io.BytesIO())"
+)
+SOUND = [FILE % "", FILE % ", 1, 3, False, False"]
+CASES: list[str] = [*LOSSES, *SPARSE, *DETECTION, *SOUND]

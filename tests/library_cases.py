@@ -6,6 +6,7 @@ different numbers.
 
 from __future__ import annotations
 
+import io
 import math
 from typing import Any
 
@@ -253,6 +254,7 @@ def names(paddle: Any) -> dict[str, Any]:
         "graded": graded,
         "paddle": paddle,
         "np": np,
+        "io": io,
         "t": lambda *v: paddle.to_tensor(np.array(v, "float32")),
         "i": lambda *v: paddle.to_tensor(np.array(v, "int64")),
         "ramp": ramp,

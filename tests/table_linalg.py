@@ -22,6 +22,7 @@ row(
 )
 row("matmul", [N, V], np.matmul)
 row("mm", [N, normal(3, 2)], np.matmul)
+row("mm", [normal(2, 3, 4), normal(2, 4, 2)], np.matmul)
 row("bmm", [BATCH, normal(2, 3, 4)], np.matmul)
 row("mv", [N, V], np.matmul)
 row("dot", [V, V], np.dot)

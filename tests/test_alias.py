@@ -54,3 +54,31 @@ def test_another_paddle_is_left_alone(tmp_path: Path):
     code = "import sys; sys.path.insert(0, sys.argv[1]); import paddle, paddle_lite_py as p; p.install_as_paddle()"
     done = run("-c", code, str(tmp_path))
     assert "another `paddle` was imported before" in done.stderr
+
+
+PACKAGES = """
+import paddle
+import paddle.tensor.math
+import paddle.tensor as tensor
+from paddle.base import core
+from paddle.nn.layer import common
+from paddle.nn.layer.layers import HookRemoveHelper, Layer, in_declarative_mode
+from paddle.nn.layer.transformer import MultiHeadAttention, _convert_attention_mask
+from paddle.tensor.search import argmax
+from paddle.utils.cpp_extension.cpp_extension import CUDA_HOME
+
+assert tensor.math.add is paddle.add and argmax is paddle.argmax
+assert Layer is paddle.nn.Layer and common.Embedding is paddle.nn.layer.common.Embedding is paddle.nn.Embedding
+assert isinstance(paddle.nn.ReLU().register_forward_post_hook(print), HookRemoveHelper)
+assert not in_declarative_mode()
+try:
+    from paddle.tensor import no_such_function
+except ImportError:
+    print("told")
+"""
+
+
+def test_packages_that_are_one_module_here(tmp_path: Path):
+    (tmp_path / "train.py").write_text(PACKAGES)
+    done = run("-m", "paddle_lite_py", "run", str(tmp_path / "train.py"))
+    assert (done.returncode, done.stdout) == (0, "told\n"), done.stderr

@@ -92,3 +92,72 @@ def test_averages_refuse_what_they_cannot_do():
         paddle.incubate.LookAhead(None, alpha=2)
     with pytest.raises(ValueError, match="parameters is None"):
         paddle.incubate.ModelAverage(0.5)
+
+
+def test_swapaxes_takes_an_order():
+    x = paddle.zeros([2, 3, 4])
+    assert paddle.swapaxes(x, 0, 2).shape == x.swapdims(dim0=0, dim1=2).shape == [4, 3, 2]
+    assert paddle.swapaxes(x, perm=[1, 2, 0]).shape == paddle.swapdims(x, [1, 2, 0]).shape == [3, 4, 2]
+    assert x.swapaxes(perm=(2, 1, 0)).shape == [4, 3, 2]
+
+
+def test_comparisons_in_place_as_functions():
+    for name, wanted in (("equal_", [False, True]), ("less_", [True, False]), ("greater_equal_", [False, True])):
+        x = paddle.to_tensor([1.0, 2.0])
+        assert getattr(paddle, name)(x, paddle.to_tensor([2.0, 2.0])) is x and x.tolist() == wanted
+
+
+def test_dtypes_by_constants():
+    assert paddle.dtype.FLOAT32 is paddle.float32 and paddle.dtype.BFLOAT16 is paddle.bfloat16
+    assert paddle.zeros([1], dtype=paddle.int).dtype == "int32"
+
+
+def test_questions_to_places():
+    cpu = paddle.CPUPlace()
+    assert not (cpu.is_xpu_place() or cpu.is_custom_place() or cpu.is_ipu_place() or cpu.is_cuda_pinned_place())
+    assert paddle.CUDAPlace(2).gpu_device_id() == 2 and paddle.CUDAPinnedPlace().is_cuda_pinned_place()
+    assert paddle.TPUPlace(0).custom_device_type() == "tpu" and cpu.custom_device_type() == ""
+    assert paddle.XPUPinnedPlace().is_xpu_pinned_place() and paddle.XPUPlace(1).xpu_device_id() == 1
+
+
+def test_tensors_on_one_device():
+    x, y = paddle.ones([2, 3]), paddle.zeros([1])
+    assert (x.sparse_dim(), x.dense_dim(), x.placements, x.process_mesh) == (0, 2, None, None)
+    y.reconstruct_from_(x)
+    assert y.shape == [2, 3] and x.sum().item() == 6
+
+
+def test_gradients_of_an_optimizer():
+    w = paddle.create_parameter([2], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+    opt = paddle.optimizer.Momentum(0.5, parameters=[w])
+    loss = (w * 3.0).sum()
+    loss.backward()
+    ((p, g),) = opt.backward(loss)
+    assert p is w and g.tolist() == [3.0, 3.0]
+    opt.apply_gradients([(p, g)])
+    assert w.tolist() == [-0.5, -0.5] and [n.partition("velocity")[1] for n in opt.get_opti_var_name_list()] == [
+        "velocity"
+    ]
+
+
+def test_devices_under_the_names_of_cuda():
+    state = paddle.cuda.get_rng_state()
+    first = paddle.rand([2]).tolist()
+    paddle.cuda.set_rng_state(new_state=state)
+    assert paddle.rand([2]).tolist() == first
+    assert paddle.cuda.FloatTensor(2, 3).shape == [2, 3] and paddle.cuda.is_initialized()
+    with pytest.raises(ValueError, match="backends is 3; expected a SDPBackend"), paddle.nn.attention.sdpa_kernel(3):
+        pass
+
+
+def test_eight_bits_but_for_what_is_large():
+    rs = np.random.RandomState(0)
+    x, w = rs.randn(4, 6).astype("float32"), rs.randn(6, 3).astype("float32")
+    x[1, 2] = 50.0
+    weight, scale = paddle.nn.quant.weight_quantize(paddle.to_tensor(w), "llm.int8")
+    bias = paddle.ones([3])
+    found = paddle.nn.quant.llm_int8_linear(paddle.to_tensor(x), weight, bias, scale)
+    kept = weight.numpy().T * scale.numpy()
+    np.testing.assert_allclose(found.numpy(), x @ kept + 1, atol=0.05)
+    with pytest.raises(ValueError, match="weight_scale is None"):
+        paddle.nn.quant.llm_int8_linear(paddle.to_tensor(x), weight)

@@ -451,3 +451,14 @@ def test_a_variable_read_under_the_condition_that_set_it_needs_no_check():
 
     assert [f(tensor(v)).item() for v in (1.0, -1.0)] == [6.0, 0.0]
     assert f.program_cache[0].traced.checks is None
+
+
+def test_sizes_that_are_taken_from_shapes():
+    def resized(x):
+        size = paddle.shape(x)[2:]
+        grid = nn.functional.affine_grid(paddle.ones([1, 2, 3]), paddle.shape(x), align_corners=True)
+        return nn.functional.interpolate(x[:, :, :2], size, mode="bilinear"), nn.functional.grid_sample(x, grid)
+
+    x = paddle.arange(12.0).reshape([1, 1, 3, 4])
+    for static, eager in zip(paddle.jit.to_static(resized)(x), resized(x), strict=True):
+        np.testing.assert_allclose(static.numpy(), eager.numpy(), rtol=1e-6)

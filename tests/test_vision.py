@@ -219,3 +219,16 @@ def test_models_compute_and_train(make):
 def test_published_weights_are_refused_with_the_way_out():
     with pytest.raises(NotImplementedError, match="set_state_dict"):
         models.resnet18(pretrained=True)
+
+
+def test_the_loss_of_yolo_in_a_program_and_its_error():
+    rs = np.random.RandomState(0)
+    x = paddle.to_tensor(rs.randn(1, 14, 3, 3).astype("float32"))
+    box, label = paddle.to_tensor([[[0.3, 0.3, 0.2, 0.2]]]), paddle.to_tensor([[1]])
+    loss = paddle.vision.ops.yolo_loss
+    static = paddle.jit.to_static(lambda x: loss(x, box, label, [3, 4, 5, 6], [0, 1], 2, 0.7, 8))
+    np.testing.assert_allclose(
+        static(x).numpy(), loss(x, box, label, [3, 4, 5, 6], [0, 1], 2, 0.7, 8).numpy(), rtol=1e-5
+    )
+    with pytest.raises(ValueError, match="x has 14 channels; expected 7 for 1 anchors"):
+        loss(x, box, label, [3, 4], [0], 2, 0.7, 8)

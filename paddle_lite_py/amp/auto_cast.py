@@ -105,6 +105,11 @@ def is_autocast_enabled(device_type: Any = None) -> bool:
     return state.casting is not None
 
 
+def amp_state() -> Any:
+    """The rules in force; None outside auto_cast()."""
+    return state.casting
+
+
 def get_autocast_dtype(device_type: Any = None) -> str:
     """The low-precision dtype in force; "float32" outside auto_cast().
 

@@ -1,5 +1,6 @@
-"""Sound: scales, windows, spectra and what is made of them."""
+"""Sound: files, scales, windows, spectra and what is made of them."""
 
-from . import features, functional
+from . import backends, features, functional
+from .files import AudioInfo, info, load, save
 
-__all__ = ["features", "functional"]
+__all__ = ["AudioInfo", "backends", "features", "functional", "info", "load", "save"]

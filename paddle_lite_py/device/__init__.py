@@ -9,7 +9,9 @@ from typing import Any
 import jax
 
 from ..place import Place, as_place, get_device, set_device
-from ..random import get_rng_state, seed, set_rng_state
+from ..random import get_rng_state, seed
+from ..random import set_rng_state as _set_all
+from ..tensor import Tensor
 from . import cuda, memory
 from .memory import (
     ipc_collect,
@@ -44,6 +46,18 @@ __all__ = [
 ]
 
 manual_seed = seed
+
+
+def set_rng_state(new_state: list[Tensor] | Tensor, device: Any = None) -> None:
+    """Continue the random stream from a saved state.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> state = paddle.device.get_rng_state(); a = paddle.rand([2])
+        >>> paddle.device.set_rng_state(state); bool((paddle.rand([2]) == a).all())
+        True
+    """
+    _set_all(new_state if isinstance(new_state, list) else [new_state])
 
 
 def is_available() -> bool:

@@ -180,6 +180,10 @@ def get_group(id: int = 0) -> Group:
     return _groups[id]
 
 
+def _get_global_group() -> Group:
+    return init_parallel_env()
+
+
 def destroy_process_group(group: Group | None = None) -> None:
     """Forget the group, or all groups."""
     if group is None:

@@ -16,11 +16,12 @@ import ml_dtypes
 import numpy as np
 
 from ..arrays import as_array
-from ..tensor import Tensor, wrap
+from ..tensor import Parameter, Tensor, wrap
 from .unpickle import RefusedError, read
 
 # The entry by which Paddle knows a state_dict; it maps the keys to the names of the tensors.
 NAMES = "StructuredToParameterName@@"
+EagerParamBase = Parameter
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 

@@ -2,7 +2,7 @@
 
 from ..ops.segment import segment_max, segment_mean, segment_min, segment_sum
 from . import autograd, autotune, nn, optimizer
-from .graph import graph_send_recv
+from .graph import graph_reindex, graph_sample_neighbors, graph_send_recv
 from .optimizer import LookAhead, ModelAverage
 from .softmax import identity_loss, softmax_mask_fuse, softmax_mask_fuse_upper_triangle
 
@@ -11,6 +11,8 @@ __all__ = [
     "ModelAverage",
     "autograd",
     "autotune",
+    "graph_reindex",
+    "graph_sample_neighbors",
     "graph_send_recv",
     "identity_loss",
     "nn",

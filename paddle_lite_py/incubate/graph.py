@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..geometric import reindex_graph, sample_neighbors
 from ..ops.segment import send_u_recv
 
 
@@ -22,3 +23,41 @@ def graph_send_recv(
         [[0.0], [1.5]]
     """
     return send_u_recv(x, src_index, dst_index, pool_type, out_size)
+
+
+def graph_reindex(
+    x: Any, neighbors: Any, count: Any, value_buffer: Any = None, index_buffer: Any = None,
+    flag_buffer_hashtable: bool = False, name: Any = None,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """What geometric.reindex_graph does: the nodes of a sampled graph numbered from 0.
+
+    Arguments:
+        x: the nodes. neighbors: all their neighbours in a row. count: how many each has.
+        value_buffer, index_buffer, flag_buffer_hashtable: accepted.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> i = paddle.to_tensor
+        >>> paddle.incubate.graph_reindex(i([5, 7]), i([7, 9, 5]), i([2, 1]))[2].tolist()
+        [5, 7, 9]
+    """
+    return reindex_graph(x, neighbors, count)
+
+
+def graph_sample_neighbors(
+    row: Any, colptr: Any, input_nodes: Any, eids: Any = None, perm_buffer: Any = None, sample_size: int = -1,
+    return_eids: bool = False, flag_perm_buffer: bool = False, name: Any = None,
+) -> Any:  # fmt: skip
+    """What geometric.sample_neighbors does: up to sample_size neighbours of nodes of a graph in compressed columns.
+
+    Arguments:
+        row, colptr: the graph. input_nodes: the nodes. eids: numbers of the edges, for return_eids.
+        perm_buffer, flag_perm_buffer: accepted.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> i = paddle.to_tensor
+        >>> [t.tolist() for t in paddle.incubate.graph_sample_neighbors(i([1, 2, 0]), i([0, 2, 3]), i([0]))]
+        [[1, 2], [2]]
+    """
+    return sample_neighbors(row, colptr, input_nodes, sample_size, eids, return_eids)

@@ -5,6 +5,7 @@ from . import clip, functional, initializer, quant, unique_name, utils
 from .activation import *  # noqa: F403
 from .aliases import *  # noqa: F403
 from .attention import *  # noqa: F403
+from .attention import additive as _convert_attention_mask  # noqa: F401
 from .batch_norm import *  # noqa: F403
 from .clip import *  # noqa: F403
 from .common import *  # noqa: F403
@@ -19,5 +20,6 @@ from .pooling import *  # noqa: F403
 from .rnn import *  # noqa: F403
 from .rnn_cells import *  # noqa: F403
 from .transformer import *  # noqa: F403
+from .transformer import _attrs as _convert_param_attr_to_list  # noqa: F401
 from .tree_losses import *  # noqa: F403
 from .vision import *  # noqa: F403

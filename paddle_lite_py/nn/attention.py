@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import enum
 from collections import namedtuple
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from ..ops.creation import zeros
@@ -139,3 +142,41 @@ class MultiHeadAttention(Layer):
         if self.dropout:
             weights = F.dropout(weights, self.dropout, training=self.training)
         return matmul(weights, v).transpose([0, 2, 1, 3]), weights
+
+
+class SDPBackend(enum.IntEnum):
+    """The kernels of attention that PaddlePaddle knows, for sdpa_kernel().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.nn.attention.SDPBackend.MATH.value
+        0
+    """
+
+    ERROR = -1
+    MATH = 0
+    FLASH_ATTENTION = 1
+    EFFICIENT_ATTENTION = 2
+
+
+@contextmanager
+def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
+    """Accepted around attention: XLA chooses the kernel.
+
+    Arguments:
+        backends: a SDPBackend, or a list of them.
+
+    Raises:
+        ValueError: if there are others.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> q = paddle.ones([1, 2, 1, 4])
+        >>> with paddle.nn.attention.sdpa_kernel(paddle.nn.attention.SDPBackend.MATH):
+        ...     paddle.nn.functional.scaled_dot_product_attention(q, q, q).shape
+        [1, 2, 1, 4]
+    """
+    given = backends if isinstance(backends, list | tuple) else [backends]
+    if not given or not all(isinstance(b, SDPBackend) for b in given):
+        raise ValueError(f"sdpa_kernel: backends is {backends!r}; expected a SDPBackend or a list of them")
+    yield

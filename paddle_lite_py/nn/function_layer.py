@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import inspect
+from functools import partial
+from operator import attrgetter
 from typing import Any, ClassVar
 
 from ..tensor import Tensor
@@ -29,6 +31,8 @@ class FunctionLayer(Layer):
         if not cls.__init__.__code__.co_flags & inspect.CO_VARARGS:  # one of its own
             shown = inspect.Signature(list(inspect.signature(cls.__init__).parameters.values())[1:])
         cls.__signature__ = shown  # type: ignore[attr-defined]
+        for name in cls._settings:  # programs read and change `pool._output_size` as well
+            setattr(cls, f"_{name}", property(attrgetter(name), partial(_assign, name)))
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
@@ -62,6 +66,10 @@ class FunctionLayer(Layer):
         )
         parts = [f"{k}={v}" for k in shown if not isinstance(v := getattr(self, k), Tensor)]
         return ", ".join([*parts, *([f"name={self._name}"] if self._name else [])])
+
+
+def _assign(name: str, layer: FunctionLayer, value: Any) -> None:
+    setattr(layer, name, value)
 
 
 class _Required:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import textwrap
 from collections.abc import Callable
 from typing import Any
@@ -12,6 +13,7 @@ from .. import dtypes
 from .. import place as places
 from ..eager import EAGER
 from ..interpreter import state
+from ..ops.dynamic import is_eager
 from ..param_attr import as_attr
 from ..tensor import RemoveHandle, Tensor, wrap
 from . import hooks, unique_name
@@ -19,6 +21,8 @@ from .hooks import Hook
 from .parameter import make_parameter
 from .state_dict import StateDict
 from .tree import Tree
+
+HookRemoveHelper = RemoveHandle
 
 
 class Layer(StateDict, Tree):
@@ -287,3 +291,22 @@ def _convert(tensor: Tensor, kind: dtypes.DType | None, place: places.Place | No
         tensor._set_payload(data)
         if tensor._grad is not None:
             tensor.clear_gradient(False)
+
+
+def in_declarative_mode() -> bool:
+    """Whether layers are called to build a program.
+
+    Examples:
+        >>> in_declarative_mode()
+        False
+    """
+    return not is_eager()
+
+
+def __getattr__(name: str) -> Any:
+    """`paddle.nn.layer.common`, where PaddlePaddle has the layers of a family: they are all in `nn`."""
+    if name in ("activation", "common", "container", "conv", "loss", "norm", "pooling", "rnn", "transformer"):
+        return importlib.import_module(__package__)
+    if name == "layers":
+        return importlib.import_module(__name__)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

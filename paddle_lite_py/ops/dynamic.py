@@ -15,7 +15,12 @@ from ..tensor import Tensor, wrap
 
 
 def is_eager() -> bool:
-    """True when ops run at once."""
+    """True when ops run at once.
+
+    Examples:
+        >>> is_eager()
+        True
+    """
     return isinstance(state.interpreter, Eager)
 
 

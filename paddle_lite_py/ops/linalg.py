@@ -75,14 +75,14 @@ def _need(ndim: int, **operands: Any) -> None:
 
 @op(methods=["mm"], amp="white", aliases={"x": "input", "y": "mat2"})
 def mm(input: Any, mat2: Any, /) -> Any:
-    """Matrix product.
+    """Matrix product, or products of batches of matrices.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.mm(paddle.to_tensor([[1.0, 2.0]]), paddle.to_tensor([[3.0], [4.0]])).tolist()
         [[11.0]]
     """
-    _need_equal(input.shape[-1], mat2.shape[0])
+    _need_equal(input.shape[-1], mat2.shape[-2:][0])
     return jnp.matmul(*promote(input, mat2))
 
 

@@ -167,9 +167,20 @@ def moveaxis(x: Any, /, source: Any, destination: Any) -> Any:
     return jnp.moveaxis(x, source, destination)
 
 
-@op(methods=["swapaxes", "swapdims"], aliases={"input": "x", "dim0": "axis0", "dim1": "axis1"})
+def _by_perm(x: Any, axis0: Any = None, axis1: int | None = None, *, perm: Any = None) -> Any:
+    wanted = axis0 if perm is None else perm
+    if isinstance(wanted, list | tuple):
+        return transpose(x, wanted)
+    return swapaxes(x, axis0=axis0, axis1=axis1)
+
+
+@op(
+    methods=["swapaxes", "swapdims"],
+    aliases={"input": "x", "dim0": "axis0", "dim1": "axis1"},
+    wider=_by_perm,
+)
 def swapaxes(x: Any, /, axis0: int, axis1: int) -> Any:
-    """Exchange two axes.
+    """Exchange two axes; with a list of all axes instead (perm), put them in that order.
 
     Examples:
         >>> import paddle_lite_py as paddle

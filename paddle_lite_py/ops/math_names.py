@@ -16,7 +16,10 @@ from .random import randint
 from .search import where
 from .softmax import softmax as softmax_along
 
-__all__ = ["hann_window", "softmax"]
+__all__ = [
+    *("equal_", "greater_equal_", "greater_than_", "hann_window", "less_", "less_equal_", "less_than_", "softmax"),
+    "where_",
+]
 
 
 @composite
@@ -79,18 +82,33 @@ _NAMED = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "u
 METHODS.extend((name, _dtype_method(name)) for name in _NAMED)
 
 
+_BOOLEANS = """In-place form of `{of}`: the tensor becomes one of booleans.
+
+Examples:
+    >>> import paddle_lite_py as paddle
+    >>> x = paddle.to_tensor([1.0, 2.0])
+    >>> paddle.{name}(x, paddle.ones([2])) is x, x.dtype
+    (True, paddle.bool)
+"""
+
+
 def _replacing(name: str, function: Any) -> Any:
     def method(x: Tensor, y: Any, name: Any = None) -> Tensor:
         return x._rebind(function(x, y), True)
 
     method.__name__ = method.__qualname__ = name
-    method.__doc__ = f"In-place form of `{function.__name__}`: the tensor becomes one of booleans."
+    method.__doc__ = _BOOLEANS.format(name=name, of=function.__name__)
+    METHODS.append((name, method))
     return method
 
 
-for _function in (equal, not_equal, less_than, less_equal, greater_than, greater_equal):
-    METHODS.append((f"{_function.__name__}_", _replacing(f"{_function.__name__}_", _function)))
-METHODS.append(("less_", _replacing("less_", less_than)))
+equal_, not_equal_, less_ = (
+    _replacing("equal_", equal),
+    _replacing("not_equal_", not_equal),
+    _replacing("less_", less_than),
+)
+less_than_, less_equal_ = _replacing("less_than_", less_than), _replacing("less_equal_", less_equal)
+greater_than_, greater_equal_ = _replacing("greater_than_", greater_than), _replacing("greater_equal_", greater_equal)
 
 
 def _method(f: Any) -> Any:
@@ -100,7 +118,14 @@ def _method(f: Any) -> Any:
 
 @_method
 def where_(condition: Tensor, x: Any = None, y: Any = None, name: Any = None) -> Tensor:
-    """where(condition, x, y), which replaces x."""
+    """where(condition, x, y), which replaces x.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([1.0, 2.0])
+        >>> paddle.where_(x > 1, x, paddle.zeros([2])).tolist(), x.tolist()
+        ([0.0, 2.0], [0.0, 2.0])
+    """
     return x._rebind(where(condition, x, y))
 
 
@@ -154,3 +179,25 @@ def is_coalesced(x: Tensor) -> bool:
 METHODS.extend([("is_sparse_coo", is_coalesced), ("is_sparse_csr", is_coalesced)])
 METHODS.append(("layout", property(lambda self: "NCHW", doc="How elements are ordered: always by rows.")))  # type: ignore[arg-type]
 METHODS.append(("offset", property(lambda self: 0, doc="Where in its memory the tensor begins: at its start.")))  # type: ignore[arg-type]
+
+
+@_method
+def sparse_dim(x: Tensor) -> int:
+    """0: how many dimensions a sparse tensor has places for."""
+    return 0
+
+
+@_method
+def dense_dim(x: Tensor) -> int:
+    """The number of dimensions: those that a sparse tensor keeps whole."""
+    return x.ndim
+
+
+@_method
+def reconstruct_from_(x: Tensor, other: Tensor) -> None:
+    """Become another tensor, whatever the shape and dtype."""
+    x._rebind(other.clone(), True)
+
+
+for _name in ("placements", "process_mesh", "num_shard"):
+    METHODS.append((_name, property(lambda self: None, doc="None: the tensor is on one device.")))  # type: ignore[arg-type]

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ..op import op
 from ..remembered import remembered
+from .creation import shape_tuple
 
 __all__ = ["interpolate", "pad", "pixel_shuffle", "upsample"]
 
@@ -188,8 +189,8 @@ def interpolate(
 
 
 def _whole(size: Any, spatial: int) -> list[Any]:
-    found = size.tolist() if hasattr(size, "tolist") else size
-    return list(found) if isinstance(found, list | tuple) else [found] * spatial
+    found = shape_tuple(size)
+    return list(found) * spatial if getattr(size, "ndim", isinstance(size, list | tuple)) == 0 else list(found)
 
 
 def upsample(

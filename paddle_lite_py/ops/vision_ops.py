@@ -13,6 +13,7 @@ import numpy as np
 from ..op import op
 from ..remembered import remembered
 from .convolution import tuple_of
+from .creation import shape_tuple
 from .padding import pad as pad_axes
 from .windows import Windows
 
@@ -204,7 +205,7 @@ def affine_grid(theta: Any, out_shape: Any, align_corners: bool = True, name: An
         >>> paddle.nn.functional.affine_grid(theta, [1, 1, 1, 2]).tolist()
         [[[[-1.0, 0.0], [1.0, 0.0]]]]
     """
-    shape = out_shape.tolist() if hasattr(out_shape, "tolist") else list(out_shape)
+    shape = shape_tuple(out_shape)
     fn: Any = _affine_grid
     return fn(theta, tuple([int(n) for n in shape[2:]]), align_corners)
 

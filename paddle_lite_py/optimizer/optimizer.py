@@ -225,9 +225,27 @@ class Optimizer:
         computed = state.interpreter.minimized(self, loss, parameters, no_grad_set)
         if computed is not None:
             return self.apply_gradients(computed), computed
-        pairs = [(p, p.grad) for p in self._parameter_list if p._grad is not None and not p.stop_gradient]
+        pairs = self._present()
         self.step()
         return [], pairs
+
+    def _present(self) -> list[tuple[Parameter, Any]]:
+        return [(p, p.grad) for p in self._parameter_list if p._grad is not None and not p.stop_gradient]
+
+    def backward(
+        self,
+        loss: Tensor,
+        startup_program: Any = None,
+        parameters: Any = None,
+        no_grad_set: Any = None,
+        callbacks: Any = None,
+    ) -> list[tuple[Parameter, Any]]:
+        """The (parameter, gradient) pairs of a loss, for apply_gradients().
+
+        In eager mode they are what loss.backward(), called before, has left.
+        """
+        computed = state.interpreter.minimized(self, loss, parameters, no_grad_set)
+        return self._present() if computed is None else computed
 
     def apply_gradients(self, params_grads: list[tuple[Parameter, Tensor]]) -> list[Any]:
         """Update with given gradients."""
@@ -253,6 +271,10 @@ class Optimizer:
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Set all gradients to None (the default) or zeros."""
         self.clear_grad(not set_to_none)
+
+    def get_opti_var_name_list(self) -> list[str]:
+        """The names of the accumulators."""
+        return [name for group in self._groups for name in group.state_dict()]
 
     # -- saving ----------------------------------------------------------------------------------------------------
     def state_dict(self) -> dict[str, Any]:

@@ -5,6 +5,7 @@ import sys
 from ..custom import custom_op, numpy_op
 from ..nn import unique_name
 from . import cpp_extension, dlpack, download
+from .nests import flatten, map_structure, pack_sequence_as
 from .tools import deprecated, require_version, run_check, try_import
 
 # Importable under this name as well: one counter of names, wherever it is asked for.
@@ -12,5 +13,5 @@ sys.modules[f"{__name__}.unique_name"] = unique_name
 
 __all__ = [
     *("cpp_extension", "custom_op", "deprecated", "dlpack", "download", "numpy_op", "require_version", "run_check"),
-    *("try_import", "unique_name"),
+    *("flatten", "map_structure", "pack_sequence_as", "try_import", "unique_name"),
 ]

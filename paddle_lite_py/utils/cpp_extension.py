@@ -23,6 +23,7 @@ from ..custom.kernel import Library
 
 __all__ = ["BuildExtension", "CUDAExtension", "CompileError", "CppExtension", "get_build_directory", "load", "setup"]
 
+CUDA_HOME: str | None = None  # no CUDA compiler is called
 FOLDER_VARIABLE = "PADDLE_EXTENSION_DIR"
 _HANDLER = re.compile(r"XLA_FFI_DEFINE_HANDLER(?:_SYMBOL|_AUTO)?\s*\(\s*(\w+)\s*,")
 _COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
@@ -81,6 +82,21 @@ def load(
     flags = [*includes, *(extra_cxx_cflags or ()), *links, *(extra_ldflags or ())]
     folder = Path(build_directory or get_build_directory())
     return Library(name, str(_built(name, files, texts, flags, folder, verbose)), handlers)
+
+
+def load_op_meta_info_and_register_op(lib_filename: str, *more: Any, **settings: Any) -> list[str]:
+    """Not available: operators in libraries that were compiled against Paddle.
+
+    Raises:
+        NotImplementedError: always.
+    """
+    raise NotImplementedError(
+        f"cpp_extension: {lib_filename} was compiled against Paddle's own library; compile its sources with load(), or "
+        "write the operators with JAX (utils.custom_op)"
+    )
+
+
+_jit_compile = _import_module_from_library = load_op_meta_info_and_register_op
 
 
 def get_build_directory(verbose: bool = False) -> str:

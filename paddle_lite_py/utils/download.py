@@ -58,6 +58,26 @@ def get_path_from_url(
     return str(_unpacked(path) if decompress and archive else path)
 
 
+def is_url(path: str) -> bool:
+    """Whether a path is an address in the network.
+
+    Examples:
+        >>> is_url("https://example.org/a.zip"), is_url("a.zip")
+        (True, False)
+    """
+    return path.startswith(("http://", "https://"))
+
+
+def _get_unique_endpoints(trainer_endpoints: list[str]) -> list[str]:
+    """One address of each host, of the processes there that has to fetch."""
+    return list({address.split(":")[0]: address for address in reversed(trainer_endpoints)}.values())
+
+
+def _decompress(fname: str) -> str:
+    """Unpack an archive beside itself; the path of what it holds."""
+    return str(_unpacked(Path(fname)))
+
+
 def _matches(path: Path, md5sum: str | None) -> bool:
     if md5sum is None:
         return True

@@ -18,11 +18,14 @@ from ..ops.joining import stack
 from ..tensor import Tensor
 from .detection import distribute_fpn_proposals, matrix_nms, prior_box
 from .image import pillow
+from .proposals import generate_proposals, yolo_loss
 
 __all__ = [
     "distribute_fpn_proposals",
+    "generate_proposals",
     "matrix_nms",
     "prior_box",
+    "yolo_loss",
     *("DeformConv2D", "PSRoIPool", "RoIAlign", "RoIPool", "box_coder", "decode_jpeg", "deform_conv2d", "nms"),
     *("psroi_pool", "read_file", "roi_align", "roi_pool", "yolo_box"),
 ]

@@ -72,3 +72,42 @@ def weight_only_linear(
     _known("weight_only_linear", f"weight_only_{weight_dtype}", group_size)
     fn: Any = _linear
     return fn(x, weight, weight_scale, bias)
+
+
+@op(name="llm_int8_linear")
+def _mixed(x: Any, weight: Any, scale: Any, bias: Any = None, /, *, threshold: float) -> Any:
+    """Features that reach the threshold are multiplied as they are, the others rounded to 8 bits for each row."""
+    rows = x.reshape(-1, x.shape[-1]).astype(jnp.float32)
+    apart = jnp.max(jnp.abs(rows), axis=0) >= threshold
+    inside = jnp.where(apart, 0, rows)
+    size = jnp.max(jnp.abs(inside), axis=1, keepdims=True) / MOST
+    rounded = jnp.round(inside / jnp.where(size == 0, 1, size)) * size
+    wide = weight.T.astype(jnp.float32) * scale.astype(jnp.float32)
+    out = (rounded + jnp.where(apart, rows, 0)) @ wide
+    out = out.astype(x.dtype).reshape(*x.shape[:-1], weight.shape[0])
+    return out if bias is None else out + bias
+
+
+def llm_int8_linear(x: Any, weight: Any, bias: Any = None, weight_scale: Any = None, threshold: float = 6.0) -> Any:
+    """x @ weight, both in 8 bits but for features of x that reach a threshold.
+
+    Arguments:
+        weight, weight_scale: what weight_quantize() gave: int8 [out, in], and a scale for each output.
+        threshold: a feature whose absolute values reach it is not rounded.
+
+    Raises:
+        ValueError: without weight_scale.
+
+    Source: Dettmers et al., LLM.int8(): 8-bit Matrix Multiplication for Transformers at Scale, 2022.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> weight, scale = paddle.nn.quant.weight_quantize(paddle.to_tensor([[1.27], [0.5]]), "llm.int8")
+        >>> x = paddle.to_tensor([[1.0, 8.0]])
+        >>> round(paddle.nn.quant.llm_int8_linear(x, weight, None, scale).item(), 3)
+        5.27
+    """
+    if weight_scale is None:
+        raise ValueError("llm_int8_linear: weight_scale is None; give the scales that weight_quantize() returned")
+    fn: Any = _mixed
+    return fn(x, weight, weight_scale, bias, threshold=float(threshold))

@@ -1,5 +1,6 @@
 """Recomputation, under the name that programs use."""
 
 from ..recompute import recompute, recompute_sequential
+from . import hybrid_parallel_util, log_util
 
-__all__ = ["recompute", "recompute_sequential"]
+__all__ = ["hybrid_parallel_util", "log_util", "recompute", "recompute_sequential"]

@@ -1,0 +1,36 @@
+"""Eager execution, as a block and as a switch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..autograd import no_grad
+from ..framework import in_dynamic_mode as enabled
+from ..ops.convert import to_tensor as to_variable
+from ..static import disable_static, enable_static
+
+__all__ = ["enabled", "guard", "no_grad", "to_variable"]
+
+
+@contextmanager
+def guard(place: Any = None) -> Iterator[None]:
+    """Eager execution in the block.
+
+    Args:
+        place: accepted for compatibility.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> with paddle.base.dygraph.guard():
+        ...     print(paddle.ones([1]).item())
+        1.0
+    """
+    before = enabled()
+    disable_static()
+    try:
+        yield
+    finally:
+        if not before:
+            enable_static()

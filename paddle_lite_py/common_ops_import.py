@@ -1,0 +1,94 @@
+"""What modules of ops begin with in PaddlePaddle: names of dtypes, and checks of arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from .base import Variable, core, default_main_program, device_guard, in_dygraph_mode
+from .dtypes import as_dtype
+from .param_attr import ParamAttr
+
+__all__ = [
+    "LayerHelper",
+    "ParamAttr",
+    "Variable",
+    "check_dtype",
+    "check_type",
+    "check_variable_and_dtype",
+    "convert_dtype",
+    "core",
+    "default_main_program",
+    "device_guard",
+    "in_dygraph_mode",
+]
+
+
+def convert_dtype(dtype: Any) -> str:
+    """The name of a dtype.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> convert_dtype(paddle.float32)
+        'float32'
+    """
+    return as_dtype(dtype).name
+
+
+def check_type(input: Any, input_name: str, expected_type: Any, op_name: str, extra_message: str = "") -> None:
+    """See that an argument is of a type.
+
+    Raises:
+        TypeError: if it is not.
+    """
+    if not isinstance(input, expected_type):
+        raise TypeError(
+            f"{op_name}: {input_name} is a {type(input).__name__}; expected {expected_type}. {extra_message}"
+        )
+
+
+def check_dtype(
+    input_dtype: Any, input_name: str, expected_dtype: Sequence[str], op_name: str, extra_message: str = ""
+) -> None:
+    """See that the dtype of an argument is one of some.
+
+    Raises:
+        TypeError: if it is not.
+    """
+    if (found := convert_dtype(input_dtype)) not in expected_dtype:
+        raise TypeError(
+            f"{op_name}: {input_name} has the dtype {found}; expected {', '.join(expected_dtype)}. {extra_message}"
+        )
+
+
+def check_variable_and_dtype(
+    input: Any, input_name: str, expected_dtype: Sequence[str], op_name: str, extra_message: str = ""
+) -> None:
+    """See that an argument is a tensor of one of some dtypes.
+
+    Raises:
+        TypeError: if it is not.
+    """
+    check_type(input, input_name, Variable, op_name, extra_message)
+    check_dtype(input.dtype, input_name, expected_dtype, op_name, extra_message)
+
+
+class LayerHelper:
+    """What appends operators to a program by their names in PaddlePaddle. Here public functions do.
+
+    Args:
+        layer_type: the name of the operator.
+        kwargs: its arguments.
+
+    Raises:
+        NotImplementedError: when it is asked for something.
+    """
+
+    def __init__(self, layer_type: str, **kwargs: Any) -> None:
+        self.layer_type, self.kwargs = layer_type, kwargs
+
+    def __getattr__(self, name: str) -> Any:
+        raise NotImplementedError(
+            f"LayerHelper({self.layer_type!r}).{name}: operators are not appended by name here; call the public "
+            "function, or define an operator with paddle.utils.custom_op"
+        )

@@ -1,0 +1,5 @@
+"""Files of data sets, as programs of older versions fetch them."""
+
+from . import common
+
+__all__ = ["common"]

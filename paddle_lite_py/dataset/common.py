@@ -1,0 +1,43 @@
+"""Where files of data sets are kept, and whether they are whole."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+
+from ..utils.download import get_path_from_url
+
+__all__ = ["DATA_HOME", "download", "md5file"]
+
+DATA_HOME = os.path.expanduser("~/.cache/paddle/dataset")
+
+
+def md5file(fname: str) -> str:
+    """The MD5 checksum of a file, as hexadecimal digits.
+
+    Args:
+        fname: its path.
+
+    Examples:
+        >>> import tempfile
+        >>> with tempfile.NamedTemporaryFile() as f:
+        ...     md5file(f.name)
+        'd41d8cd98f00b204e9800998ecf8427e'
+    """
+    with open(fname, "rb") as f:
+        return hashlib.file_digest(f, "md5").hexdigest()
+
+
+def download(url: str, module_name: str, md5sum: str, save_name: str | None = None) -> str:
+    """The local path of a file, fetched when it is not there yet.
+
+    Args:
+        url: where it is.
+        module_name: the folder in `DATA_HOME`.
+        md5sum: its checksum.
+        save_name: accepted for compatibility.
+
+    Raises:
+        RuntimeError: if it cannot be fetched, or its checksum differs.
+    """
+    return get_path_from_url(url, os.path.join(DATA_HOME, module_name), md5sum, decompress=False)

@@ -1,0 +1,5 @@
+"""How processes are arranged."""
+
+from . import topology
+
+__all__ = ["topology"]

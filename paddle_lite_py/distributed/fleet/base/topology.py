@@ -1,0 +1,5 @@
+"""Who shares data, layers and states with whom."""
+
+from ..topology import HybridCommunicateGroup
+
+__all__ = ["HybridCommunicateGroup"]

@@ -1,0 +1,18 @@
+"""Models whose layers are split over processes. One process holds each of them whole."""
+
+from .layers import ColumnParallelLinear, ParallelCrossEntropy, RowParallelLinear, VocabParallelEmbedding
+from .pipeline import LayerDesc, PipelineLayer, SharedLayerDesc
+from .tracker import RNGStatesTracker, get_rng_state_tracker, model_parallel_random_seed
+
+__all__ = [
+    "ColumnParallelLinear",
+    "LayerDesc",
+    "ParallelCrossEntropy",
+    "PipelineLayer",
+    "RNGStatesTracker",
+    "RowParallelLinear",
+    "SharedLayerDesc",
+    "VocabParallelEmbedding",
+    "get_rng_state_tracker",
+    "model_parallel_random_seed",
+]

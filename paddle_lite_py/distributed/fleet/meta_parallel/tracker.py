@@ -1,0 +1,72 @@
+"""Streams of random numbers by name, which processes share or keep for themselves."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from .... import random
+
+__all__ = ["RNGStatesTracker", "get_rng_state_tracker", "model_parallel_random_seed"]
+
+
+class RNGStatesTracker:
+    """Streams of random numbers by name.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> tracker = paddle.distributed.fleet.meta_parallel.RNGStatesTracker()
+        >>> tracker.add("own", 7)
+        >>> with tracker.rng_state("own"):
+        ...     x = paddle.rand([2])
+    """
+
+    def __init__(self) -> None:
+        self.states_: dict[str, list[Any]] = {}
+
+    def reset(self) -> None:
+        """Forget all streams."""
+        self.states_ = {}
+
+    def add(self, name: str, seed: int) -> None:
+        """Start a stream at a seed.
+
+        Raises:
+            ValueError: if there is one of that name.
+        """
+        if name in self.states_:
+            raise ValueError(f"RNGStatesTracker.add: there is a stream {name!r} already; reset() forgets all")
+        before = random.get_rng_state()
+        random.seed(seed)
+        self.states_[name] = random.get_rng_state()
+        random.set_rng_state(before)
+
+    @contextmanager
+    def rng_state(self, name: str = "model_parallel_rng") -> Iterator[None]:
+        """Draw from the stream in the block; from that of the process where there is none of the name."""
+        if name not in self.states_:
+            yield
+            return
+        before = random.get_rng_state()
+        random.set_rng_state(self.states_[name])
+        try:
+            yield
+        finally:
+            self.states_[name] = random.get_rng_state()
+            random.set_rng_state(before)
+
+
+_tracker = RNGStatesTracker()
+
+
+def get_rng_state_tracker() -> RNGStatesTracker:
+    """The streams of this process."""
+    return _tracker
+
+
+def model_parallel_random_seed(seed: int = 0) -> None:
+    """Start the streams of this process at a seed."""
+    random.seed(seed)
+    _tracker.reset()
+    _tracker.add("model_parallel_rng", seed)

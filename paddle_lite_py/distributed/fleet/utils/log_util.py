@@ -1,0 +1,5 @@
+"""The log of training in several processes."""
+
+import logging
+
+logger = logging.getLogger("paddle.distributed")

@@ -1,0 +1,146 @@
+"""Of detectors: the loss of YOLOv3, and the regions that a first stage proposes."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from ..ops import yolo
+from ..ops.convert import to_tensor
+from ..ops.dynamic import concrete
+from ..tensor import Tensor
+
+__all__ = ["generate_proposals", "yolo_loss"]
+
+# The greatest growth of a side from an anchor to a box.
+_GROWTH = math.log(1000 / 16)
+
+
+def yolo_loss(
+    x: Tensor,
+    gt_box: Tensor,
+    gt_label: Tensor,
+    anchors: Any,
+    anchor_mask: Any,
+    class_num: int,
+    ignore_thresh: float,
+    downsample_ratio: int,
+    gt_score: Tensor | None = None,
+    use_label_smooth: bool = True,
+    name: Any = None,
+    scale_x_y: float = 1.0,
+) -> Tensor:
+    """The loss of a YOLOv3 head for each picture [n]: of places, of being sure, and of classes.
+
+    Arguments:
+        x: [n, anchors * (5 + class_num), h, w].
+        gt_box: center and size of the boxes in parts of the picture, [n, b, 4]; those without size do not count.
+        gt_label: their classes, [n, b]. gt_score: how much each counts, [n, b]; 1 by default.
+        anchors: widths and heights in turn. anchor_mask: which of them are of this head.
+        ignore_thresh: cells that overlap a box more than this may be sure of it.
+        downsample_ratio: of the picture to the head.
+        use_label_smooth: let other classes be right to a small part.
+        scale_x_y: of the centers of boxes.
+
+    Raises:
+        ValueError: if the channels are not as many as anchors and classes need.
+
+    Source: Redmon and Farhadi, YOLOv3, 2018.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> box, label = paddle.to_tensor([[[0.5, 0.5, 0.5, 0.5]]]), paddle.to_tensor([[0]])
+        >>> x = paddle.zeros([1, 6, 1, 1])
+        >>> round(paddle.vision.ops.yolo_loss(x, box, label, [4, 4], [0], 1, 0.7, 8, use_label_smooth=False).item(), 4)
+        3.8123
+    """
+    want = len(anchor_mask) * (5 + class_num)
+    if x.shape[1] != want:
+        raise ValueError(f"yolo_loss: x has {x.shape[1]} channels; expected {want} for {len(anchor_mask)} anchors")
+    fn: Any = yolo.yolo_loss
+    settings: dict[str, Any] = {"anchors": tuple(anchors), "mask": tuple(anchor_mask), "classes": class_num}
+    settings |= {"ignore": float(ignore_thresh), "ratio": downsample_ratio, "smooth": use_label_smooth}
+    return fn(x, gt_box, gt_label, gt_score, **settings, scale=float(scale_x_y))
+
+
+def _decoded(anchor: np.ndarray, delta: np.ndarray, variance: np.ndarray, size: np.ndarray, one: float) -> np.ndarray:
+    """Boxes [m, 4] from anchors moved and stretched, within the picture."""
+    extent = anchor[:, 2:] - anchor[:, :2] + one
+    center = anchor[:, :2] + extent / 2 + variance[:, :2] * delta[:, :2] * extent
+    extent = extent * np.exp(np.minimum(variance[:, 2:] * delta[:, 2:], _GROWTH))
+    corners = np.concatenate([center - extent / 2, center + extent / 2 - one], 1)
+    height, width = size
+    return np.clip(corners, 0, np.array([width, height, width, height], corners.dtype) - one)
+
+
+def _remaining(boxes: np.ndarray, threshold: float, eta: float, most: int, one: float) -> list[int]:
+    """Those of the boxes, the best first, that overlap no better one too much; the threshold falls by eta."""
+    area = np.prod(boxes[:, 2:] - boxes[:, :2] + one, 1)
+    kept: list[int] = []
+    for i in range(len(boxes)):
+        low, high = np.maximum(boxes[i, :2], boxes[kept, :2]), np.minimum(boxes[i, 2:], boxes[kept, 2:])
+        shared = np.prod(np.maximum(high - low + one, 0), 1)
+        if (shared > threshold * (area[i] + area[kept] - shared)).any():
+            continue
+        kept.append(i)
+        threshold *= eta if eta < 1 and threshold > 0.5 else 1.0
+        if len(kept) == most > 0:
+            break
+    return kept
+
+
+def generate_proposals(
+    scores: Tensor,
+    bbox_deltas: Tensor,
+    img_size: Tensor,
+    anchors: Tensor,
+    variances: Tensor,
+    pre_nms_top_n: float = 6000,
+    post_nms_top_n: float = 1000,
+    nms_thresh: float = 0.5,
+    min_size: float = 0.1,
+    eta: float = 1.0,
+    pixel_offset: bool = False,
+    return_rois_num: bool = False,
+    name: Any = None,
+) -> tuple[Tensor, Tensor, Tensor | None]:
+    """Regions that a first stage proposes [m, 4], their scores [m, 1], and how many each picture has, if asked for.
+
+    Arguments:
+        scores: [n, a, h, w]. bbox_deltas: [n, 4 * a, h, w].
+        img_size: height and width of each picture [n, 2].
+        anchors, variances: [h, w, a, 4].
+        pre_nms_top_n, post_nms_top_n: how many of the best are looked at, and are kept at most.
+        nms_thresh: of two that overlap more than this the better one stays; it falls by eta.
+        min_size: the least side of a region, at least 1.
+        pixel_offset: right and bottom edges belong to boxes.
+
+    Source: Ren et al., Faster R-CNN, 2015.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> anchors = paddle.to_tensor([[[[0.0, 0.0, 4.0, 4.0]]]])
+        >>> sizes, ones = paddle.to_tensor([[8.0, 8.0]]), paddle.ones([1, 1, 1, 4])
+        >>> boxes, scores, _ = paddle.vision.ops.generate_proposals(
+        ...     paddle.ones([1, 1, 1, 1]), paddle.zeros([1, 4, 1, 1]), sizes, anchors, ones
+        ... )
+        >>> boxes.tolist(), scores.tolist()
+        ([[0.0, 0.0, 4.0, 4.0]], [[1.0]])
+    """
+    given = (scores, bbox_deltas, img_size, anchors, variances)
+    score, delta, size, anchor, variance = (concrete(t, "generate_proposals()", "all scores") for t in given)
+    one, boxes, marks = float(pixel_offset), [], []
+    for i in range(len(score)):
+        mark = score[i].transpose(1, 2, 0).reshape(-1)
+        moved = delta[i].reshape(-1, 4, *delta.shape[2:]).transpose(2, 3, 0, 1).reshape(-1, 4)
+        order = np.argsort(-mark, kind="stable")[: int(pre_nms_top_n) if pre_nms_top_n > 0 else None]
+        found = _decoded(anchor.reshape(-1, 4)[order], moved[order], variance.reshape(-1, 4)[order], size[i], one)
+        extent = found[:, 2:] - found[:, :2] + one
+        order, found = (t[(extent >= max(min_size, 1.0)).all(1)] for t in (order, found))
+        best = _remaining(found, nms_thresh, eta, int(post_nms_top_n), one)
+        boxes.append(found[best])
+        marks.append(mark[order][best, None])
+    counts = to_tensor(np.array([len(b) for b in boxes], np.int32)) if return_rois_num else None
+    return to_tensor(np.concatenate(boxes)), to_tensor(np.concatenate(marks)), counts
