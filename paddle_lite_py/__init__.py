@@ -107,7 +107,19 @@ _SUBPACKAGES = (
     "passes",
     *("amp", "device", "fft", "framework", "io", "jit", "linalg", "metric", "optimizer", "reader", "regularizer"),
     *("inference", "onnx"),
-    *("audio", "callbacks", "distribution", "geometric", "hapi", "hub", "profiler", "quantization", "signal", "sparse"),
+    *(
+        "audio",
+        "callbacks",
+        "compat",
+        "distribution",
+        "geometric",
+        "hapi",
+        "hub",
+        "profiler",
+        "quantization",
+        "signal",
+        "sparse",
+    ),
     *("base", "common_ops_import", "dataset", "distributed", "_C_ops", "_legacy_C_ops"),
     *("cuda", "special", "static", "sysconfig", "text", "utils", "version", "vision"),
 )
@@ -163,14 +175,16 @@ _LATE.append(_load_ops)
 def _of_tensor(name: str) -> Any:
     if name in _TENSOR_MODULES:
         return importlib.import_module(f"{__name__}.tensor")
-    try:
-        return getattr(importlib.import_module(__name__), name)
-    except AttributeError:
-        raise AttributeError(f"module 'paddle.tensor' has no attribute {name!r} here") from None
+    for place in (__name__, f"{__name__}.ops.lists"):
+        if hasattr(module := importlib.import_module(place), name):
+            return getattr(module, name)
+    raise AttributeError(f"module 'paddle.tensor' has no attribute {name!r} here")
 
 
 # Programs know the functions on tensors as those of `paddle.tensor` and of its modules, too.
-_TENSOR_MODULES = ("attribute", "creation", "linalg", "logic", "manipulation", "math", "random", "search", "stat")
+_TENSOR_MODULES = (
+    *("array", "attribute", "creation", "linalg", "logic", "manipulation", "math", "random", "search", "stat"),
+)
 importlib.import_module(f"{__name__}.tensor").__getattr__ = _of_tensor  # type: ignore[method-assign]
 
 

@@ -28,8 +28,12 @@ class _Loader:
 
 # Packages of PaddlePaddle that are one module here: their modules, and the module that has what those have.
 _GATHERED = {
-    "paddle.tensor": ("attribute creation einsum linalg logic manipulation math ops random search stat", "tensor"),
+    "paddle.tensor": (
+        "array attribute creation einsum linalg logic manipulation math ops random search stat",
+        "tensor",
+    ),
     "paddle.nn.layer": ("activation common container conv loss norm pooling rnn transformer vision", "nn"),
+    "paddle.io.dataloader": ("batch_sampler collate dataloader_iter dataset sampler worker", "io.dataloader"),
     "paddle.utils.cpp_extension": ("cpp_extension extension_utils", "utils.cpp_extension"),
 }
 

@@ -1,4 +1,4 @@
-"""Cases of library_cases.py: losses over many classes, and sparse convolutions, with their gradients."""
+"""Cases of library_cases.py: losses, sparse convolutions, detection, sound files, and functions as those of torch."""
 
 from __future__ import annotations
 
@@ -70,4 +70,23 @@ FILE = (
     "(lambda f: [paddle.audio.save(f, ramp(2, 5) * .4, 8000), f.seek(0), paddle.audio.load(f%s)[0]][2])(io.BytesIO())"
 )
 SOUND = [FILE % "", FILE % ", 1, 3, False, False"]
-CASES: list[str] = [*LOSSES, *SPARSE, *DETECTION, *SOUND]
+C = "paddle.compat."
+TIED = "t(3, 1, float('nan'), 2, 5, 4).reshape([2, 3])"
+SELF = "ramp(1, 2, 3, 4)"
+COMPAT = [
+    *(
+        f"graded(lambda x: list({C}{f}), ramp(2, 3))"
+        for f in ("max(x, 1)", "min(x, dim=0, keepdim=True)", "sort(x, 0)")
+    ),
+    *(f"graded(lambda x: {C}{f}, ramp(2, 3))" for f in ("max(x)", "min(x, ramp(2, 3) * -1)", "max(x, other=x * 2)")),
+    *(f"list({C}{f})" for f in ("sort(ramp(6), descending=True)", f"nanmedian({TIED}, 1)", "median(ramp(2, 4), 1)")),
+    *(f"{C}{f}" for f in (f"nanmedian({TIED})", "median(ramp(2, 4))", "equal(ramp(2), ramp(2))", "equal(t(1), t(2))")),
+    *(f"list({C}{f})" for f in ("split(ramp(5), 2)", "split(ramp(2, 5), [2, 3], 1)", "slogdet(ramp(2, 2))")),
+    *(f"{C}unique(i(3, 1, 3, 2){more})" for more in ("", ", return_inverse=True, return_counts=True")),
+    *(f"{C}nn.functional.pad(ramp(1, 2, 3), {w})" for w in ("(1, 0, 0, 2), value=7.", "[1, 2], 'reflect'")),
+    f"{C}nn.functional.linear(ramp(2, 3), ramp(4, 3), ramp(4))",
+    f"{C}nn.functional.scaled_dot_product_attention({SELF}, {SELF}, {SELF}, is_causal=True)",
+    *(f"{C}nn.{m}(ramp(1, 2, 6))" for m in ("Softmax()", "AvgPool1d(3, 2, 1)", "AvgPool1D(3, 2, 1, True, False)")),
+    *(f"{C}nn.{m}(ramp(1, 2, 4, 4))" for m in ("Unfold(2, 2, 1, 2)", "AvgPool2D(2, 1, 1, divisor_override=3)")),
+]
+CASES: list[str] = [*LOSSES, *SPARSE, *DETECTION, *SOUND, *COMPAT]

@@ -161,3 +161,43 @@ def test_eight_bits_but_for_what_is_large():
     np.testing.assert_allclose(found.numpy(), x @ kept + 1, atol=0.05)
     with pytest.raises(ValueError, match="weight_scale is None"):
         paddle.nn.quant.llm_int8_linear(paddle.to_tensor(x), weight)
+
+
+def test_lists_of_tensors():
+    one, at = paddle.ones([1]), paddle.zeros([1], "int64")
+    array = paddle.tensor.create_array("float32", [one])
+    assert paddle.tensor.array_write(one * 2, at + 1, array=array) is array
+    paddle.tensor.array.array_write(one * 3, at, array)
+    assert [t.item() for t in array] == [3.0, 2.0] and paddle.tensor.array_length(array) == 2
+    assert paddle.tensor.array_read(array, at + 1).item() == 2.0
+    with pytest.raises(IndexError, match="i is 4, and the array holds 2 tensors; expected 0 to 2"):
+        paddle.tensor.array_write(one, 4, array)
+    with pytest.raises(TypeError, match=r"initialized_list\[0\] is a float"):
+        paddle.tensor.create_array(initialized_list=[1.0])
+
+
+def test_what_a_variable_of_a_program_is_asked():
+    paddle.enable_static()
+    try:
+        main, startup = paddle.static.Program(), paddle.static.Program()
+        with paddle.static.program_guard(main, startup):
+            x = paddle.static.data("x", [2, 3])
+            paddle.nn.Linear(3, 1)(x)
+        w = main.all_parameters()[0]
+        scope = paddle.static.Scope()
+        with pytest.raises(ValueError, match="run the startup program"):
+            w.get_value(scope)
+        paddle.static.Executor().run(startup, scope=scope)
+        assert np.asarray(w.get_value(scope)).shape == (3, 1)
+        assert (w.is_parameter, x.is_parameter, x.lod_level, x.grad_name) == (True, False, 0, "x@GRAD")
+        assert x.to_string(True) == "var x : shape=[2, 3], dtype=float32"
+        assert x.to_string(True, True).endswith("persistable=False, stop_gradient=True")
+    finally:
+        paddle.disable_static()
+
+
+def test_a_stub_shows_what_passes():
+    observer = paddle.quantization.observers.AbsmaxObserver()
+    stub = paddle.nn.quant.Stub(observer)
+    assert stub(paddle.to_tensor([-3.0, 2.0])).tolist() == [-3.0, 2.0]
+    assert stub._observer.scales().item() == 3.0

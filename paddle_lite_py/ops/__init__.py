@@ -28,6 +28,7 @@ from . import (
     inplace,
     joining,
     linalg,
+    lists,
     logic,
     losses,
     manipulation,

@@ -299,9 +299,9 @@ METHODS.extend((name, _of_sparse(name)) for name in ("values", "indices", "crows
 
 
 def _through_sparse(name: str) -> Callable[..., Any]:
-    def method(self: Tensor, *args: Any) -> Any:
+    def method(self: Tensor, *args: Any, **settings: Any) -> Any:
         importlib.import_module(f"{__name__.partition('.')[0]}.sparse")  # which puts the real one here
-        return getattr(self, name)(*args)
+        return getattr(self, name)(*args, **settings)
 
     method.__doc__ = "As a sparse tensor; see paddle.sparse."
     return method

@@ -11,9 +11,11 @@ from .. import dtypes
 from .. import place as places
 from ..interpreter import state
 from ..nn import unique_name
+from ..op import METHODS
 from ..ops.effects import print_
 from ..param_attr import ParamAttr
-from ..tensor import Tensor, wrap
+from ..tensor import Parameter, Tensor, install_methods, wrap
+from .scope import Scope, global_scope
 
 __all__ = [
     *("Print", "WeightNormParamAttr", "cpu_places", "create_global_var", "cuda_places"),
@@ -142,3 +144,37 @@ def xpu_places(device_ids: Any = None) -> list[places.Place]:
         []
     """
     return []
+
+
+# -- what a variable of a program is asked -------------------------------------------------------------------------
+def _get_value(self: Tensor, scope: Scope | None = None) -> Any:
+    """The value of state of a program in a scope, by its name; the one in force by default.
+
+    Raises:
+        ValueError: if the scope has none.
+    """
+    found = (scope or global_scope()).find_var(self.name)
+    if found is None:
+        raise ValueError(f"get_value(): the scope has no variable '{self.name}'; run the startup program in it first")
+    return found.get_tensor()
+
+
+def _to_string(self: Tensor, throw_on_error: bool = True, with_details: bool = False) -> str:
+    """The tensor as text; with_details says whether it is kept and takes a gradient as well."""
+    kept = f", persistable={self.persistable}, stop_gradient={self.stop_gradient}" if with_details else ""
+    return f"var {self.name} : shape={list(self.shape)}, dtype={self.dtype.name}{kept}"
+
+
+def _grad_name(self: Tensor) -> str:
+    """The name of its gradient."""
+    return f"{self.name}@GRAD"
+
+
+METHODS.extend([("get_value", _get_value), ("to_string", _to_string)])
+_PROPERTIES = {
+    "grad_name": property(_grad_name),
+    "lod_level": property(lambda self: 0, doc="0: sequences are padded."),
+    "is_parameter": property(lambda self: isinstance(self, Parameter), doc="True for what is trained."),
+}
+METHODS.extend(_PROPERTIES.items())  # type: ignore[arg-type]
+install_methods()

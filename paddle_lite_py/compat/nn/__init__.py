@@ -1,0 +1,11 @@
+"""Layers that take what those of the same name do in torch."""
+
+from . import functional
+from .layers import AvgPool1D, AvgPool2D, AvgPool3D, Linear, Softmax, Unfold
+
+AvgPool1d, AvgPool2d, AvgPool3d = AvgPool1D, AvgPool2D, AvgPool3D
+
+__all__ = [
+    *("AvgPool1D", "AvgPool1d", "AvgPool2D", "AvgPool2d", "AvgPool3D", "AvgPool3d", "Linear", "Softmax", "Unfold"),
+    "functional",
+]

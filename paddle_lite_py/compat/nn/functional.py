@@ -1,0 +1,75 @@
+"""Functions for networks that take what those of the same name do in torch."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ...nn import functional as F
+from ...ops.math_names import softmax
+
+__all__ = ["linear", "pad", "scaled_dot_product_attention", "softmax", "unfold"]
+
+
+def linear(input: Any, weight: Any, bias: Any = None) -> Any:
+    """input @ weight.T + bias, with a weight [out, in].
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.functional.linear(paddle.ones([1, 2]), paddle.ones([3, 2])).tolist()
+        [[2.0, 2.0, 2.0]]
+    """
+    return F.linear(input, weight.t(), bias)
+
+
+def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float = 0.0) -> Any:
+    """Elements before and after, of the last axis first, then of the one before it, and so on.
+
+    Arguments:
+        mode: "constant", "reflect", "replicate" or "circular"; all but the first for the axes of space.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.functional.pad(paddle.ones([1, 1]), [1, 0], value=7.0).tolist()
+        [[7.0, 1.0]]
+    """
+    widths = list(pad)
+    if mode == "constant":
+        widths += [0] * (2 * input.ndim - len(widths))
+        pairs = [w for i in range(len(widths) - 2, -1, -2) for w in widths[i : i + 2]]
+        return F.pad(input, pairs, value=value)
+    return F.pad(input, widths, mode=mode, data_format={3: "NCL", 4: "NCHW", 5: "NCDHW"}[input.ndim])
+
+
+def scaled_dot_product_attention(
+    query: Any,
+    key: Any,
+    value: Any,
+    attn_mask: Any = None,
+    dropout_p: float = 0.0,
+    is_causal: bool = False,
+    scale: float | None = None,
+    enable_gqa: bool = False,
+) -> Any:
+    """Attention of [batch, heads, length, size]; see paddle.nn.functional.scaled_dot_product_attention().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> q = paddle.ones([1, 2, 3, 4])
+        >>> paddle.compat.nn.functional.scaled_dot_product_attention(q, q, q).shape
+        [1, 2, 3, 4]
+    """
+    q, k, v = (t.transpose([0, 2, 1, 3]) for t in (query, key, value))
+    out = F.scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal, scale=scale)
+    return out.transpose([0, 2, 1, 3])
+
+
+def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> Any:
+    """The windows of an image as columns; see paddle.nn.functional.unfold().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.functional.unfold(paddle.ones([1, 1, 3, 3]), 2).shape
+        [1, 4, 4]
+    """
+    return F.unfold(input, kernel_size, stride, padding, dilation)

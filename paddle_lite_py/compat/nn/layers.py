@@ -1,0 +1,138 @@
+"""Layers that take what those of the same name do in torch."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ... import nn as _nn
+from ...nn.initializer import Uniform
+from ...nn.layer import Layer
+from . import functional
+
+__all__ = ["AvgPool1D", "AvgPool2D", "AvgPool3D", "Linear", "Softmax", "Unfold"]
+nn: Any = _nn  # whose lists of names mypy cannot read
+
+
+class AvgPool1D(nn.AvgPool1D):
+    """paddle.nn.AvgPool1D, which counts padding unless told otherwise.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.AvgPool1D(2, padding=1)(paddle.ones([1, 1, 4])).tolist()
+        [[[0.5, 1.0, 0.5]]]
+    """
+
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:  # fmt: skip
+        super().__init__(kernel_size, stride, padding, exclusive=not count_include_pad, ceil_mode=ceil_mode)
+
+
+class AvgPool2D(nn.AvgPool2D):
+    """paddle.nn.AvgPool2D, which counts padding unless told otherwise.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.AvgPool2D(2, divisor_override=2)(paddle.ones([1, 1, 2, 2])).tolist()
+        [[[[2.0]]]]
+    """
+
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: int | None = None,
+    ) -> None:  # fmt: skip
+        settings = {"exclusive": not count_include_pad, "ceil_mode": ceil_mode, "divisor_override": divisor_override}
+        super().__init__(kernel_size, stride, padding, **settings)
+
+
+class AvgPool3D(nn.AvgPool3D):
+    """paddle.nn.AvgPool3D, which counts padding unless told otherwise.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.AvgPool3D(2)(paddle.ones([1, 1, 2, 2, 2])).shape
+        [1, 1, 1, 1, 1]
+    """
+
+    def __init__(
+        self, kernel_size: Any, stride: Any = None, padding: Any = 0, ceil_mode: bool = False,
+        count_include_pad: bool = True, divisor_override: int | None = None,
+    ) -> None:  # fmt: skip
+        settings = {"exclusive": not count_include_pad, "ceil_mode": ceil_mode, "divisor_override": divisor_override}
+        super().__init__(kernel_size, stride, padding, **settings)
+
+
+class Linear(Layer):
+    """x @ weight.T + bias, with a weight [out, in] that starts uniform within 1 / sqrt(in).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> layer = paddle.compat.nn.Linear(2, 3)
+        >>> layer.weight.shape, layer(paddle.ones([1, 2])).shape
+        ([3, 2], [1, 3])
+    """
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, device: Any = None, dtype: Any = None
+    ) -> None:
+        super().__init__()
+        self.in_features, self.out_features = in_features, out_features
+        start = self._start()
+        self.weight = self.create_parameter([out_features, in_features], default_initializer=start)
+        self.bias = self.create_parameter([out_features], is_bias=True, default_initializer=start) if bias else None
+        if device is not None or dtype is not None:
+            self.to(device, dtype)
+
+    def _start(self) -> Uniform:
+        bound = max(self.in_features, 1) ** -0.5
+        return Uniform(-bound, bound)
+
+    def reset_parameters(self) -> None:
+        """Draw the parameters anew."""
+        for p in self.parameters():
+            p.set_value(self.create_parameter(p.shape, default_initializer=self._start()))
+
+    def forward(self, input: Any) -> Any:
+        """The product."""
+        return functional.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        """Its settings."""
+        return f"in_features={self.in_features}, out_features={self.out_features}, bias={self.bias is not None}"
+
+
+class Softmax(Layer):
+    """softmax() along a dimension; without one along the first of tensors of 0, 1 or 3 dimensions, else the second.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.Softmax()(paddle.zeros([1, 2])).tolist()
+        [[0.5, 0.5]]
+    """
+
+    def __init__(self, dim: int | None = None) -> None:
+        super().__init__()
+        self.dim = dim
+
+    def forward(self, input: Any) -> Any:
+        """The probabilities."""
+        return functional.softmax(input, self.dim)
+
+
+class Unfold(Layer):
+    """The windows of an image as columns.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.nn.Unfold(2)(paddle.ones([1, 1, 3, 3])).shape
+        [1, 4, 4]
+    """
+
+    def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:
+        super().__init__()
+        self.kernel_size, self.dilation, self.padding, self.stride = kernel_size, dilation, padding, stride
+
+    def forward(self, input: Any) -> Any:
+        """The columns."""
+        return functional.unfold(input, self.kernel_size, self.dilation, self.padding, self.stride)

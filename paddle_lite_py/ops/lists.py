@@ -1,0 +1,82 @@
+"""Lists of tensors, under the names of PaddlePaddle's arrays."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Sequence
+from typing import Any
+
+from ..tensor import Tensor
+
+__all__ = ["array_length", "array_read", "array_write", "create_array"]
+
+
+def create_array(dtype: Any = "float32", initialized_list: Sequence[Tensor] | None = None) -> list[Tensor]:
+    """A list of tensors.
+
+    Arguments:
+        dtype: accepted; each tensor has its own.
+        initialized_list: what it begins with.
+
+    Raises:
+        TypeError: if something in it is no tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.tensor.create_array("float32")
+        []
+    """
+    held = list(initialized_list or ())
+    for i, t in enumerate(held):
+        if not isinstance(t, Tensor):
+            raise TypeError(f"create_array: initialized_list[{i}] is a {type(t).__name__}; expected a Tensor")
+    return held
+
+
+def _position(i: Any, array: list[Tensor], most: int, who: str) -> int:
+    at = operator.index(i.item() if isinstance(i, Tensor) else i)
+    if not 0 <= at < most:
+        raise IndexError(f"{who}: i is {at}, and the array holds {len(array)} tensors; expected 0 to {most - 1}")
+    return at
+
+
+def array_write(x: Tensor, i: Any, array: list[Tensor] | None = None) -> list[Tensor]:
+    """Put a tensor at position i of a list, or behind its last one; a new list without `array`.
+
+    Raises:
+        IndexError: if i is above the length of the list.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> array = paddle.tensor.array_write(paddle.ones([1]), paddle.to_tensor(0))
+        >>> paddle.tensor.array_write(paddle.zeros([1]), 1, array)[1].tolist()
+        [0.0]
+    """
+    held = [] if array is None else array
+    held[(at := _position(i, held, len(held) + 1, "array_write")) : at + 1] = [x]
+    return held
+
+
+def array_read(array: list[Tensor], i: Any) -> Tensor:
+    """The tensor at position i of a list.
+
+    Raises:
+        IndexError: if there is none.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.tensor.array_read([paddle.ones([1])], paddle.to_tensor([0])).tolist()
+        [1.0]
+    """
+    return array[_position(i, array, len(array), "array_read")]
+
+
+def array_length(array: list[Tensor]) -> int:
+    """How many tensors a list holds.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.tensor.array_length([paddle.ones([1])])
+        1
+    """
+    return len(array)
