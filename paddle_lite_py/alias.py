@@ -33,6 +33,7 @@ _GATHERED = {
         "tensor",
     ),
     "paddle.nn.layer": ("activation common container conv loss norm pooling rnn transformer vision", "nn"),
+    "paddle.io.dataloader": ("batch_sampler collate dataloader_iter dataset sampler worker", "io.dataloader"),
     "paddle.utils.cpp_extension": ("cpp_extension extension_utils", "utils.cpp_extension"),
 }
 

@@ -17,6 +17,7 @@ __all__ = [
     "check_type",
     "check_variable_and_dtype",
     "convert_dtype",
+    "convert_np_dtype_to_dtype_",
     "core",
     "default_main_program",
     "device_guard",
@@ -33,6 +34,11 @@ def convert_dtype(dtype: Any) -> str:
         'float32'
     """
     return as_dtype(dtype).name
+
+
+def convert_np_dtype_to_dtype_(np_dtype: Any) -> Any:
+    """The dtype of a NumPy one, or of a name."""
+    return as_dtype(np_dtype)
 
 
 def check_type(input: Any, input_name: str, expected_type: Any, op_name: str, extra_message: str = "") -> None:

@@ -61,6 +61,7 @@ import paddle
 import paddle.tensor.math
 import paddle.tensor as tensor
 from paddle.base import core
+from paddle.io.dataloader.dataloader_iter import _DataLoaderIterBase
 from paddle.nn.layer import common
 from paddle.nn.layer.layers import HookRemoveHelper, Layer, in_declarative_mode
 from paddle.nn.layer.transformer import MultiHeadAttention, _convert_attention_mask
@@ -71,6 +72,8 @@ assert tensor.math.add is paddle.add and argmax is paddle.argmax
 assert Layer is paddle.nn.Layer and common.Embedding is paddle.nn.layer.common.Embedding is paddle.nn.Embedding
 assert isinstance(paddle.nn.ReLU().register_forward_post_hook(print), HookRemoveHelper)
 assert not in_declarative_mode()
+loader = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.ones([2, 1])]))
+assert isinstance(iter(loader), _DataLoaderIterBase)
 try:
     from paddle.tensor import no_such_function
 except ImportError:

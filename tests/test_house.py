@@ -32,9 +32,9 @@ LAYERS = {
     12: "ops",
     13: "autograd fft linalg signal special _C_ops _legacy_C_ops",
     14: "nn custom",
-    15: "optimizer amp io metric distributed framework device utils parallel reader legacy "
+    15: "optimizer amp io metric framework device utils parallel reader legacy "
     "distribution sparse geometric profiler sysconfig quantization",
-    16: "compat cuda dataset jit passes hapi callbacks alias vision text audio incubate hub",
+    16: "compat cuda dataset distributed jit passes hapi callbacks alias vision text audio incubate hub",
     17: "static inference onnx base common_ops_import",
     18: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }

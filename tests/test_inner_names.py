@@ -127,3 +127,31 @@ def test_nested_containers():
         paddle.utils.pack_sequence_as(nest, [1])
     with pytest.raises(ValueError, match=r"hold \[1, 2\] values"):
         paddle.utils.map_structure(max, [1], [1, 2])
+
+
+def test_optimizers_and_sequences_that_would_be_spread():
+    import copy
+
+    from paddle_lite_py.distributed.fleet import meta_optimizers
+    from paddle_lite_py.distributed.fleet.utils import sequence_parallel_utils as sequences
+
+    weight = paddle.create_parameter([2], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+    opt = meta_optimizers.dygraph_optimizer.DygraphShardingOptimizer(paddle.optimizer.SGD(0.5, [weight]))
+    sequences.mark_as_sequence_parallel_parameter(weight)
+    (sequences.GatherOp.apply(sequences.ScatterOp.apply(weight)) * 2).sum().backward()
+    opt.step()
+    opt.clear_grad()
+    assert weight.tolist() == [0.0, 0.0] and weight.sequence_parallel
+    assert copy.copy(opt).get_lr() == 0.5
+
+
+def test_sharding_keeps_model_and_optimizer(tmp_path):
+    from paddle_lite_py.distributed import sharding
+
+    model = paddle.nn.Linear(2, 1)
+    opt = paddle.optimizer.Adam(parameters=model.parameters())
+    with pytest.raises(ValueError, match="level is 'all'; expected one of os, os_g, p_g_os"):
+        sharding.group_sharded_parallel(model, opt, "all")
+    assert sharding.group_sharded_parallel(model, opt, "p_g_os") == (model, opt, None)
+    sharding.save_group_sharded_model(model, str(tmp_path / "out"), opt)
+    assert paddle.load(str(tmp_path / "out" / "model.pdmodel"))["weight"].shape == [2, 1]

@@ -3,7 +3,7 @@
 Such a program runs as it does in PaddlePaddle without a launcher. More than one process is an error that says so.
 """
 
-from . import collective, communication, fleet, group, parallel, utils
+from . import collective, communication, fleet, group, parallel, sharding, utils
 from .collective import (
     all_gather,
     all_gather_object,

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 from collections.abc import Callable, Iterator
+from types import GeneratorType
 from typing import Any
 
 from . import collate  # noqa: F401  (paddle.io.dataloader.collate)
@@ -13,6 +14,8 @@ from .dataset import IterableDataset
 from .draw import source
 from .sampler import BatchSampler, batches
 from .worker import END, Workers, get_worker_info
+
+_DataLoaderIterBase = GeneratorType  # what iterating gives
 
 
 class DataLoader:

@@ -11,6 +11,7 @@ from .clip import *  # noqa: F403
 from .common import *  # noqa: F403
 from .container import *  # noqa: F403
 from .conv import *  # noqa: F403
+from .conv import _Conv as _ConvNd  # noqa: F401
 from .decode import *  # noqa: F403
 from .layer import Layer
 from .loss import *  # noqa: F403

@@ -304,9 +304,11 @@ def in_declarative_mode() -> bool:
 
 
 def __getattr__(name: str) -> Any:
-    """`paddle.nn.layer.common`, where PaddlePaddle has the layers of a family: they are all in `nn`."""
+    """`paddle.nn.layer.common` and `paddle.nn.layer.Linear`: layers of all families are in `nn`."""
     if name in ("activation", "common", "container", "conv", "loss", "norm", "pooling", "rnn", "transformer"):
         return importlib.import_module(__package__)
     if name == "layers":
         return importlib.import_module(__name__)
+    if (found := vars(importlib.import_module(__package__)).get(name)) is not None and name[0].isupper():
+        return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -47,10 +47,10 @@ class _TransformerLayer(Layer):
             raise ValueError(
                 f"{type(self).__name__}: activation is {activation!r}; expected the name of a function such as 'relu'"
             )
-        self._activation = activation
+        self.activation = getattr(F, activation)
 
     def _fed(self, x: Tensor) -> Tensor:
-        return self.linear2(self.dropout(getattr(F, self._activation)(self.linear1(x))))
+        return self.linear2(self.dropout(self.activation(self.linear1(x))))
 
 
 class TransformerEncoderLayer(_TransformerLayer):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, TypeVar
 
 from ..group import ParallelEnv, init_parallel_env
-from . import base, layers, meta_parallel, recompute, utils
+from . import base, layers, meta_optimizers, meta_parallel, recompute, utils
 from .roles import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker, UtilBase
 from .strategy import DistributedStrategy
 from .topology import HybridCommunicateGroup
