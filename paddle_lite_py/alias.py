@@ -47,6 +47,17 @@ def _own_name(name: str) -> str:
     return f"{OWN}.{gathered}" if module in modules.split() else OWN + name.removeprefix(ALIAS)
 
 
+def _name_parts(own: str) -> None:
+    """Give the modules that a package has imported their other names.
+
+    Import would bind each to its package when it is asked for by name, in the place of a function that is called as its
+    module is (`amp.auto_cast`).
+    """
+    for key in [key for key in sys.modules if key.startswith(f"{own}.")]:
+        if (name := ALIAS + key.removeprefix(OWN)) not in _GATHERED:
+            sys.modules.setdefault(name, sys.modules[key])
+
+
 class _Finder:
     """Finds `paddle.x.y` in this package."""
 
@@ -63,6 +74,7 @@ class _Finder:
             raise ModuleNotFoundError(
                 f"{name} is not available: `paddle` is {OWN} in this process, which has no {own}", name=name
             ) from None
+        _name_parts(own)
         if name in _GATHERED:
             module.__path__ = []  # the mark of a package
         return ModuleSpec(name, _Loader(module), is_package=hasattr(module, "__path__"))  # type: ignore[arg-type]

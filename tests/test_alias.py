@@ -60,6 +60,7 @@ PACKAGES = """
 import paddle
 import paddle.tensor.math
 import paddle.tensor as tensor
+from paddle.amp.auto_cast import amp_state
 from paddle.base import core
 from paddle.io.dataloader.dataloader_iter import _DataLoaderIterBase
 from paddle.nn.layer import common
@@ -72,6 +73,8 @@ assert tensor.math.add is paddle.add and argmax is paddle.argmax
 assert Layer is paddle.nn.Layer and common.Embedding is paddle.nn.layer.common.Embedding is paddle.nn.Embedding
 assert isinstance(paddle.nn.ReLU().register_forward_post_hook(print), HookRemoveHelper)
 assert not in_declarative_mode()
+with paddle.amp.auto_cast():
+    assert amp_state()
 loader = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.ones([2, 1])]))
 assert isinstance(iter(loader), _DataLoaderIterBase)
 try:

@@ -41,7 +41,11 @@ def test_comparisons_in_place():
 
 def test_storage():
     x = paddle.to_tensor([1.0, 2.0, 3.0, 4.0])
-    assert x.data_ptr() == x.detach().data_ptr() != (x + 1).data_ptr() and x.layout == "NCHW" and x.offset == 0
+    assert x.data_ptr() == x.detach().data_ptr() != (x + 1).data_ptr() and (x.layout, x.offset, x.type) == (
+        "NCHW",
+        0,
+        "DENSE_TENSOR",
+    )
     y = paddle.zeros([1])
     assert y.set_(x, [2], offset=1) is y and y.tolist() == [2.0, 3.0]
     assert y.resize_([3]).tolist() == [2.0, 3.0, 0.0] and y.resize_([1]).tolist() == [2.0]

@@ -178,6 +178,7 @@ def is_coalesced(x: Tensor) -> bool:
 
 METHODS.extend([("is_sparse_coo", is_coalesced), ("is_sparse_csr", is_coalesced)])
 METHODS.append(("layout", property(lambda self: "NCHW", doc="How elements are ordered: always by rows.")))  # type: ignore[arg-type]
+METHODS.append(("type", property(lambda self: "DENSE_TENSOR", doc="How it is stored: each element by itself.")))  # type: ignore[arg-type]
 METHODS.append(("offset", property(lambda self: 0, doc="Where in its memory the tensor begins: at its start.")))  # type: ignore[arg-type]
 
 
