@@ -61,7 +61,7 @@ def accepting(fn: Function, aliases: Mapping[str, str], at: int | None = None, c
     @functools.wraps(fn)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         wanted = None
-        if kwargs:
+        if kwargs and not own.issuperset(kwargs):
             kwargs = {n: v for k, v in kwargs.items() if (n := aliases.get(k, k))}
             if not result.isdisjoint(kwargs):
                 wanted = {k: kwargs.pop(k) for k in result & kwargs.keys()}

@@ -79,7 +79,7 @@ def _text(function: Function, tensors: tuple[str, ...], env: public.Env) -> str:
         return _again({given})
     if {" and ".join([part.still for part in among])}:
         try:
-            _made = _bound.jitted({"".join([part.data for part in among])})
+            _made = {_jitted(among)}
         except Exception:
             pass  # _run() says what is wrong
         else:
@@ -91,6 +91,14 @@ def _text(function: Function, tensors: tuple[str, ...], env: public.Env) -> str:
     _made = _run(_bound, ({"".join([part.tensor for part in among])}))
     return _made if _kind is not list else list(_made)
 """
+
+
+def _jitted(among: list[_Part]) -> str:
+    """The call of XLA, written once more for the usual case: a tuple for each tensor that may be none would show."""
+    call = f"_bound.jitted({''.join([part.data for part in among])})"
+    usual = f"_bound.jitted({''.join([part.usually if part.usual else part.data for part in among])})"
+    conditions = [part.usual for part in among if part.usual]
+    return f"{usual} if {' and '.join(conditions)} else {call}" if conditions else call
 
 
 _ASIDE = ("name", "out")  # parameters of which a call that is remembered has none
@@ -111,12 +119,15 @@ def _heads(params: list[inspect.Parameter], others: list[str], env: public.Env) 
 
 
 class _Part(NamedTuple):
-    """What an argument is in the text: of the key, of the tensors and their data; and that it takes no gradient."""
+    """What an argument is in the text: of the key, of the tensors and their data; that it takes no gradient; and where
+    it may be no tensor, the usual case, and its data then."""
 
     key: str
     tensor: str = ""
     data: str = ""
     still: str = ""
+    usual: str = ""
+    usually: str = ""
 
 
 def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
@@ -130,11 +141,13 @@ def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
             f"*(({n},) if {is_one} else ()), ",
             f"*((_of_{n},) if {is_one} else ()), ",
             f"(not {is_one} or {still})",
+            is_one,
+            f"_of_{n}, ",
         )
     if n in tensors and p.default is None:
         present = f"if {n} is not None else ()), "
         key = f"None if {n} is None else ({held}), "
-        return _Part(key, f"*(({n},) {present}", f"*((_of_{n},) {present}", f"({n} is None or {still})")
+        return _Part(key, f"*(({n},) {present}", f"*((_of_{n},) {present}", f"({n} is None or {still})", f"{n} is None")
     if n in tensors:
         return _Part(f"{held}, ", f"{n}, ", f"_of_{n}, ", still)
     if isinstance(p.default, bool | str):  # where what is equal means the same

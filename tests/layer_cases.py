@@ -178,6 +178,11 @@ CASES: list[tuple[str, list[Any]]] = [
     ("TransformerDecoderLayer(8, 2, 16, 0.0)", [f(2, 5, 8), f(2, 3, 8)]),
     ("TransformerEncoder(TransformerEncoderLayer(8, 2, 16, 0.0), 2, LayerNorm(8))", [f(2, 5, 8)]),
     ("Transformer(8, 2, 1, 1, 16, 0.0)", [f(2, 4, 8), f(2, 3, 8)]),
+    ("HSigmoidLoss(3, 5)", [f(4, 3), ids(5, 4, 1)]),
+    (
+        "RNNTLoss()",
+        [f(2, 3, 3, 4), np.array([[1, 2], [3, 1]], "int32"), np.array([3, 2], "int32"), np.array([2, 1], "int32")],
+    ),
 ]
 
 

@@ -259,6 +259,8 @@ def test_other_layers_give_what_they_give_eagerly(expression, shapes):
 
 def test_each_layer_class_is_in_one_of_the_tables():
     text = " ".join([e for _, e, _ in CASES] + [e for e, _ in OTHERS]) + " ".join(f" MaxUnPool{n}D" for n in SHAPES)
-    layers = {c for n, c in vars(nn).items() if isinstance(c, type) and issubclass(c, nn.Layer)}
+    public = [c for n, c in vars(nn).items() if n[0] != "_"]
+    layers = {c for c in public if isinstance(c, type) and issubclass(c, nn.Layer)}
     bases = {"Layer", "RNNCellBase", "ParameterList", "ParameterDict"}
-    assert not sorted({c.__name__ for c in layers} - set(re.findall(r"\w+", text)) - bases)
+    apart = {"AdaptiveLogSoftmaxWithLoss"}  # in test_tree_losses.py, since PaddlePaddle has not all its parameters
+    assert not sorted({c.__name__ for c in layers} - set(re.findall(r"\w+", text)) - bases - apart)

@@ -6,6 +6,7 @@ that is out of range reads as NaN.
 
 from __future__ import annotations
 
+import math
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -84,12 +85,15 @@ def _along(name: str, error: type[Exception]) -> Any:
         axis = attrs.get("axis") or 0
 
         def check(x: Any, index: Any, *_: Any) -> None:
+            try:  # most often it was seen and fits
+                found, size = _seen[id(index)], x.shape[axis]
+                if found[0]() is index and -size <= found[1] and found[2] < size:
+                    return
+            except (KeyError, IndexError):
+                pass
             shape = x.shape
             if -len(shape) <= axis < len(shape):
-                size = shape[axis]
-                found = _seen.get(id(index))  # as in _within(), without a call
-                if found is None or found[0]() is not index or not (found[1] >= -size and found[2] < size):
-                    _within(index, -size, size, name, error)
+                _within(index, -shape[axis], shape[axis], name, error)
 
         return check
 
@@ -116,7 +120,12 @@ def _nd(error: type[Exception]) -> Any:
 def _flat(attrs: dict[str, Any]) -> Check | None:
     if attrs["mode"] != "raise":
         return None
-    return lambda x, index: _within(index, -x.size, x.size, "index", ValueError)
+
+    def check(x: Any, index: Any) -> None:
+        n = math.prod(x.shape)
+        _within(index, -n, n, "index", ValueError)
+
+    return check
 
 
 def _picked(attrs: dict[str, Any], first: int = 1) -> Check | None:
@@ -138,10 +147,13 @@ def _picked(attrs: dict[str, Any], first: int = 1) -> Check | None:
 
 def _put(attrs: dict[str, Any]) -> Check:
     def check(x: Any, *others: Any) -> None:
-        for dim, index in enumerate(others[:-1]):
-            _within(index, -x.shape[dim], x.shape[dim], f"indices[{dim}]", IndexError)
+        for index, size, name in zip(others[:-1], x.shape, _NAMES, strict=False):
+            _within(index, -size, size, name, IndexError)
 
     return check
+
+
+_NAMES = tuple([f"indices[{i}]" for i in range(64)])
 
 
 def _rows(attrs: dict[str, Any]) -> Check:
@@ -164,6 +176,12 @@ def _labels(error: type[Exception], axis: int | None = None) -> Any:
 
         def check(x: Any, label: Any, *_: Any) -> None:
             shape = x.shape
+            try:  # as above
+                found = _seen[id(label)]
+                if found[0]() is label and found[1] >= 0 and found[2] < shape[wanted]:
+                    return
+            except (KeyError, IndexError):
+                pass
             at = wanted if axis is None else min(wanted, len(shape) - 1)
             if -len(shape) <= at < len(shape):
                 _within(label, 0, shape[at], "label", error, ignored)

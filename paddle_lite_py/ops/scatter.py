@@ -147,7 +147,7 @@ def index_put(x: Any, indices: Sequence[Any], value: Any, accumulate: bool = Fal
         [[0.0, 9.0], [0.0, 0.0]]
     """
     indices = [i if isinstance(i, Tensor) else to_tensor(i) for i in indices]
-    if any(i.dtype == "bool" for i in indices):
+    if "b" in [i._data.dtype.kind for i in indices]:
         if not accumulate:
             return replaced(x, tuple(indices), value)
         indices = parse(x, tuple(indices)).operands
