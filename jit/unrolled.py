@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Callable
 from typing import Any
 
+from dy2static import UndefinedError
 from paddle_lite_py.builder import Builder
 from paddle_lite_py.errors import DataDependentError
 from paddle_lite_py.symbolic import is_symbolic
@@ -21,6 +22,8 @@ from .iterables import Rest, StagedEnumerate, StagedMap, StagedRange, StagedReve
 
 _warned: dict[Any, Any] = {}
 UNSTAGEABLE = (StagingError, DataDependentError)
+# The first iteration may be told by its number, and give the variables that the others read.
+UNSTAGEABLE_LOOP = (*UNSTAGEABLE, UndefinedError)
 # A loop is tried again as a staged one after so many iterations as Python, and has at most so many.
 TRIES = 2
 MAX_ITERATIONS = 1000
@@ -52,7 +55,7 @@ def while_(
         if i < TRIES and isinstance(going, Tensor):
             try:
                 return staged()
-            except UNSTAGEABLE as e:
+            except UNSTAGEABLE_LOOP as e:
                 error = e.with_traceback(None)  # its frames would keep alive what the body made
         if not decided(builder, going, error, where if i == TRIES else None):
             return None
@@ -70,7 +73,7 @@ def for_(
         if i < TRIES:
             try:
                 return staged(Rest(iterable, i) if i else iterable)
-            except UNSTAGEABLE as e:
+            except UNSTAGEABLE_LOOP as e:
                 error = e.with_traceback(None)
         elif i == TRIES:
             length = decided(builder, length, error, where)

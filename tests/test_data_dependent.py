@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from paddle_lite_py.jit import DataDependentWarning, to_static
 
+import dy2static
 import paddle_lite_py as paddle
 
 
@@ -33,6 +34,44 @@ def agree(f, *calls, programs: int | None = None):
 
 
 COUNTS = [paddle.to_tensor(n) for n in (3, 4, 1, 3)]
+
+
+def recursion(rows):
+    for i, row in enumerate(rows):
+        if i == 0:
+            alpha = row
+        else:
+            alpha = paddle.logsumexp(alpha.unsqueeze(1) + row, 0)
+    return alpha
+
+
+def started(n):
+    i = 0
+    while i < n:
+        if i == 0:
+            a = n * 1.0
+        else:
+            a = a * 2
+        i += 1
+    return a
+
+
+def never_started(rows):
+    for i, row in enumerate(rows):
+        if i == 9:
+            total = row
+        else:
+            total = total + row
+    return total
+
+
+def test_the_first_iteration_gives_variables_that_the_others_read():
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        agree(recursion, (tensor(1, 2, 3, 4, 5, 6).reshape([3, 2]),), programs=1)
+        agree(started, *[(n,) for n in COUNTS], programs=1)
+        with pytest.raises(dy2static.UndefinedError, match="`total` is used, but it has no value"):
+            to_static(never_started)(tensor(1, 2))
 
 
 def growing(x, n):

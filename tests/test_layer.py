@@ -189,7 +189,7 @@ def test_conversion_touches_floating_tensors_only():
     net.register_buffer("count", paddle.zeros([1], dtype="int64"))
     assert net.bfloat16() is net
     assert net.fc.weight.dtype == "bfloat16" and net.steps.dtype == "bfloat16" and net.count.dtype == "int64"
-    assert net.fc.create_parameter([1]).dtype == "bfloat16"
+    assert net.fc.create_parameter([1]).dtype == "float32"  # the default, as in Paddle
     assert net.float(excluded_layers=[nn.Linear]).fc.weight.dtype == "bfloat16" and net.w.dtype == "float32"
     assert net.to("cpu", "float64").w.dtype == "float64"
 
@@ -270,3 +270,33 @@ def test_containers():
 def test_the_state_is_not_split():
     with pytest.raises(NotImplementedError, match=r"use state_dict\(\)"):
         nn.Linear(1, 1).sharded_state_dict()
+
+
+def test_parameters_are_of_the_default_dtype():
+    class Own(nn.Layer):
+        def __init__(self, **settings):
+            super().__init__(**settings)
+            self.p, self.q = self.create_parameter([2]), self.create_parameter([2], dtype="float16")
+
+    with_dtypes = [nn.Embedding(2, 2, dtype="float32"), nn.BatchNorm(2), nn.LayerNorm(2, dtype="float32")]
+    assert {p.dtype for layer in with_dtypes for p in layer.parameters()} == {paddle.float32}
+    paddle.set_default_dtype("float64")
+    try:
+        made = [
+            nn.Linear(2, 2),
+            nn.Conv2D(1, 1, 1),
+            nn.BatchNorm2D(2),
+            nn.LSTM(2, 2),
+            nn.Embedding(2, 2),
+            nn.GroupNorm(1, 2),
+        ]
+        held = [t.dtype for layer in made for t in layer.state_dict().values()]
+        told = [nn.Embedding(2, 2, dtype="float32"), nn.BatchNorm(2), nn.LayerNorm(2, dtype="float32")]
+        out = nn.GRUCell(2, 2)(paddle.ones([1, 2]))[0]
+        own = Own(dtype="float32")
+    finally:
+        paddle.set_default_dtype("float32")
+    assert set(held) == {paddle.float64} and out.dtype == paddle.float64
+    assert {t.dtype for layer in told for t in layer.state_dict().values()} == {paddle.float32}
+    assert (own.p.dtype, own.q.dtype) == (paddle.float64, paddle.float16)
+    assert "dtype=float64" in repr(made[0])

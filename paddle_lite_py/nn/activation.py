@@ -406,4 +406,4 @@ class PReLU(Layer):
     def extra_repr(self) -> str:
         """Its settings."""
         what = f"num_parameters={self._num_parameters}, data_format={self._data_format}, init={self._init}"
-        return f"{what}, dtype={self._dtype.name}"
+        return f"{what}, dtype={self._weight.dtype.name}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import dtypes
 from ..param_attr import ParamAttr
 from . import functional as F
 from .formats import show_default
@@ -212,7 +213,7 @@ class BatchNorm(_BatchNorm):
         super().__init__(num_channels, momentum, epsilon, param_attr, bias_attr, data_layout, use_global_stats or None)
         self._act, self._trainable_statistics = act, trainable_statistics
         self.training = not is_test
-        if dtype != "float32":
+        if dtypes.as_dtype(dtype) is not dtypes.default_dtype():
             self.to(dtype=dtype)
 
     def forward(self, x: Any) -> Any:

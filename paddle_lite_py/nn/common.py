@@ -66,7 +66,9 @@ class Linear(Layer):
     def extra_repr(self) -> str:
         """Its sizes."""
         named = f", name={self.name}" if self.name else ""
-        return f"in_features={self.in_features}, out_features={self.out_features}, dtype={self._dtype.name}{named}"
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, dtype={self.weight.dtype.name}{named}"
+        )
 
 
 class Bilinear(Layer):
@@ -99,7 +101,7 @@ class Bilinear(Layer):
     def extra_repr(self) -> str:
         """Its sizes."""
         a, b, c = self._sizes
-        return f"in1_features={a}, in2_features={b}, out_features={c}, dtype={self._dtype.name}"
+        return f"in1_features={a}, in2_features={b}, out_features={c}, dtype={self.weight.dtype.name}"
 
 
 class _ZeroRow(Initializer):
@@ -158,7 +160,7 @@ class Embedding(Layer):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(dtype=dtype or "float32")
+        super().__init__()
         if num_embeddings <= 0 or embedding_dim <= 0:
             raise ValueError(
                 f"Embedding: the table {num_embeddings} x {embedding_dim} is empty; expected sizes above 0"
@@ -171,7 +173,7 @@ class Embedding(Layer):
         self._scale_grad_by_freq = scale_grad_by_freq
         if self._padding_idx is not None:
             weight_attr = _with_zeros(weight_attr, self._padding_idx)
-        self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, device=device)
+        self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, dtype, device=device)
         if _weight is not None:
             self.weight.set_value(_weight)
         if _freeze:

@@ -169,7 +169,7 @@ class Layer(StateDict, Tree):
         default_initializer: Any = None,
         device: Any = None,
     ) -> Any:
-        """A parameter of this layer's dtype, to be set as an attribute; None if attr is False.
+        """A parameter of the default dtype, to be set as an attribute; None if attr is False.
 
         Arguments:
             attr: a ParamAttr, name, initializer or regularizer; False: there is no parameter.
@@ -186,7 +186,9 @@ class Layer(StateDict, Tree):
         found = as_attr(attr)
         if found is None:
             return None
-        return make_parameter(shape, found, dtype or self._dtype, is_bias, default_initializer, self._full_name, device)
+        return make_parameter(
+            shape, found, dtype or dtypes.default_dtype(), is_bias, default_initializer, self._full_name, device
+        )
 
     def create_variable(self, name: str | None = None, persistable: bool | None = None, dtype: Any = None) -> Tensor:
         """An empty tensor, to be set as an attribute."""

@@ -49,14 +49,14 @@ class LayerNorm(Layer):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(dtype=dtype or "float32")
+        super().__init__()
         self._normalized_shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
         self._epsilon = epsilon
         size = [math.prod(self._normalized_shape)]
         weight_attr = weight_attr if elementwise_affine else False
         bias_attr = bias_attr if elementwise_affine and bias else False
-        self.weight = self.create_parameter(size, weight_attr, default_initializer=ONE, device=device)
-        self.bias = self.create_parameter(size, bias_attr, is_bias=True, device=device)
+        self.weight = self.create_parameter(size, weight_attr, dtype, default_initializer=ONE, device=device)
+        self.bias = self.create_parameter(size, bias_attr, dtype, is_bias=True, device=device)
 
     def forward(self, input: Any) -> Any:
         """The input, normalized."""
@@ -128,7 +128,7 @@ class GroupNorm(Layer):
         device: Any = None,
         dtype: Any = None,
     ) -> None:
-        super().__init__(dtype=dtype or "float32")
+        super().__init__()
         if num_channels % num_groups:
             raise ValueError(f"GroupNorm: {num_channels} channels do not divide into {num_groups} groups")
         self._num_groups, self._num_channels, self._epsilon, self._data_format = (
@@ -138,9 +138,11 @@ class GroupNorm(Layer):
             data_format,
         )
         self.weight = self.create_parameter(
-            [num_channels], weight_attr if affine else False, default_initializer=ONE, device=device
+            [num_channels], weight_attr if affine else False, dtype, default_initializer=ONE, device=device
         )
-        self.bias = self.create_parameter([num_channels], bias_attr if affine else False, is_bias=True, device=device)
+        self.bias = self.create_parameter(
+            [num_channels], bias_attr if affine else False, dtype, is_bias=True, device=device
+        )
 
     def forward(self, x: Any) -> Any:
         """The input, each group of channels normalized."""
@@ -265,13 +267,13 @@ class SpectralNorm(Layer):
     def __init__(
         self, weight_shape: Any, dim: int = 0, power_iters: int = 1, eps: float = 1e-12, dtype: Any = "float32"
     ) -> None:
-        super().__init__(dtype=dtype)
+        super().__init__()
         self._dim, self._power_iters, self._eps = dim, power_iters, eps
         rows = weight_shape[dim]
         attr = ParamAttr(trainable=False)
-        self.weight_u = self.create_parameter([rows], attr, default_initializer=Normal(0.0, 1.0))
+        self.weight_u = self.create_parameter([rows], attr, dtype, default_initializer=Normal(0.0, 1.0))
         self.weight_v = self.create_parameter(
-            [int(np.prod(weight_shape)) // rows], attr, default_initializer=Normal(0.0, 1.0)
+            [int(np.prod(weight_shape)) // rows], attr, dtype, default_initializer=Normal(0.0, 1.0)
         )
 
     def forward(self, x: Any) -> Any:

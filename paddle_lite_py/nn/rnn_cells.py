@@ -58,7 +58,7 @@ class RNNCellBase(Layer):
         if shape and isinstance(shape[0], list | tuple):
             return tuple(self.get_initial_states(batch_ref, s, dtype, init_value, batch_dim_idx) for s in shape)
         sizes = [batch_ref.shape[batch_dim_idx], *[n for n in shape if n != -1]]
-        return full(sizes, init_value, dtype or self._dtype)
+        return full(sizes, init_value, dtype)
 
     def _projected(self, inputs: Tensor, h: Tensor) -> tuple[Tensor, Tensor]:
         from_input, from_state = (

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import op
-from . import conv_gemm
+from . import conv_gemm, depthwise
 
 __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
 
@@ -85,10 +85,14 @@ def _conv(
         for a, k, d, p in zip(space, weight.shape[2:], steps, pad, strict=True)
     ):
         raise ValueError(f"weight {list(weight.shape)} does not fit into the padded x, {list(space)} before padding")
-    if groups == 1 and set(steps) == {1} and not isinstance(pad, str):
-        ahead = x if first else jnp.moveaxis(x, -1, 1)
-        if conv_gemm.pays(ahead, weight, strides, pad):
-            return _finish(jnp.moveaxis(conv_gemm.convolve(ahead, weight, strides, pad), 1, -1), bias, first)
+    if not isinstance(pad, str):
+        ahead, out = x if first else jnp.moveaxis(x, -1, 1), None
+        if groups == 1 and set(steps) == {1} and conv_gemm.pays(ahead, weight, strides, pad):
+            out = conv_gemm.convolve(ahead, weight, strides, pad)
+        elif depthwise.pays(ahead, weight, groups):
+            out = depthwise.convolve(ahead, weight, strides, pad, steps)
+        if out is not None:
+            return _finish(jnp.moveaxis(out, 1, -1), bias, first)
     kernel = jnp.moveaxis(weight, (0, 1), (-1, -2))
     options = {"window_strides": strides, "padding": pad, "rhs_dilation": steps, "feature_group_count": groups}
     return _convolve(x, kernel, bias, first, **options)

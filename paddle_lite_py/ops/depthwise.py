@@ -1,0 +1,86 @@
+"""Depthwise convolution as a sum of shifted products: on CPUs many times as fast as XLA's convolution in groups."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from .conv_gemm import Ints, Pairs
+
+# Each element of the kernel is a term of the sum, which takes time to compile.
+MAX_TERMS = 64
+
+
+def pays(x: Any, weight: Any, groups: int) -> bool:
+    """True if each channel of x [n, c, *space] has kernels of its own, weight [c * m, 1, *sizes], on a CPU."""
+    terms = math.prod(weight.shape[2:])
+    known = all(isinstance(n, int) for n in x.shape[1:])
+    return 1 < groups == x.shape[1] and known and terms <= MAX_TERMS and jax.default_backend() == "cpu"
+
+
+def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> Any:
+    """The convolution of each channel of x [n, c, *space] with its m kernels of weight [c * m, 1, *sizes]."""
+    wide = jnp.promote_types(x.dtype, jnp.float32)  # what low precision sums in, in XLA's convolution as well
+    copies = weight.shape[0] // x.shape[1]
+    x = jnp.pad(x, ((0, 0), (0, 0), *pads)).astype(wide)
+    x = x if copies == 1 else jnp.repeat(x, copies, axis=1)
+    return _convolve(x, weight[:, 0].astype(wide), strides, steps).astype(weight.dtype)
+
+
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3))
+def _convolve(x: Any, weight: Any, strides: Ints, steps: Ints) -> Any:
+    """x [n, c, *space] without padding, weight [c, *sizes]."""
+    counts = [
+        (a - d * (k - 1) - 1) // s + 1 for a, k, s, d in zip(x.shape[2:], weight.shape[1:], strides, steps, strict=True)
+    ]
+    kernels = weight.reshape(weight.shape[0], -1, *[1] * len(counts))
+    taken = _taken(weight.shape[1:], counts, strides, steps)
+    return sum(x[(..., *at)] * kernels[:, i] for i, at in enumerate(taken))
+
+
+def _taken(sizes: Ints, counts: Any, strides: Ints, steps: Ints) -> Iterator[tuple[slice, ...]]:
+    """For each element of a kernel of these sizes the slices of what it is multiplied with."""
+    each = zip(sizes, counts, strides, steps, strict=True)
+    return itertools.product(*[[slice(i * d, i * d + (m - 1) * s + 1, s) for i in range(k)] for k, m, s, d in each])
+
+
+def _forward(x: Any, weight: Any, strides: Ints, steps: Ints) -> Any:
+    return _convolve(x, weight, strides, steps), (x, weight)
+
+
+def _backward(strides: Ints, steps: Ints, saved: Any, g: Any) -> Any:
+    x, weight = saved
+    return _of_x(x, weight, g, strides, steps), _of_weight(x, weight, g, strides, steps)
+
+
+def _of_x(x: Any, weight: Any, g: Any, strides: Ints, steps: Ints) -> Any:
+    """A convolution of the gradient, its elements as far apart as they were taken, with the kernel turned round."""
+    edges = [(d * (k - 1), s) for k, s, d in zip(weight.shape[1:], strides, steps, strict=True)]
+    ends = [a - (m - 1) * s - 1 for a, m, (_, s) in zip(x.shape[2:], g.shape[2:], edges, strict=True)]
+    zero = jnp.zeros((), g.dtype)
+    g = jax.lax.pad(
+        g, zero, [(0, 0, 0), (0, 0, 0), *[(e, end, s - 1) for (e, s), end in zip(edges, ends, strict=True)]]
+    )
+    return _convolve(g, jnp.flip(weight, range(1, weight.ndim)), (1,) * len(strides), steps)
+
+
+def _of_weight(x: Any, weight: Any, g: Any, strides: Ints, steps: Ints) -> Any:
+    """A row of the kernel at a time: as one, XLA would go over the gradient with too many sums at once."""
+    span, axes = (g.shape[2] - 1) * strides[0] + 1, (0, *range(2, g.ndim))
+    columns = list(_taken(weight.shape[2:], g.shape[3:], strides[1:], steps[1:]))
+
+    def row(i: Any) -> Any:
+        part = jax.lax.dynamic_slice_in_dim(x, i * steps[0], span, 2)[:, :, :: strides[0]]
+        return jnp.stack([jnp.sum(part[(..., *at)] * g, axes) for at in columns], 1)
+
+    rows = jax.lax.map(row, jnp.arange(weight.shape[1]))
+    return jnp.moveaxis(rows, 0, 1).reshape(weight.shape)
+
+
+_convolve.defvjp(_forward, _backward)

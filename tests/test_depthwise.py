@@ -1,0 +1,70 @@
+"""Depthwise convolutions as sums of shifted products are those of XLA, with gradients to the second order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+from paddle_lite_py.ops import depthwise
+
+RNG = np.random.default_rng(0)
+# Sizes of space and of the kernel, strides, paddings, steps between the kernel's elements, kernels a channel.
+CASES: list[tuple[Any, ...]] = [
+    ((9,), (3,), (1,), ((1, 1),), (1,), 1),
+    ((9,), (4,), (2,), ((0, 3),), (2,), 2),
+    ((6, 7), (3, 3), (1, 1), ((1, 1), (1, 1)), (1, 1), 1),
+    ((9, 8), (3, 2), (2, 3), ((2, 0), (1, 4)), (2, 1), 2),
+    ((4, 5, 6), (2, 3, 2), (2, 1, 2), ((1, 0), (0, 2), (1, 1)), (1, 2, 3), 1),
+]
+
+
+def by_xla(x: Any, weight: Any, strides: Any, pads: Any, steps: Any) -> Any:
+    letters = "DHW"[3 - len(strides) :] if len(strides) > 1 else "W"
+    numbers = (f"NC{letters}", f"OI{letters}", f"NC{letters}")
+    return jax.lax.conv_general_dilated(
+        x, weight, strides, pads, rhs_dilation=steps, dimension_numbers=numbers, feature_group_count=x.shape[1]
+    )
+
+
+@pytest.mark.parametrize(("space", "sizes", "strides", "pads", "steps", "copies"), CASES)
+def test_values_and_gradients_are_those_of_xla(space, sizes, strides, pads, steps, copies):
+    x = jnp.asarray(RNG.standard_normal((2, 3, *space)))
+    weight = jnp.asarray(RNG.standard_normal((3 * copies, 1, *sizes)))
+
+    def both(convolve: Any) -> Any:
+        def loss(x: Any, weight: Any) -> Any:
+            return jnp.sum(convolve(x, weight, strides, pads, steps) ** 3)
+
+        def slope(x: Any, weight: Any) -> Any:
+            return sum(jnp.sum(g**2) for g in jax.grad(loss, (0, 1))(x, weight))
+
+        out = convolve(x, weight, strides, pads, steps)
+        return out, *jax.grad(loss, (0, 1))(x, weight), *jax.grad(slope, (0, 1))(x, weight)
+
+    for ours, theirs in zip(jax.jit(lambda: both(depthwise.convolve))(), jax.jit(lambda: both(by_xla))(), strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-9, atol=1e-9 * float(jnp.abs(theirs).max()))
+
+
+def test_low_precision_is_summed_in_float32():
+    x, weight = jnp.full((1, 2, 8, 8), 0.1, jnp.bfloat16), jnp.full((2, 1, 8, 8), 0.1, jnp.bfloat16)
+    out = depthwise.convolve(x, weight, (1, 1), ((0, 0), (0, 0)), (1, 1))
+    exact = 64 * float(x[0, 0, 0, 0]) ** 2
+    assert out.dtype == jnp.bfloat16 and abs(float(out[0, 0, 0, 0]) - exact) < exact * 2**-8
+
+
+@pytest.mark.parametrize(
+    ("x", "weight", "groups", "expected"),
+    [
+        ((2, 4, 8, 8), (4, 1, 3, 3), 4, True),
+        ((2, 4, 8, 8), (8, 1, 3, 3), 4, True),
+        ((2, 4, 8, 8), (4, 2, 3, 3), 2, False),  # groups of several channels
+        ((2, 1, 8, 8), (4, 1, 3, 3), 1, False),  # a plain convolution
+        ((2, 4, 16, 16), (4, 1, 9, 9), 4, False),  # a sum of too many terms
+    ],
+)
+def test_what_it_is_used_for(x, weight, groups, expected):
+    assert depthwise.pays(jnp.zeros(x), jnp.zeros(weight), groups) == (expected and jax.default_backend() == "cpu")
