@@ -35,8 +35,9 @@ def normal(*shape: int) -> np.ndarray:
 
 
 def conv(x: Any, w: Any) -> Any:
-    """2-D convolution as a user of JAX writes it."""
-    out = jax.lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=("NCHW", "OIHW", "NCHW"))
+    """2-D convolution as a user of JAX writes it; groups, if x has more channels than w takes."""
+    numbers, groups = ("NCHW", "OIHW", "NCHW"), x.shape[1] // w.shape[1]
+    out = jax.lax.conv_general_dilated(x, w, (1, 1), "SAME", dimension_numbers=numbers, feature_group_count=groups)
     return (out**2).sum()
 
 
@@ -107,6 +108,12 @@ KERNELS: dict[str, Kernel] = {
         lambda x, w: (F.conv2d(x, w, padding=1) ** 2).sum(),
         conv,
         [normal(8, 32, 28, 28), normal(32, 32, 3, 3)],
+        (0, 1),
+    ),
+    "depthwise conv2d": (
+        lambda x, w: (F.conv2d(x, w, padding=1, groups=64) ** 2).sum(),
+        conv,
+        [normal(8, 64, 28, 28), normal(64, 1, 3, 3)],
         (0, 1),
     ),
     "attention": (

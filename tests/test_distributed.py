@@ -132,3 +132,13 @@ def test_segments_of_a_sequence():
     x.stop_gradient = False
     out = fleet.recompute.recompute_sequential({"segments": 3}, layers, x)
     np.testing.assert_allclose(out.numpy(), layers(x).numpy(), rtol=1e-6)
+
+
+def test_exchanges_on_a_stream_have_names_of_their_own():
+    found: list = []
+    dist.stream.all_gather(tensor_or_tensor_list=found, tensor=paddle.ones([2]), use_calc_stream=True)
+    dist.stream.alltoall_single(out := paddle.zeros([2]), found[0], out_split_sizes=[2], in_split_sizes=[2])
+    dist.stream.all_reduce(out, dist.ReduceOp.SUM, None, True, True)
+    assert out.tolist() == [1.0, 1.0]
+    with pytest.raises(TypeError, match="tensor_list"):
+        dist.stream.all_gather(tensor_list=found, tensor=out)

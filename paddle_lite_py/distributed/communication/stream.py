@@ -3,26 +3,43 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from collections.abc import Callable
 from typing import Any
 
 from .. import collective
 
 
-def _streamed(exchange: Callable[..., collective.Task]) -> Callable[..., collective.Task]:
-    @functools.wraps(exchange)
-    def on_stream(*args: Any, use_calc_stream: bool = False, **kwargs: Any) -> collective.Task:
-        return exchange(*args, **kwargs)
+def _streamed(exchange: Callable[..., collective.Task], **names: str) -> Callable[..., collective.Task]:
+    """An exchange with other names for some of its parameters, and one more for the stream."""
+    found = inspect.signature(exchange)
+    stream = inspect.Parameter("use_calc_stream", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False)
+    shown = found.replace(parameters=[*[p.replace(name=names.get(n, n)) for n, p in found.parameters.items()], stream])
+    own = dict(zip(shown.parameters, found.parameters, strict=False))
 
+    @functools.wraps(exchange)
+    def on_stream(*args: Any, **kwargs: Any) -> collective.Task:
+        given = shown.bind(*args, **kwargs).arguments
+        return exchange(**{own[n]: v for n, v in given.items() if n in own})
+
+    on_stream.__signature__ = shown  # type: ignore[attr-defined]
     return on_stream
 
 
-all_gather = _streamed(collective.all_gather)
+_PARTS = {"tensor_list": "tensor_or_tensor_list"}
+
+all_gather = _streamed(collective.all_gather, **_PARTS)
 all_reduce = _streamed(collective.all_reduce)
-alltoall = _streamed(collective.alltoall)
-alltoall_single = _streamed(collective.alltoall_single)
+alltoall = _streamed(
+    collective.alltoall,
+    out_tensor_list="out_tensor_or_tensor_list",
+    in_tensor_list="in_tensor_or_tensor_list",
+)
+alltoall_single = _streamed(
+    collective.alltoall_single, in_split_sizes="out_split_sizes", out_split_sizes="in_split_sizes"
+)
 broadcast = _streamed(collective.broadcast)
 gather = _streamed(collective.gather)
 reduce = _streamed(collective.reduce)
-reduce_scatter = _streamed(collective.reduce_scatter)
-scatter = _streamed(collective.scatter)
+reduce_scatter = _streamed(collective.reduce_scatter, **_PARTS)
+scatter = _streamed(collective.scatter, **_PARTS)
