@@ -28,7 +28,7 @@ def pays(x: Any, weight: Any, strides: Ints, pads: Pairs) -> bool:
     if _is_pointwise(weight, pads):
         return True
     window = math.prod(weight.shape[1:])
-    counts = _counts(x.shape[2:], weight.shape[2:], strides, pads)
+    counts = window_counts(x.shape[2:], weight.shape[2:], strides, pads)
     windows = x.shape[0] * math.prod(counts)
     size = window * windows * x.dtype.itemsize
     if windows <= FEW_WINDOWS:
@@ -45,7 +45,8 @@ def _is_pointwise(weight: Any, pads: Pairs) -> bool:
     return math.prod(weight.shape[2:]) == 1 and not any(map(any, pads))
 
 
-def _counts(space: Ints, sizes: Ints, strides: Ints, pads: Pairs) -> list[int]:
+def window_counts(space: Ints, sizes: Ints, strides: Ints, pads: Pairs) -> list[int]:
+    """How many windows of these sizes there are along each axis."""
     return [(a + sum(p) - k) // s + 1 for a, k, s, p in zip(space, sizes, strides, pads, strict=True)]
 
 
@@ -64,7 +65,7 @@ def _jvp(strides: Ints, pads: Pairs, primals: Any, tangents: Any) -> Any:
 
 def _product(x: Any, weight: Any, strides: Ints, pads: Pairs, windows: Any = None) -> Any:
     n, o = x.shape[0], weight.shape[0]
-    counts = _counts(x.shape[2:], weight.shape[2:], strides, pads)
+    counts = window_counts(x.shape[2:], weight.shape[2:], strides, pads)
     x = jnp.pad(jnp.moveaxis(x, 1, 0), ((0, 0), (0, 0), *pads))
     found = (windows or _windows)(x, weight.shape[2:], counts, strides)
     out = weight.reshape(o, -1) @ found.reshape(-1, n * math.prod(counts))
@@ -74,7 +75,7 @@ def _product(x: Any, weight: Any, strides: Ints, pads: Pairs, windows: Any = Non
 def _windows(x: Any, sizes: Ints, counts: list[int], strides: Ints) -> Any:
     """The elements of all windows of x [c, n, *space]: [c, *elements of a window, n, *counts]."""
     offsets = itertools.product(*map(range, sizes))
-    taps = [x[(slice(None), slice(None), *map(_strided, at, counts, strides))] for at in offsets]
+    taps = [x[(slice(None), slice(None), *map(strided, at, counts, strides))] for at in offsets]
     return jnp.stack(taps, 1)
 
 
@@ -86,11 +87,12 @@ def _windows_by_row(x: Any, sizes: Ints, counts: list[int], strides: Ints) -> An
     span = (counts[0] - 1) * strides[0] + 1
     rows = jax.lax.map(lambda i: jax.lax.dynamic_slice_in_dim(x, i, span, 2)[:, :, :: strides[0]], np.arange(sizes[0]))
     offsets = itertools.product(*map(range, sizes[1:]))
-    taps = [rows[(..., *map(_strided, at, counts[1:], strides[1:]))] for at in offsets]
+    taps = [rows[(..., *map(strided, at, counts[1:], strides[1:]))] for at in offsets]
     return jnp.moveaxis(jnp.stack(taps, 1), 2, 0)
 
 
-def _strided(start: int, count: int, step: int) -> slice:
+def strided(start: int, count: int, step: int) -> slice:
+    """The slice of so many elements."""
     return slice(start, start + (count - 1) * step + 1, step)
 
 

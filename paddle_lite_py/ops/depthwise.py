@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .conv_gemm import Ints, Pairs
+from .conv_gemm import Ints, Pairs, strided, window_counts
 
 # Each element of the kernel is a term of the sum, which takes time to compile.
 MAX_TERMS = 64
@@ -36,9 +36,8 @@ def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> An
 @functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3))
 def _convolve(x: Any, weight: Any, strides: Ints, steps: Ints) -> Any:
     """x [n, c, *space] without padding, weight [c, *sizes]."""
-    counts = [
-        (a - d * (k - 1) - 1) // s + 1 for a, k, s, d in zip(x.shape[2:], weight.shape[1:], strides, steps, strict=True)
-    ]
+    spans = tuple([d * (k - 1) + 1 for k, d in zip(weight.shape[1:], steps, strict=True)])
+    counts = window_counts(x.shape[2:], spans, strides, ((0, 0),) * len(spans))
     kernels = weight.reshape(weight.shape[0], -1, *[1] * len(counts))
     taken = _taken(weight.shape[1:], counts, strides, steps)
     return sum(x[(..., *at)] * kernels[:, i] for i, at in enumerate(taken))
@@ -47,7 +46,7 @@ def _convolve(x: Any, weight: Any, strides: Ints, steps: Ints) -> Any:
 def _taken(sizes: Ints, counts: Any, strides: Ints, steps: Ints) -> Iterator[tuple[slice, ...]]:
     """For each element of a kernel of these sizes the slices of what it is multiplied with."""
     each = zip(sizes, counts, strides, steps, strict=True)
-    return itertools.product(*[[slice(i * d, i * d + (m - 1) * s + 1, s) for i in range(k)] for k, m, s, d in each])
+    return itertools.product(*[[strided(i * d, m, s) for i in range(k)] for k, m, s, d in each])
 
 
 def _forward(x: Any, weight: Any, strides: Ints, steps: Ints) -> Any:
