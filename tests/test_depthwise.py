@@ -9,6 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 
+import paddle_lite_py as paddle
 from paddle_lite_py.ops import depthwise
 
 RNG = np.random.default_rng(0)
@@ -64,7 +65,18 @@ def test_low_precision_is_summed_in_float32():
         ((2, 4, 8, 8), (4, 2, 3, 3), 2, False),  # groups of several channels
         ((2, 1, 8, 8), (4, 1, 3, 3), 1, False),  # a plain convolution
         ((2, 4, 16, 16), (4, 1, 9, 9), 4, False),  # a sum of too many terms
+        ((2, 4, 8, 8), (6, 1, 3, 3), 4, False),  # an error
     ],
 )
 def test_what_it_is_used_for(x, weight, groups, expected):
     assert depthwise.pays(jnp.zeros(x), jnp.zeros(weight), groups) == (expected and jax.default_backend() == "cpu")
+
+
+@pytest.mark.parametrize(("x", "weight"), [("float64", "float32"), ("int32", "int32")])
+def test_which_dtypes_are_left_to_xla(x: str, weight: str):
+    assert not depthwise.pays(jnp.zeros((1, 2, 4, 4), x), jnp.zeros((2, 1, 3, 3), weight), 2)
+
+
+def test_different_dtypes_are_an_error():
+    with pytest.raises(TypeError, match="same dtypes"):
+        paddle.nn.functional.conv2d(paddle.ones([1, 2, 4, 4], "float64"), paddle.ones([2, 1, 3, 3]), groups=2)
