@@ -21,6 +21,6 @@ from .pooling import *  # noqa: F403
 from .rnn import *  # noqa: F403
 from .rnn_cells import *  # noqa: F403
 from .transformer import *  # noqa: F403
-from .transformer import _attrs as _convert_param_attr_to_list  # noqa: F401
+from .transformer import attrs_of_parts as _convert_param_attr_to_list  # noqa: F401
 from .tree_losses import *  # noqa: F403
 from .vision import *  # noqa: F403

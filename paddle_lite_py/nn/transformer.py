@@ -21,7 +21,7 @@ __all__ = [
 ]
 
 
-def _attrs(attr: Any, n: int) -> list[Any]:
+def attrs_of_parts(attr: Any, n: int) -> list[Any]:
     """One ParamAttr for each of n parts; two stand for attention and feed-forward."""
     if isinstance(attr, list | tuple):
         if len(attr) == n:
@@ -88,7 +88,7 @@ class TransformerEncoderLayer(_TransformerLayer):
         self._config = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         super().__init__()
         self.normalize_before = normalize_before
-        (wa, wf), (ba, bf) = _attrs(weight_attr, 2), _attrs(bias_attr, 2)
+        (wa, wf), (ba, bf) = attrs_of_parts(weight_attr, 2), attrs_of_parts(bias_attr, 2)
         attn_dropout = dropout if attn_dropout is None else attn_dropout
         self.self_attn = MultiHeadAttention(d_model, nhead, attn_dropout, weight_attr=wa, bias_attr=ba)
         self._feed_forward(
@@ -146,7 +146,7 @@ class TransformerDecoderLayer(_TransformerLayer):
         self._config = {k: v for k, v in locals().items() if k not in ("self", "__class__")}
         super().__init__()
         self.normalize_before = normalize_before
-        (ws, wc, wf), (bs, bc, bf) = _attrs(weight_attr, 3), _attrs(bias_attr, 3)
+        (ws, wc, wf), (bs, bc, bf) = attrs_of_parts(weight_attr, 3), attrs_of_parts(bias_attr, 3)
         attn_dropout = dropout if attn_dropout is None else attn_dropout
         self.self_attn = MultiHeadAttention(d_model, nhead, attn_dropout, weight_attr=ws, bias_attr=bs)
         self.cross_attn = MultiHeadAttention(d_model, nhead, attn_dropout, weight_attr=wc, bias_attr=bc)

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...nn.initializer import Constant
 from ...nn.layer import Layer
+from ...nn.transformer import attrs_of_parts
 from . import functional as fused
 
 __all__ = ["FusedFeedForward", "FusedMultiHeadAttention", "FusedMultiTransformer", "FusedTransformerEncoderLayer"]
@@ -194,10 +195,6 @@ class FusedFeedForward(Layer):
         )
 
 
-def _each(attrs: Any, i: int) -> Any:
-    return attrs[i] if isinstance(attrs, list | tuple) else attrs
-
-
 class FusedTransformerEncoderLayer(Layer):
     """A Transformer encoder layer of two fused parts; see paddle.nn.TransformerEncoderLayer.
 
@@ -227,7 +224,7 @@ class FusedTransformerEncoderLayer(Layer):
         bias_attr: Any = None,
     ) -> None:
         super().__init__()
-        (w0, w1), (b0, b1) = ((_each(attr, 0), _each(attr, 1)) for attr in (weight_attr, bias_attr))
+        (w0, w1), (b0, b1) = attrs_of_parts(weight_attr, 2), attrs_of_parts(bias_attr, 2)
         dropped = dropout_rate if attn_dropout_rate is None else attn_dropout_rate
         self.fused_attn = FusedMultiHeadAttention(
             d_model, nhead, dropout_rate, dropped, None, None, normalize_before, False, w0, b0, w0, b0, w0, b0, w0, b0
@@ -240,6 +237,10 @@ class FusedTransformerEncoderLayer(Layer):
         """The layer's result; with a cache, also the longer one."""
         out = self.fused_attn(src, attn_mask=src_mask, cache=cache)
         return self.ffn(out) if cache is None else (self.ffn(out[0]), out[1])
+
+
+def _each(attrs: Any, i: int) -> Any:
+    return attrs[i] if isinstance(attrs, list | tuple) else attrs
 
 
 class FusedMultiTransformer(Layer):
