@@ -118,15 +118,8 @@ def fitting(fn: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _checked(run: Callable[..., Any], check: Callable[..., None], n_args: int) -> Callable[..., Any]:
-    def checked(*args: Any) -> Any:
-        check(*args)
-        return run(*args)
-
-    def checked_two(x: Any, y: Any) -> Any:  # the most frequent, without the packing of arguments
-        check(x, y)
-        return run(x, y)
-
-    return checked_two if n_args == 2 else checked
+    given = ", ".join([f"a{i}" for i in range(n_args)])  # named, because packing them takes time
+    return eval(f"lambda {given}: check({given}) or run({given})", {"check": check, "run": run})
 
 
 def xla_jit(fn: Callable[..., Any], library: bool = True, **options: Any) -> Any:

@@ -60,7 +60,7 @@ class Eager:
         except Exception as e:
             raise failure(bound, args, e) from None
         if out.__class__ is tuple:
-            return _record_all(bound, data, sources, out) if records else tuple([wrap(o) for o in out])
+            return _record_all(bound, data, sources, out) if records else tuple(map(wrap, out))
         t = _new(Tensor)
         t._data = out
         if records and (bound.differentiable or _flows(bound, (out,))) is ONE:

@@ -41,7 +41,9 @@ def remembered(*tensors: str) -> Callable[[Function], Function]:
     It must depend on nothing but its arguments, and on tensors only by shape and dtype.
 
     Arguments:
-        tensors: its parameters that are tensors, or None where that is the default; "y?" may be a number as well.
+        tensors: its parameters that are tensors, or None where that is the default; "y?" may be a number as well. Of
+            those in "y*", a list of indices, which take no gradient, only the dtypes count, and nothing of those in
+            "y!": where there are such, only a call that comes down to one op is remembered.
     """
 
     def remembering(function: Function) -> Function:
@@ -54,14 +56,15 @@ def remembered(*tensors: str) -> Callable[[Function], Function]:
 def _text(function: Function, tensors: tuple[str, ...], env: public.Env) -> str:
     """The function with a memory, written out: each step shows in the time of an op."""
     params = list(inspect.signature(function).parameters.values())
-    memory = _Memory(function, params, [n.rstrip("?") for n in tensors])
+    names = [n.rstrip("?*!") for n in tensors]
+    memory = _Memory(function, params, names, joins=names == [n.rstrip("?") for n in tensors])
     env |= {"_state": state, "_eager": EAGER, "_run": EAGER.run, "_T": Tensor, "_wrap": wrap, "_new": object.__new__}
     env |= {"_in_tuples": public.in_tuples, "_again": memory.again, "_watched": memory.watched, "_calls": memory.calls}
     given = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
     away = "".join([f" or {p.name} is not None" for p in params if p.name in _ASIDE])
     parts = {p.name: _part(p, tensors) for p in params if p.name not in _ASIDE}
     key = "".join([part.key for part in parts.values()])
-    among = [parts[n.rstrip("?")] for n in tensors]
+    among = [parts[n] for n in names]
     others, lines = public.respelling(function.__dict__.get("__aliases__", {}), [p.name for p in params])
     return f"""({", ".join(_heads(params, others, env))}):
 {lines}    if _state.interpreter is not _eager or _rest or _more{away}:
@@ -133,6 +136,10 @@ class _Part(NamedTuple):
 def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
     n = p.name
     held, still = f"(_of_{n} := {n}._data).shape, _of_{n}.dtype", f"{n}.stop_gradient"
+    if f"{n}*" in tensors:
+        return _Part(f"tuple([_t._data.dtype for _t in {n}]), ", f"*{n}, ", f"*[_t._data for _t in {n}], ", "True")
+    if f"{n}!" in tensors:
+        return _Part(f"(_of_{n} := {n}._data) is None, ", f"{n}, ", f"_of_{n}, ", still)
     if f"{n}?" in tensors:
         is_one = f"_is_{n}"
         key = f"{public.quick_kind(p)}, ({held}) if ({is_one} := isinstance({n}, _T)) else {n}, "
@@ -159,8 +166,8 @@ def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
 class _Memory:
     """The calls of a function, and what they came down to."""
 
-    def __init__(self, function: Function, params: list[inspect.Parameter], tensors: list[str]) -> None:
-        self.function, self.params, self.tensors = function, params, tensors
+    def __init__(self, function: Function, params: list[inspect.Parameter], tensors: list[str], joins: bool) -> None:
+        self.function, self.params, self.tensors, self.joins = function, params, tensors, joins
         self.calls: dict[Any, Call] = {}
         self.met: set[Any] = set()
         on_default_change.append(self.calls.clear)
@@ -175,13 +182,16 @@ class _Memory:
 
     def watched(self, key: Any, given: dict[str, Any]) -> Any:
         """Call the function, and note what the call came down to."""
-        tensors = [t for name in self.tensors if isinstance(t := given[name], Tensor)]
+        among = [given[name] for name in self.tensors]
+        tensors = [t for a in among for t in (a if a.__class__ in (list, tuple) else [a]) if isinstance(t, Tensor)]
         if key is None or not all(map(_is_plain, key)) or len(set(map(id, tensors))) < len(tensors):
             return self.again(given)
         watcher = _Watcher()
         with use(watcher):
             out = self.again(given)
         call = _call(watcher.seen, out, tensors)
+        if call is None and not self.joins:
+            call = Call()
         if call is None and key in self.met:  # what changes with each call is nothing to compile for
             call = _joined(self.function.__name__, watcher.seen, out, tensors)
         if call is not None:

@@ -11,6 +11,7 @@ from paddle_lite_py.eager import EAGER, Eager
 from paddle_lite_py.interpreter import use
 from paddle_lite_py.nn import functional as F
 from paddle_lite_py.ops.math import multiply
+from paddle_lite_py.ops.scatter import _index_put
 from paddle_lite_py.remembered import remembered
 
 
@@ -254,3 +255,36 @@ def test_without_gradients_jax_is_called_at_once(call, monkeypatch):
     found = call(x, i)
     pairs = zip(found, wanted, strict=True) if isinstance(found, list) else [(found, wanted)]
     assert all(f.tolist() == w.tolist() for f, w in pairs)
+
+
+def test_indices_in_a_list_count_by_dtype_and_the_written_tensor_by_nothing():
+    decorate, bodies = counted("x!", "at*", "value!")
+
+    @decorate
+    def put(x, at, value, accumulate=False):
+        return _index_put(x, at, value, accumulate)
+
+    one, two = paddle.to_tensor([1]), paddle.to_tensor([[0], [2]])
+    for x in (tensor(3), tensor(4, 2), tensor(4, 2, dtype="int64")):
+        for at in ([one], (two,)):
+            assert put(x, at, x[:1].max()).tolist() == paddle.index_put(x, tuple(at), x[:1].max()).tolist()
+    assert len(bodies) == 1
+    put(tensor(3), [one.astype("int32")], tensor(1))
+    put(tensor(4, 2), [one, one], tensor(1), accumulate=True)
+    assert len(bodies) == 3
+    x = tensor(3)
+    x.stop_gradient = False
+    put(x * 2, [one], tensor(1)).sum().backward()
+    assert x.grad.tolist() == [2, 0, 2] and len(bodies) == 3
+
+
+def test_index_put_of_masks_after_indices():
+    x, value = tensor(2, 3), paddle.to_tensor(9.0)
+    rows, masks = paddle.to_tensor([1]), [paddle.to_tensor([True, False]), tensor(2, 3) > 3]
+    for _ in range(2):
+        assert paddle.index_put(x, (rows,), value).tolist() == [[0, 1, 2], [9, 9, 9]]
+        assert paddle.index_put(x, (masks[0],), value).tolist() == [[9, 9, 9], [3, 4, 5]]
+        assert paddle.index_put(x, (masks[1],), value).tolist() == [[0, 1, 2], [3, 9, 9]]
+        assert paddle.index_put(x, (masks[1],), 1.0, True).tolist() == [[0, 1, 2], [3, 5, 6]]
+        with pytest.raises(IndexError, match="2 indices for a tensor of 1 dim"):
+            paddle.index_put(tensor(3), (rows, rows), value)

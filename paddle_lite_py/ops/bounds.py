@@ -21,14 +21,14 @@ Check = Callable[..., None]  # of the arrays of a call
 
 
 # The least and the greatest element of the indices looked at last, by identity: arrays do not change.
-_seen: dict[int, tuple[weakref.ref[Any], Any, Any]] = {}
+_seen: dict[int, tuple[Any, Any, weakref.ref[Any]]] = {}
 MAX_SEEN = 64
 
 
 def _range(index: Any) -> Any:
-    """(_, least, greatest element) of an index; None where it cannot be looked at without waiting, or is empty."""
+    """Least and greatest element of an index; None where it cannot be looked at without waiting, or is empty."""
     found = _seen.get(id(index))
-    if found is not None and found[0]() is index:
+    if found is not None:
         return found
     try:
         if not _at_hand(index):
@@ -41,16 +41,15 @@ def _range(index: Any) -> Any:
     if len(_seen) >= MAX_SEEN:
         _seen.clear()
     # argmin rather than min, which takes several times as long to start: every call waits for this.
-    found = weakref.ref(index), values.item(values.argmin()), values.item(values.argmax())
-    _seen[id(index)] = found
+    ends = values.item(values.argmin()), values.item(values.argmax())
+    place = id(index)  # another array's, once this one is gone
+    _seen[place] = found = (*ends, weakref.ref(index, lambda _: _seen.pop(place, None)))
     return found
 
 
 def _within(index: Any, low: int, size: int, what: str, error: type[Exception], ignored: Any = None) -> None:
-    found = _seen.get(id(index))  # as in _range(), without a call
-    if found is None or found[0]() is not index:
-        found = _range(index)
-    if found is not None and not (found[1] >= low and found[2] < size):
+    found = _seen.get(id(index)) or _range(index)
+    if found is not None and not (found[0] >= low and found[1] < size):
         _complain(np.asarray(index), low, size, what, error, ignored)
 
 
@@ -86,8 +85,8 @@ def _along(name: str, error: type[Exception]) -> Any:
 
         def check(x: Any, index: Any, *_: Any) -> None:
             try:  # most often it was seen and fits
-                found, size = _seen[id(index)], x.shape[axis]
-                if found[0]() is index and -size <= found[1] and found[2] < size:
+                (least, greatest, _alive), size = _seen[id(index)], x.shape[axis]
+                if -size <= least and greatest < size:
                     return
             except (KeyError, IndexError):
                 pass
@@ -106,8 +105,8 @@ def _nd(error: type[Exception]) -> Any:
             return
         sizes = x.shape[: index.shape[-1]]
         found = _range(index)
-        least = min(sizes, default=0)
-        if found is None or (found[1] >= -least and found[2] < least):  # most often, so the columns are not looked at
+        size = min(sizes, default=0)
+        if found is None or (found[0] >= -size and found[1] < size):  # most often, so the columns are not looked at
             return
         for axis, size in enumerate(sizes):
             column = np.asarray(index)[..., axis]
@@ -147,7 +146,17 @@ def _picked(attrs: dict[str, Any], first: int = 1) -> Check | None:
 
 def _put(attrs: dict[str, Any]) -> Check:
     def check(x: Any, *others: Any) -> None:
-        for index, size, name in zip(others[:-1], x.shape, _NAMES, strict=False):
+        indices = others[:-1]
+        try:  # as above
+            for index, size in zip(indices, x.shape):  # noqa: B905  (its keyword would show)
+                least, greatest, _alive = _seen[id(index)]
+                if least < -size or greatest >= size:
+                    break
+            else:
+                return
+        except KeyError:
+            pass
+        for index, size, name in zip(indices, x.shape, _NAMES, strict=False):
             _within(index, -size, size, name, IndexError)
 
     return check
@@ -177,8 +186,8 @@ def _labels(error: type[Exception], axis: int | None = None) -> Any:
         def check(x: Any, label: Any, *_: Any) -> None:
             shape = x.shape
             try:  # as above
-                found = _seen[id(label)]
-                if found[0]() is label and found[1] >= 0 and found[2] < shape[wanted]:
+                least, greatest, _alive = _seen[id(label)]
+                if least >= 0 and greatest < shape[wanted]:
                     return
             except (KeyError, IndexError):
                 pass

@@ -112,7 +112,7 @@ def meshgrid(*args: Any, indexing: str = "ij") -> list[Any]:
         args = tuple(args[0])
     if not args:
         raise ValueError("meshgrid(): there are no tensors; expected at least one")
-    return list(_meshgrid(list(args), indexing))
+    return list(_meshgrid(args, indexing))
 
 
 @op(name="_repeat_interleave")

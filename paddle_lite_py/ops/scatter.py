@@ -129,7 +129,7 @@ def _index_fill(x: Any, index: Any, value: Any, /, axis: int) -> Any:
     return jnp.moveaxis(out, 0, axis)
 
 
-@composite(methods=["index_put"], inplace="index_put_")
+@composite(methods=["index_put"], inplace="index_put_", around=remembered("x!", "indices*", "value!"))
 def index_put(x: Any, indices: Sequence[Any], value: Any, accumulate: bool = False) -> Any:
     """Set (or add to) the elements that a tuple of index tensors names.
 
@@ -151,13 +151,13 @@ def index_put(x: Any, indices: Sequence[Any], value: Any, accumulate: bool = Fal
         if not accumulate:
             return replaced(x, tuple(indices), value)
         indices = parse(x, tuple(indices)).operands
-    elif len(indices) > x.ndim:
-        raise IndexError(f"index_put: there are {len(indices)} indices for a tensor of {x.ndim} dimensions")
     return _index_put(x, indices, value, accumulate)
 
 
 @op(name="index_put")
 def _index_put(x: Any, indices: list[Any], value: Any, /, accumulate: bool) -> Any:
+    if len(indices) > x.ndim:
+        raise IndexError(f"there are {len(indices)} indices for a tensor of {x.ndim} dimensions")
     at = x.at[tuple(indices)]
     value = jnp.asarray(value).astype(x.dtype)
     return at.add(value) if accumulate else at.set(value)
