@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import io
 import math
+import re
 from typing import Any
 
 import numpy as np
@@ -284,12 +285,22 @@ def rounded(value: Any) -> Any:
 def close(a: Any, b: Any) -> bool:
     """Equal, but for the rounding of numbers."""
     if isinstance(a, float) and isinstance(b, int | float):
-        return math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-5)
+        return math.isclose(a, b, rel_tol=1e-4, abs_tol=1e-5) or (math.isnan(a) and math.isnan(b))
     if isinstance(a, list) and isinstance(b, list):
         return len(a) == len(b) and all(map(close, a, b))
     if isinstance(a, dict) and isinstance(b, dict):
         return a.keys() == b.keys() and all(close(v, b[k]) for k, v in a.items())
     return a == b
+
+
+NUMBER = re.compile(r"-?\d+\.\d+(?:e-?\d+)?")
+
+
+def prints_the_same(a: str, b: str) -> bool:
+    """The same text, but for the rounding of numbers that show three or four digits."""
+    ours, others = ([float(n) for n in NUMBER.findall(text)] for text in (a, b))
+    same = all(math.isclose(x, y, rel_tol=2e-3, abs_tol=2e-4) for x, y in zip(ours, others, strict=False))
+    return NUMBER.sub("#", a) == NUMBER.sub("#", b) and same
 
 
 def figures(arrays: list[np.ndarray]) -> list[Any]:

@@ -38,7 +38,10 @@ KINDS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 
 
 # Here PaddlePaddle shows memory that nobody wrote.
-GARBAGE = dict.fromkeys(("amax", "amin", "argmax", "argmin"), ("empty", "hollow"))
+GARBAGE = {
+    **dict.fromkeys(("amax", "amin", "argmax", "argmin"), ("empty", "hollow")),
+    **dict.fromkeys(("normalize", "label_smooth"), ("scalar",)),
+}
 
 
 @functools.cache

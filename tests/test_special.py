@@ -32,7 +32,7 @@ DIFFERENT = [
     ("hollow", "max_pool1d max_pool2d max_pool3d avg_pool1d avg_pool2d avg_pool3d lp_pool1d lp_pool2d", "no window"),
     ("hollow", "adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d scaled_dot_product_attention", "no window"),
     ("hollow", "fractional_max_pool2d fractional_max_pool3d", "no window"),
-    ("scalar", "topk normalize pairwise_distance triplet_margin_loss label_smooth", "there is no such axis"),
+    ("scalar", "topk pairwise_distance triplet_margin_loss", "there is no such axis"),
     ("scalar", "triplet_margin_with_distance_loss multi_label_soft_margin_loss", "there is no such axis"),
 ]
 APART = {(kind, name): why for kinds, names, why in DIFFERENT for kind in kinds.split() for name in names.split()}
