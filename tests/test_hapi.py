@@ -133,6 +133,15 @@ def test_summary_and_flops(capsys):
         paddle.summary(net)
 
 
+def test_summary_shows_layers_that_are_made_of_others(capsys):
+    block = nn.TransformerEncoderLayer(8, 2, 16)
+    paddle.summary(nn.Sequential(block, nn.Linear(8, 1024)), (128, 4, 8))
+    lines = capsys.readouterr().out.splitlines()
+    names = [line.split()[0] for line in lines if "-" in line and "[" in line]
+    assert names[4] == "MultiHeadAttention-1" and names[-2:] == ["TransformerEncoderLayer-1", "Linear-7"]
+    assert "Input size (MB): 0.02" in lines and "Params size (MB): 0.04" in lines
+
+
 # -- static mode -------------------------------------------------------------------------------------------------------
 def course(folder, amp=None):
     """All that a Model does: what it finds on the way."""

@@ -47,7 +47,7 @@ def count_parameters(layer: nn.Layer, own: bool = False) -> tuple[int, int]:
 
 
 def _record(net: nn.Layer, run: Any) -> list[Row]:
-    """A row for each layer without sublayers, as they are called."""
+    """A row for each layer but containers, in the order in which they return."""
     rows: list[Row] = []
     counts: dict[str, int] = {}
 
@@ -56,8 +56,8 @@ def _record(net: nn.Layer, run: Any) -> list[Row]:
         counts[kind] = counts.get(kind, 0) + 1
         rows.append((f"{kind}-{counts[kind]}", _shape(list(inputs)), _shape(output), count_parameters(layer, True)[0]))
 
-    leaves = [s for s in net.sublayers(include_self=True) if not list(s.children())]
-    handles = [leaf.register_forward_post_hook(note) for leaf in leaves]
+    shown = [s for s in net.sublayers() or [net] if not isinstance(s, nn.Sequential | nn.LayerList)]
+    handles = [s.register_forward_post_hook(note) for s in shown]
     modes = [(s, s.training) for s in net.sublayers(include_self=True)]
     try:
         net.eval()
@@ -117,9 +117,14 @@ def summary(net: nn.Layer, input_size: Any = None, dtypes: Any = None, input: An
 
     rows = _record(net, run)
     total, trained = count_parameters(net)
-    activations = sum(_numbers(o) for _, _, o, _ in rows) * 4 * 2 / 2**20
-    weights = total * 4 / 2**20
+    inputs = _shape(list(given.values()) if isinstance(given, dict) else given)
+    sizes = {
+        "Input size": _numbers(inputs) * 4 / 2**20,
+        "Forward/backward pass size": sum(_numbers(o) for _, _, o, _ in rows) * 4 * 2 / 2**20,
+        "Params size": total * 4 / 2**20,
+    }
     print("\n".join(_table(rows)))
     print(f"Total params: {total:,}\nTrainable params: {trained:,}\nNon-trainable params: {total - trained:,}")
-    print(f"Forward/backward pass size (MB): {activations:.2f}\nParams size (MB): {weights:.2f}\n")
+    print("\n".join(f"{what} (MB): {size:.2f}" for what, size in sizes.items()))
+    print(f"Estimated total size (MB): {sum(sizes.values()):.2f}\n")
     return {"total_params": total, "trainable_params": trained}
