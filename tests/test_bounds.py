@@ -51,3 +51,11 @@ def test_what_is_in_range_passes():
 def test_a_program_reads_nan():
     read = paddle.jit.to_static(lambda ids, x: F.embedding(ids, x))
     assert np.isnan(read(i(5), paddle.to_tensor(X)).numpy()).all()
+
+
+def test_an_index_that_is_gone_says_nothing_of_the_next_at_its_place():
+    x = paddle.arange(8)
+    for i in range(50):  # most of them where the one before was
+        assert paddle.gather(x, paddle.to_tensor([i % 8])).item() == i % 8
+        with pytest.raises(IndexError):
+            paddle.gather(x, paddle.to_tensor([8 + i]))

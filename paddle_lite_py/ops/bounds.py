@@ -6,6 +6,7 @@ that is out of range reads as NaN.
 
 from __future__ import annotations
 
+import functools
 import math
 import weakref
 from collections.abc import Callable
@@ -43,7 +44,7 @@ def _range(index: Any) -> Any:
     # argmin rather than min, which takes several times as long to start: every call waits for this.
     ends = values.item(values.argmin()), values.item(values.argmax())
     place = id(index)  # another array's, once this one is gone
-    _seen[place] = found = (*ends, weakref.ref(index, lambda _: _seen.pop(place, None)))
+    _seen[place] = found = (*ends, weakref.ref(index, functools.partial(_seen.pop, place)))
     return found
 
 
