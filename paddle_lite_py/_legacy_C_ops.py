@@ -2,27 +2,43 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
-from .ops.search import argsort as _argsort
-from .ops.search import sort as _sort
+from . import _C_ops
+
+# Where the older form has other names: of the kernel, and of its attributes.
+_KERNELS = {"generate_proposals_v2": "generate_proposals"}
+_ATTRIBUTES = {"pre_nms_topN": "pre_nms_top_n", "post_nms_topN": "post_nms_top_n"}
 
 
-def argsort(x: Any, *pairs: Any) -> tuple[Any, Any]:
-    """The sorted tensor, and where each element was.
+def _call(kernel: Callable[..., Any], given: tuple[Any, ...]) -> Any:
+    first = next((i for i, a in enumerate(given) if isinstance(a, str)), len(given))
+    names = (_ATTRIBUTES.get(name, name) for name in given[first::2])
+    return kernel(*given[:first], **dict(zip(names, given[first + 1 :: 2], strict=True)))
+
+
+def distribute_fpn_proposals(x: Any, rois_num: Any, *given: Any) -> tuple[Any, Any, Any]:
+    """The regions of each level, their places, and the counts.
 
     Args:
-        x: a tensor.
-        pairs: "axis", its value, "descending", its value.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> [t.tolist() for t in argsort(paddle.to_tensor([1.0, 3.0, 2.0]), "axis", 0, "descending", True)]
-        [[3.0, 2.0, 1.0], [1, 2, 0]]
+        x: the regions. rois_num: how many are of each picture.
+        given: how many levels there are, twice; then names and values of attributes.
     """
-    settings = dict(zip(pairs[::2], pairs[1::2], strict=True))
-    return _sort(x, **settings), _argsort(x, **settings)
+    rois, counts, place = _call(_C_ops.distribute_fpn_proposals, (x, rois_num, *given[2:]))
+    return rois, place, counts
 
 
 def __getattr__(name: str) -> Any:
-    raise AttributeError(f"paddle._legacy_C_ops has no kernel {name!r} here: call the public function of that name")
+    """A kernel that takes tensors, then names and values of attributes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> argsort = paddle._legacy_C_ops.argsort
+        >>> [t.tolist() for t in argsort(paddle.to_tensor([1.0, 3.0, 2.0]), "axis", 0, "descending", True)]
+        [[3.0, 2.0, 1.0], [1, 2, 0]]
+    """
+    kernel = getattr(_C_ops, _KERNELS.get(name, name), None)
+    if name.startswith("_") or kernel is None:
+        raise AttributeError(f"paddle._legacy_C_ops has no kernel {name!r} here: call the public function of that name")
+    return lambda *given: _call(kernel, given)

@@ -7,6 +7,7 @@ from typing import Any
 
 from .base import Variable, core, default_main_program, device_guard, in_dygraph_mode
 from .dtypes import as_dtype
+from .nn.helper import LayerHelper
 from .param_attr import ParamAttr
 
 __all__ = [
@@ -77,24 +78,3 @@ def check_variable_and_dtype(
     """
     check_type(input, input_name, Variable, op_name, extra_message)
     check_dtype(input.dtype, input_name, expected_dtype, op_name, extra_message)
-
-
-class LayerHelper:
-    """What appends operators to a program by their names in PaddlePaddle. Here public functions do.
-
-    Args:
-        layer_type: the name of the operator.
-        kwargs: its arguments.
-
-    Raises:
-        NotImplementedError: when it is asked for something.
-    """
-
-    def __init__(self, layer_type: str, **kwargs: Any) -> None:
-        self.layer_type, self.kwargs = layer_type, kwargs
-
-    def __getattr__(self, name: str) -> Any:
-        raise NotImplementedError(
-            f"LayerHelper({self.layer_type!r}).{name}: operators are not appended by name here; call the public "
-            "function, or define an operator with paddle.utils.custom_op"
-        )

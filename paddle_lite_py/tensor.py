@@ -161,14 +161,14 @@ class Tensor(TensorData):
         """Rebind to a new immutable value (unrecorded: buffers, parameters under an optimizer)."""
         state.interpreter.rebind(self, data)
 
-    def _rebind(self, new: Tensor, reshapes: bool = False) -> Tensor:
-        """Become `new` in place: the value and the place in the graph; `reshapes` lets shape and dtype change."""
+    def _rebind(self, new: Tensor, reshapes: bool = False, assigned: bool = False) -> Tensor:
+        """Become `new` in place, value and place in the graph; `reshapes`: of any shape; `assigned`: even a leaf."""
         if not reshapes and (new._data.shape != self._data.shape or new._data.dtype != self._data.dtype):
             raise ValueError(
                 f"an in-place operation on {self.dtype.name}{self.shape} gave {new.dtype.name}{new.shape}; "
                 "shape and dtype must stay: use the out-of-place form"
             )
-        if not self.stop_gradient and state.grad_enabled and self.is_leaf:
+        if not assigned and not self.stop_gradient and state.grad_enabled and self.is_leaf:
             raise RuntimeError(
                 f"tensor '{self.name}' is a leaf that requires gradient, so it cannot be changed in place while "
                 "gradients are recorded: wrap the change in paddle.no_grad(), or use the out-of-place form"

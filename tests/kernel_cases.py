@@ -66,6 +66,44 @@ DETECTION = [
     f"{PROPOSED}return_rois_num=True)",
     f"{PROPOSED}8, 3, .3, 2., .8, True, True)",
 ]
+# Kernels that programs call by name: tensors, then attributes by place or as names and values.
+K = "paddle._C_ops."
+L = "paddle._legacy_C_ops."
+MANY = "t(0, 0, 4, 4, 0, 1, 4, 4, 2, 2, 5, 6, 1, 0, 4, 3, 5, 5, 7, 7, 0, 0, 4, 3.5).reshape([2, 3, 4])"
+MARKS = "t(.9, .3, .8, .5, .2, .7, .6, .9, .4, .1, .8, .85).reshape([2, 2, 3])"
+APART = "(ramp(5, 2, 4) + t(0, 0, 3, 4)), (ramp(5, 2) + .5), i(3, 2).astype('int32')"
+ROIS = "t(0, 0, 50, 60, 3, 2, 200, 300, 1, 1, 9, 9).reshape([3, 4]), i(1, 2).astype('int32')"
+MAP = "paddle.zeros([1, 4, 2, 3])"
+ENCODED = "t(0, 0, 2, 2, 1, 1, 4, 5).reshape([2, 4]), None, t(0, 1, 2, 3, 1, 1, 2, 4).reshape([2, 4])"
+KERNELS = [
+    f"list({L}multiclass_nms3({MANY}, {MARKS}, None, 'score_threshold', .25, 'background_label', -1, "
+    "'nms_top_k', 2, 'keep_top_k', -1, 'nms_threshold', .3, 'normalized', True, 'nms_eta', 1.))",
+    f"list({K}multiclass_nms3({MANY}, {MARKS}, None, .25, 2, 3, .3, False, .8, -1))",
+    f"list({K}multiclass_nms3({MANY}, {MARKS}, None, .25, -1, -1, .3, True, 1., 0))",
+    f"list({K}multiclass_nms3({MANY}, {MARKS}, None, 2., -1, -1, .3, True, 1., 0))",
+    f"list({K}multiclass_nms3({APART}, .2, -1, 3, .3, False, 1., -1))",
+    f"list({L}matrix_nms({MANY}, {MARKS}, 'score_threshold', .25, 'post_threshold', .1, 'nms_top_k', 3, "
+    "'keep_top_k', 2))",
+    f"list({K}matrix_nms({MANY}, {MARKS}, .25, 3, 2, .1, True, 1.5, -1, False))",
+    f"list({L}anchor_generator({MAP}, 'anchor_sizes', [16., 40.], 'aspect_ratios', [.5, 1., 1.7], "
+    "'stride', [8., 16.], 'variances', [.1, .1, .2, .2], 'offset', .3))",
+    f"list({L}prior_box({MAP}, paddle.zeros([1, 3, 8, 12]), 'min_sizes', [2., 4.], 'max_sizes', [5., 6.], "
+    "'aspect_ratios', [1., 2.], 'variances', [.1, .1, .2, .2], 'flip', True, 'clip', False, 'step_h', 3.))",
+    *(
+        f"{L}distribute_fpn_proposals({ROIS}, 4, 4, 'min_level', 2, 'max_level', 5, 'refer_level', 4, "
+        f"'refer_scale', 100, 'pixel_offset', False)[{k}]"
+        for k in (0, 1, 2)
+    ),
+    *(f"{K}distribute_fpn_proposals({ROIS}, 2, 5, 4, 100, True)[{k}]" for k in (0, 1, 2)),
+    f"{L}box_coder({ENCODED}, 'code_type', 'encode_center_size', 'box_normalized', False, "
+    "'variance', [.1, .1, .2, .2])",
+    f"{V}box_coder({ENCODED.replace('None', '[.1, .1, .2, .2]')}, box_normalized=False)",
+    PROPOSED.replace(f"{V}generate_proposals", f"list({L}generate_proposals_v2")
+    + "'pre_nms_topN', 8, 'post_nms_topN', 3, 'nms_thresh', .3, 'min_size', 2., 'eta', .8, 'pixel_offset', True))",
+    PROPOSED.replace(f"{V}generate_proposals", f"list({K}generate_proposals") + "8, 3, .3, 2., .8, False))",
+    f"list({L}argsort(ramp(2, 3), 'axis', 0, 'descending', True))",
+    f"{K}numel(ramp(2, 3))",
+]
 FILE = (
     "(lambda f: [paddle.audio.save(f, ramp(2, 5) * .4, 8000), f.seek(0), paddle.audio.load(f%s)[0]][2])(io.BytesIO())"
 )
@@ -89,4 +127,4 @@ COMPAT = [
     *(f"{C}nn.{m}(ramp(1, 2, 6))" for m in ("Softmax()", "AvgPool1d(3, 2, 1)", "AvgPool1D(3, 2, 1, True, False)")),
     *(f"{C}nn.{m}(ramp(1, 2, 4, 4))" for m in ("Unfold(2, 2, 1, 2)", "AvgPool2D(2, 1, 1, divisor_override=3)")),
 ]
-CASES: list[str] = [*LOSSES, *SPARSE, *DETECTION, *SOUND, *COMPAT]
+CASES: list[str] = [*LOSSES, *SPARSE, *DETECTION, *KERNELS, *SOUND, *COMPAT]

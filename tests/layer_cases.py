@@ -183,6 +183,7 @@ CASES: list[tuple[str, list[Any]]] = [
         "RNNTLoss()",
         [f(2, 3, 3, 4), np.array([[1, 2], [3, 1]], "int32"), np.array([3, 2], "int32"), np.array([2, 1], "int32")],
     ),
+    ("MultiHeadAttention(8, 2)", [f(2, 5, 8), f(2, 5, 8)]),
 ]
 
 

@@ -30,12 +30,12 @@ LAYERS = {
     10: "tracing",
     11: "executor",
     12: "ops",
-    13: "autograd fft linalg signal special _C_ops _legacy_C_ops",
+    13: "autograd fft linalg signal special",
     14: "nn custom",
     15: "optimizer amp io metric framework device utils parallel reader legacy "
     "distribution sparse geometric profiler sysconfig quantization",
     16: "compat cuda dataset distributed jit passes hapi callbacks alias vision text audio incubate hub",
-    17: "static inference onnx base common_ops_import",
+    17: "static inference onnx base common_ops_import _C_ops _legacy_C_ops",
     18: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
 # Leaves of these layers may not import each other either.

@@ -46,6 +46,22 @@ def test_operators_are_not_appended_by_name():
         ops.LayerHelper("yolo_box").append_op(type="yolo_box")
 
 
+def test_layers_ask_their_helper_for_the_dtype_of_parameters():
+    net = paddle.nn.Linear(2, 3)
+    assert net._helper.get_default_dtype() == "float32" and net._helper.layer_type == net.full_name()
+    with pytest.raises(NotImplementedError, match="append_op: operators are not"):
+        net._helper.append_op(type="relu")
+
+
+def test_values_are_assigned_to_parameters():
+    w, x = paddle.create_parameter([2], "float32"), paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    assert paddle.assign(paddle.ones([2]), w) is w and w.is_leaf and not w.stop_gradient
+    (w * 3).sum().backward()
+    assert w.tolist() == [1.0, 1.0] and w.grad.tolist() == [3.0, 3.0]
+    (paddle.assign(x * 2, w) * 3).sum().backward()
+    assert not w.is_leaf and x.grad.tolist() == [6.0, 6.0]
+
+
 def test_libraries_of_others_are_not_loaded():
     with pytest.raises(NotImplementedError, match=r"lib.so was compiled against Paddle's own library"):
         paddle.utils.cpp_extension.load_op_meta_info_and_register_op("lib.so")

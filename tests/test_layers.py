@@ -113,6 +113,55 @@ def test_wrong_arguments_are_named(make, part):
         make()
 
 
+PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+
+
+def test_recurrent_layers_name_each_parameter_twice_as_files_of_paddle_do(recwarn):
+    net = nn.LSTM(2, 3, 2, direction="bidirect")
+    names = [f"{part}_l{i}{end}" for i in (0, 1) for end in ("", "_reverse") for part in PARTS]
+    cells = [f"{i}.{cell}.{part}" for i in (0, 1) for cell in ("cell_fw", "cell_bw") for part in PARTS]
+    state = net.state_dict()
+    assert list(state) == names + cells and all(state[a] is state[b] for a, b in zip(names, cells, strict=True))
+    assert [name for name, _ in net.named_parameters()] == names and len(net) == 2
+    assert net.weight_hh_l1.name.startswith("lstm_cell_") and net.weight_hh_l1.name.endswith("w_1")
+    for kept in (names, cells):  # either name will do
+        other = nn.LSTM(2, 3, 2, direction="bidirect")
+        assert other.set_state_dict({k: state[k] for k in kept}) == ([], [])
+        np.testing.assert_array_equal(other(paddle.ones([1, 4, 2]))[0].numpy(), net(paddle.ones([1, 4, 2]))[0].numpy())
+    assert not recwarn.list
+
+
+def test_recurrent_layers_keep_biases_that_are_not_wanted_at_zero():
+    net = nn.GRU(2, 3, bias_ih_attr=False)
+    assert list(net.state_dict()) == ["weight_ih_l0", "weight_hh_l0", "bias_hh_l0", *(f"0.cell.{p}" for p in PARTS)]
+    bias = net[0].cell.bias_ih
+    assert bias.stop_gradient and bias.tolist() == [0.0] * 9
+    net(paddle.ones([1, 4, 2]))[0].sum().backward()
+    assert bias.grad is None and net.bias_hh_l0.grad is not None
+
+
+def test_attention_uses_what_a_model_overrides():
+    class Doubled(nn.MultiHeadAttention):
+        def _prepare_qkv(self, query, key, value, cache=None):
+            q, *rest = super()._prepare_qkv(query, key, value, cache)
+            return q * 2, *rest
+
+    class Shifted(nn.MultiHeadAttention):
+        def compute_kv(self, key, value):
+            k, v = super().compute_kv(key, value)
+            return k, v + 1
+
+    x, plain = paddle.randn([2, 3, 8]), nn.MultiHeadAttention(8, 2)
+    doubled, shifted = Doubled(8, 2), Shifted(8, 2)
+    for other in (doubled, shifted):
+        other.set_state_dict(plain.state_dict())
+    shift = paddle.ones([8]) @ plain.out_proj.weight
+    np.testing.assert_allclose(shifted(x).numpy(), (plain(x) + shift).numpy(), atol=1e-5)
+    plain.q_proj.weight.set_value(plain.q_proj.weight * 2)
+    plain.q_proj.bias.set_value(plain.q_proj.bias * 2)
+    np.testing.assert_allclose(doubled(x).numpy(), plain(x).numpy(), atol=1e-5)
+
+
 def test_a_missing_setting_is_named():
     with pytest.raises(TypeError, match="MaxPool2D: kernel_size is missing"):
         nn.MaxPool2D()

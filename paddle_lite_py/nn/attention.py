@@ -97,13 +97,18 @@ class MultiHeadAttention(Layer):
             return self.Cache(empty, empty)
         return self.Cache(key, value)
 
-    def _key_value(self, key: Tensor, value: Tensor, cache: Any) -> tuple[Tensor, Tensor]:
-        if isinstance(cache, self.StaticCache):
-            return cache.k, cache.v
-        k, v = self.compute_kv(key, value)
-        if isinstance(cache, self.Cache) and cache.k.shape[2]:
-            k, v = concat([cache.k, k], axis=2), concat([cache.v, v], axis=2)
-        return k, v
+    def _prepare_qkv(self, query: Tensor, key: Tensor, value: Tensor, cache: Any = None) -> tuple[Any, ...]:
+        """Queries, keys and values of all heads, and the cache if there is one; models override it."""
+        q = self._heads(self.q_proj(query)).transpose([0, 2, 1, 3])
+        k, v = (cache.k, cache.v) if isinstance(cache, self.StaticCache) else self.compute_kv(key, value)
+        if isinstance(cache, self.Cache):
+            k, v = (concat([cache.k, k], axis=2), concat([cache.v, v], axis=2)) if cache.k.shape[2] else (k, v)
+            cache = self.Cache(k, v)
+        return (q, k, v) if cache is None else (q, k, v, cache)
+
+    def _overridden(self) -> bool:
+        own = MultiHeadAttention._prepare_qkv, MultiHeadAttention.compute_kv
+        return (getattr(self._prepare_qkv, "__func__", None), getattr(self.compute_kv, "__func__", None)) != own
 
     def forward(
         self, query: Tensor, key: Any = None, value: Any = None, attn_mask: Any = None, cache: Any = None
@@ -111,7 +116,7 @@ class MultiHeadAttention(Layer):
         """What each query attends to.
 
         Arguments:
-            query, key, value: [batch, length, size]; key is the query by default, and value the key.
+            query, key, value: [batch, length, size]; key and value are the query by default.
             attn_mask: broadcasts to [batch, heads, queries, keys]: False and 0 are not attended to, floats are added.
             cache: of gen_cache().
 
@@ -119,23 +124,20 @@ class MultiHeadAttention(Layer):
             The outputs; with them the weights if need_weights, and the new cache if there is one.
         """
         key = query if key is None else key
-        value = key if value is None else value
-        q = self._heads(self.q_proj(query))
-        weights = None
-        if cache is None and not self.need_weights:
-            k, v = self._heads(self.k_proj(key)), self._heads(self.v_proj(value))
+        value = query if value is None else value
+        if cache is None and not self.need_weights and not self._overridden():
+            q, k, v = self._heads(self.q_proj(query)), self._heads(self.k_proj(key)), self._heads(self.v_proj(value))
             mask = additive(attn_mask, q.dtype)
             out = F.scaled_dot_product_attention(q, k, v, mask, self.dropout, False, self.training)
-        else:
-            k, v = self._key_value(key, value, cache)
-            out, weights = self._attend(q, k, v, attn_mask)
+            return self.out_proj(out.reshape([out.shape[0], out.shape[1], self.embed_dim]))
+        q, k, v, *kept = self._prepare_qkv(query, key, value, cache)
+        out, weights = self._attend(q, k, v, attn_mask)
         out = self.out_proj(out.reshape([out.shape[0], out.shape[1], self.embed_dim]))
-        extra: list[Any] = [weights] if self.need_weights else []
-        extra += [cache if isinstance(cache, self.StaticCache) else self.Cache(k, v)] if cache is not None else []
+        extra = [weights, *kept] if self.need_weights else kept
         return (out, *extra) if extra else out
 
     def _attend(self, q: Tensor, k: Tensor, v: Tensor, mask: Any) -> tuple[Tensor, Tensor]:
-        scores = matmul(q.transpose([0, 2, 1, 3]) * self.head_dim**-0.5, k, transpose_y=True)
+        scores = matmul(q * self.head_dim**-0.5, k, transpose_y=True)
         if mask is not None:
             scores = scores + additive(mask, scores.dtype)
         weights = F.softmax(scores)

@@ -17,6 +17,7 @@ from ..ops.dynamic import is_eager
 from ..param_attr import as_attr
 from ..tensor import RemoveHandle, Tensor, wrap
 from . import hooks, unique_name
+from .helper import LayerHelper
 from .hooks import Hook
 from .parameter import make_parameter
 from .state_dict import StateDict
@@ -55,6 +56,10 @@ class Layer(StateDict, Tree):
         self._pre_hooks: dict[int, Hook] = {}
         self._post_hooks: dict[int, Hook] = {}
         self._state_dict_hooks: dict[int, Hook] = {}
+
+    @property
+    def _helper(self) -> LayerHelper:
+        return LayerHelper(self._full_name)
 
     # -- calling ---------------------------------------------------------------------------------------------------
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:

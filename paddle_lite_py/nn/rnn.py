@@ -8,7 +8,7 @@ from ..ops.creation import zeros
 from ..ops.joining import concat, stack
 from ..tensor import Tensor
 from . import functional as F
-from .common import uniform_by_size
+from .container import LayerList
 from .layer import Layer
 from .rnn_cells import GRUCell, LSTMCell, SimpleRNNCell
 
@@ -123,11 +123,14 @@ class BiRNN(Layer):
         return concat([out_fw, out_bw], axis=-1), (state_fw, state_bw)
 
 
-class _Recurrent(Layer):
-    """What SimpleRNN, LSTM and GRU share: the parameters of all layers and directions, and the run over them."""
+_PARTS = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
+
+
+class _Recurrent(LayerList):
+    """What SimpleRNN, LSTM and GRU share: cells of all layers and directions, their parameters, the run over them."""
 
     _kind = "rnn"
-    _gates = 1
+    _cell: Any = SimpleRNNCell
     _n_states = 1
 
     def __init__(
@@ -152,23 +155,25 @@ class _Recurrent(Layer):
         self.time_major, self.dropout, self.state_components = time_major, dropout, self._n_states
         for layer in range(num_layers):
             size = input_size if layer == 0 else hidden_size * self.num_directions
-            for suffix in self._suffixes(layer):
-                self._add(suffix, size, attrs)
+            settings = {f"{name}_attr": attr for name, attr in zip(_PARTS, attrs, strict=True)} | self._settings()
+            cells = [self._cell(size, hidden_size, **settings) for _ in range(self.num_directions)]
+            kind: Any = RNN if len(cells) == 1 else BiRNN
+            self.append(kind(*cells, time_major=time_major))
+            for suffix, cell in zip(self._suffixes(layer), cells, strict=True):
+                self._name(suffix, cell, attrs)
 
     def _suffixes(self, layer: int) -> list[str]:
         return [f"_l{layer}", f"_l{layer}_reverse"][: self.num_directions]
 
-    def _add(self, suffix: str, size: int, attrs: tuple[Any, Any, Any, Any]) -> None:
-        rows, draw = self._gates * self.hidden_size, uniform_by_size(self.hidden_size)
-        shapes = {
-            "weight_ih": [rows, size],
-            "weight_hh": [rows, self.hidden_size],
-            "bias_ih": [rows],
-            "bias_hh": [rows],
-        }
-        for (name, shape), attr in zip(shapes.items(), attrs, strict=True):
-            made = self.create_parameter(shape, attr, is_bias=name[0] == "b", default_initializer=draw)
-            setattr(self, name + suffix, made)
+    def _settings(self) -> dict[str, Any]:
+        """What else a cell takes."""
+        return {}
+
+    def _name(self, suffix: str, cell: Layer, attrs: tuple[Any, Any, Any, Any]) -> None:
+        """The parameters of a cell as attributes, too, but for fixed biases, as in the files of PaddlePaddle."""
+        for name, attr in zip(_PARTS, attrs, strict=True):
+            if attr is not False or name.startswith("weight"):
+                setattr(self, name + suffix, getattr(cell, name))
 
     def forward(self, inputs: Tensor, initial_states: Any = None, sequence_length: Any = None) -> tuple[Tensor, Any]:
         """Outputs of the last layer for all steps, and the last states [layers * directions, batch, hidden].
@@ -213,7 +218,7 @@ class _Recurrent(Layer):
         return states
 
     def _run(self, x: Tensor, states: tuple[Tensor, ...], suffix: str, lengths: Any, **attrs: Any) -> tuple[Any, ...]:
-        weights = [getattr(self, name + suffix) for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh")]
+        weights = [getattr(self, name + suffix, None) for name in _PARTS]  # a bias without a name is zero
         return run_op(self._kind, x, states, weights, lengths, reverse=suffix.endswith("_reverse"), **attrs)
 
     def extra_repr(self) -> str:
@@ -248,14 +253,17 @@ class SimpleRNN(_Recurrent):
         bias_hh_attr: Any = None,
         name: str | None = None,
     ) -> None:
-        attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
-        super().__init__(input_size, hidden_size, num_layers, direction, time_major, dropout, attrs)
         if activation not in ("tanh", "relu"):
             raise ValueError(f"SimpleRNN: activation is {activation!r}; expected 'tanh' or 'relu'")
         self.activation = activation
+        attrs = (weight_ih_attr, weight_hh_attr, bias_ih_attr, bias_hh_attr)
+        super().__init__(input_size, hidden_size, num_layers, direction, time_major, dropout, attrs)
+
+    def _settings(self) -> dict[str, Any]:
+        return {"activation": self.activation}
 
     def _run(self, x: Tensor, states: tuple[Tensor, ...], suffix: str, lengths: Any, **attrs: Any) -> tuple[Any, ...]:
-        return super()._run(x, states, suffix, lengths, activation=self.activation)
+        return super()._run(x, states, suffix, lengths, **self._settings())
 
 
 class LSTM(_Recurrent):
@@ -279,7 +287,7 @@ class LSTM(_Recurrent):
         ([2, 5, 4], [2, 2, 4], [2, 2, 4])
     """
 
-    _kind, _gates, _n_states = "lstm", 4, 2
+    _kind, _cell, _n_states = "lstm", LSTMCell, 2
 
     def __init__(
         self,
@@ -314,7 +322,7 @@ class GRU(_Recurrent):
         ([2, 5, 8], [2, 2, 4])
     """
 
-    _kind, _gates = "gru", 3
+    _kind, _cell = "gru", GRUCell
 
     def __init__(
         self,

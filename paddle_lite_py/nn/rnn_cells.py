@@ -10,6 +10,7 @@ from ..ops.splitting import split
 from ..tensor import Tensor
 from . import functional as F
 from .common import uniform_by_size
+from .initializer import Constant
 from .layer import Layer
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCellBase", "SimpleRNNCell"]
@@ -35,10 +36,18 @@ class RNNCellBase(Layer):
         self.input_size, self.hidden_size = input_size, hidden_size
         rows, draw = self._gates * hidden_size, uniform_by_size(hidden_size)
         ih, hh, bih, bhh = attrs
-        self.weight_ih = self.create_parameter([rows, input_size], ih, default_initializer=draw)
-        self.weight_hh = self.create_parameter([rows, out_size or hidden_size], hh, default_initializer=draw)
-        self.bias_ih = self.create_parameter([rows], bih, is_bias=True, default_initializer=draw)
-        self.bias_hh = self.create_parameter([rows], bhh, is_bias=True, default_initializer=draw)
+        self.weight_ih = self._weight([rows, input_size], ih, draw)
+        self.weight_hh = self._weight([rows, out_size or hidden_size], hh, draw)
+        self.bias_ih = self._weight([rows], bih, draw, is_bias=True)
+        self.bias_hh = self._weight([rows], bhh, draw, is_bias=True)
+
+    def _weight(self, shape: list[int], attr: Any, draw: Any, is_bias: bool = False) -> Any:
+        """A parameter; where its ParamAttr is False, one that stays what changes nothing."""
+        if attr is not False:
+            return self.create_parameter(shape, attr, is_bias=is_bias, default_initializer=draw)
+        fixed: Any = self.create_parameter(shape, None, None, is_bias, Constant(0.0 if is_bias else 1.0))
+        fixed.stop_gradient = True
+        return fixed
 
     @property
     def state_shape(self) -> Any:

@@ -119,20 +119,23 @@ class StateDict:
     def _match(self, given: Any, structured: bool) -> tuple[list[str], list[str], list[tuple[Tensor, Any]], list[str]]:
         if not isinstance(given, dict):
             raise TypeError(f"a state_dict must be a dict of tensors by name, got {type(given).__name__}")
-        missing: list[str] = []
+        problems: dict[str, str] = {}
         unexpected = dict.fromkeys(given)
-        fitting, notes = [], []
-        for key, tensor in self.state_dict(use_hook=False).items():
+        fitting = []
+        own = self.state_dict(use_hook=False)
+        for key, tensor in own.items():
             name = key if structured else tensor.name
             problem = (
                 _misfit(name, tensor, given[name]) if name in given else f"{name} is not found in the provided dict."
             )
             if problem:
-                missing.append(key)
-                notes.append(f"Skip loading for {key}. {problem}")
+                problems[key] = problem
             else:
                 fitting.append((tensor, given[name]))
                 unexpected.pop(name, None)
+        loaded = {id(tensor) for tensor, _ in fitting}
+        missing = [key for key in problems if id(own[key]) not in loaded]  # some have two names
+        notes = [f"Skip loading for {key}. {problems[key]}" for key in missing]
         return missing, list(unexpected), fitting, notes
 
 

@@ -143,7 +143,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
     if not isinstance(x, Tensor):
         x = to_tensor(x if _holds_tensors(x) else np.atleast_1d(x))
     out = _assign(x)
-    return out if output is None else output._rebind(out, True)
+    return out if output is None else output._rebind(out, reshapes=True, assigned=True)
 
 
 @composite(methods=["clone"], around=remembered("x"))

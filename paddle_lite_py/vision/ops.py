@@ -369,7 +369,9 @@ def box_coder(
     if isinstance(variance, list | tuple):
         variance = to_tensor(np.array(variance, np.float32))
     if code_type == "encode_center_size":
-        p, t = _centred(prior_box.unsqueeze(0), one), _centred(target_box.unsqueeze(1), one)
+        p, target = _centred(prior_box.unsqueeze(0), one), target_box.unsqueeze(1)
+        middle = (target[..., 0] + target[..., 2]) / 2, (target[..., 1] + target[..., 3]) / 2  # whichever pixel is last
+        t = *middle, *_centred(target, one)[2:]
         parts = [(t[0] - p[0]) / p[2], (t[1] - p[1]) / p[3], (t[2] / p[2]).abs().log(), (t[3] / p[3]).abs().log()]
         out = stack(parts, -1)
         return out if variance is None else out / variance

@@ -81,7 +81,7 @@ def _remaining(boxes: np.ndarray, threshold: float, eta: float, most: int, one: 
     kept: list[int] = []
     for i in range(len(boxes)):
         low, high = np.maximum(boxes[i, :2], boxes[kept, :2]), np.minimum(boxes[i, 2:], boxes[kept, 2:])
-        shared = np.prod(np.maximum(high - low + one, 0), 1)
+        shared = np.where((high >= low).all(1), np.prod(high - low + one, 1), 0)
         if (shared > threshold * (area[i] + area[kept] - shared)).any():
             continue
         kept.append(i)

@@ -1,0 +1,113 @@
+"""What detectors call of the kernels, which no public function is: suppression by class, and anchors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from ..ops.convert import to_tensor
+from ..ops.dynamic import concrete
+from ..tensor import Tensor
+from .proposals import _remaining
+
+__all__ = ["anchor_generator", "multiclass_nms3"]
+
+
+def anchor_generator(
+    input: Tensor, anchor_sizes: Sequence[float] = (), aspect_ratios: Sequence[float] = (),
+    variances: Sequence[float] = (), stride: Sequence[float] = (), offset: float = 0.5,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The anchors of each place of a map of features [height, width, anchors, 4], and their variances.
+
+    Arguments:
+        input: the features [n, c, height, width].
+        anchor_sizes: sides in pixels. aspect_ratios: height by width.
+        variances: four numbers. stride: width and height of a place.
+        offset: where in a place its center lies.
+
+    Source: Ren et al., Faster R-CNN, 2015.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> anchors, _ = anchor_generator(paddle.zeros([1, 1, 1, 1]), [8.0], [1.0], [0.1, 0.1, 0.2, 0.2], [4.0, 4.0])
+        >>> anchors.tolist()
+        [[[[-2.0, -2.0, 5.0, 5.0]]]]
+    """
+    rows, columns = input.shape[2:]
+    ratio, size = (a.reshape(-1) for a in np.meshgrid(aspect_ratios, anchor_sizes, indexing="ij"))
+    wide = np.floor(np.sqrt(stride[0] * stride[1] / ratio) + 0.5)  # whole pixels, halves upwards
+    high = np.floor(wide * ratio + 0.5)
+    half = np.stack([size / stride[0] * wide - 1, size / stride[1] * high - 1], -1) / 2
+    y, x = (np.arange(n) * s + offset * (s - 1) for n, s in zip((rows, columns), stride[::-1], strict=True))
+    center = np.stack(np.meshgrid(x, y), -1)[:, :, None]
+    anchors = np.concatenate([center - half, center + half], -1).astype(np.float32)
+    return to_tensor(anchors), to_tensor(np.broadcast_to(np.array(variances, np.float32), anchors.shape).copy())
+
+
+def _found(boxes: np.ndarray, scores: np.ndarray, least: float, most: int, rule: Any, background: int) -> np.ndarray:
+    """Of a picture, class and number of the boxes [found, 2] that stay of each class; boxes [m, 1 or classes, 4]."""
+    kinds: list[np.ndarray] = []
+    for kind in (k for k in range(scores.shape[1]) if k != background):
+        order = np.argsort(-scores[:, kind], kind="stable")
+        order = order[scores[order, kind] > least][: most if most > -1 else None]
+        kept = order[_remaining(boxes[order, kind % boxes.shape[1]], *rule)]
+        kinds.append(np.stack([np.full_like(kept, kind), kept], -1))
+    return np.concatenate([np.zeros((0, 2), np.int64), *kinds])
+
+
+def _pictures(boxes: np.ndarray, scores: np.ndarray, counts: np.ndarray | None) -> Any:
+    """Boxes [m, 1 or classes, 4], scores [m, classes] and the number of the first box, for each picture."""
+    if counts is None:
+        firsts = range(0, boxes.shape[0] * boxes.shape[1], boxes.shape[1])
+        return zip(boxes[:, :, None], scores.transpose(0, 2, 1), firsts, strict=True)
+    cuts = np.cumsum(counts)[:-1]
+    return zip(np.split(boxes, cuts), np.split(scores, cuts), [0, *cuts], strict=True)
+
+
+def multiclass_nms3(
+    bboxes: Tensor, scores: Tensor, rois_num: Tensor | None = None, score_threshold: float = 0.0, nms_top_k: int = -1,
+    keep_top_k: int = -1, nms_threshold: float = 0.3, normalized: bool = True, nms_eta: float = 1.0,
+    background_label: int = 0,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """The boxes that overlap no better one of their class: class, score and box [found, 6], numbers, counts by picture.
+
+    Arguments:
+        bboxes: [n, m, 4], or with rois_num [m, classes, 4]. scores: [n, classes, m] or [m, classes].
+        rois_num: how many boxes are of each picture.
+        score_threshold: boxes below are left out.
+        nms_top_k, keep_top_k: how many of a class go in, and of a picture come out; -1 for all.
+        nms_threshold: of two that overlap more than this the better one stays; it falls by nms_eta.
+        normalized: False: the last pixel belongs to a box.
+        background_label: a class that is left out.
+
+    Raises:
+        ValueError: boxes are not given by four numbers.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> boxes = paddle.to_tensor([[[0.0, 0.0, 2.0, 2.0], [0.0, 0.0, 2.0, 1.9]]])
+        >>> found, index, count = multiclass_nms3(boxes, paddle.to_tensor([[[0.5, 0.75]]]), background_label=-1)
+        >>> found[:, :2].tolist(), index.tolist(), count.tolist()
+        ([[0.0, 0.75]], [[1]], [1])
+    """
+    if bboxes.shape[-1] != 4:
+        raise ValueError(f"multiclass_nms3: boxes are given by {bboxes.shape[-1]} numbers; expected 4")
+    given: Any = (t if t is None else concrete(t, "multiclass_nms3()", "all boxes") for t in (bboxes, scores, rois_num))
+    rule, rows, places, counts = (nms_threshold, nms_eta, -1, float(not normalized)), [], [], []
+    for boxes, marks, first in _pictures(*given):
+        kind, number = _found(boxes, marks, score_threshold, nms_top_k, rule, background_label).T
+        if -1 < keep_top_k < len(kind):
+            best = np.argsort(-marks[number, kind], kind="stable")[:keep_top_k]
+            best = best[np.argsort(kind[best], kind="stable")]
+            kind, number = kind[best], number[best]
+        if rois_num is not None:
+            kind, number = (a[np.lexsort((number, kind))] for a in (kind, number))
+        box = boxes[number, kind % boxes.shape[1]]
+        rows.append(np.concatenate([kind[:, None], marks[number, kind, None], box], 1))
+        places.append(first + number if rois_num is None else (first + number) * marks.shape[1] + kind)
+        counts.append(len(kind))
+    out = np.concatenate(rows).astype(bboxes.numpy().dtype)
+    index = np.concatenate(places).astype(np.int32)[:, None]
+    return to_tensor(out), to_tensor(index), to_tensor(np.array(counts, np.int32))
