@@ -116,6 +116,12 @@ KERNELS: dict[str, Kernel] = {
         [normal(8, 64, 28, 28), normal(64, 1, 3, 3)],
         (0, 1),
     ),
+    "grouped conv2d": (
+        lambda x, w: (F.conv2d(x, w, padding=1, groups=8) ** 2).sum(),
+        conv,
+        [normal(8, 64, 28, 28), normal(64, 8, 3, 3)],
+        (0, 1),
+    ),
     "attention": (
         lambda q, k, v: (F.scaled_dot_product_attention(q, k, v) ** 2).sum(),
         attend,

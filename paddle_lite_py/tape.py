@@ -279,7 +279,7 @@ def backward_plain(root: Node, retain_graph: bool) -> tuple[list[Any], list[Arra
     nodes = [root]
     found = _described(nodes)
     if found is None:  # a node was met before all that read it: once more, in the order in which they were made
-        nodes = sorted(toposort([root], parents), key=_number, reverse=True)
+        nodes = _reachable(root)
         found = _described(nodes)
     assert found is not None
     key, data, slots, plain = found
@@ -294,6 +294,19 @@ def backward_plain(root: Node, retain_graph: bool) -> tuple[list[Any], list[Arra
         for node in nodes:
             node.data = None
     return slots, grads
+
+
+def _reachable(root: Node) -> list[Node]:
+    """All nodes under a root, those made last first."""
+    found, nodes = {root}, [root]
+    for node in nodes:  # grows as it goes
+        for s in node.sources:
+            made = s if s.__class__ is Node else s.node if s.__class__ is Output else root
+            if made not in found:
+                found.add(made)
+                nodes.append(made)
+    nodes.sort(key=_number, reverse=True)
+    return nodes
 
 
 def _described(nodes: list[Node]) -> tuple[tuple[Any, ...], list[Any], list[Any], bool] | None:

@@ -80,3 +80,43 @@ def test_which_dtypes_are_left_to_xla(x: str, weight: str):
 def test_different_dtypes_are_an_error():
     with pytest.raises(TypeError, match="same dtypes"):
         paddle.nn.functional.conv2d(paddle.ones([1, 2, 4, 4], "float64"), paddle.ones([2, 1, 3, 3]), groups=2)
+
+
+@pytest.mark.skipif(jax.default_backend() != "cpu", reason="is for CPUs")
+def test_the_sum_is_made_once_however_many_read_it():
+    x, weight = jnp.ones((2, 3, 8, 8)), jnp.ones((3, 1, 7, 7))
+
+    def readers(x: Any, weight: Any) -> Any:
+        y = depthwise.convolve(x, weight, (1, 1), ((3, 3), (3, 3)), (1, 1))
+        last = jnp.moveaxis(y, 1, -1).reshape(-1, 3)
+        return last @ jnp.ones((3, 2)), jnp.tanh(last - last.mean(1, keepdims=True)), y * 2
+
+    text = jax.jit(readers).lower(x, weight).compile().as_text()
+    assert 49 <= text.count(" multiply(") < 2 * 49
+
+
+def test_an_empty_batch_and_what_is_not_finite():
+    x = paddle.zeros([0, 3, 5, 5])
+    x.stop_gradient = False
+    out = paddle.nn.functional.conv2d(x, paddle.ones([3, 1, 3, 3]), groups=3)
+    out.sum().backward()
+    assert out.shape == [0, 3, 3, 3] and x.grad.shape == x.shape
+    full = paddle.nn.functional.conv2d(paddle.ones([1, 2, 3, 3]), paddle.full([2, 1, 1, 1], float("inf")), groups=2)
+    assert bool((full == float("inf")).all())
+
+
+def test_mapped_over_kernels():
+    x, weights = jnp.asarray(RNG.standard_normal((1, 2, 5, 5))), jnp.asarray(RNG.standard_normal((4, 2, 1, 3, 3)))
+    options: Any = ((1, 1), ((1, 1), (1, 1)), (1, 1))
+    found = jax.vmap(lambda w: depthwise.convolve(x, w, *options))(weights)
+    np.testing.assert_allclose(found, jnp.stack([by_xla(x, w, *options) for w in weights]), rtol=1e-9, atol=1e-12)
+
+
+def test_a_saved_layer_takes_any_batch(tmp_path):
+    layer = paddle.nn.Conv2D(6, 6, 3, padding=1, groups=6)
+    layer.eval()
+    paddle.jit.save(layer, str(tmp_path / "conv"), input_spec=[paddle.static.InputSpec([None, 6, 5, 5])])
+    loaded = paddle.jit.load(str(tmp_path / "conv"))
+    for n in (1, 3):
+        x = paddle.randn([n, 6, 5, 5])
+        np.testing.assert_allclose(loaded(x).numpy(), layer(x).numpy(), rtol=1e-5, atol=1e-6)

@@ -60,7 +60,7 @@ def _jvp(strides: Ints, pads: Pairs, primals: Any, tangents: Any) -> Any:
     # The transpose of each term is a gradient: that of x is fast as a product, that of the weight as a convolution.
     (x, weight), (dx, dw) = primals, tangents
     out = _convolve(x, weight, strides, pads)
-    return out, _product(dx, weight, strides, pads, _windows_by_row) + _direct(x, dw, strides, pads)
+    return out, _product(dx, weight, strides, pads, _windows_by_row) + direct(x, dw, strides, pads)
 
 
 def _product(x: Any, weight: Any, strides: Ints, pads: Pairs, windows: Any = None) -> Any:
@@ -96,9 +96,10 @@ def strided(start: int, count: int, step: int) -> slice:
     return slice(start, start + (count - 1) * step + 1, step)
 
 
-def _direct(x: Any, weight: Any, strides: Ints, pads: Pairs) -> Any:
+def direct(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints | None = None) -> Any:
+    """XLA's convolution of the same."""
     letters = "DHW"[3 - len(strides) :] if len(strides) > 1 else "W"
     numbers = (f"N{letters}C", f"{letters}IO", f"N{letters}C")
     x, kernel = jnp.moveaxis(x, 1, -1), jnp.moveaxis(weight, (0, 1), (-1, -2))
-    out = jax.lax.conv_general_dilated(x, kernel, strides, pads, dimension_numbers=numbers)
+    out = jax.lax.conv_general_dilated(x, kernel, strides, pads, rhs_dilation=steps, dimension_numbers=numbers)
     return jnp.moveaxis(out, -1, 1)

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..op import op
-from . import conv_gemm, depthwise
+from . import conv_gemm, depthwise, grouped
 
 __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
 
@@ -91,6 +91,8 @@ def _conv(
             out = conv_gemm.convolve(ahead, weight, strides, pad)
         elif depthwise.pays(ahead, weight, groups):
             out = depthwise.convolve(ahead, weight, strides, pad, steps)
+        elif grouped.pays(ahead, weight, groups):
+            out = grouped.convolve(ahead, weight, groups, strides, pad, steps)
         if out is not None:
             return _finish(jnp.moveaxis(out, 1, -1), bias, first)
     kernel = jnp.moveaxis(weight, (0, 1), (-1, -2))

@@ -31,19 +31,29 @@ def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> An
     """The convolution of each channel of x [n, c, *space] with its m kernels of weight [c * m, 1, *sizes]."""
     wide = jnp.promote_types(x.dtype, jnp.float32)  # what low precision sums in, in XLA's convolution as well
     copies = weight.shape[0] // x.shape[1]
-    x = jnp.pad(x, ((0, 0), (0, 0), *pads)).astype(wide)
+    x = x.astype(wide)
     x = x if copies == 1 else jnp.repeat(x, copies, axis=1)
-    return _convolve(x, weight[:, 0].astype(wide), strides, steps).astype(weight.dtype)
+    return _convolve(x, weight[:, 0].astype(wide), strides, pads, steps).astype(weight.dtype)
 
 
-@functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3))
-def _convolve(x: Any, weight: Any, strides: Ints, steps: Ints) -> Any:
-    """x [n, c, *space] without padding, weight [c, *sizes]."""
+@functools.partial(jax.custom_vjp, nondiff_argnums=(2, 3, 4))
+def _convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> Any:
+    """x [n, c, *space], weight [c, *sizes]."""
     spans = tuple([d * (k - 1) + 1 for k, d in zip(weight.shape[1:], steps, strict=True)])
-    counts = window_counts(x.shape[2:], spans, strides, ((0, 0),) * len(spans))
-    kernels = weight.reshape(weight.shape[0], -1, *[1] * len(counts))
+    counts = window_counts(x.shape[2:], spans, strides, pads)
+    x, kernels = _padded(x, pads), weight.reshape(weight.shape[0], -1, *[1] * len(counts))
     taken = _taken(weight.shape[1:], counts, strides, steps)
-    return sum(x[(..., *at)] * kernels[:, i] for i, at in enumerate(taken))
+    return _made_once(sum(x[(..., *at)] * kernels[:, i] for i, at in enumerate(taken)), weight)
+
+
+def _padded(x: Any, pads: Pairs) -> Any:
+    return jnp.pad(x, ((0, 0), (0, 0), *pads))
+
+
+def _made_once(x: Any, witness: Any) -> Any:
+    """x behind a loop that never runs, which XLA cannot know: else it makes the sum again in each op that reads it."""
+    never = jnp.real(witness.ravel()[0]) * 0 > 0
+    return jax.lax.while_loop(lambda s: s[0], lambda s: (~s[0], -s[1]), (never, x))[1]
 
 
 def _taken(sizes: Ints, counts: Any, strides: Ints, steps: Ints) -> Iterator[tuple[slice, ...]]:
@@ -52,24 +62,25 @@ def _taken(sizes: Ints, counts: Any, strides: Ints, steps: Ints) -> Iterator[tup
     return itertools.product(*[[strided(i * d, m, s) for i in range(k)] for k, m, s, d in each])
 
 
-def _forward(x: Any, weight: Any, strides: Ints, steps: Ints) -> Any:
-    return _convolve(x, weight, strides, steps), (x, weight)
+def _forward(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> Any:
+    return _convolve(x, weight, strides, pads, steps), (x, weight)
 
 
-def _backward(strides: Ints, steps: Ints, saved: Any, g: Any) -> Any:
+def _backward(strides: Ints, pads: Pairs, steps: Ints, saved: Any, g: Any) -> Any:
     x, weight = saved
-    return _of_x(x, weight, g, strides, steps), _of_weight(x, weight, g, strides, steps)
+    of_x = _of_x(x.shape[2:], weight, g, strides, pads, steps)
+    return of_x, _of_weight(_padded(x, pads), weight, g, strides, steps)
 
 
-def _of_x(x: Any, weight: Any, g: Any, strides: Ints, steps: Ints) -> Any:
+def _of_x(space: Ints, weight: Any, g: Any, strides: Ints, pads: Pairs, steps: Ints) -> Any:
     """A convolution of the gradient, its elements as far apart as they were taken, with the kernel turned round."""
-    edges = [(d * (k - 1), s) for k, s, d in zip(weight.shape[1:], strides, steps, strict=True)]
-    ends = [a - (m - 1) * s - 1 for a, m, (_, s) in zip(x.shape[2:], g.shape[2:], edges, strict=True)]
-    zero = jnp.zeros((), g.dtype)
-    g = jax.lax.pad(
-        g, zero, [(0, 0, 0), (0, 0, 0), *[(e, end, s - 1) for (e, s), end in zip(edges, ends, strict=True)]]
-    )
-    return _convolve(g, jnp.flip(weight, range(1, weight.ndim)), (1,) * len(strides), steps)
+    around = []
+    for a, k, m, s, p, d in zip(space, weight.shape[1:], g.shape[2:], strides, pads, steps, strict=True):
+        before = d * (k - 1) - p[0]
+        around.append((before, a + p[0] - 1 - (m - 1) * s, s - 1))
+    g = jax.lax.pad(g, jnp.zeros((), g.dtype), [(0, 0, 0), (0, 0, 0), *around])
+    none = ((0, 0),) * len(strides)
+    return _convolve(g, jnp.flip(weight, range(1, weight.ndim)), (1,) * len(strides), none, steps)
 
 
 def _of_weight(x: Any, weight: Any, g: Any, strides: Ints, steps: Ints) -> Any:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 
 from ..op import op
+from . import threefry
 from .promote import from_start
 
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
@@ -22,7 +22,7 @@ def _keep(key: Any, x: Any, p: float, axis: Any) -> Any:
     if axis is not None:
         own = {from_start(a, x.ndim) for a in ((axis,) if isinstance(axis, int) else axis)}
         shape = tuple([n if i in own else 1 for i, n in enumerate(shape)])
-    return jax.random.bernoulli(key, 1 - p, shape)
+    return threefry.bernoulli(key, 1 - p, shape)
 
 
 @op(name="dropout", random=True)

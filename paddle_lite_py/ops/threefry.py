@@ -1,0 +1,46 @@
+"""The random bits that JAX draws, as operations that XLA fuses with what reads them; on CPUs JAX's loop over arrays.
+
+Source: Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011 (Threefry-2x32 with 20 rounds).
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+_TURNS = ((13, 15, 26, 6), (17, 29, 16, 24))
+_PARITY = np.uint32(0x1BD11BDA)
+
+
+def bernoulli(key: Any, p: float, shape: tuple[int, ...]) -> Any:
+    """What jax.random.bernoulli() draws; of the 53 bits that it compares with p, the first 32."""
+    if not _is_threefry(key, shape):
+        return jax.random.bernoulli(key, p, shape)
+    return _words(key, shape)[0] < np.uint32(min(round(p * 2**32), 2**32 - 1))
+
+
+def _is_threefry(key: Any, shape: tuple[int, ...]) -> bool:
+    known = all(isinstance(n, int) for n in shape) and math.prod(shape) < 2**32
+    return known and str(jax.random.key_impl(key)) == "threefry2x32"
+
+
+def _words(key: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    """Two words for each element: its number, enciphered."""
+    number = jax.lax.iota(np.uint32, math.prod(shape)).reshape(shape)
+    first, second = jax.random.key_data(key)
+    return _enciphered(first, second, jnp.zeros_like(number), number)
+
+
+def _enciphered(first: Any, second: Any, a: Any, b: Any) -> tuple[Any, Any]:
+    keys = (first, second, first ^ second ^ _PARITY)
+    a, b = a + first, b + second
+    for i in range(5):
+        for turn in _TURNS[i % 2]:
+            a = a + b
+            b = ((b << np.uint32(turn)) | (b >> np.uint32(32 - turn))) ^ a
+        a, b = a + keys[(i + 1) % 3], b + keys[(i + 2) % 3] + np.uint32(i + 1)
+    return a, b
