@@ -48,7 +48,7 @@ class BoundOp:
 
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
-        run = xla_jit(fitting(self.fn), library=not self.op.windows)
+        run = xla_jit(fitting(self.fn), library=not self.windows)
         check, look = self.derived(self.op.check), self.derived(self.op.look)
         run = run if look is None else look(run)
         self.jitted = run if check is None else _checked(run, check, len(args))
@@ -57,6 +57,12 @@ class BoundOp:
     def derived(self, rule: Callable[[dict[str, Any]], Any] | None) -> Any:
         """What a rule of the op says for these attributes; None where there is none."""
         return rule and rule(dict(zip(self.op.attr_names, self.attrs, strict=True)))
+
+    @property
+    def windows(self) -> bool:
+        """Whether it goes over windows of an image; see config.compiler_options."""
+        rule = self.op.windows
+        return bool(self.derived(rule)) if callable(rule) else rule
 
     def forget(self) -> None:
         """Derive all anew: something that the function reads has changed."""
@@ -85,7 +91,7 @@ class BoundOp:
         """The compiled vjp for one choice of arguments."""
         found = self._pullbacks.get(mask)
         if found is None:
-            found = self._pullbacks[mask] = xla_jit(functools.partial(self._vjp_for, mask), library=not self.op.windows)
+            found = self._pullbacks[mask] = xla_jit(functools.partial(self._vjp_for, mask), library=not self.windows)
         return found
 
     def _vjp_for(self, mask: tuple[bool, ...], data: tuple[Any, ...], cotangents: tuple[Any, ...]) -> list[Any]:

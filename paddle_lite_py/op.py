@@ -61,7 +61,7 @@ class Op:
         random: bool = False,
         effect: bool = False,
         loops: bool = False,
-        windows: bool = False,
+        windows: bool | Callable[[dict[str, Any]], bool] = False,
         keeps: bool = False,
     ) -> None:
         self.name, self.grad, self.amp, self.random = name, grad, amp, random
@@ -212,7 +212,7 @@ def op(
     random: bool = False,
     effect: bool = False,
     loops: bool = False,
-    windows: bool = False,
+    windows: bool | Callable[[dict[str, Any]], bool] = False,
     keeps: bool = False,
     aliases: Mapping[str, str] | None = None,
     variadic: str | None = None,
@@ -232,7 +232,8 @@ def op(
             (always), "keep" (takes its inputs as they come) or None (float32 if an input is).
         effect: True if it acts on the world (prints, checks), so that it stays though nothing reads its result.
         loops: True if its function holds a JAX loop (scan, while_loop).
-        windows: True if it goes over windows of an image, for which XLA has better code than its library.
+        windows: True if it goes over windows of an image, for which XLA has better code than its library; or which
+            attributes say so.
         keeps: True if its gradient had better begin with what the forward found than with its inputs.
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
         aliases: other keywords for its parameters: {"dim": "axis"}.

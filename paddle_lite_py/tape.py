@@ -233,7 +233,7 @@ class _Form:
             self.traces += 1
             return walk(structure, data, heads, lambda bound, *a: bound.vjp(*a))
 
-        library = not any(bound.op.windows for bound in structure.bounds)
+        library = not any(bound.windows for bound in structure.bounds)
         self.call = xla_jit(backward, library)
         sizes = [
             len(codes) if b.n_saved is None else b.n_saved

@@ -175,3 +175,28 @@ def test_exports_with_unknown_sizes(at: int):
     given = [np.ones([{"b": 2, "h": 6, "w": 8}.get(str(n), n) for n in s], "float32") for s in specs]
     for got, want in zip(*map(jax.tree.leaves, (exported.call(*given), fn(*given))), strict=True):
         np.testing.assert_allclose(got, want, rtol=1e-5)
+
+
+@pytest.mark.parametrize(("size", "windows"), [(1, False), ((1, 1), False), (2, True), ((1, None), True), (None, True)])
+def test_a_mean_of_all_goes_over_no_windows(size, windows):
+    x = paddle.ones([1, 2, 4, 4])
+    x.stop_gradient = False
+    assert F.adaptive_avg_pool2d(x, size)._source.bound.windows is windows
+
+
+@pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+def test_a_mean_of_all_is_summed_in_at_least_float32(data_format: str, dtype: str):
+    x = paddle.full([1, 64, 64, 1] if data_format == "NHWC" else [1, 1, 64, 64], 0.1, dtype)
+    out = F.adaptive_avg_pool2d(x, 1, data_format)
+    assert out.dtype == x.dtype and out.item() == x.flatten()[0].item() and out.shape == [1, 1, 1, 1]
+
+
+def test_a_mean_of_all_of_an_image_of_unknown_size(tmp_path):
+    layer = paddle.nn.AdaptiveAvgPool2D(1)
+    spec = paddle.static.InputSpec([None, 2, None, None])
+    paddle.jit.save(paddle.nn.Sequential(layer), str(tmp_path / "pool"), input_spec=[spec])
+    loaded = paddle.jit.load(str(tmp_path / "pool"))
+    for shape in ([1, 2, 3, 4], [2, 2, 5, 5]):
+        x = paddle.randn(shape)
+        np.testing.assert_allclose(loaded(x).numpy(), x.numpy().mean((2, 3), keepdims=True), rtol=1e-5, atol=1e-6)
