@@ -49,7 +49,8 @@ def joined(name: str, seen: Seen, out: list[Tensor], tensors: list[Tensor]) -> B
     if checks is None or min(results) < len(tensors):
         return None
     ops = [step.bound.op for step in steps]
-    kinds: dict[str, Any] = {kind: any(getattr(op, kind) for op in ops) for kind in ("loops", "windows", "keeps")}
+    kinds: dict[str, Any] = {kind: any(getattr(op, kind) for op in ops) for kind in ("loops", "keeps")}
+    kinds["windows"] = any(step.bound.windows for step in steps)
     op = Op(_replayed(name, steps, results), name, **kinds)
     if checks:
         op.check = lambda attrs: _together(checks)
