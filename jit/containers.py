@@ -66,9 +66,13 @@ def put_back(old: Any, new: Any) -> Any:
     made = [put_back(old[k], new[k]) if k in known else new[k] for k in keys]
     if isinstance(old, list):
         old[:] = made
-    else:
+    elif list(old) != keys:
         old.clear()
         old.update(zip(keys, made, strict=True))
+    else:  # dicts of the user may refuse to lose a key
+        for key, value in zip(keys, made, strict=True):
+            if old[key] is not value:
+                old[key] = value
     return old
 
 

@@ -85,6 +85,29 @@ class Items(NamedTuple):
         return f"{self.name} changed from {self.value!r:.60} to {_values(self.container)!r:.60}"
 
 
+class Lacking(NamedTuple):
+    """The attributes that an object has of those that the code asks for: one guard, since there are many it lacks."""
+
+    held: dict[str, Any]
+    asked: frozenset[str]
+    value: frozenset[str]
+    name: str
+
+    @classmethod
+    def of(cls, held: dict[str, Any], asked: frozenset[str], name: str) -> Lacking:
+        """A guard on the attributes of an object as they are."""
+        return cls(held, asked, frozenset(held.keys() & asked), name)
+
+    def holds(self) -> bool:
+        """True if it still has the same."""
+        return self.held.keys() & self.asked == self.value
+
+    def change(self) -> str:
+        """What changed, in words."""
+        changed = ", ".join(sorted((self.held.keys() & self.asked) ^ self.value))
+        return f"the attributes of {self.name} changed: {changed}"
+
+
 class Content(NamedTuple):
     """The numbers in a NumPy array."""
 

@@ -21,7 +21,7 @@ from paddle_lite_py.errors import is_own
 from paddle_lite_py.nn.layer import Layer
 from paddle_lite_py.tensor import Tensor
 
-from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, attribute, cell
+from .guards import BY_VALUE, AnyOf, Content, Guard, Items, Lacking, attribute, cell
 
 # Objects looked at before it is taken that the rest is data, not settings.
 MAX_OBJECTS = 5_000
@@ -85,6 +85,7 @@ class Walk:
         self.names: set[str] = set()
         self.texts: set[str] = set()  # those among them that stand as text in the code
         self.codes: set[types.CodeType] = set()
+        self.grows: dict[str, bool] = {}  # variables: True if all that the code does with one is to put things into it
         self.written = written
         self.start()
 
@@ -93,6 +94,7 @@ class Walk:
         self.guards: list[Any] = []
         self.visited: dict[int, Any] = {}
         self.growing: dict[int, Any] = {}
+        self.asked: dict[type, tuple[int, frozenset[str]]] = {}
 
     def _new(self, value: Any) -> bool:
         if id(value) in self.visited or len(self.visited) > MAX_OBJECTS:
@@ -116,7 +118,7 @@ class Walk:
             return
         label = f.__name__
         codes = list(_codes(f.__code__))
-        self.codes.update(codes)
+        self._note(codes)
         self.texts.update(s for c in codes for s in c.co_consts if isinstance(s, str) and s.isidentifier())
         self.names.update(self.texts, *[c.co_names for c in codes])
         for name, held in zip(f.__code__.co_freevars, f.__closure__ or (), strict=False):
@@ -128,6 +130,13 @@ class Walk:
         if f.__defaults__:
             self.guards.append(Guard(attribute(f), "__defaults__", f.__defaults__, f"the defaults of `{label}`"))
 
+    def _note(self, codes: list[types.CodeType]) -> None:
+        for code in codes:
+            if code not in self.codes:
+                self.codes.add(code)
+                for name, grows in _uses(code):
+                    self.grows[name] = self.grows.get(name, True) and grows
+
     def place(self, read: Callable[[Any, Any], Any], at: Place, key: Any, label: str) -> None:
         """A variable, attribute or item."""
         value = read(key, None)
@@ -137,7 +146,7 @@ class Walk:
             self.guards.append(Guard(read, key, AnyOf(type(value)), label))
         else:
             self.guards.append(Guard(read, key, value, label))
-            if isinstance(value, list | set) and _only_grows(key, self.codes):
+            if isinstance(value, list | set) and self.grows.get(key):
                 self.growing[id(value)] = value
             else:
                 self.visit(value, label)
@@ -196,16 +205,19 @@ class Walk:
             if name in self.names:
                 self.place(attribute(obj), (id(obj), name), name, f"{label}.{name}")
         self.klass(type(obj))
-        if not isinstance(obj, Layer):
-            hidden = {n for c in type(obj).__mro__ for n in vars(c)} & self.names
-            absent = (hidden | self._asked_for(type(obj))) - held.keys()
-            self.guards += [Guard(held.get, name, ABSENT, f"{label}.{name}") for name in sorted(absent)]
+        if not isinstance(obj, Layer) and hasattr(obj, "__dict__"):
+            self.guards.append(Lacking.of(held, self._asked_for(type(obj)), label))
 
-    def _asked_for(self, cls: type) -> set[str]:
-        """Names of attributes that the code may find missing, and do without."""
-        if "AttributeError" in self.names or hasattr(cls, "__getattr__"):
-            return self.names
-        return self.texts if self.names & _ASKING else set()
+    def _asked_for(self, cls: type) -> frozenset[str]:
+        """Names that the code may not find on an object itself: a class has them, or it does without."""
+        if (found := self.asked.get(cls)) is None or found[0] != len(self.names):
+            names = {n for c in cls.__mro__ for n in vars(c)} & self.names
+            if "AttributeError" in self.names or hasattr(cls, "__getattr__"):
+                names = self.names
+            elif self.names & _ASKING:
+                names = names | self.texts
+            self.asked[cls] = found = len(self.names), frozenset(names)
+        return found[1]
 
     def klass(self, cls: type) -> None:
         """What the classes of the user behind a class hold under names that occur in the code."""
@@ -215,12 +227,6 @@ class Walk:
             operators = {n for n, f in vars(c).items() if n.startswith("__") and isinstance(f, types.FunctionType)}
             for name in sorted(self.names & vars(c).keys() | operators):
                 self.place(vars(c).get, (id(c), name), name, f"{c.__name__}.{name}")
-
-
-def _only_grows(name: str, codes: Iterable[types.CodeType]) -> bool:
-    """True if all that the code does with a variable is to put things into it: then what it holds decides nothing."""
-    uses = [grows for code in codes for used, grows in _uses(code) if used == name]
-    return bool(uses) and all(uses)
 
 
 @functools.lru_cache(maxsize=4096)

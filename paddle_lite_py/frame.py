@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from collections.abc import Callable, Collection
 from types import MemberDescriptorType
 from typing import Any, NamedTuple
@@ -32,7 +33,7 @@ class Write(NamedTuple):
             self.owner.clear()
             (self.owner.update if hasattr(self.owner, "update") else self.owner.extend)(value)
         elif self.is_item and value is MISSING:
-            del self.owner[self.key]
+            _remove(self.owner, self.key)
         elif self.is_item:
             self.owner[self.key] = value
         elif value is not MISSING:
@@ -55,6 +56,13 @@ class _Missing:
 MISSING = _Missing()
 # The key of a write that stands for all that a list, dict or set holds.
 CONTENTS = "<contents>"
+
+
+def _remove(container: Any, key: Any) -> None:
+    for kind in (OrderedDict, dict):
+        if isinstance(container, kind):
+            return kind.__delitem__(container, key)  # a class of the user may refuse, and yet the trace put it there
+    del container[key]
 
 
 def item(container: Any, key: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import dataclasses
 import gc
 import threading
@@ -10,7 +11,8 @@ import weakref
 
 import numpy as np
 import pytest
-from paddle_lite_py.jit import InputSpec, to_static
+from paddle_lite_py.jit import InputSpec, reads, to_static
+from paddle_lite_py.jit.guards import Lacking
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
@@ -157,6 +159,50 @@ def test_installed_packages_are_not_searched_for_settings():
 
     assert all(map(is_foreign, ("pytest", "numpy.linalg", "json", "paddle_lite_py.nn.layer")))
     assert not is_foreign("__main__") and not is_foreign(__name__)
+
+
+class Node:
+    def __init__(self, children):
+        self.children = children
+
+    def __getattr__(self, name):
+        raise AttributeError(name)
+
+
+def test_what_many_objects_lack_is_one_guard_for_each():
+    tree = Node([Node([]) for _ in range(50)])
+
+    def f(x):
+        try:
+            return x * tree.children[0].weight
+        except AttributeError:
+            return x
+
+    walk = reads.guards_of(f, [], [], [])
+    assert sum(isinstance(g, Lacking) for g in walk) == 51 and len(walk) < 300
+    static = to_static(f)
+    assert static(ONE).item() == 1.0
+    tree.children[0].weight = 3.0
+    assert static(ONE).item() == 3.0
+    assert any("weight" in g.change() for g in walk if not g.holds())
+
+
+class Fixed(collections.OrderedDict):
+    """A result that refuses to lose a key, as those of published models do."""
+
+    def __delitem__(self, key):
+        raise TypeError("keys stay")
+
+
+def test_dicts_that_refuse_to_lose_a_key_may_be_made_in_a_static_function():
+    last = Fixed()
+
+    def f(x):
+        last["out"] = x * 2
+        return Fixed(out=x + 1)["out"] + last["out"]
+
+    static = to_static(f)
+    assert [static(tensor(v)).item() for v in (1.0, 2.0)] == [4.0, 7.0] and last["out"].item() == 4.0
 
 
 def test_what_the_code_does_not_name_may_change_freely():
