@@ -8,6 +8,9 @@ import hashlib
 import os
 import platform
 import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any
 
@@ -107,3 +110,23 @@ def compiler_options(library: bool = True) -> dict[str, Any] | None:
     except Exception:  # jaxlib names no class for an unknown option
         return None
     return options
+
+
+_exporting: ContextVar[bool] = ContextVar("exporting", default=False)
+
+
+@contextmanager
+def exporting(platforms: Sequence[str]) -> Iterator[None]:
+    """While a program is lowered for these platforms, of which this machine may have none."""
+    token = _exporting.set(tuple(platforms) != ("cpu",))
+    try:
+        yield
+    finally:
+        _exporting.reset(token)
+
+
+def by_platform(cpu: Callable[..., Any], others: Callable[..., Any], *args: Any) -> Any:
+    """What `cpu` makes of the arguments on CPUs, and `others` elsewhere; a program that is exported holds both."""
+    if _exporting.get():
+        return jax.lax.platform_dependent(*args, cpu=cpu, default=others)
+    return (cpu if jax.default_backend() == "cpu" else others)(*args)

@@ -13,6 +13,7 @@ from jax import export
 
 from . import control, dtypes
 from .bound import BoundOp
+from .config import exporting
 from .errors import UNKNOWN, MissingOperatorError, Where
 from .op import REGISTRY, Op, find
 from .program import Block, Operator, Program, Value
@@ -221,7 +222,7 @@ def export_program(
     """
     specs = [v.spec for v in program.block.inputs]
     allowed = [export.DisabledSafetyCheck.custom_call(k) for k in kernels]
-    with _anonymous():
+    with _anonymous(), exporting(platforms):
         exported = export.export(jax.jit(lowered), platforms=platforms, disabled_checks=allowed)(*specs)
         return bytes(exported.serialize(vjp_order=vjp_order))
 

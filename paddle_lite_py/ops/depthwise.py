@@ -19,12 +19,12 @@ MAX_TERMS = 64
 
 
 def pays(x: Any, weight: Any, groups: int) -> bool:
-    """True if each channel of x [n, c, *space] has kernels of its own, weight [c * m, 1, *sizes], on a CPU."""
+    """True if each channel of x [n, c, *space] has kernels of its own, weight [c * m, 1, *sizes]."""
     if x.dtype != weight.dtype or not dtypes.is_inexact(x.dtype) or weight.shape[0] % groups:
         return False  # exact sums of integers, and what to say of the others, are XLA's
     terms = math.prod(weight.shape[2:])
     known = all(isinstance(n, int) for n in x.shape[1:])
-    return 1 < groups == x.shape[1] and known and terms <= MAX_TERMS and jax.default_backend() == "cpu"
+    return 1 < groups == x.shape[1] and known and terms <= MAX_TERMS
 
 
 def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> Any:

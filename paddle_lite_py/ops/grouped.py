@@ -19,11 +19,11 @@ MAX_TERMS = 64
 
 
 def pays(x: Any, weight: Any, groups: int) -> bool:
-    """True if x [n, c, *space] and weight [o, c / groups, *sizes] are in groups, on a CPU."""
+    """True if x [n, c, *space] and weight [o, c / groups, *sizes] are in groups."""
     if x.dtype != weight.dtype or not dtypes.is_inexact(x.dtype) or weight.shape[0] % groups:
         return False  # exact sums of integers, and what to say of the others, are XLA's
     known = all(isinstance(n, int) for n in x.shape[1:])
-    return groups > 1 and known and math.prod(weight.shape[2:-1]) <= MAX_TERMS and jax.default_backend() == "cpu"
+    return groups > 1 and known and math.prod(weight.shape[2:-1]) <= MAX_TERMS
 
 
 def convolve(x: Any, weight: Any, groups: int, strides: Ints, pads: Pairs, steps: Ints) -> Any:
