@@ -34,7 +34,7 @@ def prior_box(
         input: the features [n, c, height, width]. image: the pictures [n, 3, height, width].
         min_sizes, max_sizes: sizes of boxes in pixels; between a smallest and its largest one stands one more.
         aspect_ratios: width by height, besides 1. flip: their inverses, too.
-        clip: keep boxes inside the picture. steps: width and height of a place; 0: what the sizes say.
+        clip: keep boxes inside the picture. steps: width and height of a place; either 0: what the sizes say.
         offset: where in a place its center lies.
         min_max_aspect_ratios_order: the box of a largest size comes second rather than last.
 
@@ -55,7 +55,7 @@ def prior_box(
     shapes = [
         s for a, b in zip(min_sizes, most, strict=True) for s in _shapes(a, b, ratios, min_max_aspect_ratios_order)
     ]
-    step_x, step_y = steps[0] or wide / columns, steps[1] or high / rows
+    step_x, step_y = steps if all(steps) else (wide / columns, high / rows)
     x = ((np.arange(columns) + offset) * step_x)[None, :, None, None]
     y = ((np.arange(rows) + offset) * step_y)[:, None, None, None]
     w, h = (np.array(v)[None, None, :, None] / 2 for v in zip(*shapes, strict=True))
