@@ -15,8 +15,8 @@ def tensor(*data, **kwargs):
 
 
 def test_what_agrees_passes_and_changes_state_once():
-    net, total = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1D(3), nn.Dropout(0.5)), paddle.zeros([])
-    twin = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1D(3), nn.Dropout(0.5))
+    net, total = nn.Sequential(nn.Linear(3, 3, bias_attr=False), nn.BatchNorm1D(3), nn.Dropout(0.5)), paddle.zeros([])
+    twin = nn.Sequential(nn.Linear(3, 3, bias_attr=False), nn.BatchNorm1D(3), nn.Dropout(0.5))
     twin.set_state_dict(net.state_dict())
 
     def step_of(model, opt, count):
