@@ -110,13 +110,3 @@ def test_mapped_over_kernels():
     options: Any = ((1, 1), ((1, 1), (1, 1)), (1, 1))
     found = jax.vmap(lambda w: depthwise.convolve(x, w, *options))(weights)
     np.testing.assert_allclose(found, jnp.stack([by_xla(x, w, *options) for w in weights]), rtol=1e-9, atol=1e-12)
-
-
-def test_a_saved_layer_takes_any_batch(tmp_path):
-    layer = paddle.nn.Conv2D(6, 6, 3, padding=1, groups=6)
-    layer.eval()
-    paddle.jit.save(layer, str(tmp_path / "conv"), input_spec=[paddle.static.InputSpec([None, 6, 5, 5])])
-    loaded = paddle.jit.load(str(tmp_path / "conv"))
-    for n in (1, 3):
-        x = paddle.randn([n, 6, 5, 5])
-        np.testing.assert_allclose(loaded(x).numpy(), layer(x).numpy(), rtol=1e-5, atol=1e-6)

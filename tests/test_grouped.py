@@ -87,8 +87,9 @@ def test_an_empty_batch(channels: int):
     assert out.shape == [0, 2, 3, 3] and x.grad.shape == x.shape and float(weight.grad.abs().max()) == 0
 
 
-def test_a_saved_layer_takes_any_batch(tmp_path):
-    layer = paddle.nn.Conv2D(6, 4, 3, padding=1, groups=2)
+@pytest.mark.parametrize(("channels", "groups"), [(4, 2), (6, 6)])
+def test_a_saved_layer_takes_any_batch(channels, groups, tmp_path):
+    layer = paddle.nn.Conv2D(6, channels, 3, padding=1, groups=groups)
     layer.eval()
     paddle.jit.save(layer, str(tmp_path / "conv"), input_spec=[paddle.static.InputSpec([None, 6, 5, 5])])
     loaded = paddle.jit.load(str(tmp_path / "conv"))

@@ -96,6 +96,12 @@ def strided(start: int, count: int, step: int) -> slice:
     return slice(start, start + (count - 1) * step + 1, step)
 
 
+def taps(sizes: Ints, counts: Any, strides: Ints, steps: Ints) -> list[list[slice]]:
+    """Along each axis of a kernel of these sizes, for each of its elements the slice of what it is multiplied with."""
+    each = zip(sizes, counts, strides, steps, strict=True)
+    return [[strided(i * d, m, s) for i in range(k)] for k, m, s, d in each]
+
+
 def direct(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints | None = None) -> Any:
     """XLA's convolution of the same."""
     letters = "DHW"[3 - len(strides) :] if len(strides) > 1 else "W"

@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 
 from .. import dtypes
-from .conv_gemm import Ints, Pairs, strided, window_counts
+from .conv_gemm import Ints, Pairs, taps, window_counts
 
 # Each element of the kernel is a term of the sum, which takes time to compile.
 MAX_TERMS = 64
@@ -58,8 +58,7 @@ def _made_once(x: Any, witness: Any) -> Any:
 
 def _taken(sizes: Ints, counts: Any, strides: Ints, steps: Ints) -> Iterator[tuple[slice, ...]]:
     """For each element of a kernel of these sizes the slices of what it is multiplied with."""
-    each = zip(sizes, counts, strides, steps, strict=True)
-    return itertools.product(*[[strided(i * d, m, s) for i in range(k)] for k, m, s, d in each])
+    return itertools.product(*taps(sizes, counts, strides, steps))
 
 
 def _forward(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints) -> Any:

@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from .. import dtypes
-from .conv_gemm import Ints, Pairs, direct, strided, window_counts
+from .conv_gemm import Ints, Pairs, direct, taps, window_counts
 
 # Measured: large windows are better convolved, a group at a time, but each such convolution takes time to compile.
 MAX_WINDOW, FEW_GROUPS = 150, 8
@@ -44,12 +44,12 @@ def _product(x: Any, weight: Any, groups: int, strides: Ints, pads: Pairs, steps
     spans = tuple([d * (k - 1) + 1 for k, d in zip(sizes, steps, strict=True)])
     counts = window_counts(x.shape[2:], spans, strides, pads)
     x = jnp.pad(jnp.moveaxis(x, 1, 0), ((0, 0), (0, 0), *pads))
-    axes = [[strided(i * d, m, s) for i in range(k)] for k, m, s, d in zip(sizes, counts, strides, steps, strict=True)]
+    *axes, last = taps(tuple(sizes), counts, strides, steps)
     rows = weight.reshape(groups, o // groups, each, -1, sizes[-1])
     out: Any = 0
-    for i, at in enumerate(itertools.product(*axes[:-1])):
-        taps = [x[(slice(None), slice(None), *at, last)] for last in axes[-1]]
-        windows = jnp.stack(taps, 1).reshape(groups, each * sizes[-1], -1)
+    for i, at in enumerate(itertools.product(*axes)):
+        found = [x[(slice(None), slice(None), *at, tap)] for tap in last]
+        windows = jnp.stack(found, 1).reshape(groups, each * sizes[-1], -1)
         row = rows[:, :, :, i].reshape(groups, o // groups, each * sizes[-1])
         out = out + jax.lax.dot_general(row, windows, (((2,), (1,)), ((0,), (0,))))
     return jnp.moveaxis(out.reshape(o, x.shape[1], *counts), 0, 1)
