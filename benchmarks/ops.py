@@ -29,9 +29,9 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
 
 import gradient_cases  # noqa: E402
 import paddle_lite_py as paddle  # noqa: E402
-from paddle_lite_py.eager import Eager  # noqa: E402
-from paddle_lite_py.interpreter import state  # noqa: E402
-from paddle_lite_py.tensor import wrap  # noqa: E402
+from paddle_lite_py.core.interpreter import state  # noqa: E402
+from paddle_lite_py.eager.execute import Eager  # noqa: E402
+from paddle_lite_py.eager.tensor import wrap  # noqa: E402
 from test_ops import call, tensors  # noqa: E402
 
 GOAL, ROUNDS, AGAIN, SECONDS = 1.5, 7, 4, 0.001

@@ -3,7 +3,7 @@
 import os
 
 import dy2static
-from paddle_lite_py.errors import OWN_DIRS
+from paddle_lite_py.core.errors import OWN_DIRS
 
 from .artifact import ArtifactError
 from .check import CheckError

@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from dy2static import Undefined
-from paddle_lite_py import control
-from paddle_lite_py import structure as nested
-from paddle_lite_py.builder import Builder
-from paddle_lite_py.frame import Frame, origin
-from paddle_lite_py.program import Value
-from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.ir import control
+from paddle_lite_py.ir.program import Value
+from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.frame import Frame, origin
 
 from . import merge
 from .cells import Cell, Path, before, content, follow, store, variables, written_cell

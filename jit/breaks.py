@@ -11,7 +11,7 @@ from typing import Any
 
 from dy2static import ConversionError
 from dy2static.split import RETURN, Split, build, reads, split, stored
-from paddle_lite_py.errors import is_own
+from paddle_lite_py.core.errors import is_own
 from paddle_lite_py.nn.layer import Layer
 
 from .containers import put_back

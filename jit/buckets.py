@@ -6,12 +6,12 @@ import bisect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from paddle_lite_py import structure as nested
-from paddle_lite_py import symbolic
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core import symbolic
+from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.creation import zeros
 from paddle_lite_py.ops.joining import concat
-from paddle_lite_py.tensor import Tensor
-from paddle_lite_py.tracing import LOCK
+from paddle_lite_py.tracing.trace import LOCK
 
 from .check import CheckError, State, alike
 from .entry import Entry

@@ -9,10 +9,10 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from paddle_lite_py.builder import Builder, is_traced
-from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.convert import to_tensor
-from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.tracing.builder import Builder, is_traced
 
 from . import iterables, merge, sequences, text
 

@@ -9,8 +9,8 @@ from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
-from paddle_lite_py import structure as nested
-from paddle_lite_py.number import Given
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.traced_number import Given
 
 from .entry import Entry
 from .spec import Names

@@ -6,11 +6,11 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from dy2static.compiled import Closure
-from paddle_lite_py.builder import Builder
-from paddle_lite_py.frame import CONTENTS, Frame, Write
-from paddle_lite_py.locality import made_here
-from paddle_lite_py.program import Value
-from paddle_lite_py.tensor import Tensor, wrap
+from paddle_lite_py.eager.tensor import Tensor, wrap
+from paddle_lite_py.ir.program import Value
+from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.escape import made_here
+from paddle_lite_py.tracing.frame import CONTENTS, Frame, Write
 
 
 class Cell(NamedTuple):

@@ -10,17 +10,17 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from paddle_lite_py import structure as nested
-from paddle_lite_py import symbolic
-from paddle_lite_py.casting import attend
-from paddle_lite_py.errors import Where, user_frame
-from paddle_lite_py.frame import CONTENTS, Replay, Write
-from paddle_lite_py.interpreter import state as mode
-from paddle_lite_py.lower import concrete, read
-from paddle_lite_py.number import Given, call
-from paddle_lite_py.program import Block, Operator
-from paddle_lite_py.tensor import Tensor
-from paddle_lite_py.tracing import LOCK, Argument
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core import symbolic
+from paddle_lite_py.core.errors import Where, user_frame
+from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.traced_number import Given, call
+from paddle_lite_py.eager.casting import attend
+from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.ir.lower import concrete, read
+from paddle_lite_py.ir.program import Block, Operator
+from paddle_lite_py.tracing.frame import CONTENTS, Replay, Write
+from paddle_lite_py.tracing.trace import LOCK, Argument
 
 from .entry import Entry
 

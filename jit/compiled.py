@@ -6,8 +6,8 @@ from typing import Any
 
 import jax
 
-from paddle_lite_py.number import Given
-from paddle_lite_py.program import Program
+from paddle_lite_py.core.traced_number import Given
+from paddle_lite_py.ir.program import Program
 
 from .entry import Entry
 

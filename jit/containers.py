@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from paddle_lite_py import structure as nested
-from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.eager.tensor import Tensor
 
 from .spec import is_tensor
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from paddle_lite_py.dtypes import default_dtype
-from paddle_lite_py.executor import Executable
-from paddle_lite_py.interpreter import config
-from paddle_lite_py.interpreter import state as mode
-from paddle_lite_py.number import Given, Seen, call
-from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.core.dtypes import default_dtype
+from paddle_lite_py.core.interpreter import config
+from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.traced_number import Given, Seen, call
+from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.tracing.executor import Executable
 
 from .errors import InnerGradientError
 from .guards import ABSENT, Guard

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Any
 
 import dy2static
-from paddle_lite_py.errors import user_frame
-from paddle_lite_py.interpreter import state as mode
-from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.core.errors import user_frame
+from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.eager.tensor import Tensor
 
 from . import branches, loops
 from .runtime import truth

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from paddle_lite_py import number
-from paddle_lite_py.assumptions import MAX_ELEMENTS
+from paddle_lite_py.core import traced_number
+from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.nn.layer import Layer
-from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.tracing.speculation import MAX_ELEMENTS
 
 # A number, string or flag is compared by value; anything else by identity.
 BY_VALUE = (bool, int, float, complex, str, bytes, type(None))
@@ -34,7 +34,7 @@ def same(now: Any, then: Any) -> bool:
     if kind is not type(then):
         return False
     if kind in BY_VALUE:
-        return number.same(now, then) or now != now
+        return traced_number.same(now, then) or now != now
     return kind is tuple and len(now) == len(then) and all(map(same, now, then))
 
 

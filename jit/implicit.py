@@ -14,7 +14,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from dy2static.registry import is_converted
-from paddle_lite_py.errors import is_own
+from paddle_lite_py.core.errors import is_own
 
 from .runtime import RUNTIME, callee
 

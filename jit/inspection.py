@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import dy2static
-from paddle_lite_py import structure as nested
-from paddle_lite_py.dtypes import is_inexact
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.dtypes import is_inexact
+from paddle_lite_py.eager.tensor import Tensor, wrap
+from paddle_lite_py.ir.printer import to_text
+from paddle_lite_py.ir.program import Program
 from paddle_lite_py.nn.layer import Layer
-from paddle_lite_py.printer import to_text
-from paddle_lite_py.program import Program
-from paddle_lite_py.tensor import Tensor, wrap
-from paddle_lite_py.tracing import Traced
+from paddle_lite_py.tracing.trace import Traced
 
 from . import spec
 from .cache import Cache

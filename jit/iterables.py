@@ -6,8 +6,8 @@ from collections.abc import Callable
 from operator import length_hint
 from typing import Any
 
-from paddle_lite_py.symbolic import is_symbolic
-from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.core.symbolic import is_symbolic
+from paddle_lite_py.eager.tensor import Tensor
 
 from .errors import StagingError
 

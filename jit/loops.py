@@ -12,14 +12,14 @@ from typing import Any, NamedTuple
 import jax
 
 from dy2static import Undefined
-from paddle_lite_py import control
-from paddle_lite_py import structure as nested
-from paddle_lite_py.builder import Builder
-from paddle_lite_py.checks import Room
-from paddle_lite_py.frame import Frame, Write
-from paddle_lite_py.interpreter import state as mode
-from paddle_lite_py.program import Value
-from paddle_lite_py.tensor import Tensor, wrap
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.eager.tensor import Tensor, wrap
+from paddle_lite_py.ir import control
+from paddle_lite_py.ir.program import Value
+from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.checks import Room
+from paddle_lite_py.tracing.frame import Frame, Write
 
 from . import merge
 from .branches import finish

@@ -7,15 +7,15 @@ from typing import Any
 import jax.numpy as jnp
 
 from dy2static import Undefined
-from paddle_lite_py import dtypes
-from paddle_lite_py import structure as nested
-from paddle_lite_py.builder import Builder
-from paddle_lite_py.checks import Presence
-from paddle_lite_py.frame import MISSING
-from paddle_lite_py.op import REGISTRY
+from paddle_lite_py.core import dtypes
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.dispatch.op import REGISTRY
+from paddle_lite_py.eager.tensor import ZEROS, Tensor, wrap
+from paddle_lite_py.ir.program import Value
 from paddle_lite_py.ops.promote import common, scalar_dtype
-from paddle_lite_py.program import Value
-from paddle_lite_py.tensor import ZEROS, Tensor, wrap
+from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.checks import Presence
+from paddle_lite_py.tracing.frame import MISSING
 
 Number = bool | int | float | complex
 

@@ -8,19 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lite_py import serialize, symbolic
-from paddle_lite_py import structure as nested
-from paddle_lite_py.bound import BoundOp, xla_jit
-from paddle_lite_py.checks import Checks, Room, told
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core import symbolic
+from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.custom.kernel import kernels, unknown_kernels
-from paddle_lite_py.eager import EAGER
-from paddle_lite_py.executor import resolve
-from paddle_lite_py.frame import Write
-from paddle_lite_py.interpreter import state as mode
-from paddle_lite_py.op import Op
-from paddle_lite_py.program import Program
-from paddle_lite_py.tensor import Tensor
-from paddle_lite_py.tracing import Argument, Effect, Traced
+from paddle_lite_py.dispatch.bound import BoundOp, xla_jit
+from paddle_lite_py.dispatch.op import Op
+from paddle_lite_py.eager.execute import EAGER
+from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.ir import serialize
+from paddle_lite_py.ir.program import Program
+from paddle_lite_py.tracing.checks import Checks, Room, told
+from paddle_lite_py.tracing.executor import resolve
+from paddle_lite_py.tracing.frame import Write
+from paddle_lite_py.tracing.trace import Argument, Effect, Traced
 
 from .artifact import ArtifactError
 from .spec import InputSpec

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from paddle_lite_py import structure as nested
-from paddle_lite_py.builder import Builder, is_traced
-from paddle_lite_py.checks import showable
-from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.tracing.builder import Builder, is_traced
+from paddle_lite_py.tracing.checks import showable
 
 
 def checked(builder: Builder, passed: Tensor | None, exc: Any, where: Any) -> None:

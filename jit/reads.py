@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from paddle_lite_py.errors import is_own
+from paddle_lite_py.core.errors import is_own
+from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.nn.layer import Layer
-from paddle_lite_py.tensor import Tensor
 
 from .guards import BY_VALUE, AnyOf, Content, Guard, Items, Lacking, attribute, cell
 

@@ -8,11 +8,11 @@ from typing import Any
 
 import dy2static
 from dy2static.operators import Operators
-from paddle_lite_py.builder import Builder
-from paddle_lite_py.errors import is_own
-from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.core.errors import is_own
+from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.search import where
-from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.tracing.builder import Builder
 
 from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement

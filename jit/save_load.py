@@ -10,18 +10,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from safetensors import flax as safetensors
 
-from paddle_lite_py import serialize
-from paddle_lite_py import structure as nested
 from paddle_lite_py.autograd import enable_grad
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.interpreter import no_grad
 from paddle_lite_py.custom.kernel import kernels
-from paddle_lite_py.interpreter import no_grad
-from paddle_lite_py.lower import lower
+from paddle_lite_py.eager.random import default_generator
+from paddle_lite_py.eager.tensor import Parameter, Tensor
+from paddle_lite_py.ir import serialize
+from paddle_lite_py.ir.lower import lower
+from paddle_lite_py.ir.program import Program
+from paddle_lite_py.ir.simplify import without_prints
 from paddle_lite_py.nn.layer import Layer
-from paddle_lite_py.program import Program
-from paddle_lite_py.random import default_generator
-from paddle_lite_py.simplify import without_prints
-from paddle_lite_py.tensor import Parameter, Tensor
-from paddle_lite_py.tracing import Traced
+from paddle_lite_py.tracing.trace import Traced
 
 from . import artifact
 from .inspection import passed

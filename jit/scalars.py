@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
-from paddle_lite_py import structure as nested
-from paddle_lite_py.number import Given, Number, Seen
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.traced_number import Given, Number, Seen
 
 KINDS = 256
 MAX_PLACES = 32

@@ -6,15 +6,15 @@ import builtins
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
-from paddle_lite_py import structure as nested
-from paddle_lite_py.builder import Builder
-from paddle_lite_py.errors import user_frame
-from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.errors import user_frame
+from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.creation import full, zeros_like
 from paddle_lite_py.ops.joining import stack
 from paddle_lite_py.ops.search import where
-from paddle_lite_py.scalars import is_number
-from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.traced_scalars import is_number
 
 from . import merge, unrolled
 from .errors import StagingError

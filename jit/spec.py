@@ -9,9 +9,9 @@ from typing import Any, NamedTuple
 import jax
 from jax import export
 
-from paddle_lite_py import structure as nested
-from paddle_lite_py.input_spec import InputSpec
-from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.tracing.input_spec import InputSpec
 
 
 def is_tensor(x: Any) -> bool:

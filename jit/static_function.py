@@ -12,19 +12,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dy2static
-from paddle_lite_py import dtypes
-from paddle_lite_py import structure as nested
-from paddle_lite_py.arrays import as_array
-from paddle_lite_py.assumptions import Differs
-from paddle_lite_py.eager import EAGER, Eager
-from paddle_lite_py.errors import TracedValueError, original, user_traceback
-from paddle_lite_py.executor import Executable
-from paddle_lite_py.interpreter import config
-from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.core import dtypes
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.arrays import as_array
+from paddle_lite_py.core.errors import TracedValueError, original, user_traceback
+from paddle_lite_py.core.interpreter import config
+from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.traced_number import Given, Seen
+from paddle_lite_py.eager.execute import EAGER, Eager
+from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.nn.layer import Layer
-from paddle_lite_py.number import Given, Seen
-from paddle_lite_py.tensor import Tensor, wrap
-from paddle_lite_py.tracing import LOCK, Argument, Traced, trace
+from paddle_lite_py.tracing.executor import Executable
+from paddle_lite_py.tracing.speculation import Differs
+from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace
 
 from . import guards, reads, spec
 from .breaks import Parts

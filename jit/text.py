@@ -7,10 +7,10 @@ import string
 from typing import Any, NoReturn
 
 from dy2static.runtime import formatted
-from paddle_lite_py.builder import Builder, is_traced
-from paddle_lite_py.interpreter import state as mode
-from paddle_lite_py.scalars import NUMBER, NUMBER_TEXT, is_number, number_text
-from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.tracing.builder import Builder, is_traced
+from paddle_lite_py.tracing.traced_scalars import NUMBER, NUMBER_TEXT, is_number, number_text
 
 from .errors import StagingError
 

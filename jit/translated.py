@@ -7,13 +7,13 @@ from typing import Any
 from jax import export
 from safetensors import flax as safetensors
 
-from paddle_lite_py.eager import EAGER
-from paddle_lite_py.interpreter import no_grad
-from paddle_lite_py.interpreter import state as mode
+from paddle_lite_py.core.interpreter import no_grad
+from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.eager.execute import EAGER
+from paddle_lite_py.eager.random import default_generator
+from paddle_lite_py.eager.tensor import Parameter, Tensor, wrap
+from paddle_lite_py.ir.program import Program
 from paddle_lite_py.nn.layer import Layer
-from paddle_lite_py.program import Program
-from paddle_lite_py.random import default_generator
-from paddle_lite_py.tensor import Parameter, Tensor, wrap
 
 from . import artifact
 from .artifact import ArtifactError

@@ -12,10 +12,10 @@ from collections.abc import Callable
 from typing import Any
 
 from dy2static import UndefinedError
-from paddle_lite_py.builder import Builder
-from paddle_lite_py.errors import DataDependentError
-from paddle_lite_py.symbolic import is_symbolic
-from paddle_lite_py.tensor import Tensor
+from paddle_lite_py.core.errors import DataDependentError
+from paddle_lite_py.core.symbolic import is_symbolic
+from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.tracing.builder import Builder
 
 from .errors import StagingError
 from .iterables import Rest, StagedEnumerate, StagedMap, StagedRange, StagedReversed, StagedZip, length_of

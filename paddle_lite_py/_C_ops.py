@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from .eager.tensor import Tensor
 from .ops.convert import numel
 from .ops.search import argsort as _argsort
 from .ops.search import sort as _sort
-from .tensor import Tensor
 from .vision import ops as _vision
 from .vision.kernels import anchor_generator, multiclass_nms3
 

@@ -14,16 +14,16 @@ import gc as _gc
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from . import config
+from .core import config
 
 config.configure()
 # Hundreds of ops are made below, none of them garbage: to look through JAX's objects for some would cost half as much.
 _collects = _gc.isenabled()
 _gc.disable()
 
-from . import autograd, eager, ops
+from . import autograd, ops, tensor
 from .autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
-from .dtypes import (
+from .core.dtypes import (
     bfloat16,
     complex64,
     complex128,
@@ -44,14 +44,29 @@ from .dtypes import (
     uint8,
     uint32,
 )
-from .dtypes import bool_ as bool
-from .dtypes import complex64 as cfloat
-from .dtypes import complex128 as cdouble
-from .dtypes import float16 as half
-from .dtypes import float32 as float
-from .dtypes import float64 as double
-from .dtypes import int32 as int
-from .op import LATE as _LATE
+from .core.dtypes import bool_ as bool
+from .core.dtypes import complex64 as cfloat
+from .core.dtypes import complex128 as cdouble
+from .core.dtypes import float16 as half
+from .core.dtypes import float32 as float
+from .core.dtypes import float64 as double
+from .core.dtypes import int32 as int
+from .core.place import (
+    CPUPlace,
+    CUDAPinnedPlace,
+    CUDAPlace,
+    Place,
+    TPUPlace,
+    XPUPinnedPlace,
+    XPUPlace,
+    get_device,
+    set_device,
+)
+from .dispatch.op import LATE as _LATE
+from .eager import execute
+from .eager.random import Generator, get_rng_state, seed, set_rng_state
+from .eager.tensor import Tensor
+from .eager.tensor import install_methods as _install_methods
 from .ops.binary import *
 from .ops.convert import *
 from .ops.creation import *
@@ -74,26 +89,12 @@ from .ops.slicing import *
 from .ops.splitting import *
 from .ops.statistics import *
 from .ops.unary import *
-from .place import (
-    CPUPlace,
-    CUDAPinnedPlace,
-    CUDAPlace,
-    Place,
-    TPUPlace,
-    XPUPinnedPlace,
-    XPUPlace,
-    get_device,
-    set_device,
-)
-from .random import Generator, get_rng_state, seed, set_rng_state
-from .tensor import Tensor
-from .tensor import install_methods as _install_methods
 
 _install_methods()
 
 from . import nn
+from .core.param_attr import ParamAttr
 from .nn import create_parameter
-from .param_attr import ParamAttr
 
 if TYPE_CHECKING:
     from . import amp, device, fft, framework, io, linalg, metric, optimizer, regularizer, static, utils, version
@@ -126,10 +127,10 @@ _SUBPACKAGES = (
 # Names of the facade by the module that has them.
 _LAZY = {
     "framework": "save load",
-    "flags": "set_flags get_flags",
+    "core.flags": "set_flags get_flags",
     "device": """device_guard is_compiled_with_cuda is_compiled_with_xpu is_compiled_with_rocm is_compiled_with_ipu
         is_compiled_with_cinn is_compiled_with_custom_device is_compiled_with_distribute get_cudnn_version""",
-    "legacy": """e inf nan pi newaxis manual_seed set_printoptions
+    "migrate.legacy": """e inf nan pi newaxis manual_seed set_printoptions
         LazyGuard disable_signal_handler get_cuda_rng_state set_cuda_rng_state in_dynamic_mode
         enable_compat disable_compat FloatTensor DoubleTensor HalfTensor BFloat16Tensor IntTensor LongTensor
         ShortTensor CharTensor ByteTensor BoolTensor""",
@@ -138,10 +139,10 @@ _LAZY = {
     "utils.dlpack": "to_dlpack",
     "linalg": "matrix_transpose",
     "nn.functional": "conv1d conv2d conv3d layer_norm group_norm adaptive_avg_pool1d",
-    "parallel": "DataParallel",
+    "distributed.data_parallel": "DataParallel",
     "hapi": "Model summary flops",
     "reader": "batch",
-    "alias": "install_as_paddle",
+    "migrate.alias": "install_as_paddle",
 }
 _NAMES = {name: module for module, names in _LAZY.items() for name in names.split()}
 
@@ -170,22 +171,6 @@ def _load_ops() -> None:
 
 
 _LATE.append(_load_ops)
-
-
-def _of_tensor(name: str) -> Any:
-    if name in _TENSOR_MODULES:
-        return importlib.import_module(f"{__name__}.tensor")
-    for place in (__name__, f"{__name__}.ops.lists"):
-        if hasattr(module := importlib.import_module(place), name):
-            return getattr(module, name)
-    raise AttributeError(f"module 'paddle.tensor' has no attribute {name!r} here")
-
-
-# Programs know the functions on tensors as those of `paddle.tensor` and of its modules, too.
-_TENSOR_MODULES = (
-    *("array", "attribute", "creation", "linalg", "logic", "manipulation", "math", "random", "search", "stat"),
-)
-importlib.import_module(f"{__name__}.tensor").__getattr__ = _of_tensor  # type: ignore[method-assign]
 
 
 def __dir__() -> list[str]:

@@ -7,7 +7,7 @@ import runpy
 import sys
 from pathlib import Path
 
-from .alias import install_as_paddle
+from .migrate.alias import install_as_paddle
 
 
 def main(argv: list[str] | None = None) -> None:

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from .base import Variable, core, default_main_program, device_guard, in_dygraph_mode
-from .dtypes import as_dtype
+from .core.dtypes import as_dtype
+from .core.param_attr import ParamAttr
 from .nn.helper import LayerHelper
-from .param_attr import ParamAttr
 
 __all__ = [
     "LayerHelper",

@@ -3,6 +3,7 @@
 from typing import Any
 
 from . import device as devices
+from .core.place import as_place, get_device
 from .device import (
     StreamContext,
     get_rng_state,
@@ -16,7 +17,7 @@ from .device import (
 )
 from .device.cuda import *  # noqa: F403
 from .device.cuda import device_count, is_available  # noqa: F401
-from .legacy import (
+from .migrate.legacy import (
     BFloat16Tensor,
     BoolTensor,
     ByteTensor,
@@ -28,7 +29,6 @@ from .legacy import (
     LongTensor,
     ShortTensor,
 )
-from .place import as_place, get_device
 
 manual_seed_all = manual_seed
 

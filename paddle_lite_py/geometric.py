@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from .eager.random import host_draw
+from .eager.tensor import Tensor
 from .ops.dynamic import concrete, fresh
 from .ops.segment import segment_max, segment_mean, segment_min, segment_sum, send_u_recv, send_ue_recv, send_uv
-from .random import host_draw
-from .tensor import Tensor
 
 __all__ = [
     "reindex_graph",

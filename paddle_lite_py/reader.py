@@ -139,7 +139,7 @@ def shuffle(reader: Reader, buf_size: int) -> Reader:
         >>> sorted(paddle.reader.shuffle(numbers, 2)())
         [1, 2, 3]
     """
-    from .random import host_draw
+    from .eager.random import host_draw
 
     def read() -> Iterator[Any]:
         for found in batch(reader, buf_size)():

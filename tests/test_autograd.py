@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py import tape
-from paddle_lite_py.errors import GraphFreedError
+from paddle_lite_py.core.errors import GraphFreedError
+from paddle_lite_py.eager import tape
 from paddle_lite_py.nn import functional as F
 
 

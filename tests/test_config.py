@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py import config
+from paddle_lite_py.core import config
 
 
 def test_the_folder_is_one_for_each_jaxlib_and_cpu(monkeypatch, tmp_path):

@@ -14,7 +14,7 @@ import pytest
 import house
 import paddle_lite_py as paddle
 from paddle_lite_py import nn, passes
-from paddle_lite_py.errors import MissingOperatorError
+from paddle_lite_py.core.errors import MissingOperatorError
 from paddle_lite_py.utils import cpp_extension, custom_op, numpy_op
 
 SPEC = paddle.static.InputSpec

@@ -8,8 +8,8 @@ from paddle_lite_py.jit import StaticFunction, to_static
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
-from paddle_lite_py.errors import TracedValueError
-from paddle_lite_py.executor import Executable
+from paddle_lite_py.core.errors import TracedValueError
+from paddle_lite_py.tracing.executor import Executable
 
 
 def tensor(*data, **kwargs):

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import paddle_lite_py as paddle
-from paddle_lite_py.op import REGISTRY
-from paddle_lite_py.tracing import trace
+from paddle_lite_py.dispatch.op import REGISTRY
+from paddle_lite_py.tracing.trace import trace
 
 X = np.arange(24.0, dtype="float32").reshape(2, 3, 4)
 PICK, GRID, MASK = np.array([1, 0, -1]), np.array([[0, 2], [1, 1]]), X[0] % 2 == 0

@@ -10,7 +10,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
-from paddle_lite_py.interpreter import config
+from paddle_lite_py.core.interpreter import config
 from paddle_lite_py.nn import unique_name
 
 

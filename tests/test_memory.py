@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from paddle_lite_py import memory
+from paddle_lite_py.core import memory
 
 glibc = pytest.mark.skipif(not hasattr(os, "confstr") or "CS_GNU_LIBC_VERSION" not in os.confstr_names, reason="glibc")
 

@@ -14,13 +14,13 @@ from jax import export
 
 import house
 import paddle_lite_py as paddle
-from paddle_lite_py import serialize, simplify
-from paddle_lite_py.errors import EscapedTensorError, TracedValueError
-from paddle_lite_py.executor import Executable
-from paddle_lite_py.lower import lower
-from paddle_lite_py.program import Block, Operator, Program
-from paddle_lite_py.tracing import trace
-from paddle_lite_py.verify import ProgramError, verify
+from paddle_lite_py.core.errors import EscapedTensorError, TracedValueError
+from paddle_lite_py.ir import serialize, simplify
+from paddle_lite_py.ir.lower import lower
+from paddle_lite_py.ir.program import Block, Operator, Program
+from paddle_lite_py.ir.verify import ProgramError, verify
+from paddle_lite_py.tracing.executor import Executable
+from paddle_lite_py.tracing.trace import trace
 
 LATE = """
 import importlib, json, sys

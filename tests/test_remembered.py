@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py.bound import BoundOp
-from paddle_lite_py.eager import EAGER, Eager
-from paddle_lite_py.interpreter import use
+from paddle_lite_py.core.interpreter import use
+from paddle_lite_py.dispatch.bound import BoundOp
+from paddle_lite_py.eager.call_cache import remembered
+from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.nn import functional as F
 from paddle_lite_py.ops.math import multiply
 from paddle_lite_py.ops.scatter import _index_put
-from paddle_lite_py.remembered import remembered
 
 
 def tensor(*shape: int, dtype: str = "float32") -> paddle.Tensor:
@@ -225,7 +225,7 @@ def test_other_interpreters_see_each_op():
 
 
 def test_the_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr("paddle_lite_py.remembered.MAX_CALLS", 4)
+    monkeypatch.setattr("paddle_lite_py.eager.call_cache.MAX_CALLS", 4)
 
     @remembered("x")
     def tiled(x, times):

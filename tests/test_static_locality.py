@@ -8,8 +8,8 @@ from __future__ import annotations
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py.frame import Write
-from paddle_lite_py.locality import made_here
+from paddle_lite_py.tracing.escape import made_here
+from paddle_lite_py.tracing.frame import Write
 from test_static_python import SIGNS, agree
 
 CASES = []

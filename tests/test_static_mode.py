@@ -9,7 +9,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn, static
-from paddle_lite_py.verify import verify
+from paddle_lite_py.ir.verify import verify
 
 pytestmark = pytest.mark.usefixtures("static_mode")
 

@@ -9,11 +9,11 @@ import pytest
 
 import paddle_lite_py as paddle
 from ops_table import ROWS
-from paddle_lite_py import serialize
-from paddle_lite_py.executor import Executable
-from paddle_lite_py.interpreter import no_grad
-from paddle_lite_py.tracing import trace
-from paddle_lite_py.verify import verify
+from paddle_lite_py.core.interpreter import no_grad
+from paddle_lite_py.ir import serialize
+from paddle_lite_py.ir.verify import verify
+from paddle_lite_py.tracing.executor import Executable
+from paddle_lite_py.tracing.trace import trace
 from test_ops import call, tensors
 
 STATIC = [r for r in ROWS if not r.dynamic and r.inputs]

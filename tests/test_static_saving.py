@@ -12,7 +12,7 @@ from paddle_lite_py.jit.artifact import ArtifactError
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn, static
-from paddle_lite_py.serialize import FormatError
+from paddle_lite_py.ir.serialize import FormatError
 
 pytestmark = pytest.mark.usefixtures("static_mode")
 

@@ -233,8 +233,8 @@ def test_hooks_on_gradients_inside_a_static_function():
 def test_a_run_that_waits_for_a_trace_without_end_says_so(monkeypatch):
     import threading
 
-    from paddle_lite_py import executor
-    from paddle_lite_py.tracing import LOCK
+    from paddle_lite_py.tracing import executor
+    from paddle_lite_py.tracing.trace import LOCK
 
     total = paddle.zeros([1])
     f = to_static(lambda x: total.add_(x))

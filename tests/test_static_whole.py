@@ -17,8 +17,8 @@ import optimizer_cases
 import paddle_lite_py as paddle
 import schedule_cases
 from paddle_lite_py import nn, static
+from paddle_lite_py.ir.serialize import FormatError
 from paddle_lite_py.optimizer.lr.described import describe, described
-from paddle_lite_py.serialize import FormatError
 
 pytestmark = pytest.mark.usefixtures("static_mode")
 

@@ -11,7 +11,7 @@ from paddle_lite_py.jit import InputSpec, to_static
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
-from paddle_lite_py.errors import TracedValueError
+from paddle_lite_py.core.errors import TracedValueError
 
 
 def tensor(*data, **kwargs):

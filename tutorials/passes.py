@@ -11,9 +11,9 @@ from pathlib import Path
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn, passes
+from paddle_lite_py.ir.program import Program
 from paddle_lite_py.nn import functional as F
 from paddle_lite_py.passes import call, rewrite
-from paddle_lite_py.program import Program
 
 out = Path(sys.argv[1] if len(sys.argv) > 1 else tempfile.mkdtemp())
 paddle.seed(0)

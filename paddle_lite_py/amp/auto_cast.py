@@ -6,12 +6,13 @@ from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
-from .. import dtypes, nn
-from ..casting import Casting, use
-from ..interpreter import state
+from .. import nn
+from ..core import dtypes
+from ..core.interpreter import state
+from ..dispatch.op import REGISTRY
+from ..eager.casting import Casting, use
+from ..eager.tensor import Tensor
 from ..nn import norm
-from ..op import REGISTRY
-from ..tensor import Tensor
 from .names import ops_called
 
 LEVELS = ("O0", "OD", "O1", "O2")

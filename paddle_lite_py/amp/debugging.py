@@ -13,11 +13,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .. import dtypes
-from ..bound import BoundOp
-from ..casting import attend
-from ..interpreter import state
-from ..tensor import Tensor, wrap
+from ..core import dtypes
+from ..core.interpreter import state
+from ..dispatch.bound import BoundOp
+from ..eager.casting import attend
+from ..eager.tensor import Tensor, wrap
 from .names import ops_called
 
 __all__ = [

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import as_array
-from ..interpreter import no_grad, state
+from ..core.arrays import as_array
+from ..core.interpreter import no_grad, state
+from ..eager.tensor import Tensor, wrap
 from ..ops.loss_scaling import unscale_gradients, update_loss_scaling
-from ..tensor import Tensor, wrap
 
 
 class OptimizerState(Enum):

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
-from ..tensor import Tensor
 
 __all__ = ["AudioInfo", "info", "load", "save"]
 

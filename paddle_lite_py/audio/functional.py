@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
-from ..tensor import Tensor
 
 __all__ = [
     *("compute_fbank_matrix", "create_dct", "fft_frequencies", "get_window", "hz_to_mel", "mel_frequencies"),

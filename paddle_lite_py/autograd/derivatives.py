@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from ..eager.tensor import Tensor
 from ..ops.creation import ones_like, zeros_like
 from ..ops.joining import stack
-from ..tensor import Tensor
 from .functional import grad
 
 __all__ = ["hessian", "jacobian", "vjp"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..interpreter import state
-from ..tensor import Tensor, wrap
+from ..core.interpreter import state
+from ..eager.tensor import Tensor, wrap
 
 Tensors = Tensor | Sequence[Tensor]
 

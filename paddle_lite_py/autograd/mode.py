@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from ..interpreter import state
+from ..core.interpreter import state
 
 
 class _GradMode:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..interpreter import state
-from ..tensor import Tensor
+from ..core.interpreter import state
+from ..eager.tensor import Tensor
 from .mode import no_grad
 
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import jax
 
-from ..bound import BoundOp
-from ..eager import EAGER, Eager
-from ..interpreter import no_grad, state, use
+from ..core.interpreter import no_grad, state, use
+from ..dispatch.bound import BoundOp
+from ..eager.execute import EAGER, Eager
+from ..eager.tape import Node, Output
+from ..eager.tensor import Tensor, wrap
 from ..ops.dynamic import is_eager
-from ..tape import Node, Output
-from ..tensor import Tensor, wrap
 
 Hook = Callable[[Any], Any]
 

@@ -13,14 +13,14 @@ from typing import Any, NamedTuple
 
 import jax
 
-from .. import structure
-from ..bound import BoundOp
-from ..interpreter import state
-from ..lower import lower
-from ..op import Op
+from ..core import structure
+from ..core.interpreter import state
+from ..dispatch.bound import BoundOp
+from ..dispatch.op import Op
+from ..eager.tensor import Tensor
+from ..ir.lower import lower
 from ..ops.creation import ones_like
-from ..tensor import Tensor
-from ..tracing import trace
+from ..tracing.trace import trace
 from .derivatives import jvp_by_gradients
 
 __all__ = ["jvp", "vmap"]

@@ -2,10 +2,12 @@
 
 import sys
 
+from ..core.param_attr import ParamAttr
+from ..core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace
+from ..eager.tensor import Tensor
+from ..eager.tensor import Tensor as Variable
 from ..framework import core, in_dynamic_mode
 from ..nn import unique_name
-from ..param_attr import ParamAttr
-from ..place import CPUPlace, CUDAPinnedPlace, CUDAPlace
 from ..static import (
     Executor,
     Program,
@@ -20,8 +22,6 @@ from ..static import (
     program_guard,
     scope_guard,
 )
-from ..tensor import Tensor
-from ..tensor import Tensor as Variable
 from . import dygraph, framework
 
 in_dygraph_mode = in_dynamic_mode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TypeVar
 
-from ..flags import get_flags, set_flags
+from ..core.flags import get_flags, set_flags
 from ..framework import EagerParamBase, Parameter, Variable, _current_expected_place, in_dynamic_mode
 from ..static import Program, default_main_program, default_startup_program, program_guard
 

@@ -6,10 +6,10 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from .. import random
+from ..dispatch.codegen import into
+from ..eager import random
+from ..eager.tensor import Tensor
 from ..ops import decomposition, gather, logic, math, reduction, search, splitting, statistics
-from ..public import into
-from ..tensor import Tensor
 from . import nn
 
 __all__ = ["equal", "max", "median", "min", "nanmedian", "nn", "seed", "slogdet", "sort", "split", "unique"]

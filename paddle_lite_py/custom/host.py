@@ -11,10 +11,10 @@ import jax
 import numpy as np
 from jax.experimental import io_callback
 
-from .. import errors
 from ..autograd import PyLayer
-from ..op import op
-from ..tensor import Tensor
+from ..core import errors
+from ..dispatch.op import op
+from ..eager.tensor import Tensor
 
 __all__ = ["numpy_op", "py_func"]
 

@@ -10,10 +10,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .. import public
-from ..dtypes import is_inexact
-from ..errors import MissingOperatorError
-from ..op import REGISTRY, Op
+from ..core.dtypes import is_inexact
+from ..core.errors import MissingOperatorError
+from ..dispatch import codegen
+from ..dispatch.op import REGISTRY, Op
 
 __all__ = ["CustomOp", "MissingOperatorError", "custom_op", "with_gradient"]
 
@@ -69,7 +69,7 @@ def custom_op(
             f"custom_op `{named}`: no parameter stands before `/`, where the tensors are; write def {named}(x, /, ...)"
         )
     made = CustomOp(function if backward is None else with_gradient(function, backward, named), named, amp=amp)
-    return public.make(define(made), public.Front({}))[0]
+    return codegen.make(define(made), codegen.Front({}))[0]
 
 
 def define(op: CustomOp) -> CustomOp:

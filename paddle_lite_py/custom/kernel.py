@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..program import Program
+from ..ir.program import Program
 from .jax_op import CustomOp, define, with_gradient
 
 __all__ = ["KernelOp", "Library", "kernels", "unknown_kernels"]

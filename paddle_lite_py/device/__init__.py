@@ -8,10 +8,10 @@ from typing import Any
 
 import jax
 
-from ..place import Place, as_place, get_device, set_device
-from ..random import get_rng_state, seed
-from ..random import set_rng_state as _set_all
-from ..tensor import Tensor
+from ..core.place import Place, as_place, get_device, set_device
+from ..eager.random import get_rng_state, seed
+from ..eager.random import set_rng_state as _set_all
+from ..eager.tensor import Tensor
 from . import cuda, memory
 from .memory import (
     ipc_collect,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from typing import Any
 
-from ..memory import give_back
+from ..core.memory import give_back
 from .properties import as_device
 
 

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from ..place import as_place, get_device
+from ..core.place import as_place, get_device
 
 
 def as_device(device: Any = None) -> jax.Device:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..eager.tensor import Tensor
 from ..ops.joining import concat
-from ..tensor import Tensor
 from .group import Group, ReduceOp
 
 

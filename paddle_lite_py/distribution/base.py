@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from ..interpreter import no_grad
+from ..core.interpreter import no_grad
+from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.joining import broadcast_tensors
-from ..tensor import Tensor
 
 
 def as_parameters(*values: Any) -> list[Tensor]:

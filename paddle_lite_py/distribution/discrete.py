@@ -10,12 +10,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..interpreter import no_grad
-from ..op import op
+from ..core.interpreter import no_grad
+from ..dispatch.op import op
+from ..eager.tensor import Tensor
 from ..ops.gather import take_along_axis
 from ..ops.random import _uniform, poisson
 from ..ops.softmax import log_softmax
-from ..tensor import Tensor
 from .base import Distribution, ExponentialFamily, as_parameters, as_value
 
 _EPS = 1e-7  # probabilities are kept this far from 0 and 1, so that their logarithms are finite

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..eager.tensor import Tensor
 from ..ops.creation import full_like
 from ..ops.search import where
 from ..ops.softmax import log_softmax
-from ..tensor import Tensor
 from .base import Distribution
 from .discrete import Bernoulli, Categorical, Geometric, Poisson
 from .location import Cauchy, Laplace, LogNormal, Normal, Uniform

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from ..interpreter import no_grad
+from ..core.interpreter import no_grad
+from ..eager.tensor import Tensor
 from ..ops.creation import full_like, zeros_like
 from ..ops.random import _gaussian, _uniform
 from ..ops.search import where
-from ..tensor import Tensor
 from .base import HALF_LOG_TWO_PI, Distribution, as_parameters, as_value
 
 EULER = 0.57721566490153286

@@ -9,9 +9,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import op
+from ..dispatch.op import op
+from ..eager.tensor import Tensor
 from ..ops.joining import broadcast_tensors
-from ..tensor import Tensor
 from .base import Distribution, ExponentialFamily, as_parameters, as_value
 from .location import draw
 

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from ..eager.tensor import Tensor
 from ..ops.activation import softplus
 from ..ops.creation import zeros_like
 from ..ops.joining import concat, stack
 from ..ops.softmax import softmax
-from ..tensor import Tensor
 from .base import as_parameters
 
 __all__ = [

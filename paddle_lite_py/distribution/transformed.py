@@ -8,9 +8,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..interpreter import no_grad
-from ..op import op
-from ..tensor import Tensor
+from ..core.interpreter import no_grad
+from ..dispatch.op import op
+from ..eager.tensor import Tensor
 from .base import Distribution, as_parameters, as_value
 from .kl import kl_divergence, register_kl
 from .transform import ChainTransform, Transform, sum_last

@@ -1,15 +1,15 @@
 """Saving and loading of nested state, and what programs ask of the framework beside it."""
 
 from ..autograd import no_grad
-from ..dtypes import get_default_dtype, set_default_dtype
-from ..flags import get_flags, set_flags
+from ..core.dtypes import get_default_dtype, set_default_dtype
+from ..core.flags import get_flags, set_flags
+from ..core.param_attr import ParamAttr
+from ..core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace
+from ..core.place import current as _current_expected_place
+from ..eager.random import seed
+from ..eager.tensor import Parameter
+from ..eager.tensor import Tensor as Variable
 from ..ops.dynamic import is_eager as in_dynamic_mode
-from ..param_attr import ParamAttr
-from ..place import CPUPlace, CUDAPinnedPlace, CUDAPlace
-from ..place import current as _current_expected_place
-from ..random import seed
-from ..tensor import Parameter
-from ..tensor import Tensor as Variable
 from . import core, io
 from .io import EagerParamBase, load, save
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import jax
 
-from ..place import CPUPlace, CUDAPinnedPlace, CUDAPlace, Place
-from ..random import default_generator as default_cpu_generator
-from ..tensor import Tensor
+from ..core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, Place
+from ..eager.random import default_generator as default_cpu_generator
+from ..eager.tensor import Tensor
 
 eager = SimpleNamespace(Tensor=Tensor)
 LoDTensor = DenseTensor = Tensor

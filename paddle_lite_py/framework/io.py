@@ -15,8 +15,8 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from ..arrays import as_array
-from ..tensor import Parameter, Tensor, wrap
+from ..core.arrays import as_array
+from ..eager.tensor import Parameter, Tensor, wrap
 from .unpickle import RefusedError, read
 
 # The entry by which Paddle knows a state_dict; it maps the keys to the names of the tensors.

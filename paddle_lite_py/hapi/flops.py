@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import nn
-from ..interpreter import no_grad
+from ..core.interpreter import no_grad
 from ..ops.creation import zeros
 
 __all__ = ["flops"]

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from .. import amp, nn
+from ..core.interpreter import no_grad, state
+from ..eager.tensor import Tensor
 from ..framework import load as load_file
 from ..framework import save as save_file
-from ..interpreter import no_grad, state
 from ..io import DataLoader
 from ..metric import Metric
 from ..ops.convert import to_tensor
-from ..tensor import Tensor
 from .callbacks import Callback, CallbackList, LRScheduler, ModelCheckpoint, ProgBarLogger
 from .summary import summary
 

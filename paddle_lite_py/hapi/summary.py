@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from .. import nn
-from ..interpreter import no_grad
+from ..core.interpreter import no_grad
+from ..eager.tensor import Tensor
 from ..ops.creation import zeros
-from ..tensor import Tensor
 
 __all__ = ["summary"]
 

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..interpreter import no_grad
+from ..core.interpreter import no_grad
+from ..eager.tensor import Tensor
 from ..optimizer import LBFGS
-from ..tensor import Tensor
 
 __all__ = ["LBFGS", "LookAhead", "ModelAverage"]
 

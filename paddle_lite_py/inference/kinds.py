@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from .. import dtypes
+from ..core import dtypes
 
 
 class DataType(Enum):

@@ -8,13 +8,13 @@ from typing import Any
 import jax
 import numpy as np
 
-from .. import structure as nested
-from ..eager import EAGER
-from ..interpreter import no_grad, use
+from ..core import structure as nested
+from ..core.interpreter import no_grad, use
+from ..core.place import as_place
+from ..eager.execute import EAGER
+from ..eager.tensor import Tensor, wrap
 from ..jit import TranslatedLayer, load
 from ..jit.method import Method
-from ..place import as_place
-from ..tensor import Tensor, wrap
 from .config import Config
 from .kinds import DataType
 

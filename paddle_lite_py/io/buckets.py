@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor
+from ..eager.tensor import Tensor
 from .collate import default_collate_fn
 from .draw import permutation
 from .sampler import Sampler

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..tensor import Tensor, as_array, wrap
+from ..eager.tensor import Tensor, as_array, wrap
 
 
 def default_collate_fn(batch: list[Any]) -> Any:

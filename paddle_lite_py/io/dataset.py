@@ -8,7 +8,7 @@ import math
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from ..random import Generator
+from ..eager.random import Generator
 from .draw import permutation
 
 

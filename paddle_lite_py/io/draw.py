@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..random import Generator, default_generator, host_draw
+from ..eager.random import Generator, default_generator, host_draw
 
 
 def source(generator: Generator | None = None) -> Any:

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..op import op
-from ..tensor import Tensor
+from ..dispatch.op import op
+from ..eager.tensor import Tensor
 
 
 def _host(x: Any) -> np.ndarray:

@@ -1,6 +1,6 @@
 """Layers, and what is needed to build and train them."""
 
-from ..tensor import Parameter
+from ..eager.tensor import Parameter
 from . import clip, functional, initializer, quant, unique_name, utils
 from .activation import *  # noqa: F403
 from .aliases import *  # noqa: F403

@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..eager.tensor import Tensor
 from ..ops.creation import zeros
 from ..ops.joining import concat
 from ..ops.linalg import matmul
-from ..tensor import Tensor
 from . import functional as F
 from .common import Linear
 from .layer import Layer

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
-from ..param_attr import ParamAttr
+from ..core import dtypes
+from ..core.param_attr import ParamAttr
 from . import functional as F
 from .formats import show_default
 from .initializer import Constant

@@ -8,9 +8,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..interpreter import no_grad
-from ..op import op
-from ..tensor import Parameter, Tensor
+from ..core.interpreter import no_grad
+from ..dispatch.op import op
+from ..eager.tensor import Parameter, Tensor
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ..param_attr import as_attr
+from ..core.param_attr import as_attr
 from . import functional as F
 from .function_layer import FunctionLayer
 from .initializer import Initializer, Uniform

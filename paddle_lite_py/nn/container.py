@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from ..tensor import Parameter
+from ..eager.tensor import Parameter
 from .layer import Layer
 
 __all__ = ["Identity", "LayerDict", "LayerList", "ParameterDict", "ParameterList", "Sequential"]

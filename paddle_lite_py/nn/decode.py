@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from ..eager import Eager
-from ..interpreter import state
+from ..core.interpreter import state
+from ..eager.execute import Eager
+from ..eager.tensor import Tensor
 from ..ops.common import gather_tree
 from ..ops.creation import full, zeros
 from ..ops.gather import take_along_axis
 from ..ops.joining import stack
 from ..ops.search import topk, where
 from ..ops.softmax import log_softmax
-from ..tensor import Tensor
 
 __all__ = ["BeamSearchDecoder", "Decoder", "dynamic_decode"]
 

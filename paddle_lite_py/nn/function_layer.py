@@ -7,7 +7,7 @@ from functools import partial
 from operator import attrgetter
 from typing import Any, ClassVar
 
-from ..tensor import Tensor
+from ..eager.tensor import Tensor
 from . import functional as F
 from .layer import Layer
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..dtypes import default_dtype
+from ..core.dtypes import default_dtype
 
 
 class LayerHelper:

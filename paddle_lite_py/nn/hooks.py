@@ -6,8 +6,8 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, NamedTuple
 
-from ..interpreter import config
-from ..tensor import RemoveHandle
+from ..core.interpreter import config
+from ..eager.tensor import RemoveHandle
 
 _keys = count()
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import jax
 
-from .. import dtypes
-from .. import place as places
-from ..eager import EAGER
-from ..interpreter import state
+from ..core import dtypes
+from ..core import place as places
+from ..core.interpreter import state
+from ..core.param_attr import as_attr
+from ..eager.execute import EAGER
+from ..eager.tensor import RemoveHandle, Tensor, wrap
 from ..ops.dynamic import is_eager
-from ..param_attr import as_attr
-from ..tensor import RemoveHandle, Tensor, wrap
 from . import hooks, unique_name
 from .helper import LayerHelper
 from .hooks import Hook

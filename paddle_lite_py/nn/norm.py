@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..param_attr import ParamAttr
+from ..core.param_attr import ParamAttr
 from . import functional as F
 from .formats import show_default
 from .function_layer import REQUIRED, FunctionLayer

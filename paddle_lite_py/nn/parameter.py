@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from .. import dtypes
-from ..arrays import as_array
-from ..interpreter import state
-from ..param_attr import ParamAttr, as_attr
-from ..tensor import Parameter
+from ..core import dtypes
+from ..core.arrays import as_array
+from ..core.interpreter import state
+from ..core.param_attr import ParamAttr, as_attr
+from ..eager.tensor import Parameter
 from . import unique_name
 from .initializer import default_for
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager.tensor import Tensor
 from ..ops.creation import zeros
 from ..ops.joining import concat, stack
-from ..tensor import Tensor
 from . import functional as F
 from .container import LayerList
 from .layer import Layer

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager.tensor import Tensor
 from ..ops.creation import full
 from ..ops.linalg import matmul
 from ..ops.splitting import split
-from ..tensor import Tensor
 from . import functional as F
 from .common import uniform_by_size
 from .initializer import Constant

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tensor import Tensor
+from ..eager.tensor import Tensor
 
 
 class IncompatibleKeys(NamedTuple):

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import as_array
-from ..tensor import Tensor, wrap
+from ..core.arrays import as_array
+from ..eager.tensor import Tensor, wrap
 from . import functional as F
 from .attention import MultiHeadAttention, additive
 from .common import Dropout, Linear

@@ -7,8 +7,8 @@ from typing import Any
 
 import jax
 
-from ..interpreter import config
-from ..tensor import Parameter, Tensor
+from ..core.interpreter import config
+from ..eager.tensor import Parameter, Tensor
 
 _STORES = ("_parameters", "_sub_layers", "_buffers")
 

@@ -11,16 +11,16 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..interpreter import no_grad
+from ..core.interpreter import no_grad
+from ..ir.lower import concrete, lower
+from ..ir.program import Operator, Program, Value
+from ..ir.simplify import without_prints
 from ..jit.save_load import evaluated
 from ..jit.static_function import StaticFunction
-from ..lower import concrete, lower
 from ..passes.running import as_traced
-from ..program import Operator, Program, Value
-from ..simplify import without_prints
 from ..static import Program as StaticProgram
 from ..static.saving import bound
-from ..tracing import Traced
+from ..tracing.trace import Traced
 
 # The oldest set of operators that jax2onnx writes well.
 OLDEST_OPSET = 21

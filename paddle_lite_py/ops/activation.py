@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import INPLACE, op
-from ..remembered import remembered
+from ..dispatch.op import INPLACE, op
+from ..eager.call_cache import remembered
 from .kinks import between
 
 __all__ = [

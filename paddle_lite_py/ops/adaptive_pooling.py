@@ -8,9 +8,9 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from .. import dtypes
-from ..op import op
-from ..remembered import remembered
+from ..core import dtypes
+from ..dispatch.op import op
+from ..eager.call_cache import remembered
 from .convolution import channels_first, tuple_of
 from .pooling import largest
 from .windows import adaptive, gathered, lowest

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import op
+from ..dispatch.op import op
 from .math import XY
 from .promote import is_inexact, promote, promote_floating, single
 

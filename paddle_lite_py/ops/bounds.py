@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from ..op import REGISTRY
+from ..dispatch.op import REGISTRY
 from . import singular
 from .indexing import AT, CUT, MASK, NEW, PICK
 

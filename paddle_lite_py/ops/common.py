@@ -7,9 +7,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .. import dtypes
-from ..op import op
-from ..remembered import remembered
+from ..core import dtypes
+from ..dispatch.op import op
+from ..eager.call_cache import remembered
 from .gather import one_hot
 from .linalg import product
 

@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..arrays import as_array
-from ..op import composite, op
-from ..remembered import remembered
-from ..tensor import Tensor, wrap
+from ..core.arrays import as_array
+from ..dispatch.op import composite, op
+from ..eager.call_cache import remembered
+from ..eager.tensor import Tensor, wrap
 from .joining import stack
 from .promote import natural
 

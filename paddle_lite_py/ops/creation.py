@@ -8,10 +8,10 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from .. import dtypes
-from ..op import composite, op
-from ..remembered import remembered
-from ..tensor import Tensor
+from ..core import dtypes
+from ..dispatch.op import composite, op
+from ..eager.call_cache import remembered
+from ..eager.tensor import Tensor
 from .promote import numpy_dtype
 
 __all__ = [

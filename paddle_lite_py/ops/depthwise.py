@@ -11,7 +11,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .. import dtypes
+from ..core import dtypes
 from .conv_gemm import Ints, Pairs, taps, window_counts
 
 # Each element of the kernel is a term of the sum, which takes time to compile.

@@ -7,8 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..op import composite, op
-from ..remembered import remembered
+from ..dispatch.op import composite, op
+from ..eager.call_cache import remembered
 from .dynamic import fresh
 from .promote import floating, numpy_dtype
 

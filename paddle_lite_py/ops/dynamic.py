@@ -7,11 +7,11 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..arrays import as_array
-from ..eager import Eager
-from ..errors import DataDependentError, user_frame
-from ..interpreter import state
-from ..tensor import Tensor, wrap
+from ..core.arrays import as_array
+from ..core.errors import DataDependentError, user_frame
+from ..core.interpreter import state
+from ..eager.execute import Eager
+from ..eager.tensor import Tensor, wrap
 
 
 def is_eager() -> bool:

@@ -8,10 +8,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..arrays import as_text
-from ..op import op
-from ..place import current
-from ..scalars import NUMBER, number_text
+from ..core.arrays import as_text
+from ..core.place import current
+from ..dispatch.op import op
+from ..tracing.traced_scalars import NUMBER, number_text
 
 
 @op(grad=False, effect=True)

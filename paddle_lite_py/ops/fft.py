@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..op import composite, op
+from ..dispatch.op import composite, op
 from .creation import float_dtype
 from .dynamic import fresh
 from .promote import floating, numpy_dtype

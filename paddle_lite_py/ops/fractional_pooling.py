@@ -7,8 +7,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..op import op
-from ..remembered import remembered
+from ..dispatch.op import op
+from ..eager.call_cache import remembered
 from .convolution import tuple_of
 from .random import rand
 from .windows import gathered, lowest

@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .. import dtypes
+from ..core import dtypes
 from .conv_gemm import Ints, Pairs, direct, taps, window_counts
 
 # Measured: large windows are better convolved, a group at a time, but each such convolution takes time to compile.

@@ -15,9 +15,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..interpreter import state
-from ..op import METHODS, SINGLE, op
-from ..tensor import Tensor
+from ..core.interpreter import state
+from ..dispatch.op import METHODS, SINGLE, op
+from ..eager.tensor import Tensor
 from .convert import to_tensor
 from .dynamic import concrete, is_eager
 from .search import coordinates

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import INPLACE, METHODS, composite, op
+from ..dispatch.op import INPLACE, METHODS, composite, op
 from . import logic, math, unary  # noqa: F401  (whose in-place methods get other names here)
 from .creation import _full_like
 from .random import _bernoulli, _gaussian, _uniform

@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import composite, op
-from ..remembered import remembered
+from ..dispatch.op import composite, op
+from ..eager.call_cache import remembered
 from .promote import promote, promote_all
 
 __all__ = [

@@ -6,7 +6,7 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
-from ..tensor import Tensor
+from ..eager.tensor import Tensor
 
 __all__ = ["array_length", "array_read", "array_write", "create_array"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..op import op
+from ..dispatch.op import op
 
 
 @op(grad=False, amp="keep")

@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import op
-from ..remembered import remembered
+from ..dispatch.op import op
+from ..eager.call_cache import remembered
 from .kinks import magnitude
 from .promote import from_start
 

@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..op import composite, op
-from ..remembered import remembered
+from ..dispatch.op import composite, op
+from ..eager.call_cache import remembered
 from .promote import from_start, natural, numpy_dtype
 
 __all__ = [

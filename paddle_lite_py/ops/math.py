@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import composite, op
-from ..remembered import remembered
+from ..dispatch.op import composite, op
+from ..eager.call_cache import remembered
 from .promote import is_inexact, natural, promote, promote_all, promote_floating
 
 __all__ = [

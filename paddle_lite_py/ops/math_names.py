@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .. import dtypes
-from ..op import METHODS, composite
-from ..tensor import Tensor
+from ..core import dtypes
+from ..dispatch.op import METHODS, composite
+from ..eager.tensor import Tensor
 from . import binary, creation, decomposition, gather, joining, linalg, manipulation, norms, scatter, signal, slicing
 from .dynamic import is_eager
 from .logic import equal, greater_equal, greater_than, less_equal, less_than, not_equal

@@ -9,10 +9,10 @@ from typing import Any
 
 import jax
 
-from .. import dtypes
-from .. import place as places
-from ..op import METHODS
-from ..tensor import Tensor, wrap
+from ..core import dtypes
+from ..core import place as places
+from ..dispatch.op import METHODS
+from ..eager.tensor import Tensor, wrap
 from .creation import full
 from .dynamic import is_eager
 from .manipulation import cast, transpose

@@ -9,9 +9,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..interpreter import no_grad
-from ..op import op
-from ..remembered import remembered
+from ..core.interpreter import no_grad
+from ..dispatch.op import op
+from ..eager.call_cache import remembered
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize", "rms_norm"]
 

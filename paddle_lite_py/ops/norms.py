@@ -6,9 +6,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..op import composite, op
-from ..public import into
-from ..remembered import remembered
+from ..dispatch.codegen import into
+from ..dispatch.op import composite, op
+from ..eager.call_cache import remembered
 from .kinks import magnitude
 from .promote import axes, floating, from_start, numpy_dtype, promote_floating
 

@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import op
-from ..remembered import remembered
+from ..dispatch.op import op
+from ..eager.call_cache import remembered
 from .creation import shape_tuple
 
 __all__ = ["interpolate", "pad", "pixel_shuffle", "upsample"]

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from .. import dtypes
+from ..core import dtypes
 
 
 def is_scalar(x: Any) -> bool:

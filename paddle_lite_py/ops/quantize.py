@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import op
+from ..dispatch.op import op
 
 __all__ = ["dequantize_linear", "fake_quantize", "quantize_linear"]
 

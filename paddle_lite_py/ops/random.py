@@ -7,9 +7,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .. import dtypes
-from ..op import composite, op
-from ..tensor import Tensor
+from ..core import dtypes
+from ..dispatch.op import composite, op
+from ..eager.tensor import Tensor
 from .creation import SIZE, float_dtype, shape_tuple
 from .promote import numpy_dtype
 

@@ -8,9 +8,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import composite, op
-from ..remembered import remembered
-from ..tensor import Tensor
+from ..dispatch.op import composite, op
+from ..eager.call_cache import remembered
+from ..eager.tensor import Tensor
 from .convert import to_tensor
 from .gather import crop_others
 from .indexing import parse, replaced

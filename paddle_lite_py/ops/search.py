@@ -9,9 +9,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..op import composite, op
-from ..remembered import remembered
-from ..tensor import Tensor
+from ..dispatch.op import composite, op
+from ..eager.call_cache import remembered
+from ..eager.tensor import Tensor
 from .dynamic import concrete, fresh, is_eager, known
 from .gather import take_along_axis
 from .joining import stack

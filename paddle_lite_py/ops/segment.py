@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import op
-from ..tensor import Tensor
+from ..dispatch.op import op
+from ..eager.tensor import Tensor
 
 __all__ = ["segment_max", "segment_mean", "segment_min", "segment_sum", "send_u_recv", "send_ue_recv", "send_uv"]
 

@@ -9,8 +9,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..op import composite, op
-from ..remembered import remembered
+from ..dispatch.op import composite, op
+from ..eager.call_cache import remembered
 
 __all__ = [
     *("as_strided", "crop", "flip", "narrow", "reverse", "roll", "rot90", "slice", "strided_slice", "unfold"),

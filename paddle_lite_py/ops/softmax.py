@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .. import dtypes
-from ..op import INPLACE, op
+from ..core import dtypes
+from ..dispatch.op import INPLACE, op
 from .promote import from_start
 
 __all__ = ["glu", "gumbel_softmax", "log_softmax", "maxout", "softmax", "softmax_", "swiglu"]

@@ -8,9 +8,9 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..op import composite, op
-from ..remembered import remembered
-from ..tensor import Tensor
+from ..dispatch.op import composite, op
+from ..eager.call_cache import remembered
+from ..eager.tensor import Tensor
 from .dynamic import concrete, fresh, is_eager, known
 from .manipulation import as_tuple
 from .promote import axes, floating, from_start, is_inexact, single

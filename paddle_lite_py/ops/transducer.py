@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import op
+from ..dispatch.op import op
 from .losses import reduce
 
 __all__ = ["rnnt_loss"]

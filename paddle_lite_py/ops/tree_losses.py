@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import op
-from ..tensor import Tensor
+from ..dispatch.op import op
+from ..eager.tensor import Tensor
 from .bounds import expect_within
 from .dynamic import concrete, fresh
 from .random import randperm

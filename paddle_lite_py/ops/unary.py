@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import op
+from ..dispatch.op import op
 from .kinks import magnitude
 from .promote import floating, natural
 

@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..op import op
-from ..remembered import remembered
+from ..dispatch.op import op
+from ..eager.call_cache import remembered
 from .convolution import tuple_of
 from .creation import shape_tuple
 from .padding import pad as pad_axes

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..op import op
+from ..dispatch.op import op
 
 
 def _cross_entropy(logit: Any, target: Any) -> Any:

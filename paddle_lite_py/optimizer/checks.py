@@ -6,10 +6,10 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-from ..eager import Eager
-from ..interpreter import state
+from ..core.interpreter import state
+from ..eager.execute import Eager
+from ..eager.tensor import Parameter, Tensor
 from ..nn.clip import ClipGradBase
-from ..tensor import Parameter, Tensor
 from .lr import LRScheduler
 
 

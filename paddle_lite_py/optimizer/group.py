@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..interpreter import state
-from ..tensor import Parameter, Tensor, wrap
+from ..core.interpreter import state
+from ..eager.tensor import Parameter, Tensor, wrap
 from .update import Slot
 
 LOW = 4  # bytes of the narrowest dtype that is trained as it is

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from ..interpreter import no_grad
-from ..tensor import Tensor
+from ..core.interpreter import no_grad
+from ..eager.tensor import Tensor
 from .line_search import Point, strong_wolfe
 from .optimizer import Optimizer
 

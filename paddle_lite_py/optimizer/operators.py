@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from .. import control
-from ..bound import BoundOp
-from ..op import REGISTRY, Op
+from ..dispatch.bound import BoundOp
+from ..dispatch.op import REGISTRY, Op
+from ..ir import control
 from .update import Numbers, Recipe, Rule, Setting, Slot, update
 
 # The rules that files may name.

@@ -9,11 +9,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..eager import Eager
-from ..executor import donatable
-from ..interpreter import no_grad, state
+from ..core.interpreter import no_grad, state
+from ..eager.execute import Eager
+from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
-from ..tensor import ZEROS, Parameter, Tensor, wrap
+from ..tracing.executor import donatable
 from . import checks
 from .group import Group
 from .lr import LRScheduler

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from ..bound import xla_jit
+from ..dispatch.bound import xla_jit
 from ..nn import clip
 
 State = dict[str, Any]

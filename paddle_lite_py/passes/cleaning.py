@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from .. import simplify
-from ..control import with_blocks
-from ..graph import moved, swapped
-from ..program import Block, Operator, Program, Value
+from ..ir import simplify
+from ..ir.control import with_blocks
+from ..ir.graph import moved, swapped
+from ..ir.program import Block, Operator, Program, Value
 from .manager import register
 from .pattern import Call
 from .rewriting import Match, rewrite, watched

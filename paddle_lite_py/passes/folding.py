@@ -7,14 +7,14 @@ from typing import Any
 import jax
 
 from .. import nn
-from ..dtypes import is_inexact
-from ..graph import moved
-from ..lower import run_ops
+from ..core.dtypes import is_inexact
+from ..eager.random import default_generator
+from ..eager.tensor import Parameter, Tensor, wrap
+from ..ir.graph import moved
+from ..ir.lower import run_ops
+from ..ir.program import Block, Program, Value
+from ..ir.simplify import dead_code
 from ..ops.unary import rsqrt
-from ..program import Block, Program, Value
-from ..random import default_generator
-from ..simplify import dead_code
-from ..tensor import Parameter, Tensor, wrap
 from .cleaning import common_subexpressions
 from .lifting import Known, is_known, known_from, lifted
 from .manager import register

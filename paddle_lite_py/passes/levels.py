@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..control import CUSTOM, GRAD, WHILE, Operands
-from ..graph import copy_value, moved, swapped
-from ..program import Block, Operator, Value
+from ..ir.control import CUSTOM, GRAD, WHILE, Operands
+from ..ir.graph import copy_value, moved, swapped
+from ..ir.program import Block, Operator, Value
 
 
 class Level:

@@ -7,9 +7,9 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
-from ..printer import Names, to_text
-from ..program import Program
-from ..verify import ProgramError, verify
+from ..ir.printer import Names, to_text
+from ..ir.program import Program
+from ..ir.verify import ProgramError, verify
 from .rewriting import PassError
 
 Pass = Callable[[Program], Program]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..op import unpack
-from ..program import Operator, Value
+from ..dispatch.op import unpack
+from ..ir.program import Operator, Value
 
 
 class Call:

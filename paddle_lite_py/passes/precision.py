@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from ..amp.auto_cast import rules
-from ..casting import Casting, casts
-from ..control import COND, FOR, GRAD, WHILE, with_blocks
-from ..dtypes import as_dtype
-from ..errors import UNKNOWN, Where
-from ..graph import copy_value
-from ..op import REGISTRY
-from ..program import Block, Operator, Program, Value
+from ..core.dtypes import as_dtype
+from ..core.errors import UNKNOWN, Where
+from ..dispatch.op import REGISTRY
+from ..eager.casting import Casting, casts
+from ..ir.control import COND, FOR, GRAD, WHILE, with_blocks
+from ..ir.graph import copy_value
+from ..ir.program import Block, Operator, Program, Value
 from .manager import register
 
 

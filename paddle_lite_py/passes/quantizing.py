@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..eager import EAGER
-from ..interpreter import use
+from ..core.interpreter import use
+from ..eager.execute import EAGER
+from ..ir.program import Program
 from ..nn import functional as F
 from ..nn.common import Linear
 from ..nn.conv import Conv2D
 from ..nn.layer import Layer
 from ..ops.quantize import dequantize_linear, quantize_linear
-from ..program import Program
 from ..quantization import QuantConfig
 from .cleaning import dead_code
 from .folding import freeze_weights

@@ -7,14 +7,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from .. import casting
-from .. import structure as nested
 from ..autograd import enable_grad
-from ..control import GRAD, with_blocks
-from ..graph import moved, swapped
-from ..program import Block, Operator, Program, Value
-from ..simplify import dead_code
-from ..tracing import Argument, Traced, trace
+from ..core import structure as nested
+from ..eager import casting
+from ..ir.control import GRAD, with_blocks
+from ..ir.graph import moved, swapped
+from ..ir.program import Block, Operator, Program, Value
+from ..ir.simplify import dead_code
+from ..tracing.trace import Argument, Traced, trace
 from .levels import Level, threaded
 from .pattern import Call, Matcher
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from .. import structure as nested
-from ..arrays import as_array
-from ..executor import Executable
-from ..frame import Write
-from ..interpreter import state
-from ..program import Block, Program
-from ..tensor import Tensor, wrap
-from ..tracing import Effect, Traced
+from ..core import structure as nested
+from ..core.arrays import as_array
+from ..core.interpreter import state
+from ..eager.tensor import Tensor, wrap
+from ..ir.program import Block, Program
+from ..tracing.executor import Executable
+from ..tracing.frame import Write
+from ..tracing.trace import Effect, Traced
 from .manager import Pass
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ..eager.tensor import Tensor
 from ..nn.layer import Layer
 from ..ops.quantize import fake_quantize
-from ..tensor import Tensor
 
 __all__ = ["BaseObserver", "BaseQuanter", "QuanterFactory", "fake_quantize", "quanter"]
 

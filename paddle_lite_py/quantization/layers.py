@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager.tensor import Tensor
 from ..nn import functional as F
 from ..nn.layer import Layer
-from ..tensor import Tensor
 
 __all__ = ["ObserveWrapper", "QuantedConv2D", "QuantedLinear"]
 

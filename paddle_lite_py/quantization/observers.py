@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..interpreter import no_grad
+from ..core.interpreter import no_grad
+from ..eager.tensor import Tensor
 from ..nn.layer import Layer
 from ..ops.creation import zeros
-from ..tensor import Tensor
 from .base import BaseObserver, QuanterFactory
 
 __all__ = ["AbsmaxObserver", "AbsmaxObserverLayer"]

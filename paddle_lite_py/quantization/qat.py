@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 from typing import Any
 
-from ..interpreter import no_grad
+from ..core.interpreter import no_grad
 from ..nn.layer import Layer
 from .base import BaseObserver
 from .config import QuantConfig

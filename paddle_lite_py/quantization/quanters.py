@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..interpreter import no_grad
+from ..core.interpreter import no_grad
+from ..eager.tensor import Tensor
 from ..nn.layer import Layer
 from ..ops.creation import full
-from ..tensor import Tensor
 from .base import BaseQuanter, QuanterFactory, fake_quantize
 
 __all__ = ["FakeQuanterWithAbsMaxObserver", "FakeQuanterWithAbsMaxObserverLayer"]

@@ -7,8 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..op import op
-from ..tensor import Tensor
+from ..dispatch.op import op
+from ..eager.tensor import Tensor
 from .tensors import SparseCooTensor, SparseCsrTensor, _Sparse, gathered
 
 

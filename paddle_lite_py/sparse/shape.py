@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..eager.tensor import Tensor
 from ..ops import decomposition
-from ..tensor import Tensor
 from .tensors import SparseCooTensor, SparseCsrTensor, _to_sparse_coo, gathered
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..op import METHODS, op
+from ..dispatch.op import METHODS, op
+from ..eager.tensor import Tensor, install_methods
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete, fresh
-from ..tensor import Tensor, install_methods
 
 __all__ = ["SparseCooTensor", "SparseCsrTensor", "sparse_coo_tensor", "sparse_csr_tensor"]
 

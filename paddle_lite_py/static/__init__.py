@@ -1,8 +1,8 @@
 """The static graph's front door: programs that are built once and run many times."""
 
 from ..custom import py_func
-from ..input_spec import InputSpec
 from ..nn import create_parameter
+from ..tracing.input_spec import InputSpec
 from . import amp, nn
 from .backward import append_backward, gradients
 from .dataset import InMemoryDataset, QueueDataset

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from ..interpreter import no_grad, state
+from ..core.interpreter import no_grad, state
+from ..eager.tensor import Tensor, wrap
+from ..ir.program import Block, Value
+from ..ir.program import Program as Closed
 from ..ops.loss_scaling import unscale_gradients, update_loss_scaling
 from ..passes.precision import AutoCast
-from ..program import Block, Value
-from ..program import Program as Closed
-from ..tensor import Tensor, wrap
 from .backward import append_backward
 from .builder import StaticBuilder
 from .rebuilt import name

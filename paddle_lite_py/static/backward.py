@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..graph import ancestors
-from ..interpreter import state
-from ..program import Value
-from ..tensor import Parameter, Tensor, wrap
+from ..core.interpreter import state
+from ..eager.tensor import Parameter, Tensor, wrap
+from ..ir.graph import ancestors
+from ..ir.program import Value
 from .current import current
 
 if TYPE_CHECKING:

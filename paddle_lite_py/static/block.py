@@ -6,10 +6,10 @@ import difflib
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from ..dtypes import as_dtype
-from ..errors import Where
-from ..program import Operator, Value
-from ..tensor import Parameter, Tensor
+from ..core.dtypes import as_dtype
+from ..core.errors import Where
+from ..eager.tensor import Parameter, Tensor
+from ..ir.program import Operator, Value
 
 if TYPE_CHECKING:
     from .program import Program
@@ -149,7 +149,7 @@ class Block:
 
 
 def _variable(payload: Any) -> Tensor:
-    from ..tensor import wrap
+    from ..eager.tensor import wrap
 
     out = wrap(payload)
     out.persistable = True

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 import jax
 
-from ..bound import BoundOp
-from ..builder import Builder
-from ..errors import TracedValueError, user_frame
-from ..frame import Capture, Frame, Write
+from ..core.errors import TracedValueError, user_frame
+from ..dispatch.bound import BoundOp
+from ..eager.random import default_generator
+from ..eager.tensor import Parameter, Tensor, wrap
+from ..ir.program import Value
 from ..nn import unique_name
-from ..program import Value
-from ..random import default_generator
-from ..tensor import Parameter, Tensor, wrap
+from ..tracing.builder import Builder
+from ..tracing.frame import Capture, Frame, Write
 from .current import current
 from .scope import global_scope
 from .stored import Initial, Stored

@@ -12,8 +12,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..random import host_draw
-from ..tensor import Tensor
+from ..eager.random import host_draw
+from ..eager.tensor import Tensor
 from .current import current
 from .numbers import Numbers, in_pieces, numbers
 

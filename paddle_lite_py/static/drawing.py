@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..drawing import render, to_dot
-from ..program import Program as Closed
+from ..ir.drawing import render, to_dot
+from ..ir.program import Program as Closed
 from .program import Program
 
 __all__ = ["draw"]

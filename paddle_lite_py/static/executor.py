@@ -10,14 +10,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from .. import symbolic
-from ..arrays import as_array
-from ..dtypes import from_numpy
-from ..executor import Executable
-from ..place import as_place
-from ..program import Value
-from ..random import default_generator
-from ..tensor import Tensor, wrap
+from ..core import symbolic
+from ..core.arrays import as_array
+from ..core.dtypes import from_numpy
+from ..core.place import as_place
+from ..eager.random import default_generator
+from ..eager.tensor import Tensor, wrap
+from ..ir.program import Value
+from ..tracing.executor import Executable
 from .block import _hint
 from .current import current
 from .dataset import run_batches

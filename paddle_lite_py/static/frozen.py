@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from .. import structure as nested
-from ..frame import Write
-from ..program import Block, Value
-from ..program import Program as Closed
-from ..simplify import dead_code
-from ..tensor import Tensor
-from ..tracing import Effect, Traced
+from ..core import structure as nested
+from ..eager.tensor import Tensor
+from ..ir.program import Block, Value
+from ..ir.program import Program as Closed
+from ..ir.simplify import dead_code
+from ..tracing.frame import Write
+from ..tracing.trace import Effect, Traced
 from .stored import Stored
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from ..interpreter import no_grad
-from ..tensor import Tensor
+from ..core.interpreter import no_grad
+from ..eager.tensor import Tensor
 from .backward import append_backward
 from .current import current
 from .scope import Scope, global_scope

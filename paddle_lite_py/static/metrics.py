@@ -6,10 +6,10 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..interpreter import no_grad
+from ..core.interpreter import no_grad
+from ..dispatch.op import op
+from ..eager.tensor import Tensor
 from ..metric import accuracy
-from ..op import op
-from ..tensor import Tensor
 from .variables import create_global_var
 
 __all__ = ["accuracy", "auc", "ctr_metric_bundle"]

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .. import dtypes
-from ..eager import EAGER, Eager
-from ..interpreter import state
-from ..tensor import Tensor
+from ..core import dtypes
+from ..core.interpreter import state
+from ..eager.execute import EAGER, Eager
+from ..eager.tensor import Tensor
 from .builder import StaticBuilder
 from .current import current
 from .program import Program

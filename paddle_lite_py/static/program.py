@@ -8,15 +8,15 @@ from typing import Any
 import jax
 import numpy as np
 
-from .. import dtypes
-from ..arrays import as_array
-from ..errors import user_frame
-from ..frame import Capture, Write
-from ..graph import Twins
-from ..program import Operator, Value
-from ..program import Program as Closed
-from ..random import Generator, default_generator
-from ..tensor import Parameter, Tensor, wrap
+from ..core import dtypes
+from ..core.arrays import as_array
+from ..core.errors import user_frame
+from ..eager.random import Generator, default_generator
+from ..eager.tensor import Parameter, Tensor, wrap
+from ..ir.graph import Twins
+from ..ir.program import Operator, Value
+from ..ir.program import Program as Closed
+from ..tracing.frame import Capture, Write
 from . import evaluation
 from .block import Block
 from .builder import StaticBuilder

@@ -6,12 +6,12 @@ import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..frame import Capture, Write
-from ..graph import Twins
-from ..program import Program as Closed
-from ..program import Value
-from ..random import default_generator
-from ..tensor import Parameter, wrap
+from ..eager.random import default_generator
+from ..eager.tensor import Parameter, wrap
+from ..ir.graph import Twins
+from ..ir.program import Program as Closed
+from ..ir.program import Value
+from ..tracing.frame import Capture, Write
 from .frozen import home_of
 from .program import Program
 from .scope import global_scope

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from .. import control
-from ..errors import user_frame
-from ..graph import close
-from ..program import Operator, Value
+from ..core.errors import user_frame
+from ..ir import control
+from ..ir.graph import close
+from ..ir.program import Operator, Value
 
 if TYPE_CHECKING:
     from .builder import StaticBuilder

@@ -11,21 +11,21 @@ from typing import Any
 import numpy as np
 from safetensors import numpy as safetensors
 
-from ..arrays import as_array
+from ..core.arrays import as_array
+from ..core.symbolic import is_symbolic
+from ..eager.random import default_generator
+from ..eager.tensor import Parameter, Tensor, wrap
 from ..framework import load as load_file
 from ..framework import save as save_file
+from ..ir.program import Program as Closed
+from ..ir.program import Value
+from ..ir.serialize import FormatError, from_json
+from ..ir.simplify import without_prints
+from ..ir.verify import ProgramError, verify
 from ..jit import artifact, save_load
 from ..jit.artifact import ArtifactError
 from ..optimizer.operators import Update
 from ..passes.running import as_traced
-from ..program import Program as Closed
-from ..program import Value
-from ..random import default_generator
-from ..serialize import FormatError, from_json
-from ..simplify import without_prints
-from ..symbolic import is_symbolic
-from ..tensor import Parameter, Tensor, wrap
-from ..verify import ProgramError, verify
 from . import serial
 from .current import current
 from .executor import fetched

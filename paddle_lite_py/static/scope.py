@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from ..arrays import as_array
-from ..dtypes import from_numpy
-from ..tensor import Tensor, wrap
+from ..core.arrays import as_array
+from ..core.dtypes import from_numpy
+from ..eager.tensor import Tensor, wrap
 
 __all__ = ["Scope", "global_scope", "scope_guard"]
 

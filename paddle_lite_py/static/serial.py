@@ -9,18 +9,18 @@ from typing import Any
 
 import numpy as np
 
-from .. import dtypes
-from ..checks import Checks, Room
-from ..control import Capacity
+from ..core import dtypes
+from ..core.symbolic import is_symbolic
+from ..eager.random import default_generator
+from ..eager.tensor import Parameter, Tensor, wrap
+from ..ir.control import Capacity
+from ..ir.program import Block, Value
+from ..ir.program import Program as Closed
+from ..ir.serialize import FormatError, from_json, to_json
+from ..ir.verify import verify
 from ..optimizer import Optimizer
 from ..optimizer.lr.described import describe, described
-from ..program import Block, Value
-from ..program import Program as Closed
-from ..random import default_generator
-from ..serialize import FormatError, from_json, to_json
-from ..symbolic import is_symbolic
-from ..tensor import Parameter, Tensor, wrap
-from ..verify import verify
+from ..tracing.checks import Checks, Room
 from .program import Program
 from .rebuilt import rebuilt
 from .stored import Stored

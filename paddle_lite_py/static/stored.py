@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ..tensor import Tensor
+from ..eager.tensor import Tensor
 from .scope import Scope, global_scope
 
 

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import jax
 from jax import export
 
-from .. import symbolic
-from ..program import Block, Operator, Value
+from ..core import symbolic
+from ..ir.program import Block, Operator, Value
 
 if TYPE_CHECKING:
-    from ..builder import Builder
+    from ..tracing.builder import Builder
 
 # Where an op fails on unknown dimensions: how many of them are looked at, and how many ways to make some the same.
 MAX_SYMBOLS, MAX_TRIES = 6, 500

@@ -7,14 +7,14 @@ from typing import Any
 import jax
 import numpy as np
 
-from .. import dtypes
-from .. import place as places
-from ..interpreter import state
+from ..core import dtypes
+from ..core import place as places
+from ..core.interpreter import state
+from ..core.param_attr import ParamAttr
+from ..dispatch.op import METHODS
+from ..eager.tensor import Parameter, Tensor, install_methods, wrap
 from ..nn import unique_name
-from ..op import METHODS
 from ..ops.effects import print_
-from ..param_attr import ParamAttr
-from ..tensor import Parameter, Tensor, install_methods, wrap
 from .scope import Scope, global_scope
 
 __all__ = [

@@ -18,7 +18,7 @@ from typing import Any
 
 import jax
 
-from ..config import cache_dir
+from ..core.config import cache_dir
 from ..custom.kernel import Library
 
 __all__ = ["BuildExtension", "CUDAExtension", "CompileError", "CppExtension", "get_build_directory", "load", "setup"]

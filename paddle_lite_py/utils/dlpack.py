@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..eager.tensor import Tensor
 from ..ops.convert import from_dlpack as _from_dlpack
-from ..tensor import Tensor
 
 __all__ = ["from_dlpack", "to_dlpack"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ..structure import flatten as _flatten
-from ..structure import unflatten
+from ..core.structure import flatten as _flatten
+from ..core.structure import unflatten
 
 __all__ = ["flatten", "map_structure", "pack_sequence_as"]
 

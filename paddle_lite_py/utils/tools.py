@@ -94,8 +94,8 @@ def run_check() -> None:
         paddle_lite_py works on cpu.
     """
     from .. import nn
+    from ..core.place import get_device
     from ..ops.creation import ones
-    from ..place import get_device
 
     layer = nn.common.Linear(2, 1)
     layer(ones([2, 2])).mean().backward()

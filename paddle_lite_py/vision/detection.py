@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete
-from ..tensor import Tensor
 
 __all__ = ["distribute_fpn_proposals", "matrix_nms", "prior_box"]
 

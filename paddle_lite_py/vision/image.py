@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
-from ..tensor import Tensor
 
 __all__ = ["get_image_backend", "image_load", "set_image_backend"]
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete
-from ..tensor import Tensor
 from .proposals import _remaining
 
 __all__ = ["anchor_generator", "multiclass_nms3"]

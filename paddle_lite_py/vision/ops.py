@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from .. import nn as _nn
+from ..eager.tensor import Tensor
 from ..nn.layer import Layer
 from ..ops import regions
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete
 from ..ops.joining import stack
-from ..tensor import Tensor
 from .detection import distribute_fpn_proposals, matrix_nms, prior_box
 from .image import pillow
 from .proposals import generate_proposals, yolo_loss

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from ..eager.tensor import Tensor
 from ..ops import yolo
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete
-from ..tensor import Tensor
 
 __all__ = ["generate_proposals", "yolo_loss"]
 

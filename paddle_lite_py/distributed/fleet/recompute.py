@@ -6,10 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ... import autograd
-from ...eager import Eager
-from ...interpreter import state
-from ...random import get_rng_state, set_rng_state
-from ...tensor import Tensor
+from ...core.interpreter import state
+from ...eager.execute import Eager
+from ...eager.random import get_rng_state, set_rng_state
+from ...eager.tensor import Tensor
 
 __all__ = ["recompute", "recompute_sequential"]
 

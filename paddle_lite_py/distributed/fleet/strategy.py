@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...eager import Eager
-from ...interpreter import state
+from ...core.interpreter import state
+from ...eager.execute import Eager
 
 # Settings that change what a program computes; all others say how processes share the work.
 CHANGES = ("amp", "asp", "dgc", "gradient_merge", "lamb", "lars", "localsgd", "adaptive_localsgd", "qat")

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from ... import dtypes
-from ...tensor import Tensor
+from ...core import dtypes
+from ...eager.tensor import Tensor
 
 Shape = tuple[int, ...]
 

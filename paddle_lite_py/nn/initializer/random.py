@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...random import host_draw
+from ...eager.random import host_draw
 from .base import Initializer, Shape, calculate_gain
 
 

@@ -8,10 +8,10 @@ from typing import Any
 import jax
 import numpy as np
 
-from ...eager import EAGER
-from ...interpreter import no_grad, use
-from ...param_attr import ParamAttr
-from ...tensor import Parameter, wrap
+from ...core.interpreter import no_grad, use
+from ...core.param_attr import ParamAttr
+from ...eager.execute import EAGER
+from ...eager.tensor import Parameter, wrap
 from ..initializer import Initializer
 from ..layer import Layer
 

@@ -8,10 +8,10 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ...interpreter import no_grad
-from ...op import op
+from ...core.interpreter import no_grad
+from ...dispatch.op import op
+from ...eager.tensor import Tensor, wrap
 from ...ops.joining import concat
-from ...tensor import Tensor, wrap
 
 
 def _list(parameters: Any) -> list[Tensor]:

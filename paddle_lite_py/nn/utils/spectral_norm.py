@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...interpreter import state
-from ...param_attr import ParamAttr
+from ...core.interpreter import state
+from ...core.param_attr import ParamAttr
 from .. import initializer
 from ..common import Linear
 from ..conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose

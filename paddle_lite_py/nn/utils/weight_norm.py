@@ -5,8 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ...interpreter import state
-from ...tensor import RemoveHandle, Tensor
+from ...core.interpreter import state
+from ...eager.tensor import RemoveHandle, Tensor
 from ..layer import Layer
 from .derived import derived
 

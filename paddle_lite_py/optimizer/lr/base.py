@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ...interpreter import state
+from ...core.interpreter import state
 
 
 class LRScheduler:

@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...dispatch.op import op
 from ...nn import functional as F
-from ...op import op
 from ...ops.dynamic import fresh
 from ...ops.sparse_attention import attention_where
 from .convolution import *  # noqa: F403

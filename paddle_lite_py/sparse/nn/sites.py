@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...eager.tensor import Tensor
 from ...ops.convolution import paddings, tuple_of
 from ...ops.dynamic import fresh
-from ...tensor import Tensor
 from ..tensors import SparseCooTensor
 
 

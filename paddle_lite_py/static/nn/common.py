@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import nn
+from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.initializer import Constant
 from ...nn.norm import GroupNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D, SpectralNorm
 from ...ops.manipulation import flatten, reshape
-from ...tensor import Tensor
 from ...vision.ops import DeformConv2D
 
 __all__ = [

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from ...eager import Eager
-from ...interpreter import state
+from ...core.interpreter import state
+from ...eager.execute import Eager
+from ...eager.tensor import Tensor
 from ...jit import functional
-from ...tensor import Tensor
 
 __all__ = ["case", "cond", "switch_case", "while_loop"]
 

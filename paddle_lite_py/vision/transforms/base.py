@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ...tensor import Tensor
+from ...eager.tensor import Tensor
 from . import functional as F
 
 __all__ = ["BaseTransform", "CenterCrop", "Compose", "Grayscale", "Normalize", "Pad", "Resize", "ToTensor", "Transpose"]

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from ...eager.tensor import Tensor
 from ...ops.convert import to_tensor as _tensor
-from ...tensor import Tensor
 from ..image import apply, is_pillow, pillow, unpack
 from . import resample
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .... import random
+from ....eager import random
 
 __all__ = ["RNGStatesTracker", "get_rng_state_tracker", "model_parallel_random_seed"]
 

@@ -1,0 +1,1 @@
+"""What every layer knows: dtypes, places, settings, errors, and the interpreter of the thread."""

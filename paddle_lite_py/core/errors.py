@@ -1,0 +1,96 @@
+"""Errors in one grammar: which of the user's things, what was found, what to do."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+from typing import NamedTuple
+
+# The folder of paddle_lite_py, in which this file lies one level down.
+PACKAGE_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
+# Frames of these folders belong to the framework, never to the user.
+OWN_DIRS = [PACKAGE_DIR]
+
+
+class EscapedTensorError(RuntimeError):
+    """A traced tensor was used after its trace had ended.
+
+    It stands for a value inside one compiled program and has no data of its own. Return it from the static
+    function, or assign it in place to a tensor made outside (``buffer.set_value(x)``).
+    """
+
+
+class TracedValueError(TypeError):
+    """Python asked a traced tensor for its value (``bool(x)``, ``x.numpy()``) while a program was traced."""
+
+
+class DataDependentError(TracedValueError, NotImplementedError):
+    """A shape or a structure depends on values that are not known while a program is traced."""
+
+
+class GraphFreedError(RuntimeError):
+    """backward() met a graph whose saved tensors an earlier backward() had freed; keep them with retain_graph=True."""
+
+
+class Where(NamedTuple):
+    """A place in the user's code."""
+
+    filename: str
+    lineno: int
+
+    def __str__(self) -> str:
+        return f"{os.path.basename(self.filename)}:{self.lineno}"
+
+
+UNKNOWN = Where("<unknown>", 0)
+
+
+def is_own(filename: str) -> bool:
+    """True for a file of the framework."""
+    return filename.startswith(tuple(OWN_DIRS))
+
+
+def user_traceback(tb: TracebackType | None) -> TracebackType | None:
+    """A traceback without the framework's frames; PADDLE_LITE_TRACEBACK=full keeps them."""
+    if os.environ.get("PADDLE_LITE_TRACEBACK") == "full":
+        return tb
+    frames = []
+    while tb is not None:
+        if not is_own(tb.tb_frame.f_code.co_filename):
+            frames.append(tb)
+        tb = tb.tb_next
+    out = None
+    for f in reversed(frames):
+        out = TracebackType(out, f.tb_frame, f.tb_lasti, f.tb_lineno)
+    return out
+
+
+class MissingOperatorError(LookupError):
+    """A program needs an operator of the user's that this process does not know."""
+
+
+_raised: list[BaseException] = []  # by the user's Python that a program called, at most one
+
+
+def note(error: BaseException) -> None:
+    """Remember what the user's Python raised inside of a program, of which XLA keeps the text only."""
+    _raised[:] = [error]
+
+
+def original(error: BaseException) -> BaseException:
+    """What the user's Python raised, if that is what an error of XLA tells of; else the error itself."""
+    if _raised and type(error).__name__ == "JaxRuntimeError" and str(_raised[0]) in str(error):
+        return _raised.pop()
+    return error
+
+
+def user_frame() -> Where:
+    """The innermost line of the current stack that is not the framework's."""
+    frame = sys._getframe(1)
+    while frame is not None:
+        name = frame.f_code.co_filename
+        if not is_own(name):
+            return Where(name, frame.f_lineno)
+        frame = frame.f_back  # type: ignore[assignment]
+    return UNKNOWN

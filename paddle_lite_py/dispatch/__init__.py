@@ -1,0 +1,1 @@
+"""From a public function to an op with its attributes fixed."""

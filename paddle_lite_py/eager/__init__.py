@@ -1,0 +1,1 @@
+"""Tensors, ops that run at once, and the tape that backward follows."""

@@ -1,0 +1,339 @@
+"""Eager execution: one cached `jax.jit` call an op, and a node on the tape where a gradient may flow."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..core.arrays import as_array
+from ..core.dtypes import is_inexact
+from ..core.errors import original
+from ..core.interpreter import _State, state
+from ..dispatch import codegen
+from ..dispatch.bound import BoundOp, fitting
+from . import gradients
+from .random import default_generator
+from .residuals import Forward
+from .tape import Node, Output, next_number
+from .tensor import ZEROS, Tensor, wrap
+
+_new: Any = object.__new__
+
+
+class Eager:
+    """The interpreter that runs each op at once."""
+
+    def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+        """Apply a bound op; see interpreter.Interpreter."""
+        # Most calls have one or two tensors: unrolled, because each Python step here shows in the time of an op.
+        n = len(args)
+        if n == 2 and isinstance(args[0], Tensor) and isinstance(args[1], Tensor):
+            x, y = args
+            data: tuple[Any, ...] = (x._data, y._data)
+            sources: tuple[Any, ...] | None
+            if x.stop_gradient:
+                sources = None if y.stop_gradient else (None, y._source or y)
+            else:
+                sources = x._source or x, None if y.stop_gradient else y._source or y
+        elif n == 1 and isinstance(args[0], Tensor):
+            (x,) = args
+            data = (x._data,)
+            sources = None if x.stop_gradient else (x._source or x,)
+        elif (
+            n == 3
+            and isinstance(args[0], Tensor)
+            and isinstance(args[1], Tensor)
+            and isinstance(args[2], Tensor)
+            and (args[0].stop_gradient and args[1].stop_gradient and args[2].stop_gradient)
+        ):
+            data, sources = (args[0]._data, args[1]._data, args[2]._data), None
+        else:
+            data, sources = _taken(bound, args)
+        records = sources is not None and state.grad_enabled
+        if records and bound.keeps:
+            return _keeping(bound, args, data, sources)
+        try:
+            out = bound.jitted(*data)
+        except Exception as e:
+            raise failure(bound, args, e) from None
+        if out.__class__ is tuple:
+            return _record_all(bound, data, sources, out) if records else tuple(map(wrap, out))
+        t = _new(Tensor)
+        t._data = out
+        if records and (bound.differentiable or _flows(bound, (out,))) is ONE:
+            t.stop_gradient = False
+            # Node.__init__, inlined.
+            t._source = node = _new(Node)
+            node.bound, node.data, node.sources, node.number = bound, data, sources, next_number()
+        return t
+
+    def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+        """Apply a random op and keep the generator's next state."""
+        word = default_generator.state
+        out, following = self.run(bound, (word, *args))
+        word._data = following._data
+        return out
+
+    def data_of(self, tensor: Any, what: str) -> Any:
+        """What the payload knows of it."""
+        return tensor._data.concrete(what)
+
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any, own: bool = False) -> Any:
+        """What draw() gives."""
+        return draw()
+
+    def created(self, parameter: Any) -> Any:
+        """The parameter."""
+        return parameter
+
+    def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> None:
+        """The user has called backward()."""
+
+    def engine(self, model: Any) -> None:
+        """A Model runs its batches itself."""
+
+    def rebind(self, tensor: Tensor, data: Any) -> None:
+        """Give a tensor another payload."""
+        tensor._data = data
+
+    def gradient_state(self, tensor: Tensor, only_if_empty: bool = False) -> None:
+        """Nothing to note."""
+
+    def cleared(self, tensor: Tensor) -> Any:
+        """Zeros where there was a gradient."""
+        return None if tensor._grad is None else ZEROS
+
+    def rebound(self, obj: Any, attribute: str) -> None:
+        """Nothing to note: outside a trace a rebinding is just an assignment."""
+
+    def is_leaf(self, tensor: Tensor) -> bool:
+        """True unless a node of the tape made the tensor."""
+        return tensor._source is None
+
+    def detached(self, tensor: Tensor) -> Tensor:
+        """A detached handle needs nothing more."""
+        return tensor
+
+    # Accumulates gradients in the leaves that tensors depend on.
+    backward = staticmethod(gradients.backward)
+
+    def grad(
+        self,
+        outputs: list[Tensor],
+        inputs: list[Tensor],
+        grads: list[Tensor | None],
+        retain_graph: bool,
+        create_graph: bool,
+    ) -> list[Tensor | None]:
+        """Gradients of the outputs with respect to the inputs; None where none depends on one."""
+        return gradients.grad(outputs, inputs, grads, retain_graph, create_graph)
+
+    def callee(self, function: Any) -> Any:
+        """The function itself."""
+        return function
+
+    def entered(self, layer: Any) -> None:
+        """Nothing to note."""
+
+    def defer(self, function: Any) -> None:
+        """Call it now."""
+        function()
+
+    def register_hook(self, tensor: Tensor, hook: Any) -> Any:
+        """Call `hook` with the gradient of a tensor."""
+        return gradients.register_hook(tensor, hook)
+
+    def custom_gradient(self, layer: Any, ctx: Any, inputs: list[Tensor], out: Any) -> Any:
+        """Put a call of a PyLayer on the tape."""
+        return gradients.custom_gradient(layer, ctx, inputs, out)
+
+    def static_value(self, tensor: Tensor, what: str) -> Any:
+        """The Python value of a tensor used as an attribute."""
+        array = tensor._array(what)
+        return array.item() if array.size == 1 else array.tolist()
+
+    def looked_at(self, tensor: Tensor) -> None:
+        """Data that eager code has read decide nothing later."""
+
+    def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
+        """One number of a tensor."""
+        return tensor._array("item()").item(*index)
+
+
+def _taken(bound: BoundOp, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
+    """Arrays of the arguments, and where they came from; None if no gradient flows to any."""
+    try:
+        data = tuple([a._data if isinstance(a, Tensor) else _payload(a) for a in args])
+    except (TypeError, ValueError) as e:
+        raise explain(bound, args, e) from None
+    for a in args:
+        if isinstance(a, Tensor) and not a.stop_gradient:
+            break
+    else:
+        return data, None
+    return data, tuple([(a._source or a) if isinstance(a, Tensor) and not a.stop_gradient else None for a in args])
+
+
+def _record_all(bound: BoundOp, data: tuple[Any, ...], sources: Any, outs: tuple[Any, ...]) -> tuple[Tensor, ...]:
+    """Wrap several outputs and put the call on the tape."""
+    flows = bound.differentiable
+    if flows is None:
+        flows = _flows(bound, outs)
+    node = Node(bound, data, sources)
+    made = []
+    for i, o in enumerate(outs):
+        t = wrap(o)
+        if flows and flows[i]:
+            t.stop_gradient = False
+            t._source = Output(node, i)
+        made.append(t)
+    return tuple(made)
+
+
+def _keeping(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], sources: Any) -> Any:
+    """Apply an op whose gradient would be slow to begin with the op itself, and keep what it needs."""
+    if bound.keeping is None:
+        found = functools.partial(_flowing, fitting(bound.fn))
+        bound.keeping = Forward(bound.op.name, found, not bound.windows), bound.derived(bound.op.check)
+    forward, check = bound.keeping
+    try:
+        if check is not None:
+            check(*data)
+        outs, pull, saved = forward(tuple([s is not None for s in sources]), data)
+    except Exception as e:
+        raise failure(bound, args, e) from None
+    node = Node(pull, saved, sources)
+    made = tuple(map(wrap, outs))
+    flowing = [t for t in made if is_inexact(t._data.dtype)]
+    for i, t in enumerate(flowing):
+        t.stop_gradient = False
+        t._source = node if len(flowing) == 1 else Output(node, i)
+    return made if isinstance(outs, tuple) else made[0]
+
+
+def _flowing(fn: Callable[..., Any], arrays: list[Any]) -> tuple[list[Any], Any]:
+    outs = fn(*arrays)
+    several = outs if isinstance(outs, tuple) else [outs]
+    return [o for o in several if is_inexact(o.dtype)], outs if isinstance(outs, tuple) else several
+
+
+# One differentiable output: the common value of BoundOp.differentiable, told by identity.
+ONE = (True,)
+
+
+def _flows(bound: BoundOp, outs: tuple[Any, ...]) -> tuple[bool, ...]:
+    """For each output of an op whether a gradient may flow from it, found at the first call."""
+    if bound.differentiable is None:
+        found = tuple([bool(jax.numpy.issubdtype(o.dtype, jax.numpy.inexact)) for o in outs])
+        bound.differentiable = ONE if found == ONE else found
+    return bound.differentiable
+
+
+def _payload(arg: Any) -> Any:
+    """A Python scalar as it is (a weak scalar to the op), anything else as an array."""
+    kind = arg.__class__
+    if kind is float or kind is int or kind is bool:
+        return _number(kind, arg)
+    if kind is complex:
+        return arg
+    if isinstance(arg, np.generic):
+        return arg.item()
+    return as_array(arg)
+
+
+_numbers: dict[Any, Any] = {}
+MAX_NUMBERS = 1024
+
+
+def _number(kind: type, value: Any) -> Any:
+    """A number as JAX takes it: when it comes again, as an array, which takes JAX half the time to pass on."""
+    # The dictionary takes -0.0 for 0.0.
+    key = (kind, value if value or kind is not float else repr(value))
+    found = _numbers.get(key)
+    if found is None:
+        if len(_numbers) >= MAX_NUMBERS:
+            _numbers.clear()
+        _numbers[key] = value
+        return value
+    if found.__class__ is kind:
+        with jax.ensure_compile_time_eval():  # JAX may be tracing
+            found = _numbers[key] = jax.numpy.asarray(value)  # weak, as the number is
+    return found
+
+
+def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
+    """The error of an op that failed to run."""
+    for a in args:
+        if isinstance(a, Tensor) and not isinstance(a._data, jax.Array):
+            try:
+                a._data.concrete(f"{bound.op.name}()")
+            except Exception as escaped:
+                return escaped
+    return explain(bound, args, error)
+
+
+def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
+    """The error of an op in the user's terms: the op, its arguments, and what JAX found."""
+    if (raised := original(error)) is not error:
+        return raised  # type: ignore[return-value]
+    args = args[bound.op.random :]  # not the generator's state
+    said = [f"{n}={_describe(a)}" for n, a in zip(_names(bound, len(args)), args, strict=True)]
+    attrs = dict(zip(bound.op.attr_names, bound.attrs, strict=False))
+    said += [f"{k}={v!r}" for k, v in attrs.items()]
+    kind = type(error) if type(error) in KINDS else ValueError
+    text = str(error).strip().split("\n")[0]
+    if "RESOURCE_EXHAUSTED" in text:
+        kind, text = MemoryError, f"the result needs more memory than there is ({text})"
+    elif text.startswith("tuple index"):
+        kind, text = ValueError, _unfit(args, attrs) or "the arguments have too few dimensions for this"
+    elif text.startswith(UNSPECIFIC) or "out of bounds for array" in text:
+        kind, text = ValueError, _unfit(args, attrs) or text
+    return kind(f"{bound.op.name.lstrip('_')}({', '.join(said)}): {text}")
+
+
+KINDS = (ValueError, TypeError, IndexError, NotImplementedError, MemoryError)
+# How messages begin that do not say which argument is meant.
+UNSPECIFIC = (
+    *("list index", "list assignment", "Invalid type", "broadcast_in_dim shape", "Shapes must be"),
+    *("Found an unbound axis", "negative dimensions", "Slice size at index"),
+)
+
+
+def _unfit(args: tuple[Any, ...], attrs: dict[str, Any]) -> str:
+    """What is wrong with an axis or a shape among the attributes; empty if neither is."""
+    ndim = next((a.ndim for a in args if isinstance(a, Tensor)), 0)
+    for name, value in attrs.items():
+        each = value if isinstance(value, tuple) else (value,)
+        if name in ("axis", "axes", "dim", "axis1", "axis2", "source", "destination", "perm") and value is not None:
+            if not all(isinstance(a, int) and -ndim <= a < ndim for a in each):
+                return f"{name} is {value!r}; expected {-ndim} to {ndim - 1}, since the tensor has {ndim} dimensions"
+        elif name in ("shape", "repeat_times", "num", "rows", "columns", "repeats"):
+            if not all(isinstance(n, int) and n >= 0 for n in each):
+                return f"{name} is {value!r}; expected integers of at least 0"
+    empty = [str(a.shape) for a in args if isinstance(a, Tensor) and 0 in a.shape]
+    if empty:
+        return f"there are no elements to choose from in a tensor of the shape {empty[0]}"
+    return ""
+
+
+def _names(bound: BoundOp, count: int) -> list[str]:
+    if bound.layout is None:
+        names = [p.name for p in bound.op.tensor_params]
+    else:
+        names = []
+        for p, n in zip(bound.op.tensor_params, bound.layout, strict=True):
+            names += [] if n is None else [p.name] if n < 0 else [f"{p.name}[{i}]" for i in range(n)]
+    return names if len(names) == count else [f"arg{i}" for i in range(count)]
+
+
+def _describe(arg: Any) -> str:
+    return f"{arg.dtype.name}{arg.shape}" if isinstance(arg, Tensor) else repr(arg)[:40]
+
+
+EAGER = Eager()
+codegen.EAGER.update(_eager=EAGER, _T=Tensor, _new=_new, _wrap=wrap)
+_State.interpreter = EAGER

@@ -1,0 +1,257 @@
+"""backward() and grad() in eager mode, on the tape; with create_graph the gradient is itself recorded."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..core.interpreter import config, no_grad, state
+from ..dispatch.bound import BoundOp
+from ..dispatch.op import Op
+from . import tape
+from .tape import Node, Output
+from .tensor import RemoveHandle, Tensor, wrap
+
+_new: Any = object.__new__
+
+
+def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
+    """Accumulate gradients in the leaves that the tensors depend on."""
+    root = tensors[0]._source if len(tensors) == 1 and grads[0] is None else None
+    if root.__class__ is Node and not tensors[0].stop_gradient:
+        found = tape.backward_plain(root, retain_graph)
+        if found is not None:
+            for leaf, array in zip(*found, strict=True):
+                if array is not None:
+                    grad = _new(Tensor)
+                    grad._data = array
+                    if leaf._hooks is None and leaf._grad.__class__ is not Tensor:
+                        leaf._grad = grad  # the first gradient: nothing to add, nobody to tell
+                    else:
+                        leaf._accumulate(grad)
+            return
+    sweep = tape.Sweep({})
+    for tensor, grad in zip(tensors, grads, strict=True):
+        sweep.add(_source(tensor), _seed(tensor, grad))
+    sweep.run(retain_graph)
+    for leaf, array in sweep.leaves.values():
+        leaf._accumulate(wrap(array))
+
+
+def grad(
+    outputs: list[Tensor],
+    inputs: list[Tensor],
+    grads: list[Tensor | None],
+    retain_graph: bool,
+    create_graph: bool,
+) -> list[Tensor | None]:
+    """Gradients of the outputs with respect to the inputs; None where none depends on one."""
+    if create_graph:
+        return _grad_with_graph(outputs, inputs, grads)
+    watched = [k for t in inputs if (k := tape.producer(t._source)) is not None]
+    sweep = tape.Sweep({}, watched)
+    for tensor, g in zip(outputs, grads, strict=True):
+        sweep.add(_source(tensor), _seed(tensor, g))
+    sweep.run(retain_graph)
+    return [_found(sweep, t) for t in inputs]
+
+
+def _found(sweep: tape.Sweep, tensor: Tensor) -> Tensor | None:
+    key = tape.producer(tensor._source)
+    array = sweep.leaves.get(id(tensor), (None, None))[1] if key is None else sweep.seen.get(key)
+    return None if array is None else wrap(array)
+
+
+def _source(tensor: Tensor) -> Any:
+    if tensor.stop_gradient:
+        raise RuntimeError(
+            f"backward() on a {tensor.dtype.name}{tensor.shape} tensor with stop_gradient=True: nothing it was made "
+            "from requires gradient (or it was made under paddle.no_grad(), or detached)"
+        )
+    return tensor if tensor._source is None else tensor._source
+
+
+_one: dict[Any, Any] = {}
+
+
+def _seed(tensor: Tensor, grad: Tensor | None) -> Any:
+    if grad is None:
+        key = (tensor._data.shape, tensor._data.dtype)
+        if key not in _one:
+            _one[key] = jnp.ones(*key)
+        return _one[key]
+    if list(grad.shape) != tensor.shape:
+        raise ValueError(f"grad_tensor has shape {grad.shape}, but the tensor has shape {tensor.shape}")
+    return grad._data.astype(tensor._data.dtype)
+
+
+# -- hooks ---------------------------------------------------------------------------------------------------------
+def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemoveHandle:
+    """Call `hook` with the gradient of a tensor."""
+    key = tape.producer(tensor._source)
+    if key is None:
+        if tensor._hooks is None:
+            tensor._hooks = {}
+        config.epoch += 1
+        number = max(tensor._hooks, default=-1) + 1
+        tensor._hooks[number] = hook
+        return RemoveHandle(tensor._hooks, number)
+    node, index = key
+    if node.hooks is None:
+        node.hooks = {}
+
+    def on_array(array: Any) -> Any:
+        out = hook(wrap(array))
+        return array if out is None else out._data
+
+    hooks = node.hooks.setdefault(index, {})
+    hooks[id(on_array)] = on_array
+    return RemoveHandle(hooks, id(on_array))
+
+
+# -- the user's own gradient ----------------------------------------------------------------------------------------
+class _PyBackward:
+    """The backward of one call of a PyLayer, in the place of a bound op."""
+
+    compiled = False
+
+    def __init__(self, layer: Any, ctx: Any, outputs: list[Tensor], n_inputs: int) -> None:
+        self.op = layer
+        self.layer, self.ctx, self.n_inputs = layer, ctx, n_inputs
+        self.specs = [(t._data.shape, t._data.dtype) for t in outputs]
+
+    def backward(self, data: Any, cotangents: dict[int, Any]) -> list[Any]:
+        """Gradients of the tensor arguments, from arrays to arrays."""
+        with no_grad():
+            found = self.backward_tensors({i: wrap(c) for i, c in cotangents.items()})
+        return [None if g is None else g._data for g in found]
+
+    def backward_tensors(self, cotangents: dict[int, Tensor]) -> list[Tensor | None]:
+        """The same on tensors, recorded if gradients are on."""
+        grads = [cotangents.get(i, self._missing(i)) for i in range(len(self.specs))]
+        out = self.layer.backward(self.ctx, *grads)
+        found = list(out) if isinstance(out, tuple | list) else [out]
+        if len(found) != self.n_inputs:
+            raise ValueError(
+                f"{self.layer.__name__}.backward returned {len(found)} gradients, "
+                f"but forward took {self.n_inputs} tensors"
+            )
+        return found
+
+    def _missing(self, index: int) -> Tensor | None:
+        return wrap(jnp.zeros(*self.specs[index])) if self.ctx._materialize else None
+
+
+def custom_gradient(layer: Any, ctx: Any, inputs: list[Tensor], out: Any) -> Any:
+    """Put a call of a PyLayer on the tape (eager mode)."""
+    outs = list(out) if isinstance(out, tuple | list) else [out]
+    sources = tuple([None if t.stop_gradient else t if t._source is None else t._source for t in inputs])
+    node = Node(_PyBackward(layer, ctx, outs, len(inputs)), (), sources)
+    made = []
+    for i, t in enumerate(outs):
+        if isinstance(t, Tensor) and t.dtype.is_differentiable and id(t) not in ctx._blocked:
+            t = wrap(t._data)
+            t.stop_gradient = False
+            t._source = Output(node, i)
+        made.append(t)
+    return type(out)(made) if isinstance(out, tuple | list) else made[0]
+
+
+# -- the gradient as a graph ---------------------------------------------------------------------------------------
+class _Pullback(BoundOp):
+    """The gradient of an op, as an op: arguments are the forward's inputs, then the cotangents that are there."""
+
+    __slots__ = ()
+
+
+_pullbacks: dict[Any, _Pullback] = {}
+
+
+def _pullback(bound: BoundOp, mask: tuple[bool, ...], has: tuple[bool, ...]) -> _Pullback:
+    key = (bound, mask, has)
+    if key not in _pullbacks:
+
+        def fn(*args: Any) -> Any:
+            data, cts = args[: len(mask)], iter(args[len(mask) :])
+            grads = bound.vjp(data, tuple([next(cts) if h else None for h in has]), mask)
+            return tuple([jnp.zeros(()) if g.dtype == jax.dtypes.float0 else g for g in grads])
+
+        _pullbacks[key] = _Pullback(Op(fn, f"{bound.op.name}_grad"), fn)
+    return _pullbacks[key]
+
+
+def _grad_with_graph(outputs: list[Tensor], inputs: list[Tensor], grads: list[Tensor | None]) -> list[Tensor | None]:
+    flowing: dict[Any, Tensor] = {}
+
+    def add(source: Any, value: Tensor) -> None:
+        key = tape.producer(source) or id(source)
+        flowing[key] = flowing[key] + value if key in flowing else value
+
+    for tensor, g in zip(outputs, grads, strict=True):
+        add(_source(tensor), wrap(_seed(tensor, None)) if g is None else g)
+    roots = [k[0] for t in outputs if (k := tape.producer(t._source)) is not None]
+    for node in tape.toposort(roots, tape.parents):
+        _visit(node, flowing, add)
+    keys = [tape.producer(t._source) or id(t) for t in inputs]
+    return [flowing.get(k) for k in keys]
+
+
+def _visit(node: Node, flowing: dict[Any, Tensor], add: Callable[[Any, Tensor], None]) -> None:
+    cts = {k[1]: v for k, v in flowing.items() if isinstance(k, tuple) and k[0] is node}
+    if not cts:
+        return
+    for index, hooks in (node.hooks or {}).items():
+        if index in cts:
+            for hook in hooks.values():
+                cts[index] = wrap(hook(cts[index]._data))
+    if not node.bound.compiled:
+        found = node.bound.backward_tensors(cts)
+        for source, g in zip(node.sources, found, strict=True):
+            if source is not None and g is not None:
+                add(source, g)
+        return
+    forward, data, sources = _recomputed(node)
+    mask = tuple([s is not None for s in sources])
+    has = tuple([i in cts for i in range(max(cts) + 1)])
+    bound = _pullback(forward, mask, has)
+    args = [_input(d, s) for d, s in zip(data, sources, strict=True)]
+    out = state.interpreter.run(bound, (*args, *[cts[i] for i, h in enumerate(has) if h]))
+    for source, g in zip([s for s in node.sources if s is not None], out, strict=True):
+        add(source, g)
+
+
+def _recomputed(node: Node) -> tuple[Any, Any, Any]:
+    """The forward of a node as an op, what it was called with, and where that came from."""
+    data = tape._data(node)
+    again = getattr(data, "again", None)
+    if again is None:
+        return node.bound, data, node.sources
+    function, arrays = again
+    if function not in _forwards:
+        _forwards[function] = BoundOp(Op(function, node.bound.op.name), function)
+    return _forwards[function], arrays, node.sources
+
+
+_forwards: weakref.WeakKeyDictionary[Any, BoundOp] = weakref.WeakKeyDictionary()
+
+
+def _input(data: Any, source: Any) -> Any:
+    """The tensor an argument was, with its place in the graph."""
+    if source is None or not isinstance(data, jax.Array):
+        return wrap(data) if isinstance(data, jax.Array) else data
+    if isinstance(source, Tensor):
+        return source if source._data is data else _as_leaf(data, source)
+    out = wrap(data)
+    out._source, out.stop_gradient = source, False
+    return out
+
+
+def _as_leaf(data: Any, source: Tensor) -> Tensor:
+    raise RuntimeError(
+        f"tensor '{source.name}' was changed in place after it was used, so its second gradient is not that of the "
+        "value then; compute the gradient before the change"
+    )

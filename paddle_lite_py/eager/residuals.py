@@ -1,0 +1,123 @@
+"""Functions that give, beside their results, what their gradient needs: residuals, kept by a node of the tape.
+
+Most ops do not: a backward that begins with the op itself is no slower, since XLA drops what it does not need. That is
+not so for whole programs, for loops, whose gradient needs each iteration, nor where sums over many elements come first.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+
+from ..dispatch.bound import BoundOp, cotangent, turned, xla_jit
+from ..dispatch.op import Op
+
+Takes = tuple[bool, ...]
+
+
+class Saved(tuple):
+    """What a node on the tape keeps: arrays, and (function, its arguments) of which a gradient of the gradient is
+    taken. Both go when the graph is freed."""
+
+    again: Any
+
+
+jax.tree_util.register_pytree_node(Saved, lambda s: (tuple(s), None), lambda _, arrays: Saved(arrays))
+
+
+class Pull(BoundOp):
+    """The backward of a function, found while JAX traces it.
+
+    Arguments:
+        tree: of what jax.vjp() gave.
+        leaves: for each leaf of it which saved array it is, or (a constant,).
+        kept: which of the function's arguments, results and residuals, in this order, are the saved arrays.
+        specs: of the results that gradients flow out of.
+    """
+
+    __slots__ = ("kept", "leaves", "n_saved", "specs", "tree")
+
+    def __init__(self, name: str, tree: Any, leaves: list[Any], kept: list[int], specs: list[Any]) -> None:
+        super().__init__(Op(_no_forward, name), _no_forward)
+        self.tree, self.leaves, self.kept, self.specs = tree, leaves, kept, specs
+        self.n_saved = len(kept)
+
+    def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
+        """Gradients of the forward's differentiable inputs."""
+        padded = [*cotangents, *[None] * (len(self.specs) - len(cotangents))]
+        full = [cotangent(ct, spec) for ct, spec in zip(padded, self.specs, strict=True)]
+        leaves = [data[at] if at.__class__ is int else at[0] for at in self.leaves]
+        return [turned(g) for g in jax.tree.unflatten(self.tree, leaves)(full)[0]]
+
+
+def _no_forward(*args: Any) -> Any:
+    raise AssertionError("the backward of a compiled call has no forward of its own")
+
+
+class _Residuals:
+    """Arrays on their way out of a compiled function, with the backward that takes them: jax.jit keeps that for the
+    shapes and dtypes for which it was traced."""
+
+    def __init__(self, pull: Pull, arrays: Sequence[Any]) -> None:
+        self.pull, self.arrays = pull, arrays
+
+
+jax.tree_util.register_pytree_node(_Residuals, lambda r: (r.arrays, r.pull), _Residuals)
+
+
+def _residuals(name: str, pull: Any, specs: list[Any], given: Sequence[Any]) -> _Residuals:
+    """What jax.vjp() gave, in two; arguments and results are not given once more, since XLA would copy them."""
+    found, tree = jax.tree.flatten(pull)
+    saved = {id(a): a for a in found if isinstance(a, jax.core.Tracer)}
+    place = {id(a): i for i, a in enumerate(given)}
+    arrays = [a for key, a in saved.items() if key not in place]
+    place |= {id(a): i for i, a in enumerate(arrays, len(given))}
+    order = {key: i for i, key in enumerate(saved)}
+    leaves = [order.get(id(a), (a,)) for a in found]
+    return _Residuals(Pull(name, tree, leaves, [place[key] for key in saved], specs), arrays)
+
+
+class Forward:
+    """A function compiled with its residuals, once for each choice of inputs that take a gradient.
+
+    Arguments:
+        name: of the function.
+        flowing: from its inputs in order to the results that gradients flow out of, and all its results.
+    """
+
+    def __init__(self, name: str, flowing: Callable[[list[Any]], tuple[list[Any], Any]], library: bool = True) -> None:
+        self.name, self._flowing, self._library = name, flowing, library
+        self._compiled: dict[Takes, Any] = {}
+        # The results as an op of the inputs, to differentiate twice.
+        self._again = lambda *arrays: tuple(flowing(list(arrays))[0])
+
+    def __call__(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, Pull, Saved]:
+        """All results, the backward, and what it needs."""
+        outs, residuals = (self._compiled.get(takes) or self.compiled(takes))(*arrays)
+        pull, pool = residuals.pull, (*arrays, *outs, *residuals.arrays)
+        saved = Saved([pool[i] for i in pull.kept])
+        saved.again = self._again, arrays
+        return outs, pull, saved
+
+    def compiled(self, takes: Takes) -> Any:
+        """The function for a choice of inputs, under jax.jit."""
+        found = self._compiled.get(takes)
+        if found is None:
+            call = functools.update_wrapper(functools.partial(self._call, takes), self._call)
+            call.__name__ = call.__qualname__ = self.name
+            found = self._compiled[takes] = xla_jit(call, self._library)
+        return found
+
+    def _call(self, takes: Takes, *arrays: Any) -> tuple[Any, _Residuals]:
+        diff = [a for a, t in zip(arrays, takes, strict=True) if t]
+        primal, pull, outs = jax.vjp(lambda d: self._flowing(_merged(takes, d, arrays)), diff, has_aux=True)
+        specs = [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in primal]
+        return outs, _residuals(self.name, pull, specs, (*arrays, *outs))
+
+
+def _merged(takes: Takes, diff: list[Any], arrays: Sequence[Any]) -> list[Any]:
+    d = iter(diff)
+    return [next(d) if t else a for a, t in zip(arrays, takes, strict=True)]

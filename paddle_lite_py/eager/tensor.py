@@ -1,0 +1,411 @@
+"""Tensor: a handle on an immutable payload, a `jax.Array` (eager) or a Program's `Value` (while tracing).
+
+In-place methods, ``x[i] = v`` and buffer updates rebind the handle to a new payload. The methods of the ops are
+installed from the registry.
+"""
+
+from __future__ import annotations
+
+import copy
+import html
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, cast
+
+import jax
+import numpy as np
+
+from ..core import dtypes
+from ..core import place as places
+from ..core.arrays import as_array, as_text
+from ..core.interpreter import config, state
+from ..dispatch.op import METHODS
+from .tensor_data import TensorData
+
+# What `_grad` holds after clear_grad(): zeros that nobody has read yet.
+ZEROS = "zeros"
+
+
+class Tensor(TensorData):
+    """A multi-dimensional array with the operators, methods and gradient of Paddle's Tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([[1.0, 2.0]])
+        >>> isinstance(x, paddle.Tensor), x.shape, x.dtype
+        (True, [1, 2], paddle.float32)
+    """
+
+    _data: Any
+    # Class attributes are the defaults, so that making a Tensor sets one attribute only.
+    stop_gradient = True
+    persistable = False
+    trainable = True
+    _source: Any = None
+    _grad: Any = None
+    _hooks: dict[int, Callable[[Any], Any]] | None = None
+    _name: str | None = None
+
+    if TYPE_CHECKING:
+        # The methods and operators of the ops, which install_methods() puts here.
+        __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = cast(Any, None)
+        __floordiv__ = __mod__ = __pow__ = __rpow__ = __matmul__ = __neg__ = __abs__ = __invert__ = cast(Any, None)
+        __and__ = __or__ = __xor__ = __lt__ = __le__ = __gt__ = __ge__ = cast(Any, None)
+        __getitem__ = __setitem__ = cast(Any, None)
+
+        def __getattr__(self, name: str) -> Any: ...
+
+    def __init__(self, data: Any = None, dtype: Any = None, place: Any = None, stop_gradient: bool = True) -> None:
+        self._data = as_array(data if data is not None else [], dtype, place)
+        if not stop_gradient:
+            self.stop_gradient = False
+
+    # -- what it is ------------------------------------------------------------------------------------------------
+    @property
+    def shape(self) -> list[int]:
+        """Sizes of the dimensions."""
+        return list(self._data.shape)
+
+    @property
+    def dtype(self) -> dtypes.DType:
+        """Type of the elements."""
+        return dtypes.from_numpy(self._data.dtype)
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self._data.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        out = 1
+        for n in self._data.shape:
+            out = out * n
+        return out
+
+    @property
+    def place(self) -> places.Place:
+        """Where the data are."""
+        if isinstance(self._data, jax.Array):
+            return places.of_device(next(iter(self._data.devices())))
+        return places.current()
+
+    @property
+    def name(self) -> str:
+        """A name, unique if it was not set."""
+        if self._name is None:
+            if (given := getattr(self._data, "name", None)) is not None:
+                return str(given)
+            Tensor._counter += 1
+            self._name = f"generated_tensor_{Tensor._counter - 1}"
+        return self._name
+
+    @name.setter
+    def name(self, value: str) -> None:
+        self._name = value
+
+    _counter = 0
+
+    @property
+    def is_leaf(self) -> bool:
+        """True unless an op that is on the tape made it."""
+        return state.interpreter.is_leaf(self)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._data.dtype.itemsize
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return self.itemsize
+
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return self.ndim
+
+    ndimension = dim
+    rank = dim
+
+    def is_floating_point(self) -> bool:
+        """True for the floating dtypes."""
+        return self.dtype.is_floating
+
+    def is_contiguous(self) -> bool:
+        """True: XLA chooses layouts itself."""
+        return True
+
+    def contiguous(self) -> Tensor:
+        """Itself: XLA chooses layouts itself."""
+        return self
+
+    __hash__ = object.__hash__
+
+    def __repr__(self) -> str:
+        if not isinstance(self._data, jax.Array):
+            return f"Tensor(shape={self.shape}, dtype={self.dtype.name}, traced as {self._data})"
+        return as_text(np.asarray(self._data), self.place, self.stop_gradient, type(self).__name__)
+
+    def _repr_html_(self) -> str:
+        head, _, body = repr(self).partition("\n")
+        kind = f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
+        return (
+            f"<details open><summary><code>{html.escape(type(self).__name__)} {kind}</code> "
+            f"<small>{html.escape(str(self.place))}, stop_gradient={self.stop_gradient}</small></summary>"
+            f"<pre>{html.escape(body.strip().removesuffix(')') if body else head)}</pre></details>"
+        )
+
+    # -- rebinding -------------------------------------------------------------------------------------------------
+    def _set_payload(self, data: Any) -> None:
+        """Rebind to a new immutable value (unrecorded: buffers, parameters under an optimizer)."""
+        state.interpreter.rebind(self, data)
+
+    def _rebind(self, new: Tensor, reshapes: bool = False, assigned: bool = False) -> Tensor:
+        """Become `new` in place, value and place in the graph; `reshapes`: of any shape; `assigned`: even a leaf."""
+        if not reshapes and (new._data.shape != self._data.shape or new._data.dtype != self._data.dtype):
+            raise ValueError(
+                f"an in-place operation on {self.dtype.name}{self.shape} gave {new.dtype.name}{new.shape}; "
+                "shape and dtype must stay: use the out-of-place form"
+            )
+        if not assigned and not self.stop_gradient and state.grad_enabled and self.is_leaf:
+            raise RuntimeError(
+                f"tensor '{self.name}' is a leaf that requires gradient, so it cannot be changed in place while "
+                "gradients are recorded: wrap the change in paddle.no_grad(), or use the out-of-place form"
+            )
+        self._set_payload(new._data)
+        if not new.stop_gradient or self._source is not None:
+            self._source = new._source
+            self.stop_gradient = new.stop_gradient
+        return self
+
+    def set_value(self, value: Any) -> None:
+        """Replace the data by `value` (a tensor or array of the same shape), keeping the dtype.
+
+        Raises:
+            ValueError: if the shapes differ; nothing is changed then.
+        """
+        if isinstance(value, Tensor):
+            data = value._data
+            if data.dtype != self._data.dtype:
+                data = value.astype(self.dtype)._data
+        else:
+            data = as_array(value, self.dtype)
+        if tuple(data.shape) != tuple(self._data.shape):
+            raise ValueError(f"set_value on '{self.name}': shape {self.shape} expected, got {list(data.shape)}")
+        self._set_payload(data)
+
+    def copy_(self, other: Any, blocking: bool = True) -> Tensor:
+        """Replace the data by those of `other`, converted to this dtype and shape."""
+        self.set_value(other)
+        return self
+
+    def get_tensor(self) -> Tensor:
+        """Itself."""
+        return self
+
+    value = get_tensor
+
+    # -- gradient --------------------------------------------------------------------------------------------------
+    @property
+    def grad(self) -> Tensor | None:
+        """The gradient that backward() accumulated, or None."""
+        state.interpreter.gradient_state(self)
+        if self._grad is ZEROS:
+            return wrap(jax.numpy.zeros(self._data.shape, self._data.dtype))
+        return self._grad
+
+    @grad.setter
+    def grad(self, value: Tensor | None) -> None:
+        if value is not None and list(value.shape) != self.shape:
+            raise ValueError(f"gradient of '{self.name}': shape {self.shape} expected, got {list(value.shape)}")
+        self._set_grad(value)
+
+    def _set_grad(self, value: Any) -> None:
+        state.interpreter.rebound(self, "_grad")
+        self._grad = value
+
+    def _accumulate(self, grad: Tensor) -> None:
+        """Add to the gradient, hooks first."""
+        for hook in list((self._hooks or {}).values()):
+            changed = hook(grad)
+            grad = grad if changed is None else changed
+        self._accumulate_plain(grad)
+
+    def backward(
+        self,
+        grad_tensor: Tensor | None = None,
+        retain_graph: bool = False,
+        *,
+        dump_backward_graph_path: str | None = None,
+    ) -> None:
+        """Accumulate the gradient of this tensor in the .grad of the leaves that it depends on.
+
+        Arguments:
+            grad_tensor: gradient of the final result with respect to this tensor; ones by default.
+            retain_graph: keep what the graph saved, so that backward() may run again.
+
+        Raises:
+            RuntimeError: if this tensor requires no gradient, or its graph has been freed.
+
+        Examples:
+            >>> import paddle_lite_py as paddle
+            >>> x = paddle.to_tensor(3.0, stop_gradient=False)
+            >>> (x * x).backward(); float(x.grad)
+            6.0
+        """
+        state.interpreter.backward([self], [grad_tensor], retain_graph)
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemoveHandle:
+        """Call `hook` with this tensor's gradient in each backward(); a tensor that it returns replaces it."""
+        if self.stop_gradient:
+            raise RuntimeError(f"register_hook on '{self.name}', which has stop_gradient=True: no gradient reaches it")
+        return state.interpreter.register_hook(self, hook)
+
+    def retain_grads(self) -> None:
+        """Keep the gradient of this tensor though it is not a leaf."""
+        if self._source is not None:
+            me = weakref.ref(self)
+
+            def keep(grad: Tensor) -> None:
+                if (tensor := me()) is not None:
+                    tensor._accumulate_plain(grad)
+
+            self.register_hook(keep)
+
+    def _accumulate_plain(self, grad: Tensor) -> None:
+        state.interpreter.gradient_state(self, True)
+        self._set_grad(self._grad + grad if isinstance(self._grad, Tensor) else grad)
+
+    def gradient(self) -> np.ndarray | None:
+        """The gradient as a NumPy array, or None."""
+        return None if self.grad is None else self.grad.numpy()
+
+    def clear_gradient(self, set_to_zero: bool = True) -> None:
+        """Set the gradient to zeros (the default) or None."""
+        if set_to_zero:
+            self._set_grad(state.interpreter.cleared(self))
+        else:
+            self._set_grad(None)
+
+    clear_grad = clear_gradient
+
+    def detach(self) -> Tensor:
+        """A tensor with the same data that is not part of the graph."""
+        out = wrap(self._data)
+        return state.interpreter.detached(out) if not self.stop_gradient else out
+
+    def detach_(self) -> Tensor:
+        """Leave the graph in place."""
+        self._source, self.stop_gradient = None, True
+        return self
+
+    # -- copies ----------------------------------------------------------------------------------------------------
+    def __copy__(self) -> Tensor:
+        out = type(self).__new__(type(self))
+        out.__dict__.update(self.__dict__)
+        return out
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if self._source is not None:
+            raise RuntimeError(f"only leaf tensors can be deep copied; detach '{self.name}' first")
+        out = type(self).__new__(type(self))
+        memo[id(self)] = out
+        skipped = ("_data", "_grad", "_hooks", "_name")
+        out.__dict__.update(copy.deepcopy({k: v for k, v in self.__dict__.items() if k not in skipped}, memo))
+        # Data are immutable, so shared; a traced value would pass the gradient on.
+        out._data = self._data if isinstance(self._data, jax.Array) else self.detach()._data
+        return out
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        kept = {k: v for k, v in self.__dict__.items() if k not in ("_data", "_source", "_grad", "_hooks")}
+        return _restore, (type(self), self.numpy(), kept)
+
+
+class Parameter(Tensor):
+    """A Tensor that an optimizer trains.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.nn.Linear(1, 1).weight, paddle.nn.Parameter)
+        True
+    """
+
+    stop_gradient = False
+    persistable = True
+    optimize_attr: dict[str, float]
+    regularizer: Any = None
+    need_clip, is_distributed = True, False
+    block: Any = None  # `initializer(p, p.block)`, as programs draw it anew
+
+    def __init__(self, data: Any = None, dtype: Any = None, name: str | None = None, trainable: bool = True) -> None:
+        super().__init__(data, dtype)
+        self.optimize_attr = {"learning_rate": 1.0}
+        self._name = name
+        self.stop_gradient = not trainable
+
+    @classmethod
+    def of_payload(cls, data: Any, name: str, trainable: bool) -> Parameter:
+        """A parameter on a payload as it is."""
+        out = cls.__new__(cls)
+        out._data, out._name, out.optimize_attr = data, name, {"learning_rate": 1.0}
+        out.stop_gradient = not trainable
+        return out
+
+    @classmethod
+    def from_tensor(cls, tensor: Tensor, **kwargs: Any) -> Parameter:
+        """A parameter that starts as a tensor; keywords are attributes of it: name, trainable, ..."""
+        out = cls(tensor, None, kwargs.pop("name", None), kwargs.pop("trainable", True))
+        for name, value in kwargs.items():
+            setattr(out, name, value)
+        return out
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        object.__setattr__(self, name, value)
+        if name == "stop_gradient":
+            config.epoch += 1
+
+    @property
+    def trainable(self) -> bool:
+        """True if gradients reach it."""
+        return not self.stop_gradient
+
+    @trainable.setter
+    def trainable(self, value: bool) -> None:
+        self.stop_gradient = not value
+
+
+class RemoveHandle:
+    """Takes a hook off again."""
+
+    def __init__(self, hooks: Any, key: Any) -> None:
+        self._hooks, self._key = hooks, key
+
+    def remove(self) -> bool:
+        """Remove the hook; True if it was still there."""
+        config.epoch += 1
+        return self._hooks.pop(self._key, None) is not None
+
+
+_new: Any = object.__new__
+
+
+def wrap(data: Any) -> Tensor:
+    """A new handle on a payload."""
+    out = _new(Tensor)
+    out._data = data
+    return out
+
+
+def _restore(cls: type, data: np.ndarray, attributes: dict[str, Any]) -> Tensor:
+    out = cls.__new__(cls)  # type: ignore[call-overload]
+    out.__dict__.update(attributes)
+    out._data = jax.numpy.asarray(data)
+    return out
+
+
+def install_methods() -> None:
+    """Give Tensor the methods and operators of every op defined so far."""
+    while METHODS:
+        name, function = METHODS.pop()
+        setattr(Tensor, name, function)

@@ -1,0 +1,133 @@
+"""The data of a tensor as Python and NumPy values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..core.interpreter import state
+
+# NumPy's functions behind operators: what a tensor on the left is asked for, and one on the right.
+_OPERATORS = {
+    getattr(np, name): (f"__{left}__", f"__{right}__")
+    for name, left, right in [
+        *((n, o, f"r{o}") for n, o in [("add", "add"), ("subtract", "sub"), ("multiply", "mul"),
+          ("true_divide", "truediv"), ("floor_divide", "floordiv"), ("remainder", "mod"), ("power", "pow"),
+          ("matmul", "matmul"), ("bitwise_and", "and"), ("bitwise_or", "or"), ("bitwise_xor", "xor"),
+          ("left_shift", "lshift"), ("right_shift", "rshift")]),
+        ("less", "lt", "gt"), ("less_equal", "le", "ge"), ("greater", "gt", "lt"), ("greater_equal", "ge", "le"),
+        ("equal", "eq", "eq"), ("not_equal", "ne", "ne"),
+    ]
+}  # fmt: skip
+
+
+class TensorData:
+    """The part of Tensor that gives its data out; a traced tensor has none, and says so."""
+
+    _data: Any
+    shape: Any
+    dtype: Any
+    __getitem__: Any
+
+    def _array(self, what: str) -> jax.Array:
+        """The payload as data; `what` is the user's call, for the error where there are none yet."""
+        data = self._data
+        return data if isinstance(data, jax.Array) else state.interpreter.data_of(self, what)
+
+    def _read(self, what: str) -> jax.Array:
+        """The same for Python to look at, which a program under construction depends on from then on."""
+        array = self._array(what)
+        state.interpreter.looked_at(self)
+        return array
+
+    def _static_value(self, what: str) -> Any:
+        return state.interpreter.static_value(self, what)
+
+    def numpy(self) -> np.ndarray:
+        """A NumPy copy of the data, yours to change."""
+        return np.array(self._read("numpy()"))
+
+    def item(self, *args: int) -> Any:
+        """The Python number of the only element, or of the one at the given index.
+
+        While a program is traced it is a tensor of no dimensions, as what int() and float() give then.
+        """
+        return state.interpreter.item(self, args)
+
+    def tolist(self) -> Any:
+        """Nested Python lists of the elements."""
+        return self._read("tolist()").tolist()
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
+        return np.array(self._read("numpy()"), dtype=dtype)
+
+    def __array_ufunc__(self, ufunc: Any, method: str, *inputs: Any, **kwargs: Any) -> Any:
+        """`array + tensor` is the tensor's operator; NumPy's other functions work on the values."""
+        names = _OPERATORS.get(ufunc)
+        if names and method == "__call__" and not kwargs:
+            first, second = inputs
+            on_left = isinstance(first, TensorData)
+            return getattr(first, names[0])(second) if on_left else getattr(second, names[1])(first)
+        what = f"numpy.{ufunc.__name__}()"
+        if any(isinstance(out, TensorData) for out in kwargs.get("out", ())):
+            raise TypeError(
+                f"{what}: `out` is a Tensor; expected an array (tensor.set_value(array) writes into a tensor)"
+            )
+        values = [np.asarray(v._read(what)) if isinstance(v, TensorData) else v for v in inputs]
+        return getattr(ufunc, method)(*values, **kwargs)
+
+    def __jax_array__(self) -> jax.Array:
+        return self._read("jax.numpy")
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        # A copy: an optimizer may donate the array itself to XLA while the importer still reads it.
+        return jax.numpy.copy(self._read("__dlpack__()")).__dlpack__(**kwargs)
+
+    def __dlpack_device__(self) -> tuple[Any, int]:
+        return self._array("__dlpack__()").__dlpack_device__()  # type: ignore[attr-defined]
+
+    def _scalar(self, what: str) -> Any:
+        array = self._read(what)
+        if array.size != 1:
+            raise ValueError(
+                f"{what} needs a tensor of one element, got shape {list(array.shape)}; use .any(), .all() or index it"
+            )
+        return array.item()
+
+    def __bool__(self) -> bool:
+        return bool(self._scalar("bool()"))
+
+    def __int__(self) -> int:
+        return int(self._scalar("int()"))
+
+    def __float__(self) -> float:
+        return float(self._scalar("float()"))
+
+    def __complex__(self) -> complex:
+        return complex(self._scalar("complex()"))
+
+    def __index__(self) -> int:
+        if not (self.dtype.is_integer or self.dtype == "bool"):
+            raise TypeError(f"only an integer tensor can be an index, got {self.dtype.name}{self.shape}")
+        return int(self._static_value("an index"))
+
+    def __len__(self) -> int:
+        if not self._data.shape:
+            raise TypeError("len() of a 0-D tensor; it has no first dimension")
+        return self._data.shape[0]
+
+    def __iter__(self) -> Iterator[Any]:
+        if not self._data.shape:
+            raise TypeError("a 0-D tensor cannot be iterated over")
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
+
+    def __format__(self, spec: str) -> str:
+        if spec and isinstance(self._data, jax.Array) and self._data.size == 1:
+            return format(self._data.item(), spec)
+        return str(self)

@@ -1,0 +1,1 @@
+"""The Program: values, operators, blocks, and what is done to them."""

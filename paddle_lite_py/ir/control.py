@@ -1,0 +1,327 @@
+"""Operators that hold blocks: cond, while, for (scan), and the gradient of a block."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..core import symbolic
+from ..core.dtypes import is_inexact
+from ..dispatch.bound import BoundOp, turned
+from ..dispatch.op import Op
+from .lower import read, run_block, run_ops
+from .program import Block, Operator, Value
+
+Arrays = tuple[Any, ...]
+
+
+def _cond(pred: Any, operands: Any, true: Block, false: Block) -> Any:
+    return jax.lax.cond(
+        jnp.reshape(pred, ()).astype(bool),
+        lambda args: tuple(run_block(true, args)),
+        lambda args: tuple(run_block(false, args)),
+        operands,
+    )
+
+
+class Capacity:
+    """How many iterations a loop with a gradient has room to record; raised when a run needs more."""
+
+    def __init__(self, size: int = 64) -> None:
+        self.size = size
+
+    def __repr__(self) -> str:
+        return str(self.size)
+
+
+def _while(test: Block, body: Block, n_carry: int, capacity: Capacity | None) -> Callable[..., Arrays]:
+    """Run `body` on the carries while `test`; both blocks read (carries, then what the loop only reads).
+
+    With a capacity there is a gradient: the forward loop records the carries of each iteration in buffers, and the
+    backward loop runs over them from the end. The number of iterations is then the last result, so that the caller
+    can tell whether there was room.
+    """
+
+    def going(carry: Arrays, fixed: Arrays) -> Any:
+        return jnp.reshape(run_block(test, (*carry, *fixed))[0], ()).astype(bool)
+
+    def step(carry: Arrays, fixed: Arrays) -> Arrays:
+        return tuple(run_block(body, (*carry, *fixed)))
+
+    def again(carry: Arrays, fixed: Arrays) -> Arrays:
+        return tuple(run_block(silent, (*carry, *fixed)))
+
+    silent = body if capacity is None else quiet(body)
+
+    def run(*args: Any) -> Arrays:
+        carry, fixed = args[:n_carry], args[n_carry:]
+        if capacity is None:
+            return jax.lax.while_loop(lambda c: going(c, fixed), lambda c: step(c, fixed), carry)
+        out, count = _recorded(going, step, again, capacity.size)(carry, fixed)
+        return (*out, count)
+
+    return run
+
+
+def _recorded(
+    going: Callable[..., Any], step: Callable[..., Arrays], again: Callable[..., Arrays], size: int
+) -> Callable[..., Any]:
+    zero = np.zeros((), np.int32)  # no traced value: the loop may stand in another one
+
+    @jax.custom_vjp
+    def loop(carry: Arrays, fixed: Arrays) -> Any:
+        return jax.lax.while_loop(lambda s: going(s[0], fixed), lambda s: (step(s[0], fixed), s[1] + 1), (carry, zero))
+
+    def forward(carry: Arrays, fixed: Arrays) -> Any:
+        buffers = tuple([jnp.zeros((size, *c.shape), c.dtype) for c in carry])
+
+        def record(s: Any) -> Any:
+            c, i, held = s
+            held = tuple([b.at[i].set(x, mode="drop") for b, x in zip(held, c, strict=True)])
+            return step(c, fixed), i + 1, held
+
+        out, count, held = jax.lax.while_loop(lambda s: going(s[0], fixed), record, (carry, zero, buffers))
+        return (out, count), (held, jnp.minimum(count, size), fixed)
+
+    def backward(saved: Any, cotangents: Any) -> Any:
+        held, count, fixed = saved
+        flows_c, flows_f = [is_inexact(b.dtype) for b in held], [is_inexact(f.dtype) for f in fixed]
+        ct = _pick(cotangents[0], flows_c)
+
+        def back(s: Any) -> Any:
+            i, ct, total = s
+            carry = tuple([jax.lax.dynamic_index_in_dim(b, i - 1, keepdims=False) for b in held])
+
+            def smooth(c: list[Any], f: list[Any]) -> list[Any]:
+                return _pick(again(_merge(c, carry, flows_c), _merge(f, fixed, flows_f)), flows_c)
+
+            _, pull = jax.vjp(smooth, _pick(carry, flows_c), _pick(fixed, flows_f))
+            ct, more = pull(ct)
+            return i - 1, ct, [t + m for t, m in zip(total, more, strict=True)]
+
+        start = (count, ct, [jnp.zeros_like(f) for f in _pick(fixed, flows_f)])
+        _, ct, total = jax.lax.while_loop(lambda s: s[0] > 0, back, start)
+        return _merge(ct, (None,) * len(held), flows_c), _merge(total, (None,) * len(fixed), flows_f)
+
+    loop.defvjp(forward, backward)
+    return loop
+
+
+def _pick(xs: Any, flags: list[bool]) -> list[Any]:
+    return [x for x, f in zip(xs, flags, strict=True) if f]
+
+
+def _merge(picked: list[Any], others: Any, flags: list[bool]) -> Arrays:
+    it = iter(picked)
+    return tuple([next(it) if f else o for o, f in zip(others, flags, strict=True)])
+
+
+def _custom(backward: Block, n_out: int, n_in: int) -> Callable[..., Arrays]:
+    """The results of a computation with the user's gradient.
+
+    Arguments: the results, the inputs that they were computed from, then what the backward block reads besides the
+    cotangents of the results.
+    """
+
+    @jax.custom_vjp
+    def identity(outs: Arrays, inputs: Arrays, saved: Arrays) -> Arrays:
+        return outs
+
+    def back(saved: Any, cotangents: Any) -> Any:
+        outs, inputs, kept = saved
+        cts = [
+            jnp.zeros_like(o) if not is_inexact(o.dtype) else turned(c) for o, c in zip(outs, cotangents, strict=True)
+        ]
+        grads = run_block(backward, (*cts, *kept))
+        given = [turned(g.astype(x.dtype)) if is_inexact(x.dtype) else None for g, x in zip(grads, inputs, strict=True)]
+        return (None,) * len(outs), tuple(given), (None,) * len(kept)
+
+    identity.defvjp(lambda outs, inputs, kept: (outs, (outs, inputs, kept)), back)
+
+    def run(*args: Any) -> Arrays:
+        return identity(args[:n_out], args[n_out : n_out + n_in], args[n_out + n_in :])
+
+    return run
+
+
+def _for(body: Block, n_carry: int, length: int) -> Callable[..., Arrays]:
+    """Run `body` for i in range(length); it reads (i, carries, fixed) and has a gradient."""
+
+    def run(*args: Any) -> Arrays:
+        carry, fixed = args[:n_carry], args[n_carry:]
+
+        def step(c: Arrays, i: Any) -> tuple[Arrays, None]:
+            return tuple(run_block(body, (i, *c, *fixed))), None
+
+        return jax.lax.scan(step, carry, jnp.arange(length, dtype=jnp.int64))[0]
+
+    return run
+
+
+def _grad(block: Block, wrt: tuple[int, ...], inner: tuple[int, ...], n_roots: int) -> Callable[..., Arrays]:
+    """Forward outputs of a block and the gradient of its roots, by jax.vjp.
+
+    The block's outputs are the roots, the forward values that are read later, and last the inner values that
+    gradients are asked for; `wrt` are positions of inputs. Arguments: the block's inputs, then a cotangent a root.
+    Results: roots and forward values, then the gradients of `wrt` and of the inner values.
+    """
+    n_in, n_out = len(block.inputs), len(block.outputs) - len(inner)
+    watched = block.outputs[n_out:]
+
+    def run(*args: Any) -> Arrays:
+        inputs, cotangents = list(args[:n_in]), args[n_in:]
+
+        def forward(diff: list[Any], zeros: list[Any]) -> tuple[Any, Any]:
+            given = list(inputs)
+            for i, d in zip(wrt, diff, strict=True):
+                given[i] = d
+            env = dict(zip(block.inputs, given, strict=True))
+            run_ops(block.ops, env, dict(zip(watched, zeros, strict=True)))
+            outs = [read(env, v) for v in block.outputs[:n_out]]
+            return outs[:n_roots], outs[n_roots:]
+
+        zeros = [jnp.zeros(symbolic.resolved(v.shape), v.dtype) for v in watched]
+        roots, pull, rest = jax.vjp(forward, [inputs[i] for i in wrt], zeros, has_aux=True)
+        diff, perturbed = pull(
+            [turned(jnp.broadcast_to(c, r.shape).astype(r.dtype)) for c, r in zip(cotangents, roots, strict=True)]
+        )
+        return (*roots, *rest, *map(turned, diff), *map(turned, perturbed))
+
+    return run
+
+
+def _blank(*args: Any) -> Any:  # the function of a control operator is made for its blocks, below
+    raise NotImplementedError
+
+
+COND, GRAD, CUSTOM, RECOMPUTE = (Op(_blank, name) for name in ("cond", "grad", "custom", "recompute"))
+WHILE, FOR = (Op(_blank, name, loops=True) for name in ("while", "for"))
+COND.attr_names = ("true", "false")
+WHILE.attr_names = ("test", "body", "n_carry", "capacity")
+FOR.attr_names = ("body", "n_carry", "length")
+GRAD.attr_names = ("block", "wrt", "inner", "n_roots")
+RECOMPUTE.attr_names = ("block",)
+CUSTOM.attr_names = ("backward", "n_out", "n_in")
+
+
+def cond(true: Block, false: Block) -> BoundOp:
+    """A branch; arguments: predicate, then the operands that both blocks read."""
+    return BoundOp(COND, lambda pred, *operands: _cond(pred, operands, true, false), (true, false))
+
+
+def while_(test: Block, body: Block, n_carry: int, capacity: Capacity | None = None) -> BoundOp:
+    """A loop on a condition; with a capacity, one that has a gradient."""
+    return BoundOp(WHILE, _while(test, body, n_carry, capacity), (test, body, n_carry, capacity))
+
+
+def custom(backward: Block, n_out: int, n_in: int) -> BoundOp:
+    """Results with the user's own gradient."""
+    return BoundOp(CUSTOM, _custom(backward, n_out, n_in), (backward, n_out, n_in))
+
+
+def for_(body: Block, n_carry: int, length: int) -> BoundOp:
+    """A loop of known length."""
+    return BoundOp(FOR, _for(body, n_carry, length), (body, n_carry, length))
+
+
+def grad(block: Block, wrt: tuple[int, ...], inner: tuple[int, ...], n_roots: int) -> BoundOp:
+    """A block with its gradient."""
+    return BoundOp(GRAD, _grad(block, wrt, inner, n_roots), (block, wrt, inner, n_roots))
+
+
+def recompute(block: Block) -> BoundOp:
+    """A block whose inner values are not kept for its gradient, but computed again."""
+    run = jax.checkpoint(lambda *args: tuple(run_block(block, args)))
+    return BoundOp(RECOMPUTE, run, (block,))
+
+
+REBUILD: dict[str, Callable[..., BoundOp]] = {
+    "cond": cond,
+    "while": while_,
+    "for": for_,
+    "grad": grad,
+    "custom": custom,
+    "recompute": recompute,
+}
+
+
+def with_blocks(op: Operator, change: Callable[[Block], Block]) -> Operator:
+    """The operator with each of its blocks changed; itself where nothing changes."""
+    attrs = [change(a) if isinstance(a, Block) else a for a in op.bound.attrs]
+    if all(a is b for a, b in zip(attrs, op.bound.attrs, strict=True)):
+        return op
+    bound = REBUILD[op.name](**dict(zip(op.bound.op.attr_names, attrs, strict=True)))
+    return Operator(bound, op.inputs, op.outputs, op.where)
+
+
+class Operands:
+    """How the blocks of an operator take what it is given, and where what they give stands among its results."""
+
+    def __init__(self, op: Operator) -> None:
+        self.op, kind = op, op.bound.op
+        attrs = dict(zip(kind.attr_names, op.bound.attrs, strict=True))
+        self.loop = kind in (WHILE, FOR)
+        self.carried: int = attrs.get("n_carry", 0)  # inputs that a loop changes: the first ones
+        # The first input of the operator that its blocks take, and the first input of the blocks that they take it by.
+        self.outer: int = {COND: 1, CUSTOM: attrs.get("n_out", 0) + attrs.get("n_in", 0)}.get(kind, 0)
+        self.inner: int = {FOR: 1, CUSTOM: attrs.get("n_out", 0)}.get(kind, 0)
+        # The results end where the number of iterations, or gradients, begin.
+        ends = {WHILE: self.carried, GRAD: len(op.outputs) - len(attrs.get("wrt", ())) - len(attrs.get("inner", ()))}
+        self.results: int = ends.get(kind, len(op.outputs))
+
+    def pairs(self, block: Block) -> list[tuple[Value, Any]]:
+        """Inputs of a block with what they are given, without those that a loop changes."""
+        both = zip(block.inputs[self.inner :], self.op.inputs[self.outer :], strict=False)
+        return list(both)[self.carried :]
+
+    def block(self, block: Block, changing: list[Value], fixed: list[Value], results: list[Value]) -> Block:
+        """A block with more inputs, of which a loop changes some, and more results."""
+        at = self.inner + self.carried
+        inputs = [*block.inputs[:at], *changing, *block.inputs[at:], *fixed]
+        return Block(inputs, block.ops, [*block.outputs[: self.results], *results, *block.outputs[self.results :]])
+
+    def extended(
+        self, blocks: list[Block], changing: list[Value], fixed: list[Value], results: list[Value]
+    ) -> Operator:
+        """The operator with such blocks, given values for their new inputs."""
+        op, at = self.op, self.outer + self.carried
+        end = self.outer + len(op.blocks[0].inputs) - self.inner
+        inputs = (*op.inputs[:at], *changing, *op.inputs[at:end], *fixed, *op.inputs[end:])
+        outputs = (*op.outputs[: self.results], *results, *op.outputs[self.results :])
+        new = iter(blocks)
+        attrs = dict(zip(op.bound.op.attr_names, op.bound.attrs, strict=True))
+        attrs = {k: next(new) if isinstance(a, Block) else a for k, a in attrs.items()}
+        if self.loop:
+            attrs["n_carry"] += len(changing)
+        return Operator(REBUILD[op.name](**attrs), inputs, outputs, op.where)
+
+
+def trimmed(op: Operator) -> Operator:
+    """The operator without what its blocks are given and none of them reads."""
+    layout, blocks = Operands(op), op.blocks
+    start, wrt = layout.inner + layout.carried, op.bound.attrs[1] if op.bound.op is GRAD else ()
+    read = [{v for o in b.ops for v in o.inputs}.union(v for v in b.outputs if isinstance(v, Value)) for b in blocks]
+    places = range(len(blocks[0].inputs))
+    kept = [
+        i for i in places if i < start or i in wrt or any(b.inputs[i] in r for b, r in zip(blocks, read, strict=True))
+    ]
+    if len(kept) == len(places):
+        return op
+    gone = {layout.outer + i - layout.inner for i in set(places) - set(kept)}
+    inputs = tuple([v for i, v in enumerate(op.inputs) if i not in gone])
+    attrs = dict(zip(op.bound.op.attr_names, op.bound.attrs, strict=True))
+    for name, a in attrs.items():
+        if isinstance(a, Block):
+            attrs[name] = Block([a.inputs[i] for i in kept], a.ops, a.outputs)
+    if wrt:
+        attrs["wrt"] = tuple([kept.index(i) for i in wrt])
+    return Operator(REBUILD[op.name](**attrs), inputs, op.outputs, op.where)
+
+
+def quiet(block: Block) -> Block:
+    """The block without operators that only act on the world: what is run again for a gradient was heard before."""
+    return block.with_ops([with_blocks(op, quiet) for op in block.ops if op.outputs])

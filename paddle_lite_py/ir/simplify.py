@@ -1,0 +1,97 @@
+"""Program -> Program. What XLA does itself (fusion, memory, layout) is left to XLA."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from ..dispatch.op import REGISTRY
+from . import control
+from .graph import acts
+from .program import Block, Operator, Program, Value
+
+# Constants larger than this stay operators: a program text is no place for arrays.
+MAX_FOLDED = 64
+
+
+def dead_code(program: Program) -> Program:
+    """Drop operators, and forward outputs of grad operators, that nothing reads."""
+    block = _live(program.block)
+    return program if block is program.block else program.replaced(block)
+
+
+def _live(block: Block, acts: Callable[[Operator], bool] = acts) -> Block:
+    wanted = {v for v in block.outputs if isinstance(v, Value)}
+    kept: list[Operator] = []
+    for op in reversed(block.ops):
+        if not (wanted.intersection(op.outputs) or acts(op)):
+            continue
+        if op.blocks:
+            op = control.trimmed(control.with_blocks(_prune(op, wanted), lambda b: _live(b, acts)))
+        kept.append(op)
+        wanted.update(v for v in op.inputs if isinstance(v, Value))
+    kept.reverse()
+    return block.with_ops(kept)
+
+
+def _prune(op: Operator, wanted: set[Value]) -> Operator:
+    if op.bound.op is not control.GRAD:
+        return op
+    block, wrt, inner, n_roots = op.bound.attrs
+    n_forward = len(block.outputs) - len(inner)
+    keep = [i for i in range(n_forward) if i < n_roots or op.outputs[i] in wanted]
+    if len(keep) == n_forward:
+        return op
+    pruned = Block(block.inputs, block.ops, [block.outputs[i] for i in keep] + block.outputs[n_forward:])
+    outputs = tuple([op.outputs[i] for i in keep]) + op.outputs[n_forward:]
+    return Operator(control.grad(pruned, wrt, inner, n_roots), op.inputs, outputs, op.where)
+
+
+def only_needed(program: Program) -> Program:
+    """The program without operators that nothing reads, though they act on the world."""
+    return program.replaced(_live(program.block, lambda op: False))
+
+
+def without_prints(program: Program) -> Program:
+    """The program without its print operators, for a file: a saved program writes nothing."""
+    return dead_code(program.replaced(_silent(program.block)))
+
+
+def _silent(block: Block) -> Block:
+    return block.with_ops([control.with_blocks(op, _silent) for op in block.ops if op.name != "print_"])
+
+
+def fold_constants(program: Program) -> Program:
+    """Compute operators whose inputs are all known, and keep small results as constants."""
+    block = _with_constants(program.block)
+    return program if block is program.block else dead_code(program.replaced(block))
+
+
+def _with_constants(block: Block) -> Block:
+    known: dict[Value, Any] = {}
+    ops = [_folded(control.with_blocks(op, _with_constants), known) for op in block.ops]
+    return block.with_ops(ops)
+
+
+def _folded(op: Operator, known: dict[Value, Any]) -> Operator:
+    args = [known.get(v) if isinstance(v, Value) else v for v in op.inputs]
+    bound = op.bound
+    if any(a is None for a in args) or bound.op.effect or bound.op.random or op.blocks or len(op.outputs) != 1:
+        return op
+    (out,) = op.outputs
+    if not all(isinstance(n, int) for n in out.shape) or np.prod(out.shape, dtype=int) > MAX_FOLDED:
+        return op
+    known[out] = array = np.asarray(bound.jitted(*args))
+    if bound.op.name == "constant":
+        return op
+    constant = REGISTRY["constant"].bind((_nested(array), array.dtype.name, None))
+    return Operator(constant, (), (out,), op.where)
+
+
+def _nested(array: np.ndarray) -> Any:
+    def tuples(x: Any) -> Any:
+        return tuple(map(tuples, x)) if isinstance(x, list) else x
+
+    return tuples(array.tolist())

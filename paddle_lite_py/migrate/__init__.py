@@ -1,0 +1,1 @@
+"""Programs written for others: `import paddle` as this package, names of other versions."""

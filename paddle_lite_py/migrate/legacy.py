@@ -1,0 +1,139 @@
+"""Names that programs of other versions use: lazy construction, torch's tensor constructors, switches of modes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from ..core import arrays, dtypes
+from ..core.interpreter import state
+from ..eager.execute import Eager
+from ..eager.random import get_rng_state, seed, set_rng_state
+from ..eager.tensor import Tensor
+from ..ops.convert import to_tensor
+from ..ops.creation import empty
+
+e, inf, nan, pi, newaxis = math.e, math.inf, math.nan, math.pi, None
+manual_seed = seed
+get_cuda_rng_state, set_cuda_rng_state = get_rng_state, set_rng_state
+
+
+def in_dynamic_mode() -> bool:
+    """True when ops run at once, False while a program is built.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.in_dynamic_mode()
+        True
+    """
+    return isinstance(state.interpreter, Eager)
+
+
+def set_printoptions(
+    precision: int | None = None, threshold: int | None = None, edgeitems: int | None = None,
+    sci_mode: bool | None = None, linewidth: int | None = None,
+) -> None:  # fmt: skip
+    """How tensors are printed from now on; what is not given stays.
+
+    Arguments:
+        precision: digits after the point. threshold: of more elements only some are shown.
+        edgeitems: how many at each end. sci_mode: True: always as 1.0e+00. linewidth: characters in a line.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.set_printoptions(precision=2)
+        >>> print(paddle.to_tensor([1.2345]))
+        Tensor(shape=[1], dtype=float32, place=Place(cpu), stop_gradient=True,
+               [1.23])
+        >>> paddle.set_printoptions(precision=8)
+    """
+    given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
+    arrays.PRINTED.update({k: v for k, v in given.items() if v is not None})
+    if sci_mode is not None:
+        digits = arrays.PRINTED.get("precision", 8)
+        arrays.PRINTED["formatter"] = {"float_kind": lambda x: f"{x:.{digits}e}"} if sci_mode else None
+
+
+def disable_signal_handler() -> None:
+    """Nothing: no signal handlers are installed.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.disable_signal_handler()
+    """
+
+
+def enable_compat(
+    *, scope: Any = None, blocked_modules: Any = None, backend: str = "torch", silent: bool = False
+) -> None:
+    """Not available: `import torch` stays what it is.
+
+    Raises:
+        NotImplementedError: always.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> try:
+        ...     paddle.enable_compat()
+        ... except NotImplementedError:
+        ...     print("not available")
+        not available
+    """
+    raise NotImplementedError("enable_compat: making `import torch` mean paddle is not available here")
+
+
+def disable_compat() -> None:
+    """Nothing: compatibility with torch was never switched on.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.disable_compat()
+    """
+
+
+@contextmanager
+def LazyGuard() -> Iterator[None]:  # noqa: N802  (the reference's name)
+    """The block as it is: parameters are drawn by the host and sent to the device at once.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> with paddle.LazyGuard():
+        ...     layer = paddle.nn.Linear(2, 1)
+        >>> layer.weight.shape
+        [2, 1]
+    """
+    yield
+
+
+_DOC = """A {dtype} tensor of data, or of given sizes whose values do not matter.
+
+Examples:
+    >>> import paddle_lite_py as paddle
+    >>> paddle.{name}(2, 3).shape, paddle.{name}([1]).dtype == "{dtype}"
+    ([2, 3], True)
+"""
+
+
+def _constructor(name: str, dtype: dtypes.DType) -> Any:
+    def new(*args: Any, **kwargs: Any) -> Tensor:
+        if args and all(isinstance(a, int) for a in args):
+            return empty(list(args), dtype)
+        return to_tensor(args[0] if args else [], dtype)
+
+    new.__doc__ = _DOC.format(dtype=dtype.name, name=name)
+    new.__name__ = new.__qualname__ = name
+    return new
+
+
+FloatTensor = _constructor("FloatTensor", dtypes.float32)
+DoubleTensor = _constructor("DoubleTensor", dtypes.float64)
+HalfTensor = _constructor("HalfTensor", dtypes.float16)
+BFloat16Tensor = _constructor("BFloat16Tensor", dtypes.bfloat16)
+IntTensor = _constructor("IntTensor", dtypes.int32)
+LongTensor = _constructor("LongTensor", dtypes.int64)
+ShortTensor = _constructor("ShortTensor", dtypes.int16)
+CharTensor = _constructor("CharTensor", dtypes.int8)
+ByteTensor = _constructor("ByteTensor", dtypes.uint8)
+BoolTensor = _constructor("BoolTensor", dtypes.bool_)

@@ -1,0 +1,1 @@
+"""The interpreter that builds a Program, and what runs the result."""

@@ -1,0 +1,400 @@
+"""The second interpreter: instead of running an op, append it to the block under construction.
+
+Tensors made outside are captured by handle, as inputs. A handle rebound inside (in-place ops, buffers, parameters,
+gradients) is noted in the frame's log, with what it held before; when the frame is left it gets that back, and the new
+payload becomes an output of the block. So branches, loop bodies and whole programs treat state in one way.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..core.arrays import as_array
+from ..core.dtypes import is_inexact
+from ..core.errors import DataDependentError, user_frame
+from ..core.interpreter import state, use
+from ..core.symbolic import is_symbolic
+from ..core.traced_number import Number
+from ..dispatch.bound import BoundOp
+from ..dispatch.op import REGISTRY
+from ..eager.execute import EAGER, explain
+from ..eager.random import default_generator
+from ..eager.tensor import ZEROS, Tensor, wrap
+from ..ir.program import Operator, Value
+from ..ir.sizes import size_of
+from .checks import Checks, Cleared, Presence, Room
+from .differentiate import Differentiation, identity
+from .frame import CONTENTS, Capture, Frame, Replay, Write, attribute, item, origin
+from .speculation import MAX_ELEMENTS, Assumptions
+from .traced_scalars import chosen, following, is_number
+
+
+class Builder(Differentiation):
+    """The interpreter that builds a Program."""
+
+    def __init__(self, convert: Callable[[Any], Any] = lambda f: f) -> None:
+        self.convert = convert
+        self.layers: list[Any] = []
+        self.deferred: list[Callable[[], None]] = []
+        self.gradients: list[tuple[Tensor, str]] = []
+        self.root = Frame()
+        self.frame = self.root
+        self.captures: dict[Any, Capture] = {}
+        self.providers: list[tuple[Callable[[], Any], Value]] = []
+        self.numbers: dict[Any, Value] = {}
+        self.checks: Checks | None = None
+        self.negations: dict[Value, Value] = {}
+        self.peeking = False  # a variable is passed on, not read
+        self.room: Room | None = None  # of the loops that have a gradient
+        self.assumptions: Assumptions | None = None  # what the call under way holds, where the trace is of one
+        self.outside: dict[int, Any] = {}  # containers that were there before the trace
+        self.replays: list[tuple[Any, Replay, tuple[Any, ...]]] = []  # what each run does with them again
+        self.told: set[Any] = set()  # places that the user has been warned of
+        self.looked: dict[int, tuple[Tensor, Any]] = {}  # tensors that Python has read, and what they held
+        self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
+        self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
+
+    def argument(self, spec: Any, position: int, requires_grad: bool = False) -> Tensor:
+        """A handle on a new input of the program."""
+        value = self.root.new_input(spec, requires_grad)
+        handle = self.handle(value)
+        self.arguments[id(handle)] = position
+        if requires_grad:
+            self.root.leaves[value] = handle
+        return handle
+
+    # -- frames ----------------------------------------------------------------------------------------------------
+    @contextmanager
+    def inner(self, frame: Frame | None = None) -> Iterator[Frame]:
+        """Build a block inside the current one (or go back to one that is not finished)."""
+        outer, self.frame = self.frame, frame or Frame(self.frame)
+        try:
+            yield self.frame
+        finally:
+            self.frame = outer
+
+    def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What to call for a user's function that the framework itself calls: its converted form."""
+        return self.convert(function)
+
+    def entered(self, layer: Any) -> None:
+        """Note a layer that is called: its settings shape the program."""
+        self.layers.append(layer)
+
+    def defer(self, function: Callable[[], None]) -> None:
+        """Call a Python function after each run instead of now."""
+        self.deferred.append(function)
+
+    def provide(self, get: Callable[[], Any]) -> Tensor:
+        """An input that `get` gives before each run (a learning rate, say)."""
+        array = get()
+        value = self.root.new_input(jax.ShapeDtypeStruct(array.shape, array.dtype))
+        self.providers.append((get, value))
+        return wrap(value)
+
+    def _number(self, number: Number) -> Value:
+        """The input that a number which changes from call to call has become."""
+        if number.of not in self.numbers:
+            dtype = np.dtype("int64" if type(number.value) is int else "float64")
+            value = self.numbers[number.of] = self.root.new_input(jax.ShapeDtypeStruct((), dtype))
+            value.weak = True
+            self.providers.append((number.get, value))
+        return self.numbers[number.of]
+
+    def value_of(self, tensor: Tensor) -> Value:
+        """The Value of a tensor in the current frame: its own, lifted from outside, or captured."""
+        data = tensor._data
+        if isinstance(data, Value):
+            if data.frame is None or data.frame.closed or not self.frame.inside(data.frame):
+                data.concrete("using a tensor")
+            value = self._lift(data, self.frame)
+            if data.presence is not None and not self.peeking:
+                self._require(data.presence)
+            if tensor.stop_gradient and value.requires_grad:
+                return self._detach(value)
+            if not tensor.stop_gradient and not value.requires_grad:
+                return self._lift(self._leaf(data, tensor), self.frame)
+            return value
+        return self._lift(self._capture(tensor), self.frame)
+
+    def _require(self, presence: Presence) -> None:
+        """Check when the program runs that a variable is there, unless the branch we are in already implies it."""
+        frame: Frame | None = self.frame
+        while frame is not None:
+            if origin(presence.flag) in frame.known_true:
+                return
+            frame = frame.parent
+        self.frame.known_true.add(origin(presence.flag))
+        self.check(self.handle(self._lift(presence.flag, self.frame)), presence.error, presence.where)
+
+    def negation(self, condition: Value) -> Value:
+        """The value of `not condition` in the current frame, made once."""
+        key = origin(condition)
+        if key not in self.negations or not self.frame.inside(self.negations[key].frame):
+            self.negations[key] = self.value_of(self.handle(condition).logical_not())
+        return self.negations[key]
+
+    def check(
+        self, passed: Tensor | None, error: Callable[..., BaseException], where: Any, shown: Sequence[Tensor] = ()
+    ) -> None:
+        """Fail with error(*shown) when the program runs and `passed` is false, or gets here if that is None."""
+        self.checks = self.checks or Checks()
+        self.checks.fail(self.checks.add(error, where), passed, [self.detached(t) for t in shown])
+
+    def _capture(self, tensor: Tensor) -> Value:
+        found = self.captures.get(id(tensor))
+        if found is None:
+            value = self.root.new_input(tensor._data, not tensor.stop_gradient)
+            value.name = tensor._name
+            found = self.captures[id(tensor)] = Capture(tensor, value)
+            if not tensor.stop_gradient:
+                self.root.leaves[value] = tensor
+        return found.value
+
+    def _lift(self, value: Value, frame: Frame) -> Value:
+        if value.frame is frame:
+            return value
+        found = frame.lifted.get(value)
+        if found is None:
+            assert frame.parent is not None
+            outer = self._lift(value, frame.parent)
+            found = frame.lifted[value] = frame.new_input(value, value.requires_grad)
+            found.freed = value.freed
+            frame.origins[found] = value
+            frame.operands.append(outer)
+            if outer in frame.parent.leaves:
+                frame.leaves[found] = frame.parent.leaves[outer]
+        return found
+
+    def _detach(self, value: Value) -> Value:
+        found = self.frame.detached.get(value)
+        if found is None:
+            found = self.frame.detached[value] = self.emit(identity(), (value,), requires_grad=False)[0]
+        return found
+
+    def _leaf(self, value: Value, tensor: Tensor) -> Value:
+        """The user asked for gradients of a value that had none: from here on it is a leaf."""
+        if not np.issubdtype(value.dtype, np.inexact) and value.dtype.kind != "V":
+            return value
+        with self.inner(value.frame):  # where it was made: a branch that reads it must not keep it
+            leaf = self.emit(identity(), (value,), requires_grad=True)[0]
+        value.frame.leaves[leaf] = tensor
+        tensor._data = leaf
+        return leaf
+
+    # -- ops -------------------------------------------------------------------------------------------------------
+    def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+        """Append an op; see interpreter.Interpreter."""
+        if state.casting is not None:
+            args = state.casting.inputs(bound, args)
+        numbers = bound.op.is_operator and any(map(is_number, args))
+        inputs = tuple([self._input(a) for a in (following(args) if numbers else args)])
+        needs = state.grad_enabled and any(isinstance(v, Value) and v.requires_grad for v in inputs)
+        values = self.emit(bound, inputs, needs)
+        if numbers and all(is_number(a) for a in args if isinstance(a, Tensor)):
+            values[0].is_number = True
+        outs = tuple(map(self.handle, values))
+        return outs[0] if not isinstance(self._last, tuple) else outs
+
+    def _input(self, arg: Any) -> Any:
+        if isinstance(arg, Tensor):
+            return self.value_of(arg)
+        if type(arg) is Number:
+            return self._lift(self._number(arg), self.frame)
+        if isinstance(arg, np.generic):
+            return arg.item()
+        if is_symbolic(arg):
+            return self.emit(REGISTRY["dimension"].bind((arg,)), (), False)[0]
+        return arg if isinstance(arg, bool | int | float | complex) else self.value_of(wrap(as_array(arg)))
+
+    @staticmethod
+    def handle(value: Value) -> Tensor:
+        """A Tensor on a Value."""
+        out = wrap(value)
+        if value.requires_grad:
+            out.stop_gradient = False
+        return out
+
+    def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[Value, ...]:
+        """Append an operator and infer its outputs."""
+        specs = tuple([v.spec if isinstance(v, Value) else v for v in inputs])
+        where = user_frame()
+        try:
+            self._last = out = bound.infer(specs)
+        except Exception as e:
+            raise explain(bound, tuple([wrap(v) if isinstance(v, Value) else v for v in inputs]), e) from None
+        freed = any(isinstance(v, Value) and v.freed and v.requires_grad for v in inputs)
+        values = []
+        for spec in out if isinstance(out, tuple | list) else (out,):
+            value = Value(
+                spec.shape, spec.dtype, self.frame, requires_grad and bound.op.grad and is_inexact(spec.dtype)
+            )
+            value.freed, value.where = freed, where
+            values.append(value)
+        self.frame.block.ops.append(Operator(bound, inputs, tuple(values), where))
+        return tuple(values)
+
+    def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+        """Append a random op; the generator's state is captured and updated."""
+        word = default_generator.state
+        out, following = self.run(bound, (word, *args))
+        word._set_payload(following._data)
+        return out
+
+    # -- state -----------------------------------------------------------------------------------------------------
+    def data_of(self, tensor: Any, what: str) -> Any:
+        """What the payload knows of it."""
+        return tensor._data.concrete(what)
+
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
+        """What draw() gives: state is made while the program is traced, not by it."""
+        with use(EAGER):
+            return draw()
+
+    def created(self, parameter: Any) -> Any:
+        """The parameter."""
+        return parameter
+
+    def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
+        """None: backward() is in the program."""
+        return None
+
+    engine = EAGER.engine  # a Model runs its batches itself
+
+    def rebind(self, tensor: Tensor, data: Any) -> None:
+        """Give a tensor another payload, noted in the log."""
+        self.rebound(tensor, "_data")
+        tensor._data = data
+
+    def rebound(self, obj: Any, name: str) -> None:
+        """Note what an attribute held before this frame changed it, unless the frame itself made the object."""
+        key = (id(obj), name, False)
+        if key not in self.frame.log and not self._is_local(obj):
+            self.frame.log[key] = Write(obj, name, attribute(obj, name))
+
+    def _is_local(self, obj: Any) -> bool:
+        if not isinstance(obj, Tensor) or id(obj) in self.arguments or (id(obj), "_data", False) in self.frame.log:
+            return False
+        return isinstance(obj._data, Value) and obj._data.frame is self.frame
+
+    def gradient_state(self, tensor: Tensor, only_if_empty: bool = False) -> None:
+        """Note what .grad of a tensor holds before the program: later runs need the same kind of state.
+
+        A gradient that is there becomes an input, read anew before each run. With `only_if_empty`, None and cleared
+        zeros count as the same: the caller is about to put a first gradient there.
+        """
+        if isinstance(tensor._grad, Cleared):
+            if not only_if_empty:
+                tensor._grad = self.settled(tensor)
+            return
+        key = (id(tensor), "_grad", False)
+        if (
+            key in self.root.log
+            or self._is_local(tensor)
+            or isinstance(tensor._grad, Tensor)
+            and is_traced(tensor._grad)
+        ):
+            return
+        held = tensor._grad
+        kind = "some" if isinstance(held, Tensor) else "empty" if only_if_empty else "none" if held is None else "zeros"
+        self.gradients.append((tensor, kind))
+        if kind == "some":
+            self.root.log[key] = Write(tensor, "_grad", held)
+            tensor._grad = self.provide(lambda: tensor._grad._data)
+
+    def cleared(self, tensor: Tensor) -> Any:
+        """Zeros where there was a gradient; which it was is only looked at when somebody asks, since a backward()
+        that comes first gives the same either way."""
+        if self.frame is not self.root:
+            self.gradient_state(tensor)
+        held = tensor._grad
+        if isinstance(held, Cleared):
+            return held
+        if self.frame is self.root and (id(tensor), "_grad", False) not in self.root.log and not self._is_local(tensor):
+            return Cleared(held)
+        return None if held is None else ZEROS
+
+    def settled(self, tensor: Tensor) -> Any:
+        """What a cleared gradient is: from here on the program depends on whether there was one."""
+        kind = "none" if tensor._grad.held is None else "any"
+        self.gradients.append((tensor, kind))
+        return None if kind == "none" else ZEROS
+
+    def is_outside(self, write: Write) -> bool:
+        """True for state that outlives the trace: not a handle that the trace itself made."""
+        owner = write.owner
+        if not isinstance(owner, Tensor) or id(owner) in self.arguments:
+            return True
+        payload = self.root.log.get((id(owner), "_data", False))
+        return isinstance(owner._data if payload is None else payload.before, jax.Array)
+
+    def contents_written(self, container: Any) -> None:
+        """The same for all that a list, dict or set holds, before a method changes it."""
+        self.frame.log.setdefault((id(container), CONTENTS, True), Write(container, CONTENTS, container.copy(), True))
+
+    def replay(self, container: Any, method: str, args: tuple[Any, ...], traced: bool) -> None:
+        """Have each run call a method of a container from outside, which the trace gives back as it was.
+
+        What puts no traced tensors into it is left to the trace alone, unless something before did.
+        """
+        if id(container) in self.outside and (traced or any(container is c for c, _, _ in self.replays)):
+            self.contents_written(container)
+            self.replays.append((container, Replay(method), args))
+
+    def item_written(self, container: Any, key: Any) -> None:
+        """The same for an item of a dict or list."""
+        self.frame.log.setdefault((id(container), key, True), Write(container, key, item(container, key), True))
+
+    def is_leaf(self, tensor: Tensor) -> bool:
+        """True for what is not made by the program: captured, or an argument."""
+        value = tensor._data
+        return not isinstance(value, Value) or tensor.stop_gradient or value in value.frame.leaves
+
+    def detached(self, tensor: Tensor) -> Tensor:
+        """The value without its gradient."""
+        return self.handle(self.value_of(tensor))
+
+    def assume(self, tensor: Tensor, otherwise: Exception) -> Any:
+        """The value of a traced tensor in the call under way: the program will serve calls with this value only.
+
+        Raises:
+            otherwise: inside of a branch or loop, where there is no such value, and where no call is traced.
+        """
+        sized = all(isinstance(n, int) for n in tensor._data.shape) and tensor.size <= MAX_ELEMENTS
+        if self.assumptions is None or self.frame is not self.root or not sized or is_inexact(tensor._data.dtype):
+            raise otherwise
+        return self.assumptions.value(tensor)
+
+    def static_value(self, tensor: Tensor, what: str) -> Any:
+        """The Python value of a tensor used as an attribute; of a traced one, that of the call under way."""
+        if isinstance(tensor._data, Value):
+            if (size := size_of(tensor._data)) is not None:
+                return size
+            error = DataDependentError(
+                f"{what} at {user_frame()} must be known while a static program is traced, but it is a traced "
+                f"{tensor.dtype.name}{tensor.shape} tensor; pass a Python int, or use an op that takes a tensor there"
+            )
+            found = self.assume(tensor, error)
+            return found[0] if tensor.size == 1 and isinstance(found, list) else found
+        array = tensor._read(what)
+        return array.item() if array.size == 1 else array.tolist()
+
+    def looked_at(self, tensor: Tensor) -> None:
+        """The program stands for what a tensor from outside holds now."""
+        self.looked[id(tensor)] = tensor, tensor._data
+
+    def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
+        """One element as a traced Python number; see scalars."""
+        (value,) = self.emit(identity(), (self.value_of(chosen(tensor, index)),), requires_grad=False)
+        value.is_number = True
+        return self.handle(value)
+
+
+def is_traced(tensor: Tensor) -> bool:
+    """True for a tensor that stands for a value of a program."""
+    return isinstance(tensor._data, Value)

@@ -1,0 +1,116 @@
+"""What a run of a program must be asked afterwards: did a check fail, did a loop have room to record its gradient?"""
+
+from __future__ import annotations
+
+import builtins
+import functools
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+
+from ..eager.tensor import Tensor, wrap
+from ..ir import control
+from ..ir.program import Value
+
+MAX_SHOWN = 1000  # elements of a tensor that a message shows
+
+
+class Check(NamedTuple):
+    """The error of a check, made of the values that its message shows (or of none), and their places in `shown`."""
+
+    error: Callable[..., BaseException]
+    where: Any
+    shown: list[int]
+
+
+def told(entry: dict[str, str]) -> BaseException:
+    """The error that Checks.texts() wrote of."""
+    kind = getattr(builtins, entry["type"], RuntimeError)
+    usable = inspect.isclass(kind) and issubclass(kind, Exception)
+    return (kind if usable else RuntimeError)(entry["text"])
+
+
+class Checks:
+    """The asserts and raises of a program, by number; the code is 0 while none has failed.
+
+    Attributes:
+        shown: tensors that hold what messages show, as it was when their check failed.
+    """
+
+    def __init__(self) -> None:
+        self.code = wrap(jax.numpy.zeros((), jax.numpy.int32))
+        self.shown: list[Tensor] = []
+        self._checks: list[Check] = []
+
+    @classmethod
+    def of(cls, texts: Sequence[dict[str, str]], where: Any) -> Checks:
+        """Those that texts() wrote of, for a program called `where`."""
+        out = cls()
+        for entry in texts:
+            out.add(functools.partial(told, entry), where)
+        return out
+
+    def add(self, error: Callable[..., BaseException], where: Any) -> Check:
+        """A new check."""
+        self._checks.append(Check(error, where, []))
+        return self._checks[-1]
+
+    def fail(self, check: Check, passed: Tensor | None, shown: Sequence[Tensor]) -> None:
+        """Let the last check fail where `passed` is false, or, if that is None, whenever the program gets here."""
+        first: Any = self.code.equal(0)
+        hit = first if passed is None else first.logical_and(passed.logical_not())
+        for value in shown:
+            check.shown.append(self._place(value, check.shown))
+            kept: Any = self.shown[check.shown[-1]]
+            kept._set_payload(hit.where(value, kept)._data)
+        self.code._set_payload((self.code + hit.astype("int32") * len(self._checks))._data)
+
+    def _place(self, value: Tensor, taken: list[int]) -> int:
+        """A place for a value in `shown`, which other checks may use too: one check alone can be the first to fail."""
+        kind = value._data.shape, value._data.dtype
+        for i, kept in enumerate(self.shown):
+            if i not in taken and (kept._data.shape, kept._data.dtype) == kind:
+                return i
+        self.shown.append(wrap(jax.numpy.zeros(*kind)))
+        return len(self.shown) - 1
+
+    def texts(self) -> list[dict[str, str]]:
+        """Type and text of each error, for a file."""
+        found = [check.error() for check in self._checks]
+        return [{"type": type(e).__name__, "text": str(e)} for e in found]
+
+    def failure(self, number: int, shown: Sequence[Any]) -> BaseException:
+        """The error of the check that failed, with the values that a run gave of what is shown."""
+        error, where, place = self._checks[number - 1]
+        found = error(*[wrap(shown[i]) for i in place])
+        found.add_note(f"raised by the static program for {where}: {getattr(where, 'source', '')}".rstrip(": "))
+        return found
+
+
+def showable(tensor: Any) -> bool:
+    """Whether a message can show a tensor: of known and small size."""
+    return all(isinstance(n, int) for n in tensor._data.shape) and tensor.size <= MAX_SHOWN
+
+
+class Presence(NamedTuple):
+    """When a variable that only some path defines is there: a flag, and the error of reading it where it is not."""
+
+    flag: Value
+    error: Callable[[], BaseException]
+    where: Any
+
+
+class Room:
+    """The capacity that the loops of a program share, and the largest number of iterations that a run needed."""
+
+    def __init__(self) -> None:
+        self.capacity = control.Capacity()
+        self.needed = wrap(jax.numpy.zeros((), jax.numpy.int32))
+
+
+class Cleared(NamedTuple):
+    """A gradient that clear_grad() cleared while a program was traced; `held` is what was there before."""
+
+    held: Any

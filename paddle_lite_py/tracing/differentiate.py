@@ -1,0 +1,242 @@
+"""Gradients inside a program: the forward operators move into one operator that has their gradient as well."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from ..core.errors import DataDependentError, GraphFreedError, user_frame
+from ..core.interpreter import no_grad
+from ..dispatch.bound import BoundOp
+from ..dispatch.op import REGISTRY
+from ..eager.tensor import Tensor, wrap
+from ..ir import control
+from ..ir.graph import acts, ancestors, close
+from ..ir.program import Operator, Value
+from .frame import Frame, origin
+
+
+class Differentiation:
+    """The part of the builder that differentiates."""
+
+    frame: Frame
+    value_of: Callable[[Tensor], Value]
+    handle: Callable[[Value], Tensor]
+    emit: Callable[..., tuple[Value, ...]]
+    inner: Callable[..., Any]
+    arguments: dict[int, int]
+    reached: dict[int, Any]
+    convert: Callable[[Any], Any]
+
+    def backward(self, tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
+        """Append the gradient of `tensors` and add it to the leaves' .grad."""
+        roots = [self._root(t) for t in tensors]
+        read = {v for op in ancestors(self.frame.block.ops, roots) for v in op.inputs if isinstance(v, Value)}
+        self._check_reachable(read)
+        leaves = [v for v in self.frame.leaves if v in read]
+        for v in leaves:
+            position = self.arguments.get(id(self.frame.leaves[v]))
+            if position is not None:
+                self.reached.setdefault(position, user_frame())
+        found = self.gradient(roots, grads, leaves, retain_graph, create_graph=False)
+        for leaf, g in zip(leaves, found, strict=True):
+            if g is not None:
+                self.frame.leaves[leaf]._accumulate(g)
+
+    def grad(
+        self,
+        outputs: list[Tensor],
+        inputs: list[Tensor],
+        grads: list[Tensor | None],
+        retain_graph: bool,
+        create_graph: bool,
+    ) -> list[Tensor | None]:
+        """Gradients of the outputs with respect to the inputs; None where none depends on one."""
+        roots, wrt = [self._root(t) for t in outputs], [self.value_of(t) for t in inputs]
+        return self.gradient(roots, grads, wrt, retain_graph, create_graph)
+
+    def register_hook(self, tensor: Tensor, hook: Callable[[Tensor], Any]) -> Any:
+        """Call `hook` with the gradient of a tensor.
+
+        An identity with the hook as its gradient stands right behind the operator that made the tensor, so that all
+        uses pass it.
+        """
+        value = self.value_of(tensor)
+        at = next((i for i, op in enumerate(self.frame.block.ops) if value in op.outputs), None)
+        if at is None or value.freed:
+            raise DataDependentError(
+                f"register_hook() at {user_frame()} inside a static function is only supported on a tensor that was "
+                "made in the same block of it; register it on a leaf outside of the static function"
+            )
+        block, operands = self._hook_block(value, self.convert(hook))
+        maker = self.frame.block.ops[at]
+        late = {v for op in self.frame.block.ops[at + 1 :] for v in op.outputs}
+        if late.intersection(operands):
+            raise NotImplementedError(
+                f"register_hook() at {user_frame()}: the hook reads a tensor that is made after the hooked one; "
+                "make it before"
+            )
+        made = Value(value.shape, value.dtype, self.frame, True)
+        maker.outputs = tuple([made if v is value else v for v in maker.outputs])
+        bound = control.custom(block, 1, 1)
+        self.frame.block.ops.insert(at + 1, Operator(bound, (made, made, *operands), (value,), user_frame()))
+        return _Fixed()
+
+    def _hook_block(self, value: Value, hook: Callable[[Tensor], Any]) -> tuple[Any, list[Value]]:
+        with self.inner() as frame, no_grad():
+            grad = wrap(frame.new_input(value))
+            changed = hook(grad)
+            frame.block.outputs = [self.value_of(grad if changed is None else changed)]
+        frame.closed = True
+        return frame.block, frame.operands
+
+    def custom_gradient(self, layer: Any, ctx: Any, inputs: list[Tensor], out: Any) -> Any:
+        """Give results that forward() of a PyLayer made the gradient that its backward() computes, as a block."""
+        outs = [t for t in (out if isinstance(out, tuple | list) else [out]) if isinstance(t, Tensor)]
+        values = [self.value_of(t) for t in outs]
+        with self.inner() as frame, no_grad():
+            cotangents = [wrap(frame.new_input(v)) for v in values]
+            found = self.convert(layer.backward)(ctx, *cotangents)
+            grads = list(found) if isinstance(found, tuple | list) else [found]
+            if len(grads) != len(inputs):
+                raise ValueError(
+                    f"{layer.name}.backward gave {len(grads)} gradients, but forward took {len(inputs)} tensors"
+                )
+            zeros = [t * 0 if g is None else g for g, t in zip(grads, inputs, strict=True)]
+            frame.block.outputs = [self.value_of(g) for g in zeros]
+        frame.closed = True
+        bound = control.custom(frame.block, len(values), len(inputs))
+        given = [self.value_of(t) for t in inputs]
+        made = self.emit(bound, (*values, *given, *frame.operands), True)
+        handles = iter([self.handle(v) for v in made])
+        kept = [
+            next(handles) if isinstance(t, Tensor) else t for t in (out if isinstance(out, tuple | list) else [out])
+        ]
+        return type(out)(kept) if isinstance(out, tuple | list) else kept[0]
+
+    def _check_reachable(self, read: set[Value]) -> None:
+        for v in self.frame.block.inputs:
+            if v in read and v.requires_grad and v not in self.frame.leaves:
+                raise DataDependentError(
+                    f"backward() at {user_frame()} stands in a staged branch or loop, but the graph of its loss begins "
+                    f"outside of it (at {origin(v).where}); move the forward computation in, or backward() out"
+                )
+
+    def _root(self, tensor: Tensor) -> Value:
+        value = self.value_of(tensor)
+        if not value.requires_grad:
+            raise RuntimeError(
+                f"backward() on a {tensor.dtype.name}{tensor.shape} tensor that does not require gradient: nothing "
+                "that it was made from has stop_gradient=False (or it was made under paddle.no_grad())"
+            )
+        if value.freed:
+            raise GraphFreedError(
+                f"backward() a second time through the graph of the tensor made at {value.where}; "
+                "call the first one as backward(retain_graph=True)"
+            )
+        if value in self.frame.leaves or value in self.frame.block.inputs:
+            return self.emit(identity(), (value,), requires_grad=True)[0]
+        return value
+
+    def gradient(
+        self,
+        roots: list[Value],
+        grads: list[Tensor | None],
+        wrt: list[Value],
+        retain_graph: bool,
+        create_graph: bool,
+    ) -> list[Tensor | None]:
+        """Move what the roots depend on into one grad operator; gradients of `wrt`, inner values included."""
+        frame = self.frame
+        given = [1.0 if g is None else self.value_of(g) for g in grads]
+        ops = frame.block.ops
+        needed = _with_effects(ops, _differentiated(ops, roots, _starts(ops, wrt)))
+        block, mapping, outer = close(needed)
+        made = {v: None for op in needed for v in op.outputs}
+        first, moved = _before(ops, needed, [*outer, *given])
+        forward = list(dict.fromkeys([*roots, *made]))
+        inner = [v for v in dict.fromkeys(wrt) if v in made]
+        block.outputs = [mapping[v] for v in [*forward, *inner]]
+        outside = [v for v in dict.fromkeys(wrt) if v in mapping and v not in made]
+        bound = control.grad(block, tuple([outer.index(v) for v in outside]), tuple(range(len(inner))), len(roots))
+        outs = {v: Value(v.shape, v.dtype, frame, create_graph) for v in [*outside, *inner]}
+        op = Operator(bound, tuple(moved), (*forward, *outs.values()), user_frame())
+        taken = set(needed) | set(first)
+        frame.block.ops = [*first, op, *[o for o in ops if o not in taken]]
+        for v in made if not retain_graph else ():
+            v.freed = v.freed or v.requires_grad
+        return [self.handle(outs[v]) if v in outs else None for v in wrt]
+
+
+class _Fixed:
+    """The handle of a hook that is part of a program."""
+
+    def remove(self) -> bool:
+        """Refuse: the program holds the hook."""
+        raise NotImplementedError(
+            f"remove() at {user_frame()} of a hook that was registered inside a static function: register it there "
+            "only where it is wanted"
+        )
+
+
+def _starts(ops: list[Operator], wrt: list[Value]) -> set[Value]:
+    """The values of `wrt` that depend on no other of them: where the differentiated computation begins."""
+    wanted = set(wrt)
+    starts = set()
+    for v in wanted:
+        above = {u for op in ancestors(ops, [v]) for u in op.inputs if isinstance(u, Value)}
+        if not above & (wanted - {v}):
+            starts.add(v)
+    return starts
+
+
+def _differentiated(ops: list[Operator], roots: list[Value], starts: set[Value]) -> list[Operator]:
+    """The operators that gradients of the roots flow through, and those between them.
+
+    What lies behind a detached value stays outside, where another gradient may still reach it, unless gradients flow
+    through a part of it by another way.
+    """
+    made = [v for op in ops for v in op.outputs]
+    stop = starts | {v for v in made if not v.requires_grad}
+    while True:
+        needed = ancestors(ops, roots, stop)
+        inside = set(needed)
+        given = {v for op in needed for v in op.inputs if isinstance(v, Value) and v in stop and v not in starts}
+        mixed = {v for v in given if inside.intersection(ancestors(ops, [v]))}
+        if not mixed:
+            return needed
+        stop -= mixed
+
+
+def _with_effects(ops: list[Operator], needed: list[Operator]) -> list[Operator]:
+    """The operators, with those in between that act on the world, if some of them do: their order is kept."""
+    inside = set(needed)
+    last = max((i for i, op in enumerate(ops) if op in inside and acts(op)), default=-1)
+    acting = [op for op in ops[:last] if acts(op)]
+    if inside.issuperset(acting):
+        return needed
+    behind = set(ancestors(ops, [v for op in acting for v in op.inputs if isinstance(v, Value)]))
+    made: set[Value] = set()
+    for op in ops[:last]:
+        if op in inside or op in acting or (op in behind and made.intersection(op.inputs)):
+            inside.add(op)
+            made.update(op.outputs)
+    return [op for op in ops if op in inside]
+
+
+def _before(ops: list[Operator], needed: list[Operator], values: list[Any]) -> tuple[list[Operator], list[Any]]:
+    """The operators behind values that a grad operator reads; a copy of those that it is about to take in."""
+    first = ancestors(ops, [v for v in values if isinstance(v, Value)])
+    if not set(first) & set(needed):
+        return first, values
+    block, mapping, outer = close(first)
+    back = dict(zip(block.inputs, outer, strict=True))
+    for op in block.ops:
+        op.inputs = tuple(back.get(v, v) if isinstance(v, Value) else v for v in op.inputs)
+    made = {v for op in first for v in op.outputs}
+    return block.ops + [op for op in first if op not in set(needed)], [mapping[v] if v in made else v for v in values]
+
+
+def identity() -> BoundOp:
+    """The op that gives its argument as a new value."""
+    return REGISTRY["identity"].bind(())

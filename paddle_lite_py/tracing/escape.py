@@ -1,0 +1,74 @@
+"""Which objects a traced body has made itself: their state is no state of the program."""
+
+from __future__ import annotations
+
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..eager.tensor import Tensor
+from .frame import Write
+
+_IN_A_VARIABLE = 2  # references to the value of a variable: the variable's, and that of the tuple of all values
+
+
+def made_here(log: list[Write], before: Sequence[Any] = (), after: Sequence[Any] = ()) -> set[int]:
+    """Ids of the objects that the body made: only variables that it set refer to them, or other objects that it made.
+
+    Arguments:
+        log: what it wrote; each entry refers to its owner.
+        before, after: the values of its variables, at its start and at its end.
+    """
+    known = Counter([id(w.owner) for w in log] + _IN_A_VARIABLE * list(map(id, after)))
+    there = {id(v) for v in _within(before)}
+    return _accounted([*[w.owner for w in log], *after], known, there)
+
+
+def _accounted(queue: list[Any], known: Counter[int], there: set[int]) -> set[int]:
+    """Of the objects, and of what they hold, those to which there are no references but the known ones."""
+    waiting = Counter(map(id, queue))
+    found: set[int] = set()
+    while queue:
+        obj = queue.pop()
+        key = id(obj)
+        waiting[key] -= 1
+        if key in found or key in there or sys.getrefcount(obj) > known[key] + waiting[key] + _NOISE:
+            continue
+        found.add(key)
+        size = len(queue)
+        queue += _children(obj)
+        known.update(map(id, queue[size:]))
+        waiting.update(map(id, queue[size:]))
+    return found
+
+
+def _children(obj: Any) -> list[Any]:
+    """What an object holds."""
+    if isinstance(obj, dict):
+        return list(obj.values())
+    if isinstance(obj, list | tuple | set):
+        return list(obj)
+    held = getattr(obj, "__dict__", None)
+    return list(held.values()) if type(held) is dict and not isinstance(obj, type | Tensor) else []
+
+
+def _within(values: Iterable[Any]) -> Iterable[Any]:
+    """The values, and what the containers among them hold."""
+    for value in values:
+        yield value
+        if isinstance(value, dict | list | tuple):
+            yield from _within(value.values() if isinstance(value, dict) else value)
+
+
+def _noise() -> int:
+    """References that the walk itself makes: found by walking over an object that has no others."""
+    global _NOISE
+    for _NOISE in range(10):
+        if _accounted([[]], Counter(), set()):
+            break
+    return _NOISE
+
+
+_NOISE = 0
+_NOISE = _noise()

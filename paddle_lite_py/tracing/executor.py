@@ -1,0 +1,266 @@
+"""Run traced programs: one compiled call, then the state that it leaves changed is written back to its handles."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..core import memory, traced_number
+from ..core import structure as nested
+from ..core.dtypes import is_inexact
+from ..dispatch.bound import xla_jit
+from ..eager.residuals import Forward
+from ..eager.tape import Node, Output
+from ..eager.tensor import Tensor, wrap
+from ..ir.lower import lower
+from ..ir.program import Block, Program, Value
+from ..ir.simplify import only_needed
+from .speculation import compare
+from .trace import LOCK, Argument, Effect, Traced
+
+# References to an array that only its handle holds: the handle's, the list's, and getrefcount's own.
+_ALONE = 3
+MIN_DONATED_BYTES = 64 << 20
+# Seconds that a run waits for a trace in another thread to end.
+PATIENCE = 600
+
+
+def donatable(arrays: list[Any]) -> list[Any]:
+    """The arrays, each one that somebody else may still read replaced by a copy, so that XLA may reuse their memory."""
+    for i in range(len(arrays)):
+        if sys.getrefcount(arrays[i]) > _ALONE:
+            arrays[i] = jnp.copy(arrays[i])
+    return arrays
+
+
+def _worth_donating(program: Program, handles: list[Tensor]) -> bool:
+    """True but for programs with loops on the CPU: reused buffers make those slower, so only much state is reused."""
+    loops = jax.default_backend() == "cpu" and any(op.bound.op.loops for op in program.ops())
+    return not loops or sum(h._data.nbytes for h in handles) >= MIN_DONATED_BYTES
+
+
+class Executable:
+    """A traced program, compiled: for inference, and with residuals where a gradient is to flow out of it."""
+
+    def __init__(self, traced: Traced, name: str) -> None:
+        self.traced = traced
+        self.name = name
+        program, n = traced.program, traced.n_args
+        written = {id(e.write.owner) for e in traced.effects if e.write.key == "_data"}
+        captures = list(enumerate(traced.captures, n))
+        self.mutable = [h for _, h in captures if id(h) in written]
+        self.fixed = [h for _, h in captures if id(h) not in written]
+        order = [i for i, h in captures if id(h) in written] + [i for i, h in captures if id(h) not in written]
+        self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
+        # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
+        # repeated from the same state: neither may have given that state away.
+        final = traced.checks is None and traced.room is None and not traced.assumed
+        self.donates = final and _worth_donating(program, self.mutable)
+        # One result and nothing else to do: the hot path of small functions.
+        self.plain = traced.structure is nested.LEAF and not (
+            traced.effects or traced.deferred or traced.checks or traced.room or traced.providers or traced.assumed
+        )
+        self.acts = bool(traced.effects or traced.deferred or traced.checks)
+        self.records_loops = traced.room is not None and any(op.name == "grad" for op in program.ops())
+        self._compile()
+
+    def _compile(self) -> None:
+        self.lowered = lower(self.traced.program)
+        donated = tuple(range(len(self.mutable))) if self.donates else ()
+        self.jitted = xla_jit(self._named(self._call), donate_argnums=donated)
+        self._forward = Forward(self.name, self._flowing)
+        self.fresh = True  # the first run compiles
+        self.judge = (
+            self._judge() if self.traced.assumed and any(o.bound.op.effect for o in self.traced.program.ops()) else None
+        )
+
+    def _judge(self) -> Callable[..., Any]:
+        """The values that the program takes for granted, and nothing else: what acts on the world may run only once."""
+        block, names = self.traced.program.block, self.traced.program.input_names
+        lowered = lower(only_needed(Program(Block(block.inputs, block.ops, block.outputs[self.traced.judged]), names)))
+        return xla_jit(lambda *arrays: lowered(*self._in_order(arrays)))
+
+    def _in_order(self, arrays: Sequence[Any]) -> list[Any]:
+        """Arrays as the program takes them, given in the order: what it changes, other captures, arguments, others."""
+        given = dict(zip(self.place, arrays, strict=True))
+        return [given[i] for i in range(len(given))]
+
+    def _named(self, fn: Callable[..., Any]) -> Callable[..., Any]:
+        def call(*args: Any) -> Any:
+            return fn(*args)
+
+        call.__name__ = call.__qualname__ = self.name
+        return call
+
+    def _call(self, *arrays: Any) -> Any:
+        outs = self.lowered(*self._in_order(arrays))
+        return outs[0] if self.plain else outs
+
+    def lower(self, args: Sequence[Any], with_grad: bool, numbers: Any = ()) -> Any:
+        """What XLA is given for arguments of these specs: a jax.stages.Lowered."""
+        before, traced_number.call.numbers = traced_number.call.numbers, numbers
+        provided = [get() for get in self.traced.providers]
+        traced_number.call.numbers = before
+        handles = [*self.mutable, *self.fixed]
+        arrays = [*[jax.ShapeDtypeStruct(h._data.shape, h._data.dtype) for h in handles], *args, *provided]
+        if not with_grad:
+            return self.jitted.lower(*arrays)
+        takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
+        takes += (False,) * (len(arrays) - len(handles))
+        return self._forward.compiled(takes).lower(*arrays)
+
+    def run(self, args: Sequence[Tensor]) -> Any:
+        """Results for the argument tensors, without a gradient."""
+        if not self.plain:
+            return self._alone(self._run, args)
+        arrays = [h._data for h in self.fixed]
+        for a in args:
+            arrays.append(a._data)
+        try:
+            return wrap(self.jitted(*arrays))
+        except TypeError:
+            return self._after_trace(self.run, args, arrays)
+
+    def _alone(self, run: Callable[..., Any], args: Sequence[Tensor]) -> Any:
+        """Run a program that changes handles, while no other thread traces or changes some."""
+        if not LOCK.acquire(timeout=PATIENCE):
+            raise RuntimeError(
+                f"`{self.name}` has waited {PATIENCE} s for another thread to end its trace; a static function must "
+                "not wait for another thread while it is traced"
+            )
+        try:
+            return run(args)
+        finally:
+            LOCK.release()
+
+    def _after_trace(self, run: Callable[..., Any], args: Sequence[Tensor], arrays: list[Any]) -> Any:
+        """Run again what met a handle that another thread was tracing with."""
+        if not any(isinstance(a, Value) for a in arrays):
+            raise  # noqa: PLE0704  (called while the error is handled)
+        return self._alone(run, args)
+
+    def _run(self, args: Sequence[Tensor]) -> Any:
+        if self.fresh:
+            self.fresh = False
+            with memory.returned():
+                result = self._run(args)
+                jax.block_until_ready([h._data for h in self.mutable])  # so that the step's own buffers are free
+                return result
+        arrays = [h._data for h in self.mutable]
+        if arrays and self.donates:
+            arrays = donatable(arrays)
+        arrays += [h._data for h in self.fixed]
+        arrays += [a._data for a in args]
+        traced = self.traced
+        if traced.providers:
+            arrays += [get() for get in traced.providers]
+        if self.judge is not None:
+            compare(traced.assumed, self.judge(*arrays))
+        outs = self.jitted(*arrays)
+        if traced.assumed:
+            compare(traced.assumed, outs[traced.judged])
+        if self.records_loops and self._short_of_room(outs):
+            outs = self.jitted(*arrays)
+        if self.acts:
+            self._apply(outs, args)
+        return self._result([wrap(a) for a in outs[: traced.n_results]], args)
+
+    def _short_of_room(self, outs: list[Any]) -> bool:
+        """True, after making more, if a loop ran for more iterations than its gradient had room for."""
+        capacity, needed = self.traced.room.capacity, int(outs[-1])
+        if needed <= capacity.size:
+            return False
+        capacity.size = 1 << (needed - 1).bit_length()
+        self._compile()
+        return True
+
+    def _apply(self, outs: list[Any], args: Sequence[Tensor]) -> None:
+        if self.traced.checks is not None and (failed := int(outs[-2 if self.traced.room else -1])):
+            raise self.traced.checks.failure(failed, outs[self.traced.shown])
+        at = self.traced.n_results
+        for effect in self.traced.effects:
+            arrays = outs[at : at + effect.n_leaves]
+            at += effect.n_leaves
+            _put(effect, arrays, args)
+        for function in self.traced.deferred:
+            function()
+
+    def _result(self, tensors: list[Tensor], args: Sequence[Tensor]) -> Any:
+        structure = self.traced.structure
+        return (
+            tensors[0]
+            if structure is nested.LEAF
+            else resolve(nested.unflatten(structure, iter(tensors)), structure, args)
+        )
+
+    # -- with a gradient -------------------------------------------------------------------------------------------
+    def run_with_grad(self, args: Sequence[Tensor]) -> Any:
+        """Results for the argument tensors, as one node on the tape."""
+        return self._alone(self._run_with_grad, args)
+
+    def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
+        handles = [*self.mutable, *self.fixed, *args]
+        arrays = [h._data for h in handles] + [get() for get in self.traced.providers]
+        if self.judge is not None:
+            compare(self.traced.assumed, self.judge(*arrays))
+        takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
+        takes += (False,) * len(self.traced.providers)
+        outs, pull, saved = self._forward(takes, arrays)
+        if self.traced.assumed:
+            compare(self.traced.assumed, outs[self.traced.judged])
+        if self.traced.room is not None and self._short_of_room(outs):
+            outs, pull, saved = self._forward(takes, arrays)
+        sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
+        sources += [None] * len(self.traced.providers)
+        tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
+        self._apply(outs, args)
+        return self._result(tensors, args)
+
+    def _flowing(self, arrays: list[Any]) -> tuple[list[Any], list[Any]]:
+        """The results that gradients flow out of, and all outputs."""
+        outs = self._call(*arrays)
+        outs = [outs] if self.plain else outs
+        return [outs[i] for i, f in enumerate(self.traced.requires_grad) if f], outs
+
+    def _on_tape(self, outs: list[Any], node: Node) -> list[Tensor]:
+        tensors = [wrap(a) for a in outs[: self.traced.n_results]]
+        flows = [i for i, f in enumerate(self.traced.requires_grad) if f]
+        for i, index in enumerate(flows):
+            tensors[index].stop_gradient = False
+            tensors[index]._source = node if len(flows) == 1 else Output(node, i)
+        return tensors
+
+
+def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
+    write = effect.write
+    owner = args[write.owner.position] if write.owner.__class__ is Argument else write.owner
+    if write.key == "_data":
+        # Past Parameter.__setattr__, which looks after its other attributes.
+        owner.__dict__["_data"] = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
+        return
+    value = nested.unflatten(effect.structure, iter([wrap(a) for a in arrays]))
+    if type(value) is traced_number.Number:
+        value = value.get()
+    write._replace(owner=owner).put(resolve(value, effect.structure, args))
+
+
+def resolve(value: Any, structure: Any, args: Sequence[Tensor]) -> Any:
+    """Put the caller's own tensors where a result stands for them."""
+    if not mentions_argument(structure):
+        return value
+    if isinstance(value, Argument):
+        return args[value.position]
+    leaves: list[Any] = []
+    found = nested.flatten(value, lambda v: isinstance(v, Argument | Tensor), leaves)
+    return nested.unflatten(found, iter([args[v.position] if isinstance(v, Argument) else v for v in leaves]))
+
+
+def mentions_argument(structure: Any) -> bool:
+    """True if a result is, or holds, one of the arguments."""
+    if isinstance(structure, nested.Nest):
+        return any(map(mentions_argument, structure.children))
+    return isinstance(structure, nested.Static) and isinstance(structure.value, Argument)

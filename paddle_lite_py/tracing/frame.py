@@ -1,0 +1,151 @@
+"""A block under construction, and the log of the state that it changes."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from collections.abc import Callable, Collection
+from types import MemberDescriptorType
+from typing import Any, NamedTuple
+
+from ..core.errors import is_own
+from ..ir.program import Block, Value
+
+
+class Write(NamedTuple):
+    """A piece of state that was replaced: an attribute of an object, or an item of a container."""
+
+    owner: Any
+    key: Any
+    before: Any
+    is_item: bool = False
+
+    def get(self) -> Any:
+        """What it holds now; MISSING if nothing."""
+        if self.key is CONTENTS:
+            return self.owner.copy()
+        return item(self.owner, self.key) if self.is_item else attribute(self.owner, self.key)
+
+    def put(self, value: Any) -> None:
+        """Make it hold `value`; MISSING removes it."""
+        if isinstance(self.key, Replay):
+            getattr(self.owner, self.key.method)(*value)
+        elif self.key is CONTENTS:
+            self.owner.clear()
+            (self.owner.update if hasattr(self.owner, "update") else self.owner.extend)(value)
+        elif self.is_item and value is MISSING:
+            _remove(self.owner, self.key)
+        elif self.is_item:
+            self.owner[self.key] = value
+        elif value is not MISSING:
+            setattr(self.owner, self.key, value)
+        elif attribute(self.owner, self.key) is not MISSING:
+            delattr(self.owner, self.key)
+
+
+class Replay(NamedTuple):
+    """The key of a write that calls a method of a container again in each run: `losses.append(loss)`."""
+
+    method: str
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "<missing>"
+
+
+MISSING = _Missing()
+# The key of a write that stands for all that a list, dict or set holds.
+CONTENTS = "<contents>"
+
+
+def _remove(container: Any, key: Any) -> None:
+    for kind in (OrderedDict, dict):
+        if isinstance(container, kind):
+            return kind.__delitem__(container, key)  # a class of the user may refuse, and yet the trace put it there
+    del container[key]
+
+
+def item(container: Any, key: Any) -> Any:
+    """An item, or MISSING."""
+    try:
+        return container[key]
+    except (KeyError, IndexError):
+        return MISSING
+
+
+def attribute(obj: Any, name: str) -> Any:
+    """What an object itself holds under a name; MISSING if it comes from the class.
+
+    Nothing of the user's is run for it, no property and no `__getattr__`: Python runs none where an attribute is set.
+    """
+    held, classes = getattr(obj, "__dict__", {}), type(obj).__mro__
+    if name in held:
+        return held[name]
+    for c in classes:
+        if name in vars(c):
+            return getattr(obj, name, MISSING) if type(vars(c)[name]) is MemberDescriptorType else MISSING
+    own = next((f for c in classes if (f := vars(c).get("__getattr__")) and is_own(f.__code__.co_filename)), None)
+    try:
+        return MISSING if own is None else own(obj, name)
+    except AttributeError:
+        return MISSING
+
+
+Key = tuple[int, Any, bool]
+
+
+class Frame:
+    """A block under construction."""
+
+    def __init__(self, parent: Frame | None = None) -> None:
+        self.parent = parent
+        self.depth: int = 0 if parent is None else parent.depth + 1
+        self.block = Block([], [], [])
+        self.closed = False
+        self.lifted: dict[Value, Value] = {}  # value of an outer frame -> input of this one
+        self.origins: dict[Value, Value] = {}  # the reverse
+        self.operands: list[Value] = []  # the outer value of each lifted input
+        self.leaves: dict[Value, Any] = {}  # values whose gradient accumulates in a handle
+        self.log: dict[Key, Write] = {}
+        self.detached: dict[Value, Value] = {}
+        self.known_true: set[Value] = set()  # conditions that hold wherever this block runs
+
+    def inside(self, frame: Frame) -> bool:
+        """True if `frame` is this one or encloses it."""
+        here: Frame | None = self
+        while here is not None and here is not frame:
+            here = here.parent
+        return here is frame
+
+    def new_input(self, spec: Any, requires_grad: bool = False) -> Value:
+        """Add an input."""
+        value = Value(spec.shape, spec.dtype, self, requires_grad)
+        value.weak = getattr(spec, "weak", False)
+        self.block.inputs.append(value)
+        return value
+
+    def undo(self, made: Callable[[list[Write]], Collection[int]] = lambda log: ()) -> dict[Key, tuple[Write, Any]]:
+        """Give every written piece of state its old value back; returns what was written.
+
+        The objects that the block itself made (`made` tells their ids) are left as they are: nobody saw them before.
+        """
+        log, self.log = self.log, {}
+        own = made(list(log.values()))
+        written = {key: (w, w.get()) for key, w in log.items() if id(w.owner) not in own}
+        for w, _ in reversed(written.values()):
+            w.put(w.before)
+        return written
+
+
+def origin(value: Value) -> Value:
+    """The value that an input of an inner frame stands for."""
+    while value.frame is not None and value in value.frame.origins:
+        value = value.frame.origins[value]
+    return value
+
+
+class Capture(NamedTuple):
+    """A tensor from outside that a program reads: its handle, and the input that stands for it."""
+
+    handle: Any
+    value: Value

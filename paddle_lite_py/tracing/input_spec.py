@@ -1,0 +1,83 @@
+"""InputSpec: what a tensor argument looks like."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..core import dtypes
+from ..eager.tensor import Tensor
+
+
+class InputSpec:
+    """Shape, dtype and name of a tensor argument; an unknown dimension is None or -1.
+
+    Examples:
+        >>> InputSpec([None, 784], "float32", "x")
+        InputSpec(shape=(-1, 784), dtype=paddle.float32, name=x, stop_gradient=False)
+    """
+
+    def __init__(
+        self, shape: Any, dtype: Any = "float32", name: str | None = None, stop_gradient: bool = False
+    ) -> None:
+        if isinstance(shape, int):
+            shape = [shape]
+        if isinstance(shape, str) or not hasattr(shape, "__iter__"):
+            raise TypeError(f"InputSpec: shape is {shape!r}; expected a list such as [None, 3]")
+        bad = [n for n in shape if not (n is None or isinstance(n, str) or (isinstance(n, int) and n >= -1))]
+        if bad:
+            raise ValueError(
+                f"InputSpec shape {list(shape)}: {bad[0]!r} is no dimension; use a number >= 0, None or a name"
+            )
+        self.shape = tuple([-1 if n is None else n for n in shape])
+        self.dtype = dtypes.as_dtype(dtype)
+        self.name = name
+        self.stop_gradient = stop_gradient
+
+    @classmethod
+    def from_tensor(cls, tensor: Tensor, name: str | None = None) -> InputSpec:
+        """The spec of a tensor."""
+        return cls(tensor.shape, tensor.dtype, name or tensor.name, tensor.stop_gradient)
+
+    @classmethod
+    def from_numpy(cls, ndarray: Any, name: str | None = None) -> InputSpec:
+        """The spec of a NumPy array."""
+        return cls(ndarray.shape, ndarray.dtype, name)
+
+    def batch(self, batch_size: Any) -> InputSpec:
+        """Put a batch dimension in front."""
+        self.shape = (int(batch_size), *self.shape)
+        return self
+
+    def unbatch(self) -> InputSpec:
+        """Take the first dimension off."""
+        if not self.shape:
+            raise ValueError("unbatch() of a spec without dimensions")
+        self.shape = self.shape[1:]
+        return self
+
+    def __repr__(self) -> str:
+        return (
+            f"InputSpec(shape={self.shape}, dtype={self.dtype}, name={self.name}, stop_gradient={self.stop_gradient})"
+        )
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, InputSpec) and (self.shape, self.dtype, self.name) == (
+            other.shape,
+            other.dtype,
+            other.name,
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype, self.name))
+
+    def check(self, tensor: Tensor, argument: str) -> None:
+        """Raise if a tensor does not fit."""
+        found = tensor.shape
+        fits = len(found) == len(self.shape) and all(
+            not isinstance(w, int) or w < 0 or w == g for w, g in zip(self.shape, found, strict=True)
+        )
+        if not fits or tensor.dtype != self.dtype:
+            raise ValueError(
+                f"argument `{argument}` is {tensor.dtype.name}{found}, but its InputSpec asks for "
+                f"{self.dtype.name}{list(self.shape)}; pass such a tensor, or change the input_spec of to_static"
+            )

@@ -1,0 +1,123 @@
+"""What a program takes for granted of values that it computes itself.
+
+A shape that depends on the data, or a branch that leaves things of another kind, has no single static program. But
+there is one for each value of what it depends on. So a trace looks at that value and goes on with it, and the program
+gives it beside its results: where a run finds another one, its results are dropped, and another program runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import jax
+
+from ..core.errors import user_frame
+from ..eager.tensor import Tensor
+from ..ir.program import Operator, Value
+
+if TYPE_CHECKING:
+    from .builder import Builder
+
+# Elements of a tensor whose values may be taken for granted: sizes and conditions, no data.
+MAX_ELEMENTS = 16
+
+
+class Assumed(NamedTuple):
+    """One value that a program takes for granted."""
+
+    expected: Any  # a Python number, or a list of them
+    where: Any
+
+    def differs(self, found: Any) -> bool:
+        """True if a run has found another value."""
+        return bool(self.expected != found)
+
+
+class Differs(Exception):
+    """A run has found other values than its program takes for granted; `found` holds them, up to the first of them."""
+
+    def __init__(self, assumed: Sequence[Assumed], found: list[Any]) -> None:
+        self.found, last = found, assumed[len(found) - 1]
+        super().__init__(f"the value that decides at {last.where} changed from {last.expected} to {found[-1]}")
+
+
+def compare(assumed: Sequence[Assumed], arrays: Sequence[Any]) -> None:
+    """Raise Differs if a run has found other values."""
+    found: list[Any] = []
+    for a, array in zip(assumed, arrays, strict=True):
+        found.append(array.tolist())
+        if a.differs(found[-1]):
+            raise Differs(assumed, found)
+
+
+class Assumptions:
+    """Values that the trace under way has looked at.
+
+    Arguments:
+        builder: of the trace.
+        arrays: what the arguments of this call hold.
+    """
+
+    def __init__(self, builder: Builder, arrays: Sequence[Any]) -> None:
+        self.builder, self.arrays = builder, arrays
+        self.handles: list[Tensor] = []
+        self.assumed: list[Assumed] = []
+        self._env: dict[Value, Any] = {}
+
+    def value(self, tensor: Tensor) -> Any:
+        """The value of a tensor in this call, which the program takes for granted from here on."""
+        value = self.builder.value_of(tensor)
+        for handle, assumed in zip(self.handles, self.assumed, strict=True):
+            if handle._data is value:
+                return assumed.expected
+        found = self._computed(value).tolist()
+        self.handles.append(self.builder.handle(value))
+        self.assumed.append(Assumed(found, user_frame()))
+        return found
+
+    def holding(self) -> Tensor | None:
+        """Whether a run has found what was taken for granted so far; None if that is nothing."""
+        out = None
+        for handle, assumed in zip(self.handles, self.assumed, strict=True):
+            same: Any = handle.equal(Tensor(assumed.expected, handle.dtype)).all()
+            out = same if out is None else out.logical_and(same)
+        return out
+
+    def _computed(self, value: Value) -> Any:
+        """Compute a value of the outermost block, and what it is made of, op by op."""
+        makers = {v: op for op in self.builder.root.block.ops for v in op.outputs}
+        stack = [value]
+        while stack:
+            now = stack[-1]
+            if now in self._env:
+                stack.pop()
+            elif now not in makers:
+                self._env[stack.pop()] = self._input(now)
+            elif missing := [v for v in makers[now].inputs if isinstance(v, Value) and v not in self._env]:
+                stack += missing
+            else:
+                self._run(makers[stack.pop()])
+        return self._env[value]
+
+    def _run(self, op: Operator) -> None:
+        out = op.bound.jitted(*[self._env[v] if isinstance(v, Value) else v for v in op.inputs])
+        outs = out if isinstance(out, tuple | list) else (out,)
+        self._env.update(zip(op.outputs, outs, strict=True))
+
+    def _input(self, value: Value) -> Any:
+        builder = self.builder
+        inputs = builder.root.block.inputs
+        if value in inputs[: len(self.arrays)]:
+            return self.arrays[inputs.index(value)]
+        for capture in builder.captures.values():
+            if capture.value is value:
+                return self._before(capture.handle)
+        get: Callable[[], Any] = next(get for get, given in builder.providers if given is value)
+        return get()
+
+    def _before(self, handle: Tensor) -> Any:
+        """The payload that a handle from outside had before the trace."""
+        if isinstance(handle._data, jax.Array):
+            return handle._data
+        return self.builder.root.log[id(handle), "_data", False].before

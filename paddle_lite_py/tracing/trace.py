@@ -1,0 +1,254 @@
+"""Trace a function into a Program: what it computes, what it reads from outside, and the state it leaves changed."""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+
+from ..core import structure as nested
+from ..core.interpreter import use
+from ..core.traced_number import Number, plain
+from ..eager.tensor import Tensor
+from ..ir.program import Program, Value
+from ..ir.simplify import dead_code
+from .builder import Builder
+from .checks import Cleared
+from .escape import made_here
+from .frame import Capture, Write
+from .speculation import Assumed, Assumptions
+
+# Held while a program is traced, when handles stand for values of the program, and by runs that change handles.
+LOCK = threading.RLock()
+
+
+class Argument(NamedTuple):
+    """Stands for the caller's own tensor, in a result or as the owner of state."""
+
+    position: int
+
+
+class Effect(NamedTuple):
+    """State to set after each run: the write, and its new content, whose leaves are outputs of the program."""
+
+    write: Write
+    structure: Any
+    n_leaves: int
+
+
+class Traced(NamedTuple):
+    """A program with its ties to the Python world."""
+
+    program: Program
+    n_args: int
+    captures: list[Tensor]
+    providers: list[Callable[[], Any]]
+    structure: Any  # of the result
+    n_results: int
+    effects: list[Effect]
+    requires_grad: tuple[bool, ...]  # for each result, whether a gradient may still be asked of it
+    layers: list[Any]  # that were called
+    paths: list[tuple[Write, Any]]  # attributes and items that runs replace by new tensors, and the spec they have
+    gradients: list[tuple[Tensor, str]]  # what .grad of a tensor must hold: "some", "empty", "none" or "zeros"
+    checks: Any = None  # the asserts and raises; the code of the one that failed is an output after the rest
+    room: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
+    deferred: tuple[Callable[[], None], ...] = ()  # Python calls to make after each run
+    reached: dict[int, Any] = {}  # noqa: RUF012  arguments that a backward() inside gives gradients to, and its line
+    assumed: tuple[Assumed, ...] = ()  # values taken for granted; those of a run are outputs after those of the effects
+
+    looked: tuple[tuple[Tensor, Any], ...] = ()  # tensors whose data Python has read, and those data
+
+    @property
+    def judged(self) -> slice:
+        """Where the outputs stand that are compared with `assumed`."""
+        own = bool(self.checks) + bool(self.room)
+        return slice(-own - len(self.assumed), -own or None)
+
+    @property
+    def shown(self) -> slice:
+        """Where the outputs stand that the message of a failed check shows."""
+        end = self.judged.start
+        return slice(end - len(self.checks.shown), end or None)
+
+
+def trace(
+    fn: Callable[..., Any],
+    specs: Sequence[Any],
+    grads: Sequence[bool],
+    names: Sequence[str],
+    convert: Callable[[Any], Any] = lambda f: f,
+    outside: dict[int, Any] | None = None,
+) -> Traced:
+    """Trace fn(*tensors), one tensor for each spec.
+
+    State that fn changes is given back whatever happens: only a run changes it. Arrays among the specs are those of a
+    call, whose values the program may take for granted. `outside` has the containers that fn can reach, by id.
+    """
+    with LOCK:
+        builder = Builder(convert)
+        builder.outside = outside or {}
+        if all(isinstance(s, jax.Array) for s in specs):
+            builder.assumptions = Assumptions(builder, specs)
+        return _trace(builder, fn, specs, grads, names)
+
+
+def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool], names: Sequence[str]) -> Traced:
+    tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
+    for tensor, name in zip(tensors, names, strict=True):
+        tensor._data.name = name
+    leaves: list[Value] = []
+    effects: list[Effect] = []
+    try:
+        with use(builder):
+            result = fn(*tensors)
+            made = made_here(list(builder.root.log.values()))
+            outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
+            updated = {id(w.owner) for w in outside if w.key == "_data"}
+            structure = _outputs(builder, result, leaves, updated)
+            n_results = len(leaves)
+            skipped = [*_own(builder), *[owner for owner, _, _ in builder.replays]]
+            for write in outside:
+                if any(write.owner is t for t in skipped) or _unchanged(builder, write):
+                    continue
+                if isinstance(write.get(), Cleared):
+                    write.owner._grad = builder.settled(write.owner)
+                at = len(leaves)
+                held = write.get()
+                found = nested.Static(held) if type(held) is Number else _outputs(builder, held, leaves, updated)
+                effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
+            for owner, method, args in builder.replays:
+                at = len(leaves)
+                found = _outputs(builder, args, leaves, updated)
+                effects.append(Effect(Write(owner, method, None), found, len(leaves) - at))
+            leaves += [builder.value_of(t) for t in _own(builder)]
+            paths = _follow_paths(builder)
+    finally:
+        builder.root.undo()
+        builder.root.closed = True
+    return _assemble(builder, len(tensors), structure, leaves, n_results, effects, paths)
+
+
+def _own(builder: Builder) -> list[Tensor]:
+    """The handles of the framework's own that the executor looks at after a run."""
+    checks, room, assumptions = builder.checks, builder.room, builder.assumptions
+    return [
+        *(checks.shown if checks else []),
+        *(assumptions.handles if assumptions else []),
+        *([checks.code] if checks else []),
+        *([room.needed] if room else []),
+    ]
+
+
+def _unchanged(builder: Builder, write: Write) -> bool:
+    """True for a gradient that was only read."""
+    now = write.get() if write.key == "_grad" else None
+    return isinstance(now, Tensor) and any(now._data is v for _, v in builder.providers)
+
+
+def _owned(builder: Builder, write: Write) -> Write:
+    position = builder.arguments.get(id(write.owner))
+    owner = write.owner if position is None else Argument(position)
+    return write._replace(owner=owner, before=None)  # the old value must not be kept alive
+
+
+def _outputs(builder: Builder, value: Any, leaves: list[Value], updated: set[int]) -> Any:
+    """Flatten a result; its traced tensors become outputs, and tensors from outside stay themselves.
+
+    `updated` has the ids of those from outside that are given new payloads.
+    """
+    if isinstance(value, Value):  # a payload
+        value = builder.handle(value)
+    elif isinstance(value, jax.Array):
+        return nested.Static(value)
+    tensors: list[Tensor] = []
+    structure = nested.flatten(value, lambda v: isinstance(v, Tensor), tensors)
+
+    def place(tensor: Tensor) -> Any:
+        if id(tensor) in builder.arguments:
+            return nested.Static(Argument(builder.arguments[id(tensor)]))
+        if id(tensor) in updated or not isinstance(tensor._data, Value):
+            return nested.Static(tensor)
+        leaves.append(builder.value_of(tensor))
+        return nested.LEAF
+
+    return _replace(structure, iter([place(t) for t in tensors]))
+
+
+def _replace(structure: Any, places: Any) -> Any:
+    if structure is nested.LEAF:
+        return next(places)
+    if isinstance(structure, nested.Nest):
+        return structure._replace(children=tuple([_replace(c, places) for c in structure.children]))
+    return nested.Static(plain(structure.value))
+
+
+def _payload_of(place: Write) -> Any:
+    return place.get()._data
+
+
+def _follow_paths(builder: Builder) -> list[tuple[Write, Any]]:
+    """Read by path what runs replace: the tensor that `self.h` held at first is not the one it holds later."""
+    paths = []
+    for write in builder.root.log.values():
+        held = builder.captures.get(id(write.before)) if isinstance(write.before, Tensor) else None
+        if held is None or held.handle is not write.before or write.key in ("_data", "_grad"):
+            continue
+        del builder.captures[id(held.handle)]
+        place = write._replace(before=None)
+        builder.providers.append((functools.partial(_payload_of, place), held.value))
+        paths.append((place, held.value.spec))
+    return paths
+
+
+def _updates(captures: list[Capture], at: int, effects: list[Effect]) -> dict[int, Value]:
+    """For outputs that captured tensors take as their new value: the inputs that these are."""
+    inputs = {id(c.handle): c.value for c in captures}
+    found = {}
+    for effect in effects:
+        if effect.write.key == "_data" and effect.n_leaves == 1 and id(effect.write.owner) in inputs:
+            found[at] = inputs[id(effect.write.owner)]
+        at += effect.n_leaves
+    return found
+
+
+def _assemble(
+    builder: Builder,
+    n_args: int,
+    structure: Any,
+    leaves: list[Value],
+    n_results: int,
+    effects: list[Effect],
+    paths: list[tuple[Write, Any]],
+) -> Traced:
+    block = builder.root.block
+    captures = list(builder.captures.values())
+    block.inputs = [
+        *list(block.inputs[:n_args]),
+        *[c.value for c in captures],
+        *[v for _, v in builder.providers],
+    ]
+    block.outputs = list(leaves)
+    names = [v.name or f"in{i}" for i, v in enumerate(block.inputs)]
+    captured = {c.value: c.handle for c in captures}
+    return Traced(
+        dead_code(Program(block, names, captured=captured, updates=_updates(captures, n_results, effects))),
+        n_args,
+        [c.handle for c in captures],
+        [get for get, _ in builder.providers],
+        structure,
+        n_results,
+        effects,
+        tuple([v.requires_grad and not v.freed for v in leaves[:n_results]]),
+        builder.layers,
+        paths,
+        builder.gradients,
+        builder.checks,
+        builder.room,
+        tuple(builder.deferred),
+        builder.reached,
+        tuple(builder.assumptions.assumed if builder.assumptions else ()),
+        tuple(builder.looked.values()),
+    )
