@@ -49,7 +49,14 @@ def _pure(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: lis
         return func(*[a.clone() for a in args])
 
     traced = trace(fresh, specs, [not t.stop_gradient for t in tensors], [f"x{i}" for i in range(len(specs))])
-    if traced.effects or traced.deferred or traced.checks or traced.room or traced.providers or traced.assumed:
+    if (
+        traced.effects
+        or traced.deferred
+        or traced.checks
+        or traced.loop_buffer
+        or traced.providers
+        or traced.speculated
+    ):
         raise ValueError(
             f"{what}: the function changes state, draws random numbers, or decides by values of tensors; expected one "
             "that computes its results from its arguments alone"

@@ -69,7 +69,7 @@ def custom_op(
             f"custom_op `{named}`: no parameter stands before `/`, where the tensors are; write def {named}(x, /, ...)"
         )
     made = CustomOp(function if backward is None else with_gradient(function, backward, named), named, amp=amp)
-    return codegen.make(define(made), codegen.Front({}))[0]
+    return codegen.make(define(made), codegen.CallSpelling({}))[0]
 
 
 def define(op: CustomOp) -> CustomOp:

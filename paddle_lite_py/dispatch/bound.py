@@ -49,7 +49,7 @@ class BoundOp:
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
         run = xla_jit(fitting(self.fn), library=not self.windows)
-        check, look = self.derived(self.op.check), self.derived(self.op.look)
+        check, look = self.derived(self.op.input_check), self.derived(self.op.output_check)
         run = run if look is None else look(run)
         self.jitted = run if check is None else _checked(run, check, len(args))
         return self.jitted(*args)

@@ -31,7 +31,7 @@ EAGER: Env = {}
 _RESULT = frozenset(("out", "device", "requires_grad", "pin_memory"))
 
 
-class Front(NamedTuple):
+class CallSpelling(NamedTuple):
     """How users may spell a call, beyond the op's own parameters."""
 
     aliases: Mapping[str, str]  # other keywords for parameters; "" drops one
@@ -41,7 +41,7 @@ class Front(NamedTuple):
     creates: bool = False  # a new tensor, for which device and requires_grad may be given
 
 
-def make(op: Op, front: Front) -> tuple[Function, Function]:
+def make(op: Op, front: CallSpelling) -> tuple[Function, Function]:
     """The user's function: strict, and with other spellings of its keywords and lists."""
     strict = _lazy(op, functools.partial(_strict, op, front), front)
     if not (front.aliases or front.wider or front.variadic):
@@ -121,7 +121,7 @@ class Signature:
 _BOTH, _KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 
 
-def _of_op(op: Op, front: Front) -> inspect.Signature:
+def _of_op(op: Op, front: CallSpelling) -> inspect.Signature:
     if front.wider is not None:
         return _of_composite(front.wider, False)
     params = [p if p.kind is _KEYWORD else p.replace(kind=_BOTH) for p in _params(op)]
@@ -169,7 +169,7 @@ def deferred(name: str, text: Callable[[Env], str]) -> Function:
     return public
 
 
-def _lazy(op: Op, text: Callable[[Env], str], front: Front) -> Function:
+def _lazy(op: Op, text: Callable[[Env], str], front: CallSpelling) -> Function:
     public = deferred(op.name, text)
     public.__qualname__, public.__doc__, public.__module__ = op.name, op.fn.__doc__, op.fn.__module__
     signature = Signature(functools.partial(_of_op, op, front), op.fn.__doc__)
@@ -181,7 +181,7 @@ def _params(op: Op) -> list[inspect.Parameter]:
     return op.tensor_params + op.attr_params
 
 
-def _heads(op: Op, env: Env, front: Front, required: str = "") -> tuple[list[str], list[str]]:
+def _heads(op: Op, env: Env, front: CallSpelling, required: str = "") -> tuple[list[str], list[str]]:
     """The parameters as text, and those that are keywords only; their defaults go into `env`."""
     heads: dict[bool, list[str]] = {False: [], True: []}
     for p in _params(op):
@@ -277,14 +277,14 @@ def _find(op: Op, env: Env, layout: str) -> list[str]:
     return [f"_layout = {layout}", *found]
 
 
-def _strict(op: Op, front: Front, env: Env) -> str:
+def _strict(op: Op, front: CallSpelling, env: Env) -> str:
     first, keywords = _heads(op, env, front)
     keywords += ["out=None"] * (not front.out_first)
     heads = [*first, *["*"] * bool(keywords), *keywords]
     return f"({', '.join(heads)}):\n{_body(op, env, '_made if out is None else _into(out, _made)')}"
 
 
-def _with_aliases(op: Op, slow: Function, front: Front, env: Env) -> str:
+def _with_aliases(op: Op, slow: Function, front: CallSpelling, env: Env) -> str:
     """Other spellings cost nothing where none is given: they land in `_more` and `_rest`, and only then is the slow way
     taken."""
     names = [p.name for p in _params(op)] + ["out"] * front.out_first

@@ -49,9 +49,9 @@ class Op:
 
     custom = False  # it is the user's own
     # From attributes to what looks at the arrays of an eager call with them, and raises where they do not fit.
-    check: Callable[[dict[str, Any]], Callable[..., None] | None] | None = None
+    input_check: Callable[[dict[str, Any]], Callable[..., None] | None] | None = None
     # From attributes to a decorator of what runs the op, which looks at the results of eager calls.
-    look: Callable[[dict[str, Any]], Callable[[Function], Function] | None] | None = None
+    output_check: Callable[[dict[str, Any]], Callable[[Function], Function] | None] | None = None
 
     def __init__(
         self,
@@ -243,7 +243,7 @@ def op(
         out_first: True if `out` may be given by position, before `name`.
         reshapes: True if the in-place form may change shape and dtype.
     """
-    front = codegen.Front(aliases or {}, variadic, wider, out_first)
+    front = codegen.CallSpelling(aliases or {}, variadic, wider, out_first)
     if fn is None:
         names: dict[str, Any] = {"name": name, "methods": methods, "operators": operators, "inplace": inplace}
         kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect}
@@ -273,7 +273,7 @@ def composite(
     """A public function written with other ops, with the Tensor methods and spellings that an op may have.
 
     Arguments:
-        around: a decorator for the function with all its spellings, such as `remembered`.
+        around: a decorator for the function with all its spellings, such as `call_cached`.
         creates: True if it makes a new tensor, for which device, requires_grad and pin_memory may be given.
     """
     if fn is None:

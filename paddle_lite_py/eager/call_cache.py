@@ -1,4 +1,4 @@
-"""Functions that come down to ops on their tensors: eager mode remembers which, and skips what leads there.
+"""The call cache: functions that come down to ops on their tensors; eager mode keeps which, and skips what leads there.
 
 A public function may check its arguments, fill in what was left out and bring attributes into one form, before it
 applies an op to the tensors that it was given. For the same attributes, and tensors of the same shapes and dtypes, that
@@ -19,7 +19,7 @@ from ..core.interpreter import state, use
 from ..dispatch import codegen
 from ..dispatch.bound import BoundOp
 from .execute import EAGER, Eager
-from .fusion import joined
+from .fusion import fused
 from .tensor import Tensor, wrap
 
 Function = Callable[..., Any]
@@ -28,38 +28,38 @@ MAX_CALLS = 1024  # of one function: shapes may change for ever
 _PLAIN = frozenset((int, float, bool, str, DType, type, type(None)))
 
 
-class Call(NamedTuple):
+class CachedCall(NamedTuple):
     """What a call comes down to: a bound op on its tensors; None where it is more than that."""
 
     bound: BoundOp | None = None
     kind: type = Tensor  # of the result: a tensor, or a tuple or list of them
 
 
-def remembered(*tensors: str) -> Callable[[Function], Function]:
-    """Give a function a memory of the ops that its calls came down to.
+def call_cached(*tensors: str) -> Callable[[Function], Function]:
+    """Give a function a cache of the ops that its calls came down to.
 
     It must depend on nothing but its arguments, and on tensors only by shape and dtype.
 
     Arguments:
         tensors: its parameters that are tensors, or None where that is the default; "y?" may be a number as well. Of
             those in "y*", a list of indices, which take no gradient, only the dtypes count, and nothing of those in
-            "y!": where there are such, only a call that comes down to one op is remembered.
+            "y!": where there are such, only a call that comes down to one op is cached.
     """
 
-    def remembering(function: Function) -> Function:
+    def caching(function: Function) -> Function:
         made = codegen.deferred(function.__name__, functools.partial(_text, function, tensors))
         return functools.update_wrapper(made, function)
 
-    return remembering
+    return caching
 
 
 def _text(function: Function, tensors: tuple[str, ...], env: codegen.Env) -> str:
-    """The function with a memory, written out: each step shows in the time of an op."""
+    """The function with a cache, written out: each step shows in the time of an op."""
     params = list(inspect.signature(function).parameters.values())
     names = [n.rstrip("?*!") for n in tensors]
-    memory = _Memory(function, params, names, joins=names == [n.rstrip("?") for n in tensors])
+    cache = _CallCache(function, params, names, joins=names == [n.rstrip("?") for n in tensors])
     env |= {"_state": state, "_eager": EAGER, "_run": EAGER.run, "_T": Tensor, "_wrap": wrap, "_new": object.__new__}
-    env |= {"_in_tuples": codegen.in_tuples, "_again": memory.again, "_watched": memory.watched, "_calls": memory.calls}
+    env |= {"_in_tuples": codegen.in_tuples, "_again": cache.again, "_recorded": cache.recorded, "_calls": cache.calls}
     given = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
     away = "".join([f" or {p.name} is not None" for p in params if p.name in _ASIDE])
     parts = {p.name: _part(p, tensors) for p in params if p.name not in _ASIDE}
@@ -76,7 +76,7 @@ def _text(function: Function, tensors: tuple[str, ...], env: codegen.Env) -> str
     except (KeyError, TypeError, AttributeError):
         pass
     if _found is None:
-        return _watched(_key, {given})
+        return _recorded(_key, {given})
     _bound, _kind = _found
     if _bound is None:
         return _again({given})
@@ -104,7 +104,7 @@ def _jitted(among: list[_Part]) -> str:
     return f"{usual} if {' and '.join(conditions)} else {call}" if conditions else call
 
 
-_ASIDE = ("name", "out")  # parameters of which a call that is remembered has none
+_ASIDE = ("name", "out")  # parameters of which a cached call has none
 
 
 def _heads(params: list[inspect.Parameter], others: list[str], env: codegen.Env) -> list[str]:
@@ -163,12 +163,12 @@ def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
     return _Part(f"{codegen.quick_kind(p)}, {value}, ")
 
 
-class _Memory:
+class _CallCache:
     """The calls of a function, and what they came down to."""
 
     def __init__(self, function: Function, params: list[inspect.Parameter], tensors: list[str], joins: bool) -> None:
         self.function, self.params, self.tensors, self.joins = function, params, tensors, joins
-        self.calls: dict[Any, Call] = {}
+        self.calls: dict[Any, CachedCall] = {}
         self.met: set[Any] = set()
         on_default_change.append(self.calls.clear)
 
@@ -180,20 +180,20 @@ class _Memory:
         named = {p.name: v for p in others if (v := given[p.name]) is not codegen.ABSENT and v is not p.default}
         return self.function(*first, *rest, **named, **(more or {}))
 
-    def watched(self, key: Any, given: dict[str, Any]) -> Any:
+    def recorded(self, key: Any, given: dict[str, Any]) -> Any:
         """Call the function, and note what the call came down to."""
         among = [given[name] for name in self.tensors]
         tensors = [t for a in among for t in (a if a.__class__ in (list, tuple) else [a]) if isinstance(t, Tensor)]
         if key is None or not all(map(_is_plain, key)) or len(set(map(id, tensors))) < len(tensors):
             return self.again(given)
-        watcher = _Watcher()
-        with use(watcher):
+        recorder = _Recorder()
+        with use(recorder):
             out = self.again(given)
-        call = _call(watcher.seen, out, tensors)
+        call = _call(recorder.seen, out, tensors)
         if call is None and not self.joins:
-            call = Call()
+            call = CachedCall()
         if call is None and key in self.met:  # what changes with each call is nothing to compile for
-            call = _joined(self.function.__name__, watcher.seen, out, tensors)
+            call = _fused(self.function.__name__, recorder.seen, out, tensors)
         if call is not None:
             _bounded(self.calls)[key] = call
         else:
@@ -213,7 +213,7 @@ def _is_plain(value: Any) -> bool:
     return value.__class__ in _PLAIN or isinstance(value, np.dtype)
 
 
-class _Watcher(Eager):
+class _Recorder(Eager):
     """Eager mode that notes what a function does."""
 
     def __init__(self) -> None:
@@ -246,24 +246,28 @@ class _Watcher(Eager):
         return super().item(tensor, index)
 
 
-def _call(seen: list[Any], out: Any, tensors: list[Tensor]) -> Call | None:
+def _call(seen: list[Any], out: Any, tensors: list[Tensor]) -> CachedCall | None:
     """What a call comes down to, if to one op that takes the tensors as they stand and gives the result."""
     if len(seen) != 1 or seen[0] is None:
         return None
     bound, args, made = seen[0]
     results = made if isinstance(made, tuple) else (made,)
     if _same(args, tensors) and (out is made or (out.__class__ is list and _same(out, results))):
-        return Call(bound, out.__class__)
+        return CachedCall(bound, out.__class__)
     return None
 
 
-def _joined(name: str, seen: list[Any], out: Any, tensors: list[Tensor]) -> Call:
+def _fused(name: str, seen: list[Any], out: Any, tensors: list[Tensor]) -> CachedCall:
     """What a call comes down to, if to a few ops on its tensors."""
     results = [out] if isinstance(out, Tensor) else out
     if None in seen or out.__class__ not in (Tensor, tuple, list) or not all(isinstance(t, Tensor) for t in results):
-        return Call()
-    bound = joined(name, seen, results, tensors) if seen and results else None
-    return Call(bound, out.__class__) if bound is not None and (len(results) > 1 or out is results[0]) else Call()
+        return CachedCall()
+    bound = fused(name, seen, results, tensors) if seen and results else None
+    return (
+        CachedCall(bound, out.__class__)
+        if bound is not None and (len(results) > 1 or out is results[0])
+        else CachedCall()
+    )
 
 
 def _same(xs: Any, ys: Any) -> bool:

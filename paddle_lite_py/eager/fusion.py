@@ -1,4 +1,4 @@
-"""What a function did with its tensors, a few ops one after the other, as one bound op: one call of XLA for all."""
+"""Fusion: what a function did with its tensors, a few ops one after the other, as one bound op and one call of XLA."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..dispatch.op import Op
 from .execute import ONE
 from .tensor import Tensor
 
-Seen = list[tuple[BoundOp, tuple[Any, ...], Any]]  # calls of ops: what was called, with what, and the result
+RecordedCalls = list[tuple[BoundOp, tuple[Any, ...], Any]]  # calls of ops: what was called, with what, and the result
 
 
 NUMBER = -1
 
 
-class Step(NamedTuple):
+class FusedStep(NamedTuple):
     """One of the ops. Its arguments are numbers, or tensors: those of the call, and then the results so far."""
 
     bound: BoundOp
@@ -33,7 +33,7 @@ class Step(NamedTuple):
         return [number(n) if at == NUMBER else values[at] for at, n in zip(self.places, self.numbers, strict=True)]
 
 
-def joined(name: str, seen: Seen, out: list[Tensor], tensors: list[Tensor]) -> BoundOp | None:
+def fused(name: str, seen: RecordedCalls, out: list[Tensor], tensors: list[Tensor]) -> BoundOp | None:
     """The calls as a bound op from the tensors to the results; None where they are more than that."""
     held, flows, steps = list(tensors), [is_inexact(t._data.dtype) for t in tensors], []
     for bound, args, made in seen:
@@ -53,14 +53,14 @@ def joined(name: str, seen: Seen, out: list[Tensor], tensors: list[Tensor]) -> B
     kinds["windows"] = any(step.bound.windows for step in steps)
     op = Op(_replayed(name, steps, results), name, **kinds)
     if checks:
-        op.check = lambda attrs: _together(checks)
+        op.input_check = lambda attrs: _together(checks)
     whole = BoundOp(op, op.fn)
     found = tuple([flows[i] for i in results])
     whole.differentiable = ONE if found == ONE else found
     return whole
 
 
-def _step(bound: BoundOp, args: tuple[Any, ...], made: Any, held: list[Tensor], flows: list[bool]) -> Step | None:
+def _step(bound: BoundOp, args: tuple[Any, ...], made: Any, held: list[Tensor], flows: list[bool]) -> FusedStep | None:
     place = {id(t): i for i, t in enumerate(held)}
     places = [place.get(id(a)) if isinstance(a, Tensor) else NUMBER for a in args]
     numbers = [None if isinstance(a, Tensor) else a for a in args]
@@ -68,14 +68,14 @@ def _step(bound: BoundOp, args: tuple[Any, ...], made: Any, held: list[Tensor], 
         return None
     into = bound.op.grad and any(at != NUMBER and flows[at] for at in places if at is not None)
     out = [into and is_inexact(t._data.dtype) for t in (made if isinstance(made, tuple) else (made,))]
-    return Step(bound, tuple(places), tuple(numbers), tuple(out))  # type: ignore[arg-type]
+    return FusedStep(bound, tuple(places), tuple(numbers), tuple(out))  # type: ignore[arg-type]
 
 
-def _checks(steps: list[Step], n: int) -> list[Any] | None:
+def _checks(steps: list[FusedStep], n: int) -> list[Any] | None:
     """Each step with the check of its arguments; None where one looks at what another step makes, or at its result."""
-    if any(step.bound.derived(step.bound.op.look) for step in steps):
+    if any(step.bound.derived(step.bound.op.output_check) for step in steps):
         return None
-    found = [(step, check) for step in steps if (check := step.bound.derived(step.bound.op.check)) is not None]
+    found = [(step, check) for step in steps if (check := step.bound.derived(step.bound.op.input_check)) is not None]
     return None if any(max(step.places) >= n for step, _ in found) else found
 
 
@@ -91,7 +91,7 @@ def _together(checks: list[Any]) -> Callable[..., None]:
     return check_all
 
 
-def _replayed(name: str, steps: list[Step], results: list[int]) -> Callable[..., Any]:
+def _replayed(name: str, steps: list[FusedStep], results: list[int]) -> Callable[..., Any]:
     def fn(*arrays: Any) -> Any:
         values = list(arrays)
         for step in steps:

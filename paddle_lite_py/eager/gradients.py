@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..core.interpreter import config, no_grad, state
+from ..core.interpreter import layer_version, no_grad, state
 from ..dispatch.bound import BoundOp
 from ..dispatch.op import Op
 from . import tape
@@ -96,7 +96,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemoveHandle
     if key is None:
         if tensor._hooks is None:
             tensor._hooks = {}
-        config.epoch += 1
+        layer_version.number += 1
         number = max(tensor._hooks, default=-1) + 1
         tensor._hooks[number] = hook
         return RemoveHandle(tensor._hooks, number)

@@ -18,7 +18,7 @@ import numpy as np
 from ..core import dtypes
 from ..core import place as places
 from ..core.arrays import as_array, as_text
-from ..core.interpreter import config, state
+from ..core.interpreter import layer_version, state
 from ..dispatch.op import METHODS
 from .tensor_data import TensorData
 
@@ -363,7 +363,7 @@ class Parameter(Tensor):
     def __setattr__(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
         if name == "stop_gradient":
-            config.epoch += 1
+            layer_version.number += 1
 
     @property
     def trainable(self) -> bool:
@@ -383,7 +383,7 @@ class RemoveHandle:
 
     def remove(self) -> bool:
         """Remove the hook; True if it was still there."""
-        config.epoch += 1
+        layer_version.number += 1
         return self._hooks.pop(self._key, None) is not None
 
 

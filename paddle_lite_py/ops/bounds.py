@@ -231,6 +231,6 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
 def install() -> None:
     """Give the ops their checks, once all of them are defined."""
     for name, check in CHECKS.items():
-        REGISTRY[name].check = check
+        REGISTRY[name].input_check = check
     for name, look in singular.LOOKS.items():
-        REGISTRY[name].look = look
+        REGISTRY[name].output_check = look

@@ -75,7 +75,9 @@ class StaticBuilder(Builder):
 
     def own_names(self) -> list[str]:
         """Names of what a run must be asked afterwards: whether a check failed, whether loops had room."""
-        own = [h for h in (self.checks and self.checks.code, self.room and self.room.needed) if h is not None]
+        own = [
+            h for h in (self.checks and self.checks.code, self.loop_buffer and self.loop_buffer.needed) if h is not None
+        ]
         written = [self.root.log.get((id(h), "_data", False)) for h in own]
         return [w.before.name for w in written if w is not None]
 

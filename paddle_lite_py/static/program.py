@@ -217,7 +217,12 @@ class Program:
         to.captures = {k: Capture(c.handle, twin(c.value)) for k, c in mine.captures.items()}
         to.providers = [(get, twin(v)) for get, v in mine.providers]
         to.root.leaves = {twin(v): t for v, t in mine.root.leaves.items() if v in twin.made}
-        to.checks, to.room, to.deferred, to.unknown = mine.checks, mine.room, list(mine.deferred), mine.unknown
+        to.checks, to.loop_buffer, to.deferred, to.unknown = (
+            mine.checks,
+            mine.loop_buffer,
+            list(mine.deferred),
+            mine.unknown,
+        )
         to.counts = mine.counts.copy()
         to.twins = {old: twin.made.get(v, v) for old, v in mine.twins.items()} | twin.made
         to.word_home.home = mine.word_home.home

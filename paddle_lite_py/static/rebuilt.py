@@ -58,7 +58,7 @@ def rebuilt(
     if source is not None:
         builder.twins |= {old: twins.made[v] for old, v in source.builder.twins.items() if v in twins.made}
         before = source.builder
-        builder.checks, builder.room, builder.unknown = before.checks, before.room, before.unknown
+        builder.checks, builder.loop_buffer, builder.unknown = before.checks, before.loop_buffer, before.unknown
     return out
 
 

@@ -8,7 +8,7 @@ import pytest
 import paddle_lite_py as paddle
 from paddle_lite_py.core.interpreter import use
 from paddle_lite_py.dispatch.bound import BoundOp
-from paddle_lite_py.eager.call_cache import remembered
+from paddle_lite_py.eager.call_cache import call_cached
 from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.nn import functional as F
 from paddle_lite_py.ops.math import multiply
@@ -29,7 +29,7 @@ def counted(*tensors: str):
             return function(*args, **kwargs)
 
         body.__wrapped__, body.__name__ = function, function.__name__
-        return remembered(*tensors)(body)
+        return call_cached(*tensors)(body)
 
     return decorate, bodies
 
@@ -54,11 +54,11 @@ def test_the_second_call_does_not_run_the_body():
 
 
 def test_the_order_of_tensors_and_results_is_kept():
-    @remembered("x", "y")
+    @call_cached("x", "y")
     def swapped(x, y):
         return paddle.subtract(y, x)
 
-    @remembered("x")
+    @call_cached("x")
     def halves(x, parts=2):
         return paddle.split(x, parts, axis=1)
 
@@ -134,7 +134,7 @@ def test_a_few_ops_become_one():
 
 
 def test_numbers_that_change_are_not_compiled_for():
-    @remembered("x")
+    @call_cached("x")
     def scaled(x, by=1.0):
         return multiply(x, by)
 
@@ -227,7 +227,7 @@ def test_other_interpreters_see_each_op():
 def test_the_memory_is_bounded(monkeypatch):
     monkeypatch.setattr("paddle_lite_py.eager.call_cache.MAX_CALLS", 4)
 
-    @remembered("x")
+    @call_cached("x")
     def tiled(x, times):
         return paddle.tile(x, times)
 

@@ -10,7 +10,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
-from paddle_lite_py.core.interpreter import config
+from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.nn import unique_name
 
 
@@ -88,14 +88,14 @@ def test_attributes_change_kind_and_go_away():
     assert isinstance(net.note, nn.ReLU) and "note" not in dict(net.named_buffers())
 
 
-def test_the_epoch_counts_changes_of_configuration_only():
+def test_the_layer_version_counts_changes_of_configuration_only():
     net, x = Net(), paddle.ones([1, 2])
     opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
 
     def counted(action):
-        before = config.epoch
+        before = layer_version.number
         action()
-        return config.epoch - before
+        return layer_version.number - before
 
     def step():
         net(x).sum().backward()

@@ -117,8 +117,10 @@ def test_attention_looks_at_its_places(static):
     by_hand = np.einsum("bhqk,bhkd->bhqd", weight, v.numpy())
     rows = paddle.to_tensor(np.pad(keep.sum(-1).cumsum(-1), ((0, 0), (1, 0)))[None])
     columns = paddle.to_tensor(np.nonzero(keep)[-1].reshape(1, 2, 3))
-    attend = paddle.jit.to_static(F.sparse_attention) if static else F.sparse_attention
-    np.testing.assert_allclose(attend(q, k, v, rows, columns, padding, mask).numpy(), by_hand, rtol=1e-4, atol=1e-6)
+    choose_interpreter = paddle.jit.to_static(F.sparse_attention) if static else F.sparse_attention
+    np.testing.assert_allclose(
+        choose_interpreter(q, k, v, rows, columns, padding, mask).numpy(), by_hand, rtol=1e-4, atol=1e-6
+    )
     places = paddle.to_tensor(keep.astype("float32")).to_sparse_csr()
     np.testing.assert_allclose(N.attention(q, k, v, places, padding, mask).numpy(), by_hand, rtol=1e-4, atol=1e-6)
 
