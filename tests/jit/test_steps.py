@@ -270,3 +270,94 @@ def test_a_step_that_a_tensor_skips():
         found.append((losses, layer.weight.numpy()))
     np.testing.assert_allclose(found[1][0], found[0][0], rtol=1e-6)
     np.testing.assert_allclose(found[1][1], found[0][1], rtol=1e-6)
+
+
+def fill(layer, seed=0):
+    rng = np.random.RandomState(seed)
+    for p in layer.parameters():
+        p.set_value((rng.rand(*p.shape) - 0.4).astype("float32"))
+    return layer
+
+
+OPTIMIZERS = {
+    "sgd": lambda p: paddle.optimizer.SGD(0.1, parameters=p),
+    "momentum": lambda p: paddle.optimizer.Momentum(0.1, 0.9, parameters=p, use_nesterov=True),
+    "adam": lambda p: paddle.optimizer.Adam(0.1, parameters=p),
+    "adamw": lambda p: paddle.optimizer.AdamW(0.1, parameters=p, weight_decay=0.1),
+    "clipped": lambda p: paddle.optimizer.Adam(0.1, parameters=p, grad_clip=nn.ClipGradByGlobalNorm(0.1)),
+}
+
+
+def make_step(optimizer):
+    net = nn.Sequential(fill(nn.Linear(3, 4)), nn.ReLU(), fill(nn.Linear(4, 1), 1))
+    opt = OPTIMIZERS[optimizer](net.parameters())
+
+    def step(x, y):
+        loss = ((net(x) - y) ** 2).mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    return net, opt, step
+
+
+def batches(n=4):
+    rng = np.random.RandomState(3)
+    return [
+        (paddle.to_tensor(rng.randn(5, 3).astype("float32")), paddle.to_tensor(rng.randn(5, 1).astype("float32")))
+        for _ in range(n)
+    ]
+
+
+@pytest.mark.parametrize("optimizer", OPTIMIZERS)
+def test_a_whole_training_step_is_one_program_and_leaves_the_eager_state(optimizer):
+    net, opt, step = make_step(optimizer)
+    twin, twin_opt, eager = make_step(optimizer)
+    static = to_static(step)
+    for x, y in batches():
+        np.testing.assert_allclose(static(x, y).item(), eager(x, y).item(), rtol=1e-4)
+    assert len(static.program_cache) == 1
+    for a, b in zip(net.parameters(), twin.parameters(), strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-4, atol=1e-6)
+    assert sorted(opt.state_dict()) == sorted(k.replace("", "") for k in opt.state_dict())
+    assert len(opt.state_dict()) == len(twin_opt.state_dict())
+
+
+def test_a_scheduled_learning_rate_is_an_input():
+    net = fill(nn.Linear(2, 1))
+    schedule = paddle.optimizer.lr.StepDecay(0.5, step_size=1, gamma=0.1)
+    opt = paddle.optimizer.SGD(schedule, parameters=net.parameters())
+
+    @to_static
+    def step(x):
+        net(x).sum().backward()
+        opt.step()
+        opt.clear_grad()
+
+    moved = []
+    for _ in range(3):
+        before = net.bias.item()
+        step(paddle.ones([1, 2]))
+        moved.append(before - net.bias.item())
+        schedule.step()
+    np.testing.assert_allclose(moved, [0.5, 0.05, 0.005], rtol=1e-3)
+    assert len(step.program_cache) == 1
+
+
+def test_gradient_accumulation_over_calls():
+    net, twin = fill(nn.Linear(2, 1)), fill(nn.Linear(2, 1))
+    x = paddle.ones([3, 2])
+
+    def accumulate(model):
+        def run(v):
+            model(v).sum().backward()
+
+        return run
+
+    static = to_static(accumulate(net))
+    for _ in range(3):
+        static(x)
+        accumulate(twin)(x)
+    np.testing.assert_allclose(net.weight.grad.numpy(), twin.weight.grad.numpy())
+    assert len(static.program_cache) == 2  # without and with a gradient to add to

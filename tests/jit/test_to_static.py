@@ -7,11 +7,10 @@ import weakref
 
 import numpy as np
 import pytest
-from paddle_lite_py.jit import InputSpec, to_static
+from paddle_lite_py.jit import to_static
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
-from paddle_lite_py.core.errors import TracedValueError
 
 
 def tensor(*data, **kwargs):
@@ -142,153 +141,6 @@ def test_running_statistics_follow_the_eager_run():
     np.testing.assert_allclose(static._variance.numpy(), eager._variance.numpy(), rtol=1e-5)
 
 
-OPTIMIZERS = {
-    "sgd": lambda p: paddle.optimizer.SGD(0.1, parameters=p),
-    "momentum": lambda p: paddle.optimizer.Momentum(0.1, 0.9, parameters=p, use_nesterov=True),
-    "adam": lambda p: paddle.optimizer.Adam(0.1, parameters=p),
-    "adamw": lambda p: paddle.optimizer.AdamW(0.1, parameters=p, weight_decay=0.1),
-    "clipped": lambda p: paddle.optimizer.Adam(0.1, parameters=p, grad_clip=nn.ClipGradByGlobalNorm(0.1)),
-}
-
-
-def make_step(optimizer):
-    net = nn.Sequential(fill(nn.Linear(3, 4)), nn.ReLU(), fill(nn.Linear(4, 1), 1))
-    opt = OPTIMIZERS[optimizer](net.parameters())
-
-    def step(x, y):
-        loss = ((net(x) - y) ** 2).mean()
-        loss.backward()
-        opt.step()
-        opt.clear_grad()
-        return loss
-
-    return net, opt, step
-
-
-def batches(n=4):
-    rng = np.random.RandomState(3)
-    return [
-        (paddle.to_tensor(rng.randn(5, 3).astype("float32")), paddle.to_tensor(rng.randn(5, 1).astype("float32")))
-        for _ in range(n)
-    ]
-
-
-@pytest.mark.parametrize("optimizer", OPTIMIZERS)
-def test_a_whole_training_step_is_one_program_and_leaves_the_eager_state(optimizer):
-    net, opt, step = make_step(optimizer)
-    twin, twin_opt, eager = make_step(optimizer)
-    static = to_static(step)
-    for x, y in batches():
-        np.testing.assert_allclose(static(x, y).item(), eager(x, y).item(), rtol=1e-4)
-    assert len(static.program_cache) == 1
-    for a, b in zip(net.parameters(), twin.parameters(), strict=True):
-        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-4, atol=1e-6)
-    assert sorted(opt.state_dict()) == sorted(k.replace("", "") for k in opt.state_dict())
-    assert len(opt.state_dict()) == len(twin_opt.state_dict())
-
-
-def test_a_scheduled_learning_rate_is_an_input():
-    net = fill(nn.Linear(2, 1))
-    schedule = paddle.optimizer.lr.StepDecay(0.5, step_size=1, gamma=0.1)
-    opt = paddle.optimizer.SGD(schedule, parameters=net.parameters())
-
-    @to_static
-    def step(x):
-        net(x).sum().backward()
-        opt.step()
-        opt.clear_grad()
-
-    moved = []
-    for _ in range(3):
-        before = net.bias.item()
-        step(paddle.ones([1, 2]))
-        moved.append(before - net.bias.item())
-        schedule.step()
-    np.testing.assert_allclose(moved, [0.5, 0.05, 0.005], rtol=1e-3)
-    assert len(step.program_cache) == 1
-
-
-def test_gradient_accumulation_over_calls():
-    net, twin = fill(nn.Linear(2, 1)), fill(nn.Linear(2, 1))
-    x = paddle.ones([3, 2])
-
-    def accumulate(model):
-        def run(v):
-            model(v).sum().backward()
-
-        return run
-
-    static = to_static(accumulate(net))
-    for _ in range(3):
-        static(x)
-        accumulate(twin)(x)
-    np.testing.assert_allclose(net.weight.grad.numpy(), twin.weight.grad.numpy())
-    assert len(static.program_cache) == 2  # without and with a gradient to add to
-
-
-def test_parameters_may_be_replaced_between_calls():
-    net = to_static(fill(nn.Linear(2, 1)))
-    x = paddle.ones([1, 2])
-    net(x)
-    net.weight.set_value(np.zeros((2, 1), "float32"))
-    net.bias.set_value(np.ones(1, "float32"))
-    assert net(x).tolist() == [[1.0]]
-    net.weight = paddle.create_parameter([2, 1], "float32", default_initializer=nn.initializer.Constant(2.0))
-    assert net(x).tolist() == [[5.0]]
-
-
-GLOBAL = 2.0
-
-
-def uses_global(x):
-    return x * GLOBAL
-
-
-def test_changed_globals_closures_and_attributes_are_seen(monkeypatch):
-    f = to_static(uses_global)
-    assert f(tensor(1.0)).tolist() == [2.0]
-    monkeypatch.setitem(globals(), "GLOBAL", 5.0)
-    assert f(tensor(1.0)).tolist() == [5.0]
-    k = 1.0
-    g = to_static(lambda x: x * k)
-    assert g(tensor(1.0)).tolist() == [1.0]
-    k = 4.0
-    assert g(tensor(1.0)).tolist() == [4.0]
-    assert "closure variable `k` changed from 1.0 to 4.0" in g.retraces[-1]
-
-    class Scale(nn.Layer):
-        def __init__(self):
-            super().__init__()
-            self.k = 2.0
-
-        def forward(self, x):
-            return x * self.k
-
-    layer = to_static(Scale())
-    assert layer(tensor(1.0)).tolist() == [2.0]
-    layer.k = 7.0
-    assert layer(tensor(1.0)).tolist() == [7.0]
-
-
-def test_input_spec_with_an_unknown_batch_traces_once():
-    f = to_static(lambda x: (x * 2.0).sum(axis=1), input_spec=[InputSpec([None, 3], "float32", "x")])
-    for n in (1, 4, 7):
-        assert f(paddle.ones([n, 3])).shape == [n]
-    assert len(f.program_cache) == 1
-
-
-def test_input_spec_is_checked_before_anything_runs():
-    f = to_static(lambda image: image, input_spec=[InputSpec([None, 3], "float32")])
-    with pytest.raises(
-        ValueError, match=r"argument `image` is float32\[2, 4\], but its InputSpec asks for float32\[-1, 3\]"
-    ):
-        f(paddle.ones([2, 4]))
-    with pytest.raises(ValueError, match=r"argument `image` is int64\[2, 3\]"):
-        f(paddle.ones([2, 3], "int64"))
-    with pytest.raises(ValueError, match="is no dimension"):
-        InputSpec([None, -3])
-
-
 def test_a_storm_of_traces_warns_with_the_fix():
     f = to_static(lambda x: x + 1.0)
     with pytest.warns(UserWarning, match="InputSpec"):
@@ -330,59 +182,6 @@ def test_code_and_program_are_readable():
     assert "cond(" in str(f.concrete_program)
 
 
-def test_conversion_off_a_python_bool_of_a_traced_tensor_is_explained():
-    @paddle.jit.not_to_static
-    def helper(x):
-        return 1 if x > 0 else 2
-
-    with pytest.raises(TracedValueError, match=r"bool\(\) at test_to_static.py:\d+ needs the value of a bool"):
-        to_static(lambda x: x * helper(x.sum()))(tensor(1.0))
-
-
-def test_no_source_is_explained():
-    namespace = {}
-    exec("def f(x):\n    return x if x.sum() > 0 else -x", namespace)
-    with pytest.raises(Exception, match="source of function `f`"):
-        to_static(namespace["f"])(tensor(1.0))
-
-
-def test_failed_traces_leave_no_program_and_no_state_behind():
-    count = paddle.zeros([])
-    fail = [True]
-
-    @to_static
-    def f(x):
-        count.add_(paddle.ones([]))
-        if fail[0]:
-            raise ValueError("not now")
-        return x + count
-
-    with pytest.raises(ValueError, match="not now"):
-        f(tensor(1.0))
-    assert count.item() == 0.0 and not f.program_cache
-    fail[0] = False
-    assert f(tensor(1.0)).tolist() == [2.0]
-
-
-def test_assert_and_raise_on_tensors_leave_state_alone():
-    total = paddle.zeros([1])
-
-    @to_static
-    def f(x):
-        total.add_(x)
-        assert x.sum() > 0, "x must be positive"
-        if x.sum() > 100:
-            raise ValueError("x is too large")
-        return x + 1.0
-
-    assert f(tensor(1.0)).tolist() == [2.0]
-    with pytest.raises(AssertionError, match="x must be positive"):
-        f(tensor(-1.0))
-    with pytest.raises(ValueError, match="x is too large"):
-        f(tensor(500.0))
-    assert total.tolist() == [1.0]
-
-
 def test_print_shows_values_at_run_time(capfd):
     @to_static
     def f(x):
@@ -396,23 +195,6 @@ def test_print_shows_values_at_run_time(capfd):
         assert static == capfd.readouterr().out
 
 
-def test_while_with_a_gradient_and_more_iterations_than_there_was_room_for():
-    w = tensor(1.01, stop_gradient=False)
-
-    @to_static
-    def f(x, n):
-        i = paddle.zeros([], "int64")
-        while i < n:
-            x = x * w
-            i += 1
-        return x
-
-    for n in (3, 100, 0):
-        f(tensor(1.0), paddle.to_tensor(n)).backward()
-        np.testing.assert_allclose(w.grad.numpy(), [n * 1.01 ** (n - 1) if n else 0.0], rtol=1e-4)
-        w.clear_gradient(False)
-
-
 def test_a_dropped_layer_is_freed():
     net = to_static(nn.Linear(2, 2))
     net(paddle.ones([1, 2]))
@@ -420,37 +202,6 @@ def test_a_dropped_layer_is_freed():
     del net
     gc.collect()
     assert gone() is None
-
-
-def test_an_undefined_variable_is_an_error_only_where_it_is_read():
-    @to_static
-    def f(x, y):
-        if x.sum() > 0:
-            t = x
-        if y.sum() > 0:
-            return t * 2.0
-        return x
-
-    up, down = tensor(1.0), tensor(-1.0)
-    assert [f(up, up).item(), f(up, down).item(), f(down, down).item()] == [2.0, 1.0, -1.0]
-    with pytest.raises(UnboundLocalError, match=r"`t`.*test_to_static.py"):
-        f(down, up)
-    assert len(f.program_cache) == 1
-
-
-def test_a_variable_read_under_the_condition_that_set_it_needs_no_check():
-    @to_static
-    def f(x):
-        up = x.sum() > 0
-        if up:
-            t = x * 4.0
-        y = x + 1.0
-        if up:
-            y = y + t
-        return y
-
-    assert [f(tensor(v)).item() for v in (1.0, -1.0)] == [6.0, 0.0]
-    assert f.program_cache[0].traced.checks is None
 
 
 def test_sizes_that_are_taken_from_shapes():

@@ -11,6 +11,8 @@ import pytest
 
 import paddle_lite_py as paddle
 from agreement import SIGNS, compare, plain
+from paddle_lite_py.tracing.executor import Executable
+from traces import X, run, traced
 
 
 def nested_loops(x):
@@ -180,9 +182,9 @@ def test_a_second_gradient_through_a_branch_that_writes():
 
     for numbers in SIGNS:
         grads = []
-        for run in (paddle.jit.to_static(f), f):
+        for call in (paddle.jit.to_static(f), f):
             x = paddle.to_tensor(numbers, stop_gradient=False)
-            run(x).backward()
+            call(x).backward()
             grads.append(x.grad.numpy())
         np.testing.assert_allclose(*grads, rtol=1e-5, atol=1e-6)
 
@@ -202,3 +204,87 @@ def test_a_deep_copy_passes_no_gradient_on():
             g(x).sum().backward()
             found.append(x.grad.tolist())
         assert found[0] == found[1]
+
+
+def test_gradient_inside_a_program():
+    w = paddle.to_tensor([3.0, 4.0], stop_gradient=False)
+
+    def step(x):
+        (x * w * w).sum().backward()
+        grad = w.grad
+        w.clear_gradient()
+        return grad
+
+    assert run(step, paddle.to_tensor(X)).tolist() == [6.0, 16.0]
+    assert w.grad is None or w.grad.tolist() == [0.0, 0.0]
+
+
+def test_gradients_accumulate_over_runs_of_a_program():
+    w = paddle.to_tensor([1.0, 1.0], stop_gradient=False)
+
+    def step(x):
+        (x * w).sum().backward()
+
+    x = paddle.to_tensor(X)
+    Executable(traced(step, x), "step").run([x])
+    assert w.grad.tolist() == [1.0, 2.0]
+    again = Executable(traced(step, x), "step")
+    again.run([x])
+    again.run([x])
+    assert w.grad.tolist() == [3.0, 6.0]
+
+
+def test_grad_of_grad_inside_a_program():
+    def f(x):
+        x.stop_gradient = False
+        (dx,) = paddle.grad((x * x * x).sum(), x, create_graph=True)
+        return paddle.grad(dx.sum(), x)[0]
+
+    np.testing.assert_allclose(run(f, paddle.to_tensor(X)).numpy(), [6.0, 12.0], rtol=1e-6)
+
+
+def test_two_losses_share_a_trunk():
+    w = paddle.to_tensor([2.0], stop_gradient=False)
+
+    def step(x):
+        trunk = w * w
+        (trunk * x).sum().backward(retain_graph=True)
+        (trunk * 10.0).sum().backward()
+        return w.grad
+
+    assert run(step, paddle.to_tensor([1.0])).tolist() == [4.0 + 40.0]
+
+
+def test_a_second_backward_inside_a_program_needs_retain_graph():
+    w = paddle.to_tensor([2.0], stop_gradient=False)
+
+    def step(x):
+        y = (w * x).sum()
+        y.backward()
+        y.backward()
+
+    with pytest.raises(RuntimeError, match="retain_graph=True"):
+        traced(step, paddle.to_tensor([1.0]))
+    assert w.grad is None
+
+
+class Tripled(paddle.autograd.PyLayer):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x * 2.0
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensor()
+        return g * x * 3.0
+
+
+def test_py_layer_inside_a_program():
+    w = paddle.to_tensor([2.0], stop_gradient=False)
+
+    def step(x):
+        (Tripled.apply(w * 1.0) * x).sum().backward()
+        return w.grad
+
+    assert run(step, paddle.to_tensor([5.0])).tolist() == [30.0]

@@ -10,6 +10,7 @@ import pytest
 
 import model_cases
 import paddle_lite_py as paddle
+from paddle_lite_py.vision import models
 
 GOLDEN = json.loads((Path(__file__).parents[1] / "golden" / "models.json").read_text())
 M = paddle.vision.models
@@ -43,3 +44,25 @@ def test_features_alone():
 def test_settings_that_are_not_known(make, words):
     with pytest.raises(ValueError, match=words):
         make()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: models.mobilenet_v1(scale=0.125, num_classes=3),
+        lambda: models.mobilenet_v2(scale=0.125, num_classes=3),
+        lambda: models.mobilenet_v3_small(scale=0.25, num_classes=3),
+        lambda: models.ResNet(models.resnet.BasicBlock, 18, num_classes=3),
+    ],
+)
+def test_models_compute_and_train(make):
+    net = paddle.jit.to_static(make())
+    out = net(paddle.rand([2, 3, 32, 32]))
+    assert out.shape == [2, 3]
+    out.sum().backward()
+    assert all(p.grad is not None for p in net.parameters() if not p.stop_gradient)
+
+
+def test_published_weights_are_refused_with_the_way_out():
+    with pytest.raises(NotImplementedError, match="set_state_dict"):
+        models.resnet18(pretrained=True)
