@@ -37,7 +37,7 @@ class BoundedCache(dict[K, V]):
     def __init__(self, name: str, limit: int) -> None:
         super().__init__()
         self.name, self.limit, self.evicted = name, limit, 0
-        _all.append(weakref.ref(self, _all.remove))
+        _all.add(self)
 
     def put(self, key: K, value: V) -> V:
         """Keep an entry as the newest; returns its value."""
@@ -58,7 +58,7 @@ class BoundedCache(dict[K, V]):
     __hash__ = object.__hash__  # type: ignore[assignment]
 
 
-_all: list[weakref.ref[BoundedCache[Any, Any]]] = []
+_all: weakref.WeakSet[BoundedCache[Any, Any]] = weakref.WeakSet()
 
 
 def caches() -> Iterator[CacheUse]:
@@ -68,9 +68,7 @@ def caches() -> Iterator[CacheUse]:
         >>> all(use.entries <= use.limit for use in caches())
         True
     """
-    for ref in list(_all):
-        if (cache := ref()) is not None:
-            yield CacheUse(cache.name, len(cache), cache.limit, cache.evicted)
+    return (CacheUse(cache.name, len(cache), cache.limit, cache.evicted) for cache in list(_all))
 
 
 class IdentityCache(dict[int, tuple[weakref.ref[Any], Any]]):
