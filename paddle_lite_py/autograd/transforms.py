@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import jax
 
 from ..core import structure
+from ..core.cache import BoundedCache
 from ..core.interpreter import state
 from ..dispatch.bound import BoundOp
 from ..dispatch.op import Op
@@ -70,17 +71,14 @@ def _text(program: Any) -> str:
     return re.sub(r"  # .*", "", str(program))
 
 
-_KNOWN: dict[Any, BoundOp] = {}  # by the text of the program and what was made of it
-_MOST = 128
+# By the text of the program and what was made of it.
+_KNOWN: BoundedCache[Any, BoundOp] = BoundedCache("transformed functions", 128)
 
 
 def _run(key: Any, fn: Callable[..., Any], args: list[Any], shape: Any) -> Any:
     """Run as an op, compiled once for each text of a program."""
-    if key not in _KNOWN:
-        if len(_KNOWN) >= _MOST:
-            _KNOWN.clear()
-        _KNOWN[key] = BoundOp(Op(fn, key[0]), fn)
-    return structure.unflatten(shape, iter(state.interpreter.run(_KNOWN[key], tuple(args))))
+    bound = _KNOWN.get(key) or _KNOWN.put(key, BoundOp(Op(fn, key[0]), fn))
+    return structure.unflatten(shape, iter(state.interpreter.run(bound, tuple(args))))
 
 
 def vmap(func: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callable[..., Any]:

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.cache import BoundedCache
 from ..core.config import compiler_options
 
 if TYPE_CHECKING:
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
 
 # A list argument is packed flat; the layout keeps its length, and None for an absent argument.
 Layout = tuple[Any, ...] | None
+# Shapes and dtypes of arguments for which an op keeps those of its results.
+MAX_INFERRED = 1024
 
 
 class BoundOp:
@@ -43,8 +46,8 @@ class BoundOp:
         # Whether eager code keeps what its gradient needs: then the residuals.Forward and the check of its arguments.
         self.keeps = op.grad and (op.keeps or op.loops)
         self.keeping: Any = None
-        self._inferred: dict[Any, Any] = {}
-        self._pullbacks: dict[Any, Callable[..., Any]] = {}
+        self._inferred: BoundedCache[Any, Any] | None = None
+        self._pullbacks: dict[Any, Callable[..., Any]] = {}  # by mask: as few as there are choices of arguments
 
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
@@ -67,7 +70,7 @@ class BoundOp:
     def forget(self) -> None:
         """Derive all anew: something that the function reads has changed."""
         self.jitted, self.keeping = self._first_call, None
-        self._inferred.clear()
+        self._inferred = None
         self._pullbacks.clear()
 
     def __repr__(self) -> str:
@@ -100,10 +103,10 @@ class BoundOp:
     def infer(self, specs: tuple[Any, ...]) -> Any:
         """Output specs from input specs (ShapeDtypeStruct) and Python scalars, memoised."""
         key = (specs, tuple(map(type, specs)))
+        if self._inferred is None:
+            self._inferred = BoundedCache(f"shapes of {self.op.name}", MAX_INFERRED)
         found = self._inferred.get(key)
-        if found is None:
-            found = self._inferred[key] = _infer(self.fn, specs)
-        return found
+        return self._inferred.put(key, _infer(self.fn, specs)) if found is None else found
 
 
 def fitting(fn: Callable[..., Any]) -> Callable[..., Any]:

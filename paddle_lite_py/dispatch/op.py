@@ -18,6 +18,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import dtypes
+from ..core.cache import BoundedCache
 from ..core.interpreter import state
 from ..core.traced_number import kind, plain
 from . import codegen
@@ -79,7 +80,7 @@ class Op:
         self.is_operator = False  # it serves an operator of Python
         self.effect = effect  # it acts on the world (prints, checks), so it stays though nothing reads its result
         self.fn = _with_state(fn) if random else fn
-        self.known: dict[Any, BoundOp] = {}
+        self.known: BoundedCache[Any, BoundOp] = BoundedCache(f"bound ops of {name}", MAX_BOUND)
 
     def __repr__(self) -> str:
         return f"<op {self.name}>"
@@ -107,9 +108,7 @@ class Op:
         key = (frozen, layout, tuple(map(kind, frozen)))
         found = self.known.get(key)
         if found is None:
-            if len(self.known) >= MAX_BOUND:
-                del self.known[next(iter(self.known))]  # the oldest
-            found = self.known[key] = BoundOp(self, self._pure(frozen, layout), frozen, layout)
+            found = self.known.put(key, BoundOp(self, self._pure(frozen, layout), frozen, layout))
         return found
 
     def _pure(self, attrs: tuple[Any, ...], layout: Layout) -> Callable[..., Any]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.cache import BoundedCache
 from ..core.dtypes import DType, on_default_change
 from ..core.interpreter import state, use
 from ..dispatch import codegen
@@ -168,8 +169,8 @@ class _CallCache:
 
     def __init__(self, function: Function, params: list[inspect.Parameter], tensors: list[str], joins: bool) -> None:
         self.function, self.params, self.tensors, self.joins = function, params, tensors, joins
-        self.calls: dict[Any, CachedCall] = {}
-        self.met: set[Any] = set()
+        self.calls: BoundedCache[Any, CachedCall] = BoundedCache(f"calls of {function.__name__}", MAX_CALLS)
+        self.met: BoundedCache[Any, bool] = BoundedCache(f"calls of {function.__name__} met once", MAX_CALLS)
         on_default_change.append(self.calls.clear)
 
     def again(self, given: dict[str, Any], rest: tuple[Any, ...] = (), more: dict[str, Any] | None = None) -> Any:
@@ -195,16 +196,10 @@ class _CallCache:
         if call is None and key in self.met:  # what changes with each call is nothing to compile for
             call = _fused(self.function.__name__, recorder.seen, out, tensors)
         if call is not None:
-            _bounded(self.calls)[key] = call
+            self.calls.put(key, call)
         else:
-            _bounded(self.met).add(key)
+            self.met.put(key, True)
         return out
-
-
-def _bounded(held: Any) -> Any:
-    if len(held) >= MAX_CALLS:
-        held.clear()
-    return held
 
 
 def _is_plain(value: Any) -> bool:

@@ -10,6 +10,7 @@ import jax
 import numpy as np
 
 from ..core.arrays import as_array
+from ..core.cache import BoundedCache
 from ..core.dtypes import is_inexact
 from ..core.errors import original
 from ..core.interpreter import _State, state
@@ -245,8 +246,7 @@ def _payload(arg: Any) -> Any:
     return as_array(arg)
 
 
-_numbers: dict[Any, Any] = {}
-MAX_NUMBERS = 1024
+_numbers: BoundedCache[Any, Any] = BoundedCache("numbers as arrays", 1024)
 
 
 def _number(kind: type, value: Any) -> Any:
@@ -255,10 +255,7 @@ def _number(kind: type, value: Any) -> Any:
     key = (kind, value if value or kind is not float else repr(value))
     found = _numbers.get(key)
     if found is None:
-        if len(_numbers) >= MAX_NUMBERS:
-            _numbers.clear()
-        _numbers[key] = value
-        return value
+        return _numbers.put(key, value)
     if found.__class__ is kind:
         with jax.ensure_compile_time_eval():  # JAX may be tracing
             found = _numbers[key] = jax.numpy.asarray(value)  # weak, as the number is
