@@ -21,7 +21,7 @@ config.configure()
 _collects = _gc.isenabled()
 _gc.disable()
 
-from . import autograd, ops, tensor
+from . import autograd, nn, ops, tensor
 from .autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from .core.dtypes import (
     bfloat16,
@@ -51,6 +51,7 @@ from .core.dtypes import float16 as half
 from .core.dtypes import float32 as float
 from .core.dtypes import float64 as double
 from .core.dtypes import int32 as int
+from .core.param_attr import ParamAttr
 from .core.place import (
     CPUPlace,
     CUDAPinnedPlace,
@@ -62,11 +63,10 @@ from .core.place import (
     get_device,
     set_device,
 )
-from .dispatch.op import LATE as _LATE
 from .eager import execute
 from .eager.random import Generator, get_rng_state, seed, set_rng_state
 from .eager.tensor import Tensor
-from .eager.tensor import install_methods as _install_methods
+from .nn import create_parameter
 from .ops.binary import *
 from .ops.convert import *
 from .ops.creation import *
@@ -89,12 +89,7 @@ from .ops.slicing import *
 from .ops.splitting import *
 from .ops.statistics import *
 from .ops.unary import *
-
-_install_methods()
-
-from . import nn
-from .core.param_attr import ParamAttr
-from .nn import create_parameter
+from .registry.op import LATE as _LATE
 
 if TYPE_CHECKING:
     from . import amp, device, fft, framework, io, linalg, metric, optimizer, regularizer, static, utils, version

@@ -12,7 +12,7 @@ import pytest
 import gradient_cases
 import paddle_lite_py as paddle
 from ops_table import ROWS, Row, families, find
-from paddle_lite_py.dispatch.op import REGISTRY
+from paddle_lite_py.registry.op import REGISTRY
 
 IDS = [f"{i}-{r}"[:80] for i, r in enumerate(ROWS)]
 EPS = 1e-6
@@ -204,7 +204,7 @@ def test_errors_name_the_argument(wrong, kind, message):
 
 
 def test_code_for_ever_new_attributes_is_dropped(monkeypatch):
-    monkeypatch.setattr("paddle_lite_py.dispatch.op.MAX_BOUND", 8)
+    monkeypatch.setattr("paddle_lite_py.registry.op.MAX_BOUND", 8)
     op = REGISTRY["full"]
     monkeypatch.setattr(op, "known", {})
     for n in [*range(1, 20), 1]:  # of shapes that no other test makes, whose code is known already

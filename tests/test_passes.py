@@ -12,11 +12,11 @@ from paddle_lite_py.jit.errors import StagingError
 import paddle_lite_py as paddle
 import program_cases
 from paddle_lite_py import nn, passes
-from paddle_lite_py.dispatch.op import REGISTRY
 from paddle_lite_py.ir.program import Block, Operator, Program, Value
 from paddle_lite_py.ir.verify import verify
 from paddle_lite_py.nn import functional as F
 from paddle_lite_py.passes import PassError, PassManager, apply, call, function, rewrite
+from paddle_lite_py.registry.op import REGISTRY
 
 SPEC = paddle.static.InputSpec
 VECTOR = [SPEC([3], "float32", "x")]

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from ..dispatch.bound import BoundOp
+    from ..registry.bound import BoundOp
 
 
 class Interpreter(Protocol):

@@ -14,15 +14,19 @@ from ..core.cache import BoundedCache
 from ..core.dtypes import is_inexact
 from ..core.errors import original
 from ..core.interpreter import _State, state
-from ..dispatch import codegen
-from ..dispatch.bound import BoundOp, fitting
+from ..registry.bound import BoundOp, fitting
 from . import gradients
 from .random import default_generator
 from .residuals import Forward
 from .tape import Node, Output, next_number
+from .template import taking
 from .tensor import ZEROS, Tensor, wrap
 
 _new: Any = object.__new__
+
+
+# By the number of arguments: most calls have a few tensors.
+_TAKING = {n: taking(n) for n in (1, 2, 3)}
 
 
 class Eager:
@@ -30,30 +34,8 @@ class Eager:
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""
-        # Most calls have one or two tensors: unrolled, because each Python step here shows in the time of an op.
-        n = len(args)
-        if n == 2 and isinstance(args[0], Tensor) and isinstance(args[1], Tensor):
-            x, y = args
-            data: tuple[Any, ...] = (x._data, y._data)
-            sources: tuple[Any, ...] | None
-            if x.stop_gradient:
-                sources = None if y.stop_gradient else (None, y._source or y)
-            else:
-                sources = x._source or x, None if y.stop_gradient else y._source or y
-        elif n == 1 and isinstance(args[0], Tensor):
-            (x,) = args
-            data = (x._data,)
-            sources = None if x.stop_gradient else (x._source or x,)
-        elif (
-            n == 3
-            and isinstance(args[0], Tensor)
-            and isinstance(args[1], Tensor)
-            and isinstance(args[2], Tensor)
-            and (args[0].stop_gradient and args[1].stop_gradient and args[2].stop_gradient)
-        ):
-            data, sources = (args[0]._data, args[1]._data, args[2]._data), None
-        else:
-            data, sources = _taken(bound, args)
+        take = _TAKING.get(len(args))
+        data, sources = (take and take(*args)) or _taken(bound, args)
         records = sources is not None and state.grad_enabled
         if records and bound.keeps:
             return _keeping(bound, args, data, sources)
@@ -332,5 +314,4 @@ def _describe(arg: Any) -> str:
 
 
 EAGER = Eager()
-codegen.EAGER.update(_eager=EAGER, _T=Tensor, _new=_new, _wrap=wrap)
 _State.interpreter = EAGER

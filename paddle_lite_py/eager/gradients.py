@@ -11,8 +11,8 @@ import jax.numpy as jnp
 
 from ..core.cache import BoundedCache
 from ..core.interpreter import layer_version, no_grad, state
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import Op
+from ..registry.bound import BoundOp
+from ..registry.op import Op
 from . import tape
 from .tape import Node, Output
 from .tensor import RemoveHandle, Tensor, wrap

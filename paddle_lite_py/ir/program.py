@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from ..core.errors import UNKNOWN, EscapedTensorError, TracedValueError, Where, user_frame
-from ..dispatch.bound import BoundOp
+from ..registry.bound import BoundOp
 
 _ids = itertools.count()
 

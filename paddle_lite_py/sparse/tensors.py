@@ -9,8 +9,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import METHODS, op
-from ..eager.tensor import Tensor, install_methods
+from ..dispatch.define import add_methods, op
+from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete, fresh
 
@@ -318,5 +318,4 @@ def _to_sparse_csr(self: Tensor) -> SparseCsrTensor:
     return _to_sparse_coo(self).to_sparse_csr()
 
 
-METHODS.extend([("to_sparse_coo", _to_sparse_coo), ("to_sparse_csr", _to_sparse_csr)])
-install_methods()
+add_methods([("to_sparse_coo", _to_sparse_coo), ("to_sparse_csr", _to_sparse_csr)])

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 from ..core.errors import TracedValueError, user_frame
-from ..dispatch.bound import BoundOp
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..ir.program import Value
 from ..nn import unique_name
+from ..registry.bound import BoundOp
 from ..tracing.builder import Builder
 from ..tracing.frame import Capture, Frame, Write
 from .current import current

@@ -20,13 +20,13 @@ from ..core.errors import DataDependentError, user_frame
 from ..core.interpreter import state, use
 from ..core.symbolic import is_symbolic
 from ..core.traced_number import TracedNumber
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import REGISTRY
 from ..eager.execute import EAGER, explain
 from ..eager.random import default_generator
 from ..eager.tensor import ZEROS, Tensor, wrap
 from ..ir.program import Operator, Value
 from ..ir.sizes import size_of
+from ..registry.bound import BoundOp
+from ..registry.op import REGISTRY
 from .checks import Checks, Cleared, DefinedFlag, LoopBuffer
 from .differentiate import Differentiation, identity
 from .frame import CONTENTS, Capture, Frame, Replay, Write, attribute, item, origin

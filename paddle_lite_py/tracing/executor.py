@@ -12,13 +12,13 @@ import jax.numpy as jnp
 from ..core import memory, traced_number
 from ..core import structure as nested
 from ..core.dtypes import is_inexact
-from ..dispatch.bound import xla_jit
 from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
 from ..ir.lower import lower
 from ..ir.program import Block, Program, Value
 from ..ir.simplify import only_needed
+from ..registry.bound import xla_jit
 from .speculation import compare
 from .trace import LOCK, Argument, Effect, Traced
 
