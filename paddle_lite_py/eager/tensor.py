@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core import place as places
-from ..core.arrays import as_array, as_text
+from ..core.arrays import as_array, as_text, filled
 from ..core.interpreter import layer_version, state
 from .tensor_data import TensorData
 
@@ -211,7 +211,7 @@ class Tensor(TensorData):
         """The gradient that backward() accumulated, or None."""
         state.interpreter.gradient_state(self)
         if self._grad is ZEROS:
-            return wrap(jax.numpy.zeros(self._data.shape, self._data.dtype))
+            return wrap(filled(0, self._data.shape, self._data.dtype))
         return self._grad
 
     @grad.setter

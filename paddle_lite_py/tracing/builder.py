@@ -17,7 +17,7 @@ import numpy as np
 from ..core.arrays import as_array
 from ..core.dtypes import is_inexact
 from ..core.errors import DataDependentError, user_frame
-from ..core.interpreter import state, use
+from ..core.interpreter import Interpreter, state, use
 from ..core.symbolic import is_symbolic
 from ..core.traced_number import TracedNumber
 from ..eager.execute import EAGER, explain
@@ -34,7 +34,7 @@ from .speculation import MAX_ELEMENTS, Speculation
 from .traced_scalars import chosen, following, is_number
 
 
-class Builder(Differentiation):
+class Builder(Differentiation, Interpreter):
     """The interpreter that builds a Program."""
 
     def __init__(self, convert: Callable[[Any], Any] = lambda f: f) -> None:
@@ -247,24 +247,10 @@ class Builder(Differentiation):
         return out
 
     # -- state -----------------------------------------------------------------------------------------------------
-    def data_of(self, tensor: Any, what: str) -> Any:
-        """What the payload knows of it."""
-        return tensor._data.concrete(what)
-
     def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
         """What draw() gives: state is made while the program is traced, not by it."""
         with use(EAGER):
             return draw()
-
-    def created(self, parameter: Any) -> Any:
-        """The parameter."""
-        return parameter
-
-    def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
-        """None: backward() is in the program."""
-        return None
-
-    engine = EAGER.engine  # a Model runs its batches itself
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, noted in the log."""
