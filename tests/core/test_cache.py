@@ -65,7 +65,7 @@ def test_five_thousand_shapes_leave_nothing_behind():
     before, filled = resident(), sum(use.entries for use in caches())
     walk(range(2000, 7000))
     assert sum(use.entries for use in caches()) <= filled
-    assert resident() - before < 16 << 20
+    assert resident() - before < 64 << 20  # a compilation for each would take 7 GB
 
 
 def test_shapes_of_results_are_bounded():
