@@ -55,6 +55,16 @@ def imports(root: Path = ROOT) -> list[Import]:
     return [found for name, path in known.items() for found in _imports_of(name, path, known)]
 
 
+def module_graph(root: Path = ROOT) -> dict[str, set[str]]:
+    """Module -> the modules of the house that it imports, at its top or inside of functions."""
+    known = modules(root)
+    graph: dict[str, set[str]] = {name: set() for name in known}
+    for i in imports(root):
+        if i.target in known and i.target != i.importer:
+            graph[i.importer].add(i.target)
+    return graph
+
+
 def _imports_of(name: str, path: Path, known: dict[str, Path]) -> Iterator[Import]:
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
     for node in _run_time_nodes(ast.parse(path.read_text())):

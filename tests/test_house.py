@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import graphlib
+import itertools
 import json
 import re
 import statistics
@@ -25,9 +26,10 @@ LAYERS = {
     5: "autograd fft linalg signal special",
     6: "nn custom",
     7: "optimizer amp io metric framework device utils reader distribution sparse geometric profiler quantization",
-    8: "compat cuda dataset distributed jit passes hapi callbacks migrate vision text audio incubate hub",
+    8: "compat cuda dataset distributed jit passes migrate vision text audio incubate hub",
     9: "static inference onnx base common_ops_import _C_ops _legacy_C_ops",
-    10: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
+    10: "hapi callbacks",  # Model runs in either mode
+    11: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
 # Rooms of these layers may not import each other either.
 APART = {2, 7}
@@ -68,6 +70,15 @@ def objection(arrow: house.Import) -> str:
     return f"layer {LAYER[source]} < {LAYER[target]}" if LAYER[source] < LAYER[target] else ""
 
 
+def circles(graph: dict[str, set[str]]) -> list[str]:
+    """One circle of a graph as its arrows, a line each; nothing if there is none."""
+    try:
+        graphlib.TopologicalSorter(graph).prepare()
+    except graphlib.CycleError as e:
+        return [f"{source} -> {target}" for target, source in itertools.pairwise(e.args[1])][::-1]
+    return []
+
+
 def run_python(code: str) -> str:
     """Run code in a fresh Python that sees the repository; its output."""
     done = subprocess.run([sys.executable, "-c", code], cwd=house.ROOT, capture_output=True, text=True)
@@ -96,6 +107,10 @@ def test_parts_do_not_import_each_other_in_a_circle():
         if source != target and target in LAYER and (i.importer, target) not in ALLOWED:
             graph.setdefault(source, set()).add(target)
     assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
+def test_modules_do_not_import_each_other_in_a_circle():
+    assert not (found := circles(house.module_graph())), "\n".join(found)
 
 
 def test_dy2static_knows_python_only():
@@ -132,6 +147,18 @@ def test_a_wrong_arrow_is_found(tmp_path):
     facade = f"layer {LAYER['amp']} < {LAYER['paddle_lite_py']}"
     up = f"layer {LAYER['tensor']} < {LAYER['nn']}"
     assert found == [apart, facade, "only jit imports dy2static", up]
+
+
+def test_a_circle_of_modules_is_found(tmp_path):
+    (tmp_path / "dy2static").mkdir()
+    for name, text in {
+        "a": "from .b import g\n",
+        "b": "def g():\n    from . import a\n",
+        "c": "from . import a\n",
+    }.items():
+        (tmp_path / "dy2static" / f"{name}.py").write_text(text)
+    found = circles(house.module_graph(tmp_path))
+    assert sorted(found) == ["dy2static.a -> dy2static.b", "dy2static.b -> dy2static.a"]
 
 
 def test_functions_are_short():

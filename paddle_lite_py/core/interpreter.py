@@ -35,9 +35,6 @@ class Interpreter(Protocol):
     def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
         """(parameter, gradient) pairs that optimizer.minimize(loss) has to compute; None where backward() did."""
 
-    def engine(self, model: Any) -> Any:
-        """What runs the batches of a Model; None where it runs them itself."""
-
     def rebind(self, tensor: Any, data: Any) -> None:
         """Give a tensor another payload."""
 

@@ -93,9 +93,6 @@ class Eager:
     def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> None:
         """The user has called backward()."""
 
-    def engine(self, model: Any) -> None:
-        """A Model runs its batches itself."""
-
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload."""
         tensor._data = data

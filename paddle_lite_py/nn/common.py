@@ -11,8 +11,7 @@ import numpy as np
 from ..core.param_attr import as_attr
 from . import functional as F
 from .function_layer import FunctionLayer
-from .initializer import Initializer, Uniform
-from .initializer.base import default_for
+from .initializer import Initializer, Uniform, default_for
 from .layer import Layer
 
 __all__ = [

@@ -94,7 +94,7 @@ class Block:
         builder = program.builder
         out: dict[str, Tensor] = dict(program.parameters)
         for initial in program.initials.values():
-            out.setdefault(initial.stored.name, _variable(initial.stored))
+            out.setdefault(initial.variable.name, _variable(initial.variable))
         out.update({str(v.name): c for v in builder.root.block.inputs if (c := builder.shown(v)) is not None})
         for op in builder.root.block.ops:
             out.update({str(v.name): builder.handle(v) for v in op.outputs})

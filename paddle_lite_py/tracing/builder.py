@@ -264,8 +264,6 @@ class Builder(Differentiation):
         """None: backward() is in the program."""
         return None
 
-    engine = EAGER.engine  # a Model runs its batches itself
-
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, noted in the log."""
         self.rebound(tensor, "_data")
