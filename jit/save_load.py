@@ -20,7 +20,7 @@ from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.lower import lower
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.ir.simplify import without_prints
-from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.trace import Traced
 
 from . import artifact

@@ -21,7 +21,7 @@ from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import Given, Seen
 from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.eager.tensor import Tensor, wrap
-from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.executor import Executable
 from paddle_lite_py.tracing.speculation import Differs
 from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace

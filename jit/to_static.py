@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 import dy2static
-from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.nn.base import Layer
 
 from .cache import SIZE
 from .runtime import RUNTIME

@@ -94,6 +94,46 @@ def _run_time_nodes(tree: ast.AST) -> Iterator[ast.AST]:
         yield from _run_time_nodes(child)
 
 
+def dynamic(root: Path = ROOT) -> list[tuple[str, int, str]]:
+    """What ties modules together unseen by imports: module, line and text of each place.
+
+    That is: a module imported by a name that is computed, sys.modules, the __getattr__ of a module, and a table of
+    another module (a name in capitals) that is changed.
+    """
+    return [
+        (name, *place) for name, path in modules(root).items() for place in _dynamic_of(ast.parse(path.read_text()))
+    ]
+
+
+def _dynamic_of(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    imported = {a.asname or a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name="__getattr__") if node in tree.body:
+                yield node.lineno, "def __getattr__"
+            case ast.Call(func=ast.Attribute(attr="import_module")) if not isinstance(node.args[0], ast.Constant):
+                yield node.lineno, ast.unparse(node)
+            case ast.Attribute(value=ast.Name(id="sys"), attr="modules"):
+                yield node.lineno, "sys.modules"
+            case ast.Call(func=ast.Attribute(value=table, attr=change)) if change in _CHANGES:
+                if _is_table(table, imported):
+                    yield node.lineno, ast.unparse(node)
+            case ast.Subscript(value=table, ctx=ast.Store()) if _is_table(table, imported):
+                yield node.lineno, ast.unparse(node)
+            case ast.Attribute(value=ast.Subscript(value=table), ctx=ast.Store()) if _is_table(table, imported):
+                yield node.lineno, ast.unparse(node)
+
+
+_CHANGES = {"append", "extend", "insert", "update", "setdefault", "add", "pop", "clear", "remove"}
+
+
+def _is_table(node: ast.expr, imported: set[str]) -> bool:
+    """Whether it is a name in capitals of another module: `TABLE` that is imported, or `module.TABLE`."""
+    if isinstance(node, ast.Attribute):
+        return node.attr.isupper() and isinstance(node.value, ast.Name) and node.value.id in imported
+    return isinstance(node, ast.Name) and node.id in imported and node.id.strip("_").isupper()
+
+
 def functions(root: Path = ROOT) -> list[Function]:
     """Every function of the packages; a nested one also counts within the one around it."""
     return [f for path in modules(root).values() for f in _functions_of(path, root)]

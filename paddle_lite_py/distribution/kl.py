@@ -11,7 +11,7 @@ from ..ops.search import where
 from ..ops.softmax import log_softmax
 from .base import Distribution
 from .discrete import Bernoulli, Categorical, Geometric, Poisson
-from .divergence import RULES, Rule, divergence
+from .divergence import Rule, divergence, register
 from .location import Cauchy, Laplace, LogNormal, Normal, Uniform
 from .positive import Beta, Dirichlet, Exponential, Gamma, MultivariateNormal, log_beta
 
@@ -36,11 +36,11 @@ def register_kl(cls_p: type, cls_q: type) -> Callable[[Rule], Rule]:
         if not (isinstance(cls, type) and issubclass(cls, Distribution)):
             raise TypeError(f"register_kl: {cls!r} is no subclass of Distribution")
 
-    def register(rule: Rule) -> Rule:
-        RULES[cls_p, cls_q] = rule
+    def decorate(rule: Rule) -> Rule:
+        register(cls_p, cls_q, rule)
         return rule
 
-    return register
+    return decorate
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
@@ -58,13 +58,11 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
     return divergence(p, q)
 
 
+@register_kl(LogNormal, LogNormal)
 @register_kl(Normal, Normal)
 def _normal(p: Any, q: Any) -> Tensor:
     ratio = (p.scale / q.scale).square()
     return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).square() - 1 - ratio.log())
-
-
-RULES[LogNormal, LogNormal] = _normal
 
 
 @register_kl(Uniform, Uniform)

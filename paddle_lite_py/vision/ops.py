@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import nn as _nn
 from ..eager.tensor import Tensor
-from ..nn.layer import Layer
+from ..nn.base import Layer
 from ..ops import regions
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete

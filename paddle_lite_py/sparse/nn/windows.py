@@ -6,9 +6,9 @@ import math
 from typing import Any, ClassVar
 
 from ...nn import batch_norm
+from ...nn.base import Layer
 from ...nn.conv import as_list
 from ...nn.initializer import Normal
-from ...nn.layer import Layer
 from . import convolution
 
 __all__ = ["BatchNorm", "Conv2D", "Conv3D", "MaxPool3D", "SubmConv2D", "SubmConv3D", "SyncBatchNorm"]
