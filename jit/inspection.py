@@ -17,9 +17,9 @@ from paddle_lite_py.tracing.trace import Traced
 
 from . import spec
 from .cache import Cache
-from .compiled import Lowered
 from .entry import Entry
 from .spec import InputSpec
+from .stages import Lowered
 
 
 class ConcreteProgram(NamedTuple):

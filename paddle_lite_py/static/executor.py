@@ -33,7 +33,7 @@ MAX_COMPILED = 64
 _making = threading.Lock()
 
 
-class Compiled:
+class PreparedProgram:
     """A program for one list of fetches and one scope."""
 
     def __init__(self, program: Program, fetches: list[Value], scope: Scope) -> None:
@@ -236,9 +236,9 @@ class Executor:
         """train_from_dataset() of the program as it is in evaluation: nothing is updated."""
         self.train_from_dataset(_program(program).clone(for_test=True), *args, **kwargs)
 
-    def _compiled(self, program: Program, listed: Sequence[Any], key: Any, scope: Scope) -> Compiled:
+    def _compiled(self, program: Program, listed: Sequence[Any], key: Any, scope: Scope) -> PreparedProgram:
         with _making:
-            made = Compiled(program, [fetched(program, f) for f in listed], scope)
+            made = PreparedProgram(program, [fetched(program, f) for f in listed], scope)
             made.kept = tuple(listed)
             while len(program.compiled) >= MAX_COMPILED:
                 program.compiled.pop(next(iter(program.compiled)))

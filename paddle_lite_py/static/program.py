@@ -18,7 +18,7 @@ from ..ir.program import Operator, Value
 from ..ir.program import Program as IRProgram
 from ..tracing.frame import Capture, Write
 from . import evaluation, serial
-from .block import Block
+from .block import BlockView
 from .builder import StaticBuilder
 from .deserialize import deserialize
 from .restore import rewrite
@@ -74,16 +74,16 @@ class Program:
         return wrap(value)
 
     # -- looking inside --------------------------------------------------------------------------------------------
-    def global_block(self) -> Block:
+    def global_block(self) -> BlockView:
         """The outermost block: its ops and variables."""
-        return Block(self)
+        return BlockView(self)
 
-    block = current_block = lambda self, index=0: Block(self)
+    block = current_block = lambda self, index=0: BlockView(self)
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[BlockView]:
         """The outermost block; the blocks of branches and loops are parts of their operators."""
-        return [Block(self)]
+        return [BlockView(self)]
 
     num_blocks = property(lambda self: 1)
 

@@ -366,7 +366,7 @@ def serialize_program(feed_vars: Any, fetch_vars: Any, program: Program | None =
         >>> paddle.disable_static()
     """
     found = as_traced(bound(program, feed_vars, fetch_vars))
-    writer = save_load._Writer(None, (), ())
+    writer = save_load.ArtifactWriter(None, (), ())
     writer.methods = {"forward": {"eval": writer.variant(found, "program")}}
     head = {"format": artifact.FORMAT, "version": artifact.VERSION, "name": "program", "saved_in": "eval"}
     return json.dumps(head | writer.manifest()).encode()

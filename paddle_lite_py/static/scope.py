@@ -125,12 +125,12 @@ class ScopeTensor:
         return f"<{from_numpy(home._data.dtype).name}{home.shape} in variable {self._name}>"
 
 
-class _Current(threading.local):
+class _CurrentScope(threading.local):
     scope: Scope | None = None
 
 
 _GLOBAL = Scope()
-_current = _Current()
+_current = _CurrentScope()
 
 
 def global_scope() -> Scope:

@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ...dispatch.op import INPLACE
+from ...dispatch.op import INPLACE as _INPLACE
 from ...ops.activation import *  # noqa: F403
 from ...ops.adaptive_pooling import *  # noqa: F403
 from ...ops.attention import flash_attn_qkvpacked, scaled_dot_product_attention  # noqa: F401
@@ -27,7 +27,7 @@ from ...ops.unary import sigmoid, tanh  # noqa: F401
 from ...ops.vision_ops import *  # noqa: F403
 from . import flash_attention  # noqa: F401
 
-tanh_ = INPLACE["tanh_"]
+tanh_ = _INPLACE["tanh_"]
 
 if TYPE_CHECKING:
     # The names come from the `__all__` of the op modules, which type checkers do not follow.
