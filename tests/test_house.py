@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import configparser
 import graphlib
+import importlib
 import itertools
 import json
 import re
@@ -54,6 +55,15 @@ DYNAMIC = {
     "optimizer.operators": "programs in files name updates, which are made again from their recipes",
     "quantization.base": "quanter() puts a recipe beside the class that it decorates",
     "utils.tools": "try_import() imports what the user names",
+}
+
+# Classes that share their name with another one, by the public namespace in which it is the reference's name.
+HOMONYMS = {
+    "callbacks": "LRScheduler",
+    "compat.nn": "AvgPool1D AvgPool2D AvgPool3D Linear Softmax Unfold",
+    "nn.initializer": "Bilinear Normal Uniform",
+    "sparse.nn": "BatchNorm Conv2D Conv3D LeakyReLU MaxPool3D ReLU ReLU6 Softmax SyncBatchNorm",
+    "static": "Program",  # the other one is the program of the intermediate representation, ir.Program
 }
 
 LAYER = {part: layer for layer, parts in LAYERS.items() for part in parts.split()}
@@ -157,6 +167,22 @@ def test_a_dynamic_arrow_is_found(tmp_path):
     text += "importlib.import_module(OWN)\nimportlib.import_module('numpy')\nsys.modules\ndef __getattr__(name): ...\n"
     (tmp_path / "jit" / "a.py").write_text(text)
     assert sorted(line for _, line, _ in house.dynamic(tmp_path)) == [5, 6, 7, 9, 11, 12]
+
+
+def test_no_two_classes_have_one_name():
+    public: dict[str, set[str]] = {}
+    for namespace, names in HOMONYMS.items():
+        package = importlib.import_module(f"paddle_lite_py.{namespace}")
+        for name in names.split():
+            public.setdefault(name, set()).add(getattr(package, name).__module__)
+    found = {name: sorted(set(at) - public.get(name, set())) for name, at in house.classes().items()}
+    assert not (shared := {name: at for name, at in found.items() if len(at) > 1}), shared
+
+
+def test_homonyms_of_the_table_are_still_some():
+    named = [name for names in HOMONYMS.values() for name in names.split()]
+    there = house.classes()
+    assert not (single := [n for n in named if len(there.get(n, ())) <= named.count(n)]), single
 
 
 def test_dy2static_knows_python_only():
