@@ -105,7 +105,7 @@ def _join(outs: Outputs, cell: Cell, true: Any, false: Any, start: Any, where: A
     if not merge.alike(ts, fs):
         raise branch_mismatch(cell.name, merge.describe(true), merge.describe(false), where)
     joined = _join_tree(outs, cell, ts, iter(tl), iter(fl), where)
-    if merge.presence(true) is None and merge.presence(false) is None:
+    if merge.defined(true) is None and merge.defined(false) is None:
         return joined
     return _partial(outs, joined, cell, true, false, where)
 

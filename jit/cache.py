@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.core.traced_number import Given
+from paddle_lite_py.core.traced_number import ScalarInputs
 
 from .entry import Entry
 from .spec import ArgumentNames
@@ -48,7 +48,11 @@ class Cache:
         self.count = 0
 
     def find(
-        self, kind: CacheKey, numbers: Given, names: ArgumentNames, serves: Callable[[Entry], bool] = lambda e: True
+        self,
+        kind: CacheKey,
+        numbers: ScalarInputs,
+        names: ArgumentNames,
+        serves: Callable[[Entry], bool] = lambda e: True,
     ) -> tuple[Entry | None, str]:
         """The program for a call, among those that may serve; where there is none, why not."""
         entries = self.entries.get(kind)

@@ -14,8 +14,8 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core import symbolic
 from paddle_lite_py.core.errors import Where, user_frame
 from paddle_lite_py.core.interpreter import state as mode
-from paddle_lite_py.core.traced_number import Given, call
-from paddle_lite_py.eager.casting import attend
+from paddle_lite_py.core.traced_number import ScalarInputs, call
+from paddle_lite_py.eager.casting import choose_interpreter
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir.lower import concrete, read
 from paddle_lite_py.ir.program import Block, Operator
@@ -76,7 +76,7 @@ def _on(write: Write, tensors: Sequence[Tensor]) -> Write:
     return write._replace(owner=tensors[write.owner.position]) if isinstance(write.owner, Argument) else write
 
 
-def checked(entry: Entry, function: Callable[[], Any], tensors: list[Tensor], numbers: Given, name: str) -> Any:
+def checked(entry: Entry, function: Callable[[], Any], tensors: list[Tensor], numbers: ScalarInputs, name: str) -> Any:
     """The result of a static run, after comparing it and all state with those of `function`, run first.
 
     Raises:
@@ -108,12 +108,12 @@ def _recording(steps: list[OperatorRun]) -> Iterator[None]:
         steps.append(OperatorRun(bound.op.name, user_frame(), tuple([t._data for t in outs])))
 
     before, mode.observers = mode.observers, (*mode.observers, observe)
-    attend()
+    choose_interpreter()
     try:
         yield
     finally:
         mode.observers = before
-        attend()
+        choose_interpreter()
 
 
 # -- comparing -----------------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def _text(x: Any) -> str:
 
 
 # -- operator by operator ------------------------------------------------------------------------------------------
-def _where(entry: Entry, tensors: list[Tensor], numbers: Given, eager: list[OperatorRun]) -> str:
+def _where(entry: Entry, tensors: list[Tensor], numbers: ScalarInputs, eager: list[OperatorRun]) -> str:
     static = _replay(entry, tensors, numbers)
     by_place = defaultdict(list)
     for step in static:
@@ -185,7 +185,7 @@ def _where(entry: Entry, tensors: list[Tensor], numbers: Given, eager: list[Oper
     return "its operators agree one by one, so the difference is in control flow, or in what lies between operators"
 
 
-def _replay(entry: Entry, tensors: list[Tensor], numbers: Given) -> list[OperatorRun]:
+def _replay(entry: Entry, tensors: list[Tensor], numbers: ScalarInputs) -> list[OperatorRun]:
     """Run the program of an entry one operator at a time."""
     traced, steps = entry.traced, []  # type: tuple[Any, list[OperatorRun]]
     before, call.numbers = call.numbers, numbers

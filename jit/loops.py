@@ -18,7 +18,7 @@ from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.ir import control
 from paddle_lite_py.ir.program import Value
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.checks import Room
+from paddle_lite_py.tracing.checks import LoopBuffer
 from paddle_lite_py.tracing.frame import Frame, Write
 
 from . import merge
@@ -59,7 +59,7 @@ class Loop:
         """Carry a cell, with the types it starts with."""
         structure, leaves = merge.parts(value)
         shapes = [tuple(x._data.shape) if isinstance(x, Tensor) else () for x in leaves]
-        partial = merge.presence(value) is not None
+        partial = merge.defined(value) is not None
         self.carries[key] = Carry(cell, structure, leaves, shapes, [merge.natural_dtype(x) for x in leaves], partial)
 
     # -- one attempt -----------------------------------------------------------------------------------------------
@@ -255,7 +255,7 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     loop = Loop(builder, state, where)
     path, inputs, _ = _stable(loop, lambda _: body(), index=False)
     # A run that finds other values than the program takes for granted must end as well.
-    holding = builder.assumptions.holding() if builder.assumptions else None
+    holding = builder.speculation.holding() if builder.speculation else None
     held = test if holding is None else lambda: test().logical_and(holding)
     tested, test_inputs, going = loop.trace(lambda _: held(), index=False)
     changes = [w for k, (w, now) in tested.written.items() if k not in loop.writes or now not in test_inputs]
@@ -272,14 +272,14 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     finish(tested.frame, operands, [answer], test_inputs)
     finish(path.frame, operands, final_values, inputs)
     grad = mode.grad_enabled and any(v.requires_grad for v in final_values)
-    if grad and builder.room is None:
-        builder.room = Room()
-    capacity = builder.room.capacity if grad and builder.room else None
+    if grad and builder.loop_buffer is None:
+        builder.loop_buffer = LoopBuffer()
+    capacity = builder.loop_buffer.capacity if grad and builder.loop_buffer else None
     bound = control.while_(tested.frame.block, path.frame.block, len(init), capacity)
     results = list(_append(builder, bound, [*init, *operands], path.frame.block.outputs))
     loop.leave(path, results[: len(init)])
-    if grad and builder.room:
-        needed = builder.room.needed
+    if grad and builder.loop_buffer:
+        needed = builder.loop_buffer.needed
         needed._set_payload(needed.maximum(builder.handle(results[-1]))._data)
 
 

@@ -9,12 +9,12 @@ import jax.numpy as jnp
 from dy2static import Undefined
 from paddle_lite_py.core import dtypes
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.dispatch.op import REGISTRY
 from paddle_lite_py.eager.tensor import ZEROS, Tensor, wrap
 from paddle_lite_py.ir.program import Value
 from paddle_lite_py.ops.promote import common, scalar_dtype
+from paddle_lite_py.registry.op import REGISTRY
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.checks import Presence
+from paddle_lite_py.tracing.checks import DefinedFlag
 from paddle_lite_py.tracing.frame import MISSING
 
 Number = bool | int | float | complex
@@ -117,9 +117,9 @@ def zeros(builder: Builder, shape: tuple[Any, ...], dtype: Any) -> Value:
     return builder.emit(REGISTRY["constant"].bind((0, jnp.dtype(dtype).name, shape)), (), False)[0]
 
 
-def presence(x: Any) -> Any:
+def defined(x: Any) -> Any:
     """The presence of a variable that some path may have left undefined; None for one that is surely there."""
-    found = [t._data.presence for t in parts(x)[1] if isinstance(t, Tensor) and isinstance(t._data, Value)]
+    found = [t._data.defined for t in parts(x)[1] if isinstance(t, Tensor) and isinstance(t._data, Value)]
     return next((p for p in found if p is not None), None)
 
 
@@ -127,16 +127,16 @@ def is_there(x: Any) -> Any:
     """Whether a variable is there: True, False, or a tensor."""
     if is_absent(x):
         return False
-    found = presence(x)
+    found = defined(x)
     return True if found is None else wrap(found.flag)
 
 
 def with_presence(value: Any, flag: Value, name: str, where: Any) -> Any:
     """Mark a joined variable as there only where `flag` is true."""
-    mark = Presence(flag, lambda: Undefined(name, where).error(), where)
+    mark = DefinedFlag(flag, lambda: Undefined(name, where).error(), where)
     for t in parts(value)[1]:
         if isinstance(t, Tensor) and isinstance(t._data, Value):
-            t._data.presence = mark
+            t._data.defined = mark
     return value
 
 

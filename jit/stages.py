@@ -6,7 +6,7 @@ from typing import Any
 
 import jax
 
-from paddle_lite_py.core.traced_number import Given
+from paddle_lite_py.core.traced_number import ScalarInputs
 from paddle_lite_py.ir.program import Program
 
 from .entry import Entry
@@ -37,7 +37,7 @@ class Compiled:
 class Lowered:
     """A program for given arguments, ready to be compiled: see StaticFunction.lower."""
 
-    def __init__(self, entry: Entry, tensors: list[Any], numbers: Given) -> None:
+    def __init__(self, entry: Entry, tensors: list[Any], numbers: ScalarInputs) -> None:
         self.program: Program = entry.traced.program
         shapes = [jax.ShapeDtypeStruct(t._data.shape, t._data.dtype) for t in tensors]
         self._lowered = entry.executable.lower(shapes, entry.needs_grad, numbers)

@@ -16,14 +16,14 @@ from paddle_lite_py.core import dtypes
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.arrays import as_array
 from paddle_lite_py.core.errors import TracedValueError, original, user_traceback
-from paddle_lite_py.core.interpreter import config
+from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
-from paddle_lite_py.core.traced_number import Given, Seen
+from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs
 from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.executor import Executable
-from paddle_lite_py.tracing.speculation import Differs
+from paddle_lite_py.tracing.speculation import SpeculationFailed
 from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace
 
 from . import guards, reads, spec
@@ -121,7 +121,7 @@ class StaticFunction(Inspection):
                 arrays.append(data)
             else:
                 if mode.grad_enabled is entry.grad_enabled and settings.enabled:
-                    if (entry.plain and entry.epoch == config.epoch) or entry.stale() is None:
+                    if (entry.plain and entry.layer_version == layer_version.number) or entry.stale() is None:
                         if entry.call is not None:
                             out = _new(Tensor)
                             out._data = entry.call(*arrays)
@@ -173,7 +173,7 @@ class StaticFunction(Inspection):
         structure, tensors = spec.flatten(args, kwargs)
         entry, numbers = self.entry(structure, tensors, args, kwargs)
 
-        def run(entry: Entry, numbers: Given) -> Any:
+        def run(entry: Entry, numbers: ScalarInputs) -> Any:
             if self.options.check or settings.check:
                 return checked(entry, lambda: self._function(*args, **kwargs), tensors, numbers, self.__name__)
             return entry.run_with(tensors, numbers)
@@ -181,24 +181,26 @@ class StaticFunction(Inspection):
         if self._buckets is not None and (specs := self._specs(args, kwargs, tensors)):
             return self._buckets.run(entry, tensors, specs, self.__name__)
         simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.traced.reached)
-        simple = simple and not (entry.traced.assumed or self.options.check or settings.check)
+        simple = simple and not (entry.traced.speculated or self.options.check or settings.check)
         self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
         out = self._right(run, entry, numbers, lambda other: self.entry(structure, tensors, args, kwargs, other))
         return restore(out, (args, kwargs)) if out.__class__ is Changed else out
 
-    def _right(self, run: Any, entry: Entry, numbers: Given, find: Callable[[Other], tuple[Entry, Given]]) -> Any:
+    def _right(
+        self, run: Any, entry: Entry, numbers: ScalarInputs, find: Callable[[Other], tuple[Entry, ScalarInputs]]
+    ) -> Any:
         """The results of the program that takes the right values for granted, looked for from a first one on."""
         tried: list[Entry] = []
         while True:
             try:
                 return run(entry, numbers)
-            except Differs as e:
+            except SpeculationFailed as e:
                 tried.append(entry)
                 entry, numbers = find(Other(str(e), functools.partial(_serves, tried, e.found)))
 
     def entry(
         self, structure: Any, tensors: list[Any], args: Any, kwargs: Any, other: Other | None = None
-    ) -> tuple[Entry, Given]:
+    ) -> tuple[Entry, ScalarInputs]:
         """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs."""
         specs = self._specs(args, kwargs, tensors)
         kinds: Any = tuple([(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors])
@@ -253,9 +255,11 @@ class StaticFunction(Inspection):
         return out
 
     # -- tracing ---------------------------------------------------------------------------------------------------
-    def _make(self, common: Any, exact: Any, numbers: Given, tensors: list[Any], specs: Any, names: list[str]) -> Entry:
+    def _make(
+        self, common: Any, exact: Any, numbers: ScalarInputs, tensors: list[Any], specs: Any, names: list[str]
+    ) -> Entry:
         """Trace; with numbers as inputs where that can be, else with their values."""
-        seen: list[Seen] = []
+        seen: list[ScalarGuard] = []
         shapes = [t._data for t in tensors] if specs is None else spec.symbolic(specs)
         grads = [not t.stop_gradient for t in tensors]
         held = len(self._locations.values())
@@ -266,10 +270,10 @@ class StaticFunction(Inspection):
             if not numbers:
                 raise
             traced = self.trace(exact, shapes, grads, names)
-            seen = [Seen(lambda given: given[: len(numbers)], numbers)]
+            seen = [ScalarGuard(lambda given: given[: len(numbers)], numbers)]
         return self._entry_of(traced, exact, tensors, seen)
 
-    def _entry_of(self, traced: Traced, structure: Any, tensors: list[Any], seen: list[Seen]) -> Entry:
+    def _entry_of(self, traced: Traced, structure: Any, tensors: list[Any], seen: list[ScalarGuard]) -> Entry:
         owner = getattr(self._function, "__self__", None)
         layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
         changed = [w for w, _ in traced.paths] + [e.write for e in traced.effects]

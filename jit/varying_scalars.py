@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.core.traced_number import Given, Number, Seen
+from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, TracedNumber
 
 KINDS = 256
 MAX_LOCATIONS = 32
@@ -27,9 +27,9 @@ class VaryingScalars:
     """Which numbers have changed from call to call, for each kind of call."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Any, tuple[Given, frozenset[int]]] = OrderedDict()
+        self._known: OrderedDict[Any, tuple[ScalarInputs, frozenset[int]]] = OrderedDict()
 
-    def split(self, structure: Any, rest: Any) -> tuple[Any, Given]:
+    def split(self, structure: Any, rest: Any) -> tuple[Any, ScalarInputs]:
         """The structure with the numbers that change taken out, and their values.
 
         Arguments:
@@ -64,14 +64,14 @@ def _without(structure: Any, values: list[Any], varying: frozenset[int] | None) 
     return structure
 
 
-def with_numbers(structure: Any, values: Given, seen: list[Seen]) -> Any:
+def with_numbers(structure: Any, values: ScalarInputs, seen: list[ScalarGuard]) -> Any:
     """The structure with a Number in the place of each number that changes."""
     position = iter(range(len(values)))
 
     def place(s: Any) -> Any:
         if isinstance(s, nested.Static) and type(s.value) is Varying:
             i = next(position)
-            return nested.Static(Number(_nth(i), values[i], seen))
+            return nested.Static(TracedNumber(_nth(i), values[i], seen))
         if isinstance(s, nested.Nest):
             return s._replace(children=tuple(map(place, s.children)))
         return s
@@ -85,7 +85,7 @@ class ScalarLocations:
     def __init__(self) -> None:
         self._found: list[tuple[dict[Any, Any], Any]] = []
 
-    def values(self) -> Given:
+    def values(self) -> ScalarInputs:
         """What they are now."""
         return tuple([held.get(key) for held, key in self._found])
 
@@ -106,7 +106,7 @@ class ScalarLocations:
         return any(held is h and guard.key == k for h, k in self._found)
 
     @contextmanager
-    def replaced(self, offset: int, values: Given, seen: list[Seen]) -> Iterator[None]:
+    def replaced(self, offset: int, values: ScalarInputs, seen: list[ScalarGuard]) -> Iterator[None]:
         """Put a Number into each place for the block.
 
         Arguments:
@@ -115,8 +115,8 @@ class ScalarLocations:
         before = [(held, key, held.get(key)) for held, key in self._found]
         for i, (held, key, value) in enumerate(before):
             if type(value) in (int, float):
-                number = Number(_nth(offset + i), value, seen)
-                seen.append(Seen(_kind_of_nth(offset + i), type(value)))
+                number = TracedNumber(_nth(offset + i), value, seen)
+                seen.append(ScalarGuard(_kind_of_nth(offset + i), type(value)))
                 held[key] = number
         try:
             yield
@@ -125,9 +125,9 @@ class ScalarLocations:
                 held[key] = value
 
 
-def _nth(i: int) -> Callable[[Given], Any]:
+def _nth(i: int) -> Callable[[ScalarInputs], Any]:
     return lambda given: given[i]
 
 
-def _kind_of_nth(i: int) -> Callable[[Given], Any]:
+def _kind_of_nth(i: int) -> Callable[[ScalarInputs], Any]:
     return lambda given: type(given[i])

@@ -21,7 +21,7 @@ config.configure()
 _collects = _gc.isenabled()
 _gc.disable()
 
-from . import autograd, ops
+from . import autograd, nn, ops
 from .autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from .core.dtypes import (
     bfloat16,
@@ -51,6 +51,7 @@ from .core.dtypes import float16 as half
 from .core.dtypes import float32 as float
 from .core.dtypes import float64 as double
 from .core.dtypes import int32 as int
+from .core.param_attr import ParamAttr
 from .core.place import (
     CPUPlace,
     CUDAPinnedPlace,
@@ -62,13 +63,13 @@ from .core.place import (
     get_device,
     set_device,
 )
-from .dispatch.op import LATE as _LATE
-from .dispatch.op import METHODS as _METHODS
+from .dispatch.define import add_methods as _add_methods
 from .eager import execute
 from .eager.random import Generator, get_rng_state, seed, set_rng_state
 from .eager.tensor import Tensor
-from .eager.tensor import install_methods as _install_methods
+from .nn import create_parameter
 from .ops.public import *
+from .registry.op import LATE as _LATE
 
 
 def _brought(name: str, module: str, doc: str) -> Any:
@@ -81,13 +82,10 @@ def _brought(name: str, module: str, doc: str) -> Any:
 
 
 # Methods of Tensor that lie in parts which are imported when they are first asked for.
-for _name in ("to_sparse_coo", "to_sparse_csr"):
-    _METHODS.append((_name, _brought(_name, "sparse.tensors", "As a sparse tensor; see paddle.sparse.")))
-_install_methods()
-
-from . import nn
-from .core.param_attr import ParamAttr
-from .nn import create_parameter
+_add_methods(
+    (name, _brought(name, "sparse.tensors", "As a sparse tensor; see paddle.sparse."))
+    for name in ("to_sparse_coo", "to_sparse_csr")
+)
 
 if TYPE_CHECKING:
     from . import amp, device, fft, framework, io, linalg, metric, optimizer, regularizer, static, utils, version

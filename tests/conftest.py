@@ -14,6 +14,8 @@ import pytest
 CACHE = Path(__file__).resolve().parent.parent / ".cache"
 os.environ.setdefault("PADDLE_LITE_CACHE_DIR", str(CACHE / "xla"))
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0")
+# Asserts of these say what they compared, as those of test files do.
+pytest.register_assert_rewrite("agreement", "conversions", "op_checks")
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .interpreter import config
+from .interpreter import layer_version
 
 __all__ = ["DType", "as_dtype", "dtype", "finfo", "get_default_dtype", "iinfo", "set_default_dtype"]
 
@@ -187,7 +187,7 @@ def set_default_dtype(d: Any) -> None:
         _default = chosen
         for forget in on_default_change:
             forget()
-    config.epoch += 1
+    layer_version.number += 1
 
 
 def default_dtype() -> DType:

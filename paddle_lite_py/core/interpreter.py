@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from ..dispatch.bound import BoundOp
+    from ..registry.bound import BoundOp
 
 
 class Interpreter(Protocol):
@@ -86,14 +86,14 @@ class Interpreter(Protocol):
         """The Python value of a tensor, or an error saying why there is none yet."""
 
 
-class Config:
+class LayerVersion:
     """Counts changes of the configuration of layers and parameters, so that programs see in one comparison that
     nothing changed."""
 
-    epoch = 0
+    number = 0
 
 
-config = Config()
+layer_version = LayerVersion()
 
 
 class _State(threading.local):

@@ -13,7 +13,7 @@ from jax.experimental import io_callback
 
 from ..autograd import PyLayer
 from ..core import errors
-from ..dispatch.op import op
+from ..dispatch.define import op
 from ..eager.tensor import Tensor
 
 __all__ = ["numpy_op", "py_func"]

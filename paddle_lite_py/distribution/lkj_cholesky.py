@@ -10,7 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.interpreter import no_grad
-from ..dispatch.op import op
+from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from .base import Distribution, as_parameters, as_value
 

@@ -10,18 +10,23 @@ import jax
 import numpy as np
 
 from ..core.arrays import as_array
+from ..core.cache import BoundedCache
 from ..core.dtypes import is_inexact
 from ..core.errors import original
 from ..core.interpreter import _State, state
-from ..dispatch import codegen
-from ..dispatch.bound import BoundOp, fitting
+from ..registry.bound import BoundOp, fitting
 from . import gradients
 from .random import default_generator
 from .residuals import Forward
 from .tape import Node, Output, next_number
+from .template import taking
 from .tensor import ZEROS, Tensor, wrap
 
 _new: Any = object.__new__
+
+
+# By the number of arguments: most calls have a few tensors.
+_TAKING = {n: taking(n) for n in (1, 2, 3)}
 
 
 class Eager:
@@ -29,30 +34,8 @@ class Eager:
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""
-        # Most calls have one or two tensors: unrolled, because each Python step here shows in the time of an op.
-        n = len(args)
-        if n == 2 and isinstance(args[0], Tensor) and isinstance(args[1], Tensor):
-            x, y = args
-            data: tuple[Any, ...] = (x._data, y._data)
-            sources: tuple[Any, ...] | None
-            if x.stop_gradient:
-                sources = None if y.stop_gradient else (None, y._source or y)
-            else:
-                sources = x._source or x, None if y.stop_gradient else y._source or y
-        elif n == 1 and isinstance(args[0], Tensor):
-            (x,) = args
-            data = (x._data,)
-            sources = None if x.stop_gradient else (x._source or x,)
-        elif (
-            n == 3
-            and isinstance(args[0], Tensor)
-            and isinstance(args[1], Tensor)
-            and isinstance(args[2], Tensor)
-            and (args[0].stop_gradient and args[1].stop_gradient and args[2].stop_gradient)
-        ):
-            data, sources = (args[0]._data, args[1]._data, args[2]._data), None
-        else:
-            data, sources = _taken(bound, args)
+        take = _TAKING.get(len(args))
+        data, sources = (take and take(*args)) or _taken(bound, args)
         records = sources is not None and state.grad_enabled
         if records and bound.keeps:
             return _keeping(bound, args, data, sources)
@@ -195,7 +178,7 @@ def _keeping(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], sourc
     """Apply an op whose gradient would be slow to begin with the op itself, and keep what it needs."""
     if bound.keeping is None:
         found = functools.partial(_flowing, fitting(bound.fn))
-        bound.keeping = Forward(bound.op.name, found, not bound.windows), bound.derived(bound.op.check)
+        bound.keeping = Forward(bound.op.name, found, not bound.windows), bound.derived(bound.op.input_check)
     forward, check = bound.keeping
     try:
         if check is not None:
@@ -242,8 +225,7 @@ def _payload(arg: Any) -> Any:
     return as_array(arg)
 
 
-_numbers: dict[Any, Any] = {}
-MAX_NUMBERS = 1024
+_numbers: BoundedCache[Any, Any] = BoundedCache("numbers as arrays", 1024)
 
 
 def _number(kind: type, value: Any) -> Any:
@@ -252,10 +234,7 @@ def _number(kind: type, value: Any) -> Any:
     key = (kind, value if value or kind is not float else repr(value))
     found = _numbers.get(key)
     if found is None:
-        if len(_numbers) >= MAX_NUMBERS:
-            _numbers.clear()
-        _numbers[key] = value
-        return value
+        return _numbers.put(key, value)
     if found.__class__ is kind:
         with jax.ensure_compile_time_eval():  # JAX may be tracing
             found = _numbers[key] = jax.numpy.asarray(value)  # weak, as the number is
@@ -332,5 +311,4 @@ def _describe(arg: Any) -> str:
 
 
 EAGER = Eager()
-codegen.EAGER.update(_eager=EAGER, _T=Tensor, _new=_new, _wrap=wrap)
 _State.interpreter = EAGER

@@ -18,8 +18,7 @@ import numpy as np
 from ..core import dtypes
 from ..core import place as places
 from ..core.arrays import as_array, as_text
-from ..core.interpreter import config, state
-from ..dispatch.op import METHODS
+from ..core.interpreter import layer_version, state
 from .tensor_data import TensorData
 
 # What `_grad` holds after clear_grad(): zeros that nobody has read yet.
@@ -47,7 +46,7 @@ class Tensor(TensorData):
     _name: str | None = None
 
     if TYPE_CHECKING:
-        # The methods and operators of the ops, which install_methods() puts here.
+        # The methods and operators of the ops, which dispatch.define.add_methods() puts here.
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = cast(Any, None)
         __floordiv__ = __mod__ = __pow__ = __rpow__ = __matmul__ = __neg__ = __abs__ = __invert__ = cast(Any, None)
         __and__ = __or__ = __xor__ = __lt__ = __le__ = __gt__ = __ge__ = cast(Any, None)
@@ -363,7 +362,7 @@ class Parameter(Tensor):
     def __setattr__(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
         if name == "stop_gradient":
-            config.epoch += 1
+            layer_version.number += 1
 
     @property
     def trainable(self) -> bool:
@@ -383,7 +382,7 @@ class RemoveHandle:
 
     def remove(self) -> bool:
         """Remove the hook; True if it was still there."""
-        config.epoch += 1
+        layer_version.number += 1
         return self._hooks.pop(self._key, None) is not None
 
 
@@ -402,10 +401,3 @@ def _restore(cls: type, data: np.ndarray, attributes: dict[str, Any]) -> Tensor:
     out.__dict__.update(attributes)
     out._data = jax.numpy.asarray(data)
     return out
-
-
-def install_methods() -> None:
-    """Give Tensor the methods and operators of every op defined so far."""
-    while METHODS:
-        name, function = METHODS.pop()
-        setattr(Tensor, name, function)

@@ -8,7 +8,7 @@ from typing import Any
 import jax
 
 from ..core import symbolic
-from ..dispatch.bound import BoundOp
+from ..registry.bound import BoundOp
 from .program import Block, Operator, Program, Value
 
 Env = dict[Value, Any]

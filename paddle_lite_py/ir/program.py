@@ -11,7 +11,7 @@ import jax
 import numpy as np
 
 from ..core.errors import UNKNOWN, EscapedTensorError, TracedValueError, Where, user_frame
-from ..dispatch.bound import BoundOp
+from ..registry.bound import BoundOp
 
 _ids = itertools.count()
 
@@ -20,7 +20,7 @@ class Value:
     """What an operator gives: a shape and a dtype, defined once. It stands in a Tensor while a program is traced."""
 
     __slots__ = (
-        "__weakref__", "dtype", "frame", "freed", "id", "is_number", "name", "presence", "requires_grad", "shape",
+        "__weakref__", "dtype", "frame", "freed", "id", "is_number", "name", "defined", "requires_grad", "shape",
         "weak", "where",
     )  # fmt: skip
 
@@ -33,7 +33,7 @@ class Value:
         self.weak = False  # a Python number: it does not decide the dtype of what it is combined with
         self.is_number = False  # it stands for a Python number that int(), float() or item() would give; see scalars
         self.freed = False  # a backward() in the program has consumed the graph behind it
-        self.presence: Any = None  # for a variable that some path leaves undefined: see builder.Presence
+        self.defined: Any = None  # for a variable that some path leaves undefined: see builder.Presence
         self.name: str | None = None
         self.where: Where = UNKNOWN
 

@@ -15,8 +15,8 @@ from ..core import dtypes
 from ..core.config import exporting
 from ..core.errors import UNKNOWN, MissingOperatorError, Where
 from ..core.symbolic import is_symbolic
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import REGISTRY, Op, find
+from ..registry.bound import BoundOp
+from ..registry.op import REGISTRY, Op, find
 from . import control
 from .program import Block, Operator, Program, Value
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ..dispatch.op import REGISTRY
+from ..registry.op import REGISTRY
 from . import control
 from .graph import acts
 from .program import Block, Operator, Program, Value

@@ -7,7 +7,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..dispatch.op import op
+from ..dispatch.define import op
 from . import functional as F
 from .base import Layer
 

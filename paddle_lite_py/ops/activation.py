@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import INPLACE, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import INPLACE, op
 from .kinks import between
 
 __all__ = [
@@ -107,7 +107,7 @@ def _silu(x: Any, /) -> Any:
     return jax.nn.silu(x)
 
 
-@remembered("x")
+@call_cached("x")
 def silu(x: Any, inplace: bool = False, name: Any = None) -> Any:
     """x * sigmoid(x).
 
@@ -284,7 +284,7 @@ def _rrelu(key: Any, x: Any, /, lower: float, upper: float) -> Any:
     return jnp.where(x >= 0, x, x * jax.random.uniform(key, x.shape, x.dtype, lower, upper))
 
 
-@remembered("x")
+@call_cached("x")
 def rrelu(x: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = True, name: Any = None) -> Any:
     """leaky_relu() with a slope drawn for each element while training, and the mean of the range otherwise.
 

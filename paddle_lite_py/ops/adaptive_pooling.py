@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import dtypes
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .convolution import channels_first, tuple_of
 from .pooling import largest
 from .windows import adaptive, gathered, lowest
@@ -79,7 +79,7 @@ def _checked(x: Any, n: int) -> Any:
     return x
 
 
-@remembered("x")
+@call_cached("x")
 def adaptive_avg_pool1d(x: Any, output_size: Any, name: Any = None) -> Any:
     """Means of output_size windows that cover a sequence [n, c, length] evenly.
 
@@ -92,7 +92,7 @@ def adaptive_avg_pool1d(x: Any, output_size: Any, name: Any = None) -> Any:
     return fn(_checked(x, 1), 1, output_size, True)
 
 
-@remembered("x")
+@call_cached("x")
 def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", name: Any = None) -> Any:
     """Means over a grid of windows that covers an image evenly.
 
@@ -108,7 +108,7 @@ def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", nam
     return fn(_checked(x, 2), 2, output_size, channels_first(data_format, 2))
 
 
-@remembered("x")
+@call_cached("x")
 def adaptive_avg_pool3d(x: Any, output_size: Any, data_format: str = "NCDHW", name: Any = None) -> Any:
     """Means over a grid of windows that covers a volume evenly.
 
@@ -127,7 +127,7 @@ def _adaptive_max(n: int, x: Any, size: Any, mask: bool) -> Any:
     return out if mask else out[0]
 
 
-@remembered("x")
+@call_cached("x")
 def adaptive_max_pool1d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
     """Largest elements of output_size windows that cover a sequence [n, c, length] evenly.
 
@@ -139,7 +139,7 @@ def adaptive_max_pool1d(x: Any, output_size: Any, return_mask: bool = False, nam
     return _adaptive_max(1, x, output_size, return_mask)
 
 
-@remembered("x")
+@call_cached("x")
 def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
     """Largest elements over a grid of windows that covers an image evenly.
 
@@ -154,7 +154,7 @@ def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, nam
     return _adaptive_max(2, x, output_size, return_mask)
 
 
-@remembered("x")
+@call_cached("x")
 def adaptive_max_pool3d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
     """Largest elements over a grid of windows that covers a volume evenly.
 

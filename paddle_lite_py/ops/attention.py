@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .dropout import dropout
 
 __all__ = ["flash_attention", "flash_attn_qkvpacked", "flash_attn_unpadded", "scaled_dot_product_attention"]
@@ -75,7 +75,7 @@ def _attend_backward(causal: bool, scale: float, saved: Any, g: Any) -> Any:
 _attend.defvjp(lambda *args: (_attend(*args), args[:4]), _attend_backward)
 
 
-@remembered("query", "key", "value", "attn_mask")
+@call_cached("query", "key", "value", "attn_mask")
 def scaled_dot_product_attention(
     query: Any,
     key: Any,

@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .losses import reduce
 
 __all__ = [
@@ -94,7 +94,7 @@ def _soft_margin(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -
     return reduce(jnp.mean(loss if weight is None else loss * weight, axis=-1), reduction)
 
 
-@remembered("input", "label", "weight")
+@call_cached("input", "label", "weight")
 def multi_label_soft_margin_loss(
     input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: Any = None
 ) -> Any:
@@ -142,7 +142,7 @@ def _multi_margin(x: Any, label: Any, weight: Any = None, /, *, p: int, margin: 
     return reduce(jnp.sum(jnp.where(other, hinge**p, 0), axis=1) / x.shape[1], reduction)
 
 
-@remembered("input", "label", "weight")
+@call_cached("input", "label", "weight")
 def multi_margin_loss(
     input: Any,
     label: Any,
@@ -176,7 +176,7 @@ def _margin(x: Any, label: Any, /, margins: tuple[float, float, float], scale: f
     return -jnp.sum(jnp.where(wanted, log_p, 0), -1, keepdims=True), jnp.exp(log_p)
 
 
-@remembered("logits", "label")
+@call_cached("logits", "label")
 def margin_cross_entropy(
     logits: Any, label: Any, margin1: float = 1.0, margin2: float = 0.5, margin3: float = 0.0, scale: float = 64.0,
     group: Any = None, return_softmax: bool = False, reduction: str | None = "mean",

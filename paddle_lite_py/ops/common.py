@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from ..core import dtypes
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .gather import one_hot
 from .linalg import product
 
@@ -64,7 +64,7 @@ def _limit_rows(weight: Any, x: Any, /, max_norm: float, norm_type: float) -> An
     return jnp.where(named & (norm > max_norm), weight * (max_norm / (norm + 1e-7)), weight).astype(weight.dtype)
 
 
-@remembered("x", "weight")
+@call_cached("x", "weight")
 def embedding(
     x: Any,
     weight: Any,

@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.arrays import as_array
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor, wrap
 from .joining import stack
 from .promote import natural
@@ -146,7 +146,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
     return out if output is None else output._rebind(out, reshapes=True, assigned=True)
 
 
-@composite(methods=["clone"], around=remembered("x"))
+@composite(methods=["clone"], around=call_cached("x"))
 def clone(x: Any) -> Tensor:
     """A copy through which gradients flow.
 

@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import dtypes
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .promote import numpy_dtype
 
@@ -103,7 +103,7 @@ def _full_like(x: Any, fill_value: Any, /, dtype: Any = None) -> Any:
     return jnp.broadcast_to(jnp.asarray(fill_value).astype(numpy_dtype(dtype) or x.dtype), x.shape)
 
 
-@composite(methods=["full_like"], aliases={"input": "x"}, creates=True, around=remembered("x"))
+@composite(methods=["full_like"], aliases={"input": "x"}, creates=True, around=call_cached("x"))
 def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     """A tensor of one value with the shape (and dtype) of another.
 
@@ -115,7 +115,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Tensor:
     return _full_like(x, fill_value, dtype)
 
 
-@composite(aliases={"input": "x"}, creates=True, around=remembered("x"))
+@composite(aliases={"input": "x"}, creates=True, around=call_cached("x"))
 def zeros_like(x: Any, dtype: Any = None) -> Tensor:
     """Zeros with the shape (and dtype) of another tensor.
 
@@ -127,7 +127,7 @@ def zeros_like(x: Any, dtype: Any = None) -> Tensor:
     return _full_like(x, 0, dtype)
 
 
-@composite(aliases={"input": "x"}, creates=True, around=remembered("x"))
+@composite(aliases={"input": "x"}, creates=True, around=call_cached("x"))
 def ones_like(x: Any, dtype: Any = None) -> Tensor:
     """Ones with the shape (and dtype) of another tensor.
 

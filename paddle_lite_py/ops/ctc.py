@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .losses import reduce
 
 __all__ = ["ctc_loss"]
@@ -56,7 +56,7 @@ def _reduced(loss: Any, label_lengths: Any, /, reduction: str, zero_infinity: bo
     return reduce(loss / label_lengths.astype(loss.dtype) if reduction == "mean" else loss, reduction)
 
 
-@remembered("log_probs", "labels", "input_lengths", "label_lengths")
+@call_cached("log_probs", "labels", "input_lengths", "label_lengths")
 def ctc_loss(
     log_probs: Any,
     labels: Any,

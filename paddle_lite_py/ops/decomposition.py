@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from .norms import of_matrices
 from .promote import promote
 
@@ -326,7 +326,7 @@ def _matrix_rank(x: Any, tol: Any = None, atol: Any = None, rtol: Any = None, /,
     return jnp.sum(values > jnp.expand_dims(jnp.asarray(tol), -1), -1)
 
 
-@composite(methods=["matrix_rank"], around=remembered("x", "tol?"))
+@composite(methods=["matrix_rank"], around=call_cached("x", "tol?"))
 def matrix_rank(x: Any, tol: Any = None, hermitian: bool = False, atol: Any = None, rtol: Any = None) -> Any:
     """Number of singular values above a tolerance.
 
@@ -352,7 +352,7 @@ def _condition(x: Any, /, p: Any) -> Any:
     return of_matrices(x, p, (-2, -1)) * of_matrices(jnp.linalg.inv(x), p, (-2, -1))
 
 
-@composite(methods=["cond"], around=remembered("x"))
+@composite(methods=["cond"], around=call_cached("x"))
 def cond(x: Any, p: Any = None) -> Any:
     """Condition number: the norm of a matrix times that of its inverse.
 

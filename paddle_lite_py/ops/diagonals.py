@@ -7,8 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from .dynamic import fresh
 from .promote import floating, numpy_dtype
 
@@ -155,7 +155,7 @@ def _diff(x: Any, prepend: Any = None, append: Any = None, /, n: int = 1, axis: 
     return jnp.diff(jnp.concatenate(parts, axis) if len(parts) > 1 else x, n, axis)
 
 
-@composite(methods=["diff"], aliases={"input": "x", "dim": "axis"}, around=remembered("x", "prepend", "append"))
+@composite(methods=["diff"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x", "prepend", "append"))
 def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours along an axis, n times over.
 
@@ -188,7 +188,7 @@ def _cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, /, axis: int = -
     return jnp.moveaxis(jnp.cumsum(_areas(y, x, dx, axis), -1), -1, axis)
 
 
-@composite(methods=["trapezoid"], around=remembered("y", "x"))
+@composite(methods=["trapezoid"], around=call_cached("y", "x"))
 def trapezoid(y: Any, x: Any = None, dx: Any = None, axis: int = -1) -> Any:
     """Integral of y along an axis by the trapezoid rule.
 
@@ -203,7 +203,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = None, axis: int = -1) -> Any:
     return _trapezoid(y, x, 1.0 if dx is None else dx, axis)
 
 
-@composite(methods=["cumulative_trapezoid"], around=remembered("y", "x"))
+@composite(methods=["cumulative_trapezoid"], around=call_cached("y", "x"))
 def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = None, axis: int = -1) -> Any:
     """Running integral of y along an axis by the trapezoid rule; arguments as for trapezoid().
 

@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .losses import reduce
 
 __all__ = [
@@ -39,7 +39,7 @@ def _cosine_embedding(a: Any, b: Any, label: Any, /, margin: float, reduction: s
     return reduce(loss, reduction)
 
 
-@remembered("input1", "input2", "label")
+@call_cached("input1", "input2", "label")
 def cosine_embedding_loss(
     input1: Any, input2: Any, label: Any, margin: float = 0, reduction: str = "mean", name: Any = None
 ) -> Any:
@@ -142,7 +142,7 @@ def _triplet(near: Any, far: Any, /, margin: float, reduction: str) -> Any:
     return reduce(jnp.maximum(near - far + margin, 0), reduction)
 
 
-@remembered("input", "positive", "negative")
+@call_cached("input", "positive", "negative")
 def triplet_margin_with_distance_loss(
     input: Any,
     positive: Any,

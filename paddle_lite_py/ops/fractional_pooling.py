@@ -7,8 +7,8 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .convolution import tuple_of
 from .random import rand
 from .windows import gathered, lowest
@@ -57,7 +57,7 @@ def _fractional(n: int, x: Any, size: Any, kernel: Any, u: Any, mask: bool) -> A
     return out if mask else out[0]
 
 
-@remembered("x")
+@call_cached("x")
 def fractional_max_pool2d(
     x: Any, output_size: Any, kernel_size: Any = None, random_u: float | None = None, return_mask: bool = False,
     name: Any = None,
@@ -81,7 +81,7 @@ def fractional_max_pool2d(
     return _fractional(2, x, output_size, kernel_size, random_u, return_mask)
 
 
-@remembered("x")
+@call_cached("x")
 def fractional_max_pool3d(
     x: Any, output_size: Any, kernel_size: Any = None, random_u: float | None = None, return_mask: bool = False,
     name: Any = None,

@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from .promote import from_start
 
 __all__ = [
@@ -100,7 +100,7 @@ def take_along_axis(arr: Any, indices: Any, /, axis: int, broadcast: bool = True
     return jnp.take_along_axis(arr, indices, axis)
 
 
-@composite(methods=["take_along_dim"], aliases={"input": "arr", "dim": "axis"}, around=remembered("arr", "indices"))
+@composite(methods=["take_along_dim"], aliases={"input": "arr", "dim": "axis"}, around=call_cached("arr", "indices"))
 def take_along_dim(arr: Any, indices: Any, axis: int | None = None, broadcast: bool = True) -> Any:
     """Elements along an axis at indices that broadcast, or of the flattened tensor.
 

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import INPLACE, METHODS, composite, op
+from ..dispatch.define import INPLACE, add_methods, composite, op
 from . import logic, math, unary  # noqa: F401  (whose in-place methods get other names here)
 from .creation import _full_like
 from .random import _bernoulli, _gaussian, _uniform
@@ -153,7 +153,7 @@ for _other, _name in {
     **{"bitwise_invert_": "bitwise_not_", "gammaln_": "lgamma_"},
 }.items():
     INPLACE[_other] = INPLACE[_name]
-    METHODS.append((_other, INPLACE[_name]))
+    add_methods({_other: INPLACE[_name]})
 
 
 def document() -> None:

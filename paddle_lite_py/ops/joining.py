@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .dynamic import concrete, is_eager, known
 from .manipulation import as_tuple
@@ -127,7 +127,7 @@ def _repeat_by(x: Any, counts: Any, /, total: int, axis: int | None) -> Any:
     return jnp.repeat(x, counts, axis or 0, total_repeat_length=total)
 
 
-@composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"}, around=remembered("x", "repeats?"))
+@composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x", "repeats?"))
 def repeat_interleave(
     x: Any, repeats: Any, axis: int | None = None, name: Any = None, *, output_size: int | None = None
 ) -> Any:

@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from .promote import promote, promote_all
 
 __all__ = [
@@ -190,7 +190,7 @@ def cross(x: Any, y: Any, /, axis: int = 9) -> Any:
 
 
 @composite(
-    methods=["addmm"], inplace="addmm_", aliases={"mat1": "x", "mat2": "y"}, around=remembered("input", "x", "y")
+    methods=["addmm"], inplace="addmm_", aliases={"mat1": "x", "mat2": "y"}, around=call_cached("input", "x", "y")
 )
 def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0) -> Any:
     """beta * input + alpha * (x @ y), of matrices.
@@ -207,7 +207,7 @@ def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0) -> 
     methods=["baddbmm"],
     inplace="baddbmm_",
     aliases={"batch1": "x", "batch2": "y"},
-    around=remembered("input", "x", "y"),
+    around=call_cached("input", "x", "y"),
 )
 def baddbmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0) -> Any:
     """beta * input + alpha * (x @ y), of batches of matrices.

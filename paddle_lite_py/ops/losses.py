@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .kinks import magnitude
 from .promote import from_start
 
@@ -122,7 +122,7 @@ def _ids(label: Any, x: Any, axis: int) -> Any:
     return jnp.squeeze(label, axis) if label.ndim == x.ndim else label
 
 
-@remembered("input", "label", "weight")
+@call_cached("input", "label", "weight")
 def cross_entropy(
     input: Any,
     label: Any,
@@ -205,7 +205,7 @@ def _bce(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -> Any:
     return reduce(_weighted(-(label * jnp.log(x) + (1 - label) * jnp.log1p(-x)), weight), reduction)
 
 
-@remembered("input", "label", "weight")
+@call_cached("input", "label", "weight")
 def binary_cross_entropy(input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: Any = None) -> Any:
     """Cross entropy of probabilities against labels between 0 and 1.
 
@@ -225,7 +225,7 @@ def _bce_logits(x: Any, label: Any, weight: Any = None, pos_weight: Any = None, 
     return reduce(_weighted(loss, weight), reduction)
 
 
-@remembered("logit", "label", "weight", "pos_weight")
+@call_cached("logit", "label", "weight", "pos_weight")
 def binary_cross_entropy_with_logits(
     logit: Any, label: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None, name: Any = None
 ) -> Any:
@@ -251,7 +251,7 @@ def _nll(x: Any, label: Any, weight: Any = None, /, *, ignore_index: int, reduct
     return jnp.sum(loss) / jnp.where(total == 0, 1, total) if reduction == "mean" else reduce(loss, reduction)
 
 
-@remembered("input", "label", "weight")
+@call_cached("input", "label", "weight")
 def nll_loss(
     input: Any, label: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", name: Any = None
 ) -> Any:
@@ -331,7 +331,7 @@ def _focal(logit: Any, label: Any, normalizer: Any = None, /, *, alpha: float, g
     return reduce(loss if normalizer is None else loss / normalizer, reduction)
 
 
-@remembered("logit", "label", "normalizer")
+@call_cached("logit", "label", "normalizer")
 def sigmoid_focal_loss(
     logit: Any,
     label: Any,
@@ -366,7 +366,7 @@ def label_smooth(label: Any, prior_dist: Any = None, /, epsilon: float = 0.1) ->
     return (1 - epsilon) * label + epsilon * prior
 
 
-@remembered("logits", "label")
+@call_cached("logits", "label")
 def softmax_with_cross_entropy(
     logits: Any,
     label: Any,

@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from .promote import from_start, natural, numpy_dtype
 
 __all__ = [
@@ -83,7 +83,7 @@ def flatten(x: Any, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
 @composite(
     methods=["ravel"],
     aliases={"x": "input"},
-    around=remembered("input"),
+    around=call_cached("input"),
 )
 def ravel(input: Any) -> Any:
     """The elements as a vector.
@@ -338,7 +338,7 @@ def _bitcast(x: Any, /, dtype: Any) -> Any:
     methods=["view"],
     aliases={"shape": "shape_or_dtype", "dtype": "shape_or_dtype"},
     variadic="shape_or_dtype",
-    around=remembered("x"),
+    around=call_cached("x"),
 )
 def view(x: Any, shape_or_dtype: Any) -> Any:
     """The same elements in another shape, or the same bits as another dtype.
@@ -355,7 +355,7 @@ def view(x: Any, shape_or_dtype: Any) -> Any:
 
 @composite(
     methods=["view_as", "reshape_as"],
-    around=remembered("x", "other"),
+    around=call_cached("x", "other"),
 )
 def view_as(x: Any, other: Any) -> Any:
     """The same elements in the shape of another tensor.

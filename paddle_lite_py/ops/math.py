@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from .promote import is_inexact, natural, promote, promote_all, promote_floating
 
 __all__ = [
@@ -94,7 +94,7 @@ def divide(x: Any, y: Any, /) -> Any:
     return jnp.divide(*promote_floating(x, y))
 
 
-@composite(methods=["div", "true_divide"], inplace="div_", aliases=XY, around=remembered("x", "y?"))
+@composite(methods=["div", "true_divide"], inplace="div_", aliases=XY, around=call_cached("x", "y?"))
 def div(x: Any, y: Any, name: Any = None, *, rounding_mode: str | None = None) -> Any:
     """Elementwise quotient, rounded if asked.
 
@@ -154,7 +154,7 @@ def remainder(x: Any, y: Any, /) -> Any:
     operators=["__pow__"],
     inplace="pow_",
     aliases={**XY, "exponent": "y"},
-    around=remembered("x", "y?"),
+    around=call_cached("x", "y?"),
 )
 def pow(x: Any, y: Any) -> Any:
     """Each element of x to the power y, a number or a tensor.
@@ -221,7 +221,7 @@ def lerp(x: Any, y: Any, weight: Any, /) -> Any:
     return x + promote(weight, x)[0] * (y - x)
 
 
-@composite(methods=["clip", "clamp"], inplace="clip_", aliases={"input": "x"}, around=remembered("x", "min?", "max?"))
+@composite(methods=["clip", "clamp"], inplace="clip_", aliases={"input": "x"}, around=call_cached("x", "min?", "max?"))
 def clip(x: Any, min: Any = None, max: Any = None) -> Any:
     """Limit each element to [min, max]; either bound may be a number, a tensor or None.
 
@@ -253,7 +253,7 @@ def _scale(x: Any, scale: Any, bias: Any, /, bias_after_scale: bool = True) -> A
     return x * a + b if bias_after_scale else (x + b) * a
 
 
-@composite(methods=["scale"], inplace="scale_", around=remembered("x", "scale?"))
+@composite(methods=["scale"], inplace="scale_", around=call_cached("x", "scale?"))
 def scale(x: Any, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = True, act: str | None = None) -> Any:
     """scale * x + bias, or scale * (x + bias); the dtype stays that of x.
 

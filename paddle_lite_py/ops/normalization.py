@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 
 from ..core.interpreter import no_grad
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize", "rms_norm"]
 
@@ -116,7 +116,7 @@ def _update(running: Any, new: Any, momentum: float) -> None:
         running._set_payload(_running(running, new, momentum)._data)
 
 
-@remembered("x", "running_mean", "running_var", "weight", "bias")
+@call_cached("x", "running_mean", "running_var", "weight", "bias")
 def batch_norm(
     x: Any,
     running_mean: Any,
@@ -163,7 +163,7 @@ def _instance_norm(x: Any, weight: Any = None, bias: Any = None, /, *, epsilon: 
     return _affine(out, *[None if v is None else _spread(v, x, channel) for v in (weight, bias)]).astype(x.dtype)
 
 
-@remembered("x", "weight", "bias")
+@call_cached("x", "weight", "bias")
 def instance_norm(
     x: Any,
     running_mean: Any = None,
@@ -204,7 +204,7 @@ def _group_norm(
     return _affine(out, *[None if v is None else _spread(v, x, channel) for v in (weight, bias)]).astype(x.dtype)
 
 
-@remembered("x", "weight", "bias")
+@call_cached("x", "weight", "bias")
 def group_norm(
     x: Any,
     num_groups: int,
@@ -287,7 +287,7 @@ def _layer_norm(x: Any, weight: Any = None, bias: Any = None, /, *, n_axes: int,
     return _of_tail(x, weight, bias, n_axes, epsilon, True)
 
 
-@remembered("x", "weight", "bias")
+@call_cached("x", "weight", "bias")
 def layer_norm(
     x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, epsilon: float = 1e-5, name: Any = None
 ) -> Any:
@@ -312,7 +312,7 @@ def _rms_norm(x: Any, weight: Any = None, /, *, n_axes: int, epsilon: float) -> 
     return _of_tail(x, weight, None, n_axes, epsilon, False)
 
 
-@remembered("input", "weight")
+@call_cached("input", "weight")
 def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float = 1e-5, name: Any = None) -> Any:
     """Divide by the root mean square over the last dimensions, which have normalized_shape.
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..dispatch.call_cache import call_cached
 from ..dispatch.codegen import into
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.define import composite, op
 from .kinks import magnitude
 from .promote import axes, floating, from_start, numpy_dtype, promote_floating
 
@@ -64,7 +64,7 @@ def of_matrices(x: Any, p: Any, axis: tuple[int, int], keepdim: bool = False) ->
     return out if keepdim else jnp.squeeze(out, axis)
 
 
-@composite(methods=["norm"], aliases={"input": "x", "dim": "axis"}, around=remembered("x"))
+@composite(methods=["norm"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x"))
 def norm(
     x: Any,
     p: Any = None,
@@ -100,7 +100,7 @@ def norm(
     return found if out is None else into(out, found)
 
 
-@composite(methods=["vector_norm"], around=remembered("x"))
+@composite(methods=["vector_norm"], around=call_cached("x"))
 def vector_norm(
     x: Any, p: float = 2.0, axis: Any = None, keepdim: bool = False, name: Any = None, *, dtype: Any = None
 ) -> Any:
@@ -114,7 +114,7 @@ def vector_norm(
     return _vector(x, float(p), axis, keepdim, dtype)
 
 
-@composite(methods=["matrix_norm"], around=remembered("x"))
+@composite(methods=["matrix_norm"], around=call_cached("x"))
 def matrix_norm(
     x: Any, p: Any = "fro", axis: Any = (-2, -1), keepdim: bool = False, name: Any = None, *, dtype: Any = None
 ) -> Any:

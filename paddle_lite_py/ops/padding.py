@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .creation import shape_tuple
 
 __all__ = ["interpolate", "pad", "pixel_shuffle", "upsample"]
@@ -23,7 +23,7 @@ def _pad(x: Any, /, widths: Any, mode: str, value: float) -> Any:
     return jnp.pad(x, widths, mode=_MODES[mode])
 
 
-@remembered("x")
+@call_cached("x")
 def pad(
     x: Any,
     pad: Any,
@@ -136,7 +136,7 @@ def _interpolate(x: Any, /, size: Any, scale: Any, mode: str, align_corners: boo
 _RANKS = {"linear": (3,), "bilinear": (4,), "trilinear": (5,), "bicubic": (4,), "nearest": (3, 4, 5), "area": (3, 4, 5)}
 
 
-@remembered("x")
+@call_cached("x")
 def interpolate(
     x: Any,
     size: Any = None,

@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .convolution import channels_first, paddings, tuple_of
 from .max_window import max_of_windows
 from .windows import Windows, gathered, indices, lowest, window_sum, windows
@@ -45,7 +45,7 @@ def _max_pool(n: int, x: Any, kernel: Any, stride: Any, padding: Any, mask: bool
     return fn(x, n, kernel, stride, padding, ceil, channels_first(data_format, n))
 
 
-@remembered("x")
+@call_cached("x")
 def max_pool1d(
     x: Any,
     kernel_size: Any,
@@ -65,7 +65,7 @@ def max_pool1d(
     return _max_pool(1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL")
 
 
-@remembered("x")
+@call_cached("x")
 def max_pool2d(
     x: Any,
     kernel_size: Any,
@@ -96,7 +96,7 @@ def max_pool2d(
     return _max_pool(2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
-@remembered("x")
+@call_cached("x")
 def max_pool3d(
     x: Any,
     kernel_size: Any,
@@ -149,7 +149,7 @@ def _avg_pool(
     return fn(x, n, kernel, stride, padding, ceil, exclusive, divisor, channels_first(data_format, n))
 
 
-@remembered("x")
+@call_cached("x")
 def avg_pool1d(
     x: Any,
     kernel_size: Any,
@@ -169,7 +169,7 @@ def avg_pool1d(
     return _avg_pool(1, x, kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL")
 
 
-@remembered("x")
+@call_cached("x")
 def avg_pool2d(
     x: Any,
     kernel_size: Any,
@@ -196,7 +196,7 @@ def avg_pool2d(
     return _avg_pool(2, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format)
 
 
-@remembered("x")
+@call_cached("x")
 def avg_pool3d(
     x: Any,
     kernel_size: Any,
@@ -226,7 +226,7 @@ def _lp(x: Any, /, n: int, p: float, kernel: Any, stride: Any, padding: Any, cei
     return window_sum(jnp.abs(x) ** p, w) ** (1 / p)
 
 
-@remembered("x")
+@call_cached("x")
 def lp_pool1d(
     x: Any,
     norm_type: float,
@@ -248,7 +248,7 @@ def lp_pool1d(
     return fn(x, 1, norm_type, kernel_size, stride, padding, ceil_mode, channels_first(data_format, 1))
 
 
-@remembered("x")
+@call_cached("x")
 def lp_pool2d(
     x: Any,
     norm_type: float,
@@ -290,7 +290,7 @@ def _max_unpool(n: int, x: Any, where: Any, kernel: Any, stride: Any, padding: A
     return fn(x, where, tuple([int(a) for a in size][-n:]))
 
 
-@remembered("x", "indices")
+@call_cached("x", "indices")
 def max_unpool1d(
     x: Any,
     indices: Any,
@@ -312,7 +312,7 @@ def max_unpool1d(
     return _max_unpool(1, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
-@remembered("x", "indices")
+@call_cached("x", "indices")
 def max_unpool2d(
     x: Any,
     indices: Any,
@@ -338,7 +338,7 @@ def max_unpool2d(
     return _max_unpool(2, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
-@remembered("x", "indices")
+@call_cached("x", "indices")
 def max_unpool3d(
     x: Any,
     indices: Any,

@@ -2,7 +2,7 @@
 
 # ruff: noqa: F401, F403
 
-from ..dispatch.op import INPLACE as _INPLACE
+from ..dispatch.define import INPLACE as _INPLACE
 from .binary import *
 from .convert import *
 from .creation import *

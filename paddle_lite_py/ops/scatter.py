@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .convert import to_tensor
 from .gather import crop_others
@@ -29,7 +29,7 @@ def _scatter(x: Any, index: Any, updates: Any, /, overwrite: bool) -> Any:
     return x.at[index].set(updates) if overwrite else x.at[index].set(0).at[index].add(updates)
 
 
-@composite(methods=["scatter"], inplace="scatter_", around=remembered("x", "index?", "updates?", "src"))
+@composite(methods=["scatter"], inplace="scatter_", around=call_cached("x", "index?", "updates?", "src"))
 def scatter(
     x: Any, index: Any, updates: Any = None, overwrite: Any = True, *, dim: int | None = None, src: Any = None,
     value: Any = None, reduce: str | None = None,
@@ -87,7 +87,7 @@ def scatter_nd(index: Any, updates: Any, /, shape: Any) -> Any:
     methods=["index_add"],
     inplace="index_add_",
     aliases={"input": "x", "dim": "axis", "source": "value"},
-    around=remembered("x", "index", "value"),
+    around=call_cached("x", "index", "value"),
 )
 def index_add(x: Any, index: Any, axis: int, value: Any, alpha: Any = 1) -> Any:
     """Add slices to those of x along an axis.
@@ -110,7 +110,7 @@ def _index_add(x: Any, index: Any, value: Any, /, axis: int) -> Any:
     methods=["index_fill"],
     inplace="index_fill_",
     aliases={"input": "x", "dim": "axis"},
-    around=remembered("x", "index", "value?"),
+    around=call_cached("x", "index", "value?"),
 )
 def index_fill(x: Any, index: Any, axis: int, value: Any) -> Any:
     """Set slices of x along an axis to a value.
@@ -129,7 +129,7 @@ def _index_fill(x: Any, index: Any, value: Any, /, axis: int) -> Any:
     return jnp.moveaxis(out, 0, axis)
 
 
-@composite(methods=["index_put"], inplace="index_put_", around=remembered("x!", "indices*", "value!"))
+@composite(methods=["index_put"], inplace="index_put_", around=call_cached("x!", "indices*", "value!"))
 def index_put(x: Any, indices: Sequence[Any], value: Any, accumulate: bool = False) -> Any:
     """Set (or add to) the elements that a tuple of index tensors names.
 
@@ -215,7 +215,7 @@ _REDUCE = {"add": "add", "sum": "add", "mul": "multiply", "multiply": "multiply"
     methods=["put_along_axis"],
     inplace="put_along_axis_",
     aliases={"input": "arr", "dim": "axis", "index": "indices"},
-    around=remembered("arr", "indices", "values?"),
+    around=call_cached("arr", "indices", "values?"),
 )
 def put_along_axis(
     arr: Any,
@@ -280,7 +280,7 @@ def _reduced(x: Any, at: tuple[Any, ...], values: Any, reduce: str, include_self
     methods=["scatter_add"],
     inplace="scatter_add_",
     aliases={"x": "input", "axis": "dim"},
-    around=remembered("input", "index", "src"),
+    around=call_cached("input", "index", "src"),
 )
 def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     """Add src to input along an axis, at indices.
@@ -296,7 +296,7 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
 @composite(
     methods=["scatter_reduce"],
     aliases={"x": "input", "axis": "dim"},
-    around=remembered("input", "index", "src"),
+    around=call_cached("input", "index", "src"),
 )
 def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True) -> Any:
     """Reduce src into input along an axis, at indices.
@@ -362,7 +362,7 @@ def diagonal_scatter(x: Any, y: Any, /, offset: int = 0, axis1: int = 0, axis2: 
 @composite(
     methods=["fill_diagonal_tensor"],
     inplace="fill_diagonal_tensor_",
-    around=remembered("x", "y"),
+    around=call_cached("x", "y"),
 )
 def fill_diagonal_tensor(x: Any, y: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """x with a diagonal replaced by y, as diagonal_scatter().

@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .dynamic import concrete, fresh, is_eager, known
 from .gather import take_along_axis
@@ -117,7 +117,7 @@ def topk(x: Any, /, k: int, axis: int | None = None, largest: bool = True, sorte
     return tuple([jnp.moveaxis(o, -1, axis) if x.ndim else o.reshape(()) for o in outs])
 
 
-@composite(methods=["searchsorted"], aliases={"input": "values"}, around=remembered("sorted_sequence", "values?"))
+@composite(methods=["searchsorted"], aliases={"input": "values"}, around=call_cached("sorted_sequence", "values?"))
 def searchsorted(
     sorted_sequence: Any,
     values: Any,
@@ -179,7 +179,7 @@ def _where(condition: Any, x: Any, y: Any, /) -> Any:
     return jnp.where(condition.astype(bool), *promote(x, y))
 
 
-@composite(methods=["where"], aliases={"input": "x", "other": "y"}, around=remembered("condition", "x?", "y?"))
+@composite(methods=["where"], aliases={"input": "x", "other": "y"}, around=call_cached("condition", "x?", "y?"))
 def where(condition: Any, x: Any = None, y: Any = None) -> Any:
     """Elements of x where the condition holds, of y elsewhere; with a condition alone, nonzero(as_tuple=True).
 

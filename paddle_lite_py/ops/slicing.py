@@ -9,8 +9,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 
 __all__ = [
     *("as_strided", "crop", "flip", "narrow", "reverse", "roll", "rot90", "slice", "strided_slice", "unfold"),
@@ -86,7 +86,7 @@ def _cut(x: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> Any:
     return x[tuple(index)]
 
 
-@composite(methods=["narrow"], aliases={"x": "input", "axis": "dim"}, around=remembered("input"))
+@composite(methods=["narrow"], aliases={"x": "input", "axis": "dim"}, around=call_cached("input"))
 def narrow(input: Any, dim: int, start: int, length: int) -> Any:
     """`length` slices along an axis, from `start` on.
 

@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from .promote import from_start
 
 __all__ = ["chunk", "dsplit", "hsplit", "split", "tensor_split", "unbind", "unstack", "vsplit"]
@@ -40,7 +40,7 @@ def _split(x: Any, /, parts: Any, axis: int) -> Any:
     return tuple(out)
 
 
-@composite(methods=["split"], aliases={"input": "x", "dim": "axis"}, around=remembered("x"))
+@composite(methods=["split"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x"))
 def split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
     """Take a tensor apart along an axis.
 
@@ -58,7 +58,7 @@ def split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
     return list(_split(x, num_or_sections, axis))
 
 
-@composite(methods=["chunk"], aliases={"input": "x", "dim": "axis"}, around=remembered("x"))
+@composite(methods=["chunk"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x"))
 def chunk(x: Any, chunks: int, axis: int = 0) -> list[Any]:
     """Take a tensor apart into equal parts.
 
@@ -78,7 +78,7 @@ def _tensor_split(x: Any, /, at: Any, axis: int) -> Any:
     return tuple([x[(*before, slice(*pair))] for pair in itertools.pairwise([0, *at, x.shape[axis]])])
 
 
-@composite(methods=["tensor_split"], around=remembered("x"))
+@composite(methods=["tensor_split"], around=call_cached("x"))
 def tensor_split(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
     """Take a tensor apart into nearly equal parts, or at given places.
 
@@ -90,7 +90,7 @@ def tensor_split(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
     return list(_tensor_split(x, num_or_indices, axis))
 
 
-@composite(methods=["hsplit"], around=remembered("x"))
+@composite(methods=["hsplit"], around=call_cached("x"))
 def hsplit(x: Any, num_or_indices: Any) -> list[Any]:
     """tensor_split() along the columns (the only axis of a vector).
 
@@ -102,7 +102,7 @@ def hsplit(x: Any, num_or_indices: Any) -> list[Any]:
     return tensor_split(x, num_or_indices, 1 if x.ndim > 1 else 0)
 
 
-@composite(methods=["vsplit"], around=remembered("x"))
+@composite(methods=["vsplit"], around=call_cached("x"))
 def vsplit(x: Any, num_or_indices: Any) -> list[Any]:
     """tensor_split() along the rows.
 
@@ -114,7 +114,7 @@ def vsplit(x: Any, num_or_indices: Any) -> list[Any]:
     return tensor_split(x, num_or_indices, 0)
 
 
-@composite(methods=["dsplit"], around=remembered("x"))
+@composite(methods=["dsplit"], around=call_cached("x"))
 def dsplit(x: Any, num_or_indices: Any) -> list[Any]:
     """tensor_split() along the third axis.
 
@@ -133,7 +133,7 @@ def _unstack(x: Any, /, axis: int) -> Any:
     return tuple([jax.lax.index_in_dim(x, i, axis, keepdims=False) for i in range(x.shape[axis])])
 
 
-@composite(methods=["unbind"], aliases={"x": "input", "dim": "axis"}, around=remembered("input"))
+@composite(methods=["unbind"], aliases={"x": "input", "dim": "axis"}, around=call_cached("input"))
 def unbind(input: Any, axis: int = 0) -> list[Any]:
     """The slices along an axis, which is dropped.
 
@@ -145,7 +145,7 @@ def unbind(input: Any, axis: int = 0) -> list[Any]:
     return list(_unstack(input, axis))
 
 
-@composite(methods=["unstack"], around=remembered("x"))
+@composite(methods=["unstack"], around=call_cached("x"))
 def unstack(x: Any, axis: int = 0, num: int | None = None) -> list[Any]:
     """The slices along an axis, which is dropped.
 

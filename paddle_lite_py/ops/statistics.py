@@ -8,8 +8,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .dynamic import concrete, fresh, is_eager, known
 from .manipulation import as_tuple
@@ -66,7 +66,7 @@ def std(x: Any, /, axis: Any = None, unbiased: bool = True, keepdim: bool = Fals
     return jnp.sqrt(jnp.var(floating(x), axis=axes(axis), ddof=int(unbiased), keepdims=keepdim))
 
 
-@composite(methods=["median"], aliases=AXIS, around=remembered("x"))
+@composite(methods=["median"], aliases=AXIS, around=call_cached("x"))
 def median(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -> Any:
     """Median over axes; NaN if there is a NaN.
 
@@ -193,7 +193,7 @@ def _middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
     return jnp.nanmedian(floating(x), axis=axes(axis), keepdims=keepdim)
 
 
-@composite(methods=["nanmedian"], aliases=AXIS, around=remembered("x"))
+@composite(methods=["nanmedian"], aliases=AXIS, around=call_cached("x"))
 def nanmedian(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -> Any:
     """Median over axes of the elements that are not NaN; arguments as for median().
 
@@ -215,7 +215,7 @@ def _cov(x: Any, fweights: Any = None, aweights: Any = None, /, rowvar: bool = T
     return jnp.cov(x, rowvar=rowvar, ddof=int(ddof), fweights=fweights, aweights=aweights).astype(x.dtype)
 
 
-@composite(methods=["cov"], around=remembered("x", "fweights", "aweights"))
+@composite(methods=["cov"], around=call_cached("x", "fweights", "aweights"))
 def cov(x: Any, rowvar: bool = True, ddof: bool = True, fweights: Any = None, aweights: Any = None) -> Any:
     """Covariance matrix of variables.
 
@@ -271,7 +271,7 @@ def _bincount(x: Any, weights: Any = None, /, length: int = 0) -> Any:
     return jnp.zeros(length, ones.dtype).at[x].add(ones)
 
 
-@composite(methods=["histogram"], around=remembered("input", "weight"))
+@composite(methods=["histogram"], around=call_cached("input", "weight"))
 def histogram(
     input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0, weight: Any = None, density: bool = False
 ) -> Any:

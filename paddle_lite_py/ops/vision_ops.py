@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .convolution import tuple_of
 from .creation import shape_tuple
 from .padding import pad as pad_axes
@@ -149,7 +149,7 @@ def _temporal_shift(x: Any, /, seg_num: int, shift_ratio: float, last: bool) -> 
     return jnp.moveaxis(out, 1, -1) if last else out
 
 
-@remembered("x")
+@call_cached("x")
 def temporal_shift(x: Any, seg_num: int, shift_ratio: float = 0.25, name: Any = None, data_format: str = "NCHW") -> Any:
     """Move some channels one step forth in time, and some one step back; x is [batch * seg_num, c, h, w].
 
@@ -168,7 +168,7 @@ def temporal_shift(x: Any, seg_num: int, shift_ratio: float = 0.25, name: Any = 
     return fn(x, seg_num, shift_ratio, data_format == "NHWC")
 
 
-@remembered("x")
+@call_cached("x")
 def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: Any = None) -> Any:
     """Zeros around images; padding is a number or [left, right, top, bottom].
 
@@ -191,7 +191,7 @@ def _affine_grid(theta: Any, /, size: Any, align_corners: bool) -> Any:
     return jnp.einsum("...i,bji->b...j", jnp.asarray(grid, theta.dtype), theta)
 
 
-@remembered("theta")
+@call_cached("theta")
 def affine_grid(theta: Any, out_shape: Any, align_corners: bool = True, name: Any = None) -> Any:
     """Where grid_sample() must read to apply affine maps theta [n, 2, 3] (images) or [n, 3, 4] (volumes).
 
@@ -254,7 +254,7 @@ def _grid_sample(x: Any, grid: Any, /, nearest: bool, padding: str, align_corner
     return jax.vmap(lambda a, g: _sample(a, g, nearest, padding, align_corners))(x, grid)
 
 
-@remembered("x", "grid")
+@call_cached("x", "grid")
 def grid_sample(
     x: Any,
     grid: Any,

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import REGISTRY, Op
 from ..ir import control
+from ..registry.bound import BoundOp
+from ..registry.op import REGISTRY, Op
 from .update import Accumulator, Numbers, Recipe, Rule, Setting, update
 
 # The rules that files may name.

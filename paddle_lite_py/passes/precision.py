@@ -10,11 +10,11 @@ import numpy as np
 from ..amp.auto_cast import rules
 from ..core.dtypes import as_dtype
 from ..core.errors import UNKNOWN, Where
-from ..dispatch.op import REGISTRY
 from ..eager.casting import Casting, casts
 from ..ir.control import COND, FOR, GRAD, WHILE, with_blocks
 from ..ir.graph import copy_value
 from ..ir.program import Block, Operator, Program, Value
+from ..registry.op import REGISTRY
 from .manager import register
 
 

@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 from ..core.errors import TracedValueError, user_frame
-from ..dispatch.bound import BoundOp
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..ir.program import Value
 from ..nn import unique_name
+from ..registry.bound import BoundOp
 from ..tracing.builder import Builder
 from ..tracing.frame import Capture, Frame, Write
 from .current import current
@@ -79,7 +79,9 @@ class StaticBuilder(Builder):
 
     def own_names(self) -> list[str]:
         """Names of what a run must be asked afterwards: whether a check failed, whether loops had room."""
-        own = [h for h in (self.checks and self.checks.code, self.room and self.room.needed) if h is not None]
+        own = [
+            h for h in (self.checks and self.checks.code, self.loop_buffer and self.loop_buffer.needed) if h is not None
+        ]
         written = [self.root.log.get((id(h), "_data", False)) for h in own]
         return [w.before.name for w in written if w is not None]
 

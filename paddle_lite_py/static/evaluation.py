@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..dispatch.op import REGISTRY
 from ..ir.control import GRAD
 from ..ir.graph import copy_value
 from ..ir.program import Operator, Value
+from ..registry.op import REGISTRY
 from .scope_variable import ScopeVariable
 
 if TYPE_CHECKING:

@@ -213,7 +213,8 @@ class Program:
         to.captures = {k: Capture(c.handle, clones(c.value)) for k, c in mine.captures.items()}
         to.providers = [(get, clones(v)) for get, v in mine.providers]
         to.root.leaves = {clones(v): t for v, t in mine.root.leaves.items() if v in clones.made}
-        to.checks, to.room, to.deferred, to.unknown = mine.checks, mine.room, list(mine.deferred), mine.unknown
+        to.checks, to.loop_buffer, to.unknown = mine.checks, mine.loop_buffer, mine.unknown
+        to.deferred = list(mine.deferred)
         to.counts = mine.counts.copy()
         to.clone_map = {old: clones.made.get(v, v) for old, v in mine.clone_map.items()} | clones.made
         to.word_home.home = mine.word_home.home

@@ -57,7 +57,7 @@ def restore(
     if source is not None:
         before = source.builder
         builder.clone_map |= {old: clones.made[v] for old, v in before.clone_map.items() if v in clones.made}
-        builder.checks, builder.room, builder.unknown = before.checks, before.room, before.unknown
+        builder.checks, builder.loop_buffer, builder.unknown = before.checks, before.loop_buffer, before.unknown
     return out
 
 

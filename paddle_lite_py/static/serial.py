@@ -20,7 +20,7 @@ from ..ir.serialize import FormatError, from_json, to_json
 from ..ir.verify import verify
 from ..optimizer import Optimizer
 from ..optimizer.lr.described import describe, described
-from ..tracing.checks import Checks, Room
+from ..tracing.checks import Checks, LoopBuffer
 from .restore import restore
 from .scope_variable import ScopeVariable
 
@@ -74,7 +74,7 @@ def _input(program: Program, value: Value, optimizers: list[Optimizer]) -> dict[
         return {"kind": "random", "name": held.name}
     if builder.checks is not None and held is builder.variable_of(builder.checks.code):
         return {"kind": "checks", "name": held.name, "errors": builder.checks.texts()}
-    if builder.room is not None and held is builder.variable_of(builder.room.needed):
+    if builder.loop_buffer is not None and held is builder.variable_of(builder.loop_buffer.needed):
         return {"kind": "room", "name": held.name}
     parameter = program.parameters.get(held.name)
     if parameter is None:
@@ -117,7 +117,7 @@ def _fill(out: Program, data: dict[str, Any]) -> Program:
     optimizers = [Optimizer(described(r)) for r in data["rates"]]
     captured: dict[Value, Any] = {}
     provided: dict[Value, Callable[[], Any]] = {}
-    checks, room = None, None
+    checks, loop_buffer = None, None
     for value, given in zip(values, data["inputs"], strict=True):
         if given["kind"] == "rate":
             provided[value] = _number(optimizers, given["of"])._rate
@@ -125,15 +125,19 @@ def _fill(out: Program, data: dict[str, Any]) -> Program:
             checks = Checks.of(given["errors"], "a loaded program")
             captured[value], checks.code.name = checks.code, given["name"]
         elif given["kind"] == "room":
-            room = Room()
-            captured[value], room.needed.name, room.capacity = room.needed, given["name"], _capacity(made)
+            loop_buffer = LoopBuffer()
+            captured[value], loop_buffer.needed.name, loop_buffer.capacity = (
+                loop_buffer.needed,
+                given["name"],
+                _capacity(made),
+            )
         elif given["kind"] != "feed":
             captured[value] = _held(given, value)
     made.input_names = [d["name"] for d in data["inputs"]]
     _check(made, data["updates"], captured)
     made.captured, made.updates = captured, {i: values[at] for i, at in enumerate(data["updates"])}
     restore(out, made, provided=provided)
-    out.optimizers, out.builder.checks, out.builder.room = list(optimizers), checks, room
+    out.optimizers, out.builder.checks, out.builder.loop_buffer = list(optimizers), checks, loop_buffer
     if data["random"] is not None:
         out.random_seed = _number(data["random"], 0)
         out.builder.word_home.find(None).set_value(np.array(data["random"], np.uint32))  # type: ignore[arg-type]

@@ -69,7 +69,7 @@ def traced(program: Program, results: Sequence[Value], scope: Scope, updates: bo
     n_feeds = len(inputs) - len(homes) - len(providers)
     return Traced(
         found, n_feeds, homes, providers, structure, len(results), effects, (False,) * len(results), [], [], [],
-        builder.checks, builder.room, tuple(builder.deferred),
+        builder.checks, builder.loop_buffer, tuple(builder.deferred),
     )  # fmt: skip
 
 

@@ -19,18 +19,18 @@ from ..core.dtypes import is_inexact
 from ..core.errors import DataDependentError, user_frame
 from ..core.interpreter import state, use
 from ..core.symbolic import is_symbolic
-from ..core.traced_number import Number
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import REGISTRY
+from ..core.traced_number import TracedNumber
 from ..eager.execute import EAGER, explain
 from ..eager.random import default_generator
 from ..eager.tensor import ZEROS, Tensor, wrap
 from ..ir.program import Operator, Value
 from ..ir.sizes import size_of
-from .checks import Checks, Cleared, Presence, Room
+from ..registry.bound import BoundOp
+from ..registry.op import REGISTRY
+from .checks import Checks, Cleared, DefinedFlag, LoopBuffer
 from .differentiate import Differentiation, identity
 from .frame import CONTENTS, Capture, Frame, Replay, Write, attribute, item, origin
-from .speculation import MAX_ELEMENTS, Assumptions
+from .speculation import MAX_ELEMENTS, Speculation
 from .traced_scalars import chosen, following, is_number
 
 
@@ -50,8 +50,8 @@ class Builder(Differentiation):
         self.checks: Checks | None = None
         self.negations: dict[Value, Value] = {}
         self.peeking = False  # a variable is passed on, not read
-        self.room: Room | None = None  # of the loops that have a gradient
-        self.assumptions: Assumptions | None = None  # what the call under way holds, where the trace is of one
+        self.loop_buffer: LoopBuffer | None = None  # of the loops that have a gradient
+        self.speculation: Speculation | None = None  # what the call under way holds, where the trace is of one
         self.outside: dict[int, Any] = {}  # containers that were there before the trace
         self.replays: list[tuple[Any, Replay, tuple[Any, ...]]] = []  # what each run does with them again
         self.told: set[Any] = set()  # places that the user has been warned of
@@ -97,7 +97,7 @@ class Builder(Differentiation):
         self.providers.append((get, value))
         return wrap(value)
 
-    def _number(self, number: Number) -> Value:
+    def _number(self, number: TracedNumber) -> Value:
         """The input that a number which changes from call to call has become."""
         if number.of not in self.numbers:
             dtype = np.dtype("int64" if type(number.value) is int else "float64")
@@ -113,8 +113,8 @@ class Builder(Differentiation):
             if data.frame is None or data.frame.closed or not self.frame.inside(data.frame):
                 data.concrete("using a tensor")
             value = self._lift(data, self.frame)
-            if data.presence is not None and not self.peeking:
-                self._require(data.presence)
+            if data.defined is not None and not self.peeking:
+                self._require(data.defined)
             if tensor.stop_gradient and value.requires_grad:
                 return self._detach(value)
             if not tensor.stop_gradient and not value.requires_grad:
@@ -122,15 +122,15 @@ class Builder(Differentiation):
             return value
         return self._lift(self._capture(tensor), self.frame)
 
-    def _require(self, presence: Presence) -> None:
+    def _require(self, defined: DefinedFlag) -> None:
         """Check when the program runs that a variable is there, unless the branch we are in already implies it."""
         frame: Frame | None = self.frame
         while frame is not None:
-            if origin(presence.flag) in frame.known_true:
+            if origin(defined.flag) in frame.known_true:
                 return
             frame = frame.parent
-        self.frame.known_true.add(origin(presence.flag))
-        self.check(self.handle(self._lift(presence.flag, self.frame)), presence.error, presence.where)
+        self.frame.known_true.add(origin(defined.flag))
+        self.check(self.handle(self._lift(defined.flag, self.frame)), defined.error, defined.where)
 
     def negation(self, condition: Value) -> Value:
         """The value of `not condition` in the current frame, made once."""
@@ -204,7 +204,7 @@ class Builder(Differentiation):
     def _input(self, arg: Any) -> Any:
         if isinstance(arg, Tensor):
             return self.value_of(arg)
-        if type(arg) is Number:
+        if type(arg) is TracedNumber:
             return self._lift(self._number(arg), self.frame)
         if isinstance(arg, np.generic):
             return arg.item()
@@ -364,9 +364,9 @@ class Builder(Differentiation):
             otherwise: inside of a branch or loop, where there is no such value, and where no call is traced.
         """
         sized = all(isinstance(n, int) for n in tensor._data.shape) and tensor.size <= MAX_ELEMENTS
-        if self.assumptions is None or self.frame is not self.root or not sized or is_inexact(tensor._data.dtype):
+        if self.speculation is None or self.frame is not self.root or not sized or is_inexact(tensor._data.dtype):
             raise otherwise
-        return self.assumptions.value(tensor)
+        return self.speculation.value(tensor)
 
     def static_value(self, tensor: Tensor, what: str) -> Any:
         """The Python value of a tensor used as an attribute; of a traced one, that of the call under way."""

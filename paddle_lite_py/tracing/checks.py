@@ -94,7 +94,7 @@ def showable(tensor: Any) -> bool:
     return all(isinstance(n, int) for n in tensor._data.shape) and tensor.size <= MAX_SHOWN
 
 
-class Presence(NamedTuple):
+class DefinedFlag(NamedTuple):
     """When a variable that only some path defines is there: a flag, and the error of reading it where it is not."""
 
     flag: Value
@@ -102,7 +102,7 @@ class Presence(NamedTuple):
     where: Any
 
 
-class Room:
+class LoopBuffer:
     """The capacity that the loops of a program share, and the largest number of iterations that a run needed."""
 
     def __init__(self) -> None:

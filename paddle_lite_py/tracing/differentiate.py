@@ -7,12 +7,12 @@ from typing import Any
 
 from ..core.errors import DataDependentError, GraphFreedError, user_frame
 from ..core.interpreter import no_grad
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import REGISTRY
 from ..eager.tensor import Tensor, wrap
 from ..ir import control
 from ..ir.graph import acts, ancestors, close
 from ..ir.program import Operator, Value
+from ..registry.bound import BoundOp
+from ..registry.op import REGISTRY
 from .frame import Frame, origin
 
 

@@ -11,15 +11,15 @@ import jax
 
 from ..core import structure as nested
 from ..core.interpreter import use
-from ..core.traced_number import Number, plain
+from ..core.traced_number import TracedNumber, plain
 from ..eager.tensor import Tensor
 from ..ir.program import Program, Value
 from ..ir.simplify import dead_code
 from .builder import Builder
 from .checks import Cleared
-from .escape import made_here
+from .escape import unescaped
 from .frame import Capture, Write
-from .speculation import Assumed, Assumptions
+from .speculation import Speculated, Speculation
 
 # Held while a program is traced, when handles stand for values of the program, and by runs that change handles.
 LOCK = threading.RLock()
@@ -54,23 +54,25 @@ class Traced(NamedTuple):
     paths: list[tuple[Write, Any]]  # attributes and items that runs replace by new tensors, and the spec they have
     gradients: list[tuple[Tensor, str]]  # what .grad of a tensor must hold: "some", "empty", "none" or "zeros"
     checks: Any = None  # the asserts and raises; the code of the one that failed is an output after the rest
-    room: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
+    loop_buffer: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
     deferred: tuple[Callable[[], None], ...] = ()  # Python calls to make after each run
     reached: dict[int, Any] = {}  # noqa: RUF012  arguments that a backward() inside gives gradients to, and its line
-    assumed: tuple[Assumed, ...] = ()  # values taken for granted; those of a run are outputs after those of the effects
+    speculated: tuple[
+        Speculated, ...
+    ] = ()  # values taken for granted; those of a run are outputs after those of the effects
 
     looked: tuple[tuple[Tensor, Any], ...] = ()  # tensors whose data Python has read, and those data
 
     @property
-    def judged(self) -> slice:
+    def speculated_outputs(self) -> slice:
         """Where the outputs stand that are compared with `assumed`."""
-        own = bool(self.checks) + bool(self.room)
-        return slice(-own - len(self.assumed), -own or None)
+        own = bool(self.checks) + bool(self.loop_buffer)
+        return slice(-own - len(self.speculated), -own or None)
 
     @property
     def shown(self) -> slice:
         """Where the outputs stand that the message of a failed check shows."""
-        end = self.judged.start
+        end = self.speculated_outputs.start
         return slice(end - len(self.checks.shown), end or None)
 
 
@@ -91,7 +93,7 @@ def trace(
         builder = Builder(convert)
         builder.outside = outside or {}
         if all(isinstance(s, jax.Array) for s in specs):
-            builder.assumptions = Assumptions(builder, specs)
+            builder.speculation = Speculation(builder, specs)
         return _trace(builder, fn, specs, grads, names)
 
 
@@ -104,7 +106,7 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
     try:
         with use(builder):
             result = fn(*tensors)
-            made = made_here(list(builder.root.log.values()))
+            made = unescaped(list(builder.root.log.values()))
             outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
             updated = {id(w.owner) for w in outside if w.key == "_data"}
             structure = _outputs(builder, result, leaves, updated)
@@ -117,7 +119,7 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
                     write.owner._grad = builder.settled(write.owner)
                 at = len(leaves)
                 held = write.get()
-                found = nested.Static(held) if type(held) is Number else _outputs(builder, held, leaves, updated)
+                found = nested.Static(held) if type(held) is TracedNumber else _outputs(builder, held, leaves, updated)
                 effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
             for owner, method, args in builder.replays:
                 at = len(leaves)
@@ -133,12 +135,12 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
 
 def _own(builder: Builder) -> list[Tensor]:
     """The handles of the framework's own that the executor looks at after a run."""
-    checks, room, assumptions = builder.checks, builder.room, builder.assumptions
+    checks, loop_buffer, speculation = builder.checks, builder.loop_buffer, builder.speculation
     return [
         *(checks.shown if checks else []),
-        *(assumptions.handles if assumptions else []),
+        *(speculation.handles if speculation else []),
         *([checks.code] if checks else []),
-        *([room.needed] if room else []),
+        *([loop_buffer.needed] if loop_buffer else []),
     ]
 
 
@@ -246,9 +248,9 @@ def _assemble(
         paths,
         builder.gradients,
         builder.checks,
-        builder.room,
+        builder.loop_buffer,
         tuple(builder.deferred),
         builder.reached,
-        tuple(builder.assumptions.assumed if builder.assumptions else ()),
+        tuple(builder.speculation.speculated if builder.speculation else ()),
         tuple(builder.looked.values()),
     )

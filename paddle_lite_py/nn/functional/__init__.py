@@ -2,7 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
-from ...dispatch.op import INPLACE as _INPLACE
+from ...dispatch.define import INPLACE as _INPLACE
 from ...ops.activation import *  # noqa: F403
 from ...ops.adaptive_pooling import *  # noqa: F403
 from ...ops.attention import flash_attn_qkvpacked, scaled_dot_product_attention  # noqa: F401
