@@ -13,7 +13,7 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.traced_number import ScalarInputs
 
 from .entry import Entry
-from .spec import Names
+from .spec import ArgumentNames
 
 # Programs of one function that are kept, those used longest ago dropped first.
 SIZE = 64
@@ -22,7 +22,7 @@ STORM = 8
 HISTORY = 256
 
 
-class Kind(NamedTuple):
+class CacheKey(NamedTuple):
     """All of a call that a program depends on, but for what guards look at."""
 
     mode: Any  # gradients on or off, and other switches
@@ -43,12 +43,16 @@ class Cache:
 
     def __init__(self, name: str, size: int) -> None:
         self.name, self.size = name, size
-        self.entries: OrderedDict[Kind, list[Entry]] = OrderedDict()  # the kind used last at the end
+        self.entries: OrderedDict[CacheKey, list[Entry]] = OrderedDict()  # the kind used last at the end
         self.history: deque[Record] = deque(maxlen=HISTORY)
         self.count = 0
 
     def find(
-        self, kind: Kind, numbers: ScalarInputs, names: Names, serves: Callable[[Entry], bool] = lambda e: True
+        self,
+        kind: CacheKey,
+        numbers: ScalarInputs,
+        names: ArgumentNames,
+        serves: Callable[[Entry], bool] = lambda e: True,
     ) -> tuple[Entry | None, str]:
         """The program for a call, among those that may serve; where there is none, why not."""
         entries = self.entries.get(kind)
@@ -66,7 +70,7 @@ class Cache:
             cause = cause or stale
         return None, cause
 
-    def add(self, kind: Kind, entry: Entry, what: str, cause: str, since: float) -> None:
+    def add(self, kind: CacheKey, entry: Entry, what: str, cause: str, since: float) -> None:
         """Keep a new program, and drop the one used longest ago if there are too many."""
         self.entries.setdefault(kind, []).insert(0, entry)
         self.entries.move_to_end(kind)
@@ -84,7 +88,7 @@ class Cache:
     def __len__(self) -> int:
         return sum(map(len, self.entries.values()))
 
-    def _news(self, kind: Kind, names: Names) -> str:
+    def _news(self, kind: CacheKey, names: ArgumentNames) -> str:
         if not self.count:
             return "first call"
         if not self.entries:
@@ -122,7 +126,7 @@ def advice(cause: str) -> str:
     return "Pass what changes as a tensor, or keep it out of the function; print(f.explain()) lists all traces"
 
 
-def differences(a: Kind, b: Kind, names: Names) -> list[str]:
+def differences(a: CacheKey, b: CacheKey, names: ArgumentNames) -> list[str]:
     """In what two kinds of call differ, in words."""
     out = []
     if a.mode != b.mode:

@@ -46,10 +46,6 @@ class Observer:
         """(parameter, gradient) pairs that optimizer.minimize(loss) has to compute; None where backward() did."""
         return None
 
-    def engine(self, model: Any) -> Any:
-        """What runs the batches of a Model; None where it runs them itself."""
-        return None
-
     def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """What to call for a user's function that the framework itself calls, such as a layer's forward."""
         return function

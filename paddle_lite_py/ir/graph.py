@@ -44,7 +44,7 @@ def swapped(value: Any, swaps: dict[Value, Any]) -> Any:
     return swaps.get(value, value) if isinstance(value, Value) else value
 
 
-class Twins:
+class CloneMap:
     """Copies values and operators into a block under construction, each value once.
 
     Arguments:

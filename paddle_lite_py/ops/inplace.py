@@ -165,13 +165,3 @@ def document() -> None:
         called = examples.replace(f".{behind}(", f".{name}(")
         if mark and f".{name}(" in called:
             method.__doc__ = f"{(method.__doc__ or '').splitlines()[0]}\n\nExamples:{called}"
-
-
-def __getattr__(name: str) -> Any:
-    # Read when asked: families of ops that are imported later add their own.
-    if name == "__all__":
-        return sorted(INPLACE)
-    try:
-        return INPLACE[name]
-    except KeyError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None

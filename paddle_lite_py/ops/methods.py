@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -296,15 +295,3 @@ def _of_sparse(name: str) -> Callable[..., Any]:
 
 
 add_methods((name, _of_sparse(name)) for name in ("values", "indices", "crows", "cols", "nnz"))
-
-
-def _through_sparse(name: str) -> Callable[..., Any]:
-    def method(self: Tensor, *args: Any, **settings: Any) -> Any:
-        importlib.import_module(f"{__name__.partition('.')[0]}.sparse")  # which puts the real one here
-        return getattr(self, name)(*args, **settings)
-
-    method.__doc__ = "As a sparse tensor; see paddle.sparse."
-    return method
-
-
-add_methods((name, _through_sparse(name)) for name in ("to_sparse_coo", "to_sparse_csr"))

@@ -20,7 +20,7 @@ Rule = Callable[..., tuple[Any, State]]
 Numbers = Callable[..., tuple[State, State]]
 
 
-class Slot(NamedTuple):
+class Accumulator(NamedTuple):
     """One kind of accumulator: an array like the parameter, or one number for it."""
 
     name: str
@@ -49,7 +49,7 @@ class Recipe(NamedTuple):
 
     name: str
     rule: Rule
-    slots: tuple[Slot, ...]
+    slots: tuple[Accumulator, ...]
     settings: tuple[Setting, ...]
     clip: tuple[Any, ...] | None
     skips: bool  # a flag among its inputs may keep everything as it was

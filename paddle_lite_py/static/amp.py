@@ -11,12 +11,11 @@ import numpy as np
 from ..core.interpreter import no_grad, state
 from ..eager.tensor import Tensor, wrap
 from ..ir.program import Block, Value
-from ..ir.program import Program as Closed
+from ..ir.program import Program as IRProgram
 from ..ops.loss_scaling import unscale_gradients, update_loss_scaling
 from ..passes.precision import AutoCast
 from .backward import append_backward
 from .builder import StaticBuilder
-from .rebuilt import name
 from .variables import create_global_var
 
 __all__ = ["AutoMixedPrecisionLists", "CustomOpLists", "bf16_guard", "decorate", "fp16_guard"]
@@ -150,7 +149,9 @@ def recast(builder: StaticBuilder, change: Any) -> None:
     kept = {len(values) + i: v for i, (_, v) in enumerate(finals.values())}
     outputs: list[Any] = [*values, *kept.values()]
     names = [str(v.name) for v in block.inputs]
-    made = change(Closed(Block(block.inputs, block.ops, outputs), names, updates=dict.fromkeys(kept, block.inputs[0])))
+    made = change(
+        IRProgram(Block(block.inputs, block.ops, outputs), names, updates=dict.fromkeys(kept, block.inputs[0]))
+    )
     block.ops = made.block.ops
     for op in block.ops:
         for v in op.outputs:
@@ -158,8 +159,8 @@ def recast(builder: StaticBuilder, change: Any) -> None:
     for old, new in zip(values, made.block.outputs, strict=False):
         if new is not old:
             new.name = old.name
-            builder.twins[old] = new
-    name(builder)
+            builder.clone_map[old] = new
+    builder.name_values()
     latest = dict(zip(finals, made.block.outputs[len(values) :], strict=True))
     for write in builder.root.log.values():
         held = write.get()

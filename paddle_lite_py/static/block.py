@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .program import Program
 
 
-class Op:
+class OperatorView:
     """One operator of a program."""
 
     def __init__(self, operator: Operator) -> None:
@@ -74,7 +74,7 @@ class Op:
         return f"{outs} = {self.type}({ins})  # {self.where}"
 
 
-class Block:
+class BlockView:
     """The outermost block of a program."""
 
     idx = 0
@@ -83,9 +83,9 @@ class Block:
         self.program = program
 
     @property
-    def ops(self) -> list[Op]:
+    def ops(self) -> list[OperatorView]:
         """Its operators in order."""
-        return [Op(op) for op in self.program.builder.root.block.ops]
+        return [OperatorView(op) for op in self.program.builder.root.block.ops]
 
     @property
     def vars(self) -> dict[str, Tensor]:
@@ -94,7 +94,7 @@ class Block:
         builder = program.builder
         out: dict[str, Tensor] = dict(program.parameters)
         for initial in program.initials.values():
-            out.setdefault(initial.stored.name, _variable(initial.stored))
+            out.setdefault(initial.variable.name, _variable(initial.variable))
         out.update({str(v.name): c for v in builder.root.block.inputs if (c := builder.shown(v)) is not None})
         for op in builder.root.block.ops:
             out.update({str(v.name): builder.handle(v) for v in op.outputs})

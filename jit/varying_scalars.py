@@ -11,7 +11,7 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, TracedNumber
 
 KINDS = 256
-MAX_PLACES = 32
+MAX_LOCATIONS = 32
 
 
 class Varying(NamedTuple):
@@ -23,7 +23,7 @@ class Varying(NamedTuple):
         return f"any {self.kind.__name__} (an input from now on)"
 
 
-class Scalars:
+class VaryingScalars:
     """Which numbers have changed from call to call, for each kind of call."""
 
     def __init__(self) -> None:
@@ -79,7 +79,7 @@ def with_numbers(structure: Any, values: ScalarInputs, seen: list[ScalarGuard]) 
     return place(structure)
 
 
-class Places:
+class ScalarLocations:
     """Numbers that objects hold and that change from call to call: counters, schedules. They become inputs as well."""
 
     def __init__(self) -> None:
@@ -93,7 +93,7 @@ class Places:
         """Note the places of guards that failed because a number is another one."""
         for g in guards:
             held = getattr(getattr(g, "read", None), "__self__", None)
-            if type(held) is not dict or self.covers(g) or len(self._found) >= MAX_PLACES:
+            if type(held) is not dict or self.covers(g) or len(self._found) >= MAX_LOCATIONS:
                 continue
             if type(g.value) in (int, float) and type(held.get(g.key)) is type(g.value):
                 self._found.append((held, g.key))
