@@ -12,7 +12,8 @@ import argparse
 import time
 
 from paddle_lite_py import passes
-from paddle_lite_py.ir.program import Block, Operator, Program, Value
+from paddle_lite_py.ir.block import Block, Operator, Value
+from paddle_lite_py.ir.program import Program
 from paddle_lite_py.ir.verify import verify
 from paddle_lite_py.registry.op import REGISTRY
 

@@ -9,7 +9,7 @@ from dy2static import Undefined
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir import control
-from paddle_lite_py.ir.program import Value
+from paddle_lite_py.ir.block import Value
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.frame import Frame, origin
 

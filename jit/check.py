@@ -17,8 +17,8 @@ from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarInputs, call
 from paddle_lite_py.eager.casting import choose_interpreter
 from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.ir.block import Block, Operator
 from paddle_lite_py.ir.lower import concrete, read
-from paddle_lite_py.ir.program import Block, Operator
 from paddle_lite_py.tracing.frame import CONTENTS, Replay, Write
 from paddle_lite_py.tracing.trace import LOCK, Argument
 

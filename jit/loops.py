@@ -16,7 +16,7 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.ir import control
-from paddle_lite_py.ir.program import Value
+from paddle_lite_py.ir.block import Value
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.checks import LoopBuffer
 from paddle_lite_py.tracing.frame import Frame, Write

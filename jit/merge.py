@@ -10,7 +10,7 @@ from dy2static import Undefined
 from paddle_lite_py.core import dtypes
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.eager.tensor import ZEROS, Tensor, wrap
-from paddle_lite_py.ir.program import Value
+from paddle_lite_py.ir.block import Value
 from paddle_lite_py.ops.promote import common, scalar_dtype
 from paddle_lite_py.registry.op import REGISTRY
 from paddle_lite_py.tracing.builder import Builder

@@ -13,8 +13,8 @@ from ..core import symbolic
 from ..core.dtypes import is_inexact
 from ..registry.bound import BoundOp, turned
 from ..registry.op import Op
+from .block import Block, Operator, Value
 from .lower import read, run_block, run_ops
-from .program import Block, Operator, Value
 
 Arrays = tuple[Any, ...]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
-from .program import Block, Operator, Value
+from .block import Block, Operator, Value
 
 
 def ancestors(ops: Sequence[Operator], values: Iterable[Value], stop: Set[Value] = frozenset()) -> list[Operator]:

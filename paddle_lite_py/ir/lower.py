@@ -9,7 +9,8 @@ import jax
 
 from ..core import symbolic
 from ..registry.bound import BoundOp
-from .program import Block, Operator, Program, Value
+from .block import Block, Operator, Value
+from .program import Program
 
 Env = dict[Value, Any]
 

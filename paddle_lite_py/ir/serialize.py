@@ -18,7 +18,8 @@ from ..core.symbolic import is_symbolic
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY, Op, find
 from . import control
-from .program import Block, Operator, Program, Value
+from .block import Block, Operator, Value
+from .program import Program
 
 FORMAT = "paddle_lite_py.program"
 VERSION = 1

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.symbolic import is_symbolic
-from .program import Operator, Value
+from .block import Operator, Value
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,

@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from ..ir.block import Block, Operator, Value
 from ..ir.control import CUSTOM, GRAD, WHILE, Operands
 from ..ir.graph import copy_value, moved, swapped
-from ..ir.program import Block, Operator, Value
 
 
 class BlockCaptures:

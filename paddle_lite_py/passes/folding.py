@@ -10,9 +10,10 @@ from .. import nn
 from ..core.dtypes import is_inexact
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
+from ..ir.block import Block, Value
 from ..ir.graph import moved
 from ..ir.lower import run_ops
-from ..ir.program import Block, Program, Value
+from ..ir.program import Program
 from ..ir.simplify import dead_code
 from ..ops.unary import rsqrt
 from .cleaning import common_subexpressions

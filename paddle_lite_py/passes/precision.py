@@ -11,9 +11,10 @@ from ..amp.auto_cast import rules
 from ..core.dtypes import as_dtype
 from ..core.errors import UNKNOWN, Where
 from ..eager.casting import Casting, casts
+from ..ir.block import Block, Operator, Value
 from ..ir.control import COND, FOR, GRAD, WHILE, with_blocks
 from ..ir.graph import copy_value
-from ..ir.program import Block, Operator, Program, Value
+from ..ir.program import Program
 from ..registry.op import REGISTRY
 from .manager import register
 

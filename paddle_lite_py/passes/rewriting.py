@@ -10,9 +10,10 @@ from typing import Any
 from ..autograd import enable_grad
 from ..core import structure as nested
 from ..eager import casting
+from ..ir.block import Block, Operator, Value
 from ..ir.control import GRAD, with_blocks
 from ..ir.graph import moved, swapped
-from ..ir.program import Block, Operator, Program, Value
+from ..ir.program import Program
 from ..ir.simplify import dead_code
 from ..tracing.trace import Argument, Traced, trace
 from .block_captures import BlockCaptures, threaded

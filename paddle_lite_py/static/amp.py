@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.interpreter import no_grad, state
 from ..eager.tensor import Tensor, wrap
-from ..ir.program import Block, Value
+from ..ir.block import Block, Value
 from ..ir.program import Program as IRProgram
 from ..ops.loss_scaling import unscale_gradients, update_loss_scaling
 from ..passes.precision import AutoCast

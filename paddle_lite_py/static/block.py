@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..core.dtypes import as_dtype
 from ..core.errors import Where
 from ..eager.tensor import Parameter, Tensor
-from ..ir.program import Operator, Value
+from ..ir.block import Operator, Value
 
 if TYPE_CHECKING:
     from .program import Program

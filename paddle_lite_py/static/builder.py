@@ -15,7 +15,7 @@ import jax
 from ..core.errors import TracedValueError, user_frame
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
-from ..ir.program import Value
+from ..ir.block import Value
 from ..nn import unique_name
 from ..registry.bound import BoundOp
 from ..tracing.builder import Builder

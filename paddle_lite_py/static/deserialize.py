@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from ..core.symbolic import is_symbolic
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
+from ..ir.block import Value
 from ..ir.program import Program as IRProgram
-from ..ir.program import Value
 from ..ir.serialize import FormatError, from_json
 from ..ir.verify import ProgramError, verify
 from ..jit import artifact

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..eager.tensor import Parameter, Tensor, wrap
+from ..ir.block import Value
 from ..ir.graph import ancestors
-from ..ir.program import Value
 from .recompute import recompute
 
 if TYPE_CHECKING:

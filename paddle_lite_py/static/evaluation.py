@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from ..ir.block import Operator, Value
 from ..ir.control import GRAD
 from ..ir.graph import copy_value
-from ..ir.program import Operator, Value
 from ..registry.op import REGISTRY
 from .scope_variable import ScopeVariable
 

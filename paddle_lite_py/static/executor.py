@@ -16,7 +16,7 @@ from ..core.dtypes import from_numpy
 from ..core.place import as_place
 from ..eager.random import default_generator
 from ..eager.tensor import Tensor, wrap
-from ..ir.program import Value
+from ..ir.block import Value
 from ..tracing.executor import Executable
 from .block import _hint
 from .current import current

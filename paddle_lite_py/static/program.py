@@ -13,8 +13,8 @@ from ..core.arrays import as_array
 from ..core.errors import user_frame
 from ..eager.random import Generator, default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
+from ..ir.block import Operator, Value
 from ..ir.graph import CloneMap
-from ..ir.program import Operator, Value
 from ..ir.program import Program as IRProgram
 from ..tracing.frame import Capture, Write
 from . import evaluation, serial

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, wrap
+from ..ir.block import Value
 from ..ir.graph import CloneMap
 from ..ir.program import Program as IRProgram
-from ..ir.program import Value
 from ..tracing.frame import Capture, Write
 from .scope import global_scope
 from .scope_variable import ScopeVariable, UninitializedError

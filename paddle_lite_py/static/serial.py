@@ -13,8 +13,8 @@ from ..core import dtypes
 from ..core.symbolic import is_symbolic
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
+from ..ir.block import Block, Value
 from ..ir.control import Capacity
-from ..ir.program import Block, Value
 from ..ir.program import Program as IRProgram
 from ..ir.serialize import FormatError, from_json, to_json
 from ..ir.verify import verify

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ..core import structure as nested
 from ..eager.tensor import Tensor
-from ..ir.program import Block, Value
+from ..ir.block import Block, Value
 from ..ir.program import Program as IRProgram
 from ..ir.simplify import dead_code
 from ..tracing.frame import Write

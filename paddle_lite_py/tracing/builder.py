@@ -23,7 +23,7 @@ from ..core.traced_number import TracedNumber
 from ..eager.execute import EAGER, explain
 from ..eager.random import default_generator
 from ..eager.tensor import ZEROS, Tensor, wrap
-from ..ir.program import Operator, Value
+from ..ir.block import Operator, Value
 from ..ir.sizes import size_of
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY

@@ -12,7 +12,7 @@ import jax
 
 from ..eager.tensor import Tensor, wrap
 from ..ir import control
-from ..ir.program import Value
+from ..ir.block import Value
 
 MAX_SHOWN = 1000  # elements of a tensor that a message shows
 

@@ -9,8 +9,8 @@ from ..core.errors import DataDependentError, GraphFreedError, user_frame
 from ..core.interpreter import no_grad
 from ..eager.tensor import Tensor, wrap
 from ..ir import control
+from ..ir.block import Operator, Value
 from ..ir.graph import acts, ancestors, close
-from ..ir.program import Operator, Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
 from .frame import Frame, origin

@@ -15,8 +15,9 @@ from ..core.dtypes import is_inexact
 from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
+from ..ir.block import Block, Value
 from ..ir.lower import lower
-from ..ir.program import Block, Program, Value
+from ..ir.program import Program
 from ..ir.simplify import only_needed
 from ..registry.bound import xla_jit
 from .speculation import compare

@@ -8,7 +8,7 @@ from types import MemberDescriptorType
 from typing import Any, NamedTuple
 
 from ..core.errors import is_own
-from ..ir.program import Block, Value
+from ..ir.block import Block, Value
 
 
 class Write(NamedTuple):

@@ -14,7 +14,7 @@ import jax
 
 from ..core.errors import user_frame
 from ..eager.tensor import Tensor
-from ..ir.program import Operator, Value
+from ..ir.block import Operator, Value
 
 if TYPE_CHECKING:
     from .builder import Builder

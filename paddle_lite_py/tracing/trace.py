@@ -13,7 +13,8 @@ from ..core import structure as nested
 from ..core.interpreter import use
 from ..core.traced_number import TracedNumber, plain
 from ..eager.tensor import Tensor
-from ..ir.program import Program, Value
+from ..ir.block import Value
+from ..ir.program import Program
 from ..ir.simplify import dead_code
 from .builder import Builder
 from .checks import Cleared

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.dtypes import rank
 from ..eager.tensor import Tensor
-from ..ir.program import Value
+from ..ir.block import Value
 
 # Conversions beside those of f-strings: of a tensor that stands for a number, and of one with `!s` or `!r`.
 NUMBER, NUMBER_TEXT = -2, -3
