@@ -10,30 +10,23 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..core.errors import UNKNOWN, EscapedTensorError, TracedValueError, Where, user_frame
+from ..core.errors import UNKNOWN, Where
 from ..registry.bound import BoundOp
 
 _ids = itertools.count()
 
 
 class Value:
-    """What an operator gives: a shape and a dtype, defined once. It stands in a Tensor while a program is traced."""
+    """What an operator gives: a shape and a dtype, defined once."""
 
-    __slots__ = (
-        "__weakref__", "dtype", "frame", "freed", "id", "is_number", "name", "defined", "requires_grad", "shape",
-        "weak", "where",
-    )  # fmt: skip
+    __slots__ = ("__weakref__", "dtype", "id", "name", "requires_grad", "shape", "weak", "where")
 
-    def __init__(self, shape: tuple[Any, ...], dtype: Any, frame: Any = None, requires_grad: bool = False) -> None:
+    def __init__(self, shape: tuple[Any, ...], dtype: Any, requires_grad: bool = False) -> None:
         self.id = next(_ids)
         self.shape = tuple(shape)
         self.dtype = np.dtype(dtype)
-        self.frame = frame  # the block under construction that defines it
         self.requires_grad = requires_grad
         self.weak = False  # a Python number: it does not decide the dtype of what it is combined with
-        self.is_number = False  # it stands for a Python number that int(), float() or item() would give; see scalars
-        self.freed = False  # a backward() in the program has consumed the graph behind it
-        self.defined: Any = None  # for a variable that some path leaves undefined: see builder.Presence
         self.name: str | None = None
         self.where: Where = UNKNOWN
 
@@ -44,22 +37,6 @@ class Value:
 
     def __repr__(self) -> str:
         return f"%{self.name or self.id}"
-
-    def concrete(self, what: str) -> Any:
-        """Raise: there is no data here. `what` is the user's call that asked for them."""
-        made = f" (made at {self.where})" if self.where is not UNKNOWN else ""
-        kind = f"{self.dtype}[{', '.join(map(str, self.shape))}]"
-        if self.frame is None or self.frame.closed:
-            raise EscapedTensorError(
-                f"{what} at {user_frame()}: this {kind} tensor{made} belongs to a static function whose trace has "
-                "ended, so it has no data; return it from the function, or write it into a tensor made "
-                "outside: buffer.set_value(x)"
-            )
-        raise TracedValueError(
-            f"{what} at {user_frame()} needs the value of a {kind} tensor{made} while a static program is traced, "
-            "when it has no value yet; keep it a tensor (paddle.where, tensor arithmetic), let to_static convert the "
-            "`if` or `while` that asks, or move this line out of the static function"
-        )
 
 
 class Operator:

@@ -41,7 +41,7 @@ class BlockCaptures:
         key = id(handle)
         if key not in self.inputs:
             data = handle._data
-            made = self.inputs[key] = Value(data.shape, data.dtype, None, not handle.stop_gradient)
+            made = self.inputs[key] = Value(data.shape, data.dtype, not handle.stop_gradient)
             made.name = handle.name
             self.captured[made], self.handles[key] = handle, handle
         return self.inputs[key]

@@ -123,7 +123,7 @@ def _with_weights(program: Program, needed: list[Value], known: Known) -> Progra
     arrays = jax.jit(compute)(*[_array(program.captured[v]) for v in given])
     swaps: dict[Value, Any] = {}
     for v in needed:
-        swaps[v] = new = Value(v.shape, v.dtype, None, v.requires_grad)
+        swaps[v] = new = Value(v.shape, v.dtype, v.requires_grad)
         new.name = v.name
     handles = [_weight(a, [program.captured[w] for w in known[v]]) for v, a in zip(needed, arrays, strict=True)]
     captured = program.captured | dict(zip(swaps.values(), handles, strict=True))

@@ -119,7 +119,7 @@ class _Block:
         if v.dtype == kind:
             return v
         if (v, kind) not in self.made:
-            out = Value(v.shape, kind, None, v.requires_grad)
+            out = Value(v.shape, kind, v.requires_grad)
             self.ops.append(Operator(REGISTRY["cast"].bind((as_dtype(kind),)), (v,), (out,), where))
             self.made[v, kind] = out
             self.changed = True

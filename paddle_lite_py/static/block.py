@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from ..core.dtypes import as_dtype
 from ..core.errors import Where
 from ..eager.tensor import Parameter, Tensor
-from ..ir.block import Operator, Value
+from ..ir.block import Operator
+from ..tracing.frame import TracedValue
 
 if TYPE_CHECKING:
     from .program import Program
@@ -33,7 +34,7 @@ class OperatorView:
     @property
     def input_arg_names(self) -> list[str]:
         """Names of the variables that it reads."""
-        return [str(v.name) for v in self.operator.inputs if isinstance(v, Value)]
+        return [str(v.name) for v in self.operator.inputs if isinstance(v, TracedValue)]
 
     @property
     def output_arg_names(self) -> list[str]:
@@ -124,7 +125,7 @@ class BlockView:
         builder = self.program.builder
         firsts = [v.shape[0] for v in self.program.feeds.values() if v.shape and not isinstance(v.shape[0], int)]
         sizes = [firsts[0] if i == 0 and n in (None, -1) and firsts else n for i, n in enumerate(shape)]
-        value = Value(builder.unknown.shape(name, sizes), as_dtype(dtype).np, builder.root)
+        value = TracedValue(builder.unknown.shape(name, sizes), as_dtype(dtype).np, builder.root)
         out = builder.handle(value)
         out.name = name
         return out

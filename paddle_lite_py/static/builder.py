@@ -19,7 +19,7 @@ from ..ir.block import Value
 from ..nn import unique_name
 from ..registry.bound import BoundOp
 from ..tracing.builder import Builder
-from ..tracing.frame import Capture, Frame, Write
+from ..tracing.frame import Capture, Frame, TracedValue, Write
 from .current import current
 from .differentiation import append_backward
 from .scope import global_scope
@@ -41,7 +41,8 @@ class StaticBuilder(Builder):
         self.version = 0  # grows with each change
         self.unknown = Unknown()
         self.counts: Counter[str] = Counter()  # of names of ops
-        self.clone_map: dict[Value, Value] = {}  # values of the program that this one is a clone of, and those here
+        # Values of the program that this one is a clone of, and those here.
+        self.clone_map: dict[Value, TracedValue] = {}
         self.states: dict[Value, ScopeVariable | Tensor] = {}  # what inputs that are no feeds stand for
         self.away: list[tuple[Write, Any]] = []  # what handles hold while this program is under construction
         self.word_home = ScopeVariable("random_state", (2,), "uint32", default_generator.state)
@@ -67,7 +68,7 @@ class StaticBuilder(Builder):
         for write in self.root.log.values():
             if write.key == "_data" and isinstance(write.before, ScopeVariable):
                 value = now[id(write)] if self.away else write.get()
-                if isinstance(value, Value):
+                if isinstance(value, TracedValue):
                     out[write.before.name] = write.before, value
         return out
 
@@ -85,7 +86,7 @@ class StaticBuilder(Builder):
         written = [self.root.log.get((id(h), "_data", False)) for h in own]
         return [w.before.name for w in written if w is not None]
 
-    def captured(self, tensor: Tensor) -> Value | None:
+    def captured(self, tensor: Tensor) -> TracedValue | None:
         """The input that a tensor's state is."""
         variable = self.variable_of(tensor)
         found = self.captures.get(id(tensor) if variable is None else variable.name)
@@ -131,7 +132,7 @@ class StaticBuilder(Builder):
             )
         return held
 
-    def _capture(self, tensor: Tensor) -> Value:
+    def _capture(self, tensor: Tensor) -> TracedValue:
         data = tensor._data
         key: Any = data.name if isinstance(data, ScopeVariable) else id(tensor)
         found = self.captures.get(key)
@@ -188,10 +189,10 @@ class StaticBuilder(Builder):
         return made
 
     # -- values ----------------------------------------------------------------------------------------------------
-    def value_of(self, tensor: Tensor) -> Value:
-        """The Value of a tensor in the current frame; of one of the cloned program, its clone."""
+    def value_of(self, tensor: Tensor) -> TracedValue:
+        """The value of a tensor in the current frame; of one of the cloned program, its clone."""
         data = tensor._data
-        if isinstance(data, Value) and (data in self.clone_map or not self._knows(data.frame)):
+        if isinstance(data, TracedValue) and (data in self.clone_map or not self._knows(data.frame)):
             return super().value_of(self.handle(self.clone_of(data)))
         return super().value_of(tensor)
 
@@ -204,7 +205,7 @@ class StaticBuilder(Builder):
             return next(c.handle for c in self.captures.values() if c.value is value)
         return None if any(v is value for _, v in self.providers) else self.handle(value)
 
-    def clone_of(self, value: Value) -> Value:
+    def clone_of(self, value: Value) -> TracedValue:
         """What stands in this program for a value of the one that it was cloned from.
 
         Raises:
@@ -212,14 +213,14 @@ class StaticBuilder(Builder):
         """
         if value in self.clone_map:
             return self.clone_map[value]
-        if value.frame is self.root:
+        if isinstance(value, TracedValue) and value.frame is self.root:
             return value
         raise ValueError(
             f"'{value.name}' (made at {value.where}) is of another Program than the one under construction: build both "
             "in the same paddle.static.program_guard(), or fetch it from its own program"
         )
 
-    def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[Value, ...]:
+    def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[TracedValue, ...]:
         """Append an operator, whose outputs get names."""
         values = self.unknown.settled(self, lambda: super(StaticBuilder, self).emit(bound, inputs, requires_grad),
                                       bound, inputs)  # fmt: skip

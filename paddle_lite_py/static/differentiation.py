@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..eager.tensor import Parameter, Tensor, wrap
-from ..ir.block import Value
 from ..ir.graph import ancestors
+from ..tracing.frame import TracedValue
 from .recompute import recompute
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def append_backward(
         params = [_parameter(builder, p) for p in parameters]
     stopped = _values(builder, no_grad_set)
     reached = {
-        v for op in ancestors(builder.root.block.ops, [root], stopped) for v in op.inputs if isinstance(v, Value)
+        v for op in ancestors(builder.root.block.ops, [root], stopped) for v in op.inputs if isinstance(v, TracedValue)
     }
     found = {p.name: (p, v) for p in params if not p.stop_gradient for v in _versions(builder, p) if v in reached}
     if not found:
@@ -59,7 +59,11 @@ def append_gradients(
 
 
 def _append(
-    builder: StaticBuilder, roots: list[Value], starts: list[Any], wrt: list[Value], stopped: set[Value]
+    builder: StaticBuilder,
+    roots: list[TracedValue],
+    starts: list[Any],
+    wrt: list[TracedValue],
+    stopped: set[TracedValue],
 ) -> list[Tensor | None]:
     for v in stopped:
         v.requires_grad = False
@@ -67,18 +71,15 @@ def _append(
     rooted = [r if r in made else builder.value_of(wrap(r).clone()) for r in roots]
     builder.version += 1
     found = builder.gradient(rooted, starts, wrt, retain_graph=True, create_graph=True)
-    for op in builder.root.block.ops:
-        for v in op.outputs:
-            v.frame = builder.root
     for v, g in zip(wrt, found, strict=True):
         if g is not None:
             g._data.name = f"{v.name}@GRAD"
     return found
 
 
-def _versions(builder: StaticBuilder, param: Any) -> list[Value]:
+def _versions(builder: StaticBuilder, param: Any) -> list[TracedValue]:
     """The values that a parameter has had in the program: the first one, and that after the last update."""
-    now = param._data if isinstance(param._data, Value) else None
+    now = param._data if isinstance(param._data, TracedValue) else None
     return [v for v in (builder.captured(param), now) if v is not None]
 
 
@@ -91,11 +92,11 @@ def _parameter(builder: StaticBuilder, given: Any) -> Any:
     return known[given]
 
 
-def _value(builder: StaticBuilder, given: Any) -> Value:
+def _value(builder: StaticBuilder, given: Any) -> TracedValue:
     return builder.value_of(given if isinstance(given, Tensor) else builder.program.global_block().var(given))
 
 
-def _values(builder: StaticBuilder, given: Iterable[Any] | None) -> set[Value]:
+def _values(builder: StaticBuilder, given: Iterable[Any] | None) -> set[TracedValue]:
     return {_value(builder, g) for g in given or ()}
 
 

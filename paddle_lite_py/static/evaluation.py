@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from ..ir.block import Operator, Value
 from ..ir.control import GRAD
-from ..ir.graph import copy_value
 from ..registry.op import REGISTRY
+from ..tracing.clone_map import CloneMap
 from .scope_variable import ScopeVariable
 
 if TYPE_CHECKING:
@@ -67,12 +67,12 @@ def _opened(op: Operator, program: Program) -> list[Operator]:
     n_forward = len(block.outputs) - len(inner)
     names: dict[Any, Any] = dict(zip(block.inputs, op.inputs, strict=False))
     names.update(zip(block.outputs[:n_forward], op.outputs[:n_forward], strict=True))
+    clones = CloneMap(program.builder.root)
     opened = []
     for each in block.ops:
         for v in each.outputs:
             if v not in names:
-                names[v] = made = copy_value(v)
-                made.frame = program.builder.root
+                names[v] = clones(v)
         inputs = tuple([names.get(v, v) if isinstance(v, Value) else v for v in each.inputs])
         opened.append(Operator(each.bound, inputs, tuple([names[v] for v in each.outputs]), each.where))
     return [o for each in opened for o in (_opened(each, program) if each.bound.op is GRAD else [each])]

@@ -14,8 +14,8 @@ from ..core.errors import user_frame
 from ..eager.random import Generator, default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..ir.block import Operator, Value
-from ..ir.graph import CloneMap
 from ..ir.program import Program as IRProgram
+from ..tracing.clone_map import CloneMap
 from ..tracing.frame import Capture, Write
 from . import evaluation, serial
 from .block import BlockView

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, wrap
 from ..ir.block import Value
-from ..ir.graph import CloneMap
 from ..ir.program import Program as IRProgram
-from ..tracing.frame import Capture, Write
+from ..tracing.clone_map import CloneMap
+from ..tracing.frame import Capture, TracedValue, Write
 from .scope import global_scope
 from .scope_variable import ScopeVariable, UninitializedError
 from .snapshot import home_of
@@ -86,7 +86,7 @@ def _home(state: Any) -> Any:
         return state
 
 
-def _capture(program: Program, value: Value, state: Any, known: dict[Any, Capture]) -> None:
+def _capture(program: Program, value: TracedValue, state: Any, known: dict[Any, Capture]) -> None:
     """Tie an input to its state: a scope variable, or a handle.
 
     Arguments:
@@ -111,7 +111,7 @@ def _capture(program: Program, value: Value, state: Any, known: dict[Any, Captur
         builder.root.leaves[value] = handle
 
 
-def _update(builder: StaticBuilder, value: Value, new: Value) -> None:
+def _update(builder: StaticBuilder, value: TracedValue, new: TracedValue) -> None:
     handle = next(c.handle for c in builder.captures.values() if c.value is value)
     held = builder.states[value]
     write = Write(handle, "_data", held if isinstance(held, ScopeVariable) else builder._adopt(handle))
