@@ -52,6 +52,7 @@ def modules(root: Path = ROOT) -> dict[str, Path]:
     return found
 
 
+@functools.cache
 def imports(root: Path = ROOT) -> list[Import]:
     """Every import at run time: at the top of a module or inside a function, but not under TYPE_CHECKING."""
     known = modules(root)
@@ -102,6 +103,7 @@ def _run_time_nodes(tree: ast.AST) -> Iterator[ast.AST]:
         yield from _run_time_nodes(child)
 
 
+@functools.cache
 def classes(root: Path = ROOT) -> dict[str, list[str]]:
     """The modules in which classes of each name are defined, inside of functions and classes as well."""
     found: dict[str, list[str]] = {}
@@ -112,6 +114,7 @@ def classes(root: Path = ROOT) -> dict[str, list[str]]:
     return found
 
 
+@functools.cache
 def dynamic(root: Path = ROOT) -> list[tuple[str, int, str]]:
     """What ties modules together unseen by imports: module, line and text of each place.
 
