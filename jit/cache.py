@@ -43,21 +43,21 @@ class Cache:
 
     def __init__(self, name: str, size: int) -> None:
         self.name, self.size = name, size
-        self.entries: OrderedDict[CacheKey, list[Entry]] = OrderedDict()  # the kind used last at the end
+        self.entries: OrderedDict[CacheKey, list[Entry]] = OrderedDict()  # the key used last at the end
         self.history: deque[Record] = deque(maxlen=HISTORY)
         self.count = 0
 
     def find(
         self,
-        kind: CacheKey,
+        key: CacheKey,
         numbers: ScalarInputs,
         names: ArgumentNames,
         serves: Callable[[Entry], bool] = lambda e: True,
     ) -> tuple[Entry | None, str]:
         """The program for a call, among those that may serve; where there is none, why not."""
-        entries = self.entries.get(kind)
+        entries = self.entries.get(key)
         if not entries:
-            return None, self._news(kind, names)
+            return None, self._news(key, names)
         cause = ""
         for i, entry in enumerate(entries):
             stale = entry.stale(numbers)
@@ -65,15 +65,15 @@ class Cache:
                 continue
             if stale is None:
                 entries.insert(0, entries.pop(i))
-                self.entries.move_to_end(kind)
+                self.entries.move_to_end(key)
                 return entry, ""
             cause = cause or stale
         return None, cause
 
-    def add(self, kind: CacheKey, entry: Entry, what: str, cause: str, since: float) -> None:
+    def add(self, key: CacheKey, entry: Entry, what: str, cause: str, since: float) -> None:
         """Keep a new program, and drop the one used longest ago if there are too many."""
-        self.entries.setdefault(kind, []).insert(0, entry)
-        self.entries.move_to_end(kind)
+        self.entries.setdefault(key, []).insert(0, entry)
+        self.entries.move_to_end(key)
         while sum(map(len, self.entries.values())) > self.size:
             oldest = next(iter(self.entries))
             self.entries[oldest].pop()
@@ -88,13 +88,13 @@ class Cache:
     def __len__(self) -> int:
         return sum(map(len, self.entries.values()))
 
-    def _news(self, kind: CacheKey, names: ArgumentNames) -> str:
+    def _news(self, key: CacheKey, names: ArgumentNames) -> str:
         if not self.count:
             return "first call"
         if not self.entries:
             return "no program is left of earlier calls"
-        known = min(reversed(self.entries), key=lambda k: len(differences(k, kind, names)))
-        return "; ".join(differences(known, kind, names)) or "the same call as before"
+        known = min(reversed(self.entries), key=lambda k: len(differences(k, key, names)))
+        return "; ".join(differences(known, key, names)) or "the same call as before"
 
     def _note(self, record: Record) -> None:
         self.count += 1

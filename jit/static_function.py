@@ -209,13 +209,13 @@ class StaticFunction(Inspection):
         with LOCK:
             common, among = self._scalars.split(structure, (mode_key(), kinds))
             numbers = among + self._locations.values()
-            kind, names = CacheKey(mode_key(), common, kinds), spec.names_of(self._function, args, kwargs)
+            key, names = CacheKey(mode_key(), common, kinds), spec.names_of(self._function, args, kwargs)
             if other is None:
-                entry, cause = self.cache.find(kind, numbers, names)
+                entry, cause = self.cache.find(key, numbers, names)
             else:
-                entry, cause = self.cache.find(kind, numbers, names, other.serves)[0], other.cause
+                entry, cause = self.cache.find(key, numbers, names, other.serves)[0], other.cause
             if entry is None:
-                self._locations.learn(e.failed for e in self.cache.entries.get(kind, ()))
+                self._locations.learn(e.failed for e in self.cache.entries.get(key, ()))
                 numbers = among + self._locations.values()
                 since = time.perf_counter()
                 self.last_call = tuple([InputSpec.from_tensor(a) if isinstance(a, Tensor) else a for a in args])
@@ -223,7 +223,7 @@ class StaticFunction(Inspection):
                     entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
                 except Exception as e:
                     raise e if self.options.full_graph else GraphBreak(e) from None
-                self.cache.add(kind, entry, _kinds(tensors), cause, since)
+                self.cache.add(key, entry, _kinds(tensors), cause, since)
                 self._show()
         return entry, numbers
 

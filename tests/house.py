@@ -16,6 +16,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 # Folder at the top of the repository -> the name its package is imported by.
 PACKAGES = {"dy2static": "dy2static", "jit": "paddle_lite_py.jit", "paddle_lite_py": "paddle_lite_py"}
+# What the Python of the standard library calls so, though it is public.
+UNDERSCORED = set("_asdict _attributes _fields _getframe _make _replace".split())
 
 
 class Import(NamedTuple):
@@ -50,6 +52,7 @@ def modules(root: Path = ROOT) -> dict[str, Path]:
     return found
 
 
+@functools.cache
 def imports(root: Path = ROOT) -> list[Import]:
     """Every import at run time: at the top of a module or inside a function, but not under TYPE_CHECKING."""
     known = modules(root)
@@ -100,6 +103,7 @@ def _run_time_nodes(tree: ast.AST) -> Iterator[ast.AST]:
         yield from _run_time_nodes(child)
 
 
+@functools.cache
 def classes(root: Path = ROOT) -> dict[str, list[str]]:
     """The modules in which classes of each name are defined, inside of functions and classes as well."""
     found: dict[str, list[str]] = {}
@@ -110,6 +114,7 @@ def classes(root: Path = ROOT) -> dict[str, list[str]]:
     return found
 
 
+@functools.cache
 def dynamic(root: Path = ROOT) -> list[tuple[str, int, str]]:
     """What ties modules together unseen by imports: module, line and text of each place.
 
@@ -146,6 +151,47 @@ def _is_table(node: ast.expr, imported: set[str]) -> bool:
     if isinstance(node, ast.Attribute):
         return node.attr.isupper() and isinstance(node.value, ast.Name) and node.value.id in imported
     return isinstance(node, ast.Name) and node.id in imported and node.id.strip("_").isupper()
+
+
+def private_uses(root: Path = ROOT) -> list[str]:
+    """Each private name of somebody else: an attribute or module with an underscore that no file here defines."""
+    folders = (*PACKAGES, "benchmarks", "docs", "tests", "tutorials")
+    trees = {path: _tree(path) for folder in folders for path in sorted((root / folder).rglob("*.py"))}
+    own = UNDERSCORED.union(*map(_defined, trees.values()), *[path.with_suffix("").parts for path in trees])
+    return [
+        f"{path.relative_to(root)}:{line} {name}"
+        for path, tree in trees.items()
+        for line, name in _private(tree)
+        if name not in own
+    ]
+
+
+def _defined(tree: ast.Module) -> set[str]:
+    """Every name that the text defines, strings among them: `setattr(x, "_name", ...)`."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name) | ast.keyword(arg=str(name)):
+                found.add(name)
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                found.add(name)
+            case ast.Constant(value=str(name)) | ast.alias(asname=str(name)):
+                found.add(name)
+    return found
+
+
+def _private(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(attr=name, ctx=ast.Load()):
+                names = [name]
+            case ast.ImportFrom(module=str(module), level=0):
+                names = [*module.split("."), *(alias.name for alias in node.names)]
+            case ast.Import():
+                names = [part for alias in node.names for part in alias.name.split(".")]
+            case _:
+                continue
+        yield from ((node.lineno, n) for n in names if n.startswith("_") and not n.startswith("__"))
 
 
 def functions(root: Path = ROOT) -> list[Function]:

@@ -190,9 +190,18 @@ def test_dy2static_knows_python_only():
     assert not foreign, "\n".join(foreign)
 
 
-def test_only_the_public_interface_of_jax_is_used():
-    private = [f"{i.importer}:{i.line} imports {i.target}" for i in house.imports() if i.target.startswith("jax._")]
-    assert not private, "\n".join(private)
+def test_only_the_public_interface_of_others_is_used():
+    assert not (private := house.private_uses()), "\n".join(private)
+
+
+def test_a_private_name_of_others_is_found(tmp_path):
+    (tmp_path / "benchmarks").mkdir()
+    (tmp_path / "jit").mkdir()
+    (tmp_path / "benchmarks" / "a.py").write_text("from jax._src import core\nprint(jitted._cache_size(), a._mine)\n")
+    (tmp_path / "jit" / "_b.py").write_text("import jax\nclass A:\n    _mine = jax._src.core\nfrom x import _b\n")
+    assert house.private_uses(tmp_path) == [
+        "jit/_b.py:3 _src", "benchmarks/a.py:1 _src", "benchmarks/a.py:2 _cache_size"
+    ]  # fmt: skip
 
 
 def test_allowed_arrows_are_still_needed():

@@ -31,10 +31,10 @@ def draw(program: Any, path: str | None = None) -> str:
         >>> "label=\\"exp\\"" in draw(f.main_program)
         True
     """
-    closed = program.snapshot() if isinstance(program, Program) else program
-    if not isinstance(closed, IRProgram):
+    found = program.snapshot() if isinstance(program, Program) else program
+    if not isinstance(found, IRProgram):
         raise TypeError(f"draw: program is a {type(program).__name__}; expected a Program")
-    text = to_dot(closed)
+    text = to_dot(found)
     if path is not None:
         render(text, str(path))
     return text

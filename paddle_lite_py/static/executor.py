@@ -111,7 +111,7 @@ class PreparedProgram:
     @property
     def compilations(self) -> int:
         """How many kinds of feeds it has been compiled for."""
-        return int(self.executable.jitted._cache_size())
+        return self.executable.traces
 
 
 def feed_array(given: Any, dtype: Any) -> Any:

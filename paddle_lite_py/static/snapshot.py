@@ -1,4 +1,4 @@
-"""A static Program at one moment, as what the tracer gives: a closed program and its ties to scopes and Python."""
+"""A static Program at one moment, as what the tracer gives: an IR program and its ties to scopes and Python."""
 
 from __future__ import annotations
 

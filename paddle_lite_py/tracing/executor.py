@@ -50,6 +50,7 @@ class Executable:
     def __init__(self, traced: Traced, name: str) -> None:
         self.traced = traced
         self.name = name
+        self.traces = 0  # how often it was compiled, but for gradients
         program, n = traced.program, traced.n_args
         written = {id(e.write.owner) for e in traced.effects if e.write.key == "_data"}
         captures = list(enumerate(traced.captures, n))
@@ -107,6 +108,7 @@ class Executable:
         return call
 
     def _call(self, *arrays: Any) -> Any:
+        self.traces += 1  # JAX calls it once for each kind of arrays
         outs = self.lowered(*self._in_order(arrays))
         return outs[0] if self.plain else outs
 
