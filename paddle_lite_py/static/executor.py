@@ -28,8 +28,6 @@ from .strategy import CompiledProgram
 
 __all__ = ["Executor"]
 
-# Programs compiled for different fetches that are kept for one Program.
-MAX_COMPILED = 64
 _making = threading.Lock()
 
 
@@ -240,10 +238,7 @@ class Executor:
         with _making:
             made = PreparedProgram(program, [fetched(program, f) for f in listed], scope)
             made.kept = tuple(listed)
-            while len(program.compiled) >= MAX_COMPILED:
-                program.compiled.pop(next(iter(program.compiled)))
-            program.compiled[key] = made
-        return made
+            return program.compiled.put(key, made)
 
     def close(self) -> None:
         """Nothing to release: compiled programs go with their Program."""

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.arrays import as_array
+from ..core.cache import BoundedCache
 from ..core.errors import user_frame
 from ..eager.random import Generator, default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
@@ -27,6 +28,8 @@ from .scope_variable import Initial, ScopeVariable
 from .snapshot import snapshot
 
 __all__ = ["Program"]
+
+MAX_COMPILED = 64
 
 
 class Program:
@@ -49,7 +52,8 @@ class Program:
         self.initials: dict[str, Initial] = {}  # what it makes when it runs, if it is a startup program
         self.optimizers: list[Any] = []  # that update its parameters
         self.fetches: list[Tensor] = []  # the results that it was loaded with
-        self.compiled: dict[Any, Any] = {}  # kept here by executors
+        # Kept here by executors, for different fetches.
+        self.compiled: BoundedCache[Any, Any] = BoundedCache("compiled programs", MAX_COMPILED)
         self._seed = 0
 
     def feed(self, name: str, shape: list[Any], dtype: dtypes.DType) -> Tensor:
