@@ -129,6 +129,11 @@ class _State(threading.local):
 state = _State()
 
 
+def begin_with(interpreter: Interpreter) -> None:
+    """Set the interpreter that each thread begins with."""
+    _State.interpreter = interpreter
+
+
 @contextmanager
 def use(interpreter: Interpreter) -> Iterator[None]:
     """Make `interpreter` the current one for the block."""
