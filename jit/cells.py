@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from dy2static.compiled import Closure
+from dy2static.converted_code import Closure
 from paddle_lite_py.eager.tensor import Tensor, wrap
-from paddle_lite_py.ir.program import Value
+from paddle_lite_py.ir.block import Value
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.escape import unescaped
 from paddle_lite_py.tracing.frame import CONTENTS, Frame, Write

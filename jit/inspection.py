@@ -12,14 +12,14 @@ from paddle_lite_py.core.dtypes import is_inexact
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.ir.printer import to_text
 from paddle_lite_py.ir.program import Program
-from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.trace import Traced
 
 from . import spec
 from .cache import Cache
-from .compiled import Lowered
 from .entry import Entry
 from .spec import InputSpec
+from .stages import Lowered
 
 
 class ConcreteProgram(NamedTuple):

@@ -91,7 +91,7 @@ class StagedRuntime(dy2static.Runtime):
         return self._either(left, right, False)
 
     def _either(self, left: Any, right: Callable[[], Any], on: bool) -> Any:
-        where = dy2static.Where.of_caller(3)
+        where = dy2static.Location.of_caller(3)
         if left.dtype == "bool" and left.size == 1:
             box = _Result()
             yes, no = (lambda: box.put(right())), (lambda: box.put(left))

@@ -21,7 +21,7 @@ from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs
 from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.eager.tensor import Tensor, wrap
-from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.executor import Executable
 from paddle_lite_py.tracing.speculation import SpeculationFailed
 from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace
@@ -29,7 +29,7 @@ from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace
 from . import guards, reads, spec
 from .breaks import Parts
 from .buckets import Buckets
-from .cache import SIZE, Cache, Kind
+from .cache import SIZE, Cache, CacheKey
 from .check import checked
 from .containers import Changed, note, restore
 from .entry import Entry
@@ -37,8 +37,8 @@ from .errors import GraphBreak, InnerGradientError, StagingError
 from .implicit import Implicit
 from .inspection import Inspection, passed
 from .runtime import convert
-from .scalars import Places, Scalars, with_numbers
 from .spec import InputSpec
+from .varying_scalars import ScalarLocations, VaryingScalars, with_numbers
 
 _new = Tensor.__new__
 # Set to 1, every static function is checked against its eager run.
@@ -62,7 +62,7 @@ class Other(NamedTuple):
     serves: Callable[[Entry], bool]
 
 
-class Options(NamedTuple):
+class CompileOptions(NamedTuple):
     """How a function is compiled: see to_static."""
 
     full_graph: bool = True
@@ -72,7 +72,7 @@ class Options(NamedTuple):
     passes: Any = ()  # over the program that a trace gives
 
 
-DEFAULTS = Options()
+DEFAULTS = CompileOptions()
 
 
 class StaticFunction(Inspection):
@@ -90,7 +90,9 @@ class StaticFunction(Inspection):
         (True, 2.0)
     """
 
-    def __init__(self, function: Callable[..., Any], input_spec: Any = None, options: Options = DEFAULTS) -> None:
+    def __init__(
+        self, function: Callable[..., Any], input_spec: Any = None, options: CompileOptions = DEFAULTS
+    ) -> None:
         self._function = function
         self._input_spec = input_spec
         self.options = options
@@ -101,7 +103,7 @@ class StaticFunction(Inspection):
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
         self.cache = Cache(self.__name__, options.cache_size)
-        self._scalars, self._places, self._implicit = Scalars(), Places(), Implicit()
+        self._scalars, self._locations, self._implicit = VaryingScalars(), ScalarLocations(), Implicit()
         self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole
 
     # -- calling ---------------------------------------------------------------------------------------------------
@@ -206,22 +208,22 @@ class StaticFunction(Inspection):
             kinds = (*specs, tuple([t.stop_gradient for t in tensors]))
         with LOCK:
             common, among = self._scalars.split(structure, (mode_key(), kinds))
-            numbers = among + self._places.values()
-            kind, names = Kind(mode_key(), common, kinds), spec.names_of(self._function, args, kwargs)
+            numbers = among + self._locations.values()
+            key, names = CacheKey(mode_key(), common, kinds), spec.names_of(self._function, args, kwargs)
             if other is None:
-                entry, cause = self.cache.find(kind, numbers, names)
+                entry, cause = self.cache.find(key, numbers, names)
             else:
-                entry, cause = self.cache.find(kind, numbers, names, other.serves)[0], other.cause
+                entry, cause = self.cache.find(key, numbers, names, other.serves)[0], other.cause
             if entry is None:
-                self._places.learn(e.failed for e in self.cache.entries.get(kind, ()))
-                numbers = among + self._places.values()
+                self._locations.learn(e.failed for e in self.cache.entries.get(key, ()))
+                numbers = among + self._locations.values()
                 since = time.perf_counter()
                 self.last_call = tuple([InputSpec.from_tensor(a) if isinstance(a, Tensor) else a for a in args])
                 try:
                     entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
                 except Exception as e:
                     raise e if self.options.full_graph else GraphBreak(e) from None
-                self.cache.add(kind, entry, _kinds(tensors), cause, since)
+                self.cache.add(key, entry, _kinds(tensors), cause, since)
                 self._show()
         return entry, numbers
 
@@ -260,9 +262,9 @@ class StaticFunction(Inspection):
         seen: list[ScalarGuard] = []
         shapes = [t._data for t in tensors] if specs is None else spec.symbolic(specs)
         grads = [not t.stop_gradient for t in tensors]
-        held = len(self._places.values())
+        held = len(self._locations.values())
         try:
-            with self._places.replaced(len(numbers) - held, numbers, seen):
+            with self._locations.replaced(len(numbers) - held, numbers, seen):
                 traced = self.trace(with_numbers(common, numbers, seen), shapes, grads, names)
         except Exception:
             if not numbers:
@@ -277,7 +279,7 @@ class StaticFunction(Inspection):
         changed = [w for w, _ in traced.paths] + [e.write for e in traced.effects]
         written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
         found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written)
-        found, settled = ([g for g in gs if not self._places.covers(g)] for gs in (found, guards.of_layers(layers)))
+        found, settled = ([g for g in gs if not self._locations.covers(g)] for gs in (found, guards.of_layers(layers)))
         found += [guards.Payload(*looked) for looked in traced.looked]
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
         return Entry(Executable(traced, self.__name__), expected, found, settled, seen)

@@ -13,7 +13,7 @@ from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.random import default_generator
 from paddle_lite_py.eager.tensor import Parameter, Tensor, wrap
 from paddle_lite_py.ir.program import Program
-from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.nn.base import Layer
 
 from . import artifact
 from .artifact import ArtifactError

@@ -21,7 +21,7 @@ config.configure()
 _collects = _gc.isenabled()
 _gc.disable()
 
-from . import autograd, ops, tensor
+from . import autograd, nn, ops
 from .autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
 from .core.dtypes import (
     bfloat16,
@@ -51,6 +51,7 @@ from .core.dtypes import float16 as half
 from .core.dtypes import float32 as float
 from .core.dtypes import float64 as double
 from .core.dtypes import int32 as int
+from .core.param_attr import ParamAttr
 from .core.place import (
     CPUPlace,
     CUDAPinnedPlace,
@@ -62,39 +63,29 @@ from .core.place import (
     get_device,
     set_device,
 )
-from .dispatch.op import LATE as _LATE
+from .dispatch.define import add_methods as _add_methods
 from .eager import execute
 from .eager.random import Generator, get_rng_state, seed, set_rng_state
 from .eager.tensor import Tensor
-from .eager.tensor import install_methods as _install_methods
-from .ops.binary import *
-from .ops.convert import *
-from .ops.creation import *
-from .ops.decomposition import inverse
-from .ops.diagonals import *
-from .ops.gather import *
-from .ops.inplace import *
-from .ops.joining import *
-from .ops.linalg import *
-from .ops.logic import *
-from .ops.manipulation import *
-from .ops.math import *
-from .ops.math_names import *
-from .ops.norms import *
-from .ops.random import *
-from .ops.reduction import *
-from .ops.scatter import *
-from .ops.search import *
-from .ops.slicing import *
-from .ops.splitting import *
-from .ops.statistics import *
-from .ops.unary import *
-
-_install_methods()
-
-from . import nn
-from .core.param_attr import ParamAttr
 from .nn import create_parameter
+from .ops.public import *
+from .registry.op import LATE as _LATE
+
+
+def _brought(name: str, module: str, doc: str) -> Any:
+    def method(self: Tensor, *args: Any, **settings: Any) -> Any:
+        return getattr(importlib.import_module(f"{__name__}.{module}"), name)(self, *args, **settings)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = doc
+    return method
+
+
+# Methods of Tensor that lie in parts which are imported when they are first asked for.
+_add_methods(
+    (name, _brought(name, "sparse.tensors", "As a sparse tensor; see paddle.sparse."))
+    for name in ("to_sparse_coo", "to_sparse_csr")
+)
 
 if TYPE_CHECKING:
     from . import amp, device, fft, framework, io, linalg, metric, optimizer, regularizer, static, utils, version
@@ -122,7 +113,7 @@ _SUBPACKAGES = (
         "sparse",
     ),
     *("base", "common_ops_import", "dataset", "distributed", "_C_ops", "_legacy_C_ops"),
-    *("cuda", "special", "static", "sysconfig", "text", "utils", "version", "vision"),
+    *("cuda", "special", "static", "sysconfig", "tensor", "text", "utils", "version", "vision"),
 )
 # Names of the facade by the module that has them.
 _LAZY = {

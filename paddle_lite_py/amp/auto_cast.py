@@ -9,10 +9,10 @@ from typing import Any
 from .. import nn
 from ..core import dtypes
 from ..core.interpreter import state
-from ..dispatch.op import REGISTRY
 from ..eager.casting import Casting, use
 from ..eager.tensor import Tensor
 from ..nn import norm
+from ..registry.op import REGISTRY
 from .names import ops_called
 
 LEVELS = ("O0", "OD", "O1", "O2")

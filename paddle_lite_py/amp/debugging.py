@@ -15,9 +15,9 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.interpreter import state
-from ..dispatch.bound import BoundOp
 from ..eager.casting import choose_interpreter
 from ..eager.tensor import Tensor, wrap
+from ..registry.bound import BoundOp
 from .names import ops_called
 
 __all__ = [

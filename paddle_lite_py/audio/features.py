@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import signal
-from ..nn.layer import Layer
+from ..nn.base import Layer
 from ..ops.linalg import matmul
 from . import functional as AF
 

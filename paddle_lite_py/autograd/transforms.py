@@ -16,11 +16,11 @@ import jax
 from ..core import structure
 from ..core.cache import BoundedCache
 from ..core.interpreter import state
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import Op
 from ..eager.tensor import Tensor
 from ..ir.lower import lower
 from ..ops.creation import ones_like
+from ..registry.bound import BoundOp
+from ..registry.op import Op
 from ..tracing.trace import trace
 from .derivatives import jvp_by_gradients
 

@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from ..core.dtypes import is_inexact
 from ..core.errors import MissingOperatorError
 from ..dispatch import codegen
-from ..dispatch.op import REGISTRY, Op
+from ..registry.op import REGISTRY, Op
 
 __all__ = ["CustomOp", "MissingOperatorError", "custom_op", "with_gradient"]
 

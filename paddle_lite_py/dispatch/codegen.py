@@ -9,24 +9,22 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core import dtypes
 from ..core.errors import PACKAGE_DIR
 from ..core.interpreter import state
-
-if TYPE_CHECKING:
-    from .op import Op
+from ..eager import template
+from ..eager.execute import EAGER
+from ..registry.op import Op, in_tuples
 
 Function = Callable[..., Any]
 Env = dict[str, Any]
 ABSENT = object()
 
 
-# What eager mode, which is defined later, gives the code of public functions.
-EAGER: Env = {}
 # Keywords that only the slow way knows: where the result goes, and what a new tensor is to be.
 _RESULT = frozenset(("out", "device", "requires_grad", "pin_memory"))
 
@@ -193,10 +191,11 @@ def _heads(op: Op, env: Env, front: CallSpelling, required: str = "") -> tuple[l
 
 def _body(op: Op, env: Env, last: str) -> str:
     """The lines that find the bound op and call the interpreter. Each step here shows in the time of an op."""
-    env |= {"_state": state, "_op": op, "_known": op.known, "_into": into, "_in_tuples": in_tuples, **EAGER}
+    env |= {"_state": state, "_op": op, "_known": op.known, "_into": into, "_in_tuples": in_tuples}
+    env |= {"_eager": EAGER, **template.NAMES}
     layout, flat, lists = _packed(op)
-    run = f"_made = _mode.{'run_random' if op.random else 'run'}(_bound, {flat})"
-    calls = _at_once(op, run) if op.simple and not (op.random or op.effect) else [run]
+    run = f"_mode.{'run_random' if op.random else 'run'}(_bound, {flat})"
+    calls = _at_once(op, run) if op.simple and not (op.random or op.effect) else [f"_made = {run}"]
     lines = [*_find(op, env, layout), "_mode = _state.interpreter", *calls]
     if lists:
         given = _tuple([p.name for p in op.tensor_params]), _tuple(op.attr_names)
@@ -207,28 +206,18 @@ def _body(op: Op, env: Env, last: str) -> str:
             f"    _made = _op.apply({', '.join(given)})",
         ]
     lines.append(f"return {last}")
+    return indented(lines)
+
+
+def indented(lines: Iterable[str]) -> str:
+    """The lines as the text of a body."""
     return "".join([f"    {line}\n" for line in lines])
 
 
 def _at_once(op: Op, run: str) -> list[str]:
-    """Eager.run(), written out for tensors that take no gradient."""
     names = [p.name for p in op.tensor_params]
-    still = "".join([f" and {n}.__class__ is _T and {n}.stop_gradient" for n in names])
-    return [
-        f"if _mode is _eager{still}:",
-        "    try:",
-        f"        _array = _bound.jitted({', '.join([f'{n}._data' for n in names])})",
-        "    except Exception:",
-        f"        {run}",  # which says what is wrong
-        "    else:",
-        "        if _array.__class__ is tuple:",
-        "            _made = tuple([_wrap(_a) for _a in _array])",
-        "        else:",
-        "            _made = _new(_T)",
-        "            _made._data = _array",
-        "else:",
-        f"    {run}",
-    ]
+    call = f"_bound.jitted({', '.join([f'{n}._data' for n in names])})"
+    return template.at_once("_mode is _eager" + template.still(names), call, run)
 
 
 def _packed(op: Op) -> tuple[str, str, str]:
@@ -318,11 +307,6 @@ def quick_kind(p: inspect.Parameter) -> str:
 def as_tuple(n: str) -> str:
     """The text that makes a tuple of the list `n`, which may hold lists."""
     return f"tuple({n}) if not {n} or {n}[0].__class__ is not list else _in_tuples({n})"
-
-
-def in_tuples(values: Any) -> Any:
-    """A list of lists of numbers as tuples."""
-    return tuple([tuple(v) if v.__class__ is list else v for v in values])
 
 
 def _respelt(function: Function, given: dict[str, Any], rest: tuple[Any, ...], more: dict[str, Any]) -> Any:

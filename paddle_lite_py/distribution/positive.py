@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
+from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from ..ops.joining import broadcast_tensors
 from .base import Distribution, ExponentialFamily, as_parameters, as_value

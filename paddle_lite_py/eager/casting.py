@@ -12,8 +12,8 @@ import numpy as np
 
 from ..core.dtypes import as_dtype
 from ..core.interpreter import state
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import REGISTRY, Op
+from ..registry.bound import BoundOp
+from ..registry.op import REGISTRY, Op
 from .execute import EAGER, Eager
 from .tensor import Tensor
 

@@ -13,47 +13,29 @@ from ..core.arrays import as_array
 from ..core.cache import BoundedCache
 from ..core.dtypes import is_inexact
 from ..core.errors import original
-from ..core.interpreter import _State, state
-from ..dispatch import codegen
-from ..dispatch.bound import BoundOp, fitting
+from ..core.interpreter import Interpreter, begin_with, state
+from ..registry.bound import BoundOp, fitting
 from . import gradients
 from .random import default_generator
 from .residuals import Forward
 from .tape import Node, Output, next_number
+from .template import taking
 from .tensor import ZEROS, Tensor, wrap
 
 _new: Any = object.__new__
 
 
-class Eager:
+# By the number of arguments: most calls have a few tensors.
+_TAKING = {n: taking(n) for n in (1, 2, 3)}
+
+
+class Eager(Interpreter):
     """The interpreter that runs each op at once."""
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""
-        # Most calls have one or two tensors: unrolled, because each Python step here shows in the time of an op.
-        n = len(args)
-        if n == 2 and isinstance(args[0], Tensor) and isinstance(args[1], Tensor):
-            x, y = args
-            data: tuple[Any, ...] = (x._data, y._data)
-            sources: tuple[Any, ...] | None
-            if x.stop_gradient:
-                sources = None if y.stop_gradient else (None, y._source or y)
-            else:
-                sources = x._source or x, None if y.stop_gradient else y._source or y
-        elif n == 1 and isinstance(args[0], Tensor):
-            (x,) = args
-            data = (x._data,)
-            sources = None if x.stop_gradient else (x._source or x,)
-        elif (
-            n == 3
-            and isinstance(args[0], Tensor)
-            and isinstance(args[1], Tensor)
-            and isinstance(args[2], Tensor)
-            and (args[0].stop_gradient and args[1].stop_gradient and args[2].stop_gradient)
-        ):
-            data, sources = (args[0]._data, args[1]._data, args[2]._data), None
-        else:
-            data, sources = _taken(bound, args)
+        take = _TAKING.get(len(args))
+        data, sources = (take and take(*args)) or _taken(bound, args)
         records = sources is not None and state.grad_enabled
         if records and bound.keeps:
             return _keeping(bound, args, data, sources)
@@ -79,45 +61,17 @@ class Eager:
         word._data = following._data
         return out
 
-    def data_of(self, tensor: Any, what: str) -> Any:
-        """What the payload knows of it."""
-        return tensor._data.concrete(what)
-
-    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any, own: bool = False) -> Any:
-        """What draw() gives."""
-        return draw()
-
-    def created(self, parameter: Any) -> Any:
-        """The parameter."""
-        return parameter
-
-    def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> None:
-        """The user has called backward()."""
-
-    def engine(self, model: Any) -> None:
-        """A Model runs its batches itself."""
-
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload."""
         tensor._data = data
-
-    def gradient_state(self, tensor: Tensor, only_if_empty: bool = False) -> None:
-        """Nothing to note."""
 
     def cleared(self, tensor: Tensor) -> Any:
         """Zeros where there was a gradient."""
         return None if tensor._grad is None else ZEROS
 
-    def rebound(self, obj: Any, attribute: str) -> None:
-        """Nothing to note: outside a trace a rebinding is just an assignment."""
-
     def is_leaf(self, tensor: Tensor) -> bool:
         """True unless a node of the tape made the tensor."""
         return tensor._source is None
-
-    def detached(self, tensor: Tensor) -> Tensor:
-        """A detached handle needs nothing more."""
-        return tensor
 
     # Accumulates gradients in the leaves that tensors depend on.
     backward = staticmethod(gradients.backward)
@@ -133,17 +87,6 @@ class Eager:
         """Gradients of the outputs with respect to the inputs; None where none depends on one."""
         return gradients.grad(outputs, inputs, grads, retain_graph, create_graph)
 
-    def callee(self, function: Any) -> Any:
-        """The function itself."""
-        return function
-
-    def entered(self, layer: Any) -> None:
-        """Nothing to note."""
-
-    def defer(self, function: Any) -> None:
-        """Call it now."""
-        function()
-
     def register_hook(self, tensor: Tensor, hook: Any) -> Any:
         """Call `hook` with the gradient of a tensor."""
         return gradients.register_hook(tensor, hook)
@@ -156,9 +99,6 @@ class Eager:
         """The Python value of a tensor used as an attribute."""
         array = tensor._array(what)
         return array.item() if array.size == 1 else array.tolist()
-
-    def looked_at(self, tensor: Tensor) -> None:
-        """Data that eager code has read decide nothing later."""
 
     def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
         """One number of a tensor."""
@@ -332,5 +272,4 @@ def _describe(arg: Any) -> str:
 
 
 EAGER = Eager()
-codegen.EAGER.update(_eager=EAGER, _T=Tensor, _new=_new, _wrap=wrap)
-_State.interpreter = EAGER
+begin_with(EAGER)

@@ -9,10 +9,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.arrays import filled
 from ..core.cache import BoundedCache
 from ..core.interpreter import layer_version, no_grad, state
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import Op
+from ..registry.bound import BoundOp
+from ..registry.op import Op
 from . import tape
 from .tape import Node, Output
 from .tensor import RemoveHandle, Tensor, wrap
@@ -76,7 +77,7 @@ def _seed(tensor: Tensor, grad: Tensor | None) -> Any:
     if grad is None:
         key = (tensor._data.shape, tensor._data.dtype)
         found = _ones.get(key)
-        return _ones.put(key, jnp.ones(*key)) if found is None else found
+        return _ones.put(key, filled(1, *key)) if found is None else found
     if list(grad.shape) != tensor.shape:
         raise ValueError(f"grad_tensor has shape {grad.shape}, but the tensor has shape {tensor.shape}")
     return grad._data.astype(tensor._data.dtype)
@@ -140,7 +141,7 @@ class _PyBackward:
         return found
 
     def _missing(self, index: int) -> Tensor | None:
-        return wrap(jnp.zeros(*self.specs[index])) if self.ctx._materialize else None
+        return wrap(filled(0, *self.specs[index])) if self.ctx._materialize else None
 
 
 def custom_gradient(layer: Any, ctx: Any, inputs: list[Tensor], out: Any) -> Any:

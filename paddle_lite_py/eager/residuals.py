@@ -12,8 +12,8 @@ from typing import Any
 
 import jax
 
-from ..dispatch.bound import BoundOp, cotangent, turned, xla_jit
-from ..dispatch.op import Op
+from ..registry.bound import BoundOp, cotangent, turned, xla_jit
+from ..registry.op import Op
 
 Takes = tuple[bool, ...]
 

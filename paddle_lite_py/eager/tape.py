@@ -17,7 +17,7 @@ import jax
 
 from ..core.cache import BoundedCache
 from ..core.errors import GraphFreedError
-from ..dispatch.bound import ONES, BoundOp, xla_jit
+from ..registry.bound import ONES, BoundOp, xla_jit
 
 Array = Any
 MAX_FORMS = 512

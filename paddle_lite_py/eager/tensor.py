@@ -17,9 +17,8 @@ import numpy as np
 
 from ..core import dtypes
 from ..core import place as places
-from ..core.arrays import as_array, as_text
+from ..core.arrays import as_array, as_text, filled
 from ..core.interpreter import layer_version, state
-from ..dispatch.op import METHODS
 from .tensor_data import TensorData
 
 # What `_grad` holds after clear_grad(): zeros that nobody has read yet.
@@ -47,7 +46,7 @@ class Tensor(TensorData):
     _name: str | None = None
 
     if TYPE_CHECKING:
-        # The methods and operators of the ops, which install_methods() puts here.
+        # The methods and operators of the ops, which dispatch.define.add_methods() puts here.
         __add__ = __radd__ = __sub__ = __rsub__ = __mul__ = __rmul__ = __truediv__ = __rtruediv__ = cast(Any, None)
         __floordiv__ = __mod__ = __pow__ = __rpow__ = __matmul__ = __neg__ = __abs__ = __invert__ = cast(Any, None)
         __and__ = __or__ = __xor__ = __lt__ = __le__ = __gt__ = __ge__ = cast(Any, None)
@@ -212,7 +211,7 @@ class Tensor(TensorData):
         """The gradient that backward() accumulated, or None."""
         state.interpreter.gradient_state(self)
         if self._grad is ZEROS:
-            return wrap(jax.numpy.zeros(self._data.shape, self._data.dtype))
+            return wrap(filled(0, self._data.shape, self._data.dtype))
         return self._grad
 
     @grad.setter
@@ -402,10 +401,3 @@ def _restore(cls: type, data: np.ndarray, attributes: dict[str, Any]) -> Tensor:
     out.__dict__.update(attributes)
     out._data = jax.numpy.asarray(data)
     return out
-
-
-def install_methods() -> None:
-    """Give Tensor the methods and operators of every op defined so far."""
-    while METHODS:
-        name, function = METHODS.pop()
-        setattr(Tensor, name, function)

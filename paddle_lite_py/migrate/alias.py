@@ -41,7 +41,7 @@ _GATHERED = {
 def _own_name(name: str) -> str:
     """The module here that has what a module of PaddlePaddle has."""
     if name == f"{ALIAS}.nn.layer.layers":
-        return f"{OWN}.nn.layer"
+        return f"{OWN}.nn.base"
     package, _, module = name.rpartition(".")
     modules, gathered = _GATHERED.get(package, ("", ""))
     return f"{OWN}.{gathered}" if module in modules.split() else OWN + name.removeprefix(ALIAS)

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional as F
+from .base import Layer
 from .function_layer import REQUIRED, FunctionLayer
 from .initializer import Constant
-from .layer import Layer
 
 __all__ = [
     *("CELU", "ELU", "GELU", "GLU", "Hardshrink", "Hardsigmoid", "Hardswish", "Hardtanh", "LeakyReLU", "LogSigmoid"),

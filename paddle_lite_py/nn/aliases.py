@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from . import container, conv, pooling, vision
-from .layer import Layer
+from .base import Layer
 
 __all__ = [
     *("AdaptiveMaxPool1d", "AdaptiveMaxPool2d", "AdaptiveMaxPool3d", "CircularPad1d", "CircularPad2d", "CircularPad3d"),

@@ -13,8 +13,8 @@ from ..ops.creation import zeros
 from ..ops.joining import concat
 from ..ops.linalg import matmul
 from . import functional as F
+from .base import Layer
 from .common import Linear
-from .layer import Layer
 
 __all__ = ["MultiHeadAttention"]
 

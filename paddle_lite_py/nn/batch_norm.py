@@ -7,9 +7,9 @@ from typing import Any
 from ..core import dtypes
 from ..core.param_attr import ParamAttr
 from . import functional as F
+from .base import Layer
 from .formats import show_default
 from .initializer import Constant
-from .layer import Layer
 
 __all__ = ["BatchNorm", "BatchNorm1D", "BatchNorm2D", "BatchNorm3D", "SyncBatchNorm"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..core.interpreter import no_grad
-from ..dispatch.op import op
+from ..dispatch.define import op
 from ..eager.tensor import Parameter, Tensor
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]

@@ -10,10 +10,9 @@ import numpy as np
 
 from ..core.param_attr import as_attr
 from . import functional as F
+from .base import Layer
 from .function_layer import FunctionLayer
-from .initializer import Initializer, Uniform
-from .initializer.base import default_for
-from .layer import Layer
+from .initializer import Initializer, Uniform, default_for
 
 __all__ = [
     *("AlphaDropout", "Bilinear", "CosineSimilarity", "Dropout", "Dropout2D", "Dropout3D", "Embedding"),

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..eager.tensor import Parameter
-from .layer import Layer
+from .base import Layer
 
 __all__ = ["Identity", "LayerDict", "LayerList", "ParameterDict", "ParameterList", "Sequential"]
 

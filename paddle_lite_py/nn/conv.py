@@ -6,9 +6,9 @@ import math
 from typing import Any
 
 from . import functional as F
+from .base import Layer
 from .formats import CHANNELS_FIRST, show_default
 from .initializer import Normal
-from .layer import Layer
 
 __all__ = ["Conv1D", "Conv1DTranspose", "Conv2D", "Conv2DTranspose", "Conv3D", "Conv3DTranspose"]
 

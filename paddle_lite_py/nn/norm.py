@@ -9,10 +9,10 @@ import numpy as np
 
 from ..core.param_attr import ParamAttr
 from . import functional as F
+from .base import Layer
 from .formats import show_default
 from .function_layer import REQUIRED, FunctionLayer
 from .initializer import Constant, Normal
-from .layer import Layer
 
 __all__ = [
     *("GroupNorm", "InstanceNorm1D", "InstanceNorm2D", "InstanceNorm3D", "LayerNorm"),

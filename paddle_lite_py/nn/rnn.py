@@ -8,8 +8,8 @@ from ..eager.tensor import Tensor
 from ..ops.creation import zeros
 from ..ops.joining import concat, stack
 from . import functional as F
+from .base import Layer
 from .container import LayerList
-from .layer import Layer
 from .rnn_cells import GRUCell, LSTMCell, SimpleRNNCell
 
 __all__ = ["GRU", "LSTM", "RNN", "BiRNN", "SimpleRNN"]

@@ -9,9 +9,9 @@ from ..ops.creation import full
 from ..ops.linalg import matmul
 from ..ops.splitting import split
 from . import functional as F
+from .base import Layer
 from .common import uniform_by_size
 from .initializer import Constant
-from .layer import Layer
 
 __all__ = ["GRUCell", "LSTMCell", "RNNCellBase", "SimpleRNNCell"]
 

@@ -11,9 +11,9 @@ from ..core.arrays import as_array
 from ..eager.tensor import Tensor, wrap
 from . import functional as F
 from .attention import MultiHeadAttention, additive
+from .base import Layer
 from .common import Dropout, Linear
 from .container import LayerList
-from .layer import Layer
 from .norm import LayerNorm
 
 __all__ = [

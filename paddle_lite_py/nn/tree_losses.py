@@ -7,9 +7,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..dispatch.op import op
+from ..dispatch.define import op
 from . import functional as F
-from .layer import Layer
+from .base import Layer
 
 __all__ = ["AdaptiveLogSoftmaxWithLoss", "HSigmoidLoss"]
 

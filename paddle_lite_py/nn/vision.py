@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional as F
+from .base import Layer
 from .formats import CHANNELS_FIRST, show_default
 from .function_layer import REQUIRED, FunctionLayer
-from .layer import Layer
 
 __all__ = [
     *("ChannelShuffle", "CircularPad1D", "CircularPad2D", "CircularPad3D", "ConstantPad1D", "ConstantPad2D"),

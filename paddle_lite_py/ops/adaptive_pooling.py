@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import dtypes
-from ..dispatch.op import op
-from ..eager.call_cache import call_cached
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .convolution import channels_first, tuple_of
 from .pooling import largest
 from .windows import adaptive, gathered, lowest

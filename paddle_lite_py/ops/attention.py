@@ -9,8 +9,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import call_cached
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .dropout import dropout
 
 __all__ = ["flash_attention", "flash_attn_qkvpacked", "flash_attn_unpadded", "scaled_dot_product_attention"]

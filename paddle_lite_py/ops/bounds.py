@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cache import IdentityCache
-from ..dispatch.op import REGISTRY
+from ..registry.op import REGISTRY
 from . import singular
 from .indexing import AT, CUT, MASK, NEW, PICK
 

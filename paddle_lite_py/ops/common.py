@@ -8,8 +8,8 @@ import jax
 import jax.numpy as jnp
 
 from ..core import dtypes
-from ..dispatch.op import op
-from ..eager.call_cache import call_cached
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .gather import one_hot
 from .linalg import product
 

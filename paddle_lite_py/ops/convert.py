@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.arrays import as_array
-from ..dispatch.op import composite, op
-from ..eager.call_cache import call_cached
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor, wrap
 from .joining import stack
 from .promote import natural

@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.config import by_platform
-from ..dispatch.op import op
+from ..dispatch.define import op
 from . import conv_gemm, depthwise, grouped
 
 __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]

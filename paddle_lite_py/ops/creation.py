@@ -9,8 +9,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import dtypes
-from ..dispatch.op import composite, op
-from ..eager.call_cache import call_cached
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .promote import numpy_dtype
 

@@ -7,8 +7,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import call_cached
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from .dynamic import fresh
 from .promote import floating, numpy_dtype
 

@@ -7,8 +7,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import call_cached
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .losses import reduce
 
 __all__ = [

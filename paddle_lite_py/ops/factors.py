@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import composite, op
+from ..dispatch.define import composite, op
 from .decomposition import H, T
 from .promote import promote
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..dispatch.op import composite, op
+from ..dispatch.define import composite, op
 from .creation import float_dtype
 from .dynamic import fresh
 from .promote import floating, numpy_dtype

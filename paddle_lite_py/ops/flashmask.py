@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..dispatch.op import op
+from ..dispatch.define import op
 from .attention import scaled_dot_product_attention
 from .creation import full
 

@@ -16,8 +16,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.interpreter import state
-from ..dispatch.op import METHODS, SINGLE, op
+from ..dispatch.define import add_methods, op
 from ..eager.tensor import Tensor
+from ..registry.op import SINGLE
 from .convert import to_tensor
 from .dynamic import concrete, is_eager
 from .search import coordinates
@@ -358,4 +359,4 @@ def replaced(x: Tensor, index: Any, value: Any) -> Any:
     return _setitem(x, value, operands, plan)
 
 
-METHODS.extend([("__getitem__", getitem), ("__setitem__", setitem)])
+add_methods([("__getitem__", getitem), ("__setitem__", setitem)])

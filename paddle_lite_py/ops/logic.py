@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import composite, op
+from ..dispatch.define import composite, op
 from .math import XY
 from .promote import natural, promote
 from .unary import INPUT

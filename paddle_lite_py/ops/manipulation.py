@@ -11,8 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import call_cached
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from .promote import from_start, natural, numpy_dtype
 
 __all__ = [

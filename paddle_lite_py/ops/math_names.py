@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from ..core import dtypes
-from ..dispatch.op import METHODS, composite
+from ..dispatch.define import add_methods, composite
 from ..eager.tensor import Tensor
 from . import binary, creation, decomposition, gather, joining, linalg, manipulation, norms, scatter, signal, slicing
 from .dynamic import is_eager
@@ -53,7 +53,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = "floa
 
 
 # -- methods that are functions of the facade ----------------------------------------------------------------------
-METHODS.extend(
+add_methods(
     (f.__name__, f)
     for f in (
         *(add_n, increment, binary.polar, joining.block_diag, manipulation.broadcast_shape, linalg.multi_dot),
@@ -67,7 +67,7 @@ METHODS.extend(
         *(decomposition.svd_lowrank, decomposition.pca_lowrank, signal.stft, signal.istft),
     )
 )
-METHODS.append(("reverse", slicing.flip))
+add_methods({"reverse": slicing.flip})
 
 
 def _dtype_method(name: str) -> Any:
@@ -79,7 +79,7 @@ def _dtype_method(name: str) -> Any:
 
 
 _NAMED = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "complex64", "complex128")
-METHODS.extend((name, _dtype_method(name)) for name in _NAMED)
+add_methods((name, _dtype_method(name)) for name in _NAMED)
 
 
 _BOOLEANS = """In-place form of `{of}`: the tensor becomes one of booleans.
@@ -98,7 +98,7 @@ def _replacing(name: str, function: Any) -> Any:
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = _BOOLEANS.format(name=name, of=function.__name__)
-    METHODS.append((name, method))
+    add_methods({name: method})
     return method
 
 
@@ -112,7 +112,7 @@ greater_than_, greater_equal_ = _replacing("greater_than_", greater_than), _repl
 
 
 def _method(f: Any) -> Any:
-    METHODS.append((f.__name__, f))
+    add_methods({f.__name__: f})
     return f
 
 
@@ -176,10 +176,10 @@ def is_coalesced(x: Tensor) -> bool:
     return False
 
 
-METHODS.extend([("is_sparse_coo", is_coalesced), ("is_sparse_csr", is_coalesced)])
-METHODS.append(("layout", property(lambda self: "NCHW", doc="How elements are ordered: always by rows.")))  # type: ignore[arg-type]
-METHODS.append(("type", property(lambda self: "DENSE_TENSOR", doc="How it is stored: each element by itself.")))  # type: ignore[arg-type]
-METHODS.append(("offset", property(lambda self: 0, doc="Where in its memory the tensor begins: at its start.")))  # type: ignore[arg-type]
+add_methods([("is_sparse_coo", is_coalesced), ("is_sparse_csr", is_coalesced)])
+add_methods({"layout": property(lambda self: "NCHW", doc="How elements are ordered: always by rows.")})
+add_methods({"type": property(lambda self: "DENSE_TENSOR", doc="How it is stored: each element by itself.")})
+add_methods({"offset": property(lambda self: 0, doc="Where in its memory the tensor begins: at its start.")})
 
 
 @_method
@@ -201,4 +201,4 @@ def reconstruct_from_(x: Tensor, other: Tensor) -> None:
 
 
 for _name in ("placements", "process_mesh", "num_shard"):
-    METHODS.append((_name, property(lambda self: None, doc="None: the tensor is on one device.")))  # type: ignore[arg-type]
+    add_methods({_name: property(lambda self: None, doc="None: the tensor is on one device.")})

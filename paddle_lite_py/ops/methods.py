@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +10,7 @@ import jax
 
 from ..core import dtypes
 from ..core import place as places
-from ..dispatch.op import METHODS
+from ..dispatch.define import add_methods
 from ..eager.tensor import Tensor, wrap
 from .creation import full
 from .dynamic import is_eager
@@ -20,12 +19,12 @@ from .splitting import split
 
 
 def _method(f: Callable[..., Any]) -> Callable[..., Any]:
-    METHODS.append((f.__name__, f))
+    add_methods({f.__name__: f})
     return f
 
 
 def _property(f: Callable[..., Any]) -> None:
-    METHODS.append((f.__name__, property(f)))  # type: ignore[arg-type]
+    add_methods({f.__name__: property(f)})
 
 
 # Conversions named after a dtype: x.float(), x.long(), ...
@@ -44,7 +43,7 @@ def _conversion(name: str) -> Callable[[Tensor], Tensor]:
     return convert
 
 
-METHODS.extend((method, _conversion(name)) for method, name in _CONVERSIONS.items())
+add_methods((method, _conversion(name)) for method, name in _CONVERSIONS.items())
 
 
 @_method
@@ -156,9 +155,9 @@ def new_full(
     return made(size, fill_value, var.dtype if dtype is None else dtype, device=device, requires_grad=requires_grad)
 
 
-METHODS.append(("new_zeros", _sibling(0, "Zeros")))
-METHODS.append(("new_ones", _sibling(1, "Ones")))
-METHODS.append(("new_empty", _sibling(0, "A tensor whose values do not matter")))
+add_methods({"new_zeros": _sibling(0, "Zeros")})
+add_methods({"new_ones": _sibling(1, "Ones")})
+add_methods({"new_empty": _sibling(0, "A tensor whose values do not matter")})
 
 
 def _size(size: tuple[Any, ...]) -> Any:
@@ -208,7 +207,7 @@ def split_with_sizes(self: Tensor, split_sizes: list[int], dim: int = 0) -> list
     return split(self, split_sizes, dim)
 
 
-METHODS.extend([("is_selected_rows", is_sparse), ("is_dist", is_sparse), ("is_tensor", is_dense)])
+add_methods([("is_selected_rows", is_sparse), ("is_dist", is_sparse), ("is_tensor", is_dense)])
 
 
 @_method
@@ -232,7 +231,7 @@ def get_strides(self: Tensor) -> list[int]:
     return out[::-1] if self.ndim else []
 
 
-METHODS.append(("stride", lambda self, dim=None: get_strides(self) if dim is None else get_strides(self)[dim]))
+add_methods({"stride": lambda self, dim=None: get_strides(self) if dim is None else get_strides(self)[dim]})
 
 
 @_property
@@ -283,8 +282,8 @@ def _get_requires_grad(self: Tensor) -> bool:
     return not self.stop_gradient
 
 
-METHODS.append(("data", property(_get_data, lambda self, value: self.set_value(value))))  # type: ignore[arg-type]
-METHODS.append(("requires_grad", property(_get_requires_grad, requires_grad_)))  # type: ignore[arg-type]
+add_methods({"data": property(_get_data, lambda self, value: self.set_value(value))})
+add_methods({"requires_grad": property(_get_requires_grad, requires_grad_)})
 
 
 def _of_sparse(name: str) -> Callable[..., Any]:
@@ -295,16 +294,4 @@ def _of_sparse(name: str) -> Callable[..., Any]:
     return method
 
 
-METHODS.extend((name, _of_sparse(name)) for name in ("values", "indices", "crows", "cols", "nnz"))
-
-
-def _through_sparse(name: str) -> Callable[..., Any]:
-    def method(self: Tensor, *args: Any, **settings: Any) -> Any:
-        importlib.import_module(f"{__name__.partition('.')[0]}.sparse")  # which puts the real one here
-        return getattr(self, name)(*args, **settings)
-
-    method.__doc__ = "As a sparse tensor; see paddle.sparse."
-    return method
-
-
-METHODS.extend((name, _through_sparse(name)) for name in ("to_sparse_coo", "to_sparse_csr"))
+add_methods((name, _of_sparse(name)) for name in ("values", "indices", "crows", "cols", "nnz"))

@@ -10,8 +10,8 @@ import jax
 import jax.numpy as jnp
 
 from ..core.interpreter import no_grad
-from ..dispatch.op import op
-from ..eager.call_cache import call_cached
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize", "rms_norm"]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..dispatch.call_cache import call_cached
 from ..dispatch.codegen import into
-from ..dispatch.op import composite, op
-from ..eager.call_cache import call_cached
+from ..dispatch.define import composite, op
 from .kinks import magnitude
 from .promote import axes, floating, from_start, numpy_dtype, promote_floating
 

@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import call_cached
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
 from .convolution import channels_first, paddings, tuple_of
 from .max_window import max_of_windows
 from .windows import Windows, gathered, indices, lowest, window_sum, windows

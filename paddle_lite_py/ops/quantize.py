@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
+from ..dispatch.define import op
 
 __all__ = ["dequantize_linear", "fake_quantize", "quantize_linear"]
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core import dtypes
-from ..dispatch.op import composite, op
+from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .creation import SIZE, float_dtype, shape_tuple
 from .promote import numpy_dtype

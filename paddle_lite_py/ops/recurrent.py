@@ -12,7 +12,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
+from ..dispatch.define import op
 
 __all__ = ["gru_layer", "lstm_layer", "rnn_layer"]
 

@@ -9,8 +9,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import call_cached
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .dynamic import concrete, fresh, is_eager, known
 from .gather import take_along_axis

@@ -9,8 +9,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import call_cached
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 
 __all__ = [
     *("as_strided", "crop", "flip", "narrow", "reverse", "roll", "rot90", "slice", "strided_slice", "unfold"),

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core import dtypes
-from ..dispatch.op import INPLACE, op
+from ..dispatch.define import INPLACE, op
 from .promote import from_start
 
 __all__ = ["glu", "gumbel_softmax", "log_softmax", "maxout", "softmax", "softmax_", "swiglu"]

@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import call_cached
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from .promote import from_start
 
 __all__ = ["chunk", "dsplit", "hsplit", "split", "tensor_split", "unbind", "unstack", "vsplit"]

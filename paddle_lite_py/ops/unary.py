@@ -8,7 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
+from ..dispatch.define import op
 from .kinks import magnitude
 from .promote import floating, natural
 

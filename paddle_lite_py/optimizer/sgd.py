@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .optimizer import Optimizer
-from .update import Slot, State
+from .update import Accumulator, State
 
 
 class SGD(Optimizer):
@@ -65,7 +65,7 @@ class Momentum(Optimizer):
         -0.25
     """
 
-    _slots = (Slot("velocity"),)
+    _slots = (Accumulator("velocity"),)
     _hyper = ("momentum", "use_nesterov", "rescale_grad")
 
     def __init__(

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from ..eager.tensor import Tensor
-from ..nn.layer import Layer
+from ..nn.base import Layer
 from ..ops.quantize import fake_quantize
 
 __all__ = ["BaseObserver", "BaseQuanter", "QuanterFactory", "fake_quantize", "quanter"]

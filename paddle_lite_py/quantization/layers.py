@@ -6,7 +6,7 @@ from typing import Any
 
 from ..eager.tensor import Tensor
 from ..nn import functional as F
-from ..nn.layer import Layer
+from ..nn.base import Layer
 
 __all__ = ["ObserveWrapper", "QuantedConv2D", "QuantedLinear"]
 

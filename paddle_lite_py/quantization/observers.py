@@ -6,7 +6,7 @@ from typing import Any
 
 from ..core.interpreter import no_grad
 from ..eager.tensor import Tensor
-from ..nn.layer import Layer
+from ..nn.base import Layer
 from ..ops.creation import zeros
 from .base import BaseObserver, QuanterFactory
 

@@ -6,7 +6,7 @@ import copy
 from typing import Any
 
 from ..core.interpreter import no_grad
-from ..nn.layer import Layer
+from ..nn.base import Layer
 from .base import BaseObserver
 from .config import QuantConfig
 from .layers import ObserveWrapper, _Quanted

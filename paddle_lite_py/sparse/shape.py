@@ -10,7 +10,7 @@ import numpy as np
 
 from ..eager.tensor import Tensor
 from ..ops import decomposition
-from .tensors import SparseCooTensor, SparseCsrTensor, _to_sparse_coo, gathered
+from .tensors import SparseCooTensor, SparseCsrTensor, gathered, to_sparse_coo
 
 
 def is_same_shape(x: Any, y: Any) -> bool:
@@ -129,4 +129,4 @@ def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name
         -1.0
     """
     total = x.to_dense().sum(axis, keepdim=keepdim, dtype=dtype)
-    return total if axis is None else _like(x, _to_sparse_coo(total))
+    return total if axis is None else _like(x, to_sparse_coo(total))

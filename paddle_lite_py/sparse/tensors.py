@@ -9,8 +9,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import METHODS, op
-from ..eager.tensor import Tensor, install_methods
+from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete, fresh
 
@@ -305,7 +305,7 @@ def sparse_csr_tensor(
     return SparseCsrTensor(starts, columns, _leaf(found, stop_gradient), shape)
 
 
-def _to_sparse_coo(self: Tensor, sparse_dim: int | None = None) -> SparseCooTensor:
+def to_sparse_coo(self: Tensor, sparse_dim: int | None = None) -> SparseCooTensor:
     """The elements that are not zero, by coordinates."""
     array = concrete(self, "to_sparse_coo()", "a mask")
     rest = tuple(range(sparse_dim or array.ndim, array.ndim))
@@ -313,10 +313,6 @@ def _to_sparse_coo(self: Tensor, sparse_dim: int | None = None) -> SparseCooTens
     return SparseCooTensor(places, gathered(self, places), self.shape)
 
 
-def _to_sparse_csr(self: Tensor) -> SparseCsrTensor:
+def to_sparse_csr(self: Tensor) -> SparseCsrTensor:
     """The elements that are not zero, in compressed rows."""
-    return _to_sparse_coo(self).to_sparse_csr()
-
-
-METHODS.extend([("to_sparse_coo", _to_sparse_coo), ("to_sparse_csr", _to_sparse_csr)])
-install_methods()
+    return to_sparse_coo(self).to_sparse_csr()

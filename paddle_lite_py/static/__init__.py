@@ -40,7 +40,7 @@ from .saving import (
     set_program_state,
 )
 from .scope import Scope, global_scope, scope_guard
-from .stored import UninitializedError
+from .scope_variable import UninitializedError
 from .strategy import BuildStrategy, CompiledProgram, ExecutionStrategy
 from .variables import (
     Print,

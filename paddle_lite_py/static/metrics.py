@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..core.interpreter import no_grad
-from ..dispatch.op import op
+from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from ..metric import accuracy
 from .variables import create_global_var

@@ -12,36 +12,30 @@ import numpy as np
 from safetensors import numpy as safetensors
 
 from ..core.arrays import as_array
-from ..core.symbolic import is_symbolic
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..framework import load as load_file
 from ..framework import save as save_file
-from ..ir.program import Program as Closed
-from ..ir.program import Value
-from ..ir.serialize import FormatError, from_json
+from ..ir.program import Program as IRProgram
 from ..ir.simplify import without_prints
-from ..ir.verify import ProgramError, verify
 from ..jit import artifact, save_load
 from ..jit.artifact import ArtifactError
 from ..optimizer.operators import Update
 from ..passes.running import as_traced
 from . import serial
 from .current import current
+from .deserialize import from_manifest
 from .executor import fetched
-from .frozen import closed, home_of
 from .program import Program
-from .rebuilt import rebuilt
+from .restore import restore
 from .scope import Scope, global_scope
+from .snapshot import home_of, snapshot
 
 __all__ = [
     *("deserialize_persistables", "deserialize_program", "load", "load_from_file", "load_inference_model"),
     *("load_program_state", "load_vars", "normalize_program", "save", "save_inference_model", "save_to_file"),
     *("serialize_persistables", "serialize_program", "set_program_state"),
 ]
-
-# Bytes of a serialised program, and of its weights beside it.
-MAX_PROGRAM = artifact.MAX_MANIFEST
 
 
 # -- checkpoints ---------------------------------------------------------------------------------------------------
@@ -229,17 +223,17 @@ def normalize_program(program: Program, feed_vars: Any, fetch_vars: Any, **kwarg
         >>> paddle.disable_static()
     """
     _check(program, "normalize_program")
-    return rebuilt(*_pruned(program, feed_vars, fetch_vars))
+    return restore(Program(), *_pruned(program, feed_vars, fetch_vars))
 
 
-def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[Closed, Program]:
-    """The closed program of feeds and fetches, in their order, and the program for evaluation that it is of."""
+def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[IRProgram, Program]:
+    """The IR program of feeds and fetches, in their order, and the program for evaluation that it is of."""
     test = program.clone(for_test=True)
     feeds = [_feed_of(program, v) for v in _listed(feed_vars)]
     results = [fetched(test, v) for v in _listed(fetch_vars)]
     if not results:
         raise ValueError("fetch_vars is empty; name what the program is to compute")
-    found, _ = closed(test, results, updates=False)
+    found, _ = snapshot(test, results, updates=False)
     needed = [n for n, v in zip(found.input_names, found.block.inputs, strict=True) if v not in found.captured]
     for name in needed:
         if name not in feeds:
@@ -250,7 +244,7 @@ def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[Closed, 
     return without_prints(found), test
 
 
-def bound(program: Program | None, feed_vars: Any, fetch_vars: Any) -> Closed:
+def bound(program: Program | None, feed_vars: Any, fetch_vars: Any) -> IRProgram:
     """The same with its state bound to the scope in force."""
     source, scope = program or current.main, global_scope()
     _check(source, "program")
@@ -338,43 +332,9 @@ def load_inference_model(path_prefix: str, executor: Any = None, **kwargs: Any) 
         >>> paddle.disable_static()
     """
     manifest, blobs = artifact.read(str(path_prefix))
-    program = _program_of(manifest)
+    program = from_manifest(Program(), manifest)
     _set_weights(program, blobs["safetensors"], global_scope())
     return [program, list(program.feeds), program.fetches]
-
-
-def _program_of(manifest: Any) -> Program:
-    """The program that a manifest describes; its weights have no values yet."""
-    try:
-        data = manifest["methods"]["forward"]["eval"]
-        made, n = from_json(data["program"]), int(data["n_args"])
-        verify(made)
-        weights = [manifest["weights"][i] for i in data["weights"]]
-        states = dict(zip(made.block.inputs[n:], weights, strict=True))
-        updates = {int(data["n_results"]) + k: made.block.inputs[n + i] for k, i in enumerate(data["state"])}
-        made.block.outputs = made.block.outputs[: int(data["n_results"]) + len(updates)]
-        captured = {v: _declared(w, v) for v, w in states.items()}
-        return rebuilt(Closed(made.block, made.input_names, None, captured, updates))
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as e:
-        if isinstance(e, FormatError | ArtifactError):
-            raise
-        reason = str(e) if isinstance(e, ProgramError) else f"{type(e).__name__}: {e}"
-        raise ArtifactError(f"the serialised program is damaged: {reason}") from None
-
-
-def _declared(weight: dict[str, Any], value: Value) -> Tensor:
-    """A handle on state in a scope, as a manifest declares it."""
-    from .stored import Stored
-
-    if weight["kind"] == "generator":
-        return default_generator.state
-    name = weight["name"]
-    if not isinstance(name, str) or any(map(is_symbolic, value.shape)):
-        raise ArtifactError(f"weight {name!r:.60} has no name or no known shape")
-    stored: Any = Stored(name, value.shape, value.dtype)
-    if weight["parameter"]:
-        return Parameter.of_payload(stored, name, bool(weight["trainable"]))
-    return wrap(stored)
 
 
 def _set_weights(program: Program, data: bytes, scope: Scope) -> None:
@@ -406,7 +366,7 @@ def serialize_program(feed_vars: Any, fetch_vars: Any, program: Program | None =
         >>> paddle.disable_static()
     """
     found = as_traced(bound(program, feed_vars, fetch_vars))
-    writer = save_load._Writer(None, (), ())
+    writer = save_load.ArtifactWriter(None, (), ())
     writer.methods = {"forward": {"eval": writer.variant(found, "program")}}
     head = {"format": artifact.FORMAT, "version": artifact.VERSION, "name": "program", "saved_in": "eval"}
     return json.dumps(head | writer.manifest()).encode()
@@ -431,21 +391,7 @@ def deserialize_program(data: bytes) -> Program:
         'Program'
         >>> paddle.disable_static()
     """
-    if not isinstance(data, bytes | bytearray):
-        raise TypeError(f"deserialize_program: data is a {type(data).__name__}; expected bytes")
-    if len(data) > MAX_PROGRAM:
-        raise ArtifactError(f"{len(data)} bytes are more than any program has ({MAX_PROGRAM})")
-    try:
-        manifest = json.loads(bytes(data))
-    except (ValueError, RecursionError) as e:
-        raise ArtifactError(f"the bytes are no serialised program: {e}") from None
-    if isinstance(manifest, dict) and manifest.get("format") == serial.FORMAT:
-        return serial.loads(manifest)
-    if not isinstance(manifest, dict) or manifest.get("format") != artifact.FORMAT:
-        raise ArtifactError("the bytes are no program of paddle.static.serialize_program")
-    if manifest.get("version") != artifact.VERSION:
-        raise ArtifactError(f"program version {manifest.get('version')!r}; this package reads {artifact.VERSION}")
-    return _program_of(manifest)
+    return Program.parse_from_string(data)
 
 
 def serialize_persistables(

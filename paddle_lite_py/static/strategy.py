@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .program import Program
+
 __all__ = ["BuildStrategy", "CompiledProgram", "ExecutionStrategy"]
 
 
@@ -81,8 +83,6 @@ class CompiledProgram:
     """
 
     def __init__(self, program_or_graph: Any, build_strategy: BuildStrategy | None = None) -> None:
-        from .program import Program
-
         if not isinstance(program_or_graph, Program):
             raise TypeError(
                 f"CompiledProgram: program_or_graph is a {type(program_or_graph).__name__}; expected a Program"

@@ -11,8 +11,8 @@ from ..core import dtypes
 from ..core import place as places
 from ..core.interpreter import state
 from ..core.param_attr import ParamAttr
-from ..dispatch.op import METHODS
-from ..eager.tensor import Parameter, Tensor, install_methods, wrap
+from ..dispatch.define import add_methods
+from ..eager.tensor import Parameter, Tensor, wrap
 from ..nn import unique_name
 from ..ops.effects import print_
 from .scope import Scope, global_scope
@@ -170,11 +170,10 @@ def _grad_name(self: Tensor) -> str:
     return f"{self.name}@GRAD"
 
 
-METHODS.extend([("get_value", _get_value), ("to_string", _to_string)])
+add_methods([("get_value", _get_value), ("to_string", _to_string)])
 _PROPERTIES = {
     "grad_name": property(_grad_name),
     "lod_level": property(lambda self: 0, doc="0: sequences are padded."),
     "is_parameter": property(lambda self: isinstance(self, Parameter), doc="True for what is trained."),
 }
-METHODS.extend(_PROPERTIES.items())  # type: ignore[arg-type]
-install_methods()
+add_methods(_PROPERTIES.items())

@@ -17,24 +17,24 @@ import numpy as np
 from ..core.arrays import as_array
 from ..core.dtypes import is_inexact
 from ..core.errors import DataDependentError, user_frame
-from ..core.interpreter import state, use
+from ..core.interpreter import Interpreter, state, use
 from ..core.symbolic import is_symbolic
 from ..core.traced_number import TracedNumber
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import REGISTRY
 from ..eager.execute import EAGER, explain
 from ..eager.random import default_generator
 from ..eager.tensor import ZEROS, Tensor, wrap
-from ..ir.program import Operator, Value
-from ..ir.sizes import size_of
+from ..ir.block import Operator, Value
+from ..registry.bound import BoundOp
+from ..registry.op import REGISTRY
 from .checks import Checks, Cleared, DefinedFlag, LoopBuffer
 from .differentiate import Differentiation, identity
-from .frame import CONTENTS, Capture, Frame, Replay, Write, attribute, item, origin
+from .frame import CONTENTS, Capture, Frame, Replay, TracedValue, Write, attribute, item, origin
+from .sizes import size_of
 from .speculation import MAX_ELEMENTS, Speculation
 from .traced_scalars import chosen, following, is_number
 
 
-class Builder(Differentiation):
+class Builder(Differentiation, Interpreter):
     """The interpreter that builds a Program."""
 
     def __init__(self, convert: Callable[[Any], Any] = lambda f: f) -> None:
@@ -45,10 +45,10 @@ class Builder(Differentiation):
         self.root = Frame()
         self.frame = self.root
         self.captures: dict[Any, Capture] = {}
-        self.providers: list[tuple[Callable[[], Any], Value]] = []
-        self.numbers: dict[Any, Value] = {}
+        self.providers: list[tuple[Callable[[], Any], TracedValue]] = []
+        self.numbers: dict[Any, TracedValue] = {}
         self.checks: Checks | None = None
-        self.negations: dict[Value, Value] = {}
+        self.negations: dict[TracedValue, TracedValue] = {}
         self.peeking = False  # a variable is passed on, not read
         self.loop_buffer: LoopBuffer | None = None  # of the loops that have a gradient
         self.speculation: Speculation | None = None  # what the call under way holds, where the trace is of one
@@ -97,7 +97,7 @@ class Builder(Differentiation):
         self.providers.append((get, value))
         return wrap(value)
 
-    def _number(self, number: TracedNumber) -> Value:
+    def _number(self, number: TracedNumber) -> TracedValue:
         """The input that a number which changes from call to call has become."""
         if number.of not in self.numbers:
             dtype = np.dtype("int64" if type(number.value) is int else "float64")
@@ -106,10 +106,10 @@ class Builder(Differentiation):
             self.providers.append((number.get, value))
         return self.numbers[number.of]
 
-    def value_of(self, tensor: Tensor) -> Value:
-        """The Value of a tensor in the current frame: its own, lifted from outside, or captured."""
+    def value_of(self, tensor: Tensor) -> TracedValue:
+        """The TracedValue of a tensor in the current frame: its own, lifted from outside, or captured."""
         data = tensor._data
-        if isinstance(data, Value):
+        if isinstance(data, TracedValue):
             if data.frame is None or data.frame.closed or not self.frame.inside(data.frame):
                 data.concrete("using a tensor")
             value = self._lift(data, self.frame)
@@ -132,7 +132,7 @@ class Builder(Differentiation):
         self.frame.known_true.add(origin(defined.flag))
         self.check(self.handle(self._lift(defined.flag, self.frame)), defined.error, defined.where)
 
-    def negation(self, condition: Value) -> Value:
+    def negation(self, condition: TracedValue) -> TracedValue:
         """The value of `not condition` in the current frame, made once."""
         key = origin(condition)
         if key not in self.negations or not self.frame.inside(self.negations[key].frame):
@@ -146,7 +146,7 @@ class Builder(Differentiation):
         self.checks = self.checks or Checks()
         self.checks.fail(self.checks.add(error, where), passed, [self.detached(t) for t in shown])
 
-    def _capture(self, tensor: Tensor) -> Value:
+    def _capture(self, tensor: Tensor) -> TracedValue:
         found = self.captures.get(id(tensor))
         if found is None:
             value = self.root.new_input(tensor._data, not tensor.stop_gradient)
@@ -156,7 +156,7 @@ class Builder(Differentiation):
                 self.root.leaves[value] = tensor
         return found.value
 
-    def _lift(self, value: Value, frame: Frame) -> Value:
+    def _lift(self, value: TracedValue, frame: Frame) -> TracedValue:
         if value.frame is frame:
             return value
         found = frame.lifted.get(value)
@@ -171,13 +171,13 @@ class Builder(Differentiation):
                 frame.leaves[found] = frame.parent.leaves[outer]
         return found
 
-    def _detach(self, value: Value) -> Value:
+    def _detach(self, value: TracedValue) -> TracedValue:
         found = self.frame.detached.get(value)
         if found is None:
             found = self.frame.detached[value] = self.emit(identity(), (value,), requires_grad=False)[0]
         return found
 
-    def _leaf(self, value: Value, tensor: Tensor) -> Value:
+    def _leaf(self, value: TracedValue, tensor: Tensor) -> TracedValue:
         """The user asked for gradients of a value that had none: from here on it is a leaf."""
         if not np.issubdtype(value.dtype, np.inexact) and value.dtype.kind != "V":
             return value
@@ -194,7 +194,7 @@ class Builder(Differentiation):
             args = state.casting.inputs(bound, args)
         numbers = bound.op.is_operator and any(map(is_number, args))
         inputs = tuple([self._input(a) for a in (following(args) if numbers else args)])
-        needs = state.grad_enabled and any(isinstance(v, Value) and v.requires_grad for v in inputs)
+        needs = state.grad_enabled and any(isinstance(v, TracedValue) and v.requires_grad for v in inputs)
         values = self.emit(bound, inputs, needs)
         if numbers and all(is_number(a) for a in args if isinstance(a, Tensor)):
             values[0].is_number = True
@@ -214,24 +214,24 @@ class Builder(Differentiation):
 
     @staticmethod
     def handle(value: Value) -> Tensor:
-        """A Tensor on a Value."""
+        """A Tensor on a TracedValue."""
         out = wrap(value)
         if value.requires_grad:
             out.stop_gradient = False
         return out
 
-    def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[Value, ...]:
+    def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[TracedValue, ...]:
         """Append an operator and infer its outputs."""
-        specs = tuple([v.spec if isinstance(v, Value) else v for v in inputs])
+        specs = tuple([v.spec if isinstance(v, TracedValue) else v for v in inputs])
         where = user_frame()
         try:
             self._last = out = bound.infer(specs)
         except Exception as e:
-            raise explain(bound, tuple([wrap(v) if isinstance(v, Value) else v for v in inputs]), e) from None
-        freed = any(isinstance(v, Value) and v.freed and v.requires_grad for v in inputs)
+            raise explain(bound, tuple([wrap(v) if isinstance(v, TracedValue) else v for v in inputs]), e) from None
+        freed = any(isinstance(v, TracedValue) and v.freed and v.requires_grad for v in inputs)
         values = []
         for spec in out if isinstance(out, tuple | list) else (out,):
-            value = Value(
+            value = TracedValue(
                 spec.shape, spec.dtype, self.frame, requires_grad and bound.op.grad and is_inexact(spec.dtype)
             )
             value.freed, value.where = freed, where
@@ -247,24 +247,10 @@ class Builder(Differentiation):
         return out
 
     # -- state -----------------------------------------------------------------------------------------------------
-    def data_of(self, tensor: Any, what: str) -> Any:
-        """What the payload knows of it."""
-        return tensor._data.concrete(what)
-
     def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
         """What draw() gives: state is made while the program is traced, not by it."""
         with use(EAGER):
             return draw()
-
-    def created(self, parameter: Any) -> Any:
-        """The parameter."""
-        return parameter
-
-    def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
-        """None: backward() is in the program."""
-        return None
-
-    engine = EAGER.engine  # a Model runs its batches itself
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, noted in the log."""
@@ -280,7 +266,7 @@ class Builder(Differentiation):
     def _is_local(self, obj: Any) -> bool:
         if not isinstance(obj, Tensor) or id(obj) in self.arguments or (id(obj), "_data", False) in self.frame.log:
             return False
-        return isinstance(obj._data, Value) and obj._data.frame is self.frame
+        return isinstance(obj._data, TracedValue) and obj._data.frame is self.frame
 
     def gradient_state(self, tensor: Tensor, only_if_empty: bool = False) -> None:
         """Note what .grad of a tensor holds before the program: later runs need the same kind of state.
@@ -353,7 +339,7 @@ class Builder(Differentiation):
     def is_leaf(self, tensor: Tensor) -> bool:
         """True for what is not made by the program: captured, or an argument."""
         value = tensor._data
-        return not isinstance(value, Value) or tensor.stop_gradient or value in value.frame.leaves
+        return not isinstance(value, TracedValue) or tensor.stop_gradient or value in value.frame.leaves
 
     def detached(self, tensor: Tensor) -> Tensor:
         """The value without its gradient."""
@@ -372,7 +358,7 @@ class Builder(Differentiation):
 
     def static_value(self, tensor: Tensor, what: str) -> Any:
         """The Python value of a tensor used as an attribute; of a traced one, that of the call under way."""
-        if isinstance(tensor._data, Value):
+        if isinstance(tensor._data, TracedValue):
             if (size := size_of(tensor._data)) is not None:
                 return size
             error = DataDependentError(
@@ -397,4 +383,4 @@ class Builder(Differentiation):
 
 def is_traced(tensor: Tensor) -> bool:
     """True for a tensor that stands for a value of a program."""
-    return isinstance(tensor._data, Value)
+    return isinstance(tensor._data, TracedValue)

@@ -12,7 +12,7 @@ import jax
 
 from ..eager.tensor import Tensor, wrap
 from ..ir import control
-from ..ir.program import Value
+from .frame import TracedValue
 
 MAX_SHOWN = 1000  # elements of a tensor that a message shows
 
@@ -97,7 +97,7 @@ def showable(tensor: Any) -> bool:
 class DefinedFlag(NamedTuple):
     """When a variable that only some path defines is there: a flag, and the error of reading it where it is not."""
 
-    flag: Value
+    flag: TracedValue
     error: Callable[[], BaseException]
     where: Any
 

@@ -12,13 +12,14 @@ import jax.numpy as jnp
 from ..core import memory, traced_number
 from ..core import structure as nested
 from ..core.dtypes import is_inexact
-from ..dispatch.bound import xla_jit
 from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
+from ..ir.block import Block, Value
 from ..ir.lower import lower
-from ..ir.program import Block, Program, Value
+from ..ir.program import Program
 from ..ir.simplify import only_needed
+from ..registry.bound import xla_jit
 from .speculation import compare
 from .trace import LOCK, Argument, Effect, Traced
 
@@ -49,6 +50,7 @@ class Executable:
     def __init__(self, traced: Traced, name: str) -> None:
         self.traced = traced
         self.name = name
+        self.traces = 0  # how often it was compiled, but for gradients
         program, n = traced.program, traced.n_args
         written = {id(e.write.owner) for e in traced.effects if e.write.key == "_data"}
         captures = list(enumerate(traced.captures, n))
@@ -106,6 +108,7 @@ class Executable:
         return call
 
     def _call(self, *arrays: Any) -> Any:
+        self.traces += 1  # JAX calls it once for each kind of arrays
         outs = self.lowered(*self._in_order(arrays))
         return outs[0] if self.plain else outs
 

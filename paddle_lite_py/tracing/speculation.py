@@ -14,7 +14,8 @@ import jax
 
 from ..core.errors import user_frame
 from ..eager.tensor import Tensor
-from ..ir.program import Operator, Value
+from ..ir.block import Operator
+from .frame import TracedValue
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -63,7 +64,7 @@ class Speculation:
         self.builder, self.arrays = builder, arrays
         self.handles: list[Tensor] = []
         self.speculated: list[Speculated] = []
-        self._env: dict[Value, Any] = {}
+        self._env: dict[Any, Any] = {}
 
     def value(self, tensor: Tensor) -> Any:
         """The value of a tensor in this call, which the program takes for granted from here on."""
@@ -84,7 +85,7 @@ class Speculation:
             out = same if out is None else out.logical_and(same)
         return out
 
-    def _computed(self, value: Value) -> Any:
+    def _computed(self, value: TracedValue) -> Any:
         """Compute a value of the outermost block, and what it is made of, op by op."""
         makers = {v: op for op in self.builder.root.block.ops for v in op.outputs}
         stack = [value]
@@ -94,18 +95,18 @@ class Speculation:
                 stack.pop()
             elif now not in makers:
                 self._env[stack.pop()] = self._input(now)
-            elif missing := [v for v in makers[now].inputs if isinstance(v, Value) and v not in self._env]:
+            elif missing := [v for v in makers[now].inputs if isinstance(v, TracedValue) and v not in self._env]:
                 stack += missing
             else:
                 self._run(makers[stack.pop()])
         return self._env[value]
 
     def _run(self, op: Operator) -> None:
-        out = op.bound.jitted(*[self._env[v] if isinstance(v, Value) else v for v in op.inputs])
+        out = op.bound.jitted(*[self._env[v] if isinstance(v, TracedValue) else v for v in op.inputs])
         outs = out if isinstance(out, tuple | list) else (out,)
         self._env.update(zip(op.outputs, outs, strict=True))
 
-    def _input(self, value: Value) -> Any:
+    def _input(self, value: TracedValue) -> Any:
         builder = self.builder
         inputs = builder.root.block.inputs
         if value in inputs[: len(self.arrays)]:

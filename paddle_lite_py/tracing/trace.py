@@ -13,12 +13,13 @@ from ..core import structure as nested
 from ..core.interpreter import use
 from ..core.traced_number import TracedNumber, plain
 from ..eager.tensor import Tensor
-from ..ir.program import Program, Value
+from ..ir.block import Value
+from ..ir.program import Program
 from ..ir.simplify import dead_code
 from .builder import Builder
 from .checks import Cleared
 from .escape import unescaped
-from .frame import Capture, Write
+from .frame import Capture, TracedValue, Write
 from .speculation import Speculated, Speculation
 
 # Held while a program is traced, when handles stand for values of the program, and by runs that change handles.
@@ -101,7 +102,7 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
     tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
     for tensor, name in zip(tensors, names, strict=True):
         tensor._data.name = name
-    leaves: list[Value] = []
+    leaves: list[TracedValue] = []
     effects: list[Effect] = []
     try:
         with use(builder):
@@ -156,7 +157,7 @@ def _owned(builder: Builder, write: Write) -> Write:
     return write._replace(owner=owner, before=None)  # the old value must not be kept alive
 
 
-def _outputs(builder: Builder, value: Any, leaves: list[Value], updated: set[int]) -> Any:
+def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: set[int]) -> Any:
     """Flatten a result; its traced tensors become outputs, and tensors from outside stay themselves.
 
     `updated` has the ids of those from outside that are given new payloads.
@@ -208,7 +209,7 @@ def _follow_paths(builder: Builder) -> list[tuple[Write, Any]]:
 def _updates(captures: list[Capture], at: int, effects: list[Effect]) -> dict[int, Value]:
     """For outputs that captured tensors take as their new value: the inputs that these are."""
     inputs = {id(c.handle): c.value for c in captures}
-    found = {}
+    found: dict[int, Value] = {}
     for effect in effects:
         if effect.write.key == "_data" and effect.n_leaves == 1 and id(effect.write.owner) in inputs:
             found[at] = inputs[id(effect.write.owner)]
@@ -220,7 +221,7 @@ def _assemble(
     builder: Builder,
     n_args: int,
     structure: Any,
-    leaves: list[Value],
+    leaves: list[TracedValue],
     n_results: int,
     effects: list[Effect],
     paths: list[tuple[Write, Any]],
@@ -234,7 +235,7 @@ def _assemble(
     ]
     block.outputs = list(leaves)
     names = [v.name or f"in{i}" for i, v in enumerate(block.inputs)]
-    captured = {c.value: c.handle for c in captures}
+    captured: dict[Value, Any] = {c.value: c.handle for c in captures}
     return Traced(
         dead_code(Program(block, names, captured=captured, updates=_updates(captures, n_results, effects))),
         n_args,

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import nn as _nn
 from ..eager.tensor import Tensor
-from ..nn.layer import Layer
+from ..nn.base import Layer
 from ..ops import regions
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete
@@ -127,7 +127,7 @@ def psroi_pool(
     return fn(x, boxes, _images(boxes, boxes_num, "psroi_pool"), size=size, scale=spatial_scale)
 
 
-class _Pool(Layer):
+class _RegionPool(Layer):
     """Base: a function with its settings."""
 
     _function: Any = None
@@ -141,7 +141,7 @@ class _Pool(Layer):
         return type(self)._function(x, boxes, boxes_num, self._output_size, self._spatial_scale)
 
 
-class RoIPool(_Pool):
+class RoIPool(_RegionPool):
     """roi_pool() as a layer.
 
     Examples:
@@ -155,7 +155,7 @@ class RoIPool(_Pool):
     _function = staticmethod(roi_pool)
 
 
-class PSRoIPool(_Pool):
+class PSRoIPool(_RegionPool):
     """psroi_pool() as a layer.
 
     Examples:
@@ -169,7 +169,7 @@ class PSRoIPool(_Pool):
     _function = staticmethod(psroi_pool)
 
 
-class RoIAlign(_Pool):
+class RoIAlign(_RegionPool):
     """roi_align() as a layer.
 
     Examples:

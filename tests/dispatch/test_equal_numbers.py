@@ -10,8 +10,8 @@ import pytest
 from paddle_lite_py.jit import to_static
 
 import paddle_lite_py as paddle
-from paddle_lite_py.dispatch.op import REGISTRY
 from paddle_lite_py.nn import functional as F
+from paddle_lite_py.registry.op import REGISTRY
 
 X = paddle.to_tensor([1.0, -2.0])
 CALLS = {

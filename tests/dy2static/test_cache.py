@@ -19,7 +19,7 @@ from programs import compiled
 def counted(monkeypatch):
     calls = []
     original = compiler.compile_tree
-    monkeypatch.setattr("dy2static.compiled.compile_tree", lambda *args: calls.append(1) or original(*args))
+    monkeypatch.setattr("dy2static.converted_code.compile_tree", lambda *args: calls.append(1) or original(*args))
     return calls
 
 

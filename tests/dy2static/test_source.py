@@ -18,7 +18,7 @@ import pytest
 import dy2static
 from conversions import Short, Staged, Toy
 from dy2static import ConversionError, convert
-from dy2static.where import Where
+from dy2static.location import Location
 
 EXAMPLE = """
 def f(x):
@@ -203,9 +203,9 @@ def test_decorators_of_nested_functions_stay():
 
 
 def test_where():
-    where = Where(__file__, 1, "f")
+    where = Location(__file__, 1, "f")
     assert str(where) == "test_source.py:1" and where.source.startswith('"""Where functions come from')
-    assert where == Where(__file__, 1, "g") and hash(where) == hash(Where(__file__, 1, "f"))
+    assert where == Location(__file__, 1, "g") and hash(where) == hash(Location(__file__, 1, "f"))
 
 
 def test_runtime_is_told_the_place():

@@ -13,11 +13,11 @@ import pytest
 
 from conversions import Short, Staged, Toy, plain
 from dy2static import ConversionError, Undefined, UndefinedError, convert
-from dy2static.where import Where
+from dy2static.location import Location
 
 
 def test_every_use_raises():
-    t = Undefined("t", Where("/m/model.py", 12, "f"))
+    t = Undefined("t", Location("/m/model.py", 12, "f"))
     uses = [bool, len, iter, str, int, abs, operator.neg, lambda v: v + 1, lambda v: 1 - v, lambda v: v == 1, lambda v: v(),
             lambda v: v[0], lambda v: v.shape, lambda v: f"{v}", lambda v: v < 2, lambda v: 1 in v]  # fmt: skip
     for use in uses:

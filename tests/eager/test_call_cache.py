@@ -7,12 +7,12 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py.core.interpreter import use
-from paddle_lite_py.dispatch.bound import BoundOp
-from paddle_lite_py.eager.call_cache import call_cached
+from paddle_lite_py.dispatch.call_cache import call_cached
 from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.nn import functional as F
 from paddle_lite_py.ops.math import multiply
 from paddle_lite_py.ops.scatter import _index_put
+from paddle_lite_py.registry.bound import BoundOp
 
 
 def tensor(*shape: int, dtype: str = "float32") -> paddle.Tensor:
@@ -225,7 +225,7 @@ def test_other_interpreters_see_each_op():
 
 
 def test_the_memory_is_bounded(monkeypatch):
-    monkeypatch.setattr("paddle_lite_py.eager.call_cache.MAX_CALLS", 4)
+    monkeypatch.setattr("paddle_lite_py.dispatch.call_cache.MAX_CALLS", 4)
 
     @call_cached("x")
     def tiled(x, times):

@@ -8,7 +8,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from ops_table import find
-from paddle_lite_py.dispatch.op import INPLACE
+from paddle_lite_py.dispatch.define import INPLACE
 
 T = paddle.to_tensor
 

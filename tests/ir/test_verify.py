@@ -7,7 +7,8 @@ import copy
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py.ir.program import Block, Operator, Program
+from paddle_lite_py.ir.block import Block, Operator
+from paddle_lite_py.ir.program import Program
 from paddle_lite_py.ir.verify import ProgramError, verify
 from traces import X, traced
 

@@ -69,7 +69,9 @@ def endless():
 
 
 def bad_state():
-    return dy2static.State(("x", "y"), lambda: (1, 2), lambda values: None, dy2static.Where("m.py", 1, "f")).set((1,))
+    return dy2static.State(("x", "y"), lambda: (1, 2), lambda values: None, dy2static.Location("m.py", 1, "f")).set(
+        (1,)
+    )
 
 
 def raised_number():

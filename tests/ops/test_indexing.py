@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import paddle_lite_py as paddle
-from paddle_lite_py.dispatch.op import REGISTRY
+from paddle_lite_py.registry.op import REGISTRY
 from paddle_lite_py.tracing.trace import trace
 
 X = np.arange(24.0, dtype="float32").reshape(2, 3, 4)

@@ -12,7 +12,7 @@ import paddle_lite_py as paddle
 from nn_ops_table import ROWS
 from op_checks import check_gradient, check_value
 from ops_table import Row, families
-from paddle_lite_py.dispatch.op import REGISTRY
+from paddle_lite_py.registry.op import REGISTRY
 
 F = paddle.nn.functional
 

@@ -7,9 +7,10 @@ import time
 import pytest
 
 from paddle_lite_py import passes
-from paddle_lite_py.dispatch.op import REGISTRY
-from paddle_lite_py.ir.program import Block, Operator, Program, Value
+from paddle_lite_py.ir.block import Block, Operator, Value
+from paddle_lite_py.ir.program import Program
 from paddle_lite_py.passes import PassManager, apply
+from paddle_lite_py.registry.op import REGISTRY
 from rewritten import exp_of_log, names, program_of
 
 

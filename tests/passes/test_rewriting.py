@@ -7,7 +7,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
-from paddle_lite_py.ir.program import Block
+from paddle_lite_py.ir.block import Block
 from paddle_lite_py.passes import PassError, PassManager, apply, call, function, rewrite
 from rewritten import SPEC, VECTOR, X, exp_of_log, names, program_of, same
 

@@ -33,7 +33,7 @@ def test_a_program_lists_its_operators_and_variables():
     text = str(main)
     assert "%linear_0.w_0: float32[4, 8]" in text and "static_nets.py:" in text
     assert "linear_0.w_0: float32[4, 8] gets its first value" in str(static.default_startup_program())
-    verify(main.closed())
+    verify(main.snapshot())
 
 
 def test_names_have_the_prefix_of_their_scope():
@@ -90,7 +90,7 @@ def test_a_clone_for_test_neither_drops_nor_trains():
         assert value.numpy().tolist() == before[name].numpy().tolist()
     types = [op.type for op in late.global_block().ops]
     assert "dropout" not in types and "grad" not in types and "adam" not in types
-    verify(late.closed())
+    verify(late.snapshot())
 
 
 def test_downscaled_dropout_in_evaluation():

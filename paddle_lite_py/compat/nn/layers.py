@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from ... import nn as _nn
+from ...nn.base import Layer
 from ...nn.initializer import Uniform
-from ...nn.layer import Layer
 from . import functional
 
 __all__ = ["AvgPool1D", "AvgPool2D", "AvgPool3D", "Linear", "Softmax", "Unfold"]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...nn.base import Layer
 from ...nn.initializer import Constant
-from ...nn.layer import Layer
 from . import functional as fused
 
 __all__ = ["FusedBiasDropoutResidualLayerNorm", "FusedDropoutAdd", "FusedLinear"]

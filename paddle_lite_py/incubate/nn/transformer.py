@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...nn.base import Layer
 from ...nn.initializer import Constant
-from ...nn.layer import Layer
 from ...nn.transformer import attrs_of_parts
 from . import functional as fused
 

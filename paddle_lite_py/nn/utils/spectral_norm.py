@@ -7,9 +7,9 @@ from typing import Any
 from ...core.interpreter import state
 from ...core.param_attr import ParamAttr
 from .. import initializer
+from ..base import Layer
 from ..common import Linear
 from ..conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
-from ..layer import Layer
 from ..norm import spectral_norm as normalized
 from .derived import derived
 

@@ -6,15 +6,15 @@ import math
 from typing import Any, ClassVar
 
 from ...nn import batch_norm
+from ...nn.base import Layer
 from ...nn.conv import as_list
 from ...nn.initializer import Normal
-from ...nn.layer import Layer
 from . import convolution
 
 __all__ = ["BatchNorm", "Conv2D", "Conv3D", "MaxPool3D", "SubmConv2D", "SubmConv3D", "SyncBatchNorm"]
 
 
-class _Conv(Layer):
+class _SparseConv(Layer):
     """What all convolutions share; subclasses say how many dimensions they have."""
 
     _n: ClassVar[int]
@@ -54,7 +54,7 @@ class _Conv(Layer):
         return f"{out}, data_format={self._data_format}"
 
 
-class Conv2D(_Conv):
+class Conv2D(_SparseConv):
     """Convolution of sparse images [N, H, W, C]; the result has a site wherever the window meets one.
 
     Arguments:
@@ -82,7 +82,7 @@ class Conv2D(_Conv):
         self._make(in_channels, out_channels, *window, groups, padding_mode, weight_attr, bias_attr, data_format)
 
 
-class Conv3D(_Conv):
+class Conv3D(_SparseConv):
     """Convolution of sparse volumes [N, D, H, W, C]; see Conv2D.
 
     Examples:
@@ -104,7 +104,7 @@ class Conv3D(_Conv):
         self._make(in_channels, out_channels, *window, groups, padding_mode, weight_attr, bias_attr, data_format)
 
 
-class SubmConv2D(_Conv):
+class SubmConv2D(_SparseConv):
     """Convolution of sparse images at their own sites (submanifold), so that they stay as sparse; see Conv2D.
 
     Arguments:
@@ -130,7 +130,7 @@ class SubmConv2D(_Conv):
         self._make(in_channels, out_channels, *window, groups, padding_mode, weight_attr, bias_attr, data_format)
 
 
-class SubmConv3D(_Conv):
+class SubmConv3D(_SparseConv):
     """Convolution of sparse volumes at their own sites (submanifold); see SubmConv2D.
 
     Examples:

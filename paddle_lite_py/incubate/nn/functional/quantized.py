@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ....dispatch.op import op
+from ....dispatch.define import op
 
 MOST = {"e4m3": 448.0, "e5m2": 57344.0}
 DTYPES = {"e4m3": jnp.float8_e4m3fn, "e5m2": jnp.float8_e5m2}

@@ -1,16 +1,19 @@
-"""Tensors from outside in the blocks of a program: how weights and state that a rewrite brings along get there."""
+"""Block captures: tensors from outside in the blocks of a program.
+
+How weights and state that a rewrite brings along get there.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import Any
 
+from ..ir.block import Block, Operator, Value
 from ..ir.control import CUSTOM, GRAD, WHILE, Operands
 from ..ir.graph import copy_value, moved, swapped
-from ..ir.program import Block, Operator, Value
 
 
-class Level:
+class BlockCaptures:
     """What one block knows of tensors from outside.
 
     Arguments:
@@ -38,18 +41,18 @@ class Level:
         key = id(handle)
         if key not in self.inputs:
             data = handle._data
-            made = self.inputs[key] = Value(data.shape, data.dtype, None, not handle.stop_gradient)
+            made = self.inputs[key] = Value(data.shape, data.dtype, not handle.stop_gradient)
             made.name = handle.name
             self.captured[made], self.handles[key] = handle, handle
         return self.inputs[key]
 
-    def inside(self, op: Operator) -> list[Level]:
-        """The levels of the blocks of an operator."""
+    def inside(self, op: Operator) -> list[BlockCaptures]:
+        """Those of the blocks of an operator."""
         layout, out = Operands(op), []
         for block in op.blocks:
             captured = {i: (o, self.captured[o]) for i, o in layout.pairs(block) if o in self.captured}
             current = {i: h for i, (o, h) in captured.items() if self.holds(h, o)}
-            out.append(Level({i: h for i, (_, h) in captured.items()}, current))
+            out.append(BlockCaptures({i: h for i, (_, h) in captured.items()}, current))
         return out
 
     def carrying(self, block: Block, keys: Iterable[int]) -> Block:
@@ -62,20 +65,20 @@ class Level:
         return Block(block.inputs, [moved(op, swaps) for op in block.ops], [swapped(v, swaps) for v in block.outputs])
 
 
-def threaded(op: Operator, blocks: list[Block], levels: list[Level], outer: Level) -> Operator | str:
+def threaded(op: Operator, blocks: list[Block], inner: list[BlockCaptures], outer: BlockCaptures) -> Operator | str:
     """The operator with blocks that read and change tensors from outside; or why that cannot be."""
-    written = {k: v for level in levels for k, v in level.state.items()}
-    handles = {k: h for level in levels for k, h in level.handles.items()}
-    for key in {k: None for level in levels for k in (*level.inputs, *level.state)}:
-        for level in levels:
-            level.entering(handles[key])
+    written = {k: v for captures in inner for k, v in captures.state.items()}
+    handles = {k: h for captures in inner for k, h in captures.handles.items()}
+    for key in {k: None for captures in inner for k in (*captures.inputs, *captures.state)}:
+        for captures in inner:
+            captures.entering(handles[key])
     layout = Operands(op)
     if layout.loop:
-        blocks = [level.carrying(b, written) for b, level in zip(blocks, levels, strict=True)]
-    needed = [k for k in levels[0].inputs if k not in levels[0].given]
+        blocks = [captures.carrying(b, written) for b, captures in zip(blocks, inner, strict=True)]
+    needed = [k for k in inner[0].inputs if k not in inner[0].given]
     changing = [k for k in needed if k in written and layout.loop]
     order = changing if layout.loop else list(written)
-    if order and op.bound.op is CUSTOM or op.bound.op is WHILE and levels[0].state:
+    if order and op.bound.op is CUSTOM or op.bound.op is WHILE and inner[0].state:
         return "its replacement changes a buffer, which a loop's condition and a gradient of your own cannot"
     if op.bound.op is GRAD and any(not handles[k].stop_gradient for k in needed):
         return (
@@ -83,9 +86,9 @@ def threaded(op: Operator, blocks: list[Block], levels: list[Level], outer: Leve
             "apply the pass before minimize() or backward()"
         )
     fixed, made = [k for k in needed if k not in changing], []
-    for block, level in zip(blocks, levels, strict=True):
-        ends = [] if op.bound.op is WHILE and level is levels[0] else [level.value(handles[k]) for k in order]
-        made.append(layout.block(block, _of(level.inputs, changing), _of(level.inputs, fixed), ends))
+    for block, captures in zip(blocks, inner, strict=True):
+        ends = [] if op.bound.op is WHILE and captures is inner[0] else [captures.value(handles[k]) for k in order]
+        made.append(layout.block(block, _of(captures.inputs, changing), _of(captures.inputs, fixed), ends))
     given = {k: outer.value(handles[k]) for k in needed}
     results = [Value(written[k].shape, written[k].dtype) for k in order]
     outer.handles |= handles

@@ -14,7 +14,7 @@ from .trees import room_for_trees
 PREFIX = "__dy2static_"  # of what conversions keep on the user's functions
 
 
-class Compiled:
+class ConvertedCode:
     """A conversion as code. What only staged values reach is compiled when the first of them does.
 
     Arguments:
@@ -81,7 +81,7 @@ class Closure(dict[str, Any]):
 class Later:
     """Gives one converted function the functions that were left for later, and the variables of its closure."""
 
-    def __init__(self, compiled: Compiled, f: types.FunctionType, cells: dict[str, types.CellType]) -> None:
+    def __init__(self, compiled: ConvertedCode, f: types.FunctionType, cells: dict[str, types.CellType]) -> None:
         self.compiled, self.code, self.globals, self.cells = compiled, f.__code__, f.__globals__, cells
         self.closure = Closure(cells)
 

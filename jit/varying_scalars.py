@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.cache import BoundedCache
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, TracedNumber
 
 KINDS = 256
-MAX_PLACES = 32
+MAX_LOCATIONS = 32
 
 
 class Varying(NamedTuple):
@@ -23,11 +23,11 @@ class Varying(NamedTuple):
         return f"any {self.kind.__name__} (an input from now on)"
 
 
-class Scalars:
+class VaryingScalars:
     """Which numbers have changed from call to call, for each kind of call."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Any, tuple[ScalarInputs, frozenset[int]]] = OrderedDict()
+        self._known: BoundedCache[Any, tuple[ScalarInputs, frozenset[int]]] = BoundedCache("numbers of calls", KINDS)
 
     def split(self, structure: Any, rest: Any) -> tuple[Any, ScalarInputs]:
         """The structure with the numbers that change taken out, and their values.
@@ -43,10 +43,7 @@ class Scalars:
         key = (skeleton, rest)
         last, varying = self._known.get(key, (tuple(values), frozenset()))
         varying |= {i for i, (a, b) in enumerate(zip(last, values, strict=True)) if a != b}
-        self._known[key] = tuple(values), varying
-        self._known.move_to_end(key)
-        if len(self._known) > KINDS:
-            self._known.popitem(last=False)
+        self._known.put(key, (tuple(values), varying))
         if not varying:
             return structure, ()
         values.clear()
@@ -79,7 +76,7 @@ def with_numbers(structure: Any, values: ScalarInputs, seen: list[ScalarGuard]) 
     return place(structure)
 
 
-class Places:
+class ScalarLocations:
     """Numbers that objects hold and that change from call to call: counters, schedules. They become inputs as well."""
 
     def __init__(self) -> None:
@@ -93,7 +90,7 @@ class Places:
         """Note the places of guards that failed because a number is another one."""
         for g in guards:
             held = getattr(getattr(g, "read", None), "__self__", None)
-            if type(held) is not dict or self.covers(g) or len(self._found) >= MAX_PLACES:
+            if type(held) is not dict or self.covers(g) or len(self._found) >= MAX_LOCATIONS:
                 continue
             if type(g.value) in (int, float) and type(held.get(g.key)) is type(g.value):
                 self._found.append((held, g.key))

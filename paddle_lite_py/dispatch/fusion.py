@@ -9,10 +9,10 @@ import jax
 import jax.numpy as jnp
 
 from ..core.dtypes import is_inexact
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import Op
-from .execute import ONE
-from .tensor import Tensor
+from ..eager.execute import ONE
+from ..eager.tensor import Tensor
+from ..registry.bound import BoundOp
+from ..registry.op import Op
 
 RecordedCalls = list[tuple[BoundOp, tuple[Any, ...], Any]]  # calls of ops: what was called, with what, and the result
 

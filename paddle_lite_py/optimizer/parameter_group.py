@@ -11,20 +11,20 @@ import numpy as np
 
 from ..core.interpreter import state
 from ..eager.tensor import Parameter, Tensor, wrap
-from .update import Slot
+from .update import Accumulator
 
 LOW = 4  # bytes of the narrowest dtype that is trained as it is
 
 
-class Group:
+class ParameterGroup:
     """Parameters and their state; `options` are the settings in which it may differ from the optimizer."""
 
-    def __init__(self, params: list[Parameter], options: dict[str, Any], slots: tuple[Slot, ...]) -> None:
+    def __init__(self, params: list[Parameter], options: dict[str, Any], slots: tuple[Accumulator, ...]) -> None:
         self.params, self.options = params, options
         self.masters: list[Tensor | None] = [None] * len(params)
         self.use(slots)
 
-    def use(self, slots: tuple[Slot, ...]) -> None:
+    def use(self, slots: tuple[Accumulator, ...]) -> None:
         """Keep these accumulators, none of them made yet."""
         params, self.slots = self.params, slots
         self.arrays: dict[str, list[Tensor | None]] = {s.name: [None] * len(params) for s in slots if not s.scalar}
@@ -96,14 +96,14 @@ class Group:
                     steps.append(lambda i=i, slot=slot, value=value: self._load(i, slot, value))  # type: ignore[misc]
         return steps
 
-    def _check(self, key: str, value: np.ndarray, slot: Slot, param: Parameter) -> None:
+    def _check(self, key: str, value: np.ndarray, slot: Accumulator, param: Parameter) -> None:
         lead = () if slot.lead is None else (slot.lead,)
         if not slot.scalar and value.shape != (*lead, *param._data.shape):
             raise ValueError(f"optimizer state '{key}' has the shape {list(value.shape)}, its parameter {param.shape}")
         if slot.scalar and value.size < 1:
             raise ValueError(f"optimizer state '{key}' is empty; one number is expected")
 
-    def _load(self, i: int, slot: Slot, value: np.ndarray) -> None:
+    def _load(self, i: int, slot: Accumulator, value: np.ndarray) -> None:
         self.start([i], False)
         if not slot.scalar:
             handle = self.arrays[slot.name][i]

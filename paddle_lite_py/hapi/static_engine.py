@@ -9,13 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..eager.tensor import Tensor
-from . import amp
-from .current import current
-from .executor import Executor, _array
-from .mode import data, program_guard
-from .program import Program
-from .saving import save_inference_model
-from .scope import global_scope
+from ..static import amp
+from ..static.current import current
+from ..static.executor import Executor, feed_array
+from ..static.mode import data, program_guard
+from ..static.program import Program
+from ..static.saving import save_inference_model
+from ..static.scope import global_scope
 
 
 class Built(NamedTuple):
@@ -26,7 +26,7 @@ class Built(NamedTuple):
     results: list[list[Any]]  # losses, then what each metric takes; or the outputs
 
 
-class Engine:
+class StaticEngine:
     """Runs batches of a Model: builds a program at the first batch of a kind.
 
     Arguments:
@@ -70,7 +70,7 @@ class Engine:
     def _run(self, kind: str, inputs: list[Any], labels: list[Any]) -> list[list[Any]]:
         built = self._of(kind, inputs, labels)
         given = [*inputs, *labels]
-        feed = {t.name: _array(v, t.dtype.np) for t, v in zip(built.feeds, given, strict=True)}
+        feed = {t.name: feed_array(v, t.dtype.np) for t, v in zip(built.feeds, given, strict=True)}
         out = iter(self.executor.run(built.program, feed, [t for part in built.results for t in part]))
         return [[next(out) for _ in part] for part in built.results]
 
@@ -126,5 +126,5 @@ def _declared(value: Any, spec: Any, name: str) -> Tensor:
     """Data as an InputSpec says, or like a batch."""
     if spec is not None:
         return data(spec.name or name, spec.shape, spec.dtype)
-    array = _array(value, None)
+    array = feed_array(value, None)
     return data(name, [None, *array.shape[1:]], array.dtype)

@@ -7,7 +7,8 @@ from collections.abc import Callable
 from typing import Any
 
 from ..core.symbolic import is_symbolic
-from .program import Operator, Value
+from ..ir.block import Operator
+from .frame import TracedValue
 
 ARITHMETIC: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
@@ -24,7 +25,7 @@ def size_of(value: Any) -> Any:
 
     Only what follows from shapes is found; nothing is computed of data.
     """
-    if not isinstance(value, Value):
+    if not isinstance(value, TracedValue):
         return value if type(value) is int else None
     if value.frame is None or value.dtype.kind not in "iu":
         return None

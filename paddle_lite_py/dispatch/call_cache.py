@@ -17,11 +17,13 @@ import numpy as np
 from ..core.cache import BoundedCache
 from ..core.dtypes import DType, on_default_change
 from ..core.interpreter import state, use
-from ..dispatch import codegen
-from ..dispatch.bound import BoundOp
-from .execute import EAGER, Eager
+from ..eager import template
+from ..eager.execute import EAGER, Eager
+from ..eager.tensor import Tensor
+from ..registry.bound import BoundOp
+from ..registry.op import in_tuples
+from . import codegen
 from .fusion import fused
-from .tensor import Tensor, wrap
 
 Function = Callable[..., Any]
 MAX_CALLS = 1024  # of one function: shapes may change for ever
@@ -59,13 +61,16 @@ def _text(function: Function, tensors: tuple[str, ...], env: codegen.Env) -> str
     params = list(inspect.signature(function).parameters.values())
     names = [n.rstrip("?*!") for n in tensors]
     cache = _CallCache(function, params, names, joins=names == [n.rstrip("?") for n in tensors])
-    env |= {"_state": state, "_eager": EAGER, "_run": EAGER.run, "_T": Tensor, "_wrap": wrap, "_new": object.__new__}
-    env |= {"_in_tuples": codegen.in_tuples, "_again": cache.again, "_recorded": cache.recorded, "_calls": cache.calls}
+    env |= {**template.NAMES, "_state": state, "_eager": EAGER, "_run": EAGER.run, "_in_tuples": in_tuples}
+    env |= {"_again": cache.again, "_recorded": cache.recorded, "_calls": cache.calls}
     given = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
     away = "".join([f" or {p.name} is not None" for p in params if p.name in _ASIDE])
     parts = {p.name: _part(p, tensors) for p in params if p.name not in _ASIDE}
     key = "".join([part.key for part in parts.values()])
     among = [parts[n] for n in names]
+    still = " and ".join([part.still for part in among])
+    run = f"_run(_bound, ({''.join([part.tensor for part in among])}))"
+    calls = template.at_once(still, _jitted(among), run, "_kind is not _T", "_kind")
     others, lines = codegen.respelling(function.__dict__.get("__aliases__", {}), [p.name for p in params])
     return f"""({", ".join(_heads(params, others, env))}):
 {lines}    if _state.interpreter is not _eager or _rest or _more{away}:
@@ -81,19 +86,7 @@ def _text(function: Function, tensors: tuple[str, ...], env: codegen.Env) -> str
     _bound, _kind = _found
     if _bound is None:
         return _again({given})
-    if {" and ".join([part.still for part in among])}:
-        try:
-            _made = {_jitted(among)}
-        except Exception:
-            pass  # _run() says what is wrong
-        else:
-            if _kind is not _T:
-                return _kind([_wrap(_m) for _m in _made])
-            _out = _new(_T)
-            _out._data = _made
-            return _out
-    _made = _run(_bound, ({"".join([part.tensor for part in among])}))
-    return _made if _kind is not list else list(_made)
+{codegen.indented(calls)}    return _made if _kind is not list else list(_made)
 """
 
 
@@ -171,7 +164,7 @@ class _CallCache:
         self.function, self.params, self.tensors, self.joins = function, params, tensors, joins
         self.calls: BoundedCache[Any, CachedCall] = BoundedCache(f"calls of {function.__name__}", MAX_CALLS)
         self.met: BoundedCache[Any, bool] = BoundedCache(f"calls of {function.__name__} met once", MAX_CALLS)
-        on_default_change.append(self.calls.clear)
+        on_default_change(self.calls.clear)
 
     def again(self, given: dict[str, Any], rest: tuple[Any, ...] = (), more: dict[str, Any] | None = None) -> Any:
         """Call the function as it was called."""

@@ -21,7 +21,7 @@ class UninitializedError(RuntimeError):
     """
 
 
-class Stored:
+class ScopeVariable:
     """Name, shape and dtype of state; `home` is the tensor that holds it where no scope does."""
 
     __slots__ = ("dtype", "home", "name", "shape")
@@ -59,5 +59,5 @@ class Stored:
 class Initial(NamedTuple):
     """How a startup program makes a first value."""
 
-    stored: Stored
+    variable: ScopeVariable
     draw: Callable[[], Any]

@@ -13,16 +13,22 @@ from typing import Any
 
 import gast
 
+from ..names import Namer
+from ..notes import Notes
 from ..template import expression, locate, statements
 from .decide import is_python
 from .hoist import Statements
 
 
-class Checks(Statements):
+class Asserts(Statements):
     """Rewrites the asserts of one scope."""
 
+    def __init__(self, namer: Namer, notes: Notes) -> None:
+        super().__init__(namer)
+        self.notes = notes
+
     def visit_Assert(self, node: gast.Assert) -> Any:
-        if is_python(node.test):
+        if is_python(node.test, self.notes):
             return node
         message = expression("lambda: X" if node.msg else "None", node, X=node.msg)
         source = """

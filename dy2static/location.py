@@ -7,7 +7,7 @@ import os
 import sys
 
 
-class Where:
+class Location:
     """A line of the user's source; `str(where)` is short, such as `model.py:12`.
 
     Arguments:
@@ -16,8 +16,8 @@ class Where:
         function: the name of the user's function.
 
     Example:
-        >>> from dy2static.where import Where
-        >>> str(Where("/home/me/model.py", 12, "forward"))
+        >>> from dy2static.location import Location
+        >>> str(Location("/home/me/model.py", 12, "forward"))
         'model.py:12'
     """
 
@@ -29,7 +29,7 @@ class Where:
         self.function = function
 
     @classmethod
-    def of_caller(cls, depth: int = 1) -> Where:
+    def of_caller(cls, depth: int = 1) -> Location:
         """The place where the function that asks was called from, `depth` frames up."""
         frame = sys._getframe(depth + 1)
         return cls(frame.f_code.co_filename, frame.f_lineno, frame.f_code.co_name)
@@ -43,10 +43,10 @@ class Where:
         return f"{os.path.basename(self.filename)}:{self.lineno}"
 
     def __repr__(self) -> str:
-        return f"Where({self.filename!r}, {self.lineno}, {self.function!r})"
+        return f"Location({self.filename!r}, {self.lineno}, {self.function!r})"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Where) and (self.filename, self.lineno) == (other.filename, other.lineno)
+        return isinstance(other, Location) and (self.filename, self.lineno) == (other.filename, other.lineno)
 
     def __hash__(self) -> int:
         return hash((self.filename, self.lineno))

@@ -1,4 +1,4 @@
-"""A static Program at one moment, as what the tracer gives: a closed program and its ties to scopes and Python."""
+"""A static Program at one moment, as what the tracer gives: an IR program and its ties to scopes and Python."""
 
 from __future__ import annotations
 
@@ -7,23 +7,23 @@ from typing import TYPE_CHECKING
 
 from ..core import structure as nested
 from ..eager.tensor import Tensor
-from ..ir.program import Block, Value
-from ..ir.program import Program as Closed
+from ..ir.block import Block, Value
+from ..ir.program import Program as IRProgram
 from ..ir.simplify import dead_code
 from ..tracing.frame import Write
 from ..tracing.trace import Effect, Traced
-from .stored import Stored
+from .scope_variable import ScopeVariable
 
 if TYPE_CHECKING:
     from .program import Program
     from .scope import Scope
 
-State = Stored | Tensor
+State = ScopeVariable | Tensor
 
 
-def closed(
+def snapshot(
     program: Program, results: Sequence[Value], updates: bool = True, entire: bool = False
-) -> tuple[Closed, list[Stored]]:
+) -> tuple[IRProgram, list[ScopeVariable]]:
     """What a program computes of its feeds and state: the results, then, with `updates`, the next values of its state.
 
     Inputs are the feeds that it reads, the state that it reads, then what Python provides before each run. What a run
@@ -37,11 +37,11 @@ def closed(
     changed = list(finals.values()) if updates else []
     outputs = [*results, *[v for _, v in changed], *own]
     block = program.builder.root.block
-    whole = dead_code(Closed(Block(block.inputs, block.ops, outputs), [""] * len(block.inputs)))
+    whole = dead_code(IRProgram(Block(block.inputs, block.ops, outputs), [""] * len(block.inputs)))
     return _only_needed(program, whole, len(results), [s for s, _ in changed]), [s for s, _ in changed]
 
 
-def _only_needed(program: Program, whole: Closed, n_results: int, changed: list[Stored]) -> Closed:
+def _only_needed(program: Program, whole: IRProgram, n_results: int, changed: list[ScopeVariable]) -> IRProgram:
     """The program without the inputs that it does not read, in the order of feeds, state, provided."""
     read = {v for op in whole.block.ops for v in op.inputs if isinstance(v, Value)}
     read.update(v for v in whole.block.outputs if isinstance(v, Value))
@@ -54,12 +54,12 @@ def _only_needed(program: Program, whole: Closed, n_results: int, changed: list[
     updates = {n_results + i: by_name[s.name] for i, s in enumerate(changed)}
     outs = [v.name or f"out{i}" if isinstance(v, Value) else f"out{i}" for i, v in enumerate(whole.block.outputs)]
     names = [v.name or f"provided_{i}" for i, v in enumerate(inputs)]
-    return Closed(Block(inputs, whole.block.ops, whole.block.outputs), names, outs, dict(states), updates)
+    return IRProgram(Block(inputs, whole.block.ops, whole.block.outputs), names, outs, dict(states), updates)
 
 
 def traced(program: Program, results: Sequence[Value], scope: Scope, updates: bool = True) -> Traced:
     """The same as the tracer would give it, with the tensors of a scope in the place of the state."""
-    found, changed = closed(program, results, updates)
+    found, changed = snapshot(program, results, updates)
     builder, inputs = program.builder, set(found.block.inputs)
     homes = [home_of(s, scope) for s in found.captured.values()]
     found.captured = dict(zip(found.captured, homes, strict=True))
@@ -75,4 +75,4 @@ def traced(program: Program, results: Sequence[Value], scope: Scope, updates: bo
 
 def home_of(state: State, scope: Scope) -> Tensor:
     """The tensor that holds the value of state in a scope."""
-    return state.find(scope) if isinstance(state, Stored) else state
+    return state.find(scope) if isinstance(state, ScopeVariable) else state
