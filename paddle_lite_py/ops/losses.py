@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.op import op
 from ..eager.call_cache import remembered
 from .kinks import magnitude
@@ -367,6 +368,7 @@ def label_smooth(label: Any, prior_dist: Any = None, /, epsilon: float = 0.1) ->
 
 
 @remembered("logits", "label")
+@no_effect(numeric_stable_mode=Immaterial("the way that is taken is stable"))
 def softmax_with_cross_entropy(
     logits: Any,
     label: Any,

@@ -7,11 +7,14 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import nn
+from ...core import dtypes
+from ...core.no_effect import DENSE, Refused, no_effect
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.initializer import Constant
 from ...nn.norm import GroupNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D, SpectralNorm
 from ...ops.manipulation import flatten, reshape
+from ...ops.random import _randint, seeded
 from ...vision.ops import DeformConv2D
 
 __all__ = [
@@ -471,6 +474,7 @@ def row_conv(input: Any, future_context_size: int, param_attr: Any = None, act: 
     return _activated(out, act)
 
 
+@no_effect(is_sparse=DENSE, custom_dist=Refused("the only sampler is 'uniform'"))
 def nce(
     input: Any, label: Any, num_total_classes: int, sample_weight: Any = None, param_attr: Any = None,
     bias_attr: Any = None, num_neg_samples: int | None = None, name: str | None = None, sampler: str = "uniform",
@@ -484,6 +488,7 @@ def nce(
         num_total_classes: how many classes there are.
         sample_weight: [n, 1], a factor for each sample.
         num_neg_samples: classes drawn for the batch, 10 by default.
+        seed: above 0: of a stream of its own, so that each run draws the same.
         sampler: "uniform"; the others are not available.
 
     Raises:
@@ -505,13 +510,11 @@ def nce(
     """
     if sampler != "uniform":
         raise NotImplementedError(f"nce: sampler is {sampler!r}; only 'uniform' is available")
-    from ...ops.random import randint
-
     drawn = num_neg_samples or 10
     layer, width = nn.Layer(name or "nce"), _known(input.shape[1], "nce: the width")
     weight = layer.create_parameter([num_total_classes, width], param_attr, input.dtype)
     bias = layer.create_parameter([num_total_classes, 1], bias_attr, input.dtype, is_bias=True)
-    noise = randint(0, num_total_classes, [drawn])
+    noise = seeded(seed, _randint, (0, num_total_classes), ((drawn,), dtypes.int64))
     rows, true = flatten(label), math.log(drawn / num_total_classes)
     positive = (F.embedding(rows, weight) * input).sum(-1, keepdim=True) - true
     negative = input.matmul(F.embedding(noise, weight), transpose_y=True) - true
