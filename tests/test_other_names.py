@@ -47,7 +47,7 @@ def test_storage():
         "DENSE_TENSOR",
     )
     y = paddle.zeros([1])
-    assert y.set_(x, [2], offset=1) is y and y.tolist() == [2.0, 3.0]
+    assert y.set_(x, [2], offset=4) is y and y.tolist() == [2.0, 3.0]
     assert y.resize_([3]).tolist() == [2.0, 3.0, 0.0] and y.resize_([1]).tolist() == [2.0]
     assert y.set_().shape == [0]
     drawn = paddle.zeros([50]).random_(2, 5).numpy()

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.interpreter import state
+from ..core.no_effect import no_effect
 from ..dispatch.bound import BoundOp
 from ..eager.casting import attend
 from ..eager.tensor import Tensor, wrap
@@ -165,7 +166,6 @@ class TensorCheckerConfig:
         debug_mode: whether what is found is printed or raised.
         checked_op_list, skipped_op_list: names of the ops to check (all by default), and not to check.
         debug_step: first and last call (not included) of update_and_check_step_id() between which to check.
-        output_dir, stack_height_limit: accepted for compatibility.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -173,6 +173,10 @@ class TensorCheckerConfig:
         True
     """
 
+    @no_effect(
+        output_dir="what is found is printed",
+        stack_height_limit="the traceback of the error shows where the op was called",
+    )
     def __init__(
         self,
         enable: bool,

@@ -27,11 +27,15 @@ F = TypeVar("F", bound=Callable[..., Any])
 _JAX_DIR = os.path.dirname(jax.__file__) + os.sep
 # Rooms and files whose functions users find elsewhere.
 _INNER = frozenset("core dispatch eager ir tracing ops migrate common_ops_import".split())
-_ABSENT, _NOWHERE = object(), sys.maxsize
+_NOWHERE = sys.maxsize  # of an argument that is given by name only
 
 
 class NoEffectWarning(UserWarning):
     """An argument was given that has no effect here; the result is right all the same."""
+
+
+class UnknownKeywordError(TypeError, ValueError):
+    """A function was given a keyword that it does not know; Python raises the one, PaddlePaddle often the other."""
 
 
 class Refused(str):
@@ -42,10 +46,18 @@ class Immaterial(str):
     """The reason why nothing is said of an argument: with any value the user gets what was asked for."""
 
 
+# Arguments of any function that change nothing that a user can see, in PaddlePaddle on a CPU either.
+EXEMPT = {
+    "name": "a name for the operation, which nothing asks for",
+    "blocking": "who reads the data of a tensor waits for them",
+    "non_blocking": "who reads the data of a tensor waits for them",
+    "pin_memory": "XLA pins what it transfers",
+}
 # Reasons that several functions share.
 KERNELS = "XLA chooses the kernels itself"
 DENSE = "gradients are dense"
 ONE_PROCESS = Immaterial("there is one process")
+NOT_DRAWN = "the graph of gradients is not drawn"
 ONE_STREAM = Immaterial("one stream of random numbers serves all")
 
 
@@ -56,7 +68,7 @@ class Declaration(NamedTuple):
     argument: str
     reason: str
     at: int = _NOWHERE  # its position
-    default: Any = _ABSENT
+    default: Any = None
 
     @property
     def told(self) -> str:
@@ -69,7 +81,7 @@ _told: set[tuple[str, str]] = set()
 
 
 def no_effect(whole: str = "", /, **reasons: str) -> Callable[[F], F]:
-    """Declare arguments of a function, or keywords of its `**kwargs`, that have no effect; stands next to the `def`.
+    """Declare arguments of a function that have no effect; stands next to the `def`.
 
     Arguments:
         whole: the reason why the call as a whole has no effect.
@@ -102,28 +114,23 @@ def no_effect(whole: str = "", /, **reasons: str) -> Callable[[F], F]:
 
 def _declaration(function: Callable[..., Any], name: str, reason: str) -> Declaration:
     parameters = inspect.signature(function).parameters
-    if name in parameters:
-        p = parameters[name]
-        named = p.kind in (p.KEYWORD_ONLY, p.VAR_KEYWORD)
-        return Declaration(function, name, reason, _NOWHERE if named else list(parameters).index(name), p.default)
-    if not any(p.kind is p.VAR_KEYWORD for p in parameters.values()):
+    if name not in parameters:
         raise TypeError(f"no_effect: {function.__qualname__}() has no parameter {name!r}")
-    return Declaration(function, name, reason)
+    p = parameters[name]
+    at = _NOWHERE if p.kind is p.KEYWORD_ONLY else list(parameters).index(name)
+    return Declaration(function, name, reason, at, p.default)
 
 
 def _telling(function: F, declared: list[Declaration]) -> F:
     """The function, with a look at calls that give more than the arguments that have an effect."""
     names = frozenset(d.argument for d in declared)
     first = -1 if "" in names else min(d.at for d in declared)
-    extra = names - inspect.signature(function).parameters.keys()
 
     @functools.wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Any:
         if len(args) > first or (kwargs and not names.isdisjoint(kwargs)):
             for d in declared:
                 _look(d, args, kwargs)
-            if extra:
-                kwargs = {k: v for k, v in kwargs.items() if k not in extra}
         return function(*args, **kwargs)
 
     return wrapper  # type: ignore[return-value]
@@ -144,11 +151,11 @@ def tell(function: Callable[..., Any], argument: str, value: Any, reason: str) -
         NotImplementedError: where the result would be wrong.
     """
     name = public_name(function)
-    shown = value if isinstance(value, bool | int | float | str | None) else f"<{type(value).__name__}>"
+    shown = repr(value) if isinstance(value, bool | int | float | str | None) else f"<{type(value).__name__}>"
     if isinstance(reason, Refused):
-        raise NotImplementedError(f"{name}: {argument}={shown!r} is not available: {reason}")
+        raise NotImplementedError(f"{name}: {argument}={shown} is not available: {reason}")
     if (name, argument) not in _told:
-        text = f"{name}: {argument}={shown!r}" if argument else f"{name}()"
+        text = f"{name}: {argument}={shown}" if argument else f"{name}()"
         warnings.warn_explicit(f"{text} has no effect: {reason}", NoEffectWarning, *_user_line(), registry={})
         _told.add((name, argument))  # not before: where warnings are errors, each call is one
 
@@ -189,24 +196,35 @@ def only_known(function: Callable[..., Any], given: Iterable[str], *known: str) 
 
     Arguments:
         given: what its `**kwargs` holds.
-        known: which of that have an effect.
+        known: what of that it does know.
 
     Raises:
-        TypeError: if there is another.
+        UnknownKeywordError: if there is another.
 
     Examples:
         >>> def draw(width=1, **style):
         ...     only_known(draw, style, "color")
-        >>> draw(colour="red")
-        Traceback (most recent call last):
-        TypeError: draw() got an unexpected keyword argument 'colour'; did you mean 'color'?
+        >>> try:
+        ...     draw(colour="red")
+        ... except TypeError as e:
+        ...     print(e)
+        draw() got an unexpected keyword argument 'colour'; did you mean 'color'?
     """
     for name in given:
         if name not in known:
             names = [p.name for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
-            names += [*known, *[d.argument for d in DECLARATIONS if d.function is inspect.unwrap(function)]]
-            near = difflib.get_close_matches(name, names, 1) or [
-                ", ".join(n for n in names if n not in ("self", "cls"))
-            ]
-            hint = f"did you mean {near[0]!r}?" if near[0] in names else f"it takes {near[0]}"
-            raise TypeError(f"{public_name(function)}() got an unexpected keyword argument {name!r}; {hint}")
+            near = difflib.get_close_matches(name, [*names, *known], 1)
+            hint = f"did you mean {near[0]!r}?" if near else f"it takes {', '.join([*names, *known])}"
+            raise UnknownKeywordError(f"{public_name(function)}() got an unexpected keyword argument {name!r}; {hint}")
+
+
+def nothing_more(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    """Raise for arguments beyond those that a function knows, though its `*args` and `**kwargs` take them.
+
+    Raises:
+        UnknownKeywordError: if there is a keyword.
+        TypeError: if there is another argument.
+    """
+    if args:
+        raise TypeError(f"{public_name(function)}() takes no more positional arguments, but got {args[0]!r} as well")
+    only_known(function, kwargs)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.no_effect import Immaterial, no_effect
 from . import memory, properties, stream
 
 Event, Stream, current_stream = stream.Event, stream.Stream, stream.current_stream
@@ -38,6 +39,7 @@ def is_available() -> bool:
     return device_count() > 0
 
 
+@no_effect(device=Immaterial("XLA keeps its pool in order"))
 def vmm_compact(device: Any = None) -> int:
     """0: XLA keeps its pool in order.
 

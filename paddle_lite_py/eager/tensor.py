@@ -19,6 +19,7 @@ from ..core import dtypes
 from ..core import place as places
 from ..core.arrays import as_array, as_text
 from ..core.interpreter import config, state
+from ..core.no_effect import NOT_DRAWN, no_effect
 from ..dispatch.op import METHODS
 from .tensor_data import TensorData
 
@@ -232,6 +233,7 @@ class Tensor(TensorData):
             grad = grad if changed is None else changed
         self._accumulate_plain(grad)
 
+    @no_effect(dump_backward_graph_path=NOT_DRAWN)
     def backward(
         self,
         grad_tensor: Tensor | None = None,

@@ -70,9 +70,11 @@ def _even(weight: Any, counts: Any) -> Any:
     return weight
 
 
-_even.defvjp(
-    lambda w, counts: (w, counts), lambda counts, g: ((g / jnp.maximum(counts, 1)[:, None]).astype(g.dtype), None)
-)
+def _evened(counts: Any, g: Any) -> tuple[Any, None]:
+    return (g / jnp.maximum(counts, 1)[:, None]).astype(g.dtype), None
+
+
+_even.defvjp(lambda weight, counts: (weight, counts), _evened)
 
 
 @op(name="even_rows")

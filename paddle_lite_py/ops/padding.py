@@ -181,9 +181,7 @@ def interpolate(
         raise ValueError(f"interpolate: {what} is {wanted}; expected {spatial} numbers above 0")
     if size is not None:
         if recompute_scale_factor:
-            raise ValueError(
-                "interpolate: recompute_scale_factor is about scale_factor; leave it out where size is given"
-            )
+            raise ValueError("interpolate: recompute_scale_factor needs scale_factor; leave it out, or size")
         sizes, scale = [int(n) for n in _whole(size, spatial)], None
     else:
         scale = [float(s) for s in _whole(scale_factor, spatial)]
