@@ -106,7 +106,7 @@ class Places:
         return any(held is h and guard.key == k for h, k in self._found)
 
     @contextmanager
-    def replaced(self, offset: int, values: Given, seen: list[Seen]) -> Iterator[None]:
+    def replaced(self, offset: int, seen: list[Seen]) -> Iterator[None]:
         """Put a Number into each place for the block.
 
         Arguments:

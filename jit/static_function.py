@@ -258,7 +258,7 @@ class StaticFunction(Inspection):
         grads = [not t.stop_gradient for t in tensors]
         held = len(self._places.values())
         try:
-            with self._places.replaced(len(numbers) - held, numbers, seen):
+            with self._places.replaced(len(numbers) - held, seen):
                 traced = self.trace(with_numbers(common, numbers, seen), shapes, grads, names)
         except Exception:
             if not numbers:

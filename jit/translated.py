@@ -9,6 +9,7 @@ from safetensors import flax as safetensors
 
 from paddle_lite_py.core.interpreter import no_grad
 from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.no_effect import Refused, no_effect, only_known
 from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.random import default_generator
 from paddle_lite_py.eager.tensor import Parameter, Tensor, wrap
@@ -21,8 +22,18 @@ from .check import alike
 from .method import Method
 from .spec import InputSpec
 
+_BY_PREFIX = Refused("the files are named by the prefix that was given to jit.save")
 
-def load(path: str, check: bool = False, **configs: Any) -> TranslatedLayer:
+
+@no_effect(model_filename=_BY_PREFIX, params_filename=_BY_PREFIX)
+def load(
+    path: str,
+    check: bool = False,
+    *,
+    model_filename: str | None = None,
+    params_filename: str | None = None,
+    **configs: Any,
+) -> TranslatedLayer:
     """Load what jit.save wrote; none of the code that it was traced from is needed, and none is executed.
 
     Arguments:
@@ -40,6 +51,7 @@ def load(path: str, check: bool = False, **configs: Any) -> TranslatedLayer:
         >>> paddle.jit.load(prefix, check=True)(x).shape
         [4, 2]
     """
+    only_known(load, configs)
     manifest, blobs = artifact.read(path)
     try:
         weights = safetensors.load(blobs["safetensors"])

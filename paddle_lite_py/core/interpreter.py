@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
@@ -34,6 +34,9 @@ class Interpreter(Protocol):
 
     def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
         """(parameter, gradient) pairs that optimizer.minimize(loss) has to compute; None where backward() did."""
+
+    def starting(self, program: Any) -> AbstractContextManager[None]:
+        """While first values of new state go to this startup program; to the one in force for None."""
 
     def engine(self, model: Any) -> Any:
         """What runs the batches of a Model; None where it runs them itself."""

@@ -54,9 +54,15 @@ EXEMPT = {
     "pin_memory": "XLA pins what it transfers",
 }
 # Reasons that several functions share.
+AT_HAND = Immaterial("the scope is at hand without running a program")
 KERNELS = "XLA chooses the kernels itself"
 DENSE = "gradients are dense"
+FUSING = "XLA decides what it fuses and computes in place"
+MEMORY = "XLA decides what is computed in place"
+NO_QUANT = Immaterial("the scale that would ask for 8 bits is refused")
+NO_ROTARY = Immaterial("the tensors of rotary embedding are refused")
 ONE_PROCESS = Immaterial("there is one process")
+NO_GRADIENT = Immaterial("nothing is kept for gradients that nobody takes")
 NOT_DRAWN = "the graph of gradients is not drawn"
 ONE_STREAM = Immaterial("one stream of random numbers serves all")
 

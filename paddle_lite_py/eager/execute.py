@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import jax
@@ -92,6 +93,10 @@ class Eager:
 
     def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> None:
         """The user has called backward()."""
+
+    def starting(self, program: Any) -> AbstractContextManager[None]:
+        """Nothing to do: state has its first value at once."""
+        return nullcontext()
 
     def engine(self, model: Any) -> None:
         """A Model runs its batches itself."""

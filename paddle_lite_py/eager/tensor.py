@@ -187,9 +187,7 @@ class Tensor(TensorData):
             ValueError: if the shapes differ; nothing is changed then.
         """
         if isinstance(value, Tensor):
-            data = value._data
-            if data.dtype != self._data.dtype:
-                data = value.astype(self.dtype)._data
+            data = (value if value._data.dtype == self._data.dtype else value.astype(self.dtype))._data
         else:
             data = as_array(value, self.dtype)
         if tuple(data.shape) != tuple(self._data.shape):

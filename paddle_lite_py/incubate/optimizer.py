@@ -7,13 +7,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..core.interpreter import no_grad
-from ..core.no_effect import Immaterial, Refused, no_effect
+from ..core.no_effect import AT_HAND, Immaterial, Refused, no_effect
 from ..eager.tensor import Tensor
 from ..optimizer import LBFGS
 
 __all__ = ["LBFGS", "LookAhead", "ModelAverage"]
-
-AT_HAND = Immaterial("parameters are at hand without running a program")
 
 
 class LookAhead:

@@ -7,6 +7,8 @@ under an optimizer, running statistics) hold values of the program only while it
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -243,6 +245,15 @@ class StaticBuilder(Builder):
 
         self.program.optimizers.append(optimizer)
         return append_backward(loss, parameters or optimizer._parameter_list or None, no_grad_set)
+
+    @contextmanager
+    def starting(self, program: Any) -> Iterator[None]:
+        """While first values of new state go to this startup program; to the one in force for None."""
+        before, current.startup = current.startup, program or current.startup
+        try:
+            yield
+        finally:
+            current.startup = before
 
     def engine(self, model: Any) -> Any:
         """Programs for the batches of a Model."""

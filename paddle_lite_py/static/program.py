@@ -11,6 +11,7 @@ import numpy as np
 from ..core import dtypes
 from ..core.arrays import as_array
 from ..core.errors import user_frame
+from ..core.no_effect import Immaterial, no_effect
 from ..eager.random import Generator, default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..ir.graph import Twins
@@ -97,6 +98,10 @@ class Program:
         """The parameters that were made in it."""
         return list(self.parameters.values())
 
+    @no_effect(
+        throw_on_error=Immaterial("nothing that is shown can be missing"),
+        with_details=Immaterial("each operator is shown with all that it has"),
+    )
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
         """It as text: what it computes and which state it leaves changed."""
         first = [
@@ -197,7 +202,7 @@ class Program:
         Raises:
             ArtifactError: if the bytes are damaged, foreign or of a newer version.
         """
-        from .saving import deserialize_program
+        from .serialized import deserialize_program
 
         return deserialize_program(binary_str)
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.no_effect import FUSING, ONE_PROCESS, no_effect
+
 __all__ = ["BuildStrategy", "CompiledProgram", "ExecutionStrategy"]
 
 
@@ -80,6 +82,7 @@ class CompiledProgram:
         >>> paddle.disable_static()
     """
 
+    @no_effect(build_strategy=FUSING)
     def __init__(self, program_or_graph: Any, build_strategy: BuildStrategy | None = None) -> None:
         from .program import Program
 
@@ -89,6 +92,7 @@ class CompiledProgram:
             )
         self.program, self.build_strategy = program_or_graph, build_strategy
 
+    @no_effect(args=ONE_PROCESS, kwargs=ONE_PROCESS)
     def with_data_parallel(self, *args: Any, **kwargs: Any) -> CompiledProgram:
         """Itself: one program on one device."""
         return self

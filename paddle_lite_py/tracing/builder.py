@@ -264,7 +264,7 @@ class Builder(Differentiation):
         """None: backward() is in the program."""
         return None
 
-    engine = EAGER.engine  # a Model runs its batches itself
+    starting, engine = EAGER.starting, EAGER.engine  # state is made at once, and a Model runs its batches itself
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, noted in the log."""
