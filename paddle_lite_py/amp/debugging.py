@@ -62,7 +62,7 @@ class _Stats:
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str]] = Counter()
 
-    def __call__(self, bound: BoundOp, args: tuple[Any, ...], out: Any) -> None:
+    def __call__(self, bound: BoundOp, _args: tuple[Any, ...], out: Any) -> None:
         first = out[0] if isinstance(out, tuple) and out else out
         name = first.dtype.name if isinstance(first, Tensor) else "other"
         self.counts[bound.op.name, name if name in _COLUMNS else "other"] += 1
@@ -203,7 +203,7 @@ class _Checker:
     def __init__(self, config: TensorCheckerConfig) -> None:
         self.config = config
 
-    def __call__(self, bound: BoundOp, args: tuple[Any, ...], out: Any) -> None:
+    def __call__(self, bound: BoundOp, _args: tuple[Any, ...], out: Any) -> None:
         name, config = bound.op.name, self.config
         if name in config.skipped or (config.checked and name not in config.checked):
             return

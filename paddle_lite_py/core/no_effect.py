@@ -53,6 +53,8 @@ EXEMPT = {
     "non_blocking": "who reads the data of a tensor waits for them",
     "pin_memory": "XLA pins what it transfers",
 }
+# Rooms with arguments that are about what is not there; nothing is said of these.
+ROOMS = {"distributed": "there is one process, so groups have one member, and what is exchanged comes back as it is"}
 # Reasons that several functions share.
 AT_HAND = Immaterial("the scope is at hand without running a program")
 KERNELS = "XLA chooses the kernels itself"
@@ -183,7 +185,11 @@ def public_name(function: Callable[..., Any]) -> str:
     path = function.__qualname__.removesuffix(".__init__")
     first = path.partition(".")[0]
     found = [name for name in list(sys.modules) if _is_public(name) and _gives(sys.modules[name], first, function)]
-    where = min(found, key=lambda name: (name.count("."), name), default="").partition(".")[2]
+    if not found:
+        method: Any = getattr(getattr(sys.modules["paddle_lite_py"], "Tensor", None), path, None)
+        return f"Tensor.{path}" if inspect.unwrap(method) is function else path
+    own = function.__module__
+    where = min(found, key=lambda name: (name.count("."), not own.startswith(name), name)).partition(".")[2]
     return f"{where}.{path}" if where else path
 
 
@@ -193,7 +199,7 @@ def _is_public(module: str) -> bool:
 
 
 def _gives(module: Any, name: str, function: Callable[..., Any]) -> bool:
-    found = vars(module).get(name)
+    found = getattr(module, name, None)
     return getattr(found, "__qualname__", None) == name and getattr(found, "__module__", None) == function.__module__
 
 

@@ -6,7 +6,7 @@ import gc
 from typing import Any
 
 from ..core.memory import give_back
-from ..core.no_effect import no_effect
+from ..core.no_effect import Immaterial, no_effect
 from .properties import as_device
 
 
@@ -93,6 +93,18 @@ def ipc_collect() -> None:
         >>> import paddle_lite_py as paddle
         >>> paddle.device.ipc_collect()
     """
+
+
+@no_effect(device=Immaterial("XLA keeps its pool in order"))
+def vmm_compact(device: Any = None) -> int:
+    """0: XLA keeps its pool in order.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.cuda.vmm_compact()
+        0
+    """
+    return 0
 
 
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:

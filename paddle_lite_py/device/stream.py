@@ -102,9 +102,11 @@ class Stream:
         event.record()
         return event
 
+    @no_effect(event=IN_ORDER)
     def wait_event(self, event: Event) -> None:
         """Nothing: work is done in order."""
 
+    @no_effect(stream=IN_ORDER)
     def wait_stream(self, stream: Stream) -> None:
         """Nothing: work is done in order."""
 

@@ -79,6 +79,8 @@ class Optimizer:
             self._make_group(self._param_groups, {})
 
     def _add_group(self, given: dict[str, Any]) -> None:
+        known = "params", "learning_rate", "weight_decay", "grad_clip", *self._hyper
+        checks.group(type(self).__name__, given, known)
         params = [given["params"]] if isinstance(given["params"], Tensor) else list(given["params"])
         group = self._make_group(params, {k: v for k, v in given.items() if k != "params"})
         for p in group.params:  # what the group says of learning rate and decay takes the place of their own

@@ -26,7 +26,10 @@ __all__ = ["AutoMixedPrecisionLists", "CustomOpLists", "bf16_guard", "decorate",
 class AutoMixedPrecisionLists:
     """Names of ops to run in low precision (white) and in float32 (black), beside the usual ones."""
 
-    @no_effect(custom_black_varnames="operators are cast by their kinds, whatever they take")
+    @no_effect(
+        custom_black_varnames="operators are cast by their kinds, whatever they take",
+        dtype=Immaterial("decorate() says the dtype"),
+    )
     def __init__(
         self, custom_white_list: Iterable[str] | None = None, custom_black_list: Iterable[str] | None = None,
         custom_black_varnames: Any = None, dtype: str = "float16",
@@ -109,6 +112,13 @@ class OptimizerWithMixedPrecision:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._optimizer, name)
 
+    @no_effect(
+        place=_FLOAT32,
+        scope=_FLOAT32,
+        test_program="what is cloned after minimize() has its casts",
+        use_fp16_test="what is cloned after minimize() has its casts",
+        rewrite_test_program="what is cloned after minimize() has its casts",
+    )
     def amp_init(
         self, place: Any = None, scope: Any = None, test_program: Any = None, use_fp16_test: bool = False,
         rewrite_test_program: bool = False,

@@ -134,7 +134,7 @@ _HERE = Refused("files are read from this machine; mount the other file system")
 _AT_ONCE = Immaterial("slots_shuffle() needs no preparation")
 
 
-class _Dataset:
+class DatasetBase:
     """Files, and how their slots become feeds."""
 
     def __init__(self) -> None:
@@ -169,7 +169,7 @@ class _Dataset:
             pipe_command: a command that each file is sent through first, such as a script that writes slots.
             thread_num: threads that read; 1: one for each processor.
         """
-        only_known(_Dataset.init, kwargs)
+        only_known(DatasetBase.init, kwargs)
         self.threads = 0 if thread_num == 1 else thread_num
         self.batch_size, self.use_var = int(batch_size), list(use_var)
         self.pipe_command = "" if pipe_command == "cat" else pipe_command
@@ -213,7 +213,7 @@ class _Dataset:
             yield self._feed(slots, order[at : at + self.batch_size])
 
 
-class InMemoryDataset(_Dataset):
+class InMemoryDataset(DatasetBase):
     """Files that are read into memory, and may be shuffled.
 
     A data of the program with the name `<slot>.lengths` is fed the lengths of a slot before padding.
@@ -286,7 +286,7 @@ class InMemoryDataset(_Dataset):
         return self._batches(self._slots, self._order)
 
 
-class QueueDataset(_Dataset):
+class QueueDataset(DatasetBase):
     """Files that are read one after the other, each when its turn comes.
 
     Examples:
