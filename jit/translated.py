@@ -7,6 +7,7 @@ from typing import Any
 from jax import export
 from safetensors import flax as safetensors
 
+from paddle_lite_py.core.arrays import as_array, stored_arrays
 from paddle_lite_py.core.interpreter import no_grad
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.no_effect import Refused, no_effect, only_known
@@ -54,7 +55,7 @@ def load(
     only_known(load, configs)
     manifest, blobs = artifact.read(path)
     try:
-        weights = safetensors.load(blobs["safetensors"])
+        weights = _arrays(blobs["safetensors"])
         made = TranslatedLayer(manifest, blobs, weights)
     except ArtifactError:
         raise
@@ -63,6 +64,10 @@ def load(
     if check:
         made.check_samples()
     return made
+
+
+def _arrays(data: bytes) -> dict[str, Any]:
+    return {name: as_array(array) for name, array in stored_arrays(data).items()}
 
 
 class TranslatedLayer(Layer):
@@ -140,7 +145,7 @@ class TranslatedLayer(Layer):
         """
         if "samples" not in self._blobs:
             raise ArtifactError("nothing to check: it was saved without samples=[...]")
-        held, method = safetensors.load(self._blobs["samples"]), self._methods["forward"]["eval"]
+        held, method = _arrays(self._blobs["samples"]), self._methods["forward"]["eval"]
         for i in range(1 + max(int(k.partition(".")[0]) for k in held)):
             given = [wrap(held[f"{i}.in.{k}"]) for k in range(len(method.inputs))]
             with no_grad():

@@ -19,7 +19,7 @@ EULER = 0.57721566490153286
 def draw(kind: str, shape: Sequence[int], like: Tensor, seed: int = 0) -> Tensor:
     """Standard draws: "normal", or "uniform" in [0, 1)."""
     op: Any = _gaussian if kind == "normal" else _uniform
-    return seeded(seed, op, (0.0, 1.0), (tuple(shape), like.dtype))
+    return seeded(seed, op, (0.0, 1.0), (tuple(shape), like.dtype)) if seed else op(0.0, 1.0, tuple(shape), like.dtype)
 
 
 class _LocationScale(Distribution):

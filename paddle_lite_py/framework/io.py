@@ -14,10 +14,9 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-from safetensors.numpy import load as arrays_of
 from safetensors.numpy import save as bytes_of
 
-from ..core.arrays import as_array
+from ..core.arrays import as_array, stored_arrays
 from ..core.no_effect import Refused, no_effect, only_known
 from ..eager.tensor import Parameter, Tensor, wrap
 from .unpickle import RefusedError, read
@@ -182,19 +181,24 @@ def load(
     """
     only_known(load, configs)
     if hasattr(path, "read"):
-        return _unpacked(
-            _read(path, getattr(path, "name", "the file object"), safetensors), return_numpy, keep_name_table
-        )
+        return _loaded(path, getattr(path, "name", "the file object"), return_numpy, keep_name_table, safetensors)
     if not os.path.isfile(path):
         similar = " (it is a folder)" if os.path.isdir(path) else ""
         raise FileNotFoundError(f"paddle.load: there is no file '{path}'{similar}")
     with open(path, "rb") as f:
-        return _unpacked(_read(f, path, safetensors), return_numpy, keep_name_table)
+        return _loaded(f, path, return_numpy, keep_name_table, safetensors)
 
 
-def _read(file: Any, name: Any, safetensors: bool) -> Any:
+def _loaded(file: Any, name: Any, return_numpy: bool, keep_name_table: bool, safetensors: bool) -> Any:
+    if not safetensors:
+        return _unpacked(_read(file, name, read), return_numpy, keep_name_table)
+    found = _read(file, name, lambda f: stored_arrays(f.read()))
+    return {k: a if return_numpy else wrap(as_array(a)) for k, a in found.items()}
+
+
+def _read(file: Any, name: Any, reader: Callable[[Any], Any]) -> Any:
     try:
-        return arrays_of(file.read()) if safetensors else read(file)
+        return reader(file)
     except RefusedError as e:
         raise ValueError(
             f"paddle.load: '{name}' holds {e}; only containers, numbers, strings and arrays are read"

@@ -50,7 +50,7 @@ def _fill_uniform(x: Any, min: Any = 0.0, max: Any = 1.0, seed: int = 0) -> Any:
         >>> bool((paddle.zeros([4]).uniform_(2.0, 3.0) >= 2).all())
         True
     """
-    return seeded(seed, _uniform, (min, max), _like(x))
+    return seeded(seed, _uniform, (min, max), _like(x)) if seed else _uniform(min, max, *_like(x))
 
 
 @composite(inplace="normal_")

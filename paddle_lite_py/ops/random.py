@@ -48,9 +48,7 @@ def drawn_from(generator: Generator | None, draw: Any, args: tuple[Any, ...], at
 
 
 def seeded(seed: int, draw: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
-    """What a random op draws first from the stream that begins at a seed; from that of the process for 0."""
-    if not seed:
-        return draw(*args, *attrs)
+    """What a random op draws first from the stream that begins at a seed."""
     start = constant(value=(int(seed) & 0xFFFFFFFF, 0), dtype="uint32")
     return state.interpreter.run(draw.__op__.bind(attrs), (start, *args))[0]
 
@@ -68,7 +66,9 @@ def uniform(shape: Any, dtype: Any = None, min: Any = 0.0, max: Any = 1.0, seed:
         >>> bool((x >= 0).all()), bool((x < 2).all())
         (True, True)
     """
-    return seeded(seed, _uniform, (min, max), (shape_tuple(shape), float_dtype(dtype)))
+    if seed:
+        return seeded(seed, _uniform, (min, max), (shape_tuple(shape), float_dtype(dtype)))
+    return _uniform(min, max, shape_tuple(shape), float_dtype(dtype))
 
 
 @composite(aliases=SIZE, variadic="shape", creates=True)
@@ -110,7 +110,9 @@ def gaussian(shape: Any, mean: Any = 0.0, std: Any = 1.0, seed: int = 0, dtype: 
         >>> paddle.gaussian([2], mean=5.0, std=0.0).tolist()
         [5.0, 5.0]
     """
-    return seeded(seed, _gaussian, (mean, std), (shape_tuple(shape), float_dtype(dtype)))
+    if seed:
+        return seeded(seed, _gaussian, (mean, std), (shape_tuple(shape), float_dtype(dtype)))
+    return _gaussian(mean, std, shape_tuple(shape), float_dtype(dtype))
 
 
 @composite(aliases=SIZE, creates=True)

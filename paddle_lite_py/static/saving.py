@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import numpy as safetensors
 
-from ..core.arrays import as_array
+from ..core.arrays import as_array, stored_arrays
 from ..core.no_effect import AT_HAND, Immaterial, Refused, no_effect, only_known
 from ..core.symbolic import is_symbolic
 from ..eager.random import default_generator
@@ -396,7 +395,7 @@ def _declared(weight: dict[str, Any], value: Value) -> Tensor:
 def set_weights(program: Program, data: bytes, scope: Scope) -> None:
     """Set the state of a program in a scope to arrays in the form of safetensors."""
     try:
-        arrays = safetensors.load(bytes(data))
+        arrays = stored_arrays(data)
     except Exception as e:
         raise ArtifactError(f"the weights are damaged: {type(e).__name__}: {e}") from None
     missing = [n for n, s in program.states().items() if n not in arrays and s.home is None]
