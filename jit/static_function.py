@@ -264,7 +264,7 @@ class StaticFunction(Inspection):
         grads = [not t.stop_gradient for t in tensors]
         held = len(self._locations.values())
         try:
-            with self._locations.replaced(len(numbers) - held, numbers, seen):
+            with self._locations.replaced(len(numbers) - held, seen):
                 traced = self.trace(with_numbers(common, numbers, seen), shapes, grads, names)
         except Exception:
             if not numbers:

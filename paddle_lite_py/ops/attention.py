@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.no_effect import KERNELS, ONE_STREAM, Immaterial, Refused, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from .dropout import dropout
@@ -76,6 +77,7 @@ _attend.defvjp(lambda *args: (_attend(*args), args[:4]), _attend_backward)
 
 
 @call_cached("query", "key", "value", "attn_mask")
+@no_effect(backend=KERNELS)
 def scaled_dot_product_attention(
     query: Any,
     key: Any,
@@ -97,7 +99,10 @@ def scaled_dot_product_attention(
         attn_mask: added to the scores, or a boolean mask of what is seen; broadcast to [batch, heads, queries, keys].
         is_causal: query i sees the keys up to i, counted from the first.
         scale: 1 / sqrt(head size) by default.
-        backend: accepted; XLA chooses the kernels.
+        enable_gqa: False: fewer heads of the key are an error.
+
+    Raises:
+        ValueError: if the heads differ and enable_gqa is False.
 
     Source: Vaswani et al., Attention Is All You Need, 2017.
 
@@ -107,6 +112,11 @@ def scaled_dot_product_attention(
         >>> paddle.nn.functional.scaled_dot_product_attention(q, v, v).tolist()
         [[[[2.0, 3.0]]]]
     """
+    if not enable_gqa and query.shape[-2] != key.shape[-2]:
+        raise ValueError(
+            f"scaled_dot_product_attention: query has {query.shape[-2]} heads and key {key.shape[-2]}; they may differ "
+            "where enable_gqa is True"
+        )
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     if not (training and dropout_p):
         return _attention(query, key, value, attn_mask, causal=is_causal, scale=factor)
@@ -114,6 +124,10 @@ def scaled_dot_product_attention(
     return _mix(weights, value, query)
 
 
+STREAM = Refused("dropout draws from the stream of paddle.seed()")
+
+
+@no_effect(fixed_seed_offset=STREAM, rng_name=ONE_STREAM)
 def flash_attention(
     query: Any,
     key: Any,
@@ -143,6 +157,7 @@ def flash_attention(
     return out, fn(query, key, None, causal=causal, scale=scale) if return_softmax else None
 
 
+@no_effect(fixed_seed_offset=STREAM, rng_name=ONE_STREAM)
 def flash_attn_qkvpacked(
     qkv: Any,
     dropout: float = 0.0,
@@ -181,6 +196,12 @@ def _packed_mask(ends_q: Any, ends_k: Any, /, queries: int, keys: int, causal: b
     return seen
 
 
+@no_effect(
+    fixed_seed_offset=STREAM,
+    rng_name=ONE_STREAM,
+    max_seqlen_q=Immaterial("cu_seqlens_q says how long the sequences are"),
+    max_seqlen_k=Immaterial("cu_seqlens_k says how long the sequences are"),
+)
 def flash_attn_unpadded(
     query: Any,
     key: Any,

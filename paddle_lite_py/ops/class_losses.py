@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.no_effect import ONE_PROCESS, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from .losses import reduce
@@ -177,6 +178,7 @@ def _margin(x: Any, label: Any, /, margins: tuple[float, float, float], scale: f
 
 
 @call_cached("logits", "label")
+@no_effect(group=ONE_PROCESS)
 def margin_cross_entropy(
     logits: Any, label: Any, margin1: float = 1.0, margin2: float = 0.5, margin3: float = 0.0, scale: float = 64.0,
     group: Any = None, return_softmax: bool = False, reduction: str | None = "mean",
@@ -186,7 +188,6 @@ def margin_cross_entropy(
     Arguments:
         logits: cosines [batch, classes]. label: class ids [batch].
         scale: of the cosines.
-        group: accepted; the classes are on one device.
         return_softmax: return also the probabilities.
         reduction: "mean", "sum", or None for a loss for each row [batch, 1].
 

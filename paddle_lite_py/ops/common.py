@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core import dtypes
+from ..core.no_effect import DENSE, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from .gather import one_hot
@@ -64,7 +65,26 @@ def _limit_rows(weight: Any, x: Any, /, max_norm: float, norm_type: float) -> An
     return jnp.where(named & (norm > max_norm), weight * (max_norm / (norm + 1e-7)), weight).astype(weight.dtype)
 
 
+@jax.custom_vjp
+def _even(weight: Any, counts: Any) -> Any:
+    return weight
+
+
+def _evened(counts: Any, g: Any) -> tuple[Any, None]:
+    return (g / jnp.maximum(counts, 1)[:, None]).astype(g.dtype), None
+
+
+_even.defvjp(lambda weight, counts: (weight, counts), _evened)
+
+
+@op(name="even_rows")
+def _even_rows(weight: Any, x: Any, /) -> Any:
+    """weight, the gradient of whose rows is divided by how often x names each."""
+    return _even(weight, jnp.zeros(weight.shape[0], jnp.int32).at[x.reshape(-1)].add(1))
+
+
 @call_cached("x", "weight")
+@no_effect(sparse=DENSE)
 def embedding(
     x: Any,
     weight: Any,
@@ -81,7 +101,7 @@ def embedding(
         padding_idx: the row that reads as zeros and gets no gradient.
         max_norm: scale the rows read, in weight itself, so that none has a larger norm.
         norm_type: the p of that norm.
-        sparse: accepted; the gradient is dense.
+        scale_grad_by_freq: divide the gradient of each row by how often x names it.
         x: ids; one that is no row of weight gives NaN.
 
     Raises:
@@ -100,6 +120,8 @@ def embedding(
         raise ValueError(f"embedding: padding_idx is {padding_idx}, but weight has {rows} rows")
     if max_norm is not None:
         weight._set_payload(_limit_rows(weight.detach(), x, float(max_norm), float(norm_type))._data)
+    if scale_grad_by_freq:
+        weight = _even_rows(weight, x)
     return _embedding(x, weight, padding_idx if padding_idx is None else padding_idx % rows)
 
 

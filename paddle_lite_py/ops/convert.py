@@ -113,11 +113,16 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
 def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor with a copy of the data of any object that speaks DLPack.
 
+    Raises:
+        BufferError: for copy=False.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.from_dlpack(np.array([1, 2])).tolist()
         [1, 2]
     """
+    if copy is False:
+        raise BufferError("from_dlpack: copy=False cannot be had, since tensors do not share their data; leave it out")
     out = wrap(jnp.copy(jnp.from_dlpack(dlpack)))
     return out if device is None else out.to(device)
 

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from .norms import of_matrices
@@ -185,13 +186,16 @@ def svdvals(x: Any, /) -> Any:
     return jnp.linalg.svd(x, compute_uv=False)
 
 
+EXACT = Immaterial("the result is exact")
+
+
 @composite
+@no_effect(niter=EXACT)
 def svd_lowrank(x: Any, q: int | None = None, niter: int = 2, M: Any = None) -> Any:
     """U, S and V of the q largest singular values; found from the full decomposition.
 
     Arguments:
         q: how many, at most 6 by default.
-        niter: accepted for Paddle's sake: there is no iteration.
         M: subtracted from x first, if given.
 
     Examples:
@@ -205,6 +209,7 @@ def svd_lowrank(x: Any, q: int | None = None, niter: int = 2, M: Any = None) -> 
 
 
 @composite
+@no_effect(niter=EXACT)
 def pca_lowrank(x: Any, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
     """Principal components: svd_lowrank() of x, less the mean of its rows.
 

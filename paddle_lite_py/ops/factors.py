@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import composite, op
+from .creation import zeros
 from .decomposition import H, T
 from .promote import promote
 
@@ -27,13 +28,22 @@ def _lstsq(x: Any, y: Any, /, rcond: float | None) -> Any:
     return out, residual, jnp.sum(kept, -1).astype(jnp.int32), s
 
 
+# Which of residuals, rank and singular values each method of LAPACK gives; one that it does not is empty.
+_GIVEN = {"gels": (True, False, False), "gelsy": (False, True, False)}
+_GIVEN |= dict.fromkeys(("gelsd", "gelss"), (True, True, True))
+
+
 @composite(methods=["lstsq"])
 def lstsq(x: Any, y: Any, rcond: float | None = None, driver: str | None = None) -> Any:
     """The z for which x z is closest to y: solution, residuals, rank and singular values of x.
 
     Arguments:
         rcond: singular values below rcond times the largest count as zero.
-        driver: accepted for Paddle's sake; the method is always the singular value decomposition.
+        driver: "gels" gives no rank and no singular values, "gelsy" (the default) the solution and the rank only;
+            "gelsd" and "gelss" give all. The method is always the singular value decomposition.
+
+    Raises:
+        ValueError: if driver is none of these.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -41,7 +51,11 @@ def lstsq(x: Any, y: Any, rcond: float | None = None, driver: str | None = None)
         >>> f"{paddle.linalg.lstsq(x, y)[0].item():.4f}"
         '2.0000'
     """
-    return _lstsq(x, y, rcond)
+    if (driver or "gelsy") not in _GIVEN:
+        raise ValueError(f"lstsq: driver is {driver!r}; expected one of {', '.join(_GIVEN)}")
+    solution, *rest = _lstsq(x, y, rcond)
+    given = _GIVEN[driver or "gelsy"]
+    return solution, *[part if kept else zeros([0], part.dtype) for part, kept in zip(rest, given, strict=True)]
 
 
 @op(name="lu", amp="black")
@@ -81,6 +95,10 @@ def _lu_unpack(x: Any, y: Any, /) -> Any:
 def lu_unpack(x: Any, y: Any, unpack_ludata: bool = True, unpack_pivots: bool = True) -> Any:
     """P, L and U from the result of lu(), so that the decomposed matrix is P L U.
 
+    Arguments:
+        unpack_ludata: False: L and U are empty.
+        unpack_pivots: False: P is empty.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> packed, pivots = paddle.linalg.lu(paddle.to_tensor([[1.0, 2.0], [2.0, 5.0]]))
@@ -88,7 +106,8 @@ def lu_unpack(x: Any, y: Any, unpack_ludata: bool = True, unpack_pivots: bool = 
         >>> (P @ L @ U).tolist()
         [[1.0, 2.0], [2.0, 5.0]]
     """
-    return _lu_unpack(x, y)
+    kept = unpack_pivots, unpack_ludata, unpack_ludata
+    return tuple([part if k else zeros([0], part.dtype) for part, k in zip(_lu_unpack(x, y), kept, strict=True)])
 
 
 @op(methods=["lu_solve"], amp="black")

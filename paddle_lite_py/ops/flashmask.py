@@ -6,8 +6,9 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..core.no_effect import ONE_STREAM, no_effect
 from ..dispatch.define import op
-from .attention import scaled_dot_product_attention
+from .attention import STREAM, scaled_dot_product_attention
 from .creation import full
 
 __all__ = ["flashmask_attention"]
@@ -31,6 +32,7 @@ def _seen(bounds: Any, /, *, queries: int, causal: bool, window: Any) -> Any:
     return ~hidden
 
 
+@no_effect(fixed_seed_offset=STREAM, rng_name=ONE_STREAM)
 def flashmask_attention(
     query: Any,
     key: Any,

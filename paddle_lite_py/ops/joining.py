@@ -127,6 +127,11 @@ def _repeat_by(x: Any, counts: Any, /, total: int, axis: int | None) -> Any:
     return jnp.repeat(x, counts, axis or 0, total_repeat_length=total)
 
 
+def _expect_size(wanted: int | None, found: Any) -> None:
+    if wanted is not None and wanted != found:
+        raise ValueError(f"repeat_interleave(): output_size is {wanted}, but the counts add up to {found}")
+
+
 @composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x", "repeats?"))
 def repeat_interleave(
     x: Any, repeats: Any, axis: int | None = None, name: Any = None, *, output_size: int | None = None
@@ -135,21 +140,28 @@ def repeat_interleave(
 
     Arguments:
         repeats: a number, or one for each element; a tensor of them needs eager mode.
+        output_size: how many elements there are along the axis then.
+
+    Raises:
+        ValueError: if there are not so many.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.repeat_interleave(paddle.to_tensor([1, 2]), 2).tolist()
         [1, 1, 2, 2]
     """
+    size = x.size if axis is None else x.shape[axis]
     if isinstance(repeats, int):
+        _expect_size(output_size, size * repeats)
         return _repeat_each(x, None, repeats, axis)
     if not is_eager() and isinstance(repeats, Tensor):
         total = known(repeats.sum(), "repeat_interleave() with a tensor of counts", "one count")
+        _expect_size(output_size, total)
         return _repeat_by(x, repeats, total, axis)
     counts = concrete(repeats, "repeat_interleave() with a tensor of counts", "one count, repeat_interleave(x, 2)")
-    size = x.size if axis is None else x.shape[axis]
     if counts.shape != (size,):
         raise ValueError(f"repeat_interleave(): repeats has the shape {list(counts.shape)}; expected [{size}]")
+    _expect_size(output_size, int(counts.sum()))
     return _repeat_each(x, np.repeat(np.arange(size), counts), 1, axis)
 
 

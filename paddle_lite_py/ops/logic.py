@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import composite, op
 from .math import XY
 from .promote import natural, promote
@@ -165,6 +166,7 @@ bitwise_invert = bitwise_not
     grad=False,
     out_first=True,
 )
+@no_effect(is_arithmetic=Immaterial("the bits that come in from the right are 0 either way"))
 def bitwise_left_shift(x: Any, y: Any, /, is_arithmetic: bool = True) -> Any:
     """The bits of x moved y places to the left.
 

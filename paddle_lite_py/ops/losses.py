@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from .kinks import magnitude
@@ -367,6 +368,7 @@ def label_smooth(label: Any, prior_dist: Any = None, /, epsilon: float = 0.1) ->
 
 
 @call_cached("logits", "label")
+@no_effect(numeric_stable_mode=Immaterial("the way that is taken is stable"))
 def softmax_with_cross_entropy(
     logits: Any,
     label: Any,

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.interpreter import no_grad
+from ..core.no_effect import no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 
@@ -156,6 +157,9 @@ def batch_norm(
     return out
 
 
+_OWN = "each instance is normalized by its own statistics, as in PaddlePaddle"
+
+
 @op(name="instance_norm", amp="keep")
 def _instance_norm(x: Any, weight: Any = None, bias: Any = None, /, *, epsilon: float, data_format: str) -> Any:
     channel = _channel(x, data_format)
@@ -164,6 +168,7 @@ def _instance_norm(x: Any, weight: Any = None, bias: Any = None, /, *, epsilon: 
 
 
 @call_cached("x", "weight", "bias")
+@no_effect(running_mean=_OWN, running_var=_OWN, use_input_stats=_OWN, momentum=_OWN)
 def instance_norm(
     x: Any,
     running_mean: Any = None,

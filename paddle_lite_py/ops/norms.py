@@ -6,6 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.codegen import into
 from ..dispatch.define import composite, op
@@ -172,6 +173,7 @@ def cdist(x: Any, y: Any, /, p: float = 2.0, compute_mode: str = "use_mm_for_euc
 
 
 @op
+@no_effect(compute_mode=Immaterial("the precise way is taken"))
 def pdist(x: Any, /, p: float = 2.0, *, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
     """p-norm distances between the rows of a matrix, each pair once.
 

@@ -155,6 +155,7 @@ def interpolate(
         mode: "nearest", "linear", "bilinear", "trilinear", "bicubic" or "area".
         align_corners: let the centres of the corner pixels coincide.
         align_mode: 0 takes pixels as areas, 1 as points at whole coordinates.
+        recompute_scale_factor: sample by the ratio of the sizes, which are whole numbers, rather than by scale_factor.
 
     Raises:
         ValueError: if mode does not fit the number of dimensions, or not exactly one of size and scale_factor is given.
@@ -179,13 +180,14 @@ def interpolate(
         what = "scale_factor" if size is None else "size"
         raise ValueError(f"interpolate: {what} is {wanted}; expected {spatial} numbers above 0")
     if size is not None:
+        if recompute_scale_factor:
+            raise ValueError("interpolate: recompute_scale_factor needs scale_factor; leave it out, or size")
         sizes, scale = [int(n) for n in _whole(size, spatial)], None
     else:
         scale = [float(s) for s in _whole(scale_factor, spatial)]
         sizes = [int(n * s) for n, s in zip(x.shape[first : first + spatial], scale, strict=True)]
-    return _interpolate(
-        x, tuple(sizes), scale and tuple(scale), mode, align_corners, align_mode == 0 and not align_corners, first
-    )
+    given = None if scale is None or recompute_scale_factor else tuple(scale)
+    return _interpolate(x, tuple(sizes), given, mode, align_corners, align_mode == 0 and not align_corners, first)
 
 
 def _whole(size: Any, spatial: int) -> list[Any]:

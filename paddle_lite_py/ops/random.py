@@ -8,8 +8,11 @@ import jax
 import jax.numpy as jnp
 
 from ..core import dtypes
+from ..core.interpreter import state
 from ..dispatch.define import composite, op
+from ..eager.random import Generator
 from ..eager.tensor import Tensor
+from .base import constant
 from .creation import SIZE, float_dtype, shape_tuple
 from .promote import numpy_dtype
 
@@ -35,12 +38,27 @@ def _gaussian(key: Any, mean: Any, std: Any, /, shape: Any, dtype: Any) -> Any:
     return unit * jnp.asarray(std).astype(kind) + jnp.asarray(mean).astype(kind)
 
 
+def drawn_from(generator: Generator | None, draw: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+    """What a random op draws from a generator, which moves on; from the stream of the process where there is none."""
+    if generator is None:
+        return draw(*args, *attrs)
+    out, following = state.interpreter.run(draw.__op__.bind(attrs), (generator.state, *args))
+    generator.state._set_payload(following._data)
+    return out
+
+
+def seeded(seed: int, draw: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+    """What a random op draws first from the stream that begins at a seed."""
+    start = constant(value=(int(seed) & 0xFFFFFFFF, 0), dtype="uint32")
+    return state.interpreter.run(draw.__op__.bind(attrs), (start, *args))[0]
+
+
 @composite(aliases=SIZE, creates=True)
 def uniform(shape: Any, dtype: Any = None, min: Any = 0.0, max: Any = 1.0, seed: int = 0) -> Tensor:
     """Numbers equally likely in [min, max).
 
     Arguments:
-        seed: ignored; paddle.seed() sets the stream.
+        seed: above 0: of a stream of its own, so that each call (and each run of a program) gives the same numbers.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -48,6 +66,8 @@ def uniform(shape: Any, dtype: Any = None, min: Any = 0.0, max: Any = 1.0, seed:
         >>> bool((x >= 0).all()), bool((x < 2).all())
         (True, True)
     """
+    if seed:
+        return seeded(seed, _uniform, (min, max), (shape_tuple(shape), float_dtype(dtype)))
     return _uniform(min, max, shape_tuple(shape), float_dtype(dtype))
 
 
@@ -82,11 +102,16 @@ standard_normal = randn
 def gaussian(shape: Any, mean: Any = 0.0, std: Any = 1.0, seed: int = 0, dtype: Any = None) -> Tensor:
     """Numbers of a normal distribution.
 
+    Arguments:
+        seed: above 0: of a stream of its own, so that each call (and each run of a program) gives the same numbers.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.gaussian([2], mean=5.0, std=0.0).tolist()
         [5.0, 5.0]
     """
+    if seed:
+        return seeded(seed, _gaussian, (mean, std), (shape_tuple(shape), float_dtype(dtype)))
     return _gaussian(mean, std, shape_tuple(shape), float_dtype(dtype))
 
 
@@ -123,10 +148,11 @@ def _randint(key: Any, low: Any, high: Any, /, shape: Any, dtype: Any) -> Any:
     return out.astype(numpy_dtype(dtype))
 
 
-def _bounds(low: Any, high: Any) -> tuple[Any, Any]:
+def bounds(who: str, low: Any, high: Any) -> tuple[Any, Any]:
+    """Both bounds of a range of integers, of which one alone is the upper one."""
     low, high = (0, low) if high is None else (low, high)
     if isinstance(low, int) and isinstance(high, int) and low >= high:
-        raise ValueError(f"randint(): the range from {low} to {high} is empty; high must exceed low")
+        raise ValueError(f"{who}(): the range from {low} to {high} is empty; high must exceed low")
     return low, high
 
 
@@ -139,7 +165,7 @@ def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None
         >>> paddle.randint(0, 1, [3]).tolist()
         [0, 0, 0]
     """
-    low, high = _bounds(low, high)
+    low, high = bounds("randint", low, high)
     return _randint(low, high, shape_tuple(shape), dtypes.int64 if dtype is None else dtypes.as_dtype(dtype))
 
 
@@ -152,7 +178,9 @@ def randint_like(x: Any, low: Any = 0, high: Any = None, dtype: Any = None) -> T
         >>> paddle.randint_like(paddle.zeros([2]), 0, 1).tolist()
         [0.0, 0.0]
     """
-    return _randint(*_bounds(low, high), tuple(x._data.shape), x.dtype if dtype is None else dtypes.as_dtype(dtype))
+    return _randint(
+        *bounds("randint", low, high), tuple(x._data.shape), x.dtype if dtype is None else dtypes.as_dtype(dtype)
+    )
 
 
 @composite(aliases={"x": "input"}, creates=True)

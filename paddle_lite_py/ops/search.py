@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
@@ -56,7 +57,12 @@ def argmin(x: Any, /, axis: int | None = None, keepdim: bool = False, dtype: Any
     return _arg(jnp.argmin, x, axis, keepdim, dtype)
 
 
+STABLE = Immaterial("every sort is stable")
+SORTED = Immaterial("the values come in order")
+
+
 @op(methods=["sort"], aliases=AXIS)
+@no_effect(stable=STABLE)
 def sort(x: Any, /, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The elements along an axis in order.
 
@@ -81,6 +87,7 @@ def msort(input: Any, /) -> Any:
 
 
 @op(methods=["argsort"], grad=False, aliases=AXIS)
+@no_effect(stable=STABLE)
 def argsort(x: Any, /, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """Indices that put the elements along an axis in order; equal ones keep theirs.
 
@@ -94,6 +101,7 @@ def argsort(x: Any, /, axis: int = -1, descending: bool = False, stable: bool = 
 
 
 @op(methods=["topk"], aliases=AXIS)
+@no_effect(sorted=SORTED)
 def topk(x: Any, /, k: int, axis: int | None = None, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along an axis, the last by default, and where they stand.
 
@@ -280,6 +288,7 @@ def masked_select(x: Any, mask: Any) -> Any:
 
 
 @composite(methods=["unique"], aliases={"input": "x", "dim": "axis"})
+@no_effect(sorted=SORTED)
 def unique(
     x: Any,
     return_index: bool = False,

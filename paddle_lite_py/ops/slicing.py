@@ -124,14 +124,26 @@ def crop(x: Any, /, shape: Any = None, offsets: Any = None) -> Any:
 def as_strided(x: Any, /, shape: Sequence[int], stride: Sequence[int], offset: int = 0) -> Any:
     """Elements of the flattened tensor at offset + sum(index * stride); a copy, as arrays are immutable.
 
+    Arguments:
+        stride: for each dimension how many elements lie between two neighbours.
+        offset: how many bytes come before the first element.
+
+    Raises:
+        ValueError: if the offset is within an element, or an element lies outside of x.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.as_strided(paddle.to_tensor([1, 2, 3, 4]), [2, 2], [1, 2]).tolist()
         [[1, 3], [2, 4]]
     """
-    at = np.full((), offset)
+    first, within = divmod(offset, x.dtype.itemsize)
+    if within:
+        raise ValueError(f"offset is {offset}; expected a multiple of {x.dtype.itemsize}, the bytes of an element")
+    at = np.full((), first)
     for n, step in zip(shape, stride, strict=True):
         at = at[..., None] + np.arange(n) * step
+    if at.size and not 0 <= at.min() <= at.max() < x.size:
+        raise ValueError(f"shape, stride and offset reach elements {at.min()} to {at.max()}, but x has {x.size}")
     return x.reshape(-1)[at]
 
 

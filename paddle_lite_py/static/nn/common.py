@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import nn
+from ...core.no_effect import DENSE, KERNELS, MEMORY, NO_GRADIENT, Immaterial, no_effect
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.initializer import Constant
@@ -74,13 +75,12 @@ def fc(
     return _activated(out if bias is None else out + bias, activation)
 
 
+@no_effect(is_sparse=DENSE, is_distributed="there is one process")
 def embedding(
     input: Any, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False,
     padding_idx: int | None = None, param_attr: Any = None, dtype: Any = "float32",
 ) -> Any:  # fmt: skip
     """Rows of a trained table of `size` for integer ids; rows of `padding_idx` are zeros and not trained.
-
-    `is_sparse` and `is_distributed` are accepted; gradients are dense.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -99,6 +99,10 @@ def embedding(
     return F.embedding(input, weight, padding)
 
 
+_NO_SERVER = "no parameter server keeps the table"
+
+
+@no_effect(is_test=NO_GRADIENT, entry=_NO_SERVER, table_class=_NO_SERVER, slot=_NO_SERVER)
 def sparse_embedding(
     input: Any, size: Sequence[int], padding_idx: int | None = None, is_test: bool = False, entry: Any = None,
     table_class: str = "MemorySparseTable", param_attr: Any = None, dtype: Any = "float32", slot: Any = None,
@@ -117,19 +121,20 @@ def sparse_embedding(
         (2, 3, 5)
         >>> paddle.disable_static()
     """
-    return embedding(input, size, True, False, padding_idx, param_attr, dtype)
+    return embedding(input, size, False, False, padding_idx, param_attr, dtype)
 
 
 def _channels(input: Any, data_format: str) -> int:
     return _known(input.shape[1 if data_format.startswith("NC") else -1], "the number of channels")
 
 
+@no_effect(use_cudnn=KERNELS)
 def conv2d(
     input: Any, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
     groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
     act: str | None = None, name: str | None = None, data_format: str = "NCHW",
 ) -> Any:  # fmt: skip
-    """A convolution of images with trained filters; see paddle.nn.Conv2D. `use_cudnn` is accepted.
+    """A convolution of images with trained filters; see paddle.nn.Conv2D.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -150,12 +155,13 @@ def conv2d(
     return _activated(layer(input), act)
 
 
+@no_effect(use_cudnn=KERNELS)
 def conv3d(
     input: Any, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
     groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
     act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
 ) -> Any:  # fmt: skip
-    """A convolution of volumes with trained filters; see paddle.nn.Conv3D. `use_cudnn` is accepted.
+    """A convolution of volumes with trained filters; see paddle.nn.Conv3D.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -193,12 +199,13 @@ def _transposed(made: Any, input: Any, output_size: Any, filter_size: Any, strid
     return _activated(layer(input, output_size), act)
 
 
+@no_effect(use_cudnn=KERNELS)
 def conv2d_transpose(
     input: Any, num_filters: int, output_size: Any = None, filter_size: Any = None, padding: Any = 0, stride: Any = 1,
     dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
     use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = "NCHW",
 ) -> Any:  # fmt: skip
-    """The transpose of a convolution of images; see paddle.nn.Conv2DTranspose. `use_cudnn` is accepted.
+    """The transpose of a convolution of images; see paddle.nn.Conv2DTranspose.
 
     Raises:
         ValueError: if neither filter_size nor output_size is given.
@@ -220,12 +227,13 @@ def conv2d_transpose(
     return _transposed(nn.Conv2DTranspose, input, output_size, filter_size, stride, padding, dilation, rest, act)
 
 
+@no_effect(use_cudnn=KERNELS)
 def conv3d_transpose(
     input: Any, num_filters: int, output_size: Any = None, filter_size: Any = None, padding: Any = 0, stride: Any = 1,
     dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
     use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
 ) -> Any:  # fmt: skip
-    """The transpose of a convolution of volumes; see paddle.nn.Conv3DTranspose. `use_cudnn` is accepted.
+    """The transpose of a convolution of volumes; see paddle.nn.Conv3DTranspose.
 
     Raises:
         ValueError: if neither filter_size nor output_size is given.
@@ -247,6 +255,7 @@ def conv3d_transpose(
     return _transposed(nn.Conv3DTranspose, input, output_size, filter_size, stride, padding, dilation, rest, act)
 
 
+@no_effect(im2col_step=KERNELS)
 def deform_conv2d(
     x: Any, offset: Any, mask: Any, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0,
     dilation: Any = 1, groups: int = 1, deformable_groups: int = 1, im2col_step: int = 1, weight_attr: Any = None,
@@ -273,6 +282,7 @@ def deform_conv2d(
     return layer(x, offset, mask)
 
 
+@no_effect(in_place=MEMORY, do_model_average_for_mean_and_var=Immaterial("ModelAverage averages parameters only"))
 def batch_norm(
     input: Any, act: str | None = None, is_test: bool = False, momentum: float = 0.9, epsilon: float = 1e-5,
     param_attr: Any = None, bias_attr: Any = None, data_layout: str = "NCHW", in_place: bool = False,
@@ -280,8 +290,6 @@ def batch_norm(
     do_model_average_for_mean_and_var: bool = True, use_global_stats: bool = False,
 ) -> Any:  # fmt: skip
     """Normalization of each channel by the batch's statistics, which move running ones; by these in evaluation.
-
-    `in_place` and `do_model_average_for_mean_and_var` are accepted.
 
     Examples:
         >>> import paddle_lite_py as paddle

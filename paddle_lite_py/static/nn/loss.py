@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ... import nn
+from ...core.no_effect import DENSE, Refused, no_effect
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...ops.convert import to_tensor
@@ -19,6 +20,7 @@ from .common import _known
 __all__ = ["nce"]
 
 
+@no_effect(is_sparse=DENSE, custom_dist=Refused("the only sampler is 'uniform'"))
 def nce(
     input: Any, label: Any, num_total_classes: int, sample_weight: Any = None, param_attr: Any = None,
     bias_attr: Any = None, num_neg_samples: int | None = None, name: str | None = None, sampler: str = "uniform",
