@@ -12,6 +12,7 @@ import jax.numpy as jnp
 from ..core.no_effect import KERNELS, ONE_STREAM, Immaterial, Refused, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .dropout import dropout
 
 __all__ = ["flash_attention", "flash_attn_qkvpacked", "flash_attn_unpadded", "scaled_dot_product_attention"]
@@ -79,17 +80,17 @@ _attend.defvjp(lambda *args: (_attend(*args), args[:4]), _attend_backward)
 @call_cached("query", "key", "value", "attn_mask")
 @no_effect(backend=KERNELS)
 def scaled_dot_product_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     training: bool = True,
     backend: Any = None,
     scale: float | None = None,
     enable_gqa: bool = True,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """softmax(query key^T * scale + attn_mask) value; all are [batch, length, heads, head size].
 

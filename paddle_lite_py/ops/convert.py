@@ -15,6 +15,7 @@ from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor, wrap
 from .joining import stack
 from .promote import natural
+from .types import Array
 
 __all__ = [
     *("as_tensor", "asarray", "assign", "clone", "from_dlpack", "from_numpy", "is_complex", "is_floating_point"),
@@ -133,7 +134,7 @@ def _assign(x: Any, /) -> Any:
 
 
 @composite
-def assign(x: Any, output: Tensor | None = None) -> Tensor:
+def assign(x: Tensor, output: Tensor | None = None) -> Tensor:
     """A copy through which gradients flow.
 
     Arguments:
@@ -152,7 +153,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
 
 
 @composite(methods=["clone"], around=call_cached("x"))
-def clone(x: Any) -> Tensor:
+def clone(x: Tensor) -> Tensor:
     """A copy through which gradients flow.
 
     Examples:
@@ -164,7 +165,7 @@ def clone(x: Any) -> Tensor:
 
 
 @op(name="numel", methods=["numel", "nelement"], grad=False)
-def numel(x: Any, /) -> Any:
+def numel(x: Array, /) -> Any:
     """The number of elements, as a tensor.
 
     Examples:
@@ -176,7 +177,7 @@ def numel(x: Any, /) -> Any:
 
 
 @op(name="shape", grad=False)
-def shape(input: Any, /) -> Any:
+def shape(input: Array, /) -> Any:
     """The sizes of the dimensions, as a tensor.
 
     Examples:
@@ -194,7 +195,7 @@ def dimension(*, size: Any) -> Any:
 
 
 @op(name="rank", grad=False)
-def rank(input: Any, /) -> Any:
+def rank(input: Array, /) -> Any:
     """The number of dimensions, as a tensor.
 
     Examples:

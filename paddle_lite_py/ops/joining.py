@@ -16,6 +16,7 @@ from ..eager.tensor import Tensor
 from .dynamic import concrete, is_eager, known
 from .manipulation import as_tuple
 from .promote import promote_all
+from .types import Array
 
 __all__ = [
     *("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cat"),
@@ -134,7 +135,7 @@ def _expect_size(wanted: int | None, found: Any) -> None:
 
 @composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x", "repeats?"))
 def repeat_interleave(
-    x: Any, repeats: Any, axis: int | None = None, name: Any = None, *, output_size: int | None = None
+    x: Tensor, repeats: Any, axis: int | None = None, name: str | None = None, *, output_size: int | None = None
 ) -> Any:
     """Repeat each element along an axis (or of the flattened tensor).
 
@@ -253,7 +254,7 @@ def _cartesian(x: list[Any], /) -> Any:
 
 
 @composite
-def cartesian_prod(x: Any) -> Any:
+def cartesian_prod(x: Tensor) -> Any:
     """All combinations of one element from each vector, one a row.
 
     Examples:
@@ -266,7 +267,7 @@ def cartesian_prod(x: Any) -> Any:
 
 
 @op(methods=["combinations"])
-def combinations(x: Any, /, r: int = 2, with_replacement: bool = False) -> Any:
+def combinations(x: Array, /, r: int = 2, with_replacement: bool = False) -> Any:
     """All choices of r elements of a vector, one a row.
 
     Examples:

@@ -16,6 +16,7 @@ from .math import add_n, increment
 from .random import _randint, bounds, drawn_from
 from .search import where
 from .softmax import softmax as softmax_along
+from .types import DTypeLike
 
 __all__ = [
     *("equal_", "greater_equal_", "greater_than_", "hann_window", "less_", "less_equal_", "less_than_", "softmax"),
@@ -24,7 +25,7 @@ __all__ = [
 
 
 @composite
-def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
+def softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike = None) -> Any:
     """exp(x) over its sum along a dimension: where none is given the first of 1 or 3, else the second.
 
     Examples:
@@ -37,7 +38,7 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
 
 @composite(creates=True)
 @no_effect(layout=Immaterial("tensors are dense"))
-def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = "float32", layout: Any = None) -> Any:
+def hann_window(window_length: int, periodic: bool = True, *, dtype: DTypeLike = "float32", layout: Any = None) -> Any:
     """The Hann window: half a period of a raised cosine.
 
     Arguments:

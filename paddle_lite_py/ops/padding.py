@@ -9,7 +9,9 @@ import jax.numpy as jnp
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .creation import shape_tuple
+from .types import Array
 
 __all__ = ["interpolate", "pad", "pixel_shuffle", "upsample"]
 
@@ -25,13 +27,13 @@ def _pad(x: Any, /, widths: Any, mode: str, value: float) -> Any:
 
 @call_cached("x")
 def pad(
-    x: Any,
+    x: Tensor,
     pad: Any,
     mode: str = "constant",
     value: float = 0.0,
     data_format: str | None = None,
     pad_from_left_axis: bool = True,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """x with elements added at the ends of its axes.
 
@@ -138,7 +140,7 @@ _RANKS = {"linear": (3,), "bilinear": (4,), "trilinear": (5,), "bicubic": (4,), 
 
 @call_cached("x")
 def interpolate(
-    x: Any,
+    x: Tensor,
     size: Any = None,
     scale_factor: Any = None,
     mode: str = "nearest",
@@ -147,7 +149,7 @@ def interpolate(
     data_format: str | None = None,
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Resize the spatial dimensions of x to `size`, or by `scale_factor`.
 
@@ -216,7 +218,7 @@ def upsample(
 
 
 @op
-def pixel_shuffle(x: Any, /, upscale_factor: int, data_format: str = "NCHW") -> Any:
+def pixel_shuffle(x: Array, /, upscale_factor: int, data_format: str = "NCHW") -> Any:
     """Spread channels over space: [n, c * r * r, h, w] becomes [n, c, h * r, w * r].
 
     Source: Shi et al., Real-Time Single Image and Video Super-Resolution, 2016.

@@ -11,6 +11,8 @@ import numpy as np
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
+from .types import Array, Axis
 
 __all__ = [
     *("as_strided", "crop", "flip", "narrow", "reverse", "roll", "rot90", "slice", "strided_slice", "unfold"),
@@ -18,7 +20,7 @@ __all__ = [
 
 
 @op(methods=["flip"], aliases={"input": "x", "dims": "axis"})
-def flip(x: Any, /, axis: Any) -> Any:
+def flip(x: Array, /, axis: Axis) -> Any:
     """Reverse the order of the elements along axes.
 
     Examples:
@@ -30,7 +32,7 @@ def flip(x: Any, /, axis: Any) -> Any:
 
 
 @op(methods=["roll"], aliases={"input": "x", "dims": "axis"})
-def roll(x: Any, /, shifts: Any, axis: Any = None) -> Any:
+def roll(x: Array, /, shifts: Any, axis: Axis = None) -> Any:
     """Move the elements along axes; what leaves at the end comes back at the start.
 
     Examples:
@@ -42,7 +44,7 @@ def roll(x: Any, /, shifts: Any, axis: Any = None) -> Any:
 
 
 @op(methods=["rot90"], aliases={"input": "x", "dims": "axes"})
-def rot90(x: Any, /, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
+def rot90(x: Array, /, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
     """Rotate by 90 degrees k times in the plane of two axes.
 
     Examples:
@@ -54,7 +56,7 @@ def rot90(x: Any, /, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
 
 
 @op(methods=["slice"])
-def slice(input: Any, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Any:
+def slice(input: Array, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Any:
     """Cut out starts[i]:ends[i] of axis axes[i].
 
     Examples:
@@ -67,7 +69,7 @@ def slice(input: Any, /, axes: Sequence[int], starts: Sequence[int], ends: Seque
 
 @op(methods=["strided_slice"])
 def strided_slice(
-    x: Any, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int]
+    x: Array, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int]
 ) -> Any:
     """Cut out starts[i]:ends[i]:strides[i] of axis axes[i].
 
@@ -87,7 +89,7 @@ def _cut(x: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> Any:
 
 
 @composite(methods=["narrow"], aliases={"x": "input", "axis": "dim"}, around=call_cached("input"))
-def narrow(input: Any, dim: int, start: int, length: int) -> Any:
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Any:
     """`length` slices along an axis, from `start` on.
 
     Examples:
@@ -100,7 +102,7 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
 
 
 @op(methods=["crop"])
-def crop(x: Any, /, shape: Any = None, offsets: Any = None) -> Any:
+def crop(x: Array, /, shape: Sequence[int] | None = None, offsets: Any = None) -> Any:
     """Cut out a block.
 
     Arguments:
@@ -121,7 +123,7 @@ def crop(x: Any, /, shape: Any = None, offsets: Any = None) -> Any:
 
 
 @op(methods=["as_strided"], aliases={"input": "x", "size": "shape"})
-def as_strided(x: Any, /, shape: Sequence[int], stride: Sequence[int], offset: int = 0) -> Any:
+def as_strided(x: Array, /, shape: Sequence[int], stride: Sequence[int], offset: int = 0) -> Any:
     """Elements of the flattened tensor at offset + sum(index * stride); a copy, as arrays are immutable.
 
     Arguments:
@@ -148,7 +150,7 @@ def as_strided(x: Any, /, shape: Sequence[int], stride: Sequence[int], offset: i
 
 
 @op(methods=["unfold"])
-def unfold(x: Any, /, axis: int, size: int, step: int) -> Any:
+def unfold(x: Array, /, axis: int, size: int, step: int) -> Any:
     """Windows of a size along an axis, as a new last axis.
 
     Examples:
