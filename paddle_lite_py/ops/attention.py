@@ -130,17 +130,17 @@ STREAM = Refused("dropout draws from the stream of paddle.seed()")
 
 @no_effect(fixed_seed_offset=STREAM, rng_name=ONE_STREAM)
 def flash_attention(
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     dropout: float = 0.0,
     causal: bool = False,
     return_softmax: bool = False,
     *,
-    fixed_seed_offset: Any = None,
+    fixed_seed_offset: Any | None = None,
     rng_name: str = "",
     training: bool = True,
-    name: Any = None,
+    name: str | None = None,
     softmax_scale: float | None = None,
 ) -> Any:
     """scaled_dot_product_attention(), and its weights if return_softmax (None otherwise).
@@ -160,15 +160,15 @@ def flash_attention(
 
 @no_effect(fixed_seed_offset=STREAM, rng_name=ONE_STREAM)
 def flash_attn_qkvpacked(
-    qkv: Any,
+    qkv: Tensor,
     dropout: float = 0.0,
     causal: bool = False,
     return_softmax: bool = False,
     *,
-    fixed_seed_offset: Any = None,
+    fixed_seed_offset: Any | None = None,
     rng_name: str = "",
     training: bool = True,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """flash_attention() of one tensor [batch, length, groups + 2, heads of a key, head size]: queries, then key, value.
 
@@ -204,21 +204,21 @@ def _packed_mask(ends_q: Any, ends_k: Any, /, queries: int, keys: int, causal: b
     max_seqlen_k=Immaterial("cu_seqlens_k says how long the sequences are"),
 )
 def flash_attn_unpadded(
-    query: Any,
-    key: Any,
-    value: Any,
-    cu_seqlens_q: Any,
-    cu_seqlens_k: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
     max_seqlen_q: Any,
     max_seqlen_k: Any,
     scale: float,
     dropout: float = 0.0,
     causal: bool = False,
     return_softmax: bool = False,
-    fixed_seed_offset: Any = None,
+    fixed_seed_offset: Any | None = None,
     rng_name: str = "",
     training: bool = True,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Attention within each of several sequences that are packed one after the other: [tokens, heads, head size].
 

@@ -15,7 +15,7 @@ from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor, wrap
 from .joining import stack
 from .promote import natural
-from .types import Array
+from .types import Array, Ints
 
 __all__ = [
     *("as_tensor", "asarray", "assign", "clone", "from_dlpack", "from_numpy", "is_complex", "is_floating_point"),
@@ -189,7 +189,7 @@ def shape(input: Array, /) -> Any:
 
 
 @op(name="dimension", grad=False)
-def dimension(*, size: Any) -> Any:
+def dimension(*, size: Ints) -> Any:
     """An unknown dimension of a program (`x.shape[0]`) as a tensor, where a number is wanted."""
     return jnp.asarray(size, jnp.int64)
 

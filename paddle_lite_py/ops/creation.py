@@ -13,7 +13,7 @@ from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .promote import numpy_dtype
-from .types import DTypeLike, Shape
+from .types import DTypeLike, Shape, TensorLike
 
 __all__ = [
     *("arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "logspace", "ones", "ones_like"),
@@ -45,7 +45,7 @@ def _full(fill_value: Any, /, shape: Any, dtype: Any) -> Any:
 
 
 @composite(aliases={**SIZE, "value": "fill_value"}, creates=True)
-def full(shape: Shape, fill_value: Any, dtype: DTypeLike = None) -> Tensor:
+def full(shape: Shape, fill_value: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """A tensor of one value.
 
     Arguments:
@@ -105,7 +105,7 @@ def _full_like(x: Any, fill_value: Any, /, dtype: Any = None) -> Any:
 
 
 @composite(methods=["full_like"], aliases={"input": "x"}, creates=True, around=call_cached("x"))
-def full_like(x: Tensor, fill_value: Any, dtype: DTypeLike = None) -> Tensor:
+def full_like(x: Tensor, fill_value: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """A tensor of one value with the shape (and dtype) of another.
 
     Examples:
@@ -164,7 +164,9 @@ def _arange(start: Any, step: Any, /, length: Any, dtype: Any) -> Any:
 
 
 @composite(creates=True)
-def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: DTypeLike = None) -> Tensor:
+def arange(
+    start: TensorLike = 0, end: TensorLike | None = None, step: TensorLike = 1, dtype: DTypeLike = None
+) -> Tensor:
     """Numbers from start up to end (not included).
 
     Arguments:
@@ -186,7 +188,9 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: DTypeLike = No
 
 
 @composite(creates=True)
-def range(start: Any = 0, end: Any = None, step: Any = 1, dtype: DTypeLike = None) -> Tensor:
+def range(
+    start: TensorLike = 0, end: TensorLike | None = None, step: TensorLike = 1, dtype: DTypeLike = None
+) -> Tensor:
     """Numbers from start to end, which is included if a step meets it; the default float unless a dtype is given.
 
     Examples:
@@ -213,7 +217,7 @@ def _range_length(start: Any, end: Any, step: Any) -> Any:
 
 
 @composite(aliases={"end": "stop", "steps": "num"}, creates=True)
-def linspace(start: Any, stop: Any, num: Any, dtype: DTypeLike = None) -> Tensor:
+def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """Equally spaced numbers from start to stop (included).
 
     Examples:
@@ -232,7 +236,9 @@ def _linspace(start: Any, stop: Any, /, num: int, dtype: Any) -> Any:
 
 
 @composite(aliases={"end": "stop", "steps": "num"}, creates=True)
-def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: DTypeLike = None) -> Tensor:
+def logspace(
+    start: TensorLike, stop: TensorLike, num: TensorLike, base: TensorLike = 10.0, dtype: DTypeLike = None
+) -> Tensor:
     """base to the power of equally spaced numbers from start to stop.
 
     Examples:

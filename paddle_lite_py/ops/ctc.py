@@ -59,7 +59,7 @@ def _reduced(loss: Any, label_lengths: Any, /, reduction: str, zero_infinity: bo
 
 @call_cached("log_probs", "labels", "input_lengths", "label_lengths")
 def ctc_loss(
-    log_probs: Any,
+    log_probs: Tensor,
     labels: Tensor,
     input_lengths: Tensor,
     label_lengths: Tensor,

@@ -13,7 +13,7 @@ from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .norms import of_matrices
 from .promote import promote
-from .types import Array
+from .types import Array, TensorLike
 
 __all__ = [
     *("cholesky", "cholesky_inverse", "cholesky_solve", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv"),
@@ -334,7 +334,13 @@ def _matrix_rank(x: Any, tol: Any = None, atol: Any = None, rtol: Any = None, /,
 
 
 @composite(methods=["matrix_rank"], around=call_cached("x", "tol?"))
-def matrix_rank(x: Tensor, tol: Any = None, hermitian: bool = False, atol: Any = None, rtol: Any = None) -> Any:
+def matrix_rank(
+    x: Tensor,
+    tol: TensorLike | None = None,
+    hermitian: bool = False,
+    atol: TensorLike | None = None,
+    rtol: TensorLike | None = None,
+) -> Any:
     """Number of singular values above a tolerance.
 
     Arguments:

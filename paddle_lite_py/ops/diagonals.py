@@ -191,7 +191,7 @@ def _cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, /, axis: int = -
 
 
 @composite(methods=["trapezoid"], around=call_cached("y", "x"))
-def trapezoid(y: TensorLike, x: Tensor | None = None, dx: Any = None, axis: int = -1) -> Any:
+def trapezoid(y: TensorLike, x: Tensor | None = None, dx: TensorLike | None = None, axis: int = -1) -> Any:
     """Integral of y along an axis by the trapezoid rule.
 
     Arguments:
@@ -206,7 +206,7 @@ def trapezoid(y: TensorLike, x: Tensor | None = None, dx: Any = None, axis: int 
 
 
 @composite(methods=["cumulative_trapezoid"], around=call_cached("y", "x"))
-def cumulative_trapezoid(y: TensorLike, x: Tensor | None = None, dx: Any = None, axis: int = -1) -> Any:
+def cumulative_trapezoid(y: TensorLike, x: Tensor | None = None, dx: TensorLike | None = None, axis: int = -1) -> Any:
     """Running integral of y along an axis by the trapezoid rule; arguments as for trapezoid().
 
     Examples:

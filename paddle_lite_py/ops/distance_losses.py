@@ -43,7 +43,7 @@ def _cosine_embedding(a: Any, b: Any, label: Any, /, margin: float, reduction: s
 
 @call_cached("input1", "input2", "label")
 def cosine_embedding_loss(
-    input1: Any, input2: Any, label: Tensor, margin: float = 0, reduction: str = "mean", name: str | None = None
+    input1: Tensor, input2: Tensor, label: Tensor, margin: float = 0, reduction: str = "mean", name: str | None = None
 ) -> Any:
     """1 - cosine where label is 1, max(0, cosine - margin) where it is -1; inputs are [n, size] or [size].
 
@@ -149,8 +149,8 @@ def _triplet(near: Any, far: Any, /, margin: float, reduction: str) -> Any:
 @call_cached("input", "positive", "negative")
 def triplet_margin_with_distance_loss(
     input: Tensor,
-    positive: Any,
-    negative: Any,
+    positive: Tensor,
+    negative: Tensor,
     distance_function: Any = None,
     margin: float = 1.0,
     swap: bool = False,

@@ -175,7 +175,7 @@ def _ormqr(x: Any, tau: Any, y: Any, /, left: bool, transpose: bool) -> Any:
 
 
 @composite(methods=["ormqr"])
-def ormqr(x: Tensor, tau: Any, y: TensorLike, left: bool = True, transpose: bool = False) -> Any:
+def ormqr(x: Tensor, tau: TensorLike, y: TensorLike, left: bool = True, transpose: bool = False) -> Any:
     """Product of y with the whole Q of a decomposition given by Householder vectors and scales.
 
     Examples:

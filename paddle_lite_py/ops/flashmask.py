@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from ..core.no_effect import ONE_STREAM, no_effect
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .attention import STREAM, scaled_dot_product_attention
 from .creation import full
 
@@ -34,22 +35,22 @@ def _seen(bounds: Any, /, *, queries: int, causal: bool, window: Any) -> Any:
 
 @no_effect(fixed_seed_offset=STREAM, rng_name=ONE_STREAM)
 def flashmask_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    startend_row_indices: Any = None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    startend_row_indices: Tensor | None = None,
     *,
     dropout: float = 0.0,
     causal: bool = False,
     window_size: Any = None,
     return_softmax_lse: bool = False,
     return_seed_offset: bool = False,
-    fixed_seed_offset: Any = None,
+    fixed_seed_offset: Any | None = None,
     rng_name: str = "",
     training: bool = True,
-    name: Any = None,
+    name: str | None = None,
     softmax_scale: float | None = None,
-    block_mask: Any = None,
+    block_mask: Tensor | None = None,
 ) -> Any:
     """scaled_dot_product_attention() with a mask that is given by rows.
 

@@ -16,7 +16,7 @@ from ..eager.tensor import Tensor
 from .dynamic import concrete, is_eager, known
 from .manipulation import as_tuple
 from .promote import promote_all
-from .types import Array
+from .types import Array, TensorLike
 
 __all__ = [
     *("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cat"),
@@ -135,7 +135,7 @@ def _expect_size(wanted: int | None, found: Any) -> None:
 
 @composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x", "repeats?"))
 def repeat_interleave(
-    x: Tensor, repeats: Any, axis: int | None = None, name: str | None = None, *, output_size: int | None = None
+    x: Tensor, repeats: TensorLike, axis: int | None = None, name: str | None = None, *, output_size: int | None = None
 ) -> Any:
     """Repeat each element along an axis (or of the flattened tensor).
 

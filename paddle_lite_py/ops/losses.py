@@ -14,7 +14,7 @@ from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from .kinks import magnitude
 from .promote import from_start
-from .types import Array
+from .types import Array, TensorLike
 
 __all__ = [
     "binary_cross_entropy",
@@ -232,11 +232,11 @@ def _bce_logits(x: Any, label: Any, weight: Any = None, pos_weight: Any = None, 
 
 @call_cached("logit", "label", "weight", "pos_weight")
 def binary_cross_entropy_with_logits(
-    logit: Any,
+    logit: Tensor,
     label: Tensor,
     weight: Tensor | None = None,
     reduction: str = "mean",
-    pos_weight: Any = None,
+    pos_weight: Tensor | None = None,
     name: str | None = None,
 ) -> Any:
     """Cross entropy of logits against labels between 0 and 1.
@@ -348,9 +348,9 @@ def _focal(logit: Any, label: Any, normalizer: Any = None, /, *, alpha: float, g
 
 @call_cached("logit", "label", "normalizer")
 def sigmoid_focal_loss(
-    logit: Any,
+    logit: Tensor,
     label: Tensor,
-    normalizer: Any = None,
+    normalizer: TensorLike | None = None,
     alpha: float = 0.25,
     gamma: float = 2.0,
     reduction: str = "sum",

@@ -224,7 +224,7 @@ def lerp(x: Array, y: Array, weight: Array, /) -> Any:
 
 
 @composite(methods=["clip", "clamp"], inplace="clip_", aliases={"input": "x"}, around=call_cached("x", "min?", "max?"))
-def clip(x: Tensor, min: Any = None, max: Any = None) -> Any:
+def clip(x: Tensor, min: TensorLike | None = None, max: TensorLike | None = None) -> Any:
     """Limit each element to [min, max]; either bound may be a number, a tensor or None.
 
     Examples:

@@ -14,7 +14,7 @@ from ..core.no_effect import no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
-from .types import Array
+from .types import Array, Ints
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize", "rms_norm"]
 
@@ -297,7 +297,7 @@ def _layer_norm(x: Any, weight: Any = None, bias: Any = None, /, *, n_axes: int,
 @call_cached("x", "weight", "bias")
 def layer_norm(
     x: Tensor,
-    normalized_shape: Any,
+    normalized_shape: Ints,
     weight: Tensor | None = None,
     bias: Tensor | None = None,
     epsilon: float = 1e-5,
@@ -326,7 +326,7 @@ def _rms_norm(x: Any, weight: Any = None, /, *, n_axes: int, epsilon: float) -> 
 
 @call_cached("input", "weight")
 def rms_norm(
-    input: Tensor, normalized_shape: Any, weight: Tensor | None = None, eps: float = 1e-5, name: str | None = None
+    input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, eps: float = 1e-5, name: str | None = None
 ) -> Any:
     """Divide by the root mean square over the last dimensions, which have normalized_shape.
 

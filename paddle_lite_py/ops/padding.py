@@ -11,7 +11,7 @@ from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from .creation import shape_tuple
-from .types import Array
+from .types import Array, Ints
 
 __all__ = ["interpolate", "pad", "pixel_shuffle", "upsample"]
 
@@ -141,7 +141,7 @@ _RANKS = {"linear": (3,), "bilinear": (4,), "trilinear": (5,), "bicubic": (4,), 
 @call_cached("x")
 def interpolate(
     x: Tensor,
-    size: Any = None,
+    size: Ints | None = None,
     scale_factor: Any = None,
     mode: str = "nearest",
     align_corners: bool = False,

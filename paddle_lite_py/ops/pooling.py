@@ -13,7 +13,7 @@ from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from .convolution import channels_first, paddings, tuple_of
 from .max_window import max_of_windows
-from .types import Ints, Padding
+from .types import Ints, Padding, TensorLike
 from .windows import Windows, gathered, indices, lowest, window_sum, windows
 
 __all__ = [
@@ -179,7 +179,7 @@ def avg_pool2d(
     padding: Padding = 0,
     ceil_mode: bool = False,
     exclusive: bool = True,
-    divisor_override: Any = None,
+    divisor_override: TensorLike | None = None,
     data_format: str = "NCHW",
     name: str | None = None,
 ) -> Any:
@@ -206,7 +206,7 @@ def avg_pool3d(
     padding: Padding = 0,
     ceil_mode: bool = False,
     exclusive: bool = True,
-    divisor_override: Any = None,
+    divisor_override: TensorLike | None = None,
     data_format: str = "NCDHW",
     name: str | None = None,
 ) -> Any:

@@ -55,7 +55,9 @@ def seeded(seed: int, draw: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) 
 
 
 @composite(aliases=SIZE, creates=True)
-def uniform(shape: Shape, dtype: DTypeLike = None, min: Any = 0.0, max: Any = 1.0, seed: int = 0) -> Tensor:
+def uniform(
+    shape: Shape, dtype: DTypeLike = None, min: TensorLike = 0.0, max: TensorLike = 1.0, seed: int = 0
+) -> Tensor:
     """Numbers equally likely in [min, max).
 
     Arguments:
@@ -160,7 +162,9 @@ def bounds(who: str, low: Any, high: Any) -> tuple[Any, Any]:
 
 
 @composite(aliases=SIZE, creates=True)
-def randint(low: Any = 0, high: Any = None, shape: Shape = (1,), dtype: DTypeLike = None) -> Tensor:
+def randint(
+    low: TensorLike = 0, high: TensorLike | None = None, shape: Shape = (1,), dtype: DTypeLike = None
+) -> Tensor:
     """Integers equally likely in [low, high); one bound alone is the upper one.
 
     Examples:
@@ -173,7 +177,7 @@ def randint(low: Any = 0, high: Any = None, shape: Shape = (1,), dtype: DTypeLik
 
 
 @composite(aliases={"input": "x"})
-def randint_like(x: Tensor, low: Any = 0, high: Any = None, dtype: DTypeLike = None) -> Tensor:
+def randint_like(x: Tensor, low: TensorLike = 0, high: TensorLike | None = None, dtype: DTypeLike = None) -> Tensor:
     """randint() with the shape (and dtype) of another tensor.
 
     Examples:
@@ -305,7 +309,7 @@ def _binomial(key: Any, count: Any, prob: Any, /) -> Any:
 
 
 @composite
-def binomial(count: Any, prob: Any) -> Tensor:
+def binomial(count: TensorLike, prob: Tensor) -> Tensor:
     """Numbers of successes in `count` trials with the probability `prob`.
 
     Examples:

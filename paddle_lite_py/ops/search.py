@@ -128,14 +128,14 @@ def topk(x: Array, /, k: int, axis: int | None = None, largest: bool = True, sor
 
 @composite(methods=["searchsorted"], aliases={"input": "values"}, around=call_cached("sorted_sequence", "values?"))
 def searchsorted(
-    sorted_sequence: Any,
+    sorted_sequence: Tensor,
     values: Tensor,
     out_int32: bool = False,
     right: bool = False,
     name: str | None = None,
     *,
     side: str | None = None,
-    sorter: Any = None,
+    sorter: Tensor | None = None,
 ) -> Any:
     """Where values would go into a sorted sequence, along the last axis.
 
@@ -170,7 +170,7 @@ def _searchsorted(sequence: Any, values: Any, /, dtype: str, right: bool) -> Any
 
 
 @composite(methods=["bucketize"], aliases={"input": "x", "boundaries": "sorted_sequence"})
-def bucketize(x: Tensor, sorted_sequence: Any, out_int32: bool = False, right: bool = False) -> Any:
+def bucketize(x: Tensor, sorted_sequence: Tensor, out_int32: bool = False, right: bool = False) -> Any:
     """The number of the bucket, between sorted boundaries, that each element falls into.
 
     Examples:
@@ -189,7 +189,7 @@ def _where(condition: Any, x: Any, y: Any, /) -> Any:
 
 
 @composite(methods=["where"], aliases={"input": "x", "other": "y"}, around=call_cached("condition", "x?", "y?"))
-def where(condition: Any, x: Tensor | None = None, y: TensorLike | None = None) -> Any:
+def where(condition: Tensor, x: Tensor | None = None, y: TensorLike | None = None) -> Any:
     """Elements of x where the condition holds, of y elsewhere; with a condition alone, nonzero(as_tuple=True).
 
     Raises:

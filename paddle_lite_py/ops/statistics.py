@@ -217,7 +217,9 @@ def _cov(x: Any, fweights: Any = None, aweights: Any = None, /, rowvar: bool = T
 
 
 @composite(methods=["cov"], around=call_cached("x", "fweights", "aweights"))
-def cov(x: Tensor, rowvar: bool = True, ddof: bool = True, fweights: Any = None, aweights: Any = None) -> Any:
+def cov(
+    x: Tensor, rowvar: bool = True, ddof: bool = True, fweights: Tensor | None = None, aweights: Tensor | None = None
+) -> Any:
     """Covariance matrix of variables.
 
     Arguments:
@@ -246,7 +248,7 @@ def corrcoef(x: Array, /, rowvar: bool = True) -> Any:
 
 
 @composite(methods=["bincount"], aliases={"input": "x"})
-def bincount(x: Tensor, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Any:
     """How often each number from 0 occurs, or the sum of its weights.
 
     The length depends on the data; inside a static program it is `minlength` where that is given.
@@ -333,7 +335,9 @@ def histogram_bin_edges(input: Array, /, bins: int = 100, min: float = 0.0, max:
 
 
 @composite(methods=["histogramdd"])
-def histogramdd(x: Tensor, bins: Any = 10, ranges: Any = None, density: bool = False, weights: Any = None) -> Any:
+def histogramdd(
+    x: Tensor, bins: Any = 10, ranges: Any = None, density: bool = False, weights: Tensor | None = None
+) -> Any:
     """Histogram of points in several dimensions: the counts and the list of bin edges.
 
     Arguments:

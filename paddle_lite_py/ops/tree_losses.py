@@ -48,15 +48,15 @@ def _hsigmoid(
 
 @no_effect(is_sparse=DENSE)
 def hsigmoid_loss(
-    input: Any,
-    label: Any,
+    input: Tensor,
+    label: Tensor,
     num_classes: int,
-    weight: Any,
-    bias: Any = None,
-    path_table: Any = None,
-    path_code: Any = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    path_table: Tensor | None = None,
+    path_code: Tensor | None = None,
     is_sparse: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Hierarchical sigmoid loss [n, 1]: a decision at each node on the way through a tree to the leaf of a class.
 

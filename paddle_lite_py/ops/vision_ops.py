@@ -46,7 +46,7 @@ def _patches(space: Any, kernel: Any, stride: Any, pads: Any, dilation: Any) -> 
 
 
 @op(name="im2col")  # Tensor.unfold is another op
-def unfold(x: Array, /, kernel_sizes: Any, strides: Ints = 1, paddings: Any = 0, dilations: Any = 1) -> Any:
+def unfold(x: Array, /, kernel_sizes: Ints, strides: Ints = 1, paddings: Ints = 0, dilations: Ints = 1) -> Any:
     """The patches of images [n, c, h, w] as columns: [n, c * height * width of a patch, patches].
 
     Arguments:
@@ -72,7 +72,7 @@ def _at(x: Any, w: Windows, offset: tuple[int, int]) -> Any:
 
 @op(name="col2im")
 def fold(
-    x: Array, /, output_sizes: Any, kernel_sizes: Any, strides: Ints = 1, paddings: Any = 0, dilations: Any = 1
+    x: Array, /, output_sizes: Ints, kernel_sizes: Ints, strides: Ints = 1, paddings: Ints = 0, dilations: Ints = 1
 ) -> Any:
     """Images from their patches [n, c * height * width of a patch, patches]; where patches overlap they are added up.
 
@@ -196,7 +196,7 @@ def _affine_grid(theta: Any, /, size: Any, align_corners: bool) -> Any:
 
 
 @call_cached("theta")
-def affine_grid(theta: Any, out_shape: Any, align_corners: bool = True, name: str | None = None) -> Any:
+def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name: str | None = None) -> Any:
     """Where grid_sample() must read to apply affine maps theta [n, 2, 3] (images) or [n, 3, 4] (volumes).
 
     Arguments:
@@ -261,7 +261,7 @@ def _grid_sample(x: Any, grid: Any, /, nearest: bool, padding: str, align_corner
 @call_cached("x", "grid")
 def grid_sample(
     x: Tensor,
-    grid: Any,
+    grid: Tensor,
     mode: str = "bilinear",
     padding_mode: str = "zeros",
     align_corners: bool = True,
