@@ -70,6 +70,14 @@ class Interpreter(Observer, ABC):
     def rebind(self, tensor: Any, data: Any) -> None:
         """Give a tensor another payload."""
 
+    def overwrite(self, tensor: Any, data: Any) -> None:
+        """The same where the tensor keeps its place in the graph."""
+        self.rebind(tensor, data)
+
+    @abstractmethod
+    def sees(self, tensor: Any) -> bool:
+        """Whether the payload of a tensor belongs here: not one that a trace has left behind, say."""
+
     @abstractmethod
     def static_value(self, tensor: Any, what: str) -> Any:
         """The Python value of a tensor, or an error saying why there is none yet."""

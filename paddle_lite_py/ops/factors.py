@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from ..dispatch.define import composite, op
 from .decomposition import H, T
 from .promote import promote
+from .view_rules import PERMUTED
 
 __all__ = ["householder_product", "lstsq", "lu", "lu_solve", "lu_unpack", "matrix_exp", "matrix_transpose", "ormqr"]
 
@@ -119,7 +120,7 @@ def matrix_exp(x: Any, /) -> Any:
     return jax.scipy.linalg.expm(x) if x.ndim else jnp.exp(x)
 
 
-@op(methods=["matrix_transpose"])
+@op(methods=["matrix_transpose"], views=PERMUTED)
 def matrix_transpose(x: Any, /) -> Any:
     """Matrices with rows and columns exchanged.
 

@@ -14,6 +14,7 @@ import numpy as np
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from .promote import from_start, natural, numpy_dtype
+from .view_rules import BITS, PERMUTED, RESHAPED
 
 __all__ = [
     *("broadcast_shape", "broadcast_shapes", "broadcast_to", "cast", "expand", "expand_as", "flatten"),
@@ -30,7 +31,7 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
-@op(methods=["reshape"], inplace="reshape_", aliases=INPUT, variadic="shape", reshapes=True)
+@op(methods=["reshape"], inplace="reshape_", aliases=INPUT, variadic="shape", reshapes=True, views=RESHAPED)
 def reshape(x: Any, /, shape: Sequence[int]) -> Any:
     """The same elements in another shape.
 
@@ -63,6 +64,7 @@ def reshape(x: Any, /, shape: Sequence[int]) -> Any:
     inplace="flatten_",
     reshapes=True,
     aliases={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
+    views=RESHAPED,
 )
 def flatten(x: Any, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
     """Join the axes from start_axis to stop_axis into one.
@@ -83,7 +85,7 @@ def flatten(x: Any, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
 @composite(
     methods=["ravel"],
     aliases={"x": "input"},
-    around=call_cached("input"),
+    around=call_cached("input", views=True),
 )
 def ravel(input: Any) -> Any:
     """The elements as a vector.
@@ -96,7 +98,7 @@ def ravel(input: Any) -> Any:
     return flatten(input)
 
 
-@op(methods=["unflatten"], aliases=INPUT_DIM)
+@op(methods=["unflatten"], aliases=INPUT_DIM, views=RESHAPED)
 def unflatten(x: Any, /, axis: int, shape: Sequence[int]) -> Any:
     """Split one axis into several; one size may be -1.
 
@@ -110,7 +112,7 @@ def unflatten(x: Any, /, axis: int, shape: Sequence[int]) -> Any:
     return x.reshape(*x.shape[:axis], *[x.shape[axis] // known if n == -1 else n for n in shape], *x.shape[axis + 1 :])
 
 
-@op(methods=["transpose"], inplace="transpose_", aliases=INPUT, variadic="perm", reshapes=True)
+@op(methods=["transpose"], inplace="transpose_", aliases=INPUT, variadic="perm", reshapes=True, views=PERMUTED)
 def transpose(x: Any, /, perm: Sequence[int]) -> Any:
     """Reorder the axes: axis i of the result is axis perm[i] of x.
 
@@ -129,7 +131,7 @@ def transpose(x: Any, /, perm: Sequence[int]) -> Any:
     return jnp.transpose(x, perm)
 
 
-@op(methods=["permute"], variadic="dims")
+@op(methods=["permute"], variadic="dims", views=PERMUTED)
 def permute(input: Any, /, dims: Sequence[int]) -> Any:
     """Reorder the axes: axis i of the result is axis dims[i].
 
@@ -141,7 +143,7 @@ def permute(input: Any, /, dims: Sequence[int]) -> Any:
     return jnp.transpose(input, dims)
 
 
-@op(methods=["t"], inplace="t_", reshapes=True)
+@op(methods=["t"], inplace="t_", reshapes=True, views=PERMUTED)
 def t(input: Any, /) -> Any:
     """Transpose of a tensor of at most two dimensions.
 
@@ -155,7 +157,7 @@ def t(input: Any, /) -> Any:
     return input.T
 
 
-@op(methods=["moveaxis"])
+@op(methods=["moveaxis"], views=PERMUTED)
 def moveaxis(x: Any, /, source: Any, destination: Any) -> Any:
     """Move axes to other places; the rest keep their order.
 
@@ -178,6 +180,7 @@ def _by_perm(x: Any, axis0: Any = None, axis1: int | None = None, *, perm: Any =
     methods=["swapaxes", "swapdims"],
     aliases={"input": "x", "dim0": "axis0", "dim1": "axis1"},
     wider=_by_perm,
+    views=PERMUTED,
 )
 def swapaxes(x: Any, /, axis0: int, axis1: int) -> Any:
     """Exchange two axes; with a list of all axes instead (perm), put them in that order.
@@ -190,7 +193,7 @@ def swapaxes(x: Any, /, axis0: int, axis1: int) -> Any:
     return jnp.swapaxes(x, axis0, axis1)
 
 
-@op(methods=["squeeze"], inplace="squeeze_", aliases=INPUT_DIM, reshapes=True)
+@op(methods=["squeeze"], inplace="squeeze_", aliases=INPUT_DIM, reshapes=True, views=RESHAPED)
 def squeeze(x: Any, /, axis: Any = None) -> Any:
     """Drop axes of size 1: all of them, or those named; a named axis of another size stays.
 
@@ -207,7 +210,7 @@ def squeeze(x: Any, /, axis: Any = None) -> Any:
     return jnp.squeeze(x, tuple([a for a in sorted(gone) if isinstance(x.shape[a], int) and x.shape[a] == 1]))
 
 
-@op(methods=["unsqueeze"], inplace="unsqueeze_", aliases=INPUT_DIM, reshapes=True)
+@op(methods=["unsqueeze"], inplace="unsqueeze_", aliases=INPUT_DIM, reshapes=True, views=RESHAPED)
 def unsqueeze(x: Any, /, axis: Any) -> Any:
     """Insert axes of size 1, one after the other.
 
@@ -325,7 +328,7 @@ def cast(x: Any, /, dtype: Any) -> Any:
     return natural(x).astype(kind)
 
 
-@op(name="_bitcast", grad=False)
+@op(name="_bitcast", grad=False, views=BITS)
 def _bitcast(x: Any, /, dtype: Any) -> Any:
     kind = jnp.dtype(numpy_dtype(dtype))
     if kind.itemsize > x.dtype.itemsize:
@@ -338,7 +341,7 @@ def _bitcast(x: Any, /, dtype: Any) -> Any:
     methods=["view"],
     aliases={"shape": "shape_or_dtype", "dtype": "shape_or_dtype"},
     variadic="shape_or_dtype",
-    around=call_cached("x"),
+    around=call_cached("x", views=True),
 )
 def view(x: Any, shape_or_dtype: Any) -> Any:
     """The same elements in another shape, or the same bits as another dtype.
@@ -355,7 +358,7 @@ def view(x: Any, shape_or_dtype: Any) -> Any:
 
 @composite(
     methods=["view_as", "reshape_as"],
-    around=call_cached("x", "other"),
+    around=call_cached("x", "other", views=True),
 )
 def view_as(x: Any, other: Any) -> Any:
     """The same elements in the shape of another tensor.

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core import dtypes
 from ..dispatch.define import add_methods, composite
+from ..eager import views
 from ..eager.tensor import Tensor
 from . import binary, creation, decomposition, gather, joining, linalg, manipulation, norms, scatter, signal, slicing
 from .dynamic import is_eager
@@ -149,13 +150,16 @@ def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: Any = None) ->
 def set_(
     x: Tensor, source: Any = None, shape: Any = None, stride: Any = None, offset: int = 0, name: Any = None
 ) -> Tensor:
-    """Become another tensor, seen from an offset in a shape if one is given; nothing at all without a source."""
+    """Become a view of another tensor, from an offset in a shape if one is given; nothing at all without a source."""
     if source is None:
         return x._rebind(creation.zeros([0], x.dtype), True)
-    seen = (
-        source.reshape([-1])[offset : offset + math.prod(shape)].reshape(list(shape)) if shape is not None else source
-    )
-    return x._rebind(seen.clone(), True)
+    shape = source.shape if shape is None else list(shape)
+    if stride is None:
+        seen = source.reshape([-1])[offset : offset + math.prod(shape)].reshape(shape)
+    else:
+        seen = slicing.as_strided(source, shape, stride, offset)
+    views.adopt(x, seen, x._twin())
+    return x
 
 
 @_method

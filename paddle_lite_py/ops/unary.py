@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from ..dispatch.define import op
 from .kinks import magnitude
 from .promote import floating, natural
+from .view_rules import NUMBERS, PAIRS, PART
 
 INPUT = {"input": "x"}
 
@@ -213,7 +214,7 @@ def nan_to_num(x: Any, /, nan: float = 0.0, posinf: float | None = None, neginf:
     return jnp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
-@op(methods=["real"], aliases=INPUT)
+@op(methods=["real"], aliases=INPUT, views=PART)
 def real(x: Any, /) -> Any:
     """Real part of each element.
 
@@ -225,7 +226,7 @@ def real(x: Any, /) -> Any:
     return jnp.real(x)
 
 
-@op(methods=["imag"], aliases=INPUT)
+@op(methods=["imag"], aliases=INPUT, views=PART)
 def imag(x: Any, /) -> Any:
     """Imaginary part of each element.
 
@@ -261,7 +262,7 @@ def angle(x: Any, /) -> Any:
     return jnp.angle(floating(x))
 
 
-@op(methods=["as_real", "view_as_real"], aliases=INPUT)
+@op(methods=["as_real", "view_as_real"], aliases=INPUT, views=PAIRS)
 def as_real(x: Any, /) -> Any:
     """A complex tensor as a real one with a last dimension of (real, imaginary).
 
@@ -273,7 +274,7 @@ def as_real(x: Any, /) -> Any:
     return jnp.stack([x.real, x.imag], -1)
 
 
-@op(methods=["as_complex", "view_as_complex"], aliases=INPUT)
+@op(methods=["as_complex", "view_as_complex"], aliases=INPUT, views=NUMBERS)
 def as_complex(x: Any, /) -> Any:
     """A real tensor whose last dimension is (real, imaginary) as a complex one.
 

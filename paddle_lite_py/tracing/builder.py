@@ -23,6 +23,7 @@ from ..core.traced_number import TracedNumber
 from ..eager.execute import EAGER, explain
 from ..eager.random import default_generator
 from ..eager.tensor import ZEROS, Tensor, wrap
+from ..eager.views import link
 from ..ir.block import Operator, Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
@@ -199,7 +200,10 @@ class Builder(Differentiation, Interpreter):
         if numbers and all(is_number(a) for a in args if isinstance(a, Tensor)):
             values[0].is_number = True
         outs = tuple(map(self.handle, values))
-        return outs[0] if not isinstance(self._last, tuple) else outs
+        made = outs[0] if not isinstance(self._last, tuple) else outs
+        if bound.views is not None:
+            link(args[0], made, bound, args[1:])
+        return made
 
     def _input(self, arg: Any) -> Any:
         if isinstance(arg, Tensor):
@@ -256,6 +260,22 @@ class Builder(Differentiation, Interpreter):
         """Give a tensor another payload, noted in the log."""
         self.rebound(tensor, "_data")
         tensor._data = data
+
+    def overwrite(self, tensor: Tensor, data: Any) -> None:
+        """Give a tensor another payload, through which gradients go on to where its own went."""
+        held = tensor._data
+        if not tensor.stop_gradient and isinstance(data, TracedValue) and data.requires_grad:
+            data = self._detach(data)
+        if isinstance(held, TracedValue) and held.requires_grad and not self.is_leaf(tensor):
+            kept = REGISTRY["with_gradient_of"].bind(())
+            data = self.emit(kept, (self.value_of(wrap(data)), self.value_of(tensor)), True)[0]
+        self.rebind(tensor, data)
+
+    def sees(self, tensor: Tensor) -> bool:
+        """Whether the payload of a tensor is of this frame, one around it, or outside."""
+        data = tensor._data
+        frame = data.frame if isinstance(data, TracedValue) else self.root
+        return frame is not None and not frame.closed and self.frame.inside(frame)
 
     def rebound(self, obj: Any, name: str) -> None:
         """Note what an attribute held before this frame changed it, unless the frame itself made the object."""

@@ -109,6 +109,7 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
             result = fn(*tensors)
             made = unescaped(list(builder.root.log.values()))
             outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
+            outside = [w for w in outside if not (w.is_tie or _follows(builder, w))]
             updated = {id(w.owner) for w in outside if w.key == "_data"}
             structure = _outputs(builder, result, leaves, updated)
             n_results = len(leaves)
@@ -132,6 +133,13 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
         builder.root.undo()
         builder.root.closed = True
     return _assemble(builder, len(tensors), structure, leaves, n_results, effects, paths)
+
+
+def _follows(builder: Builder, write: Write) -> bool:
+    """True for a view of a tensor from outside that changes too: a run shows the change in the views there are then."""
+    view = write.owner._view if write.key == "_data" and isinstance(write.owner, Tensor) else None
+    found = view and builder.root.log.get((id(view[0]), "_data", False))
+    return bool(found) and builder.is_outside(found)
 
 
 def _own(builder: Builder) -> list[Tensor]:
