@@ -27,10 +27,6 @@ class Observer:
     def entered(self, layer: Any) -> None:
         """Told that a layer is called."""
 
-    def detached(self, tensor: Any) -> Any:
-        """Cut a new handle from the graph of the one whose payload it shares."""
-        return tensor
-
     def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
         """The payload of new state (a parameter, an accumulator): what draw() gives, now or when the program starts.
 
@@ -73,6 +69,10 @@ class Interpreter(Observer, ABC):
     def overwrite(self, tensor: Any, data: Any) -> None:
         """The same where the tensor keeps its place in the graph."""
         self.rebind(tensor, data)
+
+    @abstractmethod
+    def twin(self, tensor: Any, detached: bool = False) -> Any:
+        """Another handle on the value of a tensor, at the same place in the graph or at none."""
 
     @abstractmethod
     def sees(self, tensor: Any) -> bool:

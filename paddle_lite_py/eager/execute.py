@@ -74,6 +74,13 @@ class Eager(Interpreter):
         """Give a tensor another payload."""
         tensor._data = data
 
+    def twin(self, tensor: Tensor, detached: bool = False) -> Tensor:
+        """Another handle on the value of a tensor."""
+        out = wrap(tensor._data)
+        if not detached and not tensor.stop_gradient:
+            out.stop_gradient, out._source = False, tensor._source
+        return out
+
     def sees(self, tensor: Tensor) -> bool:
         """Whether a tensor can be given a new payload: not one that a trace has left behind."""
         return isinstance(tensor._data, jax.Array)

@@ -200,9 +200,7 @@ class Tensor(TensorData):
 
     def _twin(self) -> Tensor:
         """Another handle on the same value, at the same place in the graph."""
-        out = wrap(self._data)
-        out.stop_gradient, out._source = self.stop_gradient, self._source
-        return out
+        return state.interpreter.twin(self)
 
     def set_value(self, value: Any) -> None:
         """Replace the data by `value` (a tensor or array of the same shape), keeping the dtype.
@@ -331,8 +329,7 @@ class Tensor(TensorData):
 
     def detach(self) -> Tensor:
         """A tensor on the same data that is not part of the graph: a change of either shows in both."""
-        out = wrap(self._data)
-        return views.alias(self, state.interpreter.detached(out) if not self.stop_gradient else out)
+        return views.alias(self, state.interpreter.twin(self, detached=True))
 
     def detach_(self) -> Tensor:
         """Leave the graph in place."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from ..core.cache import BoundedCache
 from ..core.interpreter import no_grad, state
+from ..registry.op import REGISTRY
 from ..registry.view import Step
 
 if TYPE_CHECKING:
@@ -75,11 +76,23 @@ def note(x: Tensor, made: Tensor) -> None:
         _viewers(x).add(made)
         return
     _, bound, others, _ = made._view
-    if not _lies_in_place(parent, Step(bound, others)):
+    root, path = parent[0], [*steps(parent), Step(bound, others)]
+    if not _lies_in_place(root._data, path):
         made._view = None  # a copy, as the reference makes one
         return
-    made._view = (parent[0], bound, others, parent)
-    _viewers(parent[0]).add(made)
+    one = _in_one(root._data, path) if len(path) > MAX_STEPS else None
+    made._view = (root, bound, others, parent) if one is None else (root, *one, None)
+    _viewers(root).add(made)
+
+
+def _in_one(root: Any, path: list[Step]) -> Step | None:
+    """The steps to a view as one, so that `x = x[1:]` again and again is no ever longer path; None if it cannot be."""
+    if not all(isinstance(n, int) for n in (*root.shape, *[o for step in path for o in step.others])):
+        return None
+    seen, item = layout(root, path), root.dtype.itemsize
+    if seen.dtype != root.dtype:
+        return None
+    return Step(REGISTRY["as_strided"].bind((seen.shape, tuple([s // item for s in seen.strides]), start(seen))))
 
 
 def _viewers(root: Tensor) -> Viewers:
@@ -105,11 +118,7 @@ def link(x: Any, made: Any, bound: Any, others: tuple[Any, ...]) -> None:
 
 
 def _fixed(index: Any) -> Any:
-    if not hasattr(index, "_data"):
-        return index
-    out = object.__new__(index.__class__)
-    out._data = index._data
-    return out
+    return index._twin() if hasattr(index, "_twin") else index
 
 
 def alias(x: Tensor, out: Tensor) -> Tensor:
@@ -128,6 +137,46 @@ def alias(x: Tensor, out: Tensor) -> Tensor:
     mates.append(_ref(out))
     _viewers(out).mates = mates
     return out
+
+
+def shared(tensors: list[Tensor]) -> tuple[Any, ...]:
+    """Which of some tensors share elements with an earlier one or with their root among them: (index of that, steps).
+
+    None for the others; nothing at all where there are none.
+    """
+    if all(t._view is None and t._views is None for t in tensors):
+        return ()
+    groups: dict[int, int] = {}
+    for i, t in enumerate(tensors):
+        if t._view is None:
+            groups.setdefault(id(t), i)
+            for mate in _mates(t):
+                groups.setdefault(id(mate), i)
+    found = tuple([_place(i, t, groups) for i, t in enumerate(tensors)])
+    return found if any(f is not None for f in found) else ()
+
+
+def _place(i: int, x: Tensor, groups: dict[int, int]) -> tuple[int, tuple[Step, ...]] | None:
+    path = steps(x._view)
+    at = groups.get(id(x if x._view is None else x._view[0]), i)
+    fixed = all(isinstance(o, int) for step in path for o in step.others)
+    return (at, tuple(path)) if at != i and fixed else None
+
+
+def share(tensors: list[Tensor], found: tuple[Any, ...]) -> None:
+    """Tie tensors to each other as shared() found it of others."""
+    for x, place in zip(tensors, found, strict=False):
+        if place is None:
+            continue
+        root = tensors[place[0]]
+        if not place[1]:
+            alias(root, x)
+            continue
+        view = None
+        for step in place[1]:
+            view = (root, *step, view)
+        x._view = view
+        _viewers(root).add(x)
 
 
 # -- writing ---------------------------------------------------------------------------------------------------------
@@ -266,10 +315,8 @@ def adopt(x: Tensor, source: Tensor, hidden: Tensor) -> None:
 _in_place: BoundedCache[Any, bool] = BoundedCache("views of views", 1024)
 
 
-def _lies_in_place(parent: Any, step: Step) -> bool:
-    """Whether a step from a view on can do without a copy of the elements."""
-    root = parent[0]._data
-    path = [*steps(parent), step]
+def _lies_in_place(root: Any, path: list[Step]) -> bool:
+    """Whether the last step can do without a copy of the elements."""
     key = (root.shape, root.dtype, *[s.bound for s in path])
     found = _in_place.get(key)
     return _in_place.put(key, _can_lie(root, path)) if found is None else found
@@ -284,15 +331,33 @@ def _can_lie(root: Any, path: list[Step]) -> bool:
         return False
 
 
+def whole(data: Any) -> np.ndarray:
+    """Memory that is not there, as an array of the shape and dtype of some data."""
+    memory = _memory.setdefault(data.dtype, np.empty(1, data.dtype))
+    return np.lib.stride_tricks.as_strided(
+        memory, data.shape, _row_major(data.shape, data.dtype.itemsize), writeable=False
+    )
+
+
+_memory: dict[Any, np.ndarray] = {}
+
+
+def start(seen: np.ndarray) -> int:
+    """Where a view of whole() begins, in elements."""
+    return (_address(seen) - _address(_memory[seen.dtype])) // seen.dtype.itemsize
+
+
+def _address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
 def layout(root: Any, path: list[Step]) -> np.ndarray:
     """A view as NumPy would have it, of memory that is not there: for shape and strides only.
 
     Raises:
         ValueError: the elements do not lie so that a view could have that shape.
     """
-    seen = np.lib.stride_tricks.as_strided(
-        np.empty(1, root.dtype), root.shape, _row_major(root.shape, root.dtype.itemsize), writeable=False
-    )
+    seen = whole(root)
     for step in path:
         seen = step.bound.views.layout(seen, step)
     return seen

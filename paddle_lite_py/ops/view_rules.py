@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.interpreter import state
 from ..dispatch.define import op
+from ..eager import views
 from ..registry.op import REGISTRY
 from ..registry.view import Step, ViewRule
 
@@ -60,17 +61,11 @@ def strided(layout: Callable[[np.ndarray, Step], np.ndarray], overlaps: bool = F
     """The rule of a view that NumPy has as well."""
 
     def back(x: Any, new: Any, step: Step) -> Any:
-        whole = np.lib.stride_tricks.as_strided(np.empty(1, x._data.dtype), x._data.shape, _row_major(x._data))
-        seen = layout(whole, step)
-        item = seen.dtype.itemsize
-        offset = (seen.__array_interface__["data"][0] - whole.__array_interface__["data"][0]) // item
-        return _run("_set_strided", (tuple([s // item for s in seen.strides]), offset), x, new)
+        seen = layout(views.whole(x._data), step)
+        strides = tuple([s // seen.dtype.itemsize for s in seen.strides])
+        return _run("_set_strided", (strides, views.start(seen)), x, new)
 
     return ViewRule(back, layout, overlaps)
-
-
-def _row_major(data: Any) -> tuple[int, ...]:
-    return tuple([int(np.prod(data.shape[i + 1 :], dtype=int)) * data.dtype.itemsize for i in range(len(data.shape))])
 
 
 def attributes(step: Step) -> dict[str, Any]:

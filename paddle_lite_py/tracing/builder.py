@@ -145,7 +145,7 @@ class Builder(Differentiation, Interpreter):
     ) -> None:
         """Fail with error(*shown) when the program runs and `passed` is false, or gets here if that is None."""
         self.checks = self.checks or Checks()
-        self.checks.fail(self.checks.add(error, where), passed, [self.detached(t) for t in shown])
+        self.checks.fail(self.checks.add(error, where), passed, [self.twin(t, detached=True) for t in shown])
 
     def _capture(self, tensor: Tensor) -> TracedValue:
         found = self.captures.get(id(tensor))
@@ -361,9 +361,10 @@ class Builder(Differentiation, Interpreter):
         value = tensor._data
         return not isinstance(value, TracedValue) or tensor.stop_gradient or value in value.frame.leaves
 
-    def detached(self, tensor: Tensor) -> Tensor:
-        """The value without its gradient."""
-        return self.handle(self.value_of(tensor))
+    def twin(self, tensor: Tensor, detached: bool = False) -> Tensor:
+        """Another handle on the value of a tensor: of this program, so that each run reads the tensor itself."""
+        value = self.value_of(tensor)
+        return self.handle(self._detach(value) if detached and value.requires_grad else value)
 
     def assume(self, tensor: Tensor, otherwise: Exception) -> Any:
         """The value of a traced tensor in the call under way: the program will serve calls with this value only.
