@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 import time
 import warnings
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.cache import BoundedCache
 from paddle_lite_py.core.traced_number import ScalarInputs
 
 from .entry import Entry
@@ -52,7 +53,7 @@ class Cache:
 
     def __init__(self, name: str, size: int) -> None:
         self.name, self.size = name, size
-        self.entries: OrderedDict[CacheKey, list[Entry]] = OrderedDict()  # the key used last at the end
+        self.entries: BoundedCache[CacheKey, list[Entry]] = BoundedCache(f"programs of {name}", size)
         self.history: deque[Record] = deque(maxlen=HISTORY)
         self.count = 0
 
@@ -74,20 +75,19 @@ class Cache:
                 continue
             if stale is None:
                 entries.insert(0, entries.pop(i))
-                self.entries.move_to_end(key)
+                self.entries.recent(key)
                 return entry, ""
             cause = cause or stale
         return None, cause
 
     def add(self, key: CacheKey, entry: Entry, what: str, cause: str, since: float) -> None:
         """Keep a new program, and drop the one used longest ago if there are too many."""
-        self.entries.setdefault(key, []).insert(0, entry)
-        self.entries.move_to_end(key)
-        while sum(map(len, self.entries.values())) > self.size:
-            oldest = next(iter(self.entries))
-            self.entries[oldest].pop()
-            if not self.entries[oldest]:
-                del self.entries[oldest]
+        self.entries.put(key, [entry, *self.entries.get(key, [])])
+        while len(self) > self.size:
+            oldest = next(iter(self.entries.values()))
+            oldest.pop()
+            if not oldest:
+                self.entries.evict()
         self._note(Record(what, cause, time.perf_counter() - since))
 
     def __iter__(self) -> Iterator[Entry]:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import dy2static
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.dtypes import is_inexact
+from paddle_lite_py.core.no_effect import Immaterial, no_effect
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.ir.printer import to_text
 from paddle_lite_py.ir.program import Program
@@ -137,7 +138,13 @@ class Inspection:
             raise RuntimeError(f"`{self.__name__}` has no program yet: call it once, or give to_static an input_spec")
         return self.concrete_program_specify_input_spec(self._input_spec)
 
-    def concrete_program_specify_input_spec(self, input_spec: Any, **options: Any) -> ConcreteProgram:
+    @no_effect(
+        with_hook=Immaterial("hooks are part of what is traced"),
+        is_prim_infer=Immaterial("operators are not taken apart"),
+    )
+    def concrete_program_specify_input_spec(
+        self, input_spec: Any, with_hook: bool = False, is_prim_infer: bool = False
+    ) -> ConcreteProgram:
         """The program for declared arguments."""
         return self._concrete(self.traced_for(input_spec))
 

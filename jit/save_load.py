@@ -13,6 +13,7 @@ from safetensors import flax as safetensors
 from paddle_lite_py.autograd import enable_grad
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.interpreter import no_grad
+from paddle_lite_py.core.no_effect import Immaterial, Refused, no_effect, only_known
 from paddle_lite_py.custom.kernel import kernels
 from paddle_lite_py.eager.random import default_generator
 from paddle_lite_py.eager.tensor import Parameter, Tensor
@@ -34,6 +35,19 @@ PLATFORMS = ("cpu", "cuda", "tpu")
 MODES = {"eval": False, "train": True}
 
 
+_ONE_FORM = Immaterial("an artefact has one form")
+
+
+@no_effect(
+    output_spec=Refused("a program gives what the function returns"),
+    with_hook=Refused("hooks are part of what is traced: they are in the program"),
+    input_names_after_prune=Refused("a program takes what input_spec says"),
+    skip_forward=Refused("forward() is what is saved"),
+    combine_params=_ONE_FORM,
+    clip_extra=_ONE_FORM,
+    skip_prune_program=_ONE_FORM,
+    separate_parameters=_ONE_FORM,
+)
 def save(
     layer: Any,
     path: str,
@@ -42,6 +56,15 @@ def save(
     constraints: Sequence[str] = (),
     platforms: Sequence[str] = PLATFORMS,
     passes: Any = (),
+    *,
+    output_spec: Any = None,
+    with_hook: bool = False,
+    input_names_after_prune: Any = None,
+    skip_forward: bool = False,
+    combine_params: bool = False,
+    clip_extra: bool = True,
+    skip_prune_program: bool = False,
+    separate_parameters: bool = False,
     **configs: Any,
 ) -> None:
     """Save a layer or function as a program that runs without its code.
@@ -71,6 +94,7 @@ def save(
         >>> paddle.jit.load(prefix)(paddle.ones([4, 3])).shape
         [4, 2]
     """
+    only_known(save, configs)
     if isinstance(layer, TranslatedLayer) and not passes:
         return layer._save(path)
     for text in constraints:

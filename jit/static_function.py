@@ -280,7 +280,7 @@ class StaticFunction(Inspection):
         grads = [not t.stop_gradient for t in tensors]
         held = len(self._locations.values())
         try:
-            with self._locations.replaced(len(numbers) - held, numbers, seen):
+            with self._locations.replaced(len(numbers) - held, seen):
                 traced = self.trace(with_numbers(common, numbers, seen), shapes, grads, names)
         except Exception:
             if not numbers:
@@ -316,7 +316,9 @@ class StaticFunction(Inspection):
         while True:
             try:
                 with self._implicit.converted():
-                    found = trace(call, shapes, grads, names, _converted, reads.containers_of(self._function), self._shared)
+                    found = trace(
+                        call, shapes, grads, names, _converted, reads.containers_of(self._function), self._shared
+                    )
                 return passed(found, self.options.passes)
             except TracedValueError as e:
                 if missing is not None:

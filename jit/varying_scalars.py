@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.cache import BoundedCache
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, TracedNumber
 
 KINDS = 256
@@ -27,7 +27,7 @@ class VaryingScalars:
     """Which numbers have changed from call to call, for each kind of call."""
 
     def __init__(self) -> None:
-        self._known: OrderedDict[Any, tuple[ScalarInputs, frozenset[int]]] = OrderedDict()
+        self._known: BoundedCache[Any, tuple[ScalarInputs, frozenset[int]]] = BoundedCache("numbers of calls", KINDS)
 
     def split(self, structure: Any, rest: Any) -> tuple[Any, ScalarInputs]:
         """The structure with the numbers that change taken out, and their values.
@@ -43,10 +43,7 @@ class VaryingScalars:
         key = (skeleton, rest)
         last, varying = self._known.get(key, (tuple(values), frozenset()))
         varying |= {i for i, (a, b) in enumerate(zip(last, values, strict=True)) if a != b}
-        self._known[key] = tuple(values), varying
-        self._known.move_to_end(key)
-        if len(self._known) > KINDS:
-            self._known.popitem(last=False)
+        self._known.put(key, (tuple(values), varying))
         if not varying:
             return structure, ()
         values.clear()
@@ -106,7 +103,7 @@ class ScalarLocations:
         return any(held is h and guard.key == k for h, k in self._found)
 
     @contextmanager
-    def replaced(self, offset: int, values: ScalarInputs, seen: list[ScalarGuard]) -> Iterator[None]:
+    def replaced(self, offset: int, seen: list[ScalarGuard]) -> Iterator[None]:
         """Put a Number into each place for the block.
 
         Arguments:

@@ -44,9 +44,13 @@ class BoundedCache(dict[K, V]):
         self.pop(key, None)
         self[key] = value
         while len(self) > self.limit:
-            self.pop(next(iter(self)), None)  # another thread may have been faster
-            self.evicted += 1
+            self.evict()
         return value
+
+    def evict(self) -> None:
+        """Let the oldest entry go."""
+        self.pop(next(iter(self)), None)  # another thread may have been faster
+        self.evicted += 1
 
     def recent(self, key: K) -> V | None:
         """The value under a key, which is the newest from now on; None if there is none."""

@@ -163,7 +163,12 @@ def get_default_dtype() -> str:
     return _default.name
 
 
-on_default_change: list[Callable[[], None]] = []  # what forgets what was made under another default dtype
+_listeners: list[Callable[[], None]] = []
+
+
+def on_default_change(forget: Callable[[], None]) -> None:
+    """Have a function called when the default dtype changes, to forget what was made under the one before."""
+    _listeners.append(forget)
 
 
 def set_default_dtype(d: Any) -> None:
@@ -185,7 +190,7 @@ def set_default_dtype(d: Any) -> None:
         raise TypeError(f"the default dtype must be float16, bfloat16, float32 or float64, got {chosen.name}")
     if chosen is not _default:
         _default = chosen
-        for forget in on_default_change:
+        for forget in _listeners:
             forget()
     layer_version.number += 1
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -41,6 +41,10 @@ class Observer:
     def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
         """(parameter, gradient) pairs that optimizer.minimize(loss) has to compute; None where backward() did."""
         return None
+
+    def starting(self, program: Any) -> AbstractContextManager[None]:
+        """While first values of new state go to this startup program; to the one in force for None."""
+        return nullcontext()
 
     def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """What to call for a user's function that the framework itself calls, such as a layer's forward."""
@@ -135,6 +139,11 @@ class _State(threading.local):
 
 
 state = _State()
+
+
+def begin_with(interpreter: Interpreter) -> None:
+    """Set the interpreter that each thread begins with."""
+    _State.interpreter = interpreter
 
 
 @contextmanager

@@ -166,7 +166,7 @@ class _CallCache:
         self.function, self.params, self.tensors, self.joins = function, params, tensors, joins
         self.calls: BoundedCache[Any, CachedCall] = BoundedCache(f"calls of {function.__name__}", MAX_CALLS)
         self.met: BoundedCache[Any, bool] = BoundedCache(f"calls of {function.__name__} met once", MAX_CALLS)
-        on_default_change.append(self.calls.clear)
+        on_default_change(self.calls.clear)
 
     def again(self, given: dict[str, Any], rest: tuple[Any, ...] = (), more: dict[str, Any] | None = None) -> Any:
         """Call the function as it was called."""

@@ -14,7 +14,7 @@ from ..core.arrays import as_array, filled
 from ..core.cache import BoundedCache
 from ..core.dtypes import is_inexact
 from ..core.errors import original
-from ..core.interpreter import Interpreter, _State, state
+from ..core.interpreter import Interpreter, begin_with, state
 from ..registry.bound import BoundOp, fitting
 from . import gradients
 from .random import default_generator
@@ -295,4 +295,4 @@ def _describe(arg: Any) -> str:
 
 
 EAGER = Eager()
-_State.interpreter = EAGER
+begin_with(EAGER)

@@ -20,7 +20,11 @@ NAMES: dict[str, Any] = {
 
 
 def at_once(
-    condition: str, call: str, run: str, several: str = "_array.__class__ is tuple", kind: str = "tuple",
+    condition: str,
+    call: str,
+    run: str,
+    several: str = "_array.__class__ is tuple",
+    kind: str = "tuple",
     viewed: Sequence[str] = (),
 ) -> list[str]:
     """Lines that set `_made` to the result of a bound op on tensors that take no gradient.

@@ -19,6 +19,7 @@ from ..core import dtypes
 from ..core import place as places
 from ..core.arrays import as_array, as_text, filled
 from ..core.interpreter import layer_version, state
+from ..core.no_effect import NOT_DRAWN, no_effect
 from . import views
 from .tensor_data import TensorData
 
@@ -209,9 +210,7 @@ class Tensor(TensorData):
             ValueError: if the shapes differ; nothing is changed then.
         """
         if isinstance(value, Tensor):
-            data = value._data
-            if data.dtype != self._data.dtype:
-                data = value.astype(self.dtype)._data
+            data = (value if value._data.dtype == self._data.dtype else value.astype(self.dtype))._data
         else:
             data = as_array(value, self.dtype)
         if tuple(data.shape) != tuple(self._data.shape):
@@ -263,6 +262,7 @@ class Tensor(TensorData):
             grad = grad if changed is None else changed._twin()  # the user's own is not added to
         self._accumulate_plain(grad)
 
+    @no_effect(dump_backward_graph_path=NOT_DRAWN)
     def backward(
         self,
         grad_tensor: Tensor | None = None,

@@ -92,7 +92,8 @@ def _in_one(root: Any, path: list[Step]) -> Step | None:
     seen, item = layout(root, path), root.dtype.itemsize
     if seen.dtype != root.dtype:
         return None
-    return Step(REGISTRY["as_strided"].bind((seen.shape, tuple([s // item for s in seen.strides]), start(seen))))
+    strides = tuple([s // item for s in seen.strides])
+    return Step(REGISTRY["as_strided"].bind((seen.shape, strides, start(seen) * item)))
 
 
 def _viewers(root: Tensor) -> Viewers:

@@ -8,16 +8,17 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import op
+from .types import Array, Shape
 
 
 @op(amp="keep")
-def identity(x: Any, /) -> Any:
+def identity(x: Array, /) -> Any:
     """x itself, as a new node of the graph."""
     return x
 
 
 @op(grad=False)
-def constant(*, value: Any, dtype: Any, shape: Any = None) -> Any:
+def constant(*, value: Any, dtype: Any, shape: Shape | None = None) -> Any:
     """A small constant, kept in the program; a number may be spread over a shape."""
     made = jnp.asarray(value, dtype)
     return made if shape is None else jnp.broadcast_to(made, shape)

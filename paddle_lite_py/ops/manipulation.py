@@ -13,7 +13,9 @@ import numpy as np
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
 from .promote import from_start, natural, numpy_dtype
+from .types import Array, Axis, DTypeLike
 from .view_rules import BITS, PERMUTED, RESHAPED
 
 __all__ = [
@@ -32,7 +34,7 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
 
 
 @op(methods=["reshape"], inplace="reshape_", aliases=INPUT, variadic="shape", reshapes=True, views=RESHAPED)
-def reshape(x: Any, /, shape: Sequence[int]) -> Any:
+def reshape(x: Array, /, shape: Sequence[int]) -> Any:
     """The same elements in another shape.
 
     Arguments:
@@ -66,7 +68,7 @@ def reshape(x: Any, /, shape: Sequence[int]) -> Any:
     aliases={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
     views=RESHAPED,
 )
-def flatten(x: Any, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
+def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
     """Join the axes from start_axis to stop_axis into one.
 
     Examples:
@@ -87,7 +89,7 @@ def flatten(x: Any, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
     aliases={"x": "input"},
     around=call_cached("input", views=True),
 )
-def ravel(input: Any) -> Any:
+def ravel(input: Tensor) -> Any:
     """The elements as a vector.
 
     Examples:
@@ -99,7 +101,7 @@ def ravel(input: Any) -> Any:
 
 
 @op(methods=["unflatten"], aliases=INPUT_DIM, views=RESHAPED)
-def unflatten(x: Any, /, axis: int, shape: Sequence[int]) -> Any:
+def unflatten(x: Array, /, axis: int, shape: Sequence[int]) -> Any:
     """Split one axis into several; one size may be -1.
 
     Examples:
@@ -113,7 +115,7 @@ def unflatten(x: Any, /, axis: int, shape: Sequence[int]) -> Any:
 
 
 @op(methods=["transpose"], inplace="transpose_", aliases=INPUT, variadic="perm", reshapes=True, views=PERMUTED)
-def transpose(x: Any, /, perm: Sequence[int]) -> Any:
+def transpose(x: Array, /, perm: Sequence[int]) -> Any:
     """Reorder the axes: axis i of the result is axis perm[i] of x.
 
     Arguments:
@@ -132,7 +134,7 @@ def transpose(x: Any, /, perm: Sequence[int]) -> Any:
 
 
 @op(methods=["permute"], variadic="dims", views=PERMUTED)
-def permute(input: Any, /, dims: Sequence[int]) -> Any:
+def permute(input: Array, /, dims: Sequence[int]) -> Any:
     """Reorder the axes: axis i of the result is axis dims[i].
 
     Examples:
@@ -144,7 +146,7 @@ def permute(input: Any, /, dims: Sequence[int]) -> Any:
 
 
 @op(methods=["t"], inplace="t_", reshapes=True, views=PERMUTED)
-def t(input: Any, /) -> Any:
+def t(input: Array, /) -> Any:
     """Transpose of a tensor of at most two dimensions.
 
     Examples:
@@ -158,7 +160,7 @@ def t(input: Any, /) -> Any:
 
 
 @op(methods=["moveaxis"], views=PERMUTED)
-def moveaxis(x: Any, /, source: Any, destination: Any) -> Any:
+def moveaxis(x: Array, /, source: Any, destination: Any) -> Any:
     """Move axes to other places; the rest keep their order.
 
     Examples:
@@ -182,7 +184,7 @@ def _by_perm(x: Any, axis0: Any = None, axis1: int | None = None, *, perm: Any =
     wider=_by_perm,
     views=PERMUTED,
 )
-def swapaxes(x: Any, /, axis0: int, axis1: int) -> Any:
+def swapaxes(x: Array, /, axis0: int, axis1: int) -> Any:
     """Exchange two axes; with a list of all axes instead (perm), put them in that order.
 
     Examples:
@@ -194,7 +196,7 @@ def swapaxes(x: Any, /, axis0: int, axis1: int) -> Any:
 
 
 @op(methods=["squeeze"], inplace="squeeze_", aliases=INPUT_DIM, reshapes=True, views=RESHAPED)
-def squeeze(x: Any, /, axis: Any = None) -> Any:
+def squeeze(x: Array, /, axis: Axis = None) -> Any:
     """Drop axes of size 1: all of them, or those named; a named axis of another size stays.
 
     Examples:
@@ -211,7 +213,7 @@ def squeeze(x: Any, /, axis: Any = None) -> Any:
 
 
 @op(methods=["unsqueeze"], inplace="unsqueeze_", aliases=INPUT_DIM, reshapes=True, views=RESHAPED)
-def unsqueeze(x: Any, /, axis: Any) -> Any:
+def unsqueeze(x: Array, /, axis: Axis) -> Any:
     """Insert axes of size 1, one after the other.
 
     Examples:
@@ -231,7 +233,7 @@ def _expanded(x: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @op(methods=["expand"], aliases={"input": "x", "size": "shape"}, variadic="shape")
-def expand(x: Any, /, shape: Sequence[int]) -> Any:
+def expand(x: Array, /, shape: Sequence[int]) -> Any:
     """Broadcast to a shape; -1 keeps the size of x.
 
     Examples:
@@ -243,7 +245,7 @@ def expand(x: Any, /, shape: Sequence[int]) -> Any:
 
 
 @op(methods=["broadcast_to"], aliases={"input": "x", "size": "shape"}, variadic="shape")
-def broadcast_to(x: Any, /, shape: Sequence[int]) -> Any:
+def broadcast_to(x: Array, /, shape: Sequence[int]) -> Any:
     """Broadcast to a shape; -1 keeps the size of x.
 
     Examples:
@@ -255,7 +257,7 @@ def broadcast_to(x: Any, /, shape: Sequence[int]) -> Any:
 
 
 @op(methods=["expand_as"], aliases={"input": "x", "other": "y"})
-def expand_as(x: Any, y: Any, /) -> Any:
+def expand_as(x: Array, y: Array, /) -> Any:
     """Broadcast x to the shape of y.
 
     Examples:
@@ -290,7 +292,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> list[int]:
 
 
 @op(methods=["tile"], aliases={"input": "x", "dims": "repeat_times"})
-def tile(x: Any, /, repeat_times: Sequence[int]) -> Any:
+def tile(x: Array, /, repeat_times: Sequence[int]) -> Any:
     """Repeat the tensor along its axes; the counts are for the last ones.
 
     Examples:
@@ -302,7 +304,7 @@ def tile(x: Any, /, repeat_times: Sequence[int]) -> Any:
 
 
 @op(methods=["repeat"], variadic="repeats")
-def repeat(x: Any, /, repeats: Sequence[int]) -> Any:
+def repeat(x: Array, /, repeats: Sequence[int]) -> Any:
     """Repeat the tensor along its axes, as tile().
 
     Examples:
@@ -314,7 +316,7 @@ def repeat(x: Any, /, repeats: Sequence[int]) -> Any:
 
 
 @op(methods=["cast", "astype"], amp="keep", inplace="cast_", aliases=INPUT, reshapes=True)
-def cast(x: Any, /, dtype: Any) -> Any:
+def cast(x: Array, /, dtype: DTypeLike) -> Any:
     """Convert the elements to another dtype.
 
     Examples:
@@ -343,7 +345,7 @@ def _bitcast(x: Any, /, dtype: Any) -> Any:
     variadic="shape_or_dtype",
     around=call_cached("x", views=True),
 )
-def view(x: Any, shape_or_dtype: Any) -> Any:
+def view(x: Tensor, shape_or_dtype: Any) -> Any:
     """The same elements in another shape, or the same bits as another dtype.
 
     Examples:
@@ -360,7 +362,7 @@ def view(x: Any, shape_or_dtype: Any) -> Any:
     methods=["view_as", "reshape_as"],
     around=call_cached("x", "other", views=True),
 )
-def view_as(x: Any, other: Any) -> Any:
+def view_as(x: Tensor, other: Tensor) -> Any:
     """The same elements in the shape of another tensor.
 
     Examples:

@@ -11,8 +11,10 @@ import numpy as np
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
 from ..registry.view import Step, ViewRule
 from .indexing import replaced
+from .types import Array, Axis
 from .view_rules import attributes, strided
 
 __all__ = [
@@ -22,7 +24,7 @@ __all__ = [
 
 def _strided_in(array: np.ndarray, step: Step) -> np.ndarray:
     shape, stride, offset = step.bound.attrs
-    flat = array.reshape(-1)[offset:]
+    flat = array.reshape(-1)[offset // array.dtype.itemsize :]
     return np.lib.stride_tricks.as_strided(flat, shape, [s * array.dtype.itemsize for s in stride], writeable=False)
 
 
@@ -41,7 +43,7 @@ _SLICED = ViewRule(
 
 
 @op(methods=["flip"], aliases={"input": "x", "dims": "axis"})
-def flip(x: Any, /, axis: Any) -> Any:
+def flip(x: Array, /, axis: Axis) -> Any:
     """Reverse the order of the elements along axes.
 
     Examples:
@@ -53,7 +55,7 @@ def flip(x: Any, /, axis: Any) -> Any:
 
 
 @op(methods=["roll"], aliases={"input": "x", "dims": "axis"})
-def roll(x: Any, /, shifts: Any, axis: Any = None) -> Any:
+def roll(x: Array, /, shifts: Any, axis: Axis = None) -> Any:
     """Move the elements along axes; what leaves at the end comes back at the start.
 
     Examples:
@@ -65,7 +67,7 @@ def roll(x: Any, /, shifts: Any, axis: Any = None) -> Any:
 
 
 @op(methods=["rot90"], aliases={"input": "x", "dims": "axes"})
-def rot90(x: Any, /, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
+def rot90(x: Array, /, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
     """Rotate by 90 degrees k times in the plane of two axes.
 
     Examples:
@@ -77,7 +79,7 @@ def rot90(x: Any, /, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
 
 
 @op(methods=["slice"], views=_SLICED)
-def slice(input: Any, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Any:
+def slice(input: Array, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Any:
     """Cut out starts[i]:ends[i] of axis axes[i].
 
     Examples:
@@ -90,7 +92,7 @@ def slice(input: Any, /, axes: Sequence[int], starts: Sequence[int], ends: Seque
 
 @op(methods=["strided_slice"], views=_SLICED)
 def strided_slice(
-    x: Any, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int]
+    x: Array, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int]
 ) -> Any:
     """Cut out starts[i]:ends[i]:strides[i] of axis axes[i].
 
@@ -115,7 +117,7 @@ def _index(x: Any, axes: Any, starts: Any, ends: Any, strides: Any = None) -> tu
 
 
 @composite(methods=["narrow"], aliases={"x": "input", "axis": "dim"}, around=call_cached("input", views=True))
-def narrow(input: Any, dim: int, start: int, length: int) -> Any:
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Any:
     """`length` slices along an axis, from `start` on.
 
     Examples:
@@ -128,7 +130,7 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
 
 
 @op(methods=["crop"])
-def crop(x: Any, /, shape: Any = None, offsets: Any = None) -> Any:
+def crop(x: Array, /, shape: Sequence[int] | None = None, offsets: Any = None) -> Any:
     """Cut out a block.
 
     Arguments:
@@ -149,16 +151,28 @@ def crop(x: Any, /, shape: Any = None, offsets: Any = None) -> Any:
 
 
 @op(name="as_strided", views=_STRIDED)
-def _as_strided(x: Any, /, shape: Sequence[int], stride: Sequence[int], offset: int = 0) -> Any:
-    at = np.full((), offset)
+def _as_strided(x: Array, /, shape: Sequence[int], stride: Sequence[int], offset: int = 0) -> Any:
+    first, within = divmod(offset, x.dtype.itemsize)
+    if within:
+        raise ValueError(f"offset is {offset}; expected a multiple of {x.dtype.itemsize}, the bytes of an element")
+    at = np.full((), first)
     for n, step in zip(shape, stride, strict=True):
         at = at[..., None] + np.arange(n) * step
+    if at.size and not 0 <= at.min() <= at.max() < x.size:
+        raise ValueError(f"shape, stride and offset reach elements {at.min()} to {at.max()}, but x has {x.size}")
     return x.reshape(-1)[at]
 
 
 @composite(methods=["as_strided"], aliases={"input": "x", "size": "shape"})
-def as_strided(x: Any, shape: Sequence[int], stride: Sequence[int], offset: int = 0) -> Any:
+def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: int = 0) -> Any:
     """Elements of the storage of a tensor at offset + sum(index * stride), as a view.
+
+    Arguments:
+        stride: for each dimension how many elements lie between two neighbours.
+        offset: how many bytes come before the first element.
+
+    Raises:
+        ValueError: if the offset is within an element, or an element lies outside of the storage.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -169,7 +183,7 @@ def as_strided(x: Any, shape: Sequence[int], stride: Sequence[int], offset: int 
 
 
 @op(methods=["unfold"], views=_UNFOLDED)
-def unfold(x: Any, /, axis: int, size: int, step: int) -> Any:
+def unfold(x: Array, /, axis: int, size: int, step: int) -> Any:
     """Windows of a size along an axis, as a new last axis.
 
     Examples:

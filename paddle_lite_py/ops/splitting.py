@@ -10,8 +10,10 @@ import jax.numpy as jnp
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
 from .indexing import SLICES
 from .promote import from_start
+from .types import Ints
 
 __all__ = ["chunk", "dsplit", "hsplit", "split", "tensor_split", "unbind", "unstack", "vsplit"]
 
@@ -42,7 +44,7 @@ def _split(x: Any, /, parts: Any, axis: int) -> Any:
 
 
 @composite(methods=["split"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x"))
-def split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
+def split(x: Tensor, num_or_sections: Any, axis: int = 0) -> list[Any]:
     """Take a tensor apart along an axis.
 
     Arguments:
@@ -60,7 +62,7 @@ def split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 @composite(methods=["chunk"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x"))
-def chunk(x: Any, chunks: int, axis: int = 0) -> list[Any]:
+def chunk(x: Tensor, chunks: int, axis: int = 0) -> list[Any]:
     """Take a tensor apart into equal parts.
 
     Examples:
@@ -80,7 +82,7 @@ def _tensor_split(x: Any, /, at: Any, axis: int) -> Any:
 
 
 @composite(methods=["tensor_split"], around=call_cached("x"))
-def tensor_split(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
+def tensor_split(x: Tensor, num_or_indices: Ints, axis: int = 0) -> list[Any]:
     """Take a tensor apart into nearly equal parts, or at given places.
 
     Examples:
@@ -92,7 +94,7 @@ def tensor_split(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
 
 
 @composite(methods=["hsplit"], around=call_cached("x"))
-def hsplit(x: Any, num_or_indices: Any) -> list[Any]:
+def hsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
     """tensor_split() along the columns (the only axis of a vector).
 
     Examples:
@@ -104,7 +106,7 @@ def hsplit(x: Any, num_or_indices: Any) -> list[Any]:
 
 
 @composite(methods=["vsplit"], around=call_cached("x"))
-def vsplit(x: Any, num_or_indices: Any) -> list[Any]:
+def vsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
     """tensor_split() along the rows.
 
     Examples:
@@ -116,7 +118,7 @@ def vsplit(x: Any, num_or_indices: Any) -> list[Any]:
 
 
 @composite(methods=["dsplit"], around=call_cached("x"))
-def dsplit(x: Any, num_or_indices: Any) -> list[Any]:
+def dsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
     """tensor_split() along the third axis.
 
     Examples:
@@ -134,17 +136,17 @@ def _slices(x: Any, axis: int) -> Any:
 
 
 @op(name="_unstack")
-def _unstack(x: Any, /, axis: int) -> Any:
+def _unstack(x: Array, /, axis: int) -> Any:
     return _slices(x, axis)
 
 
 @op(name="_unbind", views=SLICES)
-def _unbind(x: Any, /, axis: int) -> Any:
+def _unbind(x: Array, /, axis: int) -> Any:
     return _slices(x, axis)
 
 
 @composite(methods=["unbind"], aliases={"x": "input", "dim": "axis"}, around=call_cached("input", views=True))
-def unbind(input: Any, axis: int = 0) -> list[Any]:
+def unbind(input: Tensor, axis: int = 0) -> list[Any]:
     """The slices along an axis, which is dropped, as views.
 
     Examples:
@@ -156,7 +158,7 @@ def unbind(input: Any, axis: int = 0) -> list[Any]:
 
 
 @composite(methods=["unstack"], around=call_cached("x"))
-def unstack(x: Any, axis: int = 0, num: int | None = None) -> list[Any]:
+def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Any]:
     """The slices along an axis, which is dropped.
 
     Arguments:

@@ -157,7 +157,7 @@ def _forget() -> None:
             bound.forget()
 
 
-dtypes.on_default_change.append(_forget)
+dtypes.on_default_change(_forget)
 
 
 def find(name: str) -> Op | None:

@@ -10,7 +10,9 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.arrays import as_array
+from ..core.cache import BoundedCache
 from ..core.errors import user_frame
+from ..core.no_effect import Immaterial, no_effect
 from ..eager.random import Generator, default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..ir.block import Operator, Value
@@ -27,6 +29,8 @@ from .scope_variable import Initial, ScopeVariable
 from .snapshot import snapshot
 
 __all__ = ["Program"]
+
+MAX_COMPILED = 64
 
 
 class Program:
@@ -49,7 +53,8 @@ class Program:
         self.initials: dict[str, Initial] = {}  # what it makes when it runs, if it is a startup program
         self.optimizers: list[Any] = []  # that update its parameters
         self.fetches: list[Tensor] = []  # the results that it was loaded with
-        self.compiled: dict[Any, Any] = {}  # kept here by executors
+        # Kept here by executors, for different fetches.
+        self.compiled: BoundedCache[Any, Any] = BoundedCache("compiled programs", MAX_COMPILED)
         self._seed = 0
 
     def feed(self, name: str, shape: list[Any], dtype: dtypes.DType) -> Tensor:
@@ -99,6 +104,10 @@ class Program:
         """The parameters that were made in it."""
         return list(self.parameters.values())
 
+    @no_effect(
+        throw_on_error=Immaterial("nothing that is shown can be missing"),
+        with_details=Immaterial("each operator is shown with all that it has"),
+    )
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
         """It as text: what it computes and which state it leaves changed."""
         first = [

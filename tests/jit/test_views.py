@@ -85,7 +85,17 @@ def reshaped_in_place(x):
     return y, row
 
 
-CASES = [row_of_local, chains, views_follow, rows, in_a_branch, in_a_loop, by_a_traced_index, detached, reshaped_in_place]
+CASES = [
+    row_of_local,
+    chains,
+    views_follow,
+    rows,
+    in_a_branch,
+    in_a_loop,
+    by_a_traced_index,
+    detached,
+    reshaped_in_place,
+]
 
 
 def listed(values):
