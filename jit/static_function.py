@@ -6,7 +6,8 @@ import functools
 import os
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from paddle_lite_py.core.errors import TracedValueError, original, user_tracebac
 from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs
+from paddle_lite_py.eager import views
 from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.nn.base import Layer
@@ -29,7 +31,7 @@ from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace
 from . import guards, reads, spec
 from .breaks import Parts
 from .buckets import Buckets
-from .cache import SIZE, Cache, CacheKey
+from .cache import SIZE, Cache, CacheKey, Sharing
 from .check import checked
 from .containers import Changed, note, restore
 from .entry import Entry
@@ -182,6 +184,7 @@ class StaticFunction(Inspection):
             return self._buckets.run(entry, tensors, specs, self.__name__)
         simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.traced.reached)
         simple = simple and not (entry.traced.speculated or self.options.check or settings.check)
+        simple = simple and not entry.changes_arguments  # where tensors that share elements are another kind of call
         self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
         out = self._right(run, entry, numbers, lambda other: self.entry(structure, tensors, args, kwargs, other))
         return restore(out, (args, kwargs)) if out.__class__ is Changed else out
@@ -206,6 +209,8 @@ class StaticFunction(Inspection):
         kinds: Any = tuple([(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors])
         if specs is not None:
             kinds = (*specs, tuple([t.stop_gradient for t in tensors]))
+        if among_them := views.shared(tensors):
+            kinds = (*kinds, Sharing(among_them))
         with LOCK:
             common, among = self._scalars.split(structure, (mode_key(), kinds))
             numbers = among + self._locations.values()
@@ -220,7 +225,8 @@ class StaticFunction(Inspection):
                 since = time.perf_counter()
                 self.last_call = tuple([InputSpec.from_tensor(a) if isinstance(a, Tensor) else a for a in args])
                 try:
-                    entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
+                    with self._sharing(among_them):
+                        entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
                 except Exception as e:
                     raise e if self.options.full_graph else GraphBreak(e) from None
                 self.cache.add(key, entry, _kinds(tensors), cause, since)
@@ -255,6 +261,16 @@ class StaticFunction(Inspection):
         return out
 
     # -- tracing ---------------------------------------------------------------------------------------------------
+    _shared: tuple[Any, ...] = ()  # which tensors of the call being traced are views of which
+
+    @contextmanager
+    def _sharing(self, among: tuple[Any, ...]) -> Iterator[None]:
+        self._shared = among
+        try:
+            yield
+        finally:
+            self._shared = ()
+
     def _make(
         self, common: Any, exact: Any, numbers: ScalarInputs, tensors: list[Any], specs: Any, names: list[str]
     ) -> Entry:
@@ -300,7 +316,9 @@ class StaticFunction(Inspection):
         while True:
             try:
                 with self._implicit.converted():
-                    found = trace(call, shapes, grads, names, _converted, reads.containers_of(self._function))
+                    found = trace(
+                        call, shapes, grads, names, _converted, reads.containers_of(self._function), self._shared
+                    )
                 return passed(found, self.options.passes)
             except TracedValueError as e:
                 if missing is not None:

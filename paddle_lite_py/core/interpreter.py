@@ -27,10 +27,6 @@ class Observer:
     def entered(self, layer: Any) -> None:
         """Told that a layer is called."""
 
-    def detached(self, tensor: Any) -> Any:
-        """Cut a new handle from the graph of the one whose payload it shares."""
-        return tensor
-
     def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
         """The payload of new state (a parameter, an accumulator): what draw() gives, now or when the program starts.
 
@@ -73,6 +69,18 @@ class Interpreter(Observer, ABC):
     @abstractmethod
     def rebind(self, tensor: Any, data: Any) -> None:
         """Give a tensor another payload."""
+
+    def overwrite(self, tensor: Any, data: Any) -> None:
+        """The same where the tensor keeps its place in the graph."""
+        self.rebind(tensor, data)
+
+    @abstractmethod
+    def twin(self, tensor: Any, detached: bool = False) -> Any:
+        """Another handle on the value of a tensor, at the same place in the graph or at none."""
+
+    @abstractmethod
+    def sees(self, tensor: Any) -> bool:
+        """Whether the payload of a tensor belongs here: not one that a trace has left behind, say."""
 
     @abstractmethod
     def static_value(self, tensor: Any, what: str) -> Any:

@@ -13,11 +13,15 @@ from ..eager.tensor import Tensor
 from .dynamic import fresh
 from .promote import floating, numpy_dtype
 from .types import Array, TensorLike
+from .view_rules import strided
 
 __all__ = [
     *("cumulative_trapezoid", "diag", "diag_embed", "diagflat", "diagonal", "diff", "trace", "trapezoid", "tril"),
     *("tril_indices", "triu", "triu_indices"),
 ]
+
+
+_DIAGONAL = strided(lambda array, step: array.diagonal(*step.bound.attrs))
 
 
 @op(methods=["tril"], inplace="tril_", aliases={"input": "x"})
@@ -112,7 +116,7 @@ def diagflat(x: Array, /, offset: int = 0) -> Any:
     return jnp.diag(x.reshape(-1), offset)
 
 
-@op(methods=["diagonal"], aliases={"input": "x", "dim1": "axis1", "dim2": "axis2"})
+@op(methods=["diagonal"], aliases={"input": "x", "dim1": "axis1", "dim2": "axis2"}, views=_DIAGONAL)
 def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Diagonals of the matrices in the plane of two axes, along a new last axis.
 

@@ -13,6 +13,7 @@ from .creation import zeros
 from .decomposition import H, T
 from .promote import promote
 from .types import Array, TensorLike
+from .view_rules import PERMUTED
 
 __all__ = ["householder_product", "lstsq", "lu", "lu_solve", "lu_unpack", "matrix_exp", "matrix_transpose", "ormqr"]
 
@@ -140,7 +141,7 @@ def matrix_exp(x: Array, /) -> Any:
     return jax.scipy.linalg.expm(x) if x.ndim else jnp.exp(x)
 
 
-@op(methods=["matrix_transpose"])
+@op(methods=["matrix_transpose"], views=PERMUTED)
 def matrix_transpose(x: Array, /) -> Any:
     """Matrices with rows and columns exchanged.
 

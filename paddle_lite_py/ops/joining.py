@@ -17,6 +17,7 @@ from .dynamic import concrete, is_eager, known
 from .manipulation import as_tuple
 from .promote import promote_all
 from .types import Array, TensorLike
+from .view_rules import RESHAPED
 
 __all__ = [
     *("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cat"),
@@ -202,7 +203,7 @@ def block_diag(inputs: list[Any], /) -> Any:
     return jax.scipy.linalg.block_diag(*promote_all(inputs))
 
 
-@op(name="_atleast")
+@op(name="_atleast", views=RESHAPED)
 def _atleast(x: Any, /, ndim: int) -> Any:
     return (jnp.atleast_1d, jnp.atleast_2d, jnp.atleast_3d)[ndim - 1](x)
 

@@ -16,6 +16,7 @@ from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .promote import from_start, natural, numpy_dtype
 from .types import Array, Axis, DTypeLike
+from .view_rules import BITS, PERMUTED, RESHAPED
 
 __all__ = [
     *("broadcast_shape", "broadcast_shapes", "broadcast_to", "cast", "expand", "expand_as", "flatten"),
@@ -32,7 +33,7 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
-@op(methods=["reshape"], inplace="reshape_", aliases=INPUT, variadic="shape", reshapes=True)
+@op(methods=["reshape"], inplace="reshape_", aliases=INPUT, variadic="shape", reshapes=True, views=RESHAPED)
 def reshape(x: Array, /, shape: Sequence[int]) -> Any:
     """The same elements in another shape.
 
@@ -65,6 +66,7 @@ def reshape(x: Array, /, shape: Sequence[int]) -> Any:
     inplace="flatten_",
     reshapes=True,
     aliases={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
+    views=RESHAPED,
 )
 def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
     """Join the axes from start_axis to stop_axis into one.
@@ -85,7 +87,7 @@ def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
 @composite(
     methods=["ravel"],
     aliases={"x": "input"},
-    around=call_cached("input"),
+    around=call_cached("input", views=True),
 )
 def ravel(input: Tensor) -> Any:
     """The elements as a vector.
@@ -98,7 +100,7 @@ def ravel(input: Tensor) -> Any:
     return flatten(input)
 
 
-@op(methods=["unflatten"], aliases=INPUT_DIM)
+@op(methods=["unflatten"], aliases=INPUT_DIM, views=RESHAPED)
 def unflatten(x: Array, /, axis: int, shape: Sequence[int]) -> Any:
     """Split one axis into several; one size may be -1.
 
@@ -112,7 +114,7 @@ def unflatten(x: Array, /, axis: int, shape: Sequence[int]) -> Any:
     return x.reshape(*x.shape[:axis], *[x.shape[axis] // known if n == -1 else n for n in shape], *x.shape[axis + 1 :])
 
 
-@op(methods=["transpose"], inplace="transpose_", aliases=INPUT, variadic="perm", reshapes=True)
+@op(methods=["transpose"], inplace="transpose_", aliases=INPUT, variadic="perm", reshapes=True, views=PERMUTED)
 def transpose(x: Array, /, perm: Sequence[int]) -> Any:
     """Reorder the axes: axis i of the result is axis perm[i] of x.
 
@@ -131,7 +133,7 @@ def transpose(x: Array, /, perm: Sequence[int]) -> Any:
     return jnp.transpose(x, perm)
 
 
-@op(methods=["permute"], variadic="dims")
+@op(methods=["permute"], variadic="dims", views=PERMUTED)
 def permute(input: Array, /, dims: Sequence[int]) -> Any:
     """Reorder the axes: axis i of the result is axis dims[i].
 
@@ -143,7 +145,7 @@ def permute(input: Array, /, dims: Sequence[int]) -> Any:
     return jnp.transpose(input, dims)
 
 
-@op(methods=["t"], inplace="t_", reshapes=True)
+@op(methods=["t"], inplace="t_", reshapes=True, views=PERMUTED)
 def t(input: Array, /) -> Any:
     """Transpose of a tensor of at most two dimensions.
 
@@ -157,7 +159,7 @@ def t(input: Array, /) -> Any:
     return input.T
 
 
-@op(methods=["moveaxis"])
+@op(methods=["moveaxis"], views=PERMUTED)
 def moveaxis(x: Array, /, source: Any, destination: Any) -> Any:
     """Move axes to other places; the rest keep their order.
 
@@ -180,6 +182,7 @@ def _by_perm(x: Any, axis0: Any = None, axis1: int | None = None, *, perm: Any =
     methods=["swapaxes", "swapdims"],
     aliases={"input": "x", "dim0": "axis0", "dim1": "axis1"},
     wider=_by_perm,
+    views=PERMUTED,
 )
 def swapaxes(x: Array, /, axis0: int, axis1: int) -> Any:
     """Exchange two axes; with a list of all axes instead (perm), put them in that order.
@@ -192,7 +195,7 @@ def swapaxes(x: Array, /, axis0: int, axis1: int) -> Any:
     return jnp.swapaxes(x, axis0, axis1)
 
 
-@op(methods=["squeeze"], inplace="squeeze_", aliases=INPUT_DIM, reshapes=True)
+@op(methods=["squeeze"], inplace="squeeze_", aliases=INPUT_DIM, reshapes=True, views=RESHAPED)
 def squeeze(x: Array, /, axis: Axis = None) -> Any:
     """Drop axes of size 1: all of them, or those named; a named axis of another size stays.
 
@@ -209,7 +212,7 @@ def squeeze(x: Array, /, axis: Axis = None) -> Any:
     return jnp.squeeze(x, tuple([a for a in sorted(gone) if isinstance(x.shape[a], int) and x.shape[a] == 1]))
 
 
-@op(methods=["unsqueeze"], inplace="unsqueeze_", aliases=INPUT_DIM, reshapes=True)
+@op(methods=["unsqueeze"], inplace="unsqueeze_", aliases=INPUT_DIM, reshapes=True, views=RESHAPED)
 def unsqueeze(x: Array, /, axis: Axis) -> Any:
     """Insert axes of size 1, one after the other.
 
@@ -327,7 +330,7 @@ def cast(x: Array, /, dtype: DTypeLike) -> Any:
     return natural(x).astype(kind)
 
 
-@op(name="_bitcast", grad=False)
+@op(name="_bitcast", grad=False, views=BITS)
 def _bitcast(x: Any, /, dtype: Any) -> Any:
     kind = jnp.dtype(numpy_dtype(dtype))
     if kind.itemsize > x.dtype.itemsize:
@@ -340,7 +343,7 @@ def _bitcast(x: Any, /, dtype: Any) -> Any:
     methods=["view"],
     aliases={"shape": "shape_or_dtype", "dtype": "shape_or_dtype"},
     variadic="shape_or_dtype",
-    around=call_cached("x"),
+    around=call_cached("x", views=True),
 )
 def view(x: Tensor, shape_or_dtype: Any) -> Any:
     """The same elements in another shape, or the same bits as another dtype.
@@ -357,7 +360,7 @@ def view(x: Tensor, shape_or_dtype: Any) -> Any:
 
 @composite(
     methods=["view_as", "reshape_as"],
-    around=call_cached("x", "other"),
+    around=call_cached("x", "other", views=True),
 )
 def view_as(x: Tensor, other: Tensor) -> Any:
     """The same elements in the shape of another tensor.

@@ -8,6 +8,7 @@ from typing import Any
 from ..core import dtypes
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import add_methods, composite
+from ..eager import views
 from ..eager.tensor import Tensor
 from . import binary, creation, decomposition, gather, joining, linalg, manipulation, norms, scatter, signal, slicing
 from .dynamic import is_eager
@@ -159,7 +160,7 @@ def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: Any = None) ->
 def set_(
     x: Tensor, source: Any = None, shape: Any = None, stride: Any = None, offset: int = 0, name: Any = None
 ) -> Tensor:
-    """Become another tensor, seen as as_strided() sees it; nothing at all without a source.
+    """Become a view of another tensor, as as_strided() gives it; nothing at all without a source.
 
     Arguments:
         shape: that of source by default.
@@ -174,7 +175,9 @@ def set_(
     shape = list(source.shape if shape is None else shape)
     if stride is None:
         stride = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
-    return x._rebind(slicing.as_strided(source, shape, list(stride), offset), True)
+    seen = slicing.as_strided(source.contiguous(), shape, list(stride), offset)
+    views.adopt(x, seen, x._twin())
+    return x
 
 
 @_method

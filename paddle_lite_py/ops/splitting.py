@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
+from .indexing import SLICES
 from .promote import from_start
 from .types import Ints
 
@@ -128,23 +129,32 @@ def dsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
     return tensor_split(x, num_or_indices, 2)
 
 
-@op(name="_unstack")
-def _unstack(x: Any, /, axis: int) -> Any:
+def _slices(x: Any, axis: int) -> Any:
     if not isinstance(x.shape[axis], int):
         raise ValueError(f"the size of axis {axis} is not known, so its slices cannot be listed; loop over the tensor")
     return tuple([jax.lax.index_in_dim(x, i, axis, keepdims=False) for i in range(x.shape[axis])])
 
 
-@composite(methods=["unbind"], aliases={"x": "input", "dim": "axis"}, around=call_cached("input"))
+@op(name="_unstack")
+def _unstack(x: Array, /, axis: int) -> Any:
+    return _slices(x, axis)
+
+
+@op(name="_unbind", views=SLICES)
+def _unbind(x: Array, /, axis: int) -> Any:
+    return _slices(x, axis)
+
+
+@composite(methods=["unbind"], aliases={"x": "input", "dim": "axis"}, around=call_cached("input", views=True))
 def unbind(input: Tensor, axis: int = 0) -> list[Any]:
-    """The slices along an axis, which is dropped.
+    """The slices along an axis, which is dropped, as views.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> [part.tolist() for part in paddle.unbind(paddle.to_tensor([[1, 2], [3, 4]]))]
         [[1, 2], [3, 4]]
     """
-    return list(_unstack(input, axis))
+    return list(_unbind(input, axis))
 
 
 @composite(methods=["unstack"], around=call_cached("x"))

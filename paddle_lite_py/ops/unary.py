@@ -12,6 +12,7 @@ from ..dispatch.define import op
 from .kinks import magnitude
 from .promote import floating, natural
 from .types import Array
+from .view_rules import NUMBERS, PAIRS, PART
 
 INPUT = {"input": "x"}
 
@@ -214,7 +215,7 @@ def nan_to_num(x: Array, /, nan: float = 0.0, posinf: float | None = None, negin
     return jnp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
-@op(methods=["real"], aliases=INPUT)
+@op(methods=["real"], aliases=INPUT, views=PART)
 def real(x: Array, /) -> Any:
     """Real part of each element.
 
@@ -226,7 +227,7 @@ def real(x: Array, /) -> Any:
     return jnp.real(x)
 
 
-@op(methods=["imag"], aliases=INPUT)
+@op(methods=["imag"], aliases=INPUT, views=PART)
 def imag(x: Array, /) -> Any:
     """Imaginary part of each element.
 
@@ -262,7 +263,7 @@ def angle(x: Array, /) -> Any:
     return jnp.angle(floating(x))
 
 
-@op(methods=["as_real", "view_as_real"], aliases=INPUT)
+@op(methods=["as_real", "view_as_real"], aliases=INPUT, views=PAIRS)
 def as_real(x: Array, /) -> Any:
     """A complex tensor as a real one with a last dimension of (real, imaginary).
 
@@ -274,7 +275,7 @@ def as_real(x: Array, /) -> Any:
     return jnp.stack([x.real, x.imag], -1)
 
 
-@op(methods=["as_complex", "view_as_complex"], aliases=INPUT)
+@op(methods=["as_complex", "view_as_complex"], aliases=INPUT, views=NUMBERS)
 def as_complex(x: Array, /) -> Any:
     """A real tensor whose last dimension is (real, imaginary) as a complex one.
 

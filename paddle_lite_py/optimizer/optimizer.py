@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.interpreter import no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
+from ..eager import views
 from ..eager.execute import Eager
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
@@ -179,6 +180,8 @@ class Optimizer:
             new = compiled(recipe)(self._rate(), [g._data for g in grads], donatable([h._data for h in handles]), flag)
             for handle, array in zip(handles, new, strict=True):
                 handle.__dict__["_data"] = array  # not through Parameter.__setattr__: the hot path
+                if handle._views is not None:
+                    views.replaced(handle)
             return
         builder: Any = state.interpreter
         rate = builder.provide(self._rate)

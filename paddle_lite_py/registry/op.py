@@ -22,6 +22,7 @@ from ..core.cache import BoundedCache
 from ..core.interpreter import state
 from ..core.traced_number import kind, plain
 from .bound import BoundOp, Layout
+from .view import ViewRule
 
 REGISTRY: dict[str, Op] = {}
 # Imports the parts of the framework that are loaded on demand, with the ops that they define.
@@ -52,6 +53,8 @@ class Op:
     """A named JAX function with its calling convention and rules."""
 
     custom = False  # it is the user's own
+    # Its result is a view of its first argument; or which attributes make it one.
+    views: ViewRule | Callable[[dict[str, Any]], ViewRule | None] | None = None
     # From attributes to what looks at the arrays of an eager call with them, and raises where they do not fit.
     input_check: Callable[[dict[str, Any]], Callable[..., None] | None] | None = None
     # From attributes to a decorator of what runs the op, which looks at the results of eager calls.
