@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -62,6 +63,18 @@ def to(
     kept = self.clone() if copy else self
     out = kept if dtype is None or self.dtype == dtypes.as_dtype(dtype) else cast(self, dtype)
     return out if device is None else _moved(out, places.as_place(device))
+
+
+@_method
+def _to(self: Tensor, device: Any = None, dtype: Any = None, blocking: bool = True) -> Tensor:
+    """to(), by name or in order."""
+    return self.to(device=device, dtype=dtype)
+
+
+@_method
+def _md5sum(self: Tensor) -> str:
+    """The MD5 sum of the bytes."""
+    return hashlib.md5(self.numpy().tobytes(), usedforsecurity=False).hexdigest()
 
 
 def _names_dtype(name: str) -> bool:
