@@ -71,6 +71,7 @@ from .core.place import (
     get_device,
     set_device,
 )
+from .core.size import Size
 from .dispatch.define import add_methods as _add_methods
 from .eager import execute
 from .eager.random import Generator, get_rng_state, seed, set_rng_state
@@ -129,7 +130,8 @@ _LAZY = {
     "framework": "save load",
     "core.flags": "set_flags get_flags",
     "device": """device_guard is_compiled_with_cuda is_compiled_with_xpu is_compiled_with_rocm is_compiled_with_ipu
-        is_compiled_with_cinn is_compiled_with_custom_device Event Stream is_compiled_with_distribute get_cudnn_version""",
+        is_compiled_with_cinn is_compiled_with_custom_device is_compiled_with_distribute get_cudnn_version Event
+        Stream""",
     "migrate.legacy": """e inf nan pi newaxis manual_seed set_printoptions
         LazyGuard disable_signal_handler get_cuda_rng_state set_cuda_rng_state in_dynamic_mode
         enable_compat disable_compat FloatTensor DoubleTensor HalfTensor BFloat16Tensor IntTensor LongTensor

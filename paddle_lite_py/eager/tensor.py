@@ -19,6 +19,7 @@ from ..core import dtypes
 from ..core import place as places
 from ..core.arrays import as_array, as_text, filled
 from ..core.interpreter import layer_version, state
+from ..core.size import Size
 from .tensor_data import TensorData
 
 # What `_grad` holds after clear_grad(): zeros that nobody has read yet.
@@ -32,7 +33,7 @@ class Tensor(TensorData):
         >>> import paddle_lite_py as paddle
         >>> x = paddle.to_tensor([[1.0, 2.0]])
         >>> isinstance(x, paddle.Tensor), x.shape, x.dtype
-        (True, [1, 2], paddle.float32)
+        (True, paddle.Size([1, 2]), paddle.float32)
     """
 
     _data: Any
@@ -61,9 +62,9 @@ class Tensor(TensorData):
 
     # -- what it is ------------------------------------------------------------------------------------------------
     @property
-    def shape(self) -> list[int]:
+    def shape(self) -> Size:
         """Sizes of the dimensions."""
-        return list(self._data.shape)
+        return Size(self._data.shape)
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -143,7 +144,7 @@ class Tensor(TensorData):
 
     def __repr__(self) -> str:
         if not isinstance(self._data, jax.Array):
-            return f"Tensor(shape={self.shape}, dtype={self.dtype.name}, traced as {self._data})"
+            return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, traced as {self._data})"
         return as_text(np.asarray(self._data), self.place, self.stop_gradient, type(self).__name__)
 
     def _repr_html_(self) -> str:
@@ -164,7 +165,7 @@ class Tensor(TensorData):
         """Become `new` in place, value and place in the graph; `reshapes`: of any shape; `assigned`: even a leaf."""
         if not reshapes and (new._data.shape != self._data.shape or new._data.dtype != self._data.dtype):
             raise ValueError(
-                f"an in-place operation on {self.dtype.name}{self.shape} gave {new.dtype.name}{new.shape}; "
+                f"an in-place operation on {self.dtype.name}{[*self.shape]} gave {new.dtype.name}{[*new.shape]}; "
                 "shape and dtype must stay: use the out-of-place form"
             )
         if not assigned and not self.stop_gradient and state.grad_enabled and self.is_leaf:
@@ -191,7 +192,7 @@ class Tensor(TensorData):
         else:
             data = as_array(value, self.dtype)
         if tuple(data.shape) != tuple(self._data.shape):
-            raise ValueError(f"set_value on '{self.name}': shape {self.shape} expected, got {list(data.shape)}")
+            raise ValueError(f"set_value on '{self.name}': shape {[*self.shape]} expected, got {list(data.shape)}")
         self._set_payload(data)
 
     def copy_(self, other: Any, blocking: bool = True) -> Tensor:
@@ -217,7 +218,7 @@ class Tensor(TensorData):
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if value is not None and list(value.shape) != self.shape:
-            raise ValueError(f"gradient of '{self.name}': shape {self.shape} expected, got {list(value.shape)}")
+            raise ValueError(f"gradient of '{self.name}': shape {[*self.shape]} expected, got {list(value.shape)}")
         self._set_grad(value)
 
     def _set_grad(self, value: Any) -> None:

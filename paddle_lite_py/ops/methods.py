@@ -257,7 +257,7 @@ def T(self: Tensor) -> Tensor:
 def mT(self: Tensor) -> Tensor:
     """The last two axes exchanged."""
     if self.ndim < 2:
-        raise ValueError(f"mT needs at least 2 dimensions, got shape {self.shape}")
+        raise ValueError(f"mT needs at least 2 dimensions, got shape {[*self.shape]}")
     return transpose(self, [*range(self.ndim - 2), self.ndim - 1, self.ndim - 2])
 
 

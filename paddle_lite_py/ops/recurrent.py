@@ -35,7 +35,7 @@ def lstm_layer(x: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b
         >>> import paddle_lite_py as paddle
         >>> x, h, w = paddle.zeros([3, 1, 2]), paddle.zeros([1, 4]), paddle.zeros([16, 2])
         >>> [part.shape for part in paddle.nn.functional.lstm_layer(x, h, h, w, paddle.zeros([16, 4]))]
-        [[3, 1, 4], [1, 4], [1, 4]]
+        [paddle.Size([3, 1, 4]), paddle.Size([1, 4]), paddle.Size([1, 4])]
     """
     xi = _project(x, w_ih, b_ih, b_hh)
     if lengths is not None:
@@ -52,7 +52,7 @@ def gru_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any 
         >>> import paddle_lite_py as paddle
         >>> x, h = paddle.zeros([3, 1, 2]), paddle.zeros([1, 4])
         >>> [part.shape for part in paddle.nn.functional.gru_layer(x, h, paddle.zeros([12, 2]), paddle.zeros([12, 4]))]
-        [[3, 1, 4], [1, 4]]
+        [paddle.Size([3, 1, 4]), paddle.Size([1, 4])]
     """
     xi = _project(x, w_ih, b_ih, None)
     if lengths is not None:
@@ -69,7 +69,7 @@ def rnn_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any 
         >>> import paddle_lite_py as paddle
         >>> x, h = paddle.zeros([3, 1, 2]), paddle.zeros([1, 4])
         >>> [part.shape for part in paddle.nn.functional.rnn_layer(x, h, paddle.zeros([4, 2]), paddle.zeros([4, 4]))]
-        [[3, 1, 4], [1, 4]]
+        [paddle.Size([3, 1, 4]), paddle.Size([1, 4])]
     """
     act = jnp.tanh if activation == "tanh" else jax.nn.relu
     xi, u = _project(x, w_ih, b_ih, b_hh), w_hh.T

@@ -97,7 +97,7 @@ def hsplit(x: Any, num_or_indices: Any) -> list[Any]:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> [part.shape for part in paddle.hsplit(paddle.zeros([2, 4]), 2)]
-        [[2, 2], [2, 2]]
+        [paddle.Size([2, 2]), paddle.Size([2, 2])]
     """
     return tensor_split(x, num_or_indices, 1 if x.ndim > 1 else 0)
 
@@ -109,7 +109,7 @@ def vsplit(x: Any, num_or_indices: Any) -> list[Any]:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> [part.shape for part in paddle.vsplit(paddle.zeros([2, 4]), 2)]
-        [[1, 4], [1, 4]]
+        [paddle.Size([1, 4]), paddle.Size([1, 4])]
     """
     return tensor_split(x, num_or_indices, 0)
 
@@ -121,7 +121,7 @@ def dsplit(x: Any, num_or_indices: Any) -> list[Any]:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> [part.shape for part in paddle.dsplit(paddle.zeros([1, 1, 4]), 2)]
-        [[1, 1, 2], [1, 1, 2]]
+        [paddle.Size([1, 1, 2]), paddle.Size([1, 1, 2])]
     """
     return tensor_split(x, num_or_indices, 2)
 

@@ -32,7 +32,7 @@ class FusedMultiHeadAttention(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.incubate.nn.FusedMultiHeadAttention(4, 2)(paddle.ones([1, 3, 4])).shape
-        [1, 3, 4]
+        paddle.Size([1, 3, 4])
     """
 
     def __init__(
@@ -128,7 +128,7 @@ class FusedFeedForward(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.incubate.nn.FusedFeedForward(4, 8, 0.0)(paddle.ones([1, 2, 4])).shape
-        [1, 2, 4]
+        paddle.Size([1, 2, 4])
     """
 
     def __init__(
@@ -207,7 +207,7 @@ class FusedTransformerEncoderLayer(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.incubate.nn.FusedTransformerEncoderLayer(4, 2, 8)(paddle.ones([1, 3, 4])).shape
-        [1, 3, 4]
+        paddle.Size([1, 3, 4])
     """
 
     def __init__(
@@ -260,7 +260,7 @@ class FusedMultiTransformer(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.incubate.nn.FusedMultiTransformer(4, 2, 8, num_layers=2)(paddle.ones([1, 3, 4])).shape
-        [1, 3, 4]
+        paddle.Size([1, 3, 4])
     """
 
     def __init__(
