@@ -92,7 +92,7 @@ def save(
         >>> prefix = tempfile.mkdtemp() + "/net"
         >>> paddle.jit.save(net, prefix, input_spec=[paddle.static.InputSpec([None, 3])])
         >>> paddle.jit.load(prefix)(paddle.ones([4, 3])).shape
-        [4, 2]
+        paddle.Size([4, 2])
     """
     only_known(save, configs)
     if isinstance(layer, TranslatedLayer) and not passes:

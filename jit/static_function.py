@@ -387,4 +387,4 @@ def _tensor(value: Any) -> Any:
 
 
 def _kinds(tensors: list[Tensor]) -> str:
-    return ", ".join(f"{t.dtype.name}{t.shape}" for t in tensors) or "no tensors"
+    return ", ".join(f"{t.dtype.name}{[*t.shape]}" for t in tensors) or "no tensors"

@@ -20,6 +20,7 @@ from ..core import place as places
 from ..core.arrays import as_array, as_text, filled
 from ..core.interpreter import layer_version, state
 from ..core.no_effect import NOT_DRAWN, no_effect
+from ..core.size import Size
 from . import views
 from .tensor_data import TensorData
 
@@ -36,7 +37,7 @@ class Tensor(TensorData):
         >>> import paddle_lite_py as paddle
         >>> x = paddle.to_tensor([[1.0, 2.0]])
         >>> isinstance(x, paddle.Tensor), x.shape, x.dtype
-        (True, [1, 2], paddle.float32)
+        (True, paddle.Size([1, 2]), paddle.float32)
     """
 
     _data: Any
@@ -67,9 +68,9 @@ class Tensor(TensorData):
 
     # -- what it is ------------------------------------------------------------------------------------------------
     @property
-    def shape(self) -> list[int]:
+    def shape(self) -> Size:
         """Sizes of the dimensions."""
-        return list(self._data.shape)
+        return Size(self._data.shape)
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -149,7 +150,7 @@ class Tensor(TensorData):
 
     def __repr__(self) -> str:
         if not isinstance(self._data, jax.Array):
-            return f"Tensor(shape={self.shape}, dtype={self.dtype.name}, traced as {self._data})"
+            return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, traced as {self._data})"
         return as_text(np.asarray(self._data), self.place, self.stop_gradient, type(self).__name__)
 
     def _repr_html_(self) -> str:
@@ -173,7 +174,7 @@ class Tensor(TensorData):
         same = new._data.shape == self._data.shape and new._data.dtype == self._data.dtype
         if not reshapes and not same:
             raise ValueError(
-                f"an in-place operation on {self.dtype.name}{self.shape} gave {new.dtype.name}{new.shape}; "
+                f"an in-place operation on {self.dtype.name}{[*self.shape]} gave {new.dtype.name}{[*new.shape]}; "
                 "shape and dtype must stay: use the out-of-place form"
             )
         if not assigned and not self.stop_gradient and state.grad_enabled and self.is_leaf:
@@ -214,7 +215,7 @@ class Tensor(TensorData):
         else:
             data = as_array(value, self.dtype)
         if tuple(data.shape) != tuple(self._data.shape):
-            raise ValueError(f"set_value on '{self.name}': shape {self.shape} expected, got {list(data.shape)}")
+            raise ValueError(f"set_value on '{self.name}': shape {[*self.shape]} expected, got {list(data.shape)}")
         self._set_payload(data)
 
     def copy_(self, other: Any, blocking: bool = True) -> Tensor:
@@ -240,7 +241,7 @@ class Tensor(TensorData):
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if value is not None and list(value.shape) != self.shape:
-            raise ValueError(f"gradient of '{self.name}': shape {self.shape} expected, got {list(value.shape)}")
+            raise ValueError(f"gradient of '{self.name}': shape {[*self.shape]} expected, got {list(value.shape)}")
         if isinstance(self._grad, Tensor) and value is not None and value is not self._grad and self._in_place():
             self._grad._set_payload(value._data)
         else:

@@ -212,7 +212,7 @@ def upsample(
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.upsample(paddle.ones([1, 1, 2, 2]), scale_factor=2).shape
-        [1, 1, 4, 4]
+        paddle.Size([1, 1, 4, 4])
     """
     return interpolate(x, size, scale_factor, mode, align_corners, align_mode, data_format)
 
