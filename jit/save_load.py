@@ -26,7 +26,7 @@ from paddle_lite_py.tracing.trace import Traced
 from . import artifact
 from .inspection import passed
 from .method import describe, parse
-from .spec import is_tensor
+from .spec import Call, is_tensor
 from .static_function import StaticFunction
 from .translated import TranslatedLayer
 
@@ -80,17 +80,16 @@ def save(
     static, owner = _static_function(layer)
     specs = input_spec if isinstance(input_spec, Mapping) else {"forward": input_spec}
     writer = ArtifactWriter(owner, tuple(constraints), tuple(platforms), passes)
-    writer.method("forward", static, _input_spec(static, specs.get("forward")))
+    writer.method("forward", static, _call(static, specs.get("forward")))
     for name, method in _other_methods(owner, static):
-        given = specs.get(name) or method._input_spec or method.last_call
-        if given is None:
+        if (specs.get(name) or method._input_spec or method.last_call) is None:
             warnings.warn(
                 f"jit.save leaves method `{name}` out: its arguments are not known; pass "
                 f"input_spec={{'forward': [...], {name!r}: [InputSpec(...), ...]}}, or call it once",
                 stacklevel=2,
             )
             continue
-        writer.method(name, method, list(given))
+        writer.method(name, method, _call(method, specs.get(name)))
     head = {"name": static.__name__, "saved_in": "train" if getattr(owner, "training", False) else "eval"}
     blobs = writer.blobs()
     if samples:
@@ -115,7 +114,8 @@ def evaluated(layer: Any, input_spec: Any) -> tuple[StaticFunction, Traced]:
     """A layer's or function's static form, and its trace in eval mode."""
     static, owner = _static_function(layer)
     with _mode(owner, False), enable_grad():
-        return static, static.traced_for(_input_spec(static, input_spec))
+        call = _call(static, input_spec)
+        return static, static.traced_for(call.args, keywords=call.kwargs)
 
 
 class _Variant(NamedTuple):
@@ -134,17 +134,17 @@ class ArtifactWriter:
         if isinstance(owner, Layer):
             self.known = {id(t): n for n, t in [*owner.named_parameters(), *owner.named_buffers()]}
 
-    def method(self, name: str, static: StaticFunction, specs: list[Any]) -> None:
+    def method(self, name: str, static: StaticFunction, call: Call) -> None:
         """Trace a method in both modes."""
         found: dict[str, _Variant] = {}
         both = isinstance(self.owner, Layer) and not self.passes
         for kind, training in MODES.items() if both else [("eval", False)]:
             # With gradients on, whatever the caller's mode: the program is to be fine-tuned later.
             with _mode(self.owner, training), enable_grad():
-                traced = static.traced_for(specs, self.constraints)
+                traced = static.traced_for(call.args, self.constraints, keywords=call.kwargs)
                 if any(op.name == "while" and op.bound.attrs[3] is None for op in traced.program.ops()):
                     # A loop has a gradient only where it was traced as one that needs it.
-                    traced = static.traced_for(specs, self.constraints, with_grads=True)
+                    traced = static.traced_for(call.args, self.constraints, True, call.kwargs)
                 found[kind] = self.variant(traced, static.__name__)
         if "train" in found and found["train"].data == found["eval"].data:
             del found["train"]
@@ -153,7 +153,7 @@ class ArtifactWriter:
     def variant(self, traced: Traced, name: str) -> _Variant:
         """A method in one mode."""
         traced = passed(traced._replace(program=without_prints(traced.program)), self.passes)
-        return _Variant(traced, describe(traced, [self._position(h) for h in traced.captures], name))
+        return _Variant(traced, describe(traced, self._position, name))
 
     def _position(self, handle: Tensor) -> int:
         if id(handle) not in self.weights:
@@ -226,10 +226,13 @@ def _other_methods(owner: Any, forward: StaticFunction) -> Iterator[tuple[str, S
             yield name, getattr(owner, name)
 
 
-def _input_spec(static: StaticFunction, given: Any) -> list[Any]:
-    for specs in (given, static._input_spec, static.last_call):
+def _call(static: StaticFunction, given: Any) -> Call:
+    """What is known of the arguments: as given here, declared, or of the last call."""
+    for specs in (given, static._input_spec):
         if specs is not None:
-            return list(specs)
+            return Call(tuple(specs), {})
+    if static.last_call is not None:
+        return static.last_call
     raise ValueError(
         f"jit.save of `{static.__name__}`: its arguments are not known; pass "
         "input_spec=[InputSpec([None, ...], dtype), ...], or call it once"

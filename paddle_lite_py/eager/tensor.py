@@ -19,6 +19,7 @@ from ..core import dtypes
 from ..core import place as places
 from ..core.arrays import as_array, as_text, filled
 from ..core.interpreter import layer_version, state
+from ..core.size import Shape
 from .tensor_data import TensorData
 
 # What `_grad` holds after clear_grad(): zeros that nobody has read yet.
@@ -63,7 +64,8 @@ class Tensor(TensorData):
     @property
     def shape(self) -> list[int]:
         """Sizes of the dimensions."""
-        return list(self._data.shape)
+        shape = self._data.shape
+        return shape.listed() if shape.__class__ is Shape else list(shape)
 
     @property
     def dtype(self) -> dtypes.DType:

@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..core import dtypes
+from ..core import dtypes, size
 from ..core.cache import BoundedCache
 from ..core.interpreter import state
 from ..core.traced_number import kind, plain
@@ -167,7 +167,7 @@ def find(name: str) -> Op | None:
 
 def freeze(value: Any, name: str = "attribute") -> Any:
     """A hashable copy of an attribute; a tensor in it becomes its Python value."""
-    value = plain(value)
+    value = size.plain(plain(value))
     if isinstance(value, float) and value != value:
         return math.nan  # each NaN is another key
     if value is None or isinstance(value, int | float | str | complex | dtypes.DType):

@@ -227,6 +227,8 @@ class Builder(Differentiation, Interpreter):
         try:
             self._last = out = bound.infer(specs)
         except Exception as e:
+            if self.sizes is not None:
+                self.sizes.refused(bound, inputs, e)
             raise explain(bound, tuple([wrap(v) if isinstance(v, TracedValue) else v for v in inputs]), e) from None
         freed = any(isinstance(v, TracedValue) and v.freed and v.requires_grad for v in inputs)
         values = []

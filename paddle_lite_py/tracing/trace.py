@@ -18,6 +18,7 @@ from ..ir.program import Program
 from ..ir.simplify import dead_code
 from .builder import Builder
 from .checks import Cleared
+from .dimensions import Dimensions
 from .escape import unescaped
 from .frame import Capture, TracedValue, Write
 from .speculation import Speculated, Speculation
@@ -63,6 +64,7 @@ class Traced(NamedTuple):
     ] = ()  # values taken for granted; those of a run are outputs after those of the effects
 
     looked: tuple[tuple[Tensor, Any], ...] = ()  # tensors whose data Python has read, and those data
+    constraints: tuple[str, ...] = ()  # between unknown dimensions, which the trace has taken for granted
 
     @property
     def speculated_outputs(self) -> slice:
@@ -84,15 +86,17 @@ def trace(
     names: Sequence[str],
     convert: Callable[[Any], Any] = lambda f: f,
     outside: dict[int, Any] | None = None,
+    sizes: Dimensions | None = None,
 ) -> Traced:
     """Trace fn(*tensors), one tensor for each spec.
 
     State that fn changes is given back whatever happens: only a run changes it. Arrays among the specs are those of a
-    call, whose values the program may take for granted. `outside` has the containers that fn can reach, by id.
+    call, whose values the program may take for granted. `outside` has the containers that fn can reach, by id; `sizes`
+    the unknown dimensions of the specs.
     """
     with LOCK:
         builder = Builder(convert)
-        builder.outside = outside or {}
+        builder.outside, builder.sizes = outside or {}, sizes
         if all(isinstance(s, jax.Array) for s in specs):
             builder.speculation = Speculation(builder, specs)
         return _trace(builder, fn, specs, grads, names)
