@@ -23,7 +23,7 @@ from . import spec
 from .cache import Cache
 from .entry import Entry
 from .settling import settled
-from .spec import InputSpec
+from .spec import Call, InputSpec
 from .stages import Lowered
 
 
@@ -193,19 +193,24 @@ class Inspection:
             with_grads: whether the arguments may need gradients.
             keywords: those that are given by name.
         """
-        structure, leaves = spec.flatten(tuple(input_spec), dict(keywords or {}))
-        specs = [InputSpec.from_tensor(s, s._name) if isinstance(s, Tensor) else s for s in leaves]
-        names = spec.argument_names(self._function, tuple(input_spec), dict(keywords or {}))
+        call = Call(tuple(input_spec), dict(keywords or {}))
+        sizes = self.dimensions(call, constraints)
+        traced = self.traced_with(sizes, call, with_grads)
+        warn_of_sizes(self.__name__, sizes.fixed())
+        return traced
+
+    def dimensions(self, call: Call, constraints: Sequence[str] = ()) -> Dimensions:
+        """The unknown dimensions of declared arguments."""
+        specs = [InputSpec.from_tensor(s, s._name) if isinstance(s, Tensor) else s for s in spec.flatten(*call)[1]]
+        names = spec.argument_names(self._function, *call)
         names = [s.name or n for s, n in zip(specs, names, strict=True)]
-        sizes = Dimensions(specs, names, self._sizes_at_hand(specs), constraints)
-        grads = [with_grads and is_inexact(s.dtype.np) for s in specs]
-        traced = settled(sizes, lambda shapes: self.trace(structure, shapes, grads, names, sizes), [])
-        if fixed := sizes.fixed():
-            warnings.warn(
-                f"`{self.__name__}` is traced for one size of {fixed}: its InputSpec leaves that open; write the "
-                "number there, or write the line so that it works for any size",
-                stacklevel=2,
-            )
+        return Dimensions(specs, names, self._sizes_at_hand(specs), constraints, for_file=True)
+
+    def traced_with(self, sizes: Dimensions, call: Call, with_grads: bool = False) -> Traced:
+        """Trace for declared arguments, and learn what has to be known of their dimensions."""
+        structure, _ = spec.flatten(*call)
+        grads = [with_grads and is_inexact(s.dtype.np) for s in sizes.specs]
+        traced = settled(sizes, lambda shapes: self.trace(structure, shapes, grads, sizes.arguments, sizes), [])
         return traced._replace(constraints=tuple(sizes.relations()))
 
     def _sizes_at_hand(self, specs: list[Any]) -> list[Any] | None:
@@ -237,6 +242,16 @@ class Inspection:
         structure, tensors = spec.flatten(*given)
         entry, numbers = self.entry(structure, tensors, *given)
         return Lowered(entry, tensors, numbers)
+
+
+def warn_of_sizes(name: str, fixed: str) -> None:
+    """Tell the user of dimensions that a program for declared arguments has for one size only."""
+    if fixed:
+        warnings.warn(
+            f"`{name}` is traced for one size of {fixed}. Its InputSpec leaves that open: write the number there, or "
+            "write that line so that it works for any size",
+            stacklevel=3,
+        )
 
 
 def _spec_of(value: Any, name: str) -> InputSpec:

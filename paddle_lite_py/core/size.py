@@ -1,7 +1,7 @@
 """An unknown dimension as code sees it: `x.shape[0]` of a tensor whose size no trace may take for known.
 
-A dimension of JAX answers `n == 4` with False where it cannot tell, refuses `n > 4`, and has no float. A `Size` asks the
-trace, which knows the sizes of the call under way: what it answers is noted, and the program then serves such calls only.
+A dimension of JAX answers `n == 4` with False where it cannot tell, refuses `n > 4`, and has no float. A `Size` asks
+the trace, which knows the sizes of the call under way: what it answers is noted, and the program serves such calls only.
 """
 
 from __future__ import annotations
@@ -113,10 +113,10 @@ def _install() -> None:
     for name in ("add", "sub", "mul", "floordiv", "mod"):
         setattr(Size, f"__{name}__", _arithmetic(f"__{name}__"))
         setattr(Size, f"__r{name}__", _arithmetic(f"__r{name}__"))
-    setattr(Size, "__neg__", _arithmetic("__neg__"))
-    setattr(Size, "__pow__", _arithmetic("__pow__"))
-    setattr(Size, "__truediv__", _divided(False))
-    setattr(Size, "__rtruediv__", _divided(True))
+    Size.__neg__ = _arithmetic("__neg__")
+    Size.__pow__ = _arithmetic("__pow__")
+    Size.__truediv__ = _divided(False)
+    Size.__rtruediv__ = _divided(True)
 
 
 _install()

@@ -81,7 +81,7 @@ class Tensor(TensorData):
     def size(self) -> int:
         """Number of elements."""
         out = 1
-        for n in self._data.shape:
+        for n in self.shape if self._data.shape.__class__ is Shape else self._data.shape:
             out = out * n
         return out
 

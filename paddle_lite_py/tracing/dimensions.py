@@ -16,8 +16,9 @@ import jax
 from jax import export
 
 from ..core import symbolic
-from ..core.errors import Where, user_frame
+from ..core.errors import UNKNOWN, Where, user_frame
 from ..core.interpreter import state
+from ..core.size import plain
 from ..ir.block import Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
@@ -28,6 +29,7 @@ MAX_SYMBOLS, MAX_TRIES = 6, 500
 MAX_FACTS = 200
 _UNDECIDED = re.compile(r"comparison '(.+?)' (==|>=|<=|<|>) '(.+?)' is inconclusive")
 _NAMES = {">=": "ge", "<=": "le", "<": "lt", ">": "gt", "==": "eq"}
+_SIGNS = {"lt": ("<=", -1), "gt": (">=", 1), "ge": (">=", 0), "le": ("<=", 0), "eq": ("==", 0), "ne": ("!=", 0)}
 _OPPOSITE = {"ge": "lt", "lt": "ge", "gt": "le", "le": "gt", "eq": "ne", "ne": "eq"}
 
 
@@ -47,10 +49,9 @@ class Fact(NamedTuple):
     @property
     def text(self) -> str:
         """As a constraint: with ==, !=, >= or <=."""
-        sign, more = {"lt": ("<=", " - 1"), "gt": (">=", " + 1"), "ge": (">=", ""), "le": ("<=", "")}.get(
-            self.relation, ("==" if self.relation == "eq" else "!=", "")
-        )
-        return f"{self.left} {sign} {self.right}{more}"
+        sign, more = _SIGNS[self.relation]
+        right = str(int(self.right) + more) if self.right.isdigit() else f"{self.right} {more:+}" if more else self.right
+        return f"{self.left} {sign} {right}"
 
 
 class Learned(BaseException):
@@ -69,6 +70,7 @@ class Dimensions:
         names: of the arguments, for messages.
         sizes: shapes of the arguments of the call under way, if there is one.
         constraints: what is known from the start, such as "batch <= 64".
+        for_file: whether the program outlives the call: a size that it returns is a tensor then.
 
     Raises:
         ValueError: if dimensions of one name have different sizes.
@@ -80,8 +82,10 @@ class Dimensions:
         names: Sequence[str],
         sizes: Sequence[Any] | None = None,
         constraints: Sequence[str] = (),
+        for_file: bool = False,
     ) -> None:
-        self.specs, self.constraints = list(specs), tuple(constraints)
+        self.specs, self.arguments, self.constraints = list(specs), list(names), tuple(constraints)
+        self.for_file = for_file
         self.texts = [[_symbol(n, i, k, specs) for k, n in enumerate(s.shape)] for i, s in enumerate(specs)]
         self.names: dict[str, str] = {}  # symbol -> what it is, for people
         for i, row in enumerate(self.texts):
@@ -248,6 +252,25 @@ class Dimensions:
         lines = [f"{self.names[f.left]}, {f.right} now, which {f.where} wants to know" for f in found]
         return "; ".join(dict.fromkeys(lines))
 
+    def blame(self, error: Exception) -> bool:
+        """Take the sizes that an error of a finished program names for known, or all; False if they are.
+
+        Raises:
+            UnknownSizeError: if there is no call to know them of.
+        """
+        names = [n for n in symbols_in(str(error), self.symbols) if n not in self.known]
+        if self.at_hand is None:
+            if not self.symbols:
+                return False
+            raise UnknownSizeError(f"{self._unknown(', '.join(names or self.symbols), UNKNOWN)}: {error}") from None
+        for name in names:
+            self._note(name, "eq", str(self.at_hand[name]))
+        return bool(names) or self.fix()
+
+    def returned(self, dim: Any) -> Any:
+        """What a dimension among the results is: a tensor in a file, and the number of this call otherwise."""
+        return self.number(plain(dim)) if self.for_file else self.wanted(dim)
+
     def fix(self) -> bool:
         """Take all sizes for those of the call; False if they are, or if there is none."""
         left = [n for n in self.names if n not in self.known] if self.at_hand is not None else []
@@ -258,7 +281,7 @@ class Dimensions:
     def _unknown(self, dim: Any, where: Where, cause: Exception | None = None) -> UnknownSizeError:
         words = self.words(dim) or [str(dim)]
         what = " and ".join(self.names.get(w, w) for w in words)
-        reason = f" ({cause})" if cause else ""
+        reason = f" ({str(cause).splitlines()[0]})" if cause else ""
         return UnknownSizeError(
             f"{where} wants to know the size of {what}, which its InputSpec leaves open{reason}: write a number there, "
             "or call the function once with tensors of the sizes meant"
@@ -286,7 +309,8 @@ def fitting(
     every = pairs + [(a, n) for a in words for n in others if a not in symbols_in(n, symbols)]
     if at_hand is not None:
         pairs, every = (
-            [(a, n) for a, n in some if at_hand[a] == symbolic.evaluate(n, at_hand)] for some in (pairs, every)
+            [(a, n) for a, n in some if at_hand[a] == symbolic.evaluate(n, at_hand)]
+            for some in (pairs, [*every, *[(a, at_hand[a]) for a in words]])
         )
     pool = pairs if at_hand is None else every
     tries = itertools.chain(((p,) for p in every), *[itertools.combinations(pool, n) for n in (2, 3)])

@@ -11,6 +11,7 @@ import jax
 
 from ..core import structure as nested
 from ..core.interpreter import use
+from ..core.symbolic import is_symbolic
 from ..core.traced_number import TracedNumber, plain
 from ..eager.tensor import Tensor
 from ..ir.block import Value
@@ -170,10 +171,11 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
         value = builder.handle(value)
     elif isinstance(value, jax.Array):
         return nested.Static(value)
-    tensors: list[Tensor] = []
-    structure = nested.flatten(value, lambda v: isinstance(v, Tensor), tensors)
+    tensors: list[Any] = []
+    structure = nested.flatten(value, lambda v: isinstance(v, Tensor) or is_symbolic(v), tensors)
 
-    def place(tensor: Tensor) -> Any:
+    def place(tensor: Any) -> Any:
+        tensor = tensor if isinstance(tensor, Tensor) else builder.sizes.returned(tensor)
         if id(tensor) in builder.arguments:
             return nested.Static(Argument(builder.arguments[id(tensor)]))
         if id(tensor) in updated or not isinstance(tensor._data, Value):
