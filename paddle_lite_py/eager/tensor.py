@@ -21,6 +21,7 @@ from ..core.arrays import as_array, as_text, filled
 from ..core.interpreter import layer_version, state
 from ..core.no_effect import NOT_DRAWN, no_effect
 from ..core.size import Size
+from ..core.unknown_size import Shape
 from . import views
 from .tensor_data import TensorData
 
@@ -70,7 +71,8 @@ class Tensor(TensorData):
     @property
     def shape(self) -> Size:
         """Sizes of the dimensions."""
-        return Size(self._data.shape)
+        shape = self._data.shape
+        return Size(shape.listed() if shape.__class__ is Shape else shape)
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -86,7 +88,7 @@ class Tensor(TensorData):
     def size(self) -> int:
         """Number of elements."""
         out = 1
-        for n in self._data.shape:
+        for n in self.shape if self._data.shape.__class__ is Shape else self._data.shape:
             out = out * n
         return out
 

@@ -136,4 +136,4 @@ class _CompletingFinder:
 
 def install() -> None:
     """Complete each module of this package from now on when it is loaded."""
-    sys.meta_path.insert(0, _CompletingFinder)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _CompletingFinder)

@@ -13,7 +13,7 @@ from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .indexing import SLICES
 from .promote import from_start
-from .types import Ints
+from .types import Array, Ints
 
 __all__ = ["chunk", "dsplit", "hsplit", "split", "tensor_split", "unbind", "unstack", "vsplit"]
 
