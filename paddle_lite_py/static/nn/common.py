@@ -14,7 +14,7 @@ from ...nn import functional as F
 from ...nn.initializer import Constant
 from ...nn.norm import GroupNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D, SpectralNorm
 from ...ops.manipulation import flatten, reshape
-from ...ops.random import _randint, drawn_from, seeded
+from ...ops.random import _randint, seeded
 from ...vision.ops import DeformConv2D
 
 __all__ = [
@@ -521,8 +521,9 @@ def nce(
     layer, width = nn.Layer(name or "nce"), _known(input.shape[1], "nce: the width")
     weight = layer.create_parameter([num_total_classes, width], param_attr, input.dtype)
     bias = layer.create_parameter([num_total_classes, 1], bias_attr, input.dtype, is_bias=True)
-    chosen = (0, num_total_classes), ((drawn,), dtypes.int64)
-    noise = seeded(seed, _randint, *chosen) if seed else drawn_from(None, _randint, *chosen)
+    draw: Any = _randint
+    bounds, attrs = (0, num_total_classes), ((drawn,), dtypes.int64)
+    noise = seeded(seed, draw, bounds, attrs) if seed else draw(*bounds, *attrs)
     rows, true = flatten(label), math.log(drawn / num_total_classes)
     positive = (F.embedding(rows, weight) * input).sum(-1, keepdim=True) - true
     negative = input.matmul(F.embedding(noise, weight), transpose_y=True) - true
