@@ -41,7 +41,7 @@ def conv(x: Any, w: Any) -> Any:
     return (out**2).sum()
 
 
-def attend(q: Any, k: Any, v: Any) -> Any:
+def choose_interpreter(q: Any, k: Any, v: Any) -> Any:
     """Softmax attention; [batch, length, heads, size]."""
     scores = jnp.einsum("bqhd,bkhd->bhqk", q, k) / q.shape[-1] ** 0.5
     return (jnp.einsum("bhqk,bkhd->bqhd", jax.nn.softmax(scores), v) ** 2).sum()
@@ -124,7 +124,7 @@ KERNELS: dict[str, Kernel] = {
     ),
     "attention": (
         lambda q, k, v: (F.scaled_dot_product_attention(q, k, v) ** 2).sum(),
-        attend,
+        choose_interpreter,
         [normal(8, 128, 4, 32)] * 3,
         (0, 1, 2),
     ),

@@ -25,14 +25,15 @@ from typing import Any
 
 import jax
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests"))
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+sys.path[:0] = [str(TESTS / "tables"), str(TESTS / "helpers")]
 
 import gradient_cases  # noqa: E402
 import paddle_lite_py as paddle  # noqa: E402
+from op_calls import call, tensors  # noqa: E402
 from paddle_lite_py.core.interpreter import state  # noqa: E402
 from paddle_lite_py.eager.execute import Eager  # noqa: E402
 from paddle_lite_py.eager.tensor import wrap  # noqa: E402
-from test_ops import call, tensors  # noqa: E402
 
 GOAL, ROUNDS, AGAIN, SECONDS = 1.5, 7, 4, 0.001
 # Attributes in the table that are data.

@@ -12,9 +12,10 @@ import argparse
 import time
 
 from paddle_lite_py import passes
-from paddle_lite_py.dispatch.op import REGISTRY
-from paddle_lite_py.ir.program import Block, Operator, Program, Value
+from paddle_lite_py.ir.block import Block, Operator, Value
+from paddle_lite_py.ir.program import Program
 from paddle_lite_py.ir.verify import verify
+from paddle_lite_py.registry.op import REGISTRY
 
 SIZES = (2500, 5000)
 LIMIT_GROWTH = 2.5  # linear, and what noise and memory add

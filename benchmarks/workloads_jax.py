@@ -140,7 +140,7 @@ def bert(d: int = 256, layers: int = 4, heads: int = 4, vocab: int = 8000) -> Ne
     p = {"tok": weights(vocab, d), "pos": weights(128, d), "head": dense(d, vocab)}
     p["l"] = [encoder_layer(d) for _ in range(layers)]
 
-    def attend(q, x):
+    def choose_interpreter(q, x):
         n, t, _ = x.shape
         query, key, value = (linear(q[k], x).reshape(n, t, heads, -1).transpose(0, 2, 1, 3) for k in "qkv")
         scores = jax.nn.softmax(query @ key.swapaxes(-1, -2) / np.sqrt(d // heads).astype("float32"))
@@ -149,7 +149,7 @@ def bert(d: int = 256, layers: int = 4, heads: int = 4, vocab: int = 8000) -> Ne
     def forward(p, ids):
         x = p["tok"][ids] + p["pos"][: ids.shape[1]]
         for q in p["l"]:
-            x = layer_norm(q["n1"], x + attend(q, x))
+            x = layer_norm(q["n1"], x + choose_interpreter(q, x))
             x = layer_norm(q["n2"], x + linear(q["f2"], jax.nn.gelu(linear(q["f1"], x), approximate=False)))
         return linear(p["head"], x)
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from .convert import convert, do_not_convert, to_code
 from .errors import ConversionError, UndefinedError
+from .location import Location
 from .runtime import Runtime
 from .state import State
 from .undefined import Undefined
-from .where import Where
 
 __all__ = [
     "ConversionError",
@@ -15,7 +15,7 @@ __all__ = [
     "State",
     "Undefined",
     "UndefinedError",
-    "Where",
+    "Location",
     "convert",
     "do_not_convert",
     "to_code",

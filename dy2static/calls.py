@@ -12,8 +12,8 @@ import types
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from .compiled import PREFIX, Compiled, copied
 from .compiler import convert_tree
+from .converted_code import PREFIX, ConvertedCode, copied
 from .errors import ConversionError
 from .options import Options
 from .registry import ByIdentity, is_converted
@@ -252,7 +252,7 @@ class Callees:
         found = self._codes.get(code)
         if found is None:
             with room_for_trees():
-                found = Compiled(code, convert_tree(f, self.options))
+                found = ConvertedCode(code, convert_tree(f, self.options))
             self._codes.put(code, found)
         cells = dict(zip(f.__code__.co_freevars, f.__closure__ or (), strict=True))
         return found.function(f, cells, self._cells)

@@ -9,6 +9,7 @@ import gast
 from .cfg import LOOPS, Graph
 from .flow import Flow
 from .names import Namer
+from .notes import Notes
 from .scope import Access, function_access, parameters, places, statements_in
 
 
@@ -47,19 +48,20 @@ class Facts:
     Arguments:
         function: its tree, with structural jumps.
         namer: the names made so far.
+        notes: on its statements.
 
     Attributes:
         cells: the variables that inner functions share with this one.
         plain: the other local ones.
     """
 
-    def __init__(self, function: Any, namer: Namer) -> None:
-        self.namer = namer
+    def __init__(self, function: Any, namer: Namer, notes: Notes) -> None:
+        self.namer, self.notes = namer, notes
         self.access = function_access(function, namer.functions)
         self.globals = self.access.globals
         self.params = parameters(function.args)
         self.first = {arg.id for arg in [*function.args.posonlyargs, *function.args.args][:1]}
-        self.graph = Graph(function.body, namer.functions)
+        self.graph = Graph(function.body, namer.functions, notes)
         self._position = {node: i for i, node in enumerate(self.graph.nodes)}
         local = self.access.bound | self.access.nonlocals | self.access.globals
         always = self.access.captured | self.access.nonlocals | self.access.globals | self.access.rebound
@@ -77,9 +79,10 @@ class Facts:
         ordered = tuple(sorted(names, key=lambda n: (self.namer.made(n), n)))
         live = self.flow.live_before(self.graph.after[stmt])
         starts = self.flow.live_after if isinstance(stmt, gast.If) else self.flow.live_before  # a loop tests each time
-        carried = starts(self.graph.head[stmt]).union(getattr(stmt, "guards", ()))
+        guards = self.notes.guards.get(stmt, ())
+        carried = starts(self.graph.head[stmt]).union(guards)
         uncertain = self.flow.undefined_before(self.graph.before[stmt]) | inside.deleted
-        used = inside.read | names | set(getattr(stmt, "guards", ()))
+        used = inside.read | names | set(guards)
         used |= self.first if "super" in used else set()
         return Changes(ordered, tuple(n in live for n in ordered), tuple(n in carried or n in live for n in ordered),
                        frozenset(uncertain), tuple(_composites(stmt, names)), tuple(sorted(self.plain & used)),

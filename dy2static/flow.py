@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from .cfg import Graph, Node
+from .cfg import FlowNode, Graph
 
 Names = frozenset[str]
 NONE: Names = frozenset()
@@ -35,37 +35,37 @@ class Flow:
         self._live = _solve(graph.nodes[::-1], self._live_transfer, lambda n: n.next, lambda n: n.previous)
         self._undefined = _solve(graph.nodes, self._undefined_transfer, lambda n: n.previous, lambda n: n.next)
 
-    def _live_transfer(self, node: Node, after: Names) -> Names:
+    def _live_transfer(self, node: FlowNode, after: Names) -> Names:
         access = node.access
         return (self.local & access.read) | (after - access.written - access.deleted)
 
-    def _undefined_transfer(self, node: Node, before: Names) -> Names:
+    def _undefined_transfer(self, node: FlowNode, before: Names) -> Names:
         if node is self._entry:
             return self._undefined_at_entry
         access = node.access
         return (before - (access.written - access.deleted)) | (access.deleted & self.local)
 
-    def live_before(self, node: Node) -> Names:
+    def live_before(self, node: FlowNode) -> Names:
         """The variables whose values at this point may be read later."""
         return self._live[node] | self.always
 
-    def live_after(self, node: Node) -> Names:
+    def live_after(self, node: FlowNode) -> Names:
         """The variables whose values after this point may be read later."""
         return self.always.union(*(self._live[n] for n in node.next))
 
-    def undefined_before(self, node: Node) -> Names:
+    def undefined_before(self, node: FlowNode) -> Names:
         """The variables that may have no value at this point."""
         return NONE.union(*(self._undefined[n] for n in node.previous))
 
 
 def _solve(
-    nodes: list[Node],
-    transfer: Callable[[Node, Names], Names],
-    sources: Callable[[Node], list[Node]],
-    targets: Callable[[Node], list[Node]],
-) -> dict[Node, Names]:
+    nodes: list[FlowNode],
+    transfer: Callable[[FlowNode, Names], Names],
+    sources: Callable[[FlowNode], list[FlowNode]],
+    targets: Callable[[FlowNode], list[FlowNode]],
+) -> dict[FlowNode, Names]:
     """The least solution of `value[n] = transfer(n, union of value over sources(n))`."""
-    value: dict[Node, Names] = dict.fromkeys(nodes, NONE)
+    value: dict[FlowNode, Names] = dict.fromkeys(nodes, NONE)
     work, waiting = list(nodes[::-1]), set(nodes)
     while work:
         node = work.pop()

@@ -10,10 +10,10 @@ from typing import Any
 from . import percent
 from .calls import Callees
 from .errors import ConversionError
+from .location import Location
 from .runtime import Runtime
 from .state import Slot, State
 from .undefined import Undefined
-from .where import Where
 
 Thunk = Callable[[], Any]
 Getter = Callable[[], tuple[Any, ...]]
@@ -83,7 +83,7 @@ class Operators:
         """`if test`, whose branches have become functions."""
         if not self.staged(test):
             return (body if test else orelse)()
-        where = Where.of_caller()
+        where = Location.of_caller()
         self.runtime.if_(test, body, orelse, self._state(get, set, facts, slots, where), where)
 
     def while_(
@@ -97,7 +97,7 @@ class Operators:
         first: Any = _UNTESTED,
     ) -> None:
         """`while test`; Python until the test returns a staged value."""
-        where = Where.of_caller()
+        where = Location.of_caller()
         value = test() if first is _UNTESTED else first
         while not self.staged(value):
             if not value:
@@ -117,7 +117,7 @@ class Operators:
         slots: Thunk | None = None,
     ) -> None:
         """`for item in iterable`; a Python iterable is unrolled, under a guard once a break flag is staged."""
-        where = Where.of_caller()
+        where = Location.of_caller()
         if self.staged_iterable(iterable):
             state = self._state(get, set, facts, slots, where)
             return self.runtime.for_(iterable, body, extra_test, state, where)
@@ -137,7 +137,7 @@ class Operators:
                 body(item)
             going = True if extra_test is None else extra_test()
 
-    def _bounded(self, iterator: Any, rounds: int, where: Where) -> None:
+    def _bounded(self, iterator: Any, rounds: int, where: Location) -> None:
         if rounds > _UNROLLED and operator.length_hint(iterator, -1) < 0:
             raise ConversionError(
                 f"the loop at {where} ends by a staged `break` or `return`, but goes over a Python "
@@ -145,7 +145,7 @@ class Operators:
                 "unroll it; loop over a range, or use `while`"
             )
 
-    def _state(self, get: Getter, set: Setter, facts: Facts, slots: Thunk | None, where: Where) -> State:
+    def _state(self, get: Getter, set: Setter, facts: Facts, slots: Thunk | None, where: Location) -> State:
         names, internal, live_out, carried = facts
         found = [] if slots is None else [slot for slot in slots() if slot is not None]
         return State(names, get, set, where, internal=internal, live_out=live_out, carried=carried, slots=found,
@@ -153,7 +153,7 @@ class Operators:
 
     def assert_(self, test: Any, message: Thunk | None) -> None:
         """`assert test, message()` for a staged test."""
-        self.runtime.assert_(test, message, Where.of_caller())
+        self.runtime.assert_(test, message, Location.of_caller())
 
     def raise_(self, exc: BaseException | type[BaseException], cause: Any = Undefined) -> Any:
         """`raise exc from cause`."""
@@ -163,7 +163,7 @@ class Operators:
             raise TypeError("exceptions must derive from BaseException")
         if cause is not Undefined:
             exc.__cause__ = cause() if isinstance(cause, type) else cause
-        return self.runtime.raise_(exc, Where.of_caller())
+        return self.runtime.raise_(exc, Location.of_caller())
 
     # Expressions
 
@@ -172,7 +172,7 @@ class Operators:
         if self.staged(left):
             return self.runtime.and_(left, right)
         if self.staged(truth := self.test(left)):
-            return self.runtime.if_exp(truth, right, lambda: left, Where.of_caller())
+            return self.runtime.if_exp(truth, right, lambda: left, Location.of_caller())
         return right() if truth else left
 
     def or_(self, left: Any, right: Thunk) -> Any:
@@ -180,7 +180,7 @@ class Operators:
         if self.staged(left):
             return self.runtime.or_(left, right)
         if self.staged(truth := self.test(left)):
-            return self.runtime.if_exp(truth, lambda: left, right, Where.of_caller())
+            return self.runtime.if_exp(truth, lambda: left, right, Location.of_caller())
         return left if truth else right()
 
     def not_(self, value: Any) -> Any:
@@ -191,7 +191,7 @@ class Operators:
     def if_exp(self, test: Any, body: Thunk, orelse: Thunk) -> Any:
         """`body() if test else orelse()`."""
         if self.staged(truth := self.test(test)):
-            return self.runtime.if_exp(truth, body, orelse, Where.of_caller())
+            return self.runtime.if_exp(truth, body, orelse, Location.of_caller())
         return body() if truth else orelse()
 
     def contains(self, item: Any, container: Any) -> Any:
@@ -257,7 +257,7 @@ class Operators:
 
     def masked(self, test: Any, element: Thunk, empty: Any) -> Any:
         """An element of a generator expression under a staged condition: it counts for nothing where that is false."""
-        where = Where.of_caller()
+        where = Location.of_caller()
         if empty is _UNTESTED:
             raise ConversionError(
                 f"the condition of the generator expression at {where} depends on a staged value, so that Python "
@@ -308,7 +308,7 @@ class Operators:
     def python(self, value: Any, what: str) -> Any:
         """A test or an iterable that only Python can drive; explains itself if it is staged."""
         if self.staged(value) or (what == "for" and self.staged_iterable(value)):
-            where = Where.of_caller()
+            where = Location.of_caller()
             raise ConversionError(
                 f"the `{what}` statement at {where}, in `{where.function}`, depends on a staged value, but it holds "
                 f"a `yield` (or a `return` in a `finally`), which only Python can drive: `{where.source}`. "

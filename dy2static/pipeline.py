@@ -10,15 +10,16 @@ import gast
 from .facts import Facts, compound
 from .flow import NONE
 from .names import Namer, rebound
+from .notes import Notes
 from .options import Options
+from .passes.asserts import Asserts
 from .passes.calls import Calls
-from .passes.checks import Checks
 from .passes.comprehensions import Comprehensions
 from .passes.control_flow import ControlFlow
 from .passes.expressions import Expressions
 from .passes.jumps import Jumps
 from .passes.lift import Later
-from .passes.match import Match
+from .passes.match import MatchStatements
 from .passes.reads import uncertain
 from .passes.simplify import Simplify
 from .passes.stores import Stores
@@ -36,7 +37,7 @@ class Pipeline:
 
     def __init__(self, tree: gast.FunctionDef, namer: Namer, options: Options) -> None:
         self.rebound = rebound(tree)
-        self.namer = namer
+        self.namer, self.notes = namer, Notes()
         self.options = options
 
     def function(
@@ -53,7 +54,7 @@ class Pipeline:
         globals_ = Access(node.body).globals
         self._canonical(node, globals_)
         own = own | {nested.name for nested in _nested(node.body)} - self.rebound
-        facts = Facts(node, self.namer)
+        facts = Facts(node, self.namer, self.notes)
         changes = {id(stmt): facts.changes(stmt) for stmt in compound(node.body)}
         self._expressions(node, facts, cell, own)
         for nested in _nested(node.body):
@@ -66,21 +67,21 @@ class Pipeline:
         """Leaves only branches, loops without `else`, and statements without jumps."""
         generator = expressions_within(node.body, (gast.Yield, gast.YieldFrom))
         node.body = Simplify(self.namer).block(node.body)
-        node.body = Match(self.namer).block(node.body)
-        node.body = Comprehensions(self.namer, globals_).block(node.body)
-        Jumps(self.namer, returns=not generator).function(node)
+        node.body = MatchStatements(self.namer).block(node.body)
+        node.body = Comprehensions(self.namer, self.notes, globals_).block(node.body)
+        Jumps(self.namer, self.notes, returns=not generator).function(node)
 
     def _expressions(self, node: Any, facts: Facts, cell: bool, own: Set[str]) -> None:
         """Rewrites what is no control flow."""
         first = next(iter(facts.first), None) if cell else None
-        calls = Calls(self.namer, self.options, first, own)
+        calls = Calls(self.namer, self.notes, self.options, first, own)
         node.body = calls.block(node.body)
         checked = uncertain(facts.graph, facts.flow, self.namer.prefix)
-        node.body = Expressions(self.namer, facts, checked, self.options).block(node.body)
+        node.body = Expressions(self.namer, self.notes, facts, checked, self.options).block(node.body)
         if self.options.stores:
             outer = facts.access.nonlocals & self.namer.outer
             node.body = Stores(self.namer, facts.globals, outer).block(node.body)
-        node.body = Checks(self.namer).block(node.body)
+        node.body = Asserts(self.namer, self.notes).block(node.body)
 
 
 def _nested(body: list[Any]) -> list[gast.FunctionDef]:

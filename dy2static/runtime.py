@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .location import Location
     from .state import State
-    from .where import Where
 
 # The types whose values are never staged.
 PLAIN = frozenset({bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, range, type(None)})
@@ -43,12 +43,14 @@ class Runtime:
 
     # Statements. `state` gets and sets the variables which the bodies change.
 
-    def if_(self, pred: Any, body: Callable[[], None], orelse: Callable[[], None], state: State, where: Where) -> None:
+    def if_(
+        self, pred: Any, body: Callable[[], None], orelse: Callable[[], None], state: State, where: Location
+    ) -> None:
         """An `if` on a staged `pred`; `body` and `orelse` act on the variables through `state`."""
         raise NotImplementedError(_missing("if_"))
 
     def while_(
-        self, test: Callable[[], Any], body: Callable[[], None], state: State, where: Where, first_test: Any
+        self, test: Callable[[], Any], body: Callable[[], None], state: State, where: Location, first_test: Any
     ) -> None:
         """A `while` whose test has just returned the staged value `first_test`."""
         raise NotImplementedError(_missing("while_"))
@@ -59,16 +61,16 @@ class Runtime:
         body: Callable[[Any], None],
         extra_test: Callable[[], Any] | None,
         state: State,
-        where: Where,
+        where: Location,
     ) -> None:
         """A `for` over a staged iterable; `extra_test` is asked before each iteration (break and return flags)."""
         raise NotImplementedError(_missing("for_"))
 
-    def assert_(self, test: Any, message: Callable[[], Any] | None, where: Where) -> None:
+    def assert_(self, test: Any, message: Callable[[], Any] | None, where: Location) -> None:
         """An `assert` of a staged test."""
         raise NotImplementedError(_missing("assert_"))
 
-    def raise_(self, exc: BaseException | type[BaseException], where: Where) -> Any:
+    def raise_(self, exc: BaseException | type[BaseException], where: Location) -> Any:
         """A `raise`; where it returns instead of raising, the innermost function or staged body is left."""
         raise exc
 
@@ -86,7 +88,7 @@ class Runtime:
         """`not value` for a staged value."""
         raise NotImplementedError(_missing("not_"))
 
-    def if_exp(self, pred: Any, body: Callable[[], Any], orelse: Callable[[], Any], where: Where) -> Any:
+    def if_exp(self, pred: Any, body: Callable[[], Any], orelse: Callable[[], Any], where: Location) -> Any:
         """`body() if pred else orelse()` for a staged `pred`."""
         raise NotImplementedError(_missing("if_exp"))
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
+from .location import Location
 from .undefined import Undefined
-from .where import Where
 
 if TYPE_CHECKING:
     from .runtime import Runtime
@@ -18,7 +18,7 @@ class Slot:
     def __init__(self, name: str, obj: Any, key: Any, item: bool) -> None:
         self.name, self.obj, self.key, self.item = name, obj, key, item
 
-    def get(self, runtime: Runtime, where: Where) -> Any:
+    def get(self, runtime: Runtime, where: Location) -> Any:
         try:
             return (runtime.getitem_ if self.item else runtime.getattr_)(self.obj, self.key)
         except (AttributeError, LookupError):
@@ -27,7 +27,7 @@ class Slot:
     def set(self, runtime: Runtime, value: Any) -> None:
         if not isinstance(value, Undefined):
             (runtime.setitem_ if self.item else runtime.setattr_)(self.obj, self.key, value)
-        elif not isinstance(self.get(runtime, Where("", 0, "")), Undefined):
+        elif not isinstance(self.get(runtime, Location("", 0, "")), Undefined):
             (runtime.delitem_ if self.item else runtime.delattr_)(self.obj, self.key)
 
 
@@ -42,9 +42,9 @@ class State:
 
     Example:
         >>> from dy2static.state import State
-        >>> from dy2static.where import Where
+        >>> from dy2static.location import Location
         >>> box = {"x": 1}
-        >>> state = State(("x",), lambda: (box["x"],), lambda values: box.update(x=values[0]), Where("m.py", 1, "f"))
+        >>> state = State(("x",), lambda: (box["x"],), lambda values: box.update(x=values[0]), Location("m.py", 1, "f"))
         >>> state.set((2,))
         >>> state.get()
         (2,)
@@ -55,7 +55,7 @@ class State:
         names: Sequence[str],
         get: Callable[[], tuple[Any, ...]],
         set: Callable[[tuple[Any, ...]], None],
-        where: Where,
+        where: Location,
         *,
         internal: Sequence[bool] = (),
         live_out: Sequence[bool] = (),

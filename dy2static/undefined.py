@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NoReturn
 
 from .errors import UndefinedError
-from .where import Where
+from .location import Location
 
 
 class Undefined:
@@ -26,9 +26,9 @@ class Undefined:
     __slots__ = ("name", "where")
 
     name: str
-    where: Where | None
+    where: Location | None
 
-    def __init__(self, name: str, where: Where | None = None) -> None:
+    def __init__(self, name: str, where: Location | None = None) -> None:
         object.__setattr__(self, "name", name)
         object.__setattr__(self, "where", where)
 

@@ -9,9 +9,8 @@ from dy2static import Undefined
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir import control
-from paddle_lite_py.ir.program import Value
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.frame import Frame, origin
+from paddle_lite_py.tracing.frame import Frame, TracedValue, origin
 
 from . import merge
 from .cells import Cell, Path, before, content, follow, store, variables, written_cell
@@ -24,10 +23,10 @@ MAX_DEPTH = 48
 class Outputs:
     """The outputs that two open frames are given, pair by pair."""
 
-    def __init__(self, builder: Builder, condition: Value, true: Frame, false: Frame) -> None:
+    def __init__(self, builder: Builder, condition: TracedValue, true: Frame, false: Frame) -> None:
         self.builder, self.condition = builder, condition
         self.frames = (true, false)
-        self.pairs: list[tuple[Value, Value]] = []
+        self.pairs: list[tuple[TracedValue, TracedValue]] = []
 
     def add(self, a: Any, b: Any, shape: Any, dtype: Any) -> None:
         """Add one output: in each frame a tensor, a number, or None for zeros that nothing reads."""
@@ -63,7 +62,7 @@ def if_(
         store(builder, write, _filled(j, tensors))
 
 
-def _branch(builder: Builder, condition: Value | None, where: Any) -> Frame:
+def _branch(builder: Builder, condition: TracedValue | None, where: Any) -> Frame:
     frame = Frame(builder.frame)
     if frame.depth > MAX_DEPTH:
         raise too_deep(MAX_DEPTH, where)
@@ -76,7 +75,7 @@ class _Partial(NamedTuple):
     """The structure of a variable that is not defined on every path; without a flag, one follows its leaves."""
 
     structure: Any
-    flag: Value | None
+    flag: TracedValue | None
     name: str
     where: Any
 
@@ -105,7 +104,7 @@ def _join(outs: Outputs, cell: Cell, true: Any, false: Any, start: Any, where: A
     if not merge.alike(ts, fs):
         raise branch_mismatch(cell.name, merge.describe(true), merge.describe(false), where)
     joined = _join_tree(outs, cell, ts, iter(tl), iter(fl), where)
-    if merge.presence(true) is None and merge.presence(false) is None:
+    if merge.defined(true) is None and merge.defined(false) is None:
         return joined
     return _partial(outs, joined, cell, true, false, where)
 
@@ -175,13 +174,16 @@ def _emit(builder: Builder, pred: Tensor, outs: Outputs) -> list[Tensor]:
     return [builder.handle(v) for v in values]
 
 
-def finish(frame: Frame, operands: list[Value], outputs: list[Value], leading: list[Value] | None = None) -> None:
+def finish(
+    frame: Frame, operands: list[TracedValue], outputs: list[TracedValue], leading: list[TracedValue] | None = None
+) -> None:
     """Close a frame: its inputs in the order of `operands`, after the leading ones that it already has."""
     lifted = set(frame.lifted.values())
     inner = dict(zip(frame.operands, [v for v in frame.block.inputs if v in lifted], strict=True))
-    inputs = list(leading or [])
+    inputs: list[Any] = list(leading or [])
     for outer in operands:
-        inputs.append(inner[outer] if outer in inner else Value(outer.shape, outer.dtype, frame, outer.requires_grad))
+        made = inner.get(outer) or TracedValue(outer.shape, outer.dtype, frame, outer.requires_grad)
+        inputs.append(made)
     frame.block.inputs = inputs
     frame.block.outputs = list(outputs)
     frame.closed = True

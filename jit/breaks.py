@@ -12,7 +12,7 @@ from typing import Any
 from dy2static import ConversionError
 from dy2static.split import RETURN, Split, build, reads, split, stored
 from paddle_lite_py.core.errors import is_own
-from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.nn.base import Layer
 
 from .containers import put_back
 from .errors import InnerGradientError

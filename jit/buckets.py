@@ -13,7 +13,7 @@ from paddle_lite_py.ops.creation import zeros
 from paddle_lite_py.ops.joining import concat
 from paddle_lite_py.tracing.trace import LOCK
 
-from .check import CheckError, State, alike
+from .check import CheckError, EffectValues, alike
 from .entry import Entry
 from .spec import InputSpec
 
@@ -64,8 +64,8 @@ class Buckets:
         if entry.serves_padding:
             return self._cut(entry.run(wide), entry, tensors)
         with LOCK:
-            before = State(entry, tensors)
-            want, after = entry.run(tensors), State(entry, tensors)
+            before = EffectValues(entry, tensors)
+            want, after = entry.run(tensors), EffectValues(entry, tensors)
             before.restore()
             got = self._cut(entry.run(wide), entry, tensors)
             same = _alike(want, got) and all(map(_alike, after.values, before.now()))

@@ -88,7 +88,7 @@ def _cast(kind: str, name: str) -> Callable[..., Any]:
     def cast(x: Tensor) -> Tensor:
         if x.size != 1:
             raise ValueError(
-                f"{kind}() needs a tensor of one element, got {x.dtype.name}{x.shape}: index it, or use "
+                f"{kind}() needs a tensor of one element, got {x.dtype.name}{[*x.shape]}: index it, or use "
                 f".astype('{name}') for all of its elements"
             )
         wide = name == "float32" and x.dtype.name == "float64"

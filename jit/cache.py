@@ -5,15 +5,16 @@ from __future__ import annotations
 import re
 import time
 import warnings
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.core.traced_number import Given
+from paddle_lite_py.core.cache import BoundedCache
+from paddle_lite_py.core.traced_number import ScalarInputs
 
 from .entry import Entry
-from .spec import Names
+from .spec import ArgumentNames
 
 # Programs of one function that are kept, those used longest ago dropped first.
 SIZE = 64
@@ -22,12 +23,21 @@ STORM = 8
 HISTORY = 256
 
 
-class Kind(NamedTuple):
+class CacheKey(NamedTuple):
     """All of a call that a program depends on, but for what guards look at."""
 
     mode: Any  # gradients on or off, and other switches
     structure: Any  # of the arguments, with the Python values among them
     tensors: tuple[Any, ...]  # shape, dtype and stop_gradient of each
+
+
+class Sharing(NamedTuple):
+    """Stands among the kinds of tensors where some share elements: which, and by which views."""
+
+    among: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return "tensors that share elements"
 
 
 class Record(NamedTuple):
@@ -43,17 +53,21 @@ class Cache:
 
     def __init__(self, name: str, size: int) -> None:
         self.name, self.size = name, size
-        self.entries: OrderedDict[Kind, list[Entry]] = OrderedDict()  # the kind used last at the end
+        self.entries: BoundedCache[CacheKey, list[Entry]] = BoundedCache(f"programs of {name}", size)
         self.history: deque[Record] = deque(maxlen=HISTORY)
         self.count = 0
 
     def find(
-        self, kind: Kind, numbers: Given, names: Names, serves: Callable[[Entry], bool] = lambda e: True
+        self,
+        key: CacheKey,
+        numbers: ScalarInputs,
+        names: ArgumentNames,
+        serves: Callable[[Entry], bool] = lambda e: True,
     ) -> tuple[Entry | None, str]:
         """The program for a call, among those that may serve; where there is none, why not."""
-        entries = self.entries.get(kind)
+        entries = self.entries.get(key)
         if not entries:
-            return None, self._news(kind, names)
+            return None, self._news(key, names)
         cause = ""
         for i, entry in enumerate(entries):
             stale = entry.stale(numbers)
@@ -61,20 +75,19 @@ class Cache:
                 continue
             if stale is None:
                 entries.insert(0, entries.pop(i))
-                self.entries.move_to_end(kind)
+                self.entries.recent(key)
                 return entry, ""
             cause = cause or stale
         return None, cause
 
-    def add(self, kind: Kind, entry: Entry, what: str, cause: str, since: float) -> None:
+    def add(self, key: CacheKey, entry: Entry, what: str, cause: str, since: float) -> None:
         """Keep a new program, and drop the one used longest ago if there are too many."""
-        self.entries.setdefault(kind, []).insert(0, entry)
-        self.entries.move_to_end(kind)
-        while sum(map(len, self.entries.values())) > self.size:
-            oldest = next(iter(self.entries))
-            self.entries[oldest].pop()
-            if not self.entries[oldest]:
-                del self.entries[oldest]
+        self.entries.put(key, [entry, *self.entries.get(key, [])])
+        while len(self) > self.size:
+            oldest = next(iter(self.entries.values()))
+            oldest.pop()
+            if not oldest:
+                self.entries.evict()
         self._note(Record(what, cause, time.perf_counter() - since))
 
     def __iter__(self) -> Iterator[Entry]:
@@ -84,13 +97,13 @@ class Cache:
     def __len__(self) -> int:
         return sum(map(len, self.entries.values()))
 
-    def _news(self, kind: Kind, names: Names) -> str:
+    def _news(self, key: CacheKey, names: ArgumentNames) -> str:
         if not self.count:
             return "first call"
         if not self.entries:
             return "no program is left of earlier calls"
-        known = min(reversed(self.entries), key=lambda k: len(differences(k, kind, names)))
-        return "; ".join(differences(known, kind, names)) or "the same call as before"
+        known = min(reversed(self.entries), key=lambda k: len(differences(k, key, names)))
+        return "; ".join(differences(known, key, names)) or "the same call as before"
 
     def _note(self, record: Record) -> None:
         self.count += 1
@@ -122,7 +135,7 @@ def advice(cause: str) -> str:
     return "Pass what changes as a tensor, or keep it out of the function; print(f.explain()) lists all traces"
 
 
-def differences(a: Kind, b: Kind, names: Names) -> list[str]:
+def differences(a: CacheKey, b: CacheKey, names: ArgumentNames) -> list[str]:
     """In what two kinds of call differ, in words."""
     out = []
     if a.mode != b.mode:
@@ -146,7 +159,7 @@ def mode_text(mode: Any) -> str:
 
 def tensor_text(kind: Any) -> str:
     """The kind of a tensor in words."""
-    if not isinstance(kind, tuple):
+    if not isinstance(kind, tuple) or isinstance(kind, Sharing):
         return str(kind)
     shape, dtype, stopped = kind
     return f"{dtype}{list(shape)}{'' if stopped else ' with gradient'}"

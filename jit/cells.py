@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from dy2static.compiled import Closure
+from dy2static.converted_code import Closure
 from paddle_lite_py.eager.tensor import Tensor, wrap
-from paddle_lite_py.ir.program import Value
+from paddle_lite_py.ir.block import Value
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.escape import made_here
+from paddle_lite_py.tracing.escape import unescaped
 from paddle_lite_py.tracing.frame import CONTENTS, Frame, Write
 
 
@@ -76,7 +76,7 @@ def follow(builder: Builder, body: Callable[[], Any], state: Any, prepare: Calla
             body()
             values = state.get()
         finally:
-            written = inner.undo(lambda log: made_here(log, before, values))
+            written = inner.undo(lambda log: unescaped(log, before, values))
             state._set(before[: state._plain])
     for key, (write, _) in written.items():
         if _is_variable(write, state):

@@ -14,11 +14,11 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core import symbolic
 from paddle_lite_py.core.errors import Where, user_frame
 from paddle_lite_py.core.interpreter import state as mode
-from paddle_lite_py.core.traced_number import Given, call
-from paddle_lite_py.eager.casting import attend
+from paddle_lite_py.core.traced_number import ScalarInputs, call
+from paddle_lite_py.eager.casting import choose_interpreter
 from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.ir.block import Block, Operator
 from paddle_lite_py.ir.lower import concrete, read
-from paddle_lite_py.ir.program import Block, Operator
 from paddle_lite_py.tracing.frame import CONTENTS, Replay, Write
 from paddle_lite_py.tracing.trace import LOCK, Argument
 
@@ -38,7 +38,7 @@ class CheckError(ValueError):
     """
 
 
-class Step(NamedTuple):
+class OperatorRun(NamedTuple):
     """One operator that ran."""
 
     name: str
@@ -46,7 +46,7 @@ class Step(NamedTuple):
     outputs: tuple[Any, ...]
 
 
-class State:
+class EffectValues:
     """What a run of a program changes, as it is now."""
 
     def __init__(self, entry: Entry, tensors: Sequence[Tensor]) -> None:
@@ -76,18 +76,18 @@ def _on(write: Write, tensors: Sequence[Tensor]) -> Write:
     return write._replace(owner=tensors[write.owner.position]) if isinstance(write.owner, Argument) else write
 
 
-def checked(entry: Entry, function: Callable[[], Any], tensors: list[Tensor], numbers: Given, name: str) -> Any:
+def checked(entry: Entry, function: Callable[[], Any], tensors: list[Tensor], numbers: ScalarInputs, name: str) -> Any:
     """The result of a static run, after comparing it and all state with those of `function`, run first.
 
     Raises:
         CheckError: naming the first operator and source line whose values differ; state is then as `function` left it.
     """
     with LOCK:
-        before = State(entry, tensors)
-        steps: list[Step] = []
+        before = EffectValues(entry, tensors)
+        steps: list[OperatorRun] = []
         with _recording(steps):
             want = function()
-        after = State(entry, tensors)
+        after = EffectValues(entry, tensors)
         before.restore()
         got = entry.run_with(tensors, numbers)
         found = _first(want, got, after, before.now())
@@ -100,24 +100,24 @@ def checked(entry: Entry, function: Callable[[], Any], tensors: list[Tensor], nu
 
 
 @contextmanager
-def _recording(steps: list[Step]) -> Iterator[None]:
+def _recording(steps: list[OperatorRun]) -> Iterator[None]:
     """Note each operator that eager code runs."""
 
     def observe(bound: Any, args: tuple[Any, ...], out: Any) -> None:
         outs = out if isinstance(out, tuple) else (out,)
-        steps.append(Step(bound.op.name, user_frame(), tuple([t._data for t in outs])))
+        steps.append(OperatorRun(bound.op.name, user_frame(), tuple([t._data for t in outs])))
 
     before, mode.observers = mode.observers, (*mode.observers, observe)
-    attend()
+    choose_interpreter()
     try:
         yield
     finally:
         mode.observers = before
-        attend()
+        choose_interpreter()
 
 
 # -- comparing -----------------------------------------------------------------------------------------------------
-def _first(want: Any, got: Any, after: State, state: list[Any]) -> str:
+def _first(want: Any, got: Any, after: EffectValues, state: list[Any]) -> str:
     """The first result or piece of state that differs, in words; empty if none does."""
     pairs = [(f"result {path}".strip(), a, b) for path, a, b in _pairs(want, got, "")]
     for i, (a, b) in enumerate(zip(after.values, state, strict=True)):
@@ -169,7 +169,7 @@ def _text(x: Any) -> str:
 
 
 # -- operator by operator ------------------------------------------------------------------------------------------
-def _where(entry: Entry, tensors: list[Tensor], numbers: Given, eager: list[Step]) -> str:
+def _where(entry: Entry, tensors: list[Tensor], numbers: ScalarInputs, eager: list[OperatorRun]) -> str:
     static = _replay(entry, tensors, numbers)
     by_place = defaultdict(list)
     for step in static:
@@ -185,9 +185,9 @@ def _where(entry: Entry, tensors: list[Tensor], numbers: Given, eager: list[Step
     return "its operators agree one by one, so the difference is in control flow, or in what lies between operators"
 
 
-def _replay(entry: Entry, tensors: list[Tensor], numbers: Given) -> list[Step]:
+def _replay(entry: Entry, tensors: list[Tensor], numbers: ScalarInputs) -> list[OperatorRun]:
     """Run the program of an entry one operator at a time."""
-    traced, steps = entry.traced, []  # type: tuple[Any, list[Step]]
+    traced, steps = entry.traced, []  # type: tuple[Any, list[OperatorRun]]
     before, call.numbers = call.numbers, numbers
     try:
         given = [*tensors, *traced.captures]
@@ -201,16 +201,16 @@ def _replay(entry: Entry, tensors: list[Tensor], numbers: Given) -> list[Step]:
     return steps
 
 
-def _run(block: Block, args: Sequence[Any], steps: list[Step]) -> list[Any]:
+def _run(block: Block, args: Sequence[Any], steps: list[OperatorRun]) -> list[Any]:
     env = dict(zip(block.inputs, args, strict=True))
     for op in block.ops:
         outs = _apply(op, [read(env, v) for v in op.inputs], steps)
-        steps.append(Step(op.name, op.where, tuple(outs)))
+        steps.append(OperatorRun(op.name, op.where, tuple(outs)))
         env.update(zip(op.outputs, outs, strict=True))
     return [read(env, v) for v in block.outputs]
 
 
-def _apply(op: Operator, args: list[Any], steps: list[Step]) -> Sequence[Any]:
+def _apply(op: Operator, args: list[Any], steps: list[OperatorRun]) -> Sequence[Any]:
     attrs = op.bound.attrs
     if op.name == "cond":
         return _run(attrs[0] if bool(args[0]) else attrs[1], args[1:], steps)

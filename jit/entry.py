@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from paddle_lite_py.core.dtypes import default_dtype
-from paddle_lite_py.core.interpreter import config
+from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
-from paddle_lite_py.core.traced_number import Given, Seen, call
+from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, call
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.tracing.executor import Executable
+from paddle_lite_py.tracing.trace import Argument
 
 from .errors import InnerGradientError
 from .guards import ABSENT, Guard
@@ -31,7 +32,7 @@ class Entry:
     serves_padding = False  # a padded run has given what the plain run gave: see Buckets
 
     def __init__(
-        self, executable: Executable, expected: Any, found: list[Any], settled: list[Any], seen: list[Seen]
+        self, executable: Executable, expected: Any, found: list[Any], settled: list[Any], seen: list[ScalarGuard]
     ) -> None:
         self.executable = executable
         self.traced = executable.traced
@@ -46,9 +47,10 @@ class Entry:
         self.values = [(g.read, g.key, g.value, g) for g in found if type(g) is Guard]
         self.guards = [g for g in found if type(g) is not Guard]
         # Nothing to look at while no layer's configuration changes.
+        self.changes_arguments = any(type(e.write.owner) is Argument for e in self.traced.effects)
         self.plain = not (found or seen or self.traced.gradients or self.traced.paths)
         self.flags = [(h, h.stop_gradient, dict(h._hooks or {})) for h in self.traced.captures]
-        self.layer_guards, self.epoch = settled, config.epoch
+        self.layer_guards, self.layer_version = settled, layer_version.number
 
     def _from_leaves(self, tensors: Sequence[Tensor]) -> Any:
         """Run a program with a backward() that ends at arguments, which must therefore be where eager code begins."""
@@ -59,9 +61,9 @@ class Entry:
 
     def agrees(self, found: list[Any]) -> bool:
         """True if the program takes for granted what a run of another one has found."""
-        return not any(a.differs(v) for a, v in zip(self.traced.assumed, found, strict=False))
+        return not any(a.differs(v) for a, v in zip(self.traced.speculated, found, strict=False))
 
-    def run_with(self, tensors: list[Tensor], numbers: Given) -> Any:
+    def run_with(self, tensors: list[Tensor], numbers: ScalarInputs) -> Any:
         """Run for a call whose changing numbers are these."""
         if not numbers:
             return self.run(tensors)
@@ -71,7 +73,7 @@ class Entry:
         finally:
             call.numbers = before
 
-    def stale(self, numbers: Given = ()) -> str | None:
+    def stale(self, numbers: ScalarInputs = ()) -> str | None:
         """What keeps the program from standing for the function now, in words; None if nothing."""
         for read, key, value, guard in self.values:
             if read(key, ABSENT) is not value and not guard.holds():
@@ -98,9 +100,9 @@ class Entry:
         return None
 
     def _layers_differ(self) -> str | None:
-        if self.epoch == config.epoch:
+        if self.layer_version == layer_version.number:
             return None
-        epoch = config.epoch
+        version = layer_version.number
         if default_dtype() is not self.dtype:
             return f"the default dtype changed from {self.dtype.name} to {default_dtype().name}"
         for g in self.layer_guards:
@@ -112,7 +114,7 @@ class Entry:
                 return f"stop_gradient of '{handle.name}' changed from {flag} to {handle.stop_gradient}"
             if (handle._hooks or {}) != hooks:
                 return f"the hooks on the gradient of '{handle.name}' changed"
-        self.epoch = epoch
+        self.layer_version = version
         return None
 
 

@@ -27,7 +27,7 @@ class _Variable:
     def state(self, *bodies: Any) -> Any:
         """It as the state of a statement with these bodies."""
         found = user_frame()
-        where = dy2static.Where(found.filename, found.lineno, self.name)
+        where = dy2static.Location(found.filename, found.lineno, self.name)
 
         def put(values: tuple[Any, ...]) -> None:
             (self.value,) = values

@@ -10,7 +10,7 @@ import numpy as np
 
 from paddle_lite_py.core import traced_number
 from paddle_lite_py.eager.tensor import Tensor
-from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.speculation import MAX_ELEMENTS
 
 # A number, string or flag is compared by value; anything else by identity.

@@ -13,14 +13,14 @@ from paddle_lite_py.core.no_effect import Immaterial, no_effect
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.ir.printer import to_text
 from paddle_lite_py.ir.program import Program
-from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.trace import Traced
 
 from . import spec
 from .cache import Cache
-from .compiled import Lowered
 from .entry import Entry
 from .spec import InputSpec
+from .stages import Lowered
 
 
 class ConcreteProgram(NamedTuple):
@@ -119,7 +119,7 @@ class Inspection:
             >>> import paddle_lite_py as paddle
             >>> f = paddle.jit.to_static(lambda x: x + 1.0)
             >>> f(paddle.ones([2])).shape, f(paddle.ones([3])).shape
-            ([2], [3])
+            (paddle.Size([2]), paddle.Size([3]))
             >>> [line.partition(" (")[0] for line in f.explain().splitlines()[1:]]
             ['1. float32[2]: first call', '2. float32[3]: argument `x` changed from float32[2] to float32[3]']
         """

@@ -16,10 +16,9 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.ir import control
-from paddle_lite_py.ir.program import Value
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.checks import Room
-from paddle_lite_py.tracing.frame import Frame, Write
+from paddle_lite_py.tracing.checks import LoopBuffer
+from paddle_lite_py.tracing.frame import Frame, TracedValue, Write
 
 from . import merge
 from .branches import finish
@@ -59,13 +58,13 @@ class Loop:
         """Carry a cell, with the types it starts with."""
         structure, leaves = merge.parts(value)
         shapes = [tuple(x._data.shape) if isinstance(x, Tensor) else () for x in leaves]
-        partial = merge.presence(value) is not None
+        partial = merge.defined(value) is not None
         self.carries[key] = Carry(cell, structure, leaves, shapes, [merge.natural_dtype(x) for x in leaves], partial)
 
     # -- one attempt -----------------------------------------------------------------------------------------------
-    def enter(self, frame: Frame, index: bool) -> tuple[list[Value], Tensor | None]:
+    def enter(self, frame: Frame, index: bool) -> tuple[list[TracedValue], Tensor | None]:
         """Give a frame its inputs and put them in the variables; returns the inputs and the iteration number."""
-        inputs: list[Value] = []
+        inputs: list[TracedValue] = []
         number = None
         if index:
             inputs.append(frame.new_input(jax.ShapeDtypeStruct((), "int64")))
@@ -93,12 +92,13 @@ class Loop:
 
     graded: frozenset[Any] = frozenset()
 
-    def _leaf(self, frame: Frame, key: Any, value: Value) -> None:
-        owner = self.writes[key].owner
-        if self.writes[key].key == "_data" and not owner.stop_gradient and owner._source is None:
+    def _leaf(self, frame: Frame, key: Any, value: TracedValue) -> None:
+        owner, what, held, _ = self.writes[key]
+        made = isinstance(held, TracedValue) and held not in held.frame.leaves
+        if what == "_data" and not owner.stop_gradient and owner._source is None and not made:
             frame.leaves[value] = owner
 
-    def trace(self, run: Callable[[Tensor | None], Any], index: bool) -> tuple[Path, list[Value], Any]:
+    def trace(self, run: Callable[[Tensor | None], Any], index: bool) -> tuple[Path, list[TracedValue], Any]:
         """Trace `run` (a body, or a test that returns its value) on fresh inputs."""
         box: dict[str, Any] = {}
         frame = Frame(self.builder.frame)
@@ -183,7 +183,7 @@ class Loop:
         return False
 
     # -- the operator ----------------------------------------------------------------------------------------------
-    def initial(self) -> list[Value]:
+    def initial(self) -> list[TracedValue]:
         """Values of the carries before the loop, in the current frame."""
         out = []
         for carry in self.carries.values():
@@ -197,7 +197,7 @@ class Loop:
                 out.append(merge.as_value(self.builder, merge.is_there(start), "bool"))
         return out
 
-    def final(self, path: Path) -> list[Value]:
+    def final(self, path: Path) -> list[TracedValue]:
         """Values of the carries after an iteration, in its frame."""
         out = []
         with self.builder.inner(path.frame):
@@ -213,7 +213,7 @@ class Loop:
                     out.append(merge.as_value(self.builder, merge.is_there(after), "bool"))
         return out
 
-    def leave(self, path: Path, results: list[Value]) -> None:
+    def leave(self, path: Path, results: list[TracedValue]) -> None:
         """Put the results in the variables."""
         tensors = iter([self.builder.handle(v) for v in results])
         filled = {key: self._filled(c, tensors) for key, c in self.carries.items()}
@@ -238,7 +238,7 @@ class Loop:
 
 def _sample(carry: Carry, i: int) -> Any:
     """A tensor of the type a leaf is carried in."""
-    return wrap(Value(carry.shapes[i], carry.dtypes[i]))
+    return wrap(TracedValue(carry.shapes[i], carry.dtypes[i], None))
 
 
 def _same_numbers(before: Any, after: Any) -> bool:
@@ -255,7 +255,7 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     loop = Loop(builder, state, where)
     path, inputs, _ = _stable(loop, lambda _: body(), index=False)
     # A run that finds other values than the program takes for granted must end as well.
-    holding = builder.assumptions.holding() if builder.assumptions else None
+    holding = builder.speculation.holding() if builder.speculation else None
     held = test if holding is None else lambda: test().logical_and(holding)
     tested, test_inputs, going = loop.trace(lambda _: held(), index=False)
     changes = [w for k, (w, now) in tested.written.items() if k not in loop.writes or now not in test_inputs]
@@ -272,14 +272,14 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     finish(tested.frame, operands, [answer], test_inputs)
     finish(path.frame, operands, final_values, inputs)
     grad = mode.grad_enabled and any(v.requires_grad for v in final_values)
-    if grad and builder.room is None:
-        builder.room = Room()
-    capacity = builder.room.capacity if grad and builder.room else None
+    if grad and builder.loop_buffer is None:
+        builder.loop_buffer = LoopBuffer()
+    capacity = builder.loop_buffer.capacity if grad and builder.loop_buffer else None
     bound = control.while_(tested.frame.block, path.frame.block, len(init), capacity)
     results = list(_append(builder, bound, [*init, *operands], path.frame.block.outputs))
     loop.leave(path, results[: len(init)])
-    if grad and builder.room:
-        needed = builder.room.needed
+    if grad and builder.loop_buffer:
+        needed = builder.loop_buffer.needed
         needed._set_payload(needed.maximum(builder.handle(results[-1]))._data)
 
 
@@ -302,7 +302,7 @@ def for_(
     loop.leave(path, list(_append(builder, bound, [*init, *operands], path.frame.block.outputs)))
 
 
-def _stable(loop: Loop, run: Callable[[Tensor | None], Any], index: bool) -> tuple[Path, list[Value], Any]:
+def _stable(loop: Loop, run: Callable[[Tensor | None], Any], index: bool) -> tuple[Path, list[TracedValue], Any]:
     for _ in range(MAX_ATTEMPTS):
         path, inputs, result = loop.trace(run, index)
         if not loop.widen(path):
@@ -310,7 +310,7 @@ def _stable(loop: Loop, run: Callable[[Tensor | None], Any], index: bool) -> tup
     raise StagingError(f"the types of the loop at {loop.where} do not settle: each iteration changes them again")
 
 
-def _append(builder: Builder, bound: Any, inputs: list[Value], finals: list[Any]) -> tuple[Value, ...]:
+def _append(builder: Builder, bound: Any, inputs: list[TracedValue], finals: list[Any]) -> tuple[TracedValue, ...]:
     grad = any(v.requires_grad for v in finals)
     values = builder.emit(bound, tuple(inputs), grad)
     for value, final in zip(values, finals, strict=False):

@@ -9,13 +9,12 @@ import jax.numpy as jnp
 from dy2static import Undefined
 from paddle_lite_py.core import dtypes
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.dispatch.op import REGISTRY
 from paddle_lite_py.eager.tensor import ZEROS, Tensor, wrap
-from paddle_lite_py.ir.program import Value
 from paddle_lite_py.ops.promote import common, scalar_dtype
+from paddle_lite_py.registry.op import REGISTRY
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.checks import Presence
-from paddle_lite_py.tracing.frame import MISSING
+from paddle_lite_py.tracing.checks import DefinedFlag
+from paddle_lite_py.tracing.frame import MISSING, TracedValue
 
 Number = bool | int | float | complex
 
@@ -32,7 +31,7 @@ def is_value(x: Any) -> bool:
 def parts(x: Any) -> tuple[Any, list[Any]]:
     """Structure and leaves of a value; payloads count as tensors."""
     leaves: list[Any] = []
-    return nested.flatten(Builder.handle(x) if isinstance(x, Value) else x, is_value, leaves), leaves
+    return nested.flatten(Builder.handle(x) if isinstance(x, TracedValue) else x, is_value, leaves), leaves
 
 
 def alike(a: Any, b: Any) -> bool:
@@ -56,7 +55,7 @@ def is_blank(x: Any) -> bool:
 def describe(x: Any) -> str:
     """A value in an error message: `float32[3]`, `int 4`, `a list of 2`."""
     if isinstance(x, Tensor):
-        return f"{x.dtype.name}{x.shape}"
+        return f"{x.dtype.name}{[*x.shape]}"
     if isinstance(x, list | tuple | dict):
         return f"a {type(x).__name__} of {len(x)}"
     return f"{type(x).__name__} {x!r}" if isinstance(x, Number | str) else repr(x)[:60]
@@ -96,8 +95,8 @@ def natural_dtype(x: Any) -> Any:
     return x._data.dtype if isinstance(x, Tensor) else dtypes.as_dtype(type(x)).np
 
 
-def as_value(builder: Builder, x: Any, dtype: Any) -> Value:
-    """A tensor or number as a Value of the current frame, in a dtype."""
+def as_value(builder: Builder, x: Any, dtype: Any) -> TracedValue:
+    """A tensor or number as a TracedValue of the current frame, in a dtype."""
     if not isinstance(x, Tensor):
         constant = REGISTRY["constant"].bind((x, jnp.dtype(dtype).name, None))
         return builder.emit(constant, (), False)[0]
@@ -112,14 +111,14 @@ def as_value(builder: Builder, x: Any, dtype: Any) -> Value:
     return builder.emit(cast, (value,), value.requires_grad)[0]
 
 
-def zeros(builder: Builder, shape: tuple[Any, ...], dtype: Any) -> Value:
+def zeros(builder: Builder, shape: tuple[Any, ...], dtype: Any) -> TracedValue:
     """Zeros in the current frame: what an absent value holds where nothing may read it."""
     return builder.emit(REGISTRY["constant"].bind((0, jnp.dtype(dtype).name, shape)), (), False)[0]
 
 
-def presence(x: Any) -> Any:
+def defined(x: Any) -> Any:
     """The presence of a variable that some path may have left undefined; None for one that is surely there."""
-    found = [t._data.presence for t in parts(x)[1] if isinstance(t, Tensor) and isinstance(t._data, Value)]
+    found = [t._data.defined for t in parts(x)[1] if isinstance(t, Tensor) and isinstance(t._data, TracedValue)]
     return next((p for p in found if p is not None), None)
 
 
@@ -127,16 +126,16 @@ def is_there(x: Any) -> Any:
     """Whether a variable is there: True, False, or a tensor."""
     if is_absent(x):
         return False
-    found = presence(x)
+    found = defined(x)
     return True if found is None else wrap(found.flag)
 
 
-def with_presence(value: Any, flag: Value, name: str, where: Any) -> Any:
+def with_presence(value: Any, flag: TracedValue, name: str, where: Any) -> Any:
     """Mark a joined variable as there only where `flag` is true."""
-    mark = Presence(flag, lambda: Undefined(name, where).error(), where)
+    mark = DefinedFlag(flag, lambda: Undefined(name, where).error(), where)
     for t in parts(value)[1]:
-        if isinstance(t, Tensor) and isinstance(t._data, Value):
-            t._data.presence = mark
+        if isinstance(t, Tensor) and isinstance(t._data, TracedValue):
+            t._data.defined = mark
     return value
 
 

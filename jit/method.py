@@ -12,13 +12,13 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core import symbolic
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.custom.kernel import kernels, unknown_kernels
-from paddle_lite_py.dispatch.bound import BoundOp, xla_jit
-from paddle_lite_py.dispatch.op import Op
 from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.program import Program
-from paddle_lite_py.tracing.checks import Checks, Room, told
+from paddle_lite_py.registry.bound import BoundOp, xla_jit
+from paddle_lite_py.registry.op import Op
+from paddle_lite_py.tracing.checks import Checks, LoopBuffer, told
 from paddle_lite_py.tracing.executor import resolve
 from paddle_lite_py.tracing.frame import Write
 from paddle_lite_py.tracing.trace import Argument, Effect, Traced
@@ -60,7 +60,7 @@ def describe(traced: Traced, weights: list[int], name: str) -> dict[str, Any]:
         "n_results": traced.n_results,
         "state": state,
         "checks": [] if traced.checks is None else traced.checks.texts(),
-        "room": None if traced.room is None else traced.room.capacity.size,
+        "room": None if traced.loop_buffer is None else traced.loop_buffer.capacity.size,
     }
 
 
@@ -179,12 +179,15 @@ class Method:
         """The program with its weights and state, as a trace gives it."""
         effects = [Effect(Write(h, "_data", None), nested.LEAF, 1) for h in self._state]
         grads = tuple([getattr(v, "requires_grad", False) for v in self.program.block.outputs[: self._n]])
-        checks, room = Checks.of(self._checks, self.name) if self._checks else None, Room() if self._room else None
-        if room is not None:
-            room.capacity.size = self._room
+        checks, loop_buffer = (
+            Checks.of(self._checks, self.name) if self._checks else None,
+            LoopBuffer() if self._room else None,
+        )
+        if loop_buffer is not None:
+            loop_buffer.capacity.size = self._room
         n_args = len(self.inputs)
         found = Traced(self.program, n_args, self.handles, [], self._result, self._n, effects, grads, [], [], [])
-        return found._replace(checks=checks, room=room)
+        return found._replace(checks=checks, loop_buffer=loop_buffer)
 
     def run_flat(self, tensors: list[Tensor]) -> list[Tensor]:
         """The tensors among the results, without their structure; state stays as it is."""

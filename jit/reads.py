@@ -19,7 +19,7 @@ import numpy as np
 
 from paddle_lite_py.core.errors import is_own
 from paddle_lite_py.eager.tensor import Tensor
-from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.nn.base import Layer
 
 from .guards import BY_VALUE, AnyOf, Content, Guard, Items, Lacking, attribute, cell
 

@@ -91,7 +91,7 @@ class StagedRuntime(dy2static.Runtime):
         return self._either(left, right, False)
 
     def _either(self, left: Any, right: Callable[[], Any], on: bool) -> Any:
-        where = dy2static.Where.of_caller(3)
+        where = dy2static.Location.of_caller(3)
         if left.dtype == "bool" and left.size == 1:
             box = _Result()
             yes, no = (lambda: box.put(right())), (lambda: box.put(left))
@@ -195,7 +195,7 @@ def truth(value: Any, where: Any) -> Tensor:
     if value.size != 1:
         place = f" at {where}" if where else ""
         raise ValueError(
-            f"the condition{place} is a {value.dtype.name}{value.shape} tensor, whose truth is not defined; "
+            f"the condition{place} is a {value.dtype.name}{[*value.shape]} tensor, whose truth is not defined; "
             "use .any(), .all() or index it"
         )
     value = value if not value.shape else value.reshape([])

@@ -21,7 +21,7 @@ from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.lower import lower
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.ir.simplify import without_prints
-from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.trace import Traced
 
 from . import artifact
@@ -92,7 +92,7 @@ def save(
         >>> prefix = tempfile.mkdtemp() + "/net"
         >>> paddle.jit.save(net, prefix, input_spec=[paddle.static.InputSpec([None, 3])])
         >>> paddle.jit.load(prefix)(paddle.ones([4, 3])).shape
-        [4, 2]
+        paddle.Size([4, 2])
     """
     only_known(save, configs)
     if isinstance(layer, TranslatedLayer) and not passes:
@@ -100,10 +100,10 @@ def save(
     for text in constraints:
         parse(text)
     if isinstance(layer, Program | TranslatedLayer):
-        return _save_program(layer, path, _Writer(None, tuple(constraints), tuple(platforms), passes))
+        return _save_program(layer, path, ArtifactWriter(None, tuple(constraints), tuple(platforms), passes))
     static, owner = _static_function(layer)
     specs = input_spec if isinstance(input_spec, Mapping) else {"forward": input_spec}
-    writer = _Writer(owner, tuple(constraints), tuple(platforms), passes)
+    writer = ArtifactWriter(owner, tuple(constraints), tuple(platforms), passes)
     writer.method("forward", static, _input_spec(static, specs.get("forward")))
     for name, method in _other_methods(owner, static):
         given = specs.get(name) or method._input_spec or method.last_call
@@ -122,7 +122,7 @@ def save(
     artifact.write(path, head | writer.manifest(), blobs)
 
 
-def _save_program(source: Program | TranslatedLayer, path: str, writer: _Writer) -> None:
+def _save_program(source: Program | TranslatedLayer, path: str, writer: ArtifactWriter) -> None:
     """Save a program, or a loaded one as passes make it, as it is in eval mode."""
     if isinstance(source, Program):
         from paddle_lite_py.passes.running import as_traced
@@ -147,7 +147,7 @@ class _Variant(NamedTuple):
     data: dict[str, Any]
 
 
-class _Writer:
+class ArtifactWriter:
     """Collects methods, and the weights that they share."""
 
     def __init__(self, owner: Any, constraints: tuple[str, ...], platforms: tuple[str, ...], passes: Any = ()) -> None:

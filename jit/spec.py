@@ -42,20 +42,20 @@ def _symbol(n: Any, position: int, axis: int) -> str:
     return n if isinstance(n, str) else "batch" if axis == 0 else f"d{position}_{axis}"
 
 
-class Names(NamedTuple):
+class ArgumentNames(NamedTuple):
     """What the user calls the arguments."""
 
     tensors: list[str]
     parameters: list[str]
 
 
-def names_of(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Names:
+def names_of(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> ArgumentNames:
     """Names of the tensors among the arguments, and of the function's parameters."""
     try:
         parameters = list(inspect.signature(f).parameters)
     except (TypeError, ValueError):
         parameters = []
-    return Names(argument_names(f, args, kwargs), parameters)
+    return ArgumentNames(argument_names(f, args, kwargs), parameters)
 
 
 def argument_names(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[str]:

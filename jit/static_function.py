@@ -6,7 +6,8 @@ import functools
 import os
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,20 +17,21 @@ from paddle_lite_py.core import dtypes
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.arrays import as_array
 from paddle_lite_py.core.errors import TracedValueError, original, user_traceback
-from paddle_lite_py.core.interpreter import config
+from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
-from paddle_lite_py.core.traced_number import Given, Seen
+from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs
+from paddle_lite_py.eager import views
 from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.eager.tensor import Tensor, wrap
-from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.executor import Executable
-from paddle_lite_py.tracing.speculation import Differs
+from paddle_lite_py.tracing.speculation import SpeculationFailed
 from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace
 
 from . import guards, reads, spec
 from .breaks import Parts
 from .buckets import Buckets
-from .cache import SIZE, Cache, Kind
+from .cache import SIZE, Cache, CacheKey, Sharing
 from .check import checked
 from .containers import Changed, note, restore
 from .entry import Entry
@@ -37,8 +39,8 @@ from .errors import GraphBreak, InnerGradientError, StagingError
 from .implicit import Implicit
 from .inspection import Inspection, passed
 from .runtime import convert
-from .scalars import Places, Scalars, with_numbers
 from .spec import InputSpec
+from .varying_scalars import ScalarLocations, VaryingScalars, with_numbers
 
 _new = Tensor.__new__
 # Set to 1, every static function is checked against its eager run.
@@ -62,7 +64,7 @@ class Other(NamedTuple):
     serves: Callable[[Entry], bool]
 
 
-class Options(NamedTuple):
+class CompileOptions(NamedTuple):
     """How a function is compiled: see to_static."""
 
     full_graph: bool = True
@@ -72,7 +74,7 @@ class Options(NamedTuple):
     passes: Any = ()  # over the program that a trace gives
 
 
-DEFAULTS = Options()
+DEFAULTS = CompileOptions()
 
 
 class StaticFunction(Inspection):
@@ -90,7 +92,9 @@ class StaticFunction(Inspection):
         (True, 2.0)
     """
 
-    def __init__(self, function: Callable[..., Any], input_spec: Any = None, options: Options = DEFAULTS) -> None:
+    def __init__(
+        self, function: Callable[..., Any], input_spec: Any = None, options: CompileOptions = DEFAULTS
+    ) -> None:
         self._function = function
         self._input_spec = input_spec
         self.options = options
@@ -101,7 +105,7 @@ class StaticFunction(Inspection):
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
         self.cache = Cache(self.__name__, options.cache_size)
-        self._scalars, self._places, self._implicit = Scalars(), Places(), Implicit()
+        self._scalars, self._locations, self._implicit = VaryingScalars(), ScalarLocations(), Implicit()
         self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole
 
     # -- calling ---------------------------------------------------------------------------------------------------
@@ -119,7 +123,7 @@ class StaticFunction(Inspection):
                 arrays.append(data)
             else:
                 if mode.grad_enabled is entry.grad_enabled and settings.enabled:
-                    if (entry.plain and entry.epoch == config.epoch) or entry.stale() is None:
+                    if (entry.plain and entry.layer_version == layer_version.number) or entry.stale() is None:
                         if entry.call is not None:
                             out = _new(Tensor)
                             out._data = entry.call(*arrays)
@@ -171,7 +175,7 @@ class StaticFunction(Inspection):
         structure, tensors = spec.flatten(args, kwargs)
         entry, numbers = self.entry(structure, tensors, args, kwargs)
 
-        def run(entry: Entry, numbers: Given) -> Any:
+        def run(entry: Entry, numbers: ScalarInputs) -> Any:
             if self.options.check or settings.check:
                 return checked(entry, lambda: self._function(*args, **kwargs), tensors, numbers, self.__name__)
             return entry.run_with(tensors, numbers)
@@ -179,47 +183,53 @@ class StaticFunction(Inspection):
         if self._buckets is not None and (specs := self._specs(args, kwargs, tensors)):
             return self._buckets.run(entry, tensors, specs, self.__name__)
         simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.traced.reached)
-        simple = simple and not (entry.traced.assumed or self.options.check or settings.check)
+        simple = simple and not (entry.traced.speculated or self.options.check or settings.check)
+        simple = simple and not entry.changes_arguments  # where tensors that share elements are another kind of call
         self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
         out = self._right(run, entry, numbers, lambda other: self.entry(structure, tensors, args, kwargs, other))
         return restore(out, (args, kwargs)) if out.__class__ is Changed else out
 
-    def _right(self, run: Any, entry: Entry, numbers: Given, find: Callable[[Other], tuple[Entry, Given]]) -> Any:
+    def _right(
+        self, run: Any, entry: Entry, numbers: ScalarInputs, find: Callable[[Other], tuple[Entry, ScalarInputs]]
+    ) -> Any:
         """The results of the program that takes the right values for granted, looked for from a first one on."""
         tried: list[Entry] = []
         while True:
             try:
                 return run(entry, numbers)
-            except Differs as e:
+            except SpeculationFailed as e:
                 tried.append(entry)
                 entry, numbers = find(Other(str(e), functools.partial(_serves, tried, e.found)))
 
     def entry(
         self, structure: Any, tensors: list[Any], args: Any, kwargs: Any, other: Other | None = None
-    ) -> tuple[Entry, Given]:
+    ) -> tuple[Entry, ScalarInputs]:
         """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs."""
         specs = self._specs(args, kwargs, tensors)
         kinds: Any = tuple([(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors])
         if specs is not None:
             kinds = (*specs, tuple([t.stop_gradient for t in tensors]))
+        if among_them := views.shared(tensors):
+            kinds = (*kinds, Sharing(among_them))
         with LOCK:
             common, among = self._scalars.split(structure, (mode_key(), kinds))
-            numbers = among + self._places.values()
-            kind, names = Kind(mode_key(), common, kinds), spec.names_of(self._function, args, kwargs)
+            numbers = among + self._locations.values()
+            key, names = CacheKey(mode_key(), common, kinds), spec.names_of(self._function, args, kwargs)
             if other is None:
-                entry, cause = self.cache.find(kind, numbers, names)
+                entry, cause = self.cache.find(key, numbers, names)
             else:
-                entry, cause = self.cache.find(kind, numbers, names, other.serves)[0], other.cause
+                entry, cause = self.cache.find(key, numbers, names, other.serves)[0], other.cause
             if entry is None:
-                self._places.learn(e.failed for e in self.cache.entries.get(kind, ()))
-                numbers = among + self._places.values()
+                self._locations.learn(e.failed for e in self.cache.entries.get(key, ()))
+                numbers = among + self._locations.values()
                 since = time.perf_counter()
                 self.last_call = tuple([InputSpec.from_tensor(a) if isinstance(a, Tensor) else a for a in args])
                 try:
-                    entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
+                    with self._sharing(among_them):
+                        entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
                 except Exception as e:
                     raise e if self.options.full_graph else GraphBreak(e) from None
-                self.cache.add(kind, entry, _kinds(tensors), cause, since)
+                self.cache.add(key, entry, _kinds(tensors), cause, since)
                 self._show()
         return entry, numbers
 
@@ -251,29 +261,41 @@ class StaticFunction(Inspection):
         return out
 
     # -- tracing ---------------------------------------------------------------------------------------------------
-    def _make(self, common: Any, exact: Any, numbers: Given, tensors: list[Any], specs: Any, names: list[str]) -> Entry:
+    _shared: tuple[Any, ...] = ()  # which tensors of the call being traced are views of which
+
+    @contextmanager
+    def _sharing(self, among: tuple[Any, ...]) -> Iterator[None]:
+        self._shared = among
+        try:
+            yield
+        finally:
+            self._shared = ()
+
+    def _make(
+        self, common: Any, exact: Any, numbers: ScalarInputs, tensors: list[Any], specs: Any, names: list[str]
+    ) -> Entry:
         """Trace; with numbers as inputs where that can be, else with their values."""
-        seen: list[Seen] = []
+        seen: list[ScalarGuard] = []
         shapes = [t._data for t in tensors] if specs is None else spec.symbolic(specs)
         grads = [not t.stop_gradient for t in tensors]
-        held = len(self._places.values())
+        held = len(self._locations.values())
         try:
-            with self._places.replaced(len(numbers) - held, seen):
+            with self._locations.replaced(len(numbers) - held, seen):
                 traced = self.trace(with_numbers(common, numbers, seen), shapes, grads, names)
         except Exception:
             if not numbers:
                 raise
             traced = self.trace(exact, shapes, grads, names)
-            seen = [Seen(lambda given: given[: len(numbers)], numbers)]
+            seen = [ScalarGuard(lambda given: given[: len(numbers)], numbers)]
         return self._entry_of(traced, exact, tensors, seen)
 
-    def _entry_of(self, traced: Traced, structure: Any, tensors: list[Any], seen: list[Seen]) -> Entry:
+    def _entry_of(self, traced: Traced, structure: Any, tensors: list[Any], seen: list[ScalarGuard]) -> Entry:
         owner = getattr(self._function, "__self__", None)
         layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
         changed = [w for w, _ in traced.paths] + [e.write for e in traced.effects]
         written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
         found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written)
-        found, settled = ([g for g in gs if not self._places.covers(g)] for gs in (found, guards.of_layers(layers)))
+        found, settled = ([g for g in gs if not self._locations.covers(g)] for gs in (found, guards.of_layers(layers)))
         found += [guards.Payload(*looked) for looked in traced.looked]
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
         return Entry(Executable(traced, self.__name__), expected, found, settled, seen)
@@ -294,7 +316,9 @@ class StaticFunction(Inspection):
         while True:
             try:
                 with self._implicit.converted():
-                    found = trace(call, shapes, grads, names, _converted, reads.containers_of(self._function))
+                    found = trace(
+                        call, shapes, grads, names, _converted, reads.containers_of(self._function), self._shared
+                    )
                 return passed(found, self.options.passes)
             except TracedValueError as e:
                 if missing is not None:
@@ -363,4 +387,4 @@ def _tensor(value: Any) -> Any:
 
 
 def _kinds(tensors: list[Tensor]) -> str:
-    return ", ".join(f"{t.dtype.name}{t.shape}" for t in tensors) or "no tensors"
+    return ", ".join(f"{t.dtype.name}{[*t.shape]}" for t in tensors) or "no tensors"

@@ -7,11 +7,11 @@ from typing import Any
 
 import dy2static
 from paddle_lite_py.core.no_effect import FUSING, Immaterial, Refused, no_effect, only_known
-from paddle_lite_py.nn.layer import Layer
+from paddle_lite_py.nn.base import Layer
 
 from .cache import SIZE
 from .runtime import RUNTIME
-from .static_function import Options, StaticFunction, settings
+from .static_function import CompileOptions, StaticFunction, settings
 
 
 @no_effect(
@@ -62,13 +62,13 @@ def to_static(
         raise ValueError(f"to_static: cache_size is {cache_size!r}; it is the number of programs kept, at least 1")
     if buckets is not None and input_spec is None:
         raise ValueError("to_static: buckets= needs an input_spec whose unknown dimensions (None) they are for")
-    options = Options(full_graph, cache_size, check, buckets, passes)
+    options = CompileOptions(full_graph, cache_size, check, buckets, passes)
     if function is None:
         return functools.partial(_compile, input_spec=input_spec, options=options)
     return _compile(function, input_spec, options)
 
 
-def _compile(function: Any, input_spec: Any, options: Options) -> Any:
+def _compile(function: Any, input_spec: Any, options: CompileOptions) -> Any:
     if isinstance(function, StaticFunction):
         return function
     if isinstance(function, Layer):

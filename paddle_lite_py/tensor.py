@@ -1,22 +1,25 @@
 """`paddle.tensor`: the functions on tensors under the reference's module paths."""
 
-from __future__ import annotations
+# ruff: noqa: F401
 
-import importlib
-from typing import Any
-
+from .core.param_attr import ParamAttr
 from .eager.tensor import Parameter, RemoveHandle, Tensor, _restore
-
-__all__ = ["Parameter", "RemoveHandle", "Tensor", "_restore"]
-
-# Programs know the functions on tensors as those of the modules of `paddle.tensor`, too.
-_MODULES = (*("array", "attribute", "creation", "linalg", "logic", "manipulation", "math", "random", "search", "stat"),)
-
-
-def __getattr__(name: str) -> Any:
-    if name in _MODULES:
-        return importlib.import_module(__name__)
-    for place in (__package__, f"{__package__}.ops.lists"):
-        if hasattr(module := importlib.import_module(place), name):
-            return getattr(module, name)
-    raise AttributeError(f"module 'paddle.tensor' has no attribute {name!r} here")
+from .framework import core, in_dynamic_mode
+from .linalg import *  # noqa: F403
+from .migrate.legacy import (
+    BFloat16Tensor,
+    BoolTensor,
+    ByteTensor,
+    CharTensor,
+    DoubleTensor,
+    FloatTensor,
+    HalfTensor,
+    IntTensor,
+    LongTensor,
+    ShortTensor,
+    set_printoptions,
+)
+from .nn import create_parameter
+from .ops.lists import *  # noqa: F403
+from .ops.public import *  # noqa: F403
+from .signal import istft, stft

@@ -6,6 +6,7 @@ Run it for the size report: python tests/house.py
 from __future__ import annotations
 
 import ast
+import functools
 import statistics
 import sys
 from collections.abc import Iterator
@@ -15,6 +16,8 @@ from typing import NamedTuple
 ROOT = Path(__file__).resolve().parent.parent
 # Folder at the top of the repository -> the name its package is imported by.
 PACKAGES = {"dy2static": "dy2static", "jit": "paddle_lite_py.jit", "paddle_lite_py": "paddle_lite_py"}
+# What the Python of the standard library calls so, though it is public.
+UNDERSCORED = set("_asdict _attributes _fields _getframe _make _replace".split())
 
 
 class Import(NamedTuple):
@@ -49,15 +52,31 @@ def modules(root: Path = ROOT) -> dict[str, Path]:
     return found
 
 
+@functools.cache
 def imports(root: Path = ROOT) -> list[Import]:
     """Every import at run time: at the top of a module or inside a function, but not under TYPE_CHECKING."""
     known = modules(root)
     return [found for name, path in known.items() for found in _imports_of(name, path, known)]
 
 
+@functools.cache
+def _tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
+def module_graph(root: Path = ROOT) -> dict[str, set[str]]:
+    """Module -> the modules of the house that it imports, at its top or inside of functions."""
+    known = modules(root)
+    graph: dict[str, set[str]] = {name: set() for name in known}
+    for i in imports(root):
+        if i.target in known and i.target != i.importer:
+            graph[i.importer].add(i.target)
+    return graph
+
+
 def _imports_of(name: str, path: Path, known: dict[str, Path]) -> Iterator[Import]:
     package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-    for node in _run_time_nodes(ast.parse(path.read_text())):
+    for node in _run_time_nodes(_tree(path)):
         if isinstance(node, ast.Import):
             yield from (Import(name, alias.name, node.lineno) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -84,13 +103,104 @@ def _run_time_nodes(tree: ast.AST) -> Iterator[ast.AST]:
         yield from _run_time_nodes(child)
 
 
+@functools.cache
+def classes(root: Path = ROOT) -> dict[str, list[str]]:
+    """The modules in which classes of each name are defined, inside of functions and classes as well."""
+    found: dict[str, list[str]] = {}
+    for module, path in modules(root).items():
+        for node in ast.walk(_tree(path)):
+            if isinstance(node, ast.ClassDef):
+                found.setdefault(node.name, []).append(module)
+    return found
+
+
+@functools.cache
+def dynamic(root: Path = ROOT) -> list[tuple[str, int, str]]:
+    """What ties modules together unseen by imports: module, line and text of each place.
+
+    That is: a module imported by a name that is computed, sys.modules, the __getattr__ of a module, and a table of
+    another module (a name in capitals) that is changed.
+    """
+    return [(name, *place) for name, path in modules(root).items() for place in _dynamic_of(_tree(path))]
+
+
+def _dynamic_of(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    imported = {a.asname or a.name for n in ast.walk(tree) if isinstance(n, ast.ImportFrom) for a in n.names}
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name="__getattr__") if node in tree.body:
+                yield node.lineno, "def __getattr__"
+            case ast.Call(func=ast.Attribute(attr="import_module")) if not isinstance(node.args[0], ast.Constant):
+                yield node.lineno, ast.unparse(node)
+            case ast.Attribute(value=ast.Name(id="sys"), attr="modules"):
+                yield node.lineno, "sys.modules"
+            case ast.Call(func=ast.Attribute(value=table, attr=change)) if change in _CHANGES:
+                if _is_table(table, imported):
+                    yield node.lineno, ast.unparse(node)
+            case ast.Subscript(value=table, ctx=ast.Store()) if _is_table(table, imported):
+                yield node.lineno, ast.unparse(node)
+            case ast.Attribute(value=ast.Subscript(value=table), ctx=ast.Store()) if _is_table(table, imported):
+                yield node.lineno, ast.unparse(node)
+
+
+_CHANGES = {"append", "extend", "insert", "update", "setdefault", "add", "pop", "clear", "remove"}
+
+
+def _is_table(node: ast.expr, imported: set[str]) -> bool:
+    """Whether it is a name in capitals of another module: `TABLE` that is imported, or `module.TABLE`."""
+    if isinstance(node, ast.Attribute):
+        return node.attr.isupper() and isinstance(node.value, ast.Name) and node.value.id in imported
+    return isinstance(node, ast.Name) and node.id in imported and node.id.strip("_").isupper()
+
+
+def private_uses(root: Path = ROOT) -> list[str]:
+    """Each private name of somebody else: an attribute or module with an underscore that no file here defines."""
+    folders = (*PACKAGES, "benchmarks", "docs", "tests", "tutorials")
+    trees = {path: _tree(path) for folder in folders for path in sorted((root / folder).rglob("*.py"))}
+    own = UNDERSCORED.union(*map(_defined, trees.values()), *[path.with_suffix("").parts for path in trees])
+    return [
+        f"{path.relative_to(root)}:{line} {name}"
+        for path, tree in trees.items()
+        for line, name in _private(tree)
+        if name not in own
+    ]
+
+
+def _defined(tree: ast.Module) -> set[str]:
+    """Every name that the text defines, strings among them: `setattr(x, "_name", ...)`."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        match node:
+            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name) | ast.keyword(arg=str(name)):
+                found.add(name)
+            case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
+                found.add(name)
+            case ast.Constant(value=str(name)) | ast.alias(asname=str(name)):
+                found.add(name)
+    return found
+
+
+def _private(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    for node in ast.walk(tree):
+        match node:
+            case ast.Attribute(attr=name, ctx=ast.Load()):
+                names = [name]
+            case ast.ImportFrom(module=str(module), level=0):
+                names = [*module.split("."), *(alias.name for alias in node.names)]
+            case ast.Import():
+                names = [part for alias in node.names for part in alias.name.split(".")]
+            case _:
+                continue
+        yield from ((node.lineno, n) for n in names if n.startswith("_") and not n.startswith("__"))
+
+
 def functions(root: Path = ROOT) -> list[Function]:
     """Every function of the packages; a nested one also counts within the one around it."""
     return [f for path in modules(root).values() for f in _functions_of(path, root)]
 
 
 def _functions_of(path: Path, root: Path) -> Iterator[Function]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(_tree(path)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             doc = node.body[0] if ast.get_docstring(node, clean=False) is not None else None
             doc_lines = (doc.end_lineno or 0) - doc.lineno + 1 if doc else 0

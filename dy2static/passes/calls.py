@@ -23,6 +23,7 @@ from typing import Any
 import gast
 
 from ..names import HELPERS, Namer
+from ..notes import Notes
 from ..options import Options
 from ..runtime import PLAIN
 from ..template import constant, expression
@@ -59,14 +60,15 @@ class Calls(Hoist):
 
     Arguments:
         namer: knows the operators.
+        notes: on the expressions.
         options: what the code is made for.
         first: the first parameter of the function, for `super()`.
         own: the names of functions that are converted together with this one: called as they are.
     """
 
-    def __init__(self, namer: Namer, options: Options, first: str | None, own: Set[str]) -> None:
+    def __init__(self, namer: Namer, notes: Notes, options: Options, first: str | None, own: Set[str]) -> None:
         super().__init__(namer)
-        self.options, self.first, self.own = options, first, own
+        self.notes, self.options, self.first, self.own = notes, options, first, own
         self._helpers = {helper.upper(): namer.helpers[helper] for helper in HELPERS}
 
     def visit_ClassDef(self, node: gast.ClassDef) -> Any:
@@ -82,7 +84,7 @@ class Calls(Hoist):
         if called in ("locals", "vars") and not node.args:
             return expression("OPS.user_locals(CALL, PREFIX)", node, OPS=self.namer.operators, CALL=node,
                               PREFIX=constant(self.namer.prefix, node))  # fmt: skip
-        if called is not None and node.args and getattr(node.args[0], "lazy", False):
+        if called is not None and node.args and node.args[0] in self.notes.lazy:
             node.args[0].args.append(node.func)  # so that it knows who consumes it
         if not self._made(node.func):
             return self._called(node)
@@ -125,7 +127,7 @@ class Calls(Hoist):
             form = _REDUCE.sub("", form)  # it needs two
         made: Any = expression(form, func, F=func, V=self.namer.value, T=self.namer.truth, **self._helpers, **holes)
         if isinstance(made, gast.IfExp):
-            made.test.is_python = True  # what type an object has is never staged
+            self.notes.python.add(made.test)  # what type an object has is never staged
         return made
 
     def _super(self, node: gast.Call) -> gast.Call:

@@ -19,6 +19,8 @@ from typing import Any
 
 import gast
 
+from ..names import Namer
+from ..notes import Notes
 from ..scope import COMPREHENSIONS, Access, expressions_within, free, function_access
 from ..template import declare, expression, locate, statements
 from .hoist import Hoist
@@ -29,6 +31,10 @@ _ADD = {gast.ListComp: "O.append(E)", gast.SetComp: "O.add(E)", gast.GeneratorEx
 
 class Comprehensions(Hoist):
     """Rewrites the comprehensions of one scope; those of nested functions wait for their turn."""
+
+    def __init__(self, namer: Namer, notes: Notes, globals_: set[str]) -> None:
+        super().__init__(namer, globals_)
+        self.notes = notes
 
     def visit_ListComp(self, node: Any) -> Any:
         if self.lambdas or any(generator.is_async for generator in node.generators):
@@ -49,7 +55,7 @@ class Comprehensions(Hoist):
         lazy.args.args.append(gast.Name(self.namer.prefix + "empty", gast.Param(), None, None))
         call = expression("OPS.generator(EAGER, LAZY, ITERABLE)", node, OPS=self.namer.operators, EAGER=eager.name,
                           LAZY=lazy.name, ITERABLE=first)  # fmt: skip
-        call.lazy = True
+        self.notes.lazy.add(call)
         return call
 
     def visit_Lambda(self, node: gast.Lambda) -> Any:
@@ -80,7 +86,7 @@ class Comprehensions(Hoist):
             node.generators[-1].ifs = []
             test = tests[0] if len(tests) == 1 else locate(gast.BoolOp(gast.And(), tests), tests[0])
             body = [locate(gast.If(test=test, body=body, orelse=[]), test)]
-            body[0].masked = True
+            self.notes.masked.add(body[0])
         return self._loops(node, body)
 
     def _collect(self, node: Any) -> list[gast.stmt]:
@@ -101,7 +107,7 @@ class Comprehensions(Hoist):
             first = generator is node.generators[0]
             iterable = expression("I", node, I=self.namer.prefix + "iterable") if first else generator.iter
             loop = gast.For(target=generator.target, iter=iterable, body=body, orelse=[], type_comment=None)
-            loop.unrolls = True
+            self.notes.unrolled.add(loop)
             body = [locate(loop, generator.target)]
         return body
 

@@ -66,7 +66,7 @@ class ControlFlow(StagedForms):
         later: Later | None = None,
     ) -> None:
         super().__init__(namer, facts, changes, later)
-        self.body, self.fast, self.raises = body, fast, raises
+        self.body, self.fast, self.raises, self.notes = body, fast, raises, facts.notes
         self._pinned: dict[int, bool] = {}
         self._entries: dict[int, list[gast.stmt]] = {}  # for members of a chain: what a staged test leads to
         self._ends: dict[int, Callable[[], list[gast.stmt]]] = {}  # for branches: what follows once a test was staged
@@ -86,7 +86,7 @@ class ControlFlow(StagedForms):
         return [new for stmt in body for new in self._statement(stmt, staged)]
 
     def _statement(self, stmt: Any, staged: bool) -> list[gast.stmt]:
-        jump = stmt.__dict__.get("jump")
+        jump: Any = self.notes.jumps.get(stmt)
         if jump is gast.Return:
             return [stmt] if staged else [locate(gast.Return(value=stmt.value), stmt)]
         if jump is not None:
@@ -157,14 +157,14 @@ class ControlFlow(StagedForms):
     def _if_python(self, stmt: gast.If, staged: list[gast.stmt]) -> list[gast.stmt]:
         """The branch for Python values; `staged` is what to do where the test is staged."""
         body, orelse = self._block(stmt.body, False), self._block(stmt.orelse, False)
-        guards = getattr(stmt, "guards", [])
+        guards = self.notes.guards.get(stmt, [])
         if guards:
             cleared, unset = (self._each(guards, check, stmt, gast.And()) for check in ("is False", "is not True"))
             return self._fill("if CLEARED:\n    BODY\nelif UNSET:\n    STAGED", stmt, CLEARED=cleared, UNSET=unset,
                               BODY=body, STAGED=staged)  # fmt: skip
-        if is_python(stmt.test):
+        if is_python(stmt.test, self.notes):
             return [locate(gast.If(test=stmt.test, body=body, orelse=orelse), stmt)]
-        test = decide(stmt.test, self.namer)
+        test = decide(stmt.test, self.namer, self.notes)
         if test.steps and not orelse:
             return self._if_alone(stmt, test, body, staged)
         then, rest = (test.ask, body), (test.false, orelse)
@@ -192,7 +192,7 @@ class ControlFlow(StagedForms):
 
     def _leaves(self, body: list[Any]) -> bool:
         """Whether the statements leave the loop or function: then the branch is likely to be the rarer one."""
-        return any(isinstance(s, (gast.Raise, gast.Pass)) or s.__dict__.get("jump") for s in body)
+        return any(isinstance(s, (gast.Raise, gast.Pass)) or s in self.notes.jumps for s in body)
 
     def _members(self, stmt: gast.If) -> list[gast.If]:
         """The branch, and those that end its branches, and so on: they can share the functions of the later ones."""
@@ -223,7 +223,7 @@ class ControlFlow(StagedForms):
         return defs, [self._run(member, known, *part) for member, part in zip(chain, parts, strict=True)]
 
     def _run(self, stmt: Any, known: gast.expr | None, body: str, orelse: str, state: Any) -> list[gast.stmt]:
-        guards = getattr(stmt, "guards", [])
+        guards = self.notes.guards.get(stmt, [])
         test = self._going(guards, stmt) if guards else known or stmt.test
         return self._call("if_", stmt, [test, *self._names(stmt, body, orelse)], state)
 
@@ -248,15 +248,15 @@ class ControlFlow(StagedForms):
                           EMPTY=self.namer.prefix + "empty")  # fmt: skip
 
     def _if_pinned(self, stmt: gast.If) -> list[gast.stmt]:
-        if getattr(stmt, "masked", False):
+        if stmt in self.notes.masked:
             return self._if_masked(stmt)
-        guards = getattr(stmt, "guards", [])
+        guards = self.notes.guards.get(stmt, [])
         test = self._python(self._going(guards, stmt) if guards else stmt.test, "if", stmt)
         body, orelse = self._block(stmt.body, False), self._block(stmt.orelse, False)
         return [locate(gast.If(test=test, body=body, orelse=orelse), stmt)]
 
     def _python(self, value: gast.expr, what: str, at: gast.AST) -> gast.expr:
-        if is_python(value):
+        if is_python(value, self.notes):
             return value
         form = (
             "OPS.python(X, WHAT)" if what == "for" else "V if (V := X) is True or V is False else OPS.python(V, WHAT)"
@@ -266,11 +266,11 @@ class ControlFlow(StagedForms):
     # while
 
     def _while_plain(self, stmt: Any) -> list[gast.stmt]:
-        guards = getattr(stmt, "guards", [])
+        guards = self.notes.guards.get(stmt, [])
         body = self._block(stmt.body, False)
-        if not guards and is_python(stmt.test):
+        if not guards and is_python(stmt.test, self.notes):
             return [locate(gast.While(test=stmt.test, body=body, orelse=[]), stmt)]
-        test = decide(stmt.test, self.namer)
+        test = decide(stmt.test, self.namer, self.notes)
         first = expression("V", stmt, V=self.namer.value)
         staged = self._lifted(lambda: self._while_staged(stmt, first), stmt, self.namer.value)
         clear = self._each(guards, "is False", stmt, gast.And())
@@ -288,7 +288,7 @@ class ControlFlow(StagedForms):
         return self._fill(source, stmt, ASK=test.ask(), FALSE=test.false(), VALUE=test.value(), **holes)
 
     def _while_staged(self, stmt: Any, first: gast.expr | None = None) -> list[gast.stmt]:
-        guards = getattr(stmt, "guards", [])
+        guards = self.notes.guards.get(stmt, [])
         test, body = self.namer.new("test"), self.namer.new("body")
         before, state = self._state(stmt)
         asked = test
@@ -313,14 +313,14 @@ class ControlFlow(StagedForms):
         return [locate(loop, stmt)]
 
     def _stops(self, stmt: Any, what: str) -> list[gast.stmt]:
-        flags = [expression("F", stmt, F=flag) for flag in getattr(stmt, "guards", [])]
+        flags = [expression("F", stmt, F=flag) for flag in self.notes.guards.get(stmt, [])]
         return [s for flag in flags
                 for s in self._fill("if FLAG:\n    break", stmt, FLAG=self._python(flag, what, stmt))]  # fmt: skip
 
     # for
 
     def _for_plain(self, stmt: Any) -> list[gast.stmt]:
-        guards = getattr(stmt, "guards", [])
+        guards = self.notes.guards.get(stmt, [])
         iterable, handed = self.namer.new("items"), self.namer.new("staged")
         helpers = self.namer.helpers
         names: dict[str, Any] = {
@@ -348,7 +348,7 @@ class ControlFlow(StagedForms):
         items = expression("ITEMS", stmt, ITEMS=iterable)
         staged = self._lifted(lambda: self._for_staged(stmt, items), stmt, iterable)
         unroll = "if HANDED:\n    ITEMS = OPS.elements(ITEMS)\n    HANDED = OPS.staged_iterable(ITEMS)"
-        names["UNROLL"] = self._fill(unroll, stmt, **names) if stmt.__dict__.get("unrolls") else []
+        names["UNROLL"] = self._fill(unroll, stmt, **names) if stmt in self.notes.unrolled else []
         return self._fill(source, stmt, ITERABLE=stmt.iter, TARGET=stmt.target, BODY=body, TURN=turn, STAGED=staged,
                           **names)  # fmt: skip
 
@@ -360,17 +360,17 @@ class ControlFlow(StagedForms):
             unset = self._each(guards, "is not True", stmt, gast.And())
             return self._fill("if SET:\n    HANDED = UNSET\n    break", stmt, SET=set_, UNSET=unset, **names)
 
-        found = ends(stmt.body, set(guards), self.changes, self._is_short)
+        found = ends(stmt.body, set(guards), self.changes, self.notes, self._is_short)
         if found is None:
             return look()
         self._ends.update({id(branch): look for branch in found})
         return []
 
     def _is_short(self, stmt: gast.If) -> bool:
-        return not (getattr(stmt, "guards", []) or self._is_pinned(stmt)) and len(self._members(stmt)) <= _SHORT
+        return not (self.notes.guards.get(stmt, []) or self._is_pinned(stmt)) and len(self._members(stmt)) <= _SHORT
 
     def _for_staged(self, stmt: Any, iterable: gast.expr | None = None) -> list[gast.stmt]:
-        guards = getattr(stmt, "guards", [])
+        guards = self.notes.guards.get(stmt, [])
         body, item = self.namer.new("body"), self.namer.prefix + "item"
         assign = gast.Assign(targets=[stmt.target], value=expression("ITEM", stmt, ITEM=item), type_comment=None)
         before, state = self._state(stmt)
@@ -383,7 +383,7 @@ class ControlFlow(StagedForms):
         ]
 
     def _elements(self, stmt: gast.For) -> gast.expr:
-        if not stmt.__dict__.get("unrolls"):
+        if stmt not in self.notes.unrolled:
             return stmt.iter
         return expression("OPS.elements(X)", stmt, OPS=self.namer.operators, X=stmt.iter)
 

@@ -21,6 +21,7 @@ from typing import Any, NamedTuple
 import gast
 
 from ..names import Namer
+from ..notes import Connective, Notes
 from ..template import expression
 
 _PYTHON = (gast.Is, gast.IsNot)
@@ -51,45 +52,38 @@ class Decision(NamedTuple):
     steps_not: tuple[Form, ...] = ()
 
 
-class Part(NamedTuple):
-    """What an expression made for `and`, `or` and `not` was made from; `thunk` is the right operand as a function."""
-
-    kind: str
-    left: gast.expr
-    right: Any = None
-    thunk: Any = None
-
-
-def is_python(node: Any) -> bool:
+def is_python(node: Any, notes: Notes) -> bool:
     """Whether the value is a plain Python one, whatever the variables hold."""
-    if isinstance(node, gast.Compare) and not hasattr(node, "is_python"):
+    if node in notes.python:
+        return True
+    if isinstance(node, gast.Compare):
         return len(node.ops) == 1 and isinstance(node.ops[0], _PYTHON)
     if isinstance(node, gast.BoolOp):
-        return all(map(is_python, node.values))
+        return all(is_python(value, notes) for value in node.values)
     if isinstance(node, gast.UnaryOp):
-        return isinstance(node.op, gast.Not) and is_python(node.operand)
-    return isinstance(node, gast.Constant) or hasattr(node, "is_python")
+        return isinstance(node.op, gast.Not) and is_python(node.operand, notes)
+    return isinstance(node, gast.Constant)
 
 
-def decide(test: gast.expr, namer: Namer) -> Decision:
+def decide(test: gast.expr, namer: Namer, notes: Notes) -> Decision:
     """The forms of a test whose boolean operators have been rewritten."""
-    return _Decider(namer).forms(test)
+    return _Decider(namer, notes).forms(test)
 
 
 class _Decider:
-    def __init__(self, namer: Namer) -> None:
-        self.namer = namer
+    def __init__(self, namer: Namer, notes: Notes) -> None:
+        self.namer, self.notes = namer, notes
         self.count = 0
 
     def forms(self, test: gast.expr) -> Decision:
-        part = test.__dict__.get("part")
-        if part is None:
+        made = self.notes.connectives.get(test)
+        if made is None:
             return self._leaf(test)
-        if part.kind == "not":
-            x = self.forms(part.left)
+        if made.kind == "not":
+            x = self.forms(made.left)
             value = self._form("OPS.not_(X)", test, X=x.value)
             return Decision(x.ask_false, x.ask, x.false, x.true, value, x.steps_not, x.steps)
-        return (self._and if part.kind == "and" else self._or)(self.forms(part.left), self.forms(part.right), part)
+        return (self._and if made.kind == "and" else self._or)(self.forms(made.left), self.forms(made.right), made)
 
     def _leaf(self, test: gast.expr) -> Decision:
         value = f"{self.namer.prefix}asked_{self.count}"  # kept while other operands are evaluated
@@ -98,26 +92,26 @@ class _Decider:
         def made(forms: tuple[str, ...]) -> tuple[Form, ...]:
             return tuple([self._form(f"({form})", test, V=value, X=test) for form in forms])
 
-        if is_python(test):
+        if is_python(test, self.notes):
             return Decision._make((*made(_ASKED), (), ()))
         return Decision._make((*made(_TESTED), made(_STEPS), made(_STEPS_NOT)))
 
-    def _and(self, a: Decision, b: Decision, part: Part) -> Decision:
+    def _and(self, a: Decision, b: Decision, made: Connective) -> Decision:
         return Decision(
-            self._form("A and B", part.left, A=a.ask, B=b.ask),
-            self._form("A or T and B", part.left, A=a.ask_false, T=a.true, B=b.ask_false),
-            self._form("A and B", part.left, A=a.true, B=b.true),
-            self._form("A or T and B", part.left, A=a.false, T=a.true, B=b.false),
-            self._form("B if T else OPS.and_(A, R)", part.left, A=a.value, T=a.true, B=b.value, R=part.thunk),
+            self._form("A and B", made.left, A=a.ask, B=b.ask),
+            self._form("A or T and B", made.left, A=a.ask_false, T=a.true, B=b.ask_false),
+            self._form("A and B", made.left, A=a.true, B=b.true),
+            self._form("A or T and B", made.left, A=a.false, T=a.true, B=b.false),
+            self._form("B if T else OPS.and_(A, R)", made.left, A=a.value, T=a.true, B=b.value, R=made.thunk),
         )
 
-    def _or(self, a: Decision, b: Decision, part: Part) -> Decision:
+    def _or(self, a: Decision, b: Decision, made: Connective) -> Decision:
         return Decision(
-            self._form("A or F and B", part.left, A=a.ask, F=a.false, B=b.ask),
-            self._form("A and B", part.left, A=a.ask_false, B=b.ask_false),
-            self._form("A or F and B", part.left, A=a.true, F=a.false, B=b.true),
-            self._form("A and B", part.left, A=a.false, B=b.false),
-            self._form("B if F else OPS.or_(A, R)", part.left, A=a.value, F=a.false, B=b.value, R=part.thunk),
+            self._form("A or F and B", made.left, A=a.ask, F=a.false, B=b.ask),
+            self._form("A and B", made.left, A=a.ask_false, B=b.ask_false),
+            self._form("A or F and B", made.left, A=a.true, F=a.false, B=b.true),
+            self._form("A and B", made.left, A=a.false, B=b.false),
+            self._form("B if F else OPS.or_(A, R)", made.left, A=a.value, F=a.false, B=b.value, R=made.thunk),
         )
 
     def _form(self, source: str, at: gast.AST, **holes: Any) -> Form:

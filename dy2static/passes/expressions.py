@@ -19,9 +19,10 @@ import gast
 
 from ..facts import Facts
 from ..names import Namer
+from ..notes import Connective, Notes
 from ..options import Options
 from ..template import constant, declare, expression, locate, statements
-from .decide import Part, is_python
+from .decide import is_python
 from .hoist import Hoist
 from .lift import thunk
 from .stores import key_of
@@ -39,18 +40,19 @@ class Expressions(Hoist):
 
     Arguments:
         namer: makes temporaries.
+        notes: on the nodes.
         facts: on the function.
         uncertain: the identities of the names whose reads are checked.
         options: what the code is made for.
     """
 
-    def __init__(self, namer: Namer, facts: Facts, uncertain: set[int], options: Options) -> None:
+    def __init__(self, namer: Namer, notes: Notes, facts: Facts, uncertain: set[int], options: Options) -> None:
         super().__init__(namer, facts.globals)
+        self.notes = notes
         self.fast, self.texts, self.properties = options.fast, options.texts, options.properties
         self.plain = set(facts.plain)  # what a thunk may be given by value
         self.uncertain = uncertain
-        self._short: dict[int, gast.expr] = {}  # for an expression made here, the form for use in a thunk
-        self._kept: list[gast.AST] = []  # so that an identity in `_short` is never taken by another node
+        self._short: dict[gast.expr, gast.expr] = {}  # for an expression made here, the form for use in a thunk
 
     def visit_Name(self, node: gast.Name) -> Any:
         if id(node) in self.uncertain:
@@ -58,13 +60,13 @@ class Expressions(Hoist):
         return node
 
     def visit_If(self, node: Any) -> Any:
-        if getattr(node, "guards", None):
+        if self.notes.guards.get(node):
             node.body, node.orelse = self.block(node.body), self.block(node.orelse)
             return node
         return self.generic_visit(node)
 
     def visit_BoolOp(self, node: gast.BoolOp) -> Any:
-        if all(map(is_python, node.values[:-1])) or not self._movable(node.values[1:]):
+        if all(map(self._is_python, node.values[:-1])) or not self._movable(node.values[1:]):
             return self.generic_visit(node)
         template = _AND if isinstance(node.op, gast.And) else _OR
         values = [self.visit(value) for value in node.values]
@@ -77,21 +79,21 @@ class Expressions(Hoist):
         thunk, handed = self._thunk(right)
         call = "OPS.and_(LEFT, THUNK)" if template is _AND else "OPS.or_(LEFT, THUNK)"
         short = expression(call, at, OPS=self.namer.operators, LEFT=self.short(left), THUNK=thunk)
-        long: Any = self._make(template, at, LEFT=left, RIGHT=right, THUNK=handed)
-        long.part = Part("and" if template is _AND else "or", left, right, handed)
+        long = self._make(template, at, LEFT=left, RIGHT=right, THUNK=handed)
+        self.notes.connectives[long] = Connective("and" if template is _AND else "or", left, right, handed)
         return self._both(long, short)
 
     def visit_UnaryOp(self, node: gast.UnaryOp) -> Any:
-        if not isinstance(node.op, gast.Not) or is_python(node):
+        if not isinstance(node.op, gast.Not) or self._is_python(node):
             return self.generic_visit(node)
         operand = self.visit(node.operand)
         short = expression("OPS.not_(X)", node, OPS=self.namer.operators, X=self.short(operand))
-        long: Any = self._make(_NOT, node, LEFT=operand)
-        long.part = Part("not", operand)
+        long = self._make(_NOT, node, LEFT=operand)
+        self.notes.connectives[long] = Connective("not", operand)
         return self._both(long, short)
 
     def visit_IfExp(self, node: gast.IfExp) -> Any:
-        if is_python(node.test) or not self._movable([node.body, node.orelse]):
+        if self._is_python(node.test) or not self._movable([node.body, node.orelse]):
             return self.generic_visit(node)
         test, body, orelse = self.visit(node.test), self.visit(node.body), self.visit(node.orelse)
         (thunk, handed), (other, other_handed) = self._thunk(body), self._thunk(orelse)
@@ -101,7 +103,7 @@ class Expressions(Hoist):
         return self._both(long, short)
 
     def visit_Compare(self, node: gast.Compare) -> Any:
-        if is_python(node):
+        if self._is_python(node):
             return self.generic_visit(node)
         if len(node.ops) == 1 and isinstance(node.ops[0], gast.NotIn):
             node.ops = [gast.In()]
@@ -177,6 +179,9 @@ class Expressions(Hoist):
             item.context_expr = expression("OPS.context(X)", manager, OPS=self.namer.operators, X=manager)
         return node
 
+    def _is_python(self, node: gast.expr) -> bool:
+        return is_python(node, self.notes)
+
     def _is_operators(self, node: gast.expr) -> bool:
         return isinstance(node, gast.Name) and self.namer.made(node.id)
 
@@ -190,13 +195,12 @@ class Expressions(Hoist):
 
     def short(self, node: gast.expr) -> gast.expr:
         """The form of a rewritten expression that calls the operators at once: smaller, for staged code."""
-        return self._short.get(id(node), node)
+        return self._short.get(node, node)
 
     def _both(self, long: gast.expr, short: gast.expr) -> gast.expr:
         if not self.fast:
             return short
-        self._short[id(long)] = short
-        self._kept.append(long)
+        self._short[long] = short
         return long
 
     def _make(self, template: str, at: gast.AST, **holes: gast.expr) -> gast.expr:

@@ -14,8 +14,8 @@ Before:                             After:
                                         return value
 
 What follows an `if` of which one branch jumps moves into the other branch; a flag is made only where that does not do.
-A loop leaves when one of its `guards` is set. The assignments remember the `jump` they stand for, so that code for
-Python values can take it. Jumps in a `finally` stay, as do the returns of generators.
+A loop leaves when one of its guards is set. Which jump an assignment stands for is noted, so that code for Python
+values can take it. Jumps out of a `finally` stay, as do the returns of generators.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ import gast
 
 from ..cfg import LOOPS, TRIES
 from ..names import Namer
+from ..notes import Notes
 from ..scope import statements_in, within
 from ..template import expression, locate, name, statements
 from .hoist import Statements
@@ -34,14 +35,14 @@ from .hoist import Statements
 WITHS = (gast.With, gast.AsyncWith)
 
 
-class Loop(NamedTuple):
+class LoopFlags(NamedTuple):
     """The flags of the loop around."""
 
     stop: str
     skip: str
 
 
-class Block(NamedTuple):
+class Rewritten(NamedTuple):
     """Rewritten statements.
 
     Attributes:
@@ -60,11 +61,12 @@ class Jumps:
 
     Arguments:
         namer: makes the flags.
+        notes: where guards and jumps are noted.
         returns: whether to rewrite returns too; those of a generator stay.
     """
 
-    def __init__(self, namer: Namer, returns: bool = True) -> None:
-        self.namer = namer
+    def __init__(self, namer: Namer, notes: Notes, returns: bool = True) -> None:
+        self.namer, self.notes = namer, notes
         self.returns = returns
         self.returned, self.value = namer.new("returned"), namer.new("return")
         self._guarding: set[str] = set()  # the flags that guard something
@@ -83,13 +85,13 @@ class Jumps:
             ]
         node.body = self._pruned(new)
 
-    def _block(self, body: list[gast.stmt], loop: Loop | None) -> Block:
+    def _block(self, body: list[gast.stmt], loop: LoopFlags | None) -> Rewritten:
         out: list[gast.stmt] = []
         flags: set[str] = set()
         for i, stmt in enumerate(body):
             if isinstance(stmt, (gast.Return, gast.Break, gast.Continue, gast.Raise)):
                 new, flag = self._jump(stmt, loop)
-                return Block(out + new, True, flags | flag)
+                return Rewritten(out + new, True, flags | flag)
             if not self._concerns(stmt):
                 out.append(stmt)
                 continue
@@ -97,22 +99,22 @@ class Jumps:
             out += done.body
             flags |= done.flags
             if done.ends or not rest:
-                return Block(out, done.ends, flags)
+                return Rewritten(out, done.ends, flags)
             if done.flags:
                 tail = self._block(rest, loop)
-                return Block(out + self._guard(done.flags, tail.body, rest[0]), tail.ends, flags | tail.flags)
-        return Block(out, False, flags)
+                return Rewritten(out + self._guard(done.flags, tail.body, rest[0]), tail.ends, flags | tail.flags)
+        return Rewritten(out, False, flags)
 
-    def _jump(self, stmt: gast.stmt, loop: Loop | None) -> tuple[list[gast.stmt], set[str]]:
+    def _jump(self, stmt: gast.stmt, loop: LoopFlags | None) -> tuple[list[gast.stmt], set[str]]:
         if isinstance(stmt, gast.Return) and self.returns:
             value = stmt.value or expression("None", stmt)
             keep = statements("X = V", stmt, X=self.value, V=value)
-            keep[0].jump = gast.Return
+            self.notes.jumps[keep[0]] = gast.Return
             return [*keep, *self._set(self.returned, stmt)], {self.returned}
         if isinstance(stmt, (gast.Break, gast.Continue)) and loop is not None:
             flag = loop.stop if isinstance(stmt, gast.Break) else loop.skip
             new = self._set(flag, stmt)
-            new[0].jump = type(stmt)
+            self.notes.jumps[new[0]] = type(stmt)
             return new, {flag}
         return [stmt], set()
 
@@ -122,7 +124,7 @@ class Jumps:
         kinds = (gast.Break, gast.Continue, *((gast.Return,) if self.returns else ()), *LOOPS)
         return isinstance(stmt, (gast.If, *WITHS, *TRIES, *LOOPS)) and within([stmt], kinds)
 
-    def _compound(self, stmt: Any, rest: list[gast.stmt], loop: Loop | None) -> tuple[Block, list[gast.stmt]]:
+    def _compound(self, stmt: Any, rest: list[gast.stmt], loop: LoopFlags | None) -> tuple[Rewritten, list[gast.stmt]]:
         """The statement rewritten, and what is left of the statements after it."""
         if isinstance(stmt, gast.If):
             return self._if(stmt, rest, loop)
@@ -131,10 +133,10 @@ class Jumps:
         if isinstance(stmt, WITHS):
             body = self._block(stmt.body, loop)
             stmt.body = body.body
-            return Block([stmt], False, body.flags), rest
+            return Rewritten([stmt], False, body.flags), rest
         return self._try(stmt, loop), rest
 
-    def _if(self, stmt: gast.If, rest: list[gast.stmt], loop: Loop | None) -> tuple[Block, list[gast.stmt]]:
+    def _if(self, stmt: gast.If, rest: list[gast.stmt], loop: LoopFlags | None) -> tuple[Rewritten, list[gast.stmt]]:
         jumps = within([stmt], (gast.Return, gast.Break, gast.Continue))
         body_ends, else_ends = self._ends(stmt.body), self._ends(stmt.orelse)
         if jumps and rest and body_ends != else_ends:
@@ -142,7 +144,7 @@ class Jumps:
             rest = []
         body, orelse = self._block(stmt.body, loop), self._block(stmt.orelse, loop)
         stmt.body, stmt.orelse = body.body, orelse.body
-        return Block([stmt], body.ends and orelse.ends, body.flags | orelse.flags), rest
+        return Rewritten([stmt], body.ends and orelse.ends, body.flags | orelse.flags), rest
 
     def _ends(self, body: list[gast.stmt]) -> bool:
         """Whether control never gets to what follows the statements."""
@@ -153,13 +155,13 @@ class Jumps:
                 return True
         return False
 
-    def _loop(self, stmt: Any, outer: Loop | None) -> Block:
-        loop = Loop(self.namer.new("stop"), self.namer.new("skip"))
+    def _loop(self, stmt: Any, outer: LoopFlags | None) -> Rewritten:
+        loop = LoopFlags(self.namer.new("stop"), self.namer.new("skip"))
         body = self._block(stmt.body, loop)
         reset = self._reset(loop.skip, stmt) if loop.skip in body.flags else []
         stmt.body = reset + body.body
-        stmt.guards = sorted(body.flags - {loop.skip})
-        self._guarding.update(stmt.guards)
+        guards = self.notes.guards[stmt] = sorted(body.flags - {loop.skip})
+        self._guarding.update(guards)
         flags = body.flags & {self.returned}
         out = [*(self._reset(loop.stop, stmt) if loop.stop in body.flags else []), stmt]
         endless = isinstance(stmt, gast.While) and isinstance(stmt.test, gast.Constant) and bool(stmt.test.value)
@@ -171,10 +173,10 @@ class Jumps:
                 stmt.orelse = orelse.body
             else:
                 stmt.orelse = []
-                out += self._guard(stmt.guards, orelse.body, stmt) if stmt.guards else orelse.body
-        return Block(out, ends, flags)
+                out += self._guard(guards, orelse.body, stmt) if guards else orelse.body
+        return Rewritten(out, ends, flags)
 
-    def _try(self, stmt: Any, loop: Loop | None) -> Block:
+    def _try(self, stmt: Any, loop: LoopFlags | None) -> Rewritten:
         body, orelse = self._block(stmt.body, loop), self._block(stmt.orelse, loop)
         handlers = [self._block(handler.body, loop) for handler in stmt.handlers]
         stmt.body, stmt.orelse = body.body, orelse.body
@@ -182,10 +184,16 @@ class Jumps:
             stmt.orelse = self._guard(body.flags, orelse.body, stmt.orelse[0])
         for handler, new in zip(stmt.handlers, handlers, strict=True):
             handler.body = new.body
-        if not within(stmt.finalbody, (gast.Return, gast.Break, gast.Continue)):
-            stmt.finalbody = self._block(stmt.finalbody, loop).body
+        stmt.finalbody = self._final(stmt.finalbody)
         ends = (body.ends or orelse.ends) and all(new.ends for new in handlers)
-        return Block([stmt], ends, body.flags.union(orelse.flags, *(new.flags for new in handlers)))
+        return Rewritten([stmt], ends, body.flags.union(orelse.flags, *(new.flags for new in handlers)))
+
+    def _final(self, body: list[gast.stmt]) -> list[gast.stmt]:
+        """The statements of a `finally`, of which a jump out of it stays: it ends what is being raised."""
+        returns, self.returns = self.returns, False
+        new = self._block(body, None).body
+        self.returns = returns
+        return new
 
     def _guard(self, flags: Sequence[str] | set[str], body: list[gast.stmt], at: gast.stmt) -> list[gast.stmt]:
         if not body:
@@ -193,7 +201,7 @@ class Jumps:
         ordered = sorted(flags)
         self._guarding.update(ordered)
         guard = locate(gast.If(test=not_set(ordered, at), body=body, orelse=[]), at)
-        guard.guards = ordered
+        self.notes.guards[guard] = ordered
         return [guard]
 
     def _set(self, flag: str, at: gast.AST) -> list[gast.stmt]:

@@ -22,7 +22,7 @@ from ..template import expression, locate, name, statements
 from .hoist import Statements
 
 
-class Match(Statements):
+class MatchStatements(Statements):
     """Rewrites the match statements of one function."""
 
     def visit_Match(self, node: gast.Match) -> list[gast.stmt]:

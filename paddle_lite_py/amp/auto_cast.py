@@ -10,10 +10,10 @@ from .. import nn
 from ..core import dtypes
 from ..core.interpreter import state
 from ..core.no_effect import Immaterial, no_effect
-from ..dispatch.op import REGISTRY
 from ..eager.casting import Casting, use
 from ..eager.tensor import Tensor
 from ..nn import norm
+from ..registry.op import REGISTRY
 from .names import ops_called
 
 LEVELS = ("O0", "OD", "O1", "O2")

@@ -16,9 +16,9 @@ import numpy as np
 from ..core import dtypes
 from ..core.interpreter import state
 from ..core.no_effect import no_effect
-from ..dispatch.bound import BoundOp
-from ..eager.casting import attend
+from ..eager.casting import choose_interpreter
 from ..eager.tensor import Tensor, wrap
+from ..registry.bound import BoundOp
 from .names import ops_called
 
 __all__ = [
@@ -49,7 +49,7 @@ def _observe(observer: Callable[..., None] | None, kind: type) -> None:
     """Put an observer in the place of those of its kind; None removes them."""
     others = tuple([o for o in state.observers if not isinstance(o, kind)])
     state.observers = others if observer is None else (*others, observer)
-    attend()
+    choose_interpreter()
 
 
 # -- counts --------------------------------------------------------------------------------------------------------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..dispatch.op import REGISTRY
+from ..registry.op import REGISTRY
 
 _INTERPOLATE = tuple(f"{kind}_interp_v2" for kind in ("bicubic", "bilinear", "linear", "nearest", "trilinear"))
 _OTHER: dict[str, tuple[str, ...]] = {

@@ -8,11 +8,11 @@ from typing import Any
 import jax
 
 from ..core.interpreter import no_grad, state, use
-from ..dispatch.bound import BoundOp
 from ..eager.execute import EAGER, Eager
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
 from ..ops.dynamic import is_eager
+from ..registry.bound import BoundOp
 
 Hook = Callable[[Any], Any]
 

@@ -14,12 +14,13 @@ from typing import Any, NamedTuple
 import jax
 
 from ..core import structure
+from ..core.cache import BoundedCache
 from ..core.interpreter import state
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import Op
 from ..eager.tensor import Tensor
 from ..ir.lower import lower
 from ..ops.creation import ones_like
+from ..registry.bound import BoundOp
+from ..registry.op import Op
 from ..tracing.trace import trace
 from .derivatives import jvp_by_gradients
 
@@ -49,7 +50,14 @@ def _pure(what: str, func: Callable[..., Any], tensors: list[Tensor], specs: lis
         return func(*[a.clone() for a in args])
 
     traced = trace(fresh, specs, [not t.stop_gradient for t in tensors], [f"x{i}" for i in range(len(specs))])
-    if traced.effects or traced.deferred or traced.checks or traced.room or traced.providers or traced.assumed:
+    if (
+        traced.effects
+        or traced.deferred
+        or traced.checks
+        or traced.loop_buffer
+        or traced.providers
+        or traced.speculated
+    ):
         raise ValueError(
             f"{what}: the function changes state, draws random numbers, or decides by values of tensors; expected one "
             "that computes its results from its arguments alone"
@@ -63,17 +71,14 @@ def _text(program: Any) -> str:
     return re.sub(r"  # .*", "", str(program))
 
 
-_KNOWN: dict[Any, BoundOp] = {}  # by the text of the program and what was made of it
-_MOST = 128
+# By the text of the program and what was made of it.
+_KNOWN: BoundedCache[Any, BoundOp] = BoundedCache("transformed functions", 128)
 
 
 def _run(key: Any, fn: Callable[..., Any], args: list[Any], shape: Any) -> Any:
     """Run as an op, compiled once for each text of a program."""
-    if key not in _KNOWN:
-        if len(_KNOWN) >= _MOST:
-            _KNOWN.clear()
-        _KNOWN[key] = BoundOp(Op(fn, key[0]), fn)
-    return structure.unflatten(shape, iter(state.interpreter.run(_KNOWN[key], tuple(args))))
+    bound = _KNOWN.get(key) or _KNOWN.put(key, BoundOp(Op(fn, key[0]), fn))
+    return structure.unflatten(shape, iter(state.interpreter.run(bound, tuple(args))))
 
 
 def vmap(func: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callable[..., Any]:

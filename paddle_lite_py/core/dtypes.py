@@ -8,7 +8,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from .interpreter import config
+from .interpreter import layer_version
 
 __all__ = ["DType", "as_dtype", "dtype", "finfo", "get_default_dtype", "iinfo", "set_default_dtype"]
 
@@ -86,12 +86,20 @@ float8_e4m3fn = DType("float8_e4m3fn", ml_dtypes.float8_e4m3fn)
 float8_e5m2 = DType("float8_e5m2", ml_dtypes.float8_e5m2)
 # JAX state (random counters) needs unsigned words; Paddle has no name for them.
 uint32 = DType("uint32", np.uint32)
+uint16 = DType("uint16", np.uint16)
 
 ALL = (
     *(bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64),
-    *(complex64, complex128, float8_e4m3fn, float8_e5m2, uint32),
+    *(complex64, complex128, float8_e4m3fn, float8_e5m2, uint16, uint32),
 )
-_NAMES = {d.name: d for d in ALL} | {"float": float32, "double": float64, "half": float16, "int": int32, "long": int64}
+_NAMES = {d.name: d for d in ALL} | {
+    "float": float32,
+    "double": float64,
+    "half": float16,
+    "int": int32,
+    "long": int64,
+    "short": int16,
+}
 _NUMPY = {d.np: d for d in ALL}
 _PYTHON = {bool: bool_, int: int64, float: float32, complex: complex64}
 _default = float32
@@ -163,7 +171,12 @@ def get_default_dtype() -> str:
     return _default.name
 
 
-on_default_change: list[Callable[[], None]] = []  # what forgets what was made under another default dtype
+_listeners: list[Callable[[], None]] = []
+
+
+def on_default_change(forget: Callable[[], None]) -> None:
+    """Have a function called when the default dtype changes, to forget what was made under the one before."""
+    _listeners.append(forget)
 
 
 def set_default_dtype(d: Any) -> None:
@@ -185,9 +198,9 @@ def set_default_dtype(d: Any) -> None:
         raise TypeError(f"the default dtype must be float16, bfloat16, float32 or float64, got {chosen.name}")
     if chosen is not _default:
         _default = chosen
-        for forget in on_default_change:
+        for forget in _listeners:
             forget()
-    config.epoch += 1
+    layer_version.number += 1
 
 
 def default_dtype() -> DType:

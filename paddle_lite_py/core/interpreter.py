@@ -3,103 +3,132 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
-from typing import TYPE_CHECKING, Any, Protocol
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ..dispatch.bound import BoundOp
+    from ..registry.bound import BoundOp
 
 
-class Interpreter(Protocol):
-    """What applies an op: eager execution, or a Program under construction."""
+class Observer:
+    """What an interpreter is told of, and may decide, beside ops: here as Python has it outside of any program."""
 
-    def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
-        """Apply a bound op to tensors and Python scalars; returns one Tensor or a tuple of them."""
-
-    def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
-        """The same for an op whose first argument is the random state, and which returns the next state last."""
-
-    def data_of(self, tensor: Any, what: str) -> Any:
-        """The array of a tensor whose payload is none, or an error saying why there is none yet."""
-
-    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any, own: bool = False) -> Any:
-        """The payload of new state (a parameter, an accumulator): what draw() gives, now or when the program starts.
-
-        `own` state is nobody else's: in a program it gets the first number after its name that is free.
-        """
-
-    def created(self, parameter: Any) -> Any:
-        """Told of a new parameter; returns it, or the one that has its name in the program under construction."""
-
-    def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
-        """(parameter, gradient) pairs that optimizer.minimize(loss) has to compute; None where backward() did."""
-
-    def starting(self, program: Any) -> AbstractContextManager[None]:
-        """While first values of new state go to this startup program; to the one in force for None."""
-
-    def engine(self, model: Any) -> Any:
-        """What runs the batches of a Model; None where it runs them itself."""
-
-    def rebind(self, tensor: Any, data: Any) -> None:
-        """Give a tensor another payload."""
+    def looked_at(self, tensor: Any) -> None:
+        """Told that Python has looked at the data of a tensor."""
 
     def rebound(self, obj: Any, attribute: str) -> None:
         """Told before an attribute that is state (a payload, a gradient) is replaced."""
 
+    def gradient_state(self, tensor: Any, only_if_empty: bool = False) -> None:
+        """Told before .grad of a tensor is read or replaced."""
+
+    def entered(self, layer: Any) -> None:
+        """Told that a layer is called."""
+
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
+        """The payload of new state (a parameter, an accumulator): what draw() gives, now or when the program starts.
+
+        `own` state is nobody else's: in a program it gets the first number after its name that is free.
+        """
+        return draw()
+
+    def created(self, parameter: Any) -> Any:
+        """Told of a new parameter; returns it, or the one that has its name in the program under construction."""
+        return parameter
+
+    def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
+        """(parameter, gradient) pairs that optimizer.minimize(loss) has to compute; None where backward() did."""
+        return None
+
+    def starting(self, program: Any) -> AbstractContextManager[None]:
+        """While first values of new state go to this startup program; to the one in force for None."""
+        return nullcontext()
+
+    def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
+        """What to call for a user's function that the framework itself calls, such as a layer's forward."""
+        return function
+
+    def defer(self, function: Callable[[], Any]) -> None:
+        """Call a Python function when the code runs: now, or after each run of the program under construction."""
+        function()
+
+
+class Interpreter(Observer, ABC):
+    """What gives ops a meaning: eager execution, or a Program under construction."""
+
+    @abstractmethod
+    def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+        """Apply a bound op to tensors and Python scalars; returns one Tensor or a tuple of them."""
+
+    @abstractmethod
+    def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+        """The same for an op whose first argument is the random state, and which returns the next state last."""
+
+    @abstractmethod
+    def rebind(self, tensor: Any, data: Any) -> None:
+        """Give a tensor another payload."""
+
+    def overwrite(self, tensor: Any, data: Any) -> None:
+        """The same where the tensor keeps its place in the graph."""
+        self.rebind(tensor, data)
+
+    @abstractmethod
+    def twin(self, tensor: Any, detached: bool = False) -> Any:
+        """Another handle on the value of a tensor, at the same place in the graph or at none."""
+
+    @abstractmethod
+    def sees(self, tensor: Any) -> bool:
+        """Whether the payload of a tensor belongs here: not one that a trace has left behind, say."""
+
+    @abstractmethod
+    def static_value(self, tensor: Any, what: str) -> Any:
+        """The Python value of a tensor, or an error saying why there is none yet."""
+
+    @abstractmethod
+    def item(self, tensor: Any, index: tuple[int, ...]) -> Any:
+        """One number of a tensor."""
+
+    @abstractmethod
+    def is_leaf(self, tensor: Any) -> bool:
+        """True unless a recorded op made the tensor."""
+
+    @abstractmethod
+    def cleared(self, tensor: Any) -> Any:
+        """What .grad of a tensor holds once it is cleared to zeros: None stays None."""
+
+    @abstractmethod
     def backward(self, tensors: list[Any], grads: list[Any], retain_graph: bool) -> None:
         """Accumulate gradients in the leaves that the tensors depend on."""
 
+    @abstractmethod
     def grad(
         self, outputs: list[Any], inputs: list[Any], grads: list[Any], retain_graph: bool, create_graph: bool
     ) -> list[Any]:
         """Gradients of the outputs with respect to the inputs; None where none depends on one."""
 
-    def custom_gradient(self, layer: Any, ctx: Any, inputs: list[Any], out: Any) -> Any:
-        """Give the results of a PyLayer the gradient that its backward() computes."""
-
-    def callee(self, function: Any) -> Any:
-        """What to call for a user's function that the framework itself calls, such as a layer's forward."""
-
-    def entered(self, layer: Any) -> None:
-        """Told that a layer is called."""
-
-    def defer(self, function: Any) -> None:
-        """Call a Python function when the code runs: now, or after each run of the program under construction."""
-
+    @abstractmethod
     def register_hook(self, tensor: Any, hook: Any) -> Any:
         """Call `hook` with the gradient of a tensor; returns a handle that removes it."""
 
-    def gradient_state(self, tensor: Any, only_if_empty: bool = False) -> None:
-        """Told before .grad of a tensor is read or replaced."""
+    @abstractmethod
+    def custom_gradient(self, layer: Any, ctx: Any, inputs: list[Any], out: Any) -> Any:
+        """Give the results of a PyLayer the gradient that its backward() computes."""
 
-    def cleared(self, tensor: Any) -> Any:
-        """What .grad of a tensor holds once it is cleared to zeros: None stays None."""
-
-    def is_leaf(self, tensor: Any) -> bool:
-        """True unless a recorded op made the tensor."""
-
-    def detached(self, tensor: Any) -> Any:
-        """Cut a new handle from the graph of the one whose payload it shares."""
-
-    def looked_at(self, tensor: Any) -> None:
-        """Told that Python has looked at the data of a tensor."""
-
-    def item(self, tensor: Any, index: tuple[int, ...]) -> Any:
-        """One number of a tensor."""
-
-    def static_value(self, tensor: Any, what: str) -> Any:
-        """The Python value of a tensor, or an error saying why there is none yet."""
+    def data_of(self, tensor: Any, what: str) -> Any:
+        """The array of a tensor whose payload is none, or an error saying why there is none yet."""
+        return tensor._data.concrete(what)
 
 
-class Config:
+class LayerVersion:
     """Counts changes of the configuration of layers and parameters, so that programs see in one comparison that
     nothing changed."""
 
-    epoch = 0
+    number = 0
 
 
-config = Config()
+layer_version = LayerVersion()
 
 
 class _State(threading.local):
@@ -110,6 +139,11 @@ class _State(threading.local):
 
 
 state = _State()
+
+
+def begin_with(interpreter: Interpreter) -> None:
+    """Set the interpreter that each thread begins with."""
+    _State.interpreter = interpreter
 
 
 @contextmanager

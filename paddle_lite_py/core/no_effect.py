@@ -26,7 +26,7 @@ from .errors import is_own
 F = TypeVar("F", bound=Callable[..., Any])
 _JAX_DIR = os.path.dirname(jax.__file__) + os.sep
 # Rooms and files whose functions users find elsewhere.
-_INNER = frozenset("core dispatch eager ir tracing ops migrate common_ops_import".split())
+_INNER = frozenset("core registry dispatch eager ir tracing ops migrate common_ops_import".split())
 _NOWHERE = sys.maxsize  # of an argument that is given by name only
 
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-Given = tuple[Any, ...]
+ScalarInputs = tuple[Any, ...]
 
 # In a tuple, what equals one of these is the same.
 _TOLD = frozenset((int, str, type(None), tuple))
@@ -51,13 +51,13 @@ def same(a: Any, b: Any) -> bool:
     return type(a) is type(b) and bool(a == b) and (bool(a) or kind(a) == kind(b))
 
 
-class Seen(NamedTuple):
+class ScalarGuard(NamedTuple):
     """What a trace saw of a number: a function of the numbers of a call, and its value then."""
 
-    of: Callable[[Given], Any]
+    of: Callable[[ScalarInputs], Any]
     value: Any
 
-    def holds(self, given: Given) -> bool:
+    def holds(self, given: ScalarInputs) -> bool:
         """True if these numbers show the same."""
         try:
             now = self.of(given)
@@ -67,19 +67,19 @@ class Seen(NamedTuple):
 
 
 class _Call(threading.local):
-    numbers: Given = ()
+    numbers: ScalarInputs = ()
 
 
 # The numbers of the call under way, which the inputs of a program are computed from.
 call = _Call()
 
 
-class Number:
+class TracedNumber:
     """An int or float argument under trace."""
 
     __slots__ = ("of", "seen", "value")
 
-    def __init__(self, of: Callable[[Given], Any], value: Any, seen: list[Seen]) -> None:
+    def __init__(self, of: Callable[[ScalarInputs], Any], value: Any, seen: list[ScalarGuard]) -> None:
         self.of, self.value, self.seen = of, value, seen
 
     def get(self) -> Any:
@@ -88,7 +88,7 @@ class Number:
 
     def settle(self) -> Any:
         """Its value while traced, on which the program depends from here on."""
-        self.seen.append(Seen(self.of, self.value))
+        self.seen.append(ScalarGuard(self.of, self.value))
         return self.value
 
     def apply(self, f: Callable[..., Any], *others: Any) -> Any:
@@ -115,14 +115,14 @@ class Number:
 
 def plain(value: Any) -> Any:
     """The value itself, where it is a Number: for what must be known while a program is traced."""
-    return value.settle() if type(value) is Number else value
+    return value.settle() if type(value) is TracedNumber else value
 
 
-def _binary(f: Callable[..., Any], reverse: bool) -> Callable[[Number, Any], Any]:
+def _binary(f: Callable[..., Any], reverse: bool) -> Callable[[TracedNumber, Any], Any]:
     """Arithmetic: lazy between numbers."""
 
-    def method(self: Number, other: Any) -> Any:
-        if type(other) is Number:
+    def method(self: TracedNumber, other: Any) -> Any:
+        if type(other) is TracedNumber:
             return _joined(f, other, self) if reverse else _joined(f, self, other)
         if type(other) not in (int, float, bool):
             return NotImplemented
@@ -131,37 +131,37 @@ def _binary(f: Callable[..., Any], reverse: bool) -> Callable[[Number, Any], Any
     return method
 
 
-def _joined(f: Callable[..., Any], a: Number, b: Number) -> Any:
+def _joined(f: Callable[..., Any], a: TracedNumber, b: TracedNumber) -> Any:
     value, of_a, of_b = f(a.value, b.value), a.of, b.of
     if type(value) not in (int, float):
         return f(a.settle(), b.settle())
     return _made(lambda given: f(of_a(given), of_b(given)), value, a.seen)
 
 
-def _made(of: Callable[[Given], Any], value: Any, seen: list[Seen]) -> Number:
-    seen.append(Seen(lambda given: type(of(given)), type(value)))  # int or float: the program depends on that
-    return Number(of, value, seen)
+def _made(of: Callable[[ScalarInputs], Any], value: Any, seen: list[ScalarGuard]) -> TracedNumber:
+    seen.append(ScalarGuard(lambda given: type(of(given)), type(value)))  # int or float: the program depends on that
+    return TracedNumber(of, value, seen)
 
 
-def _settled(f: Callable[..., Any], reverse: bool) -> Callable[[Number, Any], Any]:
+def _settled(f: Callable[..., Any], reverse: bool) -> Callable[[TracedNumber, Any], Any]:
     """An operation on the value as it is now."""
 
-    def method(self: Number, other: Any) -> Any:
+    def method(self: TracedNumber, other: Any) -> Any:
         a, b = self.settle(), plain(other)
         return f(b, a) if reverse else f(a, b)
 
     return method
 
 
-def _compared(f: Callable[..., Any]) -> Callable[[Number, Any], Any]:
+def _compared(f: Callable[..., Any]) -> Callable[[TracedNumber, Any], Any]:
     """A comparison, of which only the answer is seen."""
 
-    def method(self: Number, other: Any) -> Any:
-        if type(other) is not Number and not isinstance(other, int | float | complex | str | bytes | None):
+    def method(self: TracedNumber, other: Any) -> Any:
+        if type(other) is not TracedNumber and not isinstance(other, int | float | complex | str | bytes | None):
             return NotImplemented
         of, other = self.of, plain(other)
         out = f(self.value, other)
-        self.seen.append(Seen(lambda given: f(of(given), other), out))
+        self.seen.append(ScalarGuard(lambda given: f(of(given), other), out))
         return out
 
     return method
@@ -170,9 +170,9 @@ def _compared(f: Callable[..., Any]) -> Callable[[Number, Any], Any]:
 def _observed(f: Callable[..., Any]) -> Callable[..., Any]:
     """A question about the value, of which only the answer is seen."""
 
-    def method(self: Number, *args: Any) -> Any:
+    def method(self: TracedNumber, *args: Any) -> Any:
         of, out = self.of, f(self.value, *args)
-        self.seen.append(Seen(lambda given: f(of(given), *args), out))
+        self.seen.append(ScalarGuard(lambda given: f(of(given), *args), out))
         return out
 
     return method
@@ -188,17 +188,17 @@ _QUESTIONS: dict[str, Callable[..., Any]] = {
 
 def _install() -> None:
     for name in _ARITHMETIC.split():
-        setattr(Number, f"__{name}__", _binary(getattr(operator, name), False))
-        setattr(Number, f"__r{name}__", _binary(getattr(operator, name), True))
+        setattr(TracedNumber, f"__{name}__", _binary(getattr(operator, name), False))
+        setattr(TracedNumber, f"__r{name}__", _binary(getattr(operator, name), True))
     for name, f in [*((n.strip("_"), getattr(operator, n)) for n in _BITS.split()), ("divmod", divmod)]:
-        setattr(Number, f"__{name}__", _settled(f, False))
-        setattr(Number, f"__r{name}__", _settled(f, True))
+        setattr(TracedNumber, f"__{name}__", _settled(f, False))
+        setattr(TracedNumber, f"__r{name}__", _settled(f, True))
     for name in ("lt", "le", "gt", "ge", "eq", "ne"):
-        setattr(Number, f"__{name}__", _compared(getattr(operator, name)))
+        setattr(TracedNumber, f"__{name}__", _compared(getattr(operator, name)))
     for name in ("neg", "pos", "abs"):
-        setattr(Number, f"__{name}__", functools.partialmethod(Number.apply, getattr(operator, name)))
+        setattr(TracedNumber, f"__{name}__", functools.partialmethod(TracedNumber.apply, getattr(operator, name)))
     for name, f in _QUESTIONS.items():
-        setattr(Number, f"__{name}__", _observed(f))
+        setattr(TracedNumber, f"__{name}__", _observed(f))
 
 
 _install()

@@ -13,14 +13,14 @@ from jax.experimental import io_callback
 
 from ..autograd import PyLayer
 from ..core import errors
-from ..dispatch.op import op
+from ..dispatch.define import op
 from ..eager.tensor import Tensor
 
 __all__ = ["numpy_op", "py_func"]
 
 
 @dataclasses.dataclass(frozen=True)
-class Call:
+class HostCall:
     """A Python function as an attribute of an operator.
 
     Arguments:
@@ -107,7 +107,7 @@ def py_func(
     specs = tuple([_spec(o) for o in outs])
     skipped = {id(v) for v in _listed(skip_vars_in_backward_input)}
     keep = [id(v) not in skipped for v in (*inputs, *outs)]
-    made = _layer(Call(func), specs, backward_func, keep).apply(*inputs)
+    made = _layer(HostCall(func), specs, backward_func, keep).apply(*inputs)
     found = [o._rebind(m, True) if isinstance(o, Tensor) else m for o, m in zip(outs, _listed(made), strict=True)]
     return found if isinstance(out, list | tuple) else found[0] if found else None
 
@@ -162,10 +162,10 @@ def _spec(out: Any) -> tuple[Any, str]:
     return tuple(out.shape), np.dtype(getattr(out.dtype, "np", out.dtype)).name
 
 
-def _layer(call: Call, specs: Any, backward_func: Any, keep: Sequence[bool]) -> type[PyLayer]:
+def _layer(call: HostCall, specs: Any, backward_func: Any, keep: Sequence[bool]) -> type[PyLayer]:
     """A PyLayer, so that the gradient is a call of Python as well, and the forward call is never made again for it."""
 
-    class Layer(PyLayer):
+    class HostCallLayer(PyLayer):
         @staticmethod
         def forward(ctx: Any, *inputs: Any) -> Any:
             outs = _run(list(inputs), call, specs)
@@ -179,13 +179,13 @@ def _layer(call: Call, specs: Any, backward_func: Any, keep: Sequence[bool]) -> 
             saved = ctx.saved_tensor()
             given, inputs = saved[: sum(keep)], saved[sum(keep) :]
             wanted = tuple([_spec(t) for t in inputs])
-            found = _run([*given, *grads], Call(backward_func, fills=True), wanted)
+            found = _run([*given, *grads], HostCall(backward_func, fills=True), wanted)
             return found if len(found) > 1 else found[0]
 
-    Layer.name = call.name
-    return Layer
+    HostCallLayer.name = call.name
+    return HostCallLayer
 
 
-def _run(inputs: list[Any], call: Call, specs: Any) -> tuple[Any, ...]:
+def _run(inputs: list[Any], call: HostCall, specs: Any) -> tuple[Any, ...]:
     fn: Any = host_call
     return tuple(fn(inputs, call=call, results=specs))

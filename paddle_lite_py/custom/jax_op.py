@@ -13,7 +13,7 @@ import jax.numpy as jnp
 from ..core.dtypes import is_inexact
 from ..core.errors import MissingOperatorError
 from ..dispatch import codegen
-from ..dispatch.op import REGISTRY, Op
+from ..registry.op import REGISTRY, Op
 
 __all__ = ["CustomOp", "MissingOperatorError", "custom_op", "with_gradient"]
 
@@ -69,7 +69,7 @@ def custom_op(
             f"custom_op `{named}`: no parameter stands before `/`, where the tensors are; write def {named}(x, /, ...)"
         )
     made = CustomOp(function if backward is None else with_gradient(function, backward, named), named, amp=amp)
-    return codegen.make(define(made), codegen.Front({}))[0]
+    return codegen.make(define(made), codegen.CallSpelling({}))[0]
 
 
 def define(op: CustomOp) -> CustomOp:

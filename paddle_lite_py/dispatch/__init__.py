@@ -1,1 +1,1 @@
-"""From a public function to an op with its attributes fixed."""
+"""From a public function to an op that runs: how ops are defined, called and found again."""

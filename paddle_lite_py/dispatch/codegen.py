@@ -9,29 +9,32 @@ import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
 from types import FunctionType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from ..core import dtypes
 from ..core.errors import PACKAGE_DIR
 from ..core.interpreter import state
-
-if TYPE_CHECKING:
-    from .op import Op
+from ..core.size import Size
+from ..eager import template
+from ..eager.execute import EAGER
+from ..registry.op import Op, in_tuples
+from ..registry.view import ViewRule
 
 Function = Callable[..., Any]
 Env = dict[str, Any]
 ABSENT = object()
+# What generated code makes tuples of lists with, and the attributes that are often the shape of a tensor.
+LISTS: Env = {"_in_tuples": in_tuples, "_Size": Size}
+SHAPES = frozenset(("shape", "size", "normalized_shape", "output_size", "repeat_times", "sizes"))
 
 
-# What eager mode, which is defined later, gives the code of public functions.
-EAGER: Env = {}
 # Keywords that only the slow way knows: where the result goes, and what a new tensor is to be.
 _RESULT = frozenset(("out", "device", "requires_grad", "pin_memory"))
 
 
-class Front(NamedTuple):
+class CallSpelling(NamedTuple):
     """How users may spell a call, beyond the op's own parameters."""
 
     aliases: Mapping[str, str]  # other keywords for parameters; "" drops one
@@ -41,7 +44,7 @@ class Front(NamedTuple):
     creates: bool = False  # a new tensor, for which device and requires_grad may be given
 
 
-def make(op: Op, front: Front) -> tuple[Function, Function]:
+def make(op: Op, front: CallSpelling) -> tuple[Function, Function]:
     """The user's function: strict, and with other spellings of its keywords and lists."""
     strict = _lazy(op, functools.partial(_strict, op, front), front)
     if not (front.aliases or front.wider or front.variadic):
@@ -121,7 +124,7 @@ class Signature:
 _BOTH, _KEYWORD = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
 
 
-def _of_op(op: Op, front: Front) -> inspect.Signature:
+def _of_op(op: Op, front: CallSpelling) -> inspect.Signature:
     if front.wider is not None:
         return _of_composite(front.wider, False)
     params = [p if p.kind is _KEYWORD else p.replace(kind=_BOTH) for p in _params(op)]
@@ -169,7 +172,7 @@ def deferred(name: str, text: Callable[[Env], str]) -> Function:
     return public
 
 
-def _lazy(op: Op, text: Callable[[Env], str], front: Front) -> Function:
+def _lazy(op: Op, text: Callable[[Env], str], front: CallSpelling) -> Function:
     public = deferred(op.name, text)
     public.__qualname__, public.__doc__, public.__module__ = op.name, op.fn.__doc__, op.fn.__module__
     signature = Signature(functools.partial(_of_op, op, front), op.fn.__doc__)
@@ -181,7 +184,7 @@ def _params(op: Op) -> list[inspect.Parameter]:
     return op.tensor_params + op.attr_params
 
 
-def _heads(op: Op, env: Env, front: Front, required: str = "") -> tuple[list[str], list[str]]:
+def _heads(op: Op, env: Env, front: CallSpelling, required: str = "") -> tuple[list[str], list[str]]:
     """The parameters as text, and those that are keywords only; their defaults go into `env`."""
     heads: dict[bool, list[str]] = {False: [], True: []}
     for p in _params(op):
@@ -193,10 +196,12 @@ def _heads(op: Op, env: Env, front: Front, required: str = "") -> tuple[list[str
 
 def _body(op: Op, env: Env, last: str) -> str:
     """The lines that find the bound op and call the interpreter. Each step here shows in the time of an op."""
-    env |= {"_state": state, "_op": op, "_known": op.known, "_into": into, "_in_tuples": in_tuples, **EAGER}
+    env |= {"_state": state, "_op": op, "_known": op.known, "_into": into}
+    env |= LISTS
+    env |= {"_eager": EAGER, **template.NAMES}
     layout, flat, lists = _packed(op)
-    run = f"_made = _mode.{'run_random' if op.random else 'run'}(_bound, {flat})"
-    calls = _at_once(op, run) if op.simple and not (op.random or op.effect) else [run]
+    run = f"_mode.{'run_random' if op.random else 'run'}(_bound, {flat})"
+    calls = _at_once(op, run) if op.simple and not (op.random or op.effect) else [f"_made = {run}"]
     lines = [*_find(op, env, layout), "_mode = _state.interpreter", *calls]
     if lists:
         given = _tuple([p.name for p in op.tensor_params]), _tuple(op.attr_names)
@@ -207,28 +212,19 @@ def _body(op: Op, env: Env, last: str) -> str:
             f"    _made = _op.apply({', '.join(given)})",
         ]
     lines.append(f"return {last}")
+    return indented(lines)
+
+
+def indented(lines: Iterable[str]) -> str:
+    """The lines as the text of a body."""
     return "".join([f"    {line}\n" for line in lines])
 
 
 def _at_once(op: Op, run: str) -> list[str]:
-    """Eager.run(), written out for tensors that take no gradient."""
     names = [p.name for p in op.tensor_params]
-    still = "".join([f" and {n}.__class__ is _T and {n}.stop_gradient" for n in names])
-    return [
-        f"if _mode is _eager{still}:",
-        "    try:",
-        f"        _array = _bound.jitted({', '.join([f'{n}._data' for n in names])})",
-        "    except Exception:",
-        f"        {run}",  # which says what is wrong
-        "    else:",
-        "        if _array.__class__ is tuple:",
-        "            _made = tuple([_wrap(_a) for _a in _array])",
-        "        else:",
-        "            _made = _new(_T)",
-        "            _made._data = _array",
-        "else:",
-        f"    {run}",
-    ]
+    call = f"_bound.jitted({', '.join([f'{n}._data' for n in names])})"
+    viewed = template.viewing(names[0]) if isinstance(op.views, ViewRule) else ()
+    return template.at_once("_mode is _eager" + template.still(names), call, run, viewed=viewed)
 
 
 def _packed(op: Op) -> tuple[str, str, str]:
@@ -259,7 +255,7 @@ def _find(op: Op, env: Env, layout: str) -> list[str]:
     # A shape mostly comes as a list, which no key may hold.
     listed = [p.name for p in op.attr_params if not isinstance(p.default, bool | str)]
     found = [
-        *[f"if {n}.__class__ is list: {n} = {as_tuple(n)}" for n in listed],
+        *[f"if {is_listed(n)}: {n} = {as_tuple(n)}" for n in listed],
         "try:",
         f"    _bound = _known[{attrs}, _layout, {kinds}]",
         "except (KeyError, TypeError):",
@@ -277,14 +273,14 @@ def _find(op: Op, env: Env, layout: str) -> list[str]:
     return [f"_layout = {layout}", *found]
 
 
-def _strict(op: Op, front: Front, env: Env) -> str:
+def _strict(op: Op, front: CallSpelling, env: Env) -> str:
     first, keywords = _heads(op, env, front)
     keywords += ["out=None"] * (not front.out_first)
     heads = [*first, *["*"] * bool(keywords), *keywords]
     return f"({', '.join(heads)}):\n{_body(op, env, '_made if out is None else _into(out, _made)')}"
 
 
-def _with_aliases(op: Op, slow: Function, front: Front, env: Env) -> str:
+def _with_aliases(op: Op, slow: Function, front: CallSpelling, env: Env) -> str:
     """Other spellings cost nothing where none is given: they land in `_more` and `_rest`, and only then is the slow way
     taken."""
     names = [p.name for p in _params(op)] + ["out"] * front.out_first
@@ -315,14 +311,14 @@ def quick_kind(p: inspect.Parameter) -> str:
     return f"{p.name}.__class__ if {p.name}.__class__ is not float or {p.name} else {p.name}.hex()"
 
 
+def is_listed(n: str) -> str:
+    """The text that asks whether `n` is a list; where shapes are common, they are asked for too."""
+    return f"{n}.__class__ is list" + (f" or {n}.__class__ is _Size" if n in SHAPES else "")
+
+
 def as_tuple(n: str) -> str:
     """The text that makes a tuple of the list `n`, which may hold lists."""
     return f"tuple({n}) if not {n} or {n}[0].__class__ is not list else _in_tuples({n})"
-
-
-def in_tuples(values: Any) -> Any:
-    """A list of lists of numbers as tuples."""
-    return tuple([tuple(v) if v.__class__ is list else v for v in values])
 
 
 def _respelt(function: Function, given: dict[str, Any], rest: tuple[Any, ...], more: dict[str, Any]) -> Any:

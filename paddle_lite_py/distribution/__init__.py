@@ -3,11 +3,13 @@
 from . import transform
 from .base import Distribution, ExponentialFamily
 from .discrete import Bernoulli, Binomial, Categorical, ContinuousBernoulli, Geometric, Multinomial, Poisson
+from .independent import Independent
 from .kl import kl_divergence, register_kl
+from .lkj_cholesky import LKJCholesky
 from .location import Cauchy, Gumbel, Laplace, LogNormal, Normal, Uniform
 from .positive import Beta, Chi2, Dirichlet, Exponential, Gamma, MultivariateNormal, StudentT
 from .transform import *  # noqa: F403
-from .transformed import Independent, LKJCholesky, TransformedDistribution
+from .transformed_distribution import TransformedDistribution
 
 __all__ = [
     *("Bernoulli", "Beta", "Binomial", "Categorical", "Cauchy", "Chi2", "ContinuousBernoulli", "Dirichlet"),

@@ -12,6 +12,7 @@ from ..core.interpreter import no_grad
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.joining import broadcast_tensors
+from .divergence import divergence
 
 
 def as_parameters(*values: Any) -> list[Tensor]:
@@ -100,9 +101,7 @@ class Distribution:
 
     def kl_divergence(self, other: Distribution) -> Tensor:
         """Kullback-Leibler divergence of this distribution from another."""
-        from .kl import kl_divergence
-
-        return kl_divergence(self, other)
+        return divergence(self, other)
 
     def _extended(self, shape: Sequence[int]) -> list[int]:
         return [*_shape(shape), *self._batch_shape, *self._event_shape]

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.interpreter import no_grad
-from ..dispatch.op import op
+from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from ..ops.gather import take_along_axis
 from ..ops.random import _uniform, poisson

@@ -11,11 +11,9 @@ from ..ops.search import where
 from ..ops.softmax import log_softmax
 from .base import Distribution
 from .discrete import Bernoulli, Categorical, Geometric, Poisson
+from .divergence import Rule, divergence, register
 from .location import Cauchy, Laplace, LogNormal, Normal, Uniform
 from .positive import Beta, Dirichlet, Exponential, Gamma, MultivariateNormal, log_beta
-
-Rule = Callable[[Any, Any], Tensor]
-_RULES: dict[tuple[type, type], Rule] = {}
 
 
 def register_kl(cls_p: type, cls_q: type) -> Callable[[Rule], Rule]:
@@ -38,11 +36,11 @@ def register_kl(cls_p: type, cls_q: type) -> Callable[[Rule], Rule]:
         if not (isinstance(cls, type) and issubclass(cls, Distribution)):
             raise TypeError(f"register_kl: {cls!r} is no subclass of Distribution")
 
-    def register(rule: Rule) -> Rule:
-        _RULES[cls_p, cls_q] = rule
+    def decorate(rule: Rule) -> Rule:
+        register(cls_p, cls_q, rule)
         return rule
 
-    return register
+    return decorate
 
 
 def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
@@ -57,22 +55,14 @@ def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
         >>> D.kl_divergence(D.Normal(0.0, 1.0), D.Normal(1.0, 1.0)).item()
         0.5
     """
-    matches = [pair for pair in _RULES if isinstance(p, pair[0]) and isinstance(q, pair[1])]
-    if not matches:
-        raise NotImplementedError(
-            f"kl_divergence of {type(p).__name__} from {type(q).__name__} is not known; define it with register_kl"
-        )
-    depth = [(type(p).__mro__.index(a) + type(q).__mro__.index(b), (a, b)) for a, b in matches]
-    return _RULES[min(depth, key=lambda d: d[0])[1]](p, q)
+    return divergence(p, q)
 
 
+@register_kl(LogNormal, LogNormal)
 @register_kl(Normal, Normal)
 def _normal(p: Any, q: Any) -> Tensor:
     ratio = (p.scale / q.scale).square()
     return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).square() - 1 - ratio.log())
-
-
-_RULES[LogNormal, LogNormal] = _normal
 
 
 @register_kl(Uniform, Uniform)

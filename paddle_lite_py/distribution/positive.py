@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
+from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from ..ops.joining import broadcast_tensors
 from .base import Distribution, ExponentialFamily, as_parameters, as_value
@@ -271,7 +271,7 @@ class MultivariateNormal(Distribution):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.MultivariateNormal(paddle.zeros([2]), paddle.eye(2)).sample([3]).shape
-        [3, 2]
+        paddle.Size([3, 2])
     """
 
     def __init__(

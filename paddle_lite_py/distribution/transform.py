@@ -12,58 +12,13 @@ from ..ops.creation import zeros_like
 from ..ops.joining import concat, stack
 from ..ops.softmax import softmax
 from .base import as_parameters
+from .transformed_distribution import ChainTransform, Transform, sum_last  # noqa: F401  (ChainTransform: public here)
 
 __all__ = [
     *("AbsTransform", "AffineTransform", "ChainTransform", "ExpTransform", "IndependentTransform", "PowerTransform"),
     *("ReshapeTransform", "SigmoidTransform", "SoftmaxTransform", "StackTransform", "StickBreakingTransform"),
     *("TanhTransform", "Transform"),
 ]
-
-
-class Transform:
-    """A map of tensors with its inverse and the logarithm of its volume change.
-
-    `event_dims` says how many of the last dimensions belong together, before and after.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> isinstance(paddle.distribution.ExpTransform(), paddle.distribution.Transform)
-        True
-    """
-
-    event_dims = (0, 0)
-    bijective = True
-
-    def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
-        raise NotImplementedError(f"{type(self).__name__} has no forward()")
-
-    def inverse(self, y: Tensor) -> Tensor:
-        """x for y."""
-        raise NotImplementedError(f"{type(self).__name__} has no inverse")
-
-    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        """log |det dy/dx|."""
-        raise NotImplementedError(f"{type(self).__name__} has no log-determinant")
-
-    def inverse_log_det_jacobian(self, y: Tensor) -> Tensor:
-        """log |det dx/dy|."""
-        return -self.forward_log_det_jacobian(self.inverse(y))
-
-    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Shape of y for that of x."""
-        return tuple(shape)
-
-    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Shape of x for that of y."""
-        return tuple(shape)
-
-    def __call__(self, value: Any) -> Any:
-        from .transformed import TransformedDistribution
-
-        if isinstance(value, Transform):
-            return ChainTransform([value, self])
-        return TransformedDistribution(value, [self]) if hasattr(value, "batch_shape") else self.forward(value)
 
 
 class AffineTransform(Transform):
@@ -279,7 +234,7 @@ class ReshapeTransform(Transform):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.ReshapeTransform((2,), (1, 2)).forward(paddle.ones([2])).shape
-        [1, 2]
+        paddle.Size([1, 2])
     """
 
     def __init__(self, in_event_shape: Sequence[int], out_event_shape: Sequence[int]) -> None:
@@ -344,67 +299,6 @@ class IndependentTransform(Transform):
     def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
         """Shape of x for that of y."""
         return self.base.inverse_shape(shape)
-
-
-def sum_last(x: Tensor, n: int) -> Tensor:
-    """Sum over the last n dimensions."""
-    return x.sum(list(range(-n, 0))) if n else x
-
-
-class ChainTransform(Transform):
-    """Transforms one after the other.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> D = paddle.distribution
-        >>> twice = D.AffineTransform(paddle.to_tensor(1.0), paddle.to_tensor(2.0))
-        >>> D.ChainTransform([twice, D.AbsTransform()]).forward(paddle.to_tensor([-2.0])).tolist()
-        [3.0]
-    """
-
-    def __init__(self, transforms: Sequence[Transform]) -> None:
-        self.transforms = list(transforms)
-        self.bijective = all(t.bijective for t in self.transforms)
-        wide, offset = 0, 0
-        for t in reversed(self.transforms):
-            wide = max(t.event_dims[0], wide - t.event_dims[1] + t.event_dims[0])
-        for t in self.transforms:
-            offset += t.event_dims[1] - t.event_dims[0]
-        self.event_dims = wide, wide + offset
-
-    def forward(self, x: Tensor) -> Tensor:
-        """y for x."""
-        for t in self.transforms:
-            x = t.forward(x)
-        return x
-
-    def inverse(self, y: Tensor) -> Tensor:
-        """x for y."""
-        for t in reversed(self.transforms):
-            y = t.inverse(y)
-        return y
-
-    def forward_log_det_jacobian(self, x: Tensor) -> Tensor:
-        """log |det dy/dx|."""
-        total: Any = 0.0
-        dims = self.event_dims[0]
-        for t in self.transforms:
-            total = total + sum_last(t.forward_log_det_jacobian(x), dims - t.event_dims[0])
-            x = t.forward(x)
-            dims += t.event_dims[1] - t.event_dims[0]
-        return total
-
-    def forward_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Shape of y for that of x."""
-        for t in self.transforms:
-            shape = t.forward_shape(shape)
-        return tuple(shape)
-
-    def inverse_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """Shape of x for that of y."""
-        for t in reversed(self.transforms):
-            shape = t.inverse_shape(shape)
-        return tuple(shape)
 
 
 class StackTransform(Transform):

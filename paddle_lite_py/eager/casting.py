@@ -12,8 +12,8 @@ import numpy as np
 
 from ..core.dtypes import as_dtype
 from ..core.interpreter import state
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import REGISTRY, Op
+from ..registry.bound import BoundOp
+from ..registry.op import REGISTRY, Op
 from .execute import EAGER, Eager
 from .tensor import Tensor
 
@@ -76,7 +76,7 @@ def _cast(x: Tensor, kind: np.dtype) -> Tensor:
     return state.interpreter.run(REGISTRY["cast"].bind((as_dtype(kind),)), (x,))
 
 
-class Attentive(Eager):
+class ObservedEager(Eager):
     """Eager execution under mixed precision or observation; a class of its own, so that others do not pay for it."""
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
@@ -89,22 +89,22 @@ class Attentive(Eager):
         return out
 
 
-ATTENTIVE = Attentive()
+OBSERVED_EAGER = ObservedEager()
 
 
-def attend() -> None:
+def choose_interpreter() -> None:
     """Choose the interpreter that the rules and observers in force need."""
     if isinstance(state.interpreter, Eager):
-        state.interpreter = ATTENTIVE if state.casting is not None or state.observers else EAGER
+        state.interpreter = OBSERVED_EAGER if state.casting is not None or state.observers else EAGER
 
 
 @contextmanager
 def use(casting: Casting | None) -> Iterator[None]:
     """Put the rules in force for the block; None: no casts."""
     before, state.casting = state.casting, casting
-    attend()
+    choose_interpreter()
     try:
         yield
     finally:
         state.casting = before
-        attend()
+        choose_interpreter()

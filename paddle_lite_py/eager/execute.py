@@ -3,57 +3,43 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import jax
 import numpy as np
 
-from ..core.arrays import as_array
+from ..core.arrays import as_array, filled
+from ..core.cache import BoundedCache
 from ..core.dtypes import is_inexact
 from ..core.errors import original
-from ..core.interpreter import _State, state
-from ..dispatch import codegen
-from ..dispatch.bound import BoundOp, fitting
+from ..core.interpreter import Interpreter, begin_with, state
+from ..registry.bound import BoundOp, fitting
 from . import gradients
 from .random import default_generator
 from .residuals import Forward
 from .tape import Node, Output, next_number
+from .template import taking
 from .tensor import ZEROS, Tensor, wrap
+from .views import link
 
 _new: Any = object.__new__
+# References to a gradient that only its tensor holds: its attribute, the variable, and getrefcount's own.
+_ALONE = 3
 
 
-class Eager:
+# By the number of arguments: most calls have a few tensors.
+_TAKING = {n: taking(n) for n in (1, 2, 3)}
+
+
+class Eager(Interpreter):
     """The interpreter that runs each op at once."""
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""
-        # Most calls have one or two tensors: unrolled, because each Python step here shows in the time of an op.
-        n = len(args)
-        if n == 2 and isinstance(args[0], Tensor) and isinstance(args[1], Tensor):
-            x, y = args
-            data: tuple[Any, ...] = (x._data, y._data)
-            sources: tuple[Any, ...] | None
-            if x.stop_gradient:
-                sources = None if y.stop_gradient else (None, y._source or y)
-            else:
-                sources = x._source or x, None if y.stop_gradient else y._source or y
-        elif n == 1 and isinstance(args[0], Tensor):
-            (x,) = args
-            data = (x._data,)
-            sources = None if x.stop_gradient else (x._source or x,)
-        elif (
-            n == 3
-            and isinstance(args[0], Tensor)
-            and isinstance(args[1], Tensor)
-            and isinstance(args[2], Tensor)
-            and (args[0].stop_gradient and args[1].stop_gradient and args[2].stop_gradient)
-        ):
-            data, sources = (args[0]._data, args[1]._data, args[2]._data), None
-        else:
-            data, sources = _taken(bound, args)
+        take = _TAKING.get(len(args))
+        data, sources = (take and take(*args)) or _taken(bound, args)
         records = sources is not None and state.grad_enabled
         if records and bound.keeps:
             return _keeping(bound, args, data, sources)
@@ -62,7 +48,10 @@ class Eager:
         except Exception as e:
             raise failure(bound, args, e) from None
         if out.__class__ is tuple:
-            return _record_all(bound, data, sources, out) if records else tuple(map(wrap, out))
+            made = _record_all(bound, data, sources, out) if records else tuple(map(wrap, out))
+            if bound.views is not None:
+                link(args[0], made, bound, args[1:])
+            return made
         t = _new(Tensor)
         t._data = out
         if records and (bound.differentiable or _flows(bound, (out,))) is ONE:
@@ -70,6 +59,8 @@ class Eager:
             # Node.__init__, inlined.
             t._source = node = _new(Node)
             node.bound, node.data, node.sources, node.number = bound, data, sources, next_number()
+        if bound.views is not None:
+            link(args[0], t, bound, args[1:])
         return t
 
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
@@ -79,49 +70,31 @@ class Eager:
         word._data = following._data
         return out
 
-    def data_of(self, tensor: Any, what: str) -> Any:
-        """What the payload knows of it."""
-        return tensor._data.concrete(what)
-
-    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any, own: bool = False) -> Any:
-        """What draw() gives."""
-        return draw()
-
-    def created(self, parameter: Any) -> Any:
-        """The parameter."""
-        return parameter
-
-    def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> None:
-        """The user has called backward()."""
-
-    def starting(self, program: Any) -> AbstractContextManager[None]:
-        """Nothing to do: state has its first value at once."""
-        return nullcontext()
-
-    def engine(self, model: Any) -> None:
-        """A Model runs its batches itself."""
-
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload."""
         tensor._data = data
 
-    def gradient_state(self, tensor: Tensor, only_if_empty: bool = False) -> None:
-        """Nothing to note."""
+    def twin(self, tensor: Tensor, detached: bool = False) -> Tensor:
+        """Another handle on the value of a tensor."""
+        out = wrap(tensor._data)
+        if not detached and not tensor.stop_gradient:
+            out.stop_gradient, out._source = False, tensor._source
+        return out
+
+    def sees(self, tensor: Tensor) -> bool:
+        """Whether a tensor can be given a new payload: not one that a trace has left behind."""
+        return isinstance(tensor._data, jax.Array)
 
     def cleared(self, tensor: Tensor) -> Any:
-        """Zeros where there was a gradient."""
-        return None if tensor._grad is None else ZEROS
-
-    def rebound(self, obj: Any, attribute: str) -> None:
-        """Nothing to note: outside a trace a rebinding is just an assignment."""
+        """Zeros where there was a gradient, and in it, if somebody else holds it."""
+        held = tensor._grad
+        if isinstance(held, Tensor) and (sys.getrefcount(held) > _ALONE or held._views is not None):
+            held._set_payload(filled(0, held._data.shape, held._data.dtype))
+        return None if held is None else ZEROS
 
     def is_leaf(self, tensor: Tensor) -> bool:
         """True unless a node of the tape made the tensor."""
         return tensor._source is None
-
-    def detached(self, tensor: Tensor) -> Tensor:
-        """A detached handle needs nothing more."""
-        return tensor
 
     # Accumulates gradients in the leaves that tensors depend on.
     backward = staticmethod(gradients.backward)
@@ -137,17 +110,6 @@ class Eager:
         """Gradients of the outputs with respect to the inputs; None where none depends on one."""
         return gradients.grad(outputs, inputs, grads, retain_graph, create_graph)
 
-    def callee(self, function: Any) -> Any:
-        """The function itself."""
-        return function
-
-    def entered(self, layer: Any) -> None:
-        """Nothing to note."""
-
-    def defer(self, function: Any) -> None:
-        """Call it now."""
-        function()
-
     def register_hook(self, tensor: Tensor, hook: Any) -> Any:
         """Call `hook` with the gradient of a tensor."""
         return gradients.register_hook(tensor, hook)
@@ -160,9 +122,6 @@ class Eager:
         """The Python value of a tensor used as an attribute."""
         array = tensor._array(what)
         return array.item() if array.size == 1 else array.tolist()
-
-    def looked_at(self, tensor: Tensor) -> None:
-        """Data that eager code has read decide nothing later."""
 
     def item(self, tensor: Tensor, index: tuple[int, ...]) -> Any:
         """One number of a tensor."""
@@ -203,7 +162,7 @@ def _keeping(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], sourc
     """Apply an op whose gradient would be slow to begin with the op itself, and keep what it needs."""
     if bound.keeping is None:
         found = functools.partial(_flowing, fitting(bound.fn))
-        bound.keeping = Forward(bound.op.name, found, not bound.windows), bound.derived(bound.op.check)
+        bound.keeping = Forward(bound.op.name, found, not bound.windows), bound.derived(bound.op.input_check)
     forward, check = bound.keeping
     try:
         if check is not None:
@@ -250,8 +209,7 @@ def _payload(arg: Any) -> Any:
     return as_array(arg)
 
 
-_numbers: dict[Any, Any] = {}
-MAX_NUMBERS = 1024
+_numbers: BoundedCache[Any, Any] = BoundedCache("numbers as arrays", 1024)
 
 
 def _number(kind: type, value: Any) -> Any:
@@ -260,10 +218,7 @@ def _number(kind: type, value: Any) -> Any:
     key = (kind, value if value or kind is not float else repr(value))
     found = _numbers.get(key)
     if found is None:
-        if len(_numbers) >= MAX_NUMBERS:
-            _numbers.clear()
-        _numbers[key] = value
-        return value
+        return _numbers.put(key, value)
     if found.__class__ is kind:
         with jax.ensure_compile_time_eval():  # JAX may be tracing
             found = _numbers[key] = jax.numpy.asarray(value)  # weak, as the number is
@@ -336,9 +291,8 @@ def _names(bound: BoundOp, count: int) -> list[str]:
 
 
 def _describe(arg: Any) -> str:
-    return f"{arg.dtype.name}{arg.shape}" if isinstance(arg, Tensor) else repr(arg)[:40]
+    return f"{arg.dtype.name}{[*arg.shape]}" if isinstance(arg, Tensor) else repr(arg)[:40]
 
 
 EAGER = Eager()
-codegen.EAGER.update(_eager=EAGER, _T=Tensor, _new=_new, _wrap=wrap)
-_State.interpreter = EAGER
+begin_with(EAGER)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
-from ..core.interpreter import config, no_grad, state
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import Op
+from ..core.arrays import filled
+from ..core.cache import BoundedCache
+from ..core.interpreter import layer_version, no_grad, state
+from ..registry.bound import BoundOp
+from ..registry.op import Op
 from . import tape
 from .tape import Node, Output
 from .tensor import RemoveHandle, Tensor, wrap
@@ -34,7 +36,7 @@ def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bo
                     else:
                         leaf._accumulate(grad)
             return
-    sweep = tape.Sweep({})
+    sweep = tape.Sweep()
     for tensor, grad in zip(tensors, grads, strict=True):
         sweep.add(_source(tensor), _seed(tensor, grad))
     sweep.run(retain_graph)
@@ -50,43 +52,39 @@ def grad(
     create_graph: bool,
 ) -> list[Tensor | None]:
     """Gradients of the outputs with respect to the inputs; None where none depends on one."""
-    if create_graph:
-        return _grad_with_graph(outputs, inputs, grads)
     watched = [k for t in inputs if (k := tape.producer(t._source)) is not None]
-    sweep = tape.Sweep({}, watched)
+    sweep = RecordedSweep(watched) if create_graph else tape.Sweep(watched)
     for tensor, g in zip(outputs, grads, strict=True):
-        sweep.add(_source(tensor), _seed(tensor, g))
-    sweep.run(retain_graph)
-    return [_found(sweep, t) for t in inputs]
-
-
-def _found(sweep: tape.Sweep, tensor: Tensor) -> Tensor | None:
-    key = tape.producer(tensor._source)
-    array = sweep.leaves.get(id(tensor), (None, None))[1] if key is None else sweep.seen.get(key)
-    return None if array is None else wrap(array)
+        sweep.add(_source(tensor), _seed_tensor(tensor, g) if create_graph else _seed(tensor, g))
+    sweep.run(retain_graph or create_graph)
+    found = [sweep.found(t if t._source is None else t._source) for t in inputs]
+    return [g if g is None or create_graph else wrap(g) for g in found]
 
 
 def _source(tensor: Tensor) -> Any:
     if tensor.stop_gradient:
         raise RuntimeError(
-            f"backward() on a {tensor.dtype.name}{tensor.shape} tensor with stop_gradient=True: nothing it was made "
+            f"backward() on a {tensor.dtype.name}{[*tensor.shape]} tensor with stop_gradient=True: nothing it was made "
             "from requires gradient (or it was made under paddle.no_grad(), or detached)"
         )
     return tensor if tensor._source is None else tensor._source
 
 
-_one: dict[Any, Any] = {}
+_ones: BoundedCache[Any, jax.Array] = BoundedCache("ones that backward begins with", 64)
 
 
 def _seed(tensor: Tensor, grad: Tensor | None) -> Any:
     if grad is None:
         key = (tensor._data.shape, tensor._data.dtype)
-        if key not in _one:
-            _one[key] = jnp.ones(*key)
-        return _one[key]
+        found = _ones.get(key)
+        return _ones.put(key, filled(1, *key)) if found is None else found
     if list(grad.shape) != tensor.shape:
-        raise ValueError(f"grad_tensor has shape {grad.shape}, but the tensor has shape {tensor.shape}")
+        raise ValueError(f"grad_tensor has shape {[*grad.shape]}, but the tensor has shape {[*tensor.shape]}")
     return grad._data.astype(tensor._data.dtype)
+
+
+def _seed_tensor(tensor: Tensor, grad: Tensor | None) -> Tensor:
+    return wrap(_seed(tensor, grad)) if grad is None else grad
 
 
 # -- hooks ---------------------------------------------------------------------------------------------------------
@@ -96,7 +94,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemoveHandle
     if key is None:
         if tensor._hooks is None:
             tensor._hooks = {}
-        config.epoch += 1
+        layer_version.number += 1
         number = max(tensor._hooks, default=-1) + 1
         tensor._hooks[number] = hook
         return RemoveHandle(tensor._hooks, number)
@@ -143,7 +141,7 @@ class _PyBackward:
         return found
 
     def _missing(self, index: int) -> Tensor | None:
-        return wrap(jnp.zeros(*self.specs[index])) if self.ctx._materialize else None
+        return wrap(filled(0, *self.specs[index])) if self.ctx._materialize else None
 
 
 def custom_gradient(layer: Any, ctx: Any, inputs: list[Tensor], out: Any) -> Any:
@@ -168,65 +166,54 @@ class _Pullback(BoundOp):
     __slots__ = ()
 
 
-_pullbacks: dict[Any, _Pullback] = {}
+_pullbacks: BoundedCache[Any, _Pullback] = BoundedCache("gradients of ops as ops", 1024)
 
 
 def _pullback(bound: BoundOp, mask: tuple[bool, ...], has: tuple[bool, ...]) -> _Pullback:
     key = (bound, mask, has)
-    if key not in _pullbacks:
+    found = _pullbacks.get(key)
+    if found is None:
 
         def fn(*args: Any) -> Any:
             data, cts = args[: len(mask)], iter(args[len(mask) :])
             grads = bound.vjp(data, tuple([next(cts) if h else None for h in has]), mask)
             return tuple([jnp.zeros(()) if g.dtype == jax.dtypes.float0 else g for g in grads])
 
-        _pullbacks[key] = _Pullback(Op(fn, f"{bound.op.name}_grad"), fn)
-    return _pullbacks[key]
+        found = _pullbacks.put(key, _Pullback(Op(fn, f"{bound.op.name}_grad"), fn))
+    return found
 
 
-def _grad_with_graph(outputs: list[Tensor], inputs: list[Tensor], grads: list[Tensor | None]) -> list[Tensor | None]:
-    flowing: dict[Any, Tensor] = {}
+class RecordedSweep(tape.Sweep):
+    """A backward pass on tensors, each step of it recorded, so that its results have gradients themselves."""
 
-    def add(source: Any, value: Tensor) -> None:
-        key = tape.producer(source) or id(source)
-        flowing[key] = flowing[key] + value if key in flowing else value
+    sum = staticmethod(lambda a, b: a + b)
 
-    for tensor, g in zip(outputs, grads, strict=True):
-        add(_source(tensor), wrap(_seed(tensor, None)) if g is None else g)
-    roots = [k[0] for t in outputs if (k := tape.producer(t._source)) is not None]
-    for node in tape.toposort(roots, tape.parents):
-        _visit(node, flowing, add)
-    keys = [tape.producer(t._source) or id(t) for t in inputs]
-    return [flowing.get(k) for k in keys]
+    def _hooked(self, hook: Callable[[Any], Any], cotangent: Tensor) -> Tensor:
+        return wrap(hook(cotangent._data))
 
+    def _python_backward(self, node: Node, cotangents: dict[int, Tensor]) -> list[Tensor | None]:
+        return node.bound.backward_tensors(cotangents)
 
-def _visit(node: Node, flowing: dict[Any, Tensor], add: Callable[[Any, Tensor], None]) -> None:
-    cts = {k[1]: v for k, v in flowing.items() if isinstance(k, tuple) and k[0] is node}
-    if not cts:
-        return
-    for index, hooks in (node.hooks or {}).items():
-        if index in cts:
-            for hook in hooks.values():
-                cts[index] = wrap(hook(cts[index]._data))
-    if not node.bound.compiled:
-        found = node.bound.backward_tensors(cts)
-        for source, g in zip(node.sources, found, strict=True):
-            if source is not None and g is not None:
-                add(source, g)
-        return
-    forward, data, sources = _recomputed(node)
-    mask = tuple([s is not None for s in sources])
-    has = tuple([i in cts for i in range(max(cts) + 1)])
-    bound = _pullback(forward, mask, has)
-    args = [_input(d, s) for d, s in zip(data, sources, strict=True)]
-    out = state.interpreter.run(bound, (*args, *[cts[i] for i, h in enumerate(has) if h]))
-    for source, g in zip([s for s in node.sources if s is not None], out, strict=True):
-        add(source, g)
+    def _segment(self, nodes: list[Node]) -> list[Any]:
+        for node in nodes:
+            self._add_all(self._recorded(node))
+        return []
+
+    def _recorded(self, node: Node) -> Iterable[tuple[Any, Tensor]]:
+        cts = self.taken(node)
+        if not cts:
+            return ()
+        forward, data, sources = _recomputed(node)
+        has = tuple([i in cts for i in range(max(cts) + 1)])
+        bound = _pullback(forward, tuple([s is not None for s in sources]), has)
+        args = [_input(d, s) for d, s in zip(data, sources, strict=True)]
+        out = state.interpreter.run(bound, (*args, *[cts[i] for i, h in enumerate(has) if h]))
+        return zip([s for s in node.sources if s is not None], out, strict=True)
 
 
 def _recomputed(node: Node) -> tuple[Any, Any, Any]:
     """The forward of a node as an op, what it was called with, and where that came from."""
-    data = tape._data(node)
+    data = tape.saved(node)
     again = getattr(data, "again", None)
     if again is None:
         return node.bound, data, node.sources

@@ -12,23 +12,23 @@ from typing import Any
 
 import jax
 
-from ..dispatch.bound import BoundOp, cotangent, turned, xla_jit
-from ..dispatch.op import Op
+from ..registry.bound import BoundOp, cotangent, turned, xla_jit
+from ..registry.op import Op
 
 Takes = tuple[bool, ...]
 
 
-class Saved(tuple):
+class SavedResiduals(tuple):
     """What a node on the tape keeps: arrays, and (function, its arguments) of which a gradient of the gradient is
     taken. Both go when the graph is freed."""
 
     again: Any
 
 
-jax.tree_util.register_pytree_node(Saved, lambda s: (tuple(s), None), lambda _, arrays: Saved(arrays))
+jax.tree_util.register_pytree_node(SavedResiduals, lambda s: (tuple(s), None), lambda _, arrays: SavedResiduals(arrays))
 
 
-class Pull(BoundOp):
+class ResidualPullback(BoundOp):
     """The backward of a function, found while JAX traces it.
 
     Arguments:
@@ -61,7 +61,7 @@ class _Residuals:
     """Arrays on their way out of a compiled function, with the backward that takes them: jax.jit keeps that for the
     shapes and dtypes for which it was traced."""
 
-    def __init__(self, pull: Pull, arrays: Sequence[Any]) -> None:
+    def __init__(self, pull: ResidualPullback, arrays: Sequence[Any]) -> None:
         self.pull, self.arrays = pull, arrays
 
 
@@ -77,7 +77,7 @@ def _residuals(name: str, pull: Any, specs: list[Any], given: Sequence[Any]) -> 
     place |= {id(a): i for i, a in enumerate(arrays, len(given))}
     order = {key: i for i, key in enumerate(saved)}
     leaves = [order.get(id(a), (a,)) for a in found]
-    return _Residuals(Pull(name, tree, leaves, [place[key] for key in saved], specs), arrays)
+    return _Residuals(ResidualPullback(name, tree, leaves, [place[key] for key in saved], specs), arrays)
 
 
 class Forward:
@@ -94,11 +94,11 @@ class Forward:
         # The results as an op of the inputs, to differentiate twice.
         self._again = lambda *arrays: tuple(flowing(list(arrays))[0])
 
-    def __call__(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, Pull, Saved]:
+    def __call__(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, ResidualPullback, SavedResiduals]:
         """All results, the backward, and what it needs."""
         outs, residuals = (self._compiled.get(takes) or self.compiled(takes))(*arrays)
         pull, pool = residuals.pull, (*arrays, *outs, *residuals.arrays)
-        saved = Saved([pool[i] for i in pull.kept])
+        saved = SavedResiduals([pool[i] for i in pull.kept])
         saved.again = self._again, arrays
         return outs, pull, saved
 

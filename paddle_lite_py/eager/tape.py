@@ -1,23 +1,23 @@
 """Reverse-mode differentiation of eager code.
 
-A forward op leaves a Node: the bound op, its input arrays as they were, and where they came from. Backward cuts the
-graph into segments at Python boundaries (hooks, PyLayer). The structure of a segment is a key: one seen before runs as
-ONE compiled executable, a new one op by op through cached pullbacks, so that changing shapes cause no compile storm.
+A forward op leaves a Node: the bound op, its input arrays as they were, and where they came from. Backward is a sweep
+over the nodes, those made last first, cut into segments at Python boundaries (hooks, PyLayer). The structure of a
+segment is a key: one seen before runs as ONE compiled executable, a new one op by op through cached pullbacks, so that
+changing shapes cause no compile storm.
 """
 
 from __future__ import annotations
 
-import functools
 import itertools
 import operator
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import jax
 
+from ..core.cache import BoundedCache
 from ..core.errors import GraphFreedError
-from ..dispatch.bound import ONES, BoundOp, xla_jit
+from ..registry.bound import ONES, BoundOp, xla_jit
 
 Array = Any
 MAX_FORMS = 512
@@ -52,7 +52,7 @@ class Output(NamedTuple):
 
 # Where an argument came from: a leaf tensor, a node's only output, one of several outputs, or nowhere (no gradient).
 Source = Any
-Cotangents = dict[tuple[Node, int], Array]
+Cotangents = dict[tuple[Node, int], Any]
 
 
 def producer(source: Source) -> tuple[Node, int] | None:
@@ -62,50 +62,68 @@ def producer(source: Source) -> tuple[Node, int] | None:
     return (source.node, source.index) if source.__class__ is Output else None
 
 
-def toposort(roots: Iterable[Node], parents: Callable[[Node], Iterable[Node]]) -> list[Node]:
-    """Nodes reachable from the roots, each before its parents."""
-    order: list[Node] = []
-    seen: set[Node] = set()
-    stack: list[tuple[Node, bool]] = [(r, False) for r in roots]
-    while stack:
-        node, done = stack.pop()
-        if done:
-            order.append(node)
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            stack.extend([(p, False) for p in parents(node) if p not in seen])
-    order.reverse()
-    return order
+def reachable(roots: Iterable[Node]) -> list[Node]:
+    """All nodes under the roots, those made last first: each before those that made its arguments."""
+    nodes = list(dict.fromkeys(roots))
+    found = set(nodes)
+    for node in nodes:  # grows as it goes
+        for s in node.sources:
+            made = s if s.__class__ is Node else s.node if s.__class__ is Output else node
+            if made not in found:
+                found.add(made)
+                nodes.append(made)
+    nodes.sort(key=_number, reverse=True)
+    return nodes
 
 
-def parents(node: Node) -> list[Node]:
-    """The nodes that made a node's arguments."""
-    out = []
-    for s in node.sources:
-        if s.__class__ is Node:
-            out.append(s)
-        elif s.__class__ is Output:
-            out.append(s.node)
-    return out
+def saved(node: Node) -> Sequence[Array]:
+    """What a node keeps for its gradient.
+
+    Raises:
+        GraphFreedError: a backward has freed it.
+    """
+    if node.data is None:
+        raise GraphFreedError(
+            f"backward() reached `{node.bound.op.name}` a second time, but the first backward() freed what it saved; "
+            "call the first one as backward(retain_graph=True), or compute the loss again"
+        )
+    return node.data
+
+
+def free(nodes: Iterable[Node]) -> None:
+    """Let go of what the nodes keep."""
+    for node in nodes:
+        node.data = None
+
+
+def is_boundary(node: Node) -> bool:
+    """True where backward calls Python of the user."""
+    return node.hooks is not None or not node.bound.compiled
+
+
+_add = jax.jit(lambda a, b: a + b)
 
 
 class Sweep:
-    """One backward pass: cotangents in flight, and the gradients that reached leaves."""
+    """One backward pass: cotangents in flight, and the gradients that reached leaves.
 
-    def __init__(self, cotangents: Cotangents, watched: Iterable[tuple[Node, int]] = ()) -> None:
-        self.cotangents = cotangents
+    Arguments:
+        watched: outputs of nodes whose cotangents are wanted, too.
+    """
+
+    def __init__(self, watched: Iterable[tuple[Node, int]] = ()) -> None:
+        self.cotangents: Cotangents = {}
         self.watched = set(watched)
-        self.leaves: dict[int, tuple[Any, Array]] = {}
-        self.seen: dict[tuple[Node, int], Array] = {}
+        self.leaves: dict[int, tuple[Any, Any]] = {}
+        self.seen: Cotangents = {}
 
     def run(self, retain_graph: bool) -> None:
-        """Visit every node once, in topological order, a segment at a time."""
-        order = toposort([n for n, _ in self.cotangents], parents)
+        """Visit every node once, a segment at a time."""
+        order = reachable([n for n, _ in self.cotangents])
         watched_nodes = {n for n, _ in self.watched}
         segment: list[Node] = []
         for node in order:
-            if node.hooks is not None or not node.bound.compiled or node in watched_nodes:
+            if is_boundary(node) or node in watched_nodes:
                 self._flush(segment)
                 segment = []
                 self._observe(node)
@@ -115,211 +133,92 @@ class Sweep:
                 self._python(node)
         self._flush(segment)
         if not retain_graph:
-            for node in order:
-                node.data = None
+            free(order)
+
+    def add(self, source: Source, grad: Any) -> None:
+        """Add a cotangent to its source."""
+        key = producer(source)
+        if key is not None:
+            before = self.cotangents.get(key)
+            self.cotangents[key] = grad if before is None else self.sum(before, grad)
+        else:
+            held = self.leaves.get(id(source))
+            self.leaves[id(source)] = (source, grad if held is None else self.sum(held[1], grad))
+
+    def found(self, source: Source) -> Any:
+        """The gradient of a leaf, or of a watched output; None where none arrived."""
+        key = producer(source)
+        return self.leaves.get(id(source), (None, None))[1] if key is None else self.seen.get(key)
+
+    def taken(self, node: Node) -> dict[int, Any]:
+        """The cotangents of a node by output, which are in flight no more."""
+        return {i: self.cotangents.pop((n, i)) for n, i in list(self.cotangents) if n is node}
+
+    # What cotangents are: here arrays, in gradients.RecordedSweep tensors.
+    sum: Callable[[Any, Any], Any] = staticmethod(_add)
+
+    def _hooked(self, hook: Callable[[Array], Array], cotangent: Any) -> Any:
+        return hook(cotangent)
+
+    def _python_backward(self, node: Node, cotangents: dict[int, Any]) -> list[Any]:
+        return node.bound.backward(saved(node), cotangents)
+
+    def _segment(self, nodes: list[Node]) -> Iterable[tuple[Source, Any]]:
+        """Each source outside of a run of nodes, with the gradient that it gets."""
+        position = {n: i for i, n in enumerate(nodes)}
+        inside = [(n, i) for n, i in self.cotangents if n in position]
+        described = describe(nodes, grows=False) if inside else None
+        if described is None:
+            return ()
+        key, data, slots, _ = described
+        heads = tuple([self.cotangents.pop(k) for k in inside])
+        codes = tuple([position[n] * FAN + i for n, i in inside])
+        return zip(slots, form_of((codes, *key)).run(data, heads), strict=True)
 
     def _observe(self, node: Node) -> None:
         for index, hooks in (node.hooks or {}).items():
             for hook in list(hooks.values()):
                 if (node, index) in self.cotangents:
-                    self.cotangents[node, index] = hook(self.cotangents[node, index])
+                    self.cotangents[node, index] = self._hooked(hook, self.cotangents[node, index])
         for key in self.watched:
             if key[0] is node and key in self.cotangents:
                 self.seen[key] = self.cotangents[key]
 
     def _python(self, node: Node) -> None:
-        cts = self._take(node)
-        for source, grad in zip(node.sources, node.bound.backward(_data(node), cts), strict=True):
+        self._add_all(zip(node.sources, self._python_backward(node, self.taken(node)), strict=True))
+
+    def _flush(self, nodes: list[Node]) -> None:
+        if nodes:
+            self._add_all(self._segment(nodes))
+
+    def _add_all(self, found: Iterable[tuple[Source, Any]]) -> None:
+        for source, grad in found:
             if source is not None and grad is not None:
                 self.add(source, grad)
 
-    def _take(self, node: Node) -> dict[int, Array]:
-        return {i: self.cotangents.pop((n, i)) for n, i in list(self.cotangents) if n is node}
 
-    def add(self, source: Source, grad: Array) -> None:
-        """Add a cotangent to its source."""
-        key = producer(source)
-        if key is not None:
-            before = self.cotangents.get(key)
-            self.cotangents[key] = grad if before is None else _add(before, grad)
-        else:
-            held = self.leaves.get(id(source))
-            self.leaves[id(source)] = (source, grad if held is None else _add(held[1], grad))
-
-    def _flush(self, nodes: list[Node]) -> None:
-        if not nodes:
-            return
-        segment = Segment(nodes, self.cotangents)
-        for source, grad in zip(segment.slots, segment.run(), strict=True):
-            if grad is not None:
-                self.add(source, grad)
-
-
-def _data(node: Node) -> Sequence[Array]:
-    if node.data is None:
-        raise GraphFreedError(
-            f"backward() reached `{node.bound.op.name}` a second time, but the first backward() freed what it saved; "
-            "call the first one as backward(retain_graph=True), or compute the loss again"
-        )
-    return node.data
-
-
-_add = jax.jit(lambda a, b: a + b)
-
-
-class Structure(NamedTuple):
-    """What a segment looks like apart from its arrays: the key of its compiled form.
-
-    A source code is -1 for no gradient, node * FAN + output for a node of the segment, and ~(slot + 1) for a slot:
-    anything outside the segment, a leaf or an earlier node.
-    """
-
-    bounds: tuple[BoundOp, ...]
-    codes: tuple[tuple[int, ...], ...]
-    heads: tuple[int, ...]
-    n_slots: int
-
-
+# -- the structure of a segment ------------------------------------------------------------------------------------
 FAN = 1 << 20
+# Of a segment: its bound ops, each followed by a code for each of its arguments. -1: no gradient; node * FAN + output:
+# made by a node of the segment; ~(slot + 1): a slot, which is anything outside of it, a leaf or an earlier node. Where
+# cotangents do not start as ones at the first node, the codes of the outputs where they do come before, as a tuple.
+Key = tuple[Any, ...]
 
 
-class Segment:
-    """A run of nodes whose backward is one JAX function."""
+def describe(nodes: list[Node], grows: bool) -> tuple[Key, list[Array], list[Source], bool] | None:
+    """Key, arrays and slots of a segment, and whether there is no Python boundary in it.
 
-    def __init__(self, nodes: list[Node], cotangents: Cotangents) -> None:
-        self.slots: list[Source] = []
-        self._slot_of: dict[Any, int] = {}
-        self.position = {n: i for i, n in enumerate(nodes)}
-        self.data = tuple([_data(n) for n in nodes])
-        codes = tuple([tuple([self._code(s) for s in n.sources]) for n in nodes])
-        inside = [(n, i) for n, i in cotangents if n in self.position]
-        self.heads = tuple([cotangents.pop(k) for k in inside])
-        heads = tuple([self.position[n] * FAN + i for n, i in inside])
-        self.structure = Structure(tuple([n.bound for n in nodes]), codes, heads, len(self.slots))
-
-    def _code(self, source: Source) -> int:
-        if source is None:
-            return -1
-        key = producer(source)
-        if key is not None and key[0] in self.position:
-            return self.position[key[0]] * FAN + key[1]
-        ident = id(source) if key is None else key
-        slot = self._slot_of.get(ident)
-        if slot is None:
-            slot = self._slot_of[ident] = len(self.slots)
-            self.slots.append(source)
-        return -2 - slot
-
-    def run(self) -> list[Array | None]:
-        """The gradient of each slot (None where none arrives)."""
-        form = _form(self.structure, lambda: self.structure)
-        if form.is_hot([x for arrays in self.data for x in arrays]):
-            return form.call(self.data, self.heads)
-        return walk(self.structure, self.data, self.heads, _call_pullback)
-
-
-class _Form:
-    """What is known of a structure: how often it was met, and its compiled backward."""
-
-    __slots__ = ("call", "call_flat", "met", "shapes", "structure", "traces")
-
-    def __init__(self, structure: Structure) -> None:
-        self.structure = structure
-        self.met = 0
-        self.traces = 0
-        self.shapes: OrderedDict[Any, int] = OrderedDict()
-
-        def backward(data: Any, heads: Any) -> list[Array | None]:
-            self.traces += 1
-            return walk(structure, data, heads, lambda bound, *a: bound.vjp(*a))
-
-        library = not any(bound.windows for bound in structure.bounds)
-        self.call = xla_jit(backward, library)
-        sizes = [
-            len(codes) if b.n_saved is None else b.n_saved
-            for b, codes in zip(structure.bounds, structure.codes, strict=True)
-        ]
-
-        def backward_flat(*flat: Any) -> list[Array | None]:
-            it = iter(flat)
-            return backward([[next(it) for _ in range(n)] for n in sizes], ())
-
-        self.call_flat = xla_jit(backward_flat, library)
-
-    def is_hot(self, arrays: list[Any]) -> bool:
-        """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
-        self.met += 1
-        if self.traces < MAX_TRACES:
-            return self.met >= HOT
-        key = tuple([getattr(x, "shape", None) for x in arrays])
-        count = self.shapes[key] = self.shapes.get(key, 0) + 1
-        if len(self.shapes) > MAX_FORMS:
-            self.shapes.popitem(last=False)
-        return count >= HOT
-
-
-_forms: OrderedDict[Any, _Form] = OrderedDict()
-
-
-def _form(key: Any, structure: Callable[[], Structure]) -> _Form:
-    form = _forms.get(key)
-    if form is None:
-        form = _forms[key] = _Form(structure())
-        if len(_forms) > MAX_FORMS:
-            _forms.popitem(last=False)
-    return form
-
-
-# -- the common case: one root, no Python boundary -----------------------------------------------------------------
-def backward_plain(root: Node, retain_graph: bool) -> tuple[list[Any], list[Array | None]] | None:
-    """The leaves under a node whose cotangent is ones, and their gradients; None if the graph has Python boundaries.
-
-    It does in one pass what Sweep and Segment do in general, because it runs in every training step.
-    """
-    nodes = [root]
-    found = _described(nodes)
-    if found is None:  # a node was met before all that read it: once more, in the order in which they were made
-        nodes = _reachable(root)
-        found = _described(nodes)
-    assert found is not None
-    key, data, slots, plain = found
-    if not plain:
-        return None
-    form = _forms.get(key) or _form(key, functools.partial(_structure, key))
-    if form.is_hot(data):
-        grads = form.call_flat(*data)
-    else:
-        grads = walk(form.structure, [n.data for n in nodes], (), _call_pullback)
-    if not retain_graph:
-        for node in nodes:
-            node.data = None
-    return slots, grads
-
-
-def _reachable(root: Node) -> list[Node]:
-    """All nodes under a root, those made last first."""
-    found, nodes = {root}, [root]
-    for node in nodes:  # grows as it goes
-        for s in node.sources:
-            made = s if s.__class__ is Node else s.node if s.__class__ is Output else root
-            if made not in found:
-                found.add(made)
-                nodes.append(made)
-    nodes.sort(key=_number, reverse=True)
-    return nodes
-
-
-def _described(nodes: list[Node]) -> tuple[tuple[Any, ...], list[Any], list[Any], bool] | None:
-    """Key, arrays and slots of a graph, and whether it has no Python boundary.
-
-    `nodes` holds the root and is filled with all nodes, or holds all already. None if a node came too early.
+    Arguments:
+        nodes: of the segment, those made last first.
+        grows: `nodes` holds the root, and is filled with all nodes under it. Then the result is None if a node was met
+            before all that read it.
     """
     position = {n: i for i, n in enumerate(nodes)}
     last = nodes[0].number + 1
-    slots: list[Any] = []
+    slots: list[Source] = []
     slot_of: dict[Any, int] = {}
     key: list[Any] = []
-    data: list[Any] = []
+    data: list[Array] = []
     plain = True
     for node in nodes:  # grows as it goes
         number, bound = node.number, node.bound
@@ -328,7 +227,7 @@ def _described(nodes: list[Node]) -> tuple[tuple[Any, ...], list[Any], list[Any]
         last = number
         if node.hooks is not None or not bound.compiled:
             plain = False
-        data += _data(node) if node.data is None else node.data
+        data += saved(node) if node.data is None else node.data
         key.append(bound)
         for s in node.sources:
             if s is None:
@@ -338,32 +237,122 @@ def _described(nodes: list[Node]) -> tuple[tuple[Any, ...], list[Any], list[Any]
                 made, index = s, 0
             elif s.__class__ is Output:
                 made, index = s
-            else:  # a leaf: tensors compare by element, so by identity
-                slot = slot_of.setdefault(id(s), len(slots))
-                if slot == len(slots):
-                    slots.append(s)
-                key.append(-2 - slot)
-                continue
-            at = position.get(made)
+            else:
+                made = None
+            at = position.get(made)  # type: ignore[arg-type]
             if at is None:
+                if made is None or not grows:  # tensors compare by element, so by identity
+                    slot = slot_of.setdefault(id(s) if made is None else (made, index), len(slots))
+                    if slot == len(slots):
+                        slots.append(s)
+                    key.append(-2 - slot)
+                    continue
                 at = position[made] = len(nodes)
                 nodes.append(made)
             key.append(at * FAN + index)
     return tuple(key), data, slots, plain
 
 
-def _structure(key: tuple[Any, ...]) -> Structure:
-    """The structure that a flat key of backward_plain stands for."""
-    bounds: list[Any] = []
-    codes: list[list[int]] = []
-    for item in key:
-        if isinstance(item, int):
-            codes[-1].append(item)
-        else:
-            bounds.append(item)
-            codes.append([])
-    n_slots = max([-1 - c for row in codes for c in row if c < -1], default=0)
-    return Structure(tuple(bounds), tuple(map(tuple, codes)), (0,), n_slots)
+class Structure(NamedTuple):
+    """What a key stands for."""
+
+    bounds: tuple[BoundOp, ...]
+    codes: tuple[tuple[int, ...], ...]
+    heads: tuple[int, ...]  # none: ones at the first node
+    n_slots: int
+
+    @classmethod
+    def of(cls, key: Key) -> Structure:
+        """The structure of a key."""
+        heads, key = (key[0], key[1:]) if isinstance(key[0], tuple) else ((), key)
+        bounds: list[BoundOp] = []
+        codes: list[list[int]] = []
+        for item in key:
+            if isinstance(item, int):
+                codes[-1].append(item)
+            else:
+                bounds.append(item)
+                codes.append([])
+        n_slots = max([-1 - c for row in codes for c in row if c < -1], default=0)
+        return cls(tuple(bounds), tuple(map(tuple, codes)), heads, n_slots)
+
+    def split(self, flat: Iterable[Array]) -> list[tuple[Array, ...]]:
+        """The arrays of each node."""
+        it = iter(flat)
+        sizes = [
+            len(codes) if b.n_saved is None else b.n_saved for b, codes in zip(self.bounds, self.codes, strict=True)
+        ]
+        return [tuple(itertools.islice(it, n)) for n in sizes]
+
+
+class Form:
+    """What is known of a structure: how often it was met, and its compiled backward."""
+
+    __slots__ = ("compiled", "met", "shapes", "structure", "traces")
+
+    def __init__(self, structure: Structure) -> None:
+        self.structure = structure
+        self.met = 0
+        self.traces = 0
+        self.shapes: BoundedCache[Any, int] | None = None
+
+        def backward(data: list[Array], heads: Any) -> list[Array | None]:
+            self.traces += 1
+            return walk(structure, structure.split(data), heads, lambda bound, *a: bound.vjp(*a))
+
+        def backward_flat(*flat: Array) -> list[Array | None]:
+            n = len(flat) - len(structure.heads)
+            return backward(list(flat[:n]), flat[n:])
+
+        def backward_of_ones(*data: Array) -> list[Array | None]:
+            return backward(list(data), ())
+
+        library = not any(b.windows for b in structure.bounds)
+        self.compiled = xla_jit(backward_flat if structure.heads else backward_of_ones, library)
+
+    def run(self, data: list[Array], heads: tuple[Array, ...] = ()) -> list[Array | None]:
+        """The gradient of each slot (None where none arrives)."""
+        if self.is_hot(data):
+            return self.compiled(*data, *heads)
+        return walk(self.structure, self.structure.split(data), heads, _call_pullback)
+
+    def is_hot(self, arrays: list[Any]) -> bool:
+        """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
+        self.met += 1
+        if self.traces < MAX_TRACES:
+            return self.met >= HOT
+        if self.shapes is None:
+            self.shapes = BoundedCache("shapes of a backward segment", MAX_FORMS)
+        key = tuple([getattr(x, "shape", None) for x in arrays])
+        return self.shapes.put(key, self.shapes.get(key, 0) + 1) >= HOT
+
+
+_forms: BoundedCache[Key, Form] = BoundedCache("backward segments", MAX_FORMS)
+
+
+def form_of(key: Key) -> Form:
+    """The form of a key, kept for the next time."""
+    return _forms.get(key) or _forms.put(key, Form(Structure.of(key)))
+
+
+def backward_plain(root: Node, retain_graph: bool) -> tuple[list[Source], list[Array | None]] | None:
+    """The leaves under a node whose cotangent is ones, and their gradients; None if the graph has Python boundaries.
+
+    A Sweep over one segment, without what only several need, because it runs in every training step.
+    """
+    nodes = [root]
+    found = describe(nodes, grows=True)
+    if found is None:  # a node was met before all that read it: once more, in the order in which they were made
+        nodes = reachable([root])
+        found = describe(nodes, grows=True)
+    assert found is not None
+    key, data, slots, plain = found
+    if not plain:
+        return None
+    grads = form_of(key).run(data)
+    if not retain_graph:
+        free(nodes)
+    return slots, grads
 
 
 def _call_pullback(bound: BoundOp, data: Any, cts: Any, mask: tuple[bool, ...]) -> list[Array]:
@@ -374,7 +363,7 @@ def walk(structure: Structure, data: Any, heads: Any, vjp: Callable[..., list[Ar
     """Backward over a segment: used as it is, and traced into its compiled form."""
     flowing: list[dict[int, Array]] = [{} for _ in structure.bounds]
     slots: list[Array | None] = [None] * structure.n_slots
-    for code, ct in zip(structure.heads, heads or (ONES,), strict=True):
+    for code, ct in zip(structure.heads or (0,), heads or (ONES,), strict=True):
         flowing[code // FAN][code % FAN] = ct
     for bound, codes, arrays, cts in zip(structure.bounds, structure.codes, data, flowing, strict=True):
         mask = tuple([c != -1 for c in codes])

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from .. import amp, nn
-from ..core.interpreter import no_grad, state
+from ..core.interpreter import no_grad
 from ..eager.tensor import Tensor
 from ..framework import load as load_file
 from ..framework import save as save_file
@@ -20,6 +20,7 @@ from ..io import DataLoader
 from ..metric import Metric
 from ..ops.convert import to_tensor
 from .callbacks import Callback, CallbackList, LRScheduler, ModelCheckpoint, ProgBarLogger
+from .engine import engine_of
 from .summary import summary
 
 __all__ = ["Model"]
@@ -62,7 +63,7 @@ class Model:
         self._scaler: Any = None
         self._amp: dict[str, Any] = {}
         self._scaling: dict[str, Any] = {}
-        self._engine: Any = state.interpreter.engine(self)  # runs the batches in static mode
+        self._engine = engine_of(self)  # runs the batches in static mode
 
     def prepare(self, optimizer: Any = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None) -> None:
         """Say how to train and judge.
@@ -82,7 +83,7 @@ class Model:
                 kind = type(metric).__name__
                 raise TypeError(f"Model.prepare: a metric is a {kind}; expected a paddle.metric.Metric")
         self._optimizer, self._loss, self._metrics = optimizer, loss, _list(metrics)
-        self._engine = state.interpreter.engine(self)
+        self._engine = engine_of(self)
         if amp_configs:
             self._prepare_amp({"level": amp_configs} if isinstance(amp_configs, str) else dict(amp_configs))
 

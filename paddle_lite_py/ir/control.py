@@ -11,10 +11,10 @@ import numpy as np
 
 from ..core import symbolic
 from ..core.dtypes import is_inexact
-from ..dispatch.bound import BoundOp, turned
-from ..dispatch.op import Op
+from ..registry.bound import BoundOp, turned
+from ..registry.op import Op
+from .block import Block, Operator, Value
 from .lower import read, run_block, run_ops
-from .program import Block, Operator, Value
 
 Arrays = tuple[Any, ...]
 

@@ -7,7 +7,8 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from .program import Block, Operator, Program, Value
+from .block import Block, Operator, Value
+from .program import Program
 
 # Attributes longer than this are cut.
 MAX_TEXT = 28
@@ -27,7 +28,8 @@ def to_dot(program: Program) -> str:
     """A program in the DOT language: operators with shapes and types between them, branches and loops as boxes.
 
     Examples:
-        >>> from paddle_lite_py.ir.program import Block, Program, Value
+        >>> from paddle_lite_py.ir.block import Block, Value
+        >>> from paddle_lite_py.ir.program import Program
         >>> x = Value((2,), "float32")
         >>> print(to_dot(Program(Block([x], [], [x]), ["x"])).splitlines()[-4])
           v0 [label="x\\nfloat32[2]", shape=ellipse, ...];

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from typing import Any
 
-from .program import Block, Operator, Value
+from .block import Block, Operator, Value
 
 
 def ancestors(ops: Sequence[Operator], values: Iterable[Value], stop: Set[Value] = frozenset()) -> list[Operator]:
@@ -27,7 +27,7 @@ def acts(op: Operator) -> bool:
 
 def copy_value(value: Value) -> Value:
     """A new Value like `value`."""
-    out = Value(value.shape, value.dtype, None, value.requires_grad)
+    out = Value(value.shape, value.dtype, value.requires_grad)
     out.name, out.where, out.weak = value.name, value.where, value.weak
     return out
 
@@ -42,30 +42,6 @@ def moved(op: Operator, swaps: dict[Value, Any]) -> Operator:
 def swapped(value: Any, swaps: dict[Value, Any]) -> Any:
     """What takes the place of a value."""
     return swaps.get(value, value) if isinstance(value, Value) else value
-
-
-class Twins:
-    """Copies values and operators into a block under construction, each value once.
-
-    Arguments:
-        frame: of the block.
-    """
-
-    def __init__(self, frame: Any) -> None:
-        self.frame, self.made = frame, dict[Value, Value]()
-
-    def __call__(self, value: Any) -> Any:
-        """The copy of a value; a Python scalar is itself."""
-        if not isinstance(value, Value):
-            return value
-        if value not in self.made:
-            self.made[value] = made = copy_value(value)
-            made.frame, made.freed = self.frame, value.freed
-        return self.made[value]
-
-    def operator(self, op: Operator) -> Operator:
-        """The operator on the copies."""
-        return Operator(op.bound, tuple(map(self, op.inputs)), tuple(map(self, op.outputs)), op.where)
 
 
 def close(ops: Sequence[Operator]) -> tuple[Block, dict[Value, Value], list[Value]]:

@@ -8,8 +8,9 @@ from typing import Any
 import jax
 
 from ..core import symbolic
-from ..dispatch.bound import BoundOp
-from .program import Block, Operator, Program, Value
+from ..registry.bound import BoundOp
+from .block import Block, Operator, Value
+from .program import Program
 
 Env = dict[Value, Any]
 

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Protocol
 
-from .program import Block, Operator, Program, Value
+from .block import Block, Operator, Value
 
 
-def to_text(program: Program, names: Names | None = None) -> str:
+class Printable(Protocol):
+    """A Program, seen from its text."""
+
+    block: Block
+    input_names: list[str]
+
+
+def to_text(program: Printable, names: Names | None = None) -> str:
     """A program as readable text, one operator a line, with the user's line at its end.
 
     Arguments:
         names: those of values that were printed before, to be used again.
 
     Examples:
-        >>> from paddle_lite_py.ir.program import Block, Program, Value
+        >>> from paddle_lite_py.ir.block import Block, Value
+        >>> from paddle_lite_py.ir.program import Program
         >>> x = Value((2,), "float32")
         >>> print(to_text(Program(Block([x], [], [x]), ["x"])))
         program(%x: float32[2]) -> (%x) {

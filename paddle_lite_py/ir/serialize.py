@@ -15,10 +15,11 @@ from ..core import dtypes
 from ..core.config import exporting
 from ..core.errors import UNKNOWN, MissingOperatorError, Where
 from ..core.symbolic import is_symbolic
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import REGISTRY, Op, find
+from ..registry.bound import BoundOp
+from ..registry.op import REGISTRY, Op, find
 from . import control
-from .program import Block, Operator, Program, Value
+from .block import Block, Operator, Value
+from .program import Program
 
 FORMAT = "paddle_lite_py.program"
 VERSION = 1
@@ -131,7 +132,7 @@ class _Reader:
         shape = tuple([self.attr(n) for n in data["shape"]])
         if type(data["id"]) is not int or data["id"] in self.values:
             raise FormatError(f"value {data['id']!r:.60} is defined twice, or has no number")
-        made = Value(shape, dtypes.as_dtype(data["dtype"]).np, None, bool(data["grad"]))
+        made = Value(shape, dtypes.as_dtype(data["dtype"]).np, bool(data["grad"]))
         made.name = data.get("name")
         if not isinstance(made.name, str | None):
             raise FormatError(f"{made.name!r:.60} is no name")

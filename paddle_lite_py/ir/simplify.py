@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ..dispatch.op import REGISTRY
+from ..registry.op import REGISTRY
 from . import control
+from .block import Block, Operator, Value
 from .graph import acts
-from .program import Block, Operator, Program, Value
+from .program import Program
 
 # Constants larger than this stay operators: a program text is no place for arrays.
 MAX_FOLDED = 64

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .program import Block, Operator, Program, Value
+from .block import Block, Operator, Value
+from .program import Program
 
 
 class ProgramError(ValueError):

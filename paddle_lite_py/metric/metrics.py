@@ -9,7 +9,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.no_effect import Immaterial, no_effect, nothing_more
-from ..dispatch.op import op
+from ..dispatch.define import op
 from ..eager.tensor import Tensor
 
 

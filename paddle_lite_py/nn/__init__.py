@@ -1,26 +1,9 @@
 """Layers, and what is needed to build and train them."""
 
-from ..eager.tensor import Parameter
-from . import clip, functional, initializer, quant, unique_name, utils
-from .activation import *  # noqa: F403
-from .aliases import *  # noqa: F403
-from .attention import *  # noqa: F403
-from .attention import additive as _convert_attention_mask  # noqa: F401
-from .batch_norm import *  # noqa: F403
-from .clip import *  # noqa: F403
-from .common import *  # noqa: F403
-from .container import *  # noqa: F403
-from .conv import *  # noqa: F403
-from .conv import _Conv as _ConvNd  # noqa: F401
-from .decode import *  # noqa: F403
-from .layer import Layer
-from .loss import *  # noqa: F403
-from .norm import *  # noqa: F403
-from .parameter import create_parameter
-from .pooling import *  # noqa: F403
-from .rnn import *  # noqa: F403
-from .rnn_cells import *  # noqa: F403
-from .transformer import *  # noqa: F403
-from .transformer import attrs_of_parts as _convert_param_attr_to_list  # noqa: F401
-from .tree_losses import *  # noqa: F403
-from .vision import *  # noqa: F403
+from . import clip, families, functional, init, initializer, layer, quant, unique_name, utils
+from .families import *  # noqa: F403
+from .families import _convert_attention_mask, _convert_param_attr_to_list, _ConvNd  # noqa: F401
+from .utils import spectral_norm  # noqa: F401
+
+__all__ = [name for name in dir(families) if not name.startswith("_") and isinstance(getattr(families, name), type)]
+__all__ += ["functional", "initializer", "quant", "utils"]

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 
 from ..core.interpreter import no_grad
 from ..core.no_effect import Immaterial, no_effect
-from ..dispatch.op import op
+from ..dispatch.define import op
 from ..eager.tensor import Parameter, Tensor
 
 __all__ = ["ClipGradByGlobalNorm", "ClipGradByNorm", "ClipGradByValue"]

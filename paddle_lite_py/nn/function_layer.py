@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from ..eager.tensor import Tensor
 from . import functional as F
-from .layer import Layer
+from .base import Layer
 
 
 class FunctionLayer(Layer):

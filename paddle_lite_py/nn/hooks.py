@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, NamedTuple
 
-from ..core.interpreter import config
+from ..core.interpreter import layer_version
 from ..eager.tensor import RemoveHandle
 
 _keys = count()
@@ -24,7 +24,7 @@ def add(hooks: dict[int, Hook], hook: Hook, prepend: bool) -> RemoveHandle:
     """Register a hook, first or last."""
     if not callable(hook.call):
         raise TypeError(f"a forward hook must be a function, got {type(hook.call).__name__}")
-    config.epoch += 1
+    layer_version.number += 1
     key = next(_keys)
     before = dict(hooks) if prepend else {}
     if prepend:

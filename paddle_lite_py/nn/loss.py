@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from . import functional as F
+from .base import Layer
 from .function_layer import FunctionLayer
-from .layer import Layer
 
 __all__ = [
     *("BCELoss", "BCEWithLogitsLoss", "CTCLoss", "CosineEmbeddingLoss", "CrossEntropyLoss", "GaussianNLLLoss"),

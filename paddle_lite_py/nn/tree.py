@@ -7,7 +7,7 @@ from typing import Any
 
 import jax
 
-from ..core.interpreter import config
+from ..core.interpreter import layer_version
 from ..eager.tensor import Parameter, Tensor
 
 _STORES = ("_parameters", "_sub_layers", "_buffers")
@@ -42,11 +42,11 @@ class Tree:
         store = self._store_for(name, value)
         if store is None:
             if self.__dict__.get(name, _ABSENT) is not value:
-                config.epoch += 1
+                layer_version.number += 1
             object.__setattr__(self, name, value)
             return
         if store is not self._buffers:
-            config.epoch += 1
+            layer_version.number += 1
         self._forget(name, store)
         store[name] = value
 
@@ -91,7 +91,7 @@ class Tree:
             self._non_persistable.discard(name)
 
     def __delattr__(self, name: str) -> None:
-        config.epoch += 1
+        layer_version.number += 1
         if any(name in self.__dict__.get(store, ()) for store in _STORES):
             self._forget(name)
         else:
@@ -121,7 +121,7 @@ class Tree:
             raise TypeError(
                 f"parameter '{name}' must be a Parameter, got {type(parameter).__name__}; see create_parameter()"
             )
-        config.epoch += 1
+        layer_version.number += 1
         self._parameters[name] = parameter
         return parameter
 
@@ -141,7 +141,7 @@ class Tree:
             raise TypeError(
                 f"sublayer '{name}' of {type(self).__name__} must be a Layer, got {type(sublayer).__name__}"
             )
-        config.epoch += 1
+        layer_version.number += 1
         self._sub_layers[name] = sublayer
         return sublayer
 

@@ -13,8 +13,9 @@ import numpy as np
 
 from ..core.interpreter import no_grad
 from ..core.no_effect import only_known
+from ..ir.block import Operator, Value
 from ..ir.lower import concrete, lower
-from ..ir.program import Operator, Program, Value
+from ..ir.program import Program
 from ..ir.simplify import without_prints
 from ..jit.save_load import evaluated
 from ..jit.static_function import StaticFunction

@@ -9,10 +9,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import dtypes
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .convolution import channels_first, tuple_of
 from .pooling import largest
+from .types import Ints
 from .windows import adaptive, gathered, lowest
 
 __all__ = [
@@ -79,8 +81,8 @@ def _checked(x: Any, n: int) -> Any:
     return x
 
 
-@remembered("x")
-def adaptive_avg_pool1d(x: Any, output_size: Any, name: Any = None) -> Any:
+@call_cached("x")
+def adaptive_avg_pool1d(x: Tensor, output_size: Ints, name: str | None = None) -> Any:
     """Means of output_size windows that cover a sequence [n, c, length] evenly.
 
     Examples:
@@ -92,8 +94,8 @@ def adaptive_avg_pool1d(x: Any, output_size: Any, name: Any = None) -> Any:
     return fn(_checked(x, 1), 1, output_size, True)
 
 
-@remembered("x")
-def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", name: Any = None) -> Any:
+@call_cached("x")
+def adaptive_avg_pool2d(x: Tensor, output_size: Ints, data_format: str = "NCHW", name: str | None = None) -> Any:
     """Means over a grid of windows that covers an image evenly.
 
     Arguments:
@@ -108,8 +110,8 @@ def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", nam
     return fn(_checked(x, 2), 2, output_size, channels_first(data_format, 2))
 
 
-@remembered("x")
-def adaptive_avg_pool3d(x: Any, output_size: Any, data_format: str = "NCDHW", name: Any = None) -> Any:
+@call_cached("x")
+def adaptive_avg_pool3d(x: Tensor, output_size: Ints, data_format: str = "NCDHW", name: str | None = None) -> Any:
     """Means over a grid of windows that covers a volume evenly.
 
     Examples:
@@ -127,8 +129,8 @@ def _adaptive_max(n: int, x: Any, size: Any, mask: bool) -> Any:
     return out if mask else out[0]
 
 
-@remembered("x")
-def adaptive_max_pool1d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
+@call_cached("x")
+def adaptive_max_pool1d(x: Tensor, output_size: Ints, return_mask: bool = False, name: str | None = None) -> Any:
     """Largest elements of output_size windows that cover a sequence [n, c, length] evenly.
 
     Examples:
@@ -139,8 +141,8 @@ def adaptive_max_pool1d(x: Any, output_size: Any, return_mask: bool = False, nam
     return _adaptive_max(1, x, output_size, return_mask)
 
 
-@remembered("x")
-def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
+@call_cached("x")
+def adaptive_max_pool2d(x: Tensor, output_size: Ints, return_mask: bool = False, name: str | None = None) -> Any:
     """Largest elements over a grid of windows that covers an image evenly.
 
     Arguments:
@@ -154,8 +156,8 @@ def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, nam
     return _adaptive_max(2, x, output_size, return_mask)
 
 
-@remembered("x")
-def adaptive_max_pool3d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
+@call_cached("x")
+def adaptive_max_pool3d(x: Tensor, output_size: Ints, return_mask: bool = False, name: str | None = None) -> Any:
     """Largest elements over a grid of windows that covers a volume evenly.
 
     Examples:

@@ -6,15 +6,14 @@ that is out of range reads as NaN.
 
 from __future__ import annotations
 
-import functools
 import math
-import weakref
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from ..dispatch.op import REGISTRY
+from ..core.cache import IdentityCache
+from ..registry.op import REGISTRY
 from . import singular
 from .indexing import AT, CUT, MASK, NEW, PICK
 
@@ -22,13 +21,12 @@ Check = Callable[..., None]  # of the arrays of a call
 
 
 # The least and the greatest element of the indices looked at last, by identity: arrays do not change.
-_seen: dict[int, tuple[Any, Any, weakref.ref[Any]]] = {}
-MAX_SEEN = 64
+_seen = IdentityCache()
 
 
 def _range(index: Any) -> Any:
     """Least and greatest element of an index; None where it cannot be looked at without waiting, or is empty."""
-    found = _seen.get(id(index))
+    found = _seen.find(index)
     if found is not None:
         return found
     try:
@@ -39,17 +37,13 @@ def _range(index: Any) -> Any:
     values = np.asarray(index)
     if not values.size:
         return None
-    if len(_seen) >= MAX_SEEN:
-        _seen.clear()
     # argmin rather than min, which takes several times as long to start: every call waits for this.
-    ends = values.item(values.argmin()), values.item(values.argmax())
-    place = id(index)  # another array's, once this one is gone
-    _seen[place] = found = (*ends, weakref.ref(index, functools.partial(_seen.pop, place)))
-    return found
+    return _seen.put(index, (values.item(values.argmin()), values.item(values.argmax())))
 
 
 def _within(index: Any, low: int, size: int, what: str, error: type[Exception], ignored: Any = None) -> None:
-    found = _seen.get(id(index)) or _range(index)
+    held = _seen.get(id(index))  # find(), written out: every call waits for this
+    found = _range(index) if held is None else held[1]
     if found is not None and not (found[0] >= low and found[1] < size):
         _complain(np.asarray(index), low, size, what, error, ignored)
 
@@ -86,7 +80,7 @@ def _along(name: str, error: type[Exception]) -> Any:
 
         def check(x: Any, index: Any, *_: Any) -> None:
             try:  # most often it was seen and fits
-                (least, greatest, _alive), size = _seen[id(index)], x.shape[axis]
+                (_ref, (least, greatest)), size = _seen[id(index)], x.shape[axis]
                 if -size <= least and greatest < size:
                     return
             except (KeyError, IndexError):
@@ -150,7 +144,7 @@ def _put(attrs: dict[str, Any]) -> Check:
         indices = others[:-1]
         try:  # as above
             for index, size in zip(indices, x.shape):  # noqa: B905  (its keyword would show)
-                least, greatest, _alive = _seen[id(index)]
+                least, greatest = _seen[id(index)][1]
                 if least < -size or greatest >= size:
                     break
             else:
@@ -187,7 +181,7 @@ def _labels(error: type[Exception], axis: int | None = None) -> Any:
         def check(x: Any, label: Any, *_: Any) -> None:
             shape = x.shape
             try:  # as above
-                least, greatest, _alive = _seen[id(label)]
+                least, greatest = _seen[id(label)][1]
                 if least >= 0 and greatest < shape[wanted]:
                     return
             except (KeyError, IndexError):
@@ -231,6 +225,6 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
 def install() -> None:
     """Give the ops their checks, once all of them are defined."""
     for name, check in CHECKS.items():
-        REGISTRY[name].check = check
+        REGISTRY[name].input_check = check
     for name, look in singular.LOOKS.items():
-        REGISTRY[name].look = look
+        REGISTRY[name].output_check = look

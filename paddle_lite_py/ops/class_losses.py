@@ -9,9 +9,11 @@ import jax
 import jax.numpy as jnp
 
 from ..core.no_effect import ONE_PROCESS, no_effect
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .losses import reduce
+from .types import Array
 
 __all__ = [
     *("dice_loss", "gaussian_nll_loss", "multi_label_margin_loss", "multi_label_soft_margin_loss", "multi_margin_loss"),
@@ -20,7 +22,7 @@ __all__ = [
 
 
 @op
-def dice_loss(input: Any, label: Any, /, epsilon: float = 1e-5) -> Any:
+def dice_loss(input: Array, label: Array, /, epsilon: float = 1e-5) -> Any:
     """1 - 2 |intersection| / (|input| + |label|), mean of the batch; label holds class ids [n, ..., 1].
 
     Source: Milletari et al., V-Net, 2016.
@@ -39,8 +41,8 @@ def dice_loss(input: Any, label: Any, /, epsilon: float = 1e-5) -> Any:
 
 @op
 def poisson_nll_loss(
-    input: Any,
-    label: Any,
+    input: Array,
+    label: Array,
     /,
     log_input: bool = True,
     full: bool = False,
@@ -68,7 +70,7 @@ def poisson_nll_loss(
 
 @op
 def gaussian_nll_loss(
-    input: Any, label: Any, variance: Any, /, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean"
+    input: Array, label: Array, variance: Array, /, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean"
 ) -> Any:
     """Negative log likelihood of label under normal distributions with mean `input` and variances.
 
@@ -95,9 +97,9 @@ def _soft_margin(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -
     return reduce(jnp.mean(loss if weight is None else loss * weight, axis=-1), reduction)
 
 
-@remembered("input", "label", "weight")
+@call_cached("input", "label", "weight")
 def multi_label_soft_margin_loss(
-    input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: Any = None
+    input: Tensor, label: Tensor, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None
 ) -> Any:
     """Binary cross entropy of logits, mean over the classes; label holds zeros and ones.
 
@@ -112,7 +114,7 @@ def multi_label_soft_margin_loss(
 
 
 @op
-def multi_label_margin_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
+def multi_label_margin_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
     """Mean over classes of max(0, 1 - (input of a target - input of any other)).
 
     Arguments:
@@ -143,15 +145,15 @@ def _multi_margin(x: Any, label: Any, weight: Any = None, /, *, p: int, margin: 
     return reduce(jnp.sum(jnp.where(other, hinge**p, 0), axis=1) / x.shape[1], reduction)
 
 
-@remembered("input", "label", "weight")
+@call_cached("input", "label", "weight")
 def multi_margin_loss(
-    input: Any,
-    label: Any,
+    input: Tensor,
+    label: Tensor,
     p: int = 1,
     margin: float = 1.0,
-    weight: Any = None,
+    weight: Tensor | None = None,
     reduction: str = "mean",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Mean over the other classes of max(0, margin - input of the target + input) ** p.
 
@@ -177,12 +179,19 @@ def _margin(x: Any, label: Any, /, margins: tuple[float, float, float], scale: f
     return -jnp.sum(jnp.where(wanted, log_p, 0), -1, keepdims=True), jnp.exp(log_p)
 
 
-@remembered("logits", "label")
+@call_cached("logits", "label")
 @no_effect(group=ONE_PROCESS)
 def margin_cross_entropy(
-    logits: Any, label: Any, margin1: float = 1.0, margin2: float = 0.5, margin3: float = 0.0, scale: float = 64.0,
-    group: Any = None, return_softmax: bool = False, reduction: str | None = "mean",
-) -> Any:  # fmt: skip
+    logits: Tensor,
+    label: Tensor,
+    margin1: float = 1.0,
+    margin2: float = 0.5,
+    margin3: float = 0.0,
+    scale: float = 64.0,
+    group: Any = None,
+    return_softmax: bool = False,
+    reduction: str | None = "mean",
+) -> Any:
     """Cross entropy of cosines, where that of the right class is made smaller by margins: cos(m1 t + m2) - m3.
 
     Arguments:

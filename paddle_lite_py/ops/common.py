@@ -9,16 +9,18 @@ import jax.numpy as jnp
 
 from ..core import dtypes
 from ..core.no_effect import DENSE, no_effect
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .gather import one_hot
 from .linalg import product
+from .types import Array
 
 __all__ = ["bilinear", "embedding", "gather_tree", "linear", "one_hot", "sequence_mask"]
 
 
 @op(amp="white")
-def linear(x: Any, weight: Any, bias: Any = None, /) -> Any:
+def linear(x: Array, weight: Array, bias: Array | None = None, /) -> Any:
     """x @ weight + bias; weight is [in, out].
 
     Examples:
@@ -36,7 +38,7 @@ def linear(x: Any, weight: Any, bias: Any = None, /) -> Any:
 
 
 @op(amp="white")
-def bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None, /) -> Any:
+def bilinear(x1: Array, x2: Array, weight: Array, bias: Array | None = None, /) -> Any:
     """x1^T W x2 + bias for each W of weight [out, in1, in2].
 
     Examples:
@@ -83,17 +85,17 @@ def _even_rows(weight: Any, x: Any, /) -> Any:
     return _even(weight, jnp.zeros(weight.shape[0], jnp.int32).at[x.reshape(-1)].add(1))
 
 
-@remembered("x", "weight")
+@call_cached("x", "weight")
 @no_effect(sparse=DENSE)
 def embedding(
-    x: Any,
-    weight: Any,
+    x: Tensor,
+    weight: Tensor,
     padding_idx: int | None = None,
     max_norm: float | None = None,
     norm_type: float = 2.0,
     sparse: bool = False,
     scale_grad_by_freq: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Rows of weight for the ids in x.
 
@@ -143,7 +145,7 @@ def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: Any = 
 
 
 @op(grad=False, loops=True)
-def gather_tree(ids: Any, parents: Any, /) -> Any:
+def gather_tree(ids: Array, parents: Array, /) -> Any:
     """The sequences of a beam search, read back from the last step; both are [time, batch, beams].
 
     Examples:

@@ -10,11 +10,12 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.arrays import as_array
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor, wrap
 from .joining import stack
 from .promote import natural
+from .types import Array, Ints
 
 __all__ = [
     *("as_tensor", "asarray", "assign", "clone", "from_dlpack", "from_numpy", "is_complex", "is_floating_point"),
@@ -133,7 +134,7 @@ def _assign(x: Any, /) -> Any:
 
 
 @composite
-def assign(x: Any, output: Tensor | None = None) -> Tensor:
+def assign(x: Tensor, output: Tensor | None = None) -> Tensor:
     """A copy through which gradients flow.
 
     Arguments:
@@ -151,8 +152,8 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
     return out if output is None else output._rebind(out, reshapes=True, assigned=True)
 
 
-@composite(methods=["clone"], around=remembered("x"))
-def clone(x: Any) -> Tensor:
+@composite(methods=["clone"], around=call_cached("x"))
+def clone(x: Tensor) -> Tensor:
     """A copy through which gradients flow.
 
     Examples:
@@ -164,7 +165,7 @@ def clone(x: Any) -> Tensor:
 
 
 @op(name="numel", methods=["numel", "nelement"], grad=False)
-def numel(x: Any, /) -> Any:
+def numel(x: Array, /) -> Any:
     """The number of elements, as a tensor.
 
     Examples:
@@ -176,7 +177,7 @@ def numel(x: Any, /) -> Any:
 
 
 @op(name="shape", grad=False)
-def shape(input: Any, /) -> Any:
+def shape(input: Array, /) -> Any:
     """The sizes of the dimensions, as a tensor.
 
     Examples:
@@ -188,13 +189,13 @@ def shape(input: Any, /) -> Any:
 
 
 @op(name="dimension", grad=False)
-def dimension(*, size: Any) -> Any:
+def dimension(*, size: Ints) -> Any:
     """An unknown dimension of a program (`x.shape[0]`) as a tensor, where a number is wanted."""
     return jnp.asarray(size, jnp.int64)
 
 
 @op(name="rank", grad=False)
-def rank(input: Any, /) -> Any:
+def rank(input: Array, /) -> Any:
     """The number of dimensions, as a tensor.
 
     Examples:

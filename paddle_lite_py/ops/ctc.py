@@ -7,8 +7,9 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .losses import reduce
 
 __all__ = ["ctc_loss"]
@@ -56,12 +57,12 @@ def _reduced(loss: Any, label_lengths: Any, /, reduction: str, zero_infinity: bo
     return reduce(loss / label_lengths.astype(loss.dtype) if reduction == "mean" else loss, reduction)
 
 
-@remembered("log_probs", "labels", "input_lengths", "label_lengths")
+@call_cached("log_probs", "labels", "input_lengths", "label_lengths")
 def ctc_loss(
-    log_probs: Any,
-    labels: Any,
-    input_lengths: Any,
-    label_lengths: Any,
+    log_probs: Tensor,
+    labels: Tensor,
+    input_lengths: Tensor,
+    label_lengths: Tensor,
     blank: int = 0,
     reduction: str = "mean",
     norm_by_times: bool = False,

@@ -10,7 +10,7 @@ import numpy as np
 
 from ..core.arrays import as_text
 from ..core.place import current
-from ..dispatch.op import op
+from ..dispatch.define import op
 from ..tracing.traced_scalars import NUMBER, number_text
 
 

@@ -7,10 +7,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import composite, op
+from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
 from .creation import zeros
 from .decomposition import H, T
 from .promote import promote
+from .types import Array, TensorLike
+from .view_rules import PERMUTED
 
 __all__ = ["householder_product", "lstsq", "lu", "lu_solve", "lu_unpack", "matrix_exp", "matrix_transpose", "ormqr"]
 
@@ -34,7 +37,7 @@ _GIVEN |= dict.fromkeys(("gelsd", "gelss"), (True, True, True))
 
 
 @composite(methods=["lstsq"])
-def lstsq(x: Any, y: Any, rcond: float | None = None, driver: str | None = None) -> Any:
+def lstsq(x: Tensor, y: TensorLike, rcond: float | None = None, driver: str | None = None) -> Any:
     """The z for which x z is closest to y: solution, residuals, rank and singular values of x.
 
     Arguments:
@@ -65,7 +68,7 @@ def _lu(x: Any, /) -> Any:
 
 
 @composite(methods=["lu"])
-def lu(x: Any, pivot: bool = True, get_infos: bool = False) -> Any:
+def lu(x: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     """LU decomposition with row exchanges: L and U in one matrix, and the exchanges, counted from 1.
 
     Arguments:
@@ -92,7 +95,7 @@ def _lu_unpack(x: Any, y: Any, /) -> Any:
 
 
 @composite(methods=["lu_unpack"])
-def lu_unpack(x: Any, y: Any, unpack_ludata: bool = True, unpack_pivots: bool = True) -> Any:
+def lu_unpack(x: Tensor, y: TensorLike, unpack_ludata: bool = True, unpack_pivots: bool = True) -> Any:
     """P, L and U from the result of lu(), so that the decomposed matrix is P L U.
 
     Arguments:
@@ -111,7 +114,7 @@ def lu_unpack(x: Any, y: Any, unpack_ludata: bool = True, unpack_pivots: bool = 
 
 
 @op(methods=["lu_solve"], amp="black")
-def lu_solve(b: Any, lu: Any, pivots: Any, /, trans: str = "N") -> Any:
+def lu_solve(b: Array, lu: Array, pivots: Array, /, trans: str = "N") -> Any:
     """The solution of A z = b, from the LU decomposition of A.
 
     Arguments:
@@ -127,7 +130,7 @@ def lu_solve(b: Any, lu: Any, pivots: Any, /, trans: str = "N") -> Any:
 
 
 @op(methods=["matrix_exp"], amp="black")
-def matrix_exp(x: Any, /) -> Any:
+def matrix_exp(x: Array, /) -> Any:
     """Exponentials of square matrices.
 
     Examples:
@@ -138,8 +141,8 @@ def matrix_exp(x: Any, /) -> Any:
     return jax.scipy.linalg.expm(x) if x.ndim else jnp.exp(x)
 
 
-@op(methods=["matrix_transpose"])
-def matrix_transpose(x: Any, /) -> Any:
+@op(methods=["matrix_transpose"], views=PERMUTED)
+def matrix_transpose(x: Array, /) -> Any:
     """Matrices with rows and columns exchanged.
 
     Examples:
@@ -151,7 +154,7 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 @op(methods=["householder_product"], amp="black")
-def householder_product(x: Any, tau: Any, /) -> Any:
+def householder_product(x: Array, tau: Array, /) -> Any:
     """The first columns of a product of Householder reflections, from their vectors and scales.
 
     Examples:
@@ -173,7 +176,7 @@ def _ormqr(x: Any, tau: Any, y: Any, /, left: bool, transpose: bool) -> Any:
 
 
 @composite(methods=["ormqr"])
-def ormqr(x: Any, tau: Any, y: Any, left: bool = True, transpose: bool = False) -> Any:
+def ormqr(x: Tensor, tau: TensorLike, y: TensorLike, left: bool = True, transpose: bool = False) -> Any:
     """Product of y with the whole Q of a decomposition given by Householder vectors and scales.
 
     Examples:

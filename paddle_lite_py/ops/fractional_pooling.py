@@ -7,10 +7,12 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .convolution import tuple_of
 from .random import rand
+from .types import Ints
 from .windows import gathered, lowest
 
 __all__ = ["fractional_max_pool2d", "fractional_max_pool3d"]
@@ -57,11 +59,15 @@ def _fractional(n: int, x: Any, size: Any, kernel: Any, u: Any, mask: bool) -> A
     return out if mask else out[0]
 
 
-@remembered("x")
+@call_cached("x")
 def fractional_max_pool2d(
-    x: Any, output_size: Any, kernel_size: Any = None, random_u: float | None = None, return_mask: bool = False,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    x: Tensor,
+    output_size: Ints,
+    kernel_size: Ints | None = None,
+    random_u: float | None = None,
+    return_mask: bool = False,
+    name: str | None = None,
+) -> Any:
     """Largest elements of windows that cover an image, whose borders depend on one random number.
 
     Arguments:
@@ -81,11 +87,15 @@ def fractional_max_pool2d(
     return _fractional(2, x, output_size, kernel_size, random_u, return_mask)
 
 
-@remembered("x")
+@call_cached("x")
 def fractional_max_pool3d(
-    x: Any, output_size: Any, kernel_size: Any = None, random_u: float | None = None, return_mask: bool = False,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    x: Tensor,
+    output_size: Ints,
+    kernel_size: Ints | None = None,
+    random_u: float | None = None,
+    return_mask: bool = False,
+    name: str | None = None,
+) -> Any:
     """Largest elements of windows that cover a volume; see fractional_max_pool2d().
 
     Examples:

@@ -7,7 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import INPLACE, METHODS, composite, op
+from ..dispatch.define import INPLACE, add_methods, composite, op
 from . import logic, math, unary  # noqa: F401  (whose in-place methods get other names here)
 from .creation import _full_like
 from .random import _bernoulli, _gaussian, _uniform, seeded
@@ -109,7 +109,7 @@ def _fill_cauchy(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.zeros([4]).cauchy_(1.0, 2.0).shape
-        [4]
+        paddle.Size([4])
     """
     return (_uniform(-jnp.pi / 2, jnp.pi / 2, *_like(x))).tan() * scale + loc
 
@@ -153,7 +153,7 @@ for _other, _name in {
     **{"bitwise_invert_": "bitwise_not_", "gammaln_": "lgamma_"},
 }.items():
     INPLACE[_other] = INPLACE[_name]
-    METHODS.append((_other, INPLACE[_name]))
+    add_methods({_other: INPLACE[_name]})
 
 
 def document() -> None:
@@ -165,13 +165,3 @@ def document() -> None:
         called = examples.replace(f".{behind}(", f".{name}(")
         if mark and f".{name}(" in called:
             method.__doc__ = f"{(method.__doc__ or '').splitlines()[0]}\n\nExamples:{called}"
-
-
-def __getattr__(name: str) -> Any:
-    # Read when asked: families of ops that are imported later add their own.
-    if name == "__all__":
-        return sorted(INPLACE)
-    try:
-        return INPLACE[name]
-    except KeyError:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}") from None

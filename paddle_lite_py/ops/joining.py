@@ -10,12 +10,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import composite, op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .dynamic import concrete, is_eager, known
 from .manipulation import as_tuple
 from .promote import promote_all
+from .types import Array, TensorLike
+from .view_rules import RESHAPED
 
 __all__ = [
     *("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cat"),
@@ -85,7 +87,7 @@ def broadcast_tensors(input: Sequence[Any]) -> list[Any]:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> [out.shape for out in paddle.broadcast_tensors([paddle.zeros([3]), paddle.zeros([2, 1])])]
-        [[2, 3], [2, 3]]
+        [paddle.Size([2, 3]), paddle.Size([2, 3])]
     """
     return list(_broadcast(list(input)))
 
@@ -132,9 +134,9 @@ def _expect_size(wanted: int | None, found: Any) -> None:
         raise ValueError(f"repeat_interleave(): output_size is {wanted}, but the counts add up to {found}")
 
 
-@composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"}, around=remembered("x", "repeats?"))
+@composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x", "repeats?"))
 def repeat_interleave(
-    x: Any, repeats: Any, axis: int | None = None, name: Any = None, *, output_size: int | None = None
+    x: Tensor, repeats: TensorLike, axis: int | None = None, name: str | None = None, *, output_size: int | None = None
 ) -> Any:
     """Repeat each element along an axis (or of the flattened tensor).
 
@@ -201,7 +203,7 @@ def block_diag(inputs: list[Any], /) -> Any:
     return jax.scipy.linalg.block_diag(*promote_all(inputs))
 
 
-@op(name="_atleast")
+@op(name="_atleast", views=RESHAPED)
 def _atleast(x: Any, /, ndim: int) -> Any:
     return (jnp.atleast_1d, jnp.atleast_2d, jnp.atleast_3d)[ndim - 1](x)
 
@@ -218,7 +220,7 @@ def atleast_1d(*inputs: Any) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.atleast_1d(paddle.to_tensor(1)).shape
-        [1]
+        paddle.Size([1])
     """
     return _atleast_all(inputs, 1)
 
@@ -230,7 +232,7 @@ def atleast_2d(*inputs: Any) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.atleast_2d(paddle.to_tensor([1, 2])).shape
-        [1, 2]
+        paddle.Size([1, 2])
     """
     return _atleast_all(inputs, 2)
 
@@ -242,7 +244,7 @@ def atleast_3d(*inputs: Any) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.atleast_3d(paddle.to_tensor([1, 2])).shape
-        [1, 2, 1]
+        paddle.Size([1, 2, 1])
     """
     return _atleast_all(inputs, 3)
 
@@ -253,7 +255,7 @@ def _cartesian(x: list[Any], /) -> Any:
 
 
 @composite
-def cartesian_prod(x: Any) -> Any:
+def cartesian_prod(x: Tensor) -> Any:
     """All combinations of one element from each vector, one a row.
 
     Examples:
@@ -266,7 +268,7 @@ def cartesian_prod(x: Any) -> Any:
 
 
 @op(methods=["combinations"])
-def combinations(x: Any, /, r: int = 2, with_replacement: bool = False) -> Any:
+def combinations(x: Array, /, r: int = 2, with_replacement: bool = False) -> Any:
     """All choices of r elements of a vector, one a row.
 
     Examples:

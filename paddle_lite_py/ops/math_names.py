@@ -7,7 +7,8 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.no_effect import Immaterial, no_effect
-from ..dispatch.op import METHODS, composite
+from ..dispatch.define import add_methods, composite
+from ..eager import views
 from ..eager.tensor import Tensor
 from . import binary, creation, decomposition, gather, joining, linalg, manipulation, norms, scatter, signal, slicing
 from .dynamic import is_eager
@@ -16,6 +17,7 @@ from .math import add_n, increment
 from .random import _randint, bounds, drawn_from
 from .search import where
 from .softmax import softmax as softmax_along
+from .types import DTypeLike
 
 __all__ = [
     *("equal_", "greater_equal_", "greater_than_", "hann_window", "less_", "less_equal_", "less_than_", "softmax"),
@@ -24,7 +26,7 @@ __all__ = [
 
 
 @composite
-def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
+def softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike = None) -> Any:
     """exp(x) over its sum along a dimension: where none is given the first of 1 or 3, else the second.
 
     Examples:
@@ -37,7 +39,7 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
 
 @composite(creates=True)
 @no_effect(layout=Immaterial("tensors are dense"))
-def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = "float32", layout: Any = None) -> Any:
+def hann_window(window_length: int, periodic: bool = True, *, dtype: DTypeLike = "float32", layout: Any = None) -> Any:
     """The Hann window: half a period of a raised cosine.
 
     Arguments:
@@ -54,7 +56,7 @@ def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = "floa
 
 
 # -- methods that are functions of the facade ----------------------------------------------------------------------
-METHODS.extend(
+add_methods(
     (f.__name__, f)
     for f in (
         *(add_n, increment, binary.polar, joining.block_diag, manipulation.broadcast_shape, linalg.multi_dot),
@@ -68,7 +70,7 @@ METHODS.extend(
         *(decomposition.svd_lowrank, decomposition.pca_lowrank, signal.stft, signal.istft),
     )
 )
-METHODS.append(("reverse", slicing.flip))
+add_methods({"reverse": slicing.flip})
 
 
 def _dtype_method(name: str) -> Any:
@@ -80,7 +82,7 @@ def _dtype_method(name: str) -> Any:
 
 
 _NAMED = ("float16", "float32", "float64", "int8", "int16", "int32", "int64", "uint8", "complex64", "complex128")
-METHODS.extend((name, _dtype_method(name)) for name in _NAMED)
+add_methods((name, _dtype_method(name)) for name in _NAMED)
 
 
 _BOOLEANS = """In-place form of `{of}`: the tensor becomes one of booleans.
@@ -99,7 +101,7 @@ def _replacing(name: str, function: Any) -> Any:
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = _BOOLEANS.format(name=name, of=function.__name__)
-    METHODS.append((name, method))
+    add_methods({name: method})
     return method
 
 
@@ -113,7 +115,7 @@ greater_than_, greater_equal_ = _replacing("greater_than_", greater_than), _repl
 
 
 def _method(f: Any) -> Any:
-    METHODS.append((f.__name__, f))
+    add_methods({f.__name__: f})
     return f
 
 
@@ -158,7 +160,7 @@ def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: Any = None) ->
 def set_(
     x: Tensor, source: Any = None, shape: Any = None, stride: Any = None, offset: int = 0, name: Any = None
 ) -> Tensor:
-    """Become another tensor, seen as as_strided() sees it; nothing at all without a source.
+    """Become a view of another tensor, as as_strided() gives it; nothing at all without a source.
 
     Arguments:
         shape: that of source by default.
@@ -173,7 +175,9 @@ def set_(
     shape = list(source.shape if shape is None else shape)
     if stride is None:
         stride = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
-    return x._rebind(slicing.as_strided(source, shape, list(stride), offset), True)
+    seen = slicing.as_strided(source.contiguous(), shape, list(stride), offset)
+    views.adopt(x, seen, x._twin())
+    return x
 
 
 @_method
@@ -194,10 +198,10 @@ def is_coalesced(self: Tensor) -> bool:
     return False
 
 
-METHODS.extend([("is_sparse_coo", is_coalesced), ("is_sparse_csr", is_coalesced)])
-METHODS.append(("layout", property(lambda self: "NCHW", doc="How elements are ordered: always by rows.")))  # type: ignore[arg-type]
-METHODS.append(("type", property(lambda self: "DENSE_TENSOR", doc="How it is stored: each element by itself.")))  # type: ignore[arg-type]
-METHODS.append(("offset", property(lambda self: 0, doc="Where in its memory the tensor begins: at its start.")))  # type: ignore[arg-type]
+add_methods([("is_sparse_coo", is_coalesced), ("is_sparse_csr", is_coalesced)])
+add_methods({"layout": property(lambda self: "NCHW", doc="How elements are ordered: always by rows.")})
+add_methods({"type": property(lambda self: "DENSE_TENSOR", doc="How it is stored: each element by itself.")})
+add_methods({"offset": property(lambda self: 0, doc="Where in its memory the tensor begins: at its start.")})
 
 
 @_method
@@ -219,4 +223,4 @@ def reconstruct_from_(x: Tensor, other: Tensor) -> None:
 
 
 for _name in ("placements", "process_mesh", "num_shard"):
-    METHODS.append((_name, property(lambda self: None, doc="None: the tensor is on one device.")))  # type: ignore[arg-type]
+    add_methods({_name: property(lambda self: None, doc="None: the tensor is on one device.")})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
+import hashlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -11,7 +11,9 @@ import jax
 
 from ..core import dtypes
 from ..core import place as places
-from ..dispatch.op import METHODS
+from ..core.interpreter import no_grad
+from ..dispatch.define import add_methods
+from ..eager import views
 from ..eager.tensor import Tensor, wrap
 from .creation import full
 from .dynamic import is_eager
@@ -20,12 +22,12 @@ from .splitting import split
 
 
 def _method(f: Callable[..., Any]) -> Callable[..., Any]:
-    METHODS.append((f.__name__, f))
+    add_methods({f.__name__: f})
     return f
 
 
 def _property(f: Callable[..., Any]) -> None:
-    METHODS.append((f.__name__, property(f)))  # type: ignore[arg-type]
+    add_methods({f.__name__: property(f)})
 
 
 # Conversions named after a dtype: x.float(), x.long(), ...
@@ -44,7 +46,7 @@ def _conversion(name: str) -> Callable[[Tensor], Tensor]:
     return convert
 
 
-METHODS.extend((method, _conversion(name)) for method, name in _CONVERSIONS.items())
+add_methods((method, _conversion(name)) for method, name in _CONVERSIONS.items())
 
 
 @_method
@@ -63,6 +65,18 @@ def to(
     kept = self.clone() if copy else self
     out = kept if dtype is None or self.dtype == dtypes.as_dtype(dtype) else cast(self, dtype)
     return out if device is None else _moved(out, places.as_place(device))
+
+
+@_method
+def _to(self: Tensor, device: Any = None, dtype: Any = None, blocking: bool = True) -> Tensor:
+    """to(), by name or in order."""
+    return self.to(device=device, dtype=dtype)
+
+
+@_method
+def _md5sum(self: Tensor) -> str:
+    """The MD5 sum of the bytes."""
+    return hashlib.md5(self.numpy().tobytes(), usedforsecurity=False).hexdigest()
 
 
 def _names_dtype(name: str) -> bool:
@@ -156,9 +170,9 @@ def new_full(
     return made(size, fill_value, var.dtype if dtype is None else dtype, device=device, requires_grad=requires_grad)
 
 
-METHODS.append(("new_zeros", _sibling(0, "Zeros")))
-METHODS.append(("new_ones", _sibling(1, "Ones")))
-METHODS.append(("new_empty", _sibling(0, "A tensor whose values do not matter")))
+add_methods({"new_zeros": _sibling(0, "Zeros")})
+add_methods({"new_ones": _sibling(1, "Ones")})
+add_methods({"new_empty": _sibling(0, "A tensor whose values do not matter")})
 
 
 def _size(size: tuple[Any, ...]) -> Any:
@@ -208,7 +222,7 @@ def split_with_sizes(self: Tensor, split_sizes: list[int], dim: int = 0) -> list
     return split(self, split_sizes, dim)
 
 
-METHODS.extend([("is_selected_rows", is_sparse), ("is_dist", is_sparse), ("is_tensor", is_dense)])
+add_methods([("is_selected_rows", is_sparse), ("is_dist", is_sparse), ("is_tensor", is_dense)])
 
 
 @_method
@@ -225,14 +239,11 @@ def is_same_shape(self: Tensor, y: Tensor) -> bool:
 
 @_method
 def get_strides(self: Tensor) -> list[int]:
-    """How many elements lie between neighbours along each axis, in row-major order."""
-    out = [1]
-    for n in reversed(self.shape[1:]):
-        out.append(out[-1] * n)
-    return out[::-1] if self.ndim else []
+    """How many elements lie between neighbours along each axis, in the storage that a tensor shares with its views."""
+    return views.strides(self)
 
 
-METHODS.append(("stride", lambda self, dim=None: get_strides(self) if dim is None else get_strides(self)[dim]))
+add_methods({"stride": lambda self, dim=None: get_strides(self) if dim is None else get_strides(self)[dim]})
 
 
 @_property
@@ -245,13 +256,13 @@ def T(self: Tensor) -> Tensor:
 def mT(self: Tensor) -> Tensor:
     """The last two axes exchanged."""
     if self.ndim < 2:
-        raise ValueError(f"mT needs at least 2 dimensions, got shape {self.shape}")
+        raise ValueError(f"mT needs at least 2 dimensions, got shape {[*self.shape]}")
     return transpose(self, [*range(self.ndim - 2), self.ndim - 1, self.ndim - 2])
 
 
 @_property
 def strides(self: Tensor) -> list[int]:
-    """How many elements lie between neighbours along each axis, in row-major order."""
+    """How many elements lie between neighbours along each axis, in the storage that a tensor shares with its views."""
     return get_strides(self)
 
 
@@ -274,8 +285,14 @@ def grad_fn(self: Tensor) -> Any:
 
 
 def _get_data(self: Tensor) -> Tensor:
-    """The tensor itself; assigning replaces its value."""
-    return self
+    """The tensor without its place in the graph, on the same data; assigning puts it on those of another one."""
+    return self.detach()
+
+
+def _set_data(self: Tensor, value: Any) -> None:
+    source = value if isinstance(value, Tensor) else Tensor(value, self.dtype)
+    with no_grad():
+        views.adopt(self, source.detach(), self._twin())
 
 
 def _get_requires_grad(self: Tensor) -> bool:
@@ -283,8 +300,8 @@ def _get_requires_grad(self: Tensor) -> bool:
     return not self.stop_gradient
 
 
-METHODS.append(("data", property(_get_data, lambda self, value: self.set_value(value))))  # type: ignore[arg-type]
-METHODS.append(("requires_grad", property(_get_requires_grad, requires_grad_)))  # type: ignore[arg-type]
+add_methods({"data": property(_get_data, _set_data)})
+add_methods({"requires_grad": property(_get_requires_grad, requires_grad_)})
 
 
 def _of_sparse(name: str) -> Callable[..., Any]:
@@ -295,16 +312,4 @@ def _of_sparse(name: str) -> Callable[..., Any]:
     return method
 
 
-METHODS.extend((name, _of_sparse(name)) for name in ("values", "indices", "crows", "cols", "nnz"))
-
-
-def _through_sparse(name: str) -> Callable[..., Any]:
-    def method(self: Tensor, *args: Any, **settings: Any) -> Any:
-        importlib.import_module(f"{__name__.partition('.')[0]}.sparse")  # which puts the real one here
-        return getattr(self, name)(*args, **settings)
-
-    method.__doc__ = "As a sparse tensor; see paddle.sparse."
-    return method
-
-
-METHODS.extend((name, _through_sparse(name)) for name in ("to_sparse_coo", "to_sparse_csr"))
+add_methods((name, _of_sparse(name)) for name in ("values", "indices", "crows", "cols", "nnz"))

@@ -7,9 +7,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .creation import shape_tuple
+from .types import Array, Ints
 
 __all__ = ["interpolate", "pad", "pixel_shuffle", "upsample"]
 
@@ -23,15 +25,15 @@ def _pad(x: Any, /, widths: Any, mode: str, value: float) -> Any:
     return jnp.pad(x, widths, mode=_MODES[mode])
 
 
-@remembered("x")
+@call_cached("x")
 def pad(
-    x: Any,
+    x: Tensor,
     pad: Any,
     mode: str = "constant",
     value: float = 0.0,
     data_format: str | None = None,
     pad_from_left_axis: bool = True,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """x with elements added at the ends of its axes.
 
@@ -136,10 +138,10 @@ def _interpolate(x: Any, /, size: Any, scale: Any, mode: str, align_corners: boo
 _RANKS = {"linear": (3,), "bilinear": (4,), "trilinear": (5,), "bicubic": (4,), "nearest": (3, 4, 5), "area": (3, 4, 5)}
 
 
-@remembered("x")
+@call_cached("x")
 def interpolate(
-    x: Any,
-    size: Any = None,
+    x: Tensor,
+    size: Ints | None = None,
     scale_factor: Any = None,
     mode: str = "nearest",
     align_corners: bool = False,
@@ -147,7 +149,7 @@ def interpolate(
     data_format: str | None = None,
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Resize the spatial dimensions of x to `size`, or by `scale_factor`.
 
@@ -210,13 +212,13 @@ def upsample(
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.upsample(paddle.ones([1, 1, 2, 2]), scale_factor=2).shape
-        [1, 1, 4, 4]
+        paddle.Size([1, 1, 4, 4])
     """
     return interpolate(x, size, scale_factor, mode, align_corners, align_mode, data_format)
 
 
 @op
-def pixel_shuffle(x: Any, /, upscale_factor: int, data_format: str = "NCHW") -> Any:
+def pixel_shuffle(x: Array, /, upscale_factor: int, data_format: str = "NCHW") -> Any:
     """Spread channels over space: [n, c * r * r, h, w] becomes [n, c, h * r, w * r].
 
     Source: Shi et al., Real-Time Single Image and Video Super-Resolution, 2016.

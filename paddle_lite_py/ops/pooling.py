@@ -8,10 +8,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..dispatch.op import op
-from ..eager.call_cache import remembered
+from ..dispatch.call_cache import call_cached
+from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .convolution import channels_first, paddings, tuple_of
 from .max_window import max_of_windows
+from .types import Ints, Padding, TensorLike
 from .windows import Windows, gathered, indices, lowest, window_sum, windows
 
 __all__ = [
@@ -45,15 +47,15 @@ def _max_pool(n: int, x: Any, kernel: Any, stride: Any, padding: Any, mask: bool
     return fn(x, n, kernel, stride, padding, ceil, channels_first(data_format, n))
 
 
-@remembered("x")
+@call_cached("x")
 def max_pool1d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     return_mask: bool = False,
     ceil_mode: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Largest element of each window of a sequence [n, c, length]; see max_pool2d().
 
@@ -65,16 +67,16 @@ def max_pool1d(
     return _max_pool(1, x, kernel_size, stride, padding, return_mask, ceil_mode, "NCL")
 
 
-@remembered("x")
+@call_cached("x")
 def max_pool2d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     return_mask: bool = False,
     ceil_mode: bool = False,
     data_format: str = "NCHW",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Largest element of each window of an image.
 
@@ -96,16 +98,16 @@ def max_pool2d(
     return _max_pool(2, x, kernel_size, stride, padding, return_mask, ceil_mode, data_format)
 
 
-@remembered("x")
+@call_cached("x")
 def max_pool3d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     return_mask: bool = False,
     ceil_mode: bool = False,
     data_format: str = "NCDHW",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Largest element of each window of a volume; see max_pool2d().
 
@@ -149,15 +151,15 @@ def _avg_pool(
     return fn(x, n, kernel, stride, padding, ceil, exclusive, divisor, channels_first(data_format, n))
 
 
-@remembered("x")
+@call_cached("x")
 def avg_pool1d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     exclusive: bool = True,
     ceil_mode: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Mean of each window of a sequence [n, c, length]; see avg_pool2d().
 
@@ -169,17 +171,17 @@ def avg_pool1d(
     return _avg_pool(1, x, kernel_size, stride, padding, ceil_mode, exclusive, None, "NCL")
 
 
-@remembered("x")
+@call_cached("x")
 def avg_pool2d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     ceil_mode: bool = False,
     exclusive: bool = True,
-    divisor_override: Any = None,
+    divisor_override: TensorLike | None = None,
     data_format: str = "NCHW",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Mean of each window of an image.
 
@@ -196,17 +198,17 @@ def avg_pool2d(
     return _avg_pool(2, x, kernel_size, stride, padding, ceil_mode, exclusive, divisor_override, data_format)
 
 
-@remembered("x")
+@call_cached("x")
 def avg_pool3d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     ceil_mode: bool = False,
     exclusive: bool = True,
-    divisor_override: Any = None,
+    divisor_override: TensorLike | None = None,
     data_format: str = "NCDHW",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Mean of each window of a volume; see avg_pool2d().
 
@@ -226,16 +228,16 @@ def _lp(x: Any, /, n: int, p: float, kernel: Any, stride: Any, padding: Any, cei
     return window_sum(jnp.abs(x) ** p, w) ** (1 / p)
 
 
-@remembered("x")
+@call_cached("x")
 def lp_pool1d(
-    x: Any,
+    x: Tensor,
     norm_type: float,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     ceil_mode: bool = False,
     data_format: str = "NCL",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Norm of each window of a sequence; see lp_pool2d().
 
@@ -248,16 +250,16 @@ def lp_pool1d(
     return fn(x, 1, norm_type, kernel_size, stride, padding, ceil_mode, channels_first(data_format, 1))
 
 
-@remembered("x")
+@call_cached("x")
 def lp_pool2d(
-    x: Any,
+    x: Tensor,
     norm_type: float,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     ceil_mode: bool = False,
     data_format: str = "NCHW",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Norm of each window of an image: (sum of |x| ** norm_type) ** (1 / norm_type).
 
@@ -290,16 +292,16 @@ def _max_unpool(n: int, x: Any, where: Any, kernel: Any, stride: Any, padding: A
     return fn(x, where, tuple([int(a) for a in size][-n:]))
 
 
-@remembered("x", "indices")
+@call_cached("x", "indices")
 def max_unpool1d(
-    x: Any,
-    indices: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    indices: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     data_format: str = "NCL",
-    output_size: Any = None,
-    name: Any = None,
+    output_size: Ints | None = None,
+    name: str | None = None,
 ) -> Any:
     """Put each element where max_pool1d() found it, zeros elsewhere; see max_unpool2d().
 
@@ -312,16 +314,16 @@ def max_unpool1d(
     return _max_unpool(1, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
-@remembered("x", "indices")
+@call_cached("x", "indices")
 def max_unpool2d(
-    x: Any,
-    indices: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    indices: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     data_format: str = "NCHW",
-    output_size: Any = None,
-    name: Any = None,
+    output_size: Ints | None = None,
+    name: str | None = None,
 ) -> Any:
     """Put each element where max_pool2d() found it, zeros elsewhere.
 
@@ -338,16 +340,16 @@ def max_unpool2d(
     return _max_unpool(2, x, indices, kernel_size, stride, padding, data_format, output_size)
 
 
-@remembered("x", "indices")
+@call_cached("x", "indices")
 def max_unpool3d(
-    x: Any,
-    indices: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    indices: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     data_format: str = "NCDHW",
-    output_size: Any = None,
-    name: Any = None,
+    output_size: Ints | None = None,
+    name: str | None = None,
 ) -> Any:
     """Put each element where max_pool3d() found it, zeros elsewhere; see max_unpool2d().
 

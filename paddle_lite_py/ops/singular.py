@@ -9,7 +9,6 @@ import cmath
 import functools
 import math
 import struct
-import weakref
 from collections.abc import Callable
 from math import isfinite
 from typing import Any
@@ -17,24 +16,22 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..core.cache import IdentityCache
+
 Run = Callable[..., Any]  # what runs an op
 
 
 # Arrays that were given and found finite, by identity: arrays do not change.
-_finite: dict[int, weakref.ref[Any]] = {}
-MAX_FINITE = 64
+_finite = IdentityCache()
 
 
 def _bad_input(array: Any) -> Any:
     """The same of an argument, which may come again."""
-    held = _finite.get(id(array))
-    if held is not None and held() is array:
+    if _finite.find(array):
         return None
     bad = _bad(array)
     if bad is None and isinstance(array, jax.Array):
-        if len(_finite) >= MAX_FINITE:
-            _finite.clear()
-        _finite[id(array)] = weakref.ref(array)
+        _finite.put(array, True)
     return bad
 
 

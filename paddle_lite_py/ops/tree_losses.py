@@ -9,7 +9,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core.no_effect import DENSE, ONE_PROCESS, no_effect
-from ..dispatch.op import op
+from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from .bounds import expect_within
 from .dynamic import concrete, fresh
@@ -48,15 +48,15 @@ def _hsigmoid(
 
 @no_effect(is_sparse=DENSE)
 def hsigmoid_loss(
-    input: Any,
-    label: Any,
+    input: Tensor,
+    label: Tensor,
     num_classes: int,
-    weight: Any,
-    bias: Any = None,
-    path_table: Any = None,
-    path_code: Any = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    path_table: Tensor | None = None,
+    path_code: Tensor | None = None,
     is_sparse: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Hierarchical sigmoid loss [n, 1]: a decision at each node on the way through a tree to the leaf of a class.
 
@@ -164,7 +164,7 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
         >>> import paddle_lite_py as paddle
         >>> place, sampled = paddle.nn.functional.class_center_sample(paddle.to_tensor([3, 1, 3]), 9, 4)
         >>> place.tolist(), sampled.tolist()[:2], sampled.shape
-        ([1, 0, 1], [1, 3], [4])
+        ([1, 0, 1], [1, 3], paddle.Size([4]))
     """
     if num_samples > num_classes:
         raise ValueError(f"class_center_sample: num_samples is {num_samples}, and there are {num_classes} classes")

@@ -11,7 +11,7 @@ import numpy as np
 from ..core.no_effect import no_effect
 from . import checks
 from .optimizer import ONE_CALL, Optimizer
-from .update import Numbers, Rule, Slot, State
+from .update import Accumulator, Numbers, Rule, State
 
 
 def moments(grad: Any, state: State, beta1: float, beta2: float) -> tuple[Any, Any]:
@@ -155,9 +155,12 @@ class Adam(Optimizer):
             float(epsilon),
             bool(amsgrad),
         )
-        largest = (Slot("moment2_max"),) if amsgrad else ()
-        numbers = (Slot("beta1_pow_acc", "beta1", scalar=True), Slot("beta2_pow_acc", "beta2", scalar=True))
-        self._slots = (Slot("moment1"), Slot("moment2"), *largest, *numbers)
+        largest = (Accumulator("moment2_max"),) if amsgrad else ()
+        numbers = (
+            Accumulator("beta1_pow_acc", "beta1", scalar=True),
+            Accumulator("beta2_pow_acc", "beta2", scalar=True),
+        )
+        self._slots = (Accumulator("moment1"), Accumulator("moment2"), *largest, *numbers)
 
 
 class AdamW(Adam):
@@ -256,7 +259,11 @@ class Adamax(Adam):
 
     def _set_betas(self, beta1: float, beta2: float, epsilon: float, amsgrad: bool = False) -> None:
         super()._set_betas(beta1, beta2, epsilon)
-        self._slots = (Slot("moment"), Slot("inf_norm"), Slot("beta1_pow_acc", "beta1", scalar=True))
+        self._slots = (
+            Accumulator("moment"),
+            Accumulator("inf_norm"),
+            Accumulator("beta1_pow_acc", "beta1", scalar=True),
+        )
 
 
 class Lamb(Adam):

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from .optimizer import Optimizer
-from .update import Slot, State
+from .update import Accumulator, State
 
 
 class Adagrad(Optimizer):
@@ -41,7 +41,7 @@ class Adagrad(Optimizer):
         initial_accumulator_value: float = 0.0,
     ) -> None:
         self._epsilon = float(epsilon)
-        self._slots = (Slot("moment", float(initial_accumulator_value)),)
+        self._slots = (Accumulator("moment", float(initial_accumulator_value)),)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name)
 
     @staticmethod
@@ -68,7 +68,7 @@ class Adadelta(Optimizer):
         0.9955
     """
 
-    _slots = (Slot("_avg_squared_grad"), Slot("_avg_squared_update"))
+    _slots = (Accumulator("_avg_squared_grad"), Accumulator("_avg_squared_update"))
     _hyper = ("epsilon", "rho")
 
     def __init__(
@@ -112,7 +112,7 @@ class RMSProp(Optimizer):
         0.5528
     """
 
-    _slots = (Slot("momentum"), Slot("mean_square"), Slot("mean_grad"))
+    _slots = (Accumulator("momentum"), Accumulator("mean_square"), Accumulator("mean_grad"))
     _hyper = ("rho", "epsilon", "momentum", "centered")
 
     def __init__(
@@ -184,7 +184,7 @@ class Rprop(Optimizer):
         if not 0 < self._shrink < 1 < self._grow:
             raise ValueError(f"Rprop: etas is {etas}; expected 0 < first < 1 < second")
         super().__init__(learning_rate, parameters, None, grad_clip, name, multi_precision)
-        self._slots = (Slot("prevs"), Slot("learning_rates", self.get_lr()))
+        self._slots = (Accumulator("prevs"), Accumulator("learning_rates", self.get_lr()))
         for group in self._groups:
             group.use(self._slots)
 

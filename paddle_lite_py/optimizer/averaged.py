@@ -9,7 +9,7 @@ import jax.numpy as jnp
 from . import checks
 from .adam import moments
 from .optimizer import Optimizer
-from .update import Slot, State
+from .update import Accumulator, State
 
 
 class _TwoMoments(Optimizer):
@@ -37,11 +37,11 @@ class NAdam(_TwoMoments):
     """
 
     _slots = (
-        Slot("momentum_decay_pow", 1.0, scalar=True),
-        Slot("beta2_pow", 1.0, scalar=True),
-        Slot("mu_product", 1.0, scalar=True),
-        Slot("moment1"),
-        Slot("moment2"),
+        Accumulator("momentum_decay_pow", 1.0, scalar=True),
+        Accumulator("beta2_pow", 1.0, scalar=True),
+        Accumulator("mu_product", 1.0, scalar=True),
+        Accumulator("moment1"),
+        Accumulator("moment2"),
     )
     _hyper = ("beta1", "beta2", "epsilon", "momentum_decay")
 
@@ -100,11 +100,11 @@ class RAdam(_TwoMoments):
     """
 
     _slots = (
-        Slot("beta1_pow", 1.0, scalar=True),
-        Slot("beta2_pow", 1.0, scalar=True),
-        Slot("rho", 0.0, scalar=True),
-        Slot("moment1"),
-        Slot("moment2"),
+        Accumulator("beta1_pow", 1.0, scalar=True),
+        Accumulator("beta2_pow", 1.0, scalar=True),
+        Accumulator("rho", 0.0, scalar=True),
+        Accumulator("moment1"),
+        Accumulator("moment2"),
     )
     _hyper = ("beta1", "beta2", "epsilon")
 
@@ -173,7 +173,7 @@ class ASGD(Optimizer):
         if batch_num < 1:
             raise ValueError(f"ASGD: batch_num is {batch_num}; expected at least 1")
         self._batch_num = int(batch_num)
-        self._slots = (Slot("d"), Slot("y", lead=self._batch_num), Slot("m", scalar=True))
+        self._slots = (Accumulator("d"), Accumulator("y", lead=self._batch_num), Accumulator("m", scalar=True))
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name, multi_precision)
 
     @staticmethod

@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import REGISTRY, Op
 from ..ir import control
-from .update import Numbers, Recipe, Rule, Setting, Slot, update
+from ..registry.bound import BoundOp
+from ..registry.op import REGISTRY, Op
+from .update import Accumulator, Numbers, Recipe, Rule, Setting, update
 
 # The rules that files may name.
 RULES: dict[str, UpdateOp] = {}
@@ -34,7 +34,7 @@ class UpdateOp(Op):
         Raises:
             ValueError: if its attributes are not those of an update.
         """
-        made = tuple([Slot(*_typed(f"{self.name}: a slot", s, _SLOT)) for s in slots])
+        made = tuple([Accumulator(*_typed(f"{self.name}: a slot", s, _SLOT)) for s in slots])
         each = tuple([Setting(*_typed(f"{self.name}: a setting", s, _SETTING)) for s in settings])
         if bad := [s.decay for s in each if s.decay not in ("", "l1", "l2")]:
             raise ValueError(f"{self.name}: the decay is {bad[0]!r:.60}; expected 'l1', 'l2' or ''")

@@ -11,15 +11,16 @@ import numpy as np
 
 from ..core.interpreter import no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
+from ..eager import views
 from ..eager.execute import Eager
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
 from ..tracing.executor import donatable
 from . import checks
-from .group import Group
 from .lr import LRScheduler
 from .operators import operator
-from .update import Numbers, Recipe, Rule, Setting, Slot, compiled
+from .parameter_group import ParameterGroup
+from .update import Accumulator, Numbers, Recipe, Rule, Setting, compiled
 
 ONE_CALL = Immaterial("one compiled call updates all parameters")
 
@@ -45,7 +46,7 @@ class Optimizer:
         (True, 0.5)
     """
 
-    _slots: tuple[Slot, ...] = ()
+    _slots: tuple[Accumulator, ...] = ()
     _rule: Rule
     _numbers: Numbers | None = None
     # The hyperparameters that the rule takes; each is an attribute of the same name with a leading "_".
@@ -68,7 +69,7 @@ class Optimizer:
         self.regularization = self._weight_decay = weight_decay
         self._name, self._multi_precision = name, multi_precision
         self._param_groups: list[Any] = checks.parameters(who, parameters)
-        self._groups: list[Group] = []
+        self._groups: list[ParameterGroup] = []
         self._rates: dict[float, Any] = {}
         self._zeros: dict[Any, Any] = {}
         self._auxiliary_vars: dict[str, Tensor] = {}
@@ -87,11 +88,11 @@ class Optimizer:
             p.optimize_attr["learning_rate"] = group.options.get("learning_rate", 1.0)
             p.regularizer = None
 
-    def _make_group(self, params: list[Any], options: dict[str, Any]) -> Group:
+    def _make_group(self, params: list[Any], options: dict[str, Any]) -> ParameterGroup:
         chosen = checks.unshared(type(self).__name__, params, self._parameter_list)
         hyper = dict(self._hyper_of(options))
         slots = tuple([s._replace(fill=hyper[s.fill]) if isinstance(s.fill, str) else s for s in self._slots])
-        self._groups.append(Group(chosen, options, slots))
+        self._groups.append(ParameterGroup(chosen, options, slots))
         return self._groups[-1]
 
     def _add_param_group(self, param_group: dict[str, Any]) -> None:
@@ -161,7 +162,7 @@ class Optimizer:
             if active:
                 self._update(group, active, [_gradient(group.params[i], self._zeros) for i in active])
 
-    def _update(self, group: Group, active: list[int], grads: list[Tensor]) -> None:
+    def _update(self, group: ParameterGroup, active: list[int], grads: list[Tensor]) -> None:
         group.start(active, self._multi_precision)
         clip = group.options.get("grad_clip", self._grad_clip)
         if clip is not None and clip.key() is None:
@@ -179,6 +180,8 @@ class Optimizer:
             new = compiled(recipe)(self._rate(), [g._data for g in grads], donatable([h._data for h in handles]), flag)
             for handle, array in zip(handles, new, strict=True):
                 handle.__dict__["_data"] = array  # not through Parameter.__setattr__: the hot path
+                if handle._views is not None:
+                    views.replaced(handle)
             return
         builder: Any = state.interpreter
         rate = builder.provide(self._rate)
@@ -196,7 +199,7 @@ class Optimizer:
         else:
             self._auxiliary_vars[key] = value
 
-    def _setting(self, group: Group, i: int, hyper: tuple[tuple[str, Any], ...]) -> Setting:
+    def _setting(self, group: ParameterGroup, i: int, hyper: tuple[tuple[str, Any], ...]) -> Setting:
         param, options = group.params[i], group.options
         rate = self._factor(param) * param.optimize_attr["learning_rate"]
         decays, decay, coeff = param.regularizer, "", 0.0

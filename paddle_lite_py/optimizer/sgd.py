@@ -6,7 +6,7 @@ from typing import Any
 
 from ..core.no_effect import no_effect
 from .optimizer import ONE_CALL, Optimizer
-from .update import Slot, State
+from .update import Accumulator, State
 
 
 class SGD(Optimizer):
@@ -66,7 +66,7 @@ class Momentum(Optimizer):
         -0.25
     """
 
-    _slots = (Slot("velocity"),)
+    _slots = (Accumulator("velocity"),)
     _hyper = ("momentum", "use_nesterov", "rescale_grad")
 
     @no_effect(use_multi_tensor=ONE_CALL)

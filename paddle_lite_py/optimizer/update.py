@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.bound import xla_jit
 from ..nn import clip
+from ..registry.bound import xla_jit
 
 State = dict[str, Any]
 # (parameter, gradient, state, learning rate, **hyperparameters) -> (parameter, state): pure, of arrays.
@@ -20,7 +20,7 @@ Rule = Callable[..., tuple[Any, State]]
 Numbers = Callable[..., tuple[State, State]]
 
 
-class Slot(NamedTuple):
+class Accumulator(NamedTuple):
     """One kind of accumulator: an array like the parameter, or one number for it."""
 
     name: str
@@ -49,7 +49,7 @@ class Recipe(NamedTuple):
 
     name: str
     rule: Rule
-    slots: tuple[Slot, ...]
+    slots: tuple[Accumulator, ...]
     settings: tuple[Setting, ...]
     clip: tuple[Any, ...] | None
     skips: bool  # a flag among its inputs may keep everything as it was

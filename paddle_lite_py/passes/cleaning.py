@@ -6,9 +6,10 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..ir import simplify
+from ..ir.block import Block, Operator, Value
 from ..ir.control import with_blocks
 from ..ir.graph import moved, swapped
-from ..ir.program import Block, Operator, Program, Value
+from ..ir.program import Program
 from .manager import register
 from .pattern import Call
 from .rewriting import Match, rewrite, watched

@@ -10,9 +10,10 @@ from .. import nn
 from ..core.dtypes import is_inexact
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
+from ..ir.block import Block, Value
 from ..ir.graph import moved
 from ..ir.lower import run_ops
-from ..ir.program import Block, Program, Value
+from ..ir.program import Program
 from ..ir.simplify import dead_code
 from ..ops.unary import rsqrt
 from .cleaning import common_subexpressions
@@ -122,7 +123,7 @@ def _with_weights(program: Program, needed: list[Value], known: Known) -> Progra
     arrays = jax.jit(compute)(*[_array(program.captured[v]) for v in given])
     swaps: dict[Value, Any] = {}
     for v in needed:
-        swaps[v] = new = Value(v.shape, v.dtype, None, v.requires_grad)
+        swaps[v] = new = Value(v.shape, v.dtype, v.requires_grad)
         new.name = v.name
     handles = [_weight(a, [program.captured[w] for w in known[v]]) for v, a in zip(needed, arrays, strict=True)]
     captured = program.captured | dict(zip(swaps.values(), handles, strict=True))

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from ..ir.block import Block, Operator, Value
 from ..ir.control import Operands, with_blocks
 from ..ir.graph import copy_value, moved, swapped
-from ..ir.program import Block, Operator, Value
 
 # Bytes of what is computed from nothing.
 MAX_CONSTANT = 256

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ..dispatch.op import unpack
-from ..ir.program import Operator, Value
+from ..ir.block import Operator, Value
+from ..registry.op import unpack
 
 
 class Call:

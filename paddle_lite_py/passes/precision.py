@@ -10,11 +10,12 @@ import numpy as np
 from ..amp.auto_cast import rules
 from ..core.dtypes import as_dtype
 from ..core.errors import UNKNOWN, Where
-from ..dispatch.op import REGISTRY
 from ..eager.casting import Casting, casts
+from ..ir.block import Block, Operator, Value
 from ..ir.control import COND, FOR, GRAD, WHILE, with_blocks
 from ..ir.graph import copy_value
-from ..ir.program import Block, Operator, Program, Value
+from ..ir.program import Program
+from ..registry.op import REGISTRY
 from .manager import register
 
 
@@ -121,7 +122,7 @@ class _Block:
         if v.dtype == kind:
             return v
         if (v, kind) not in self.made:
-            out = Value(v.shape, kind, None, v.requires_grad)
+            out = Value(v.shape, kind, v.requires_grad)
             self.ops.append(Operator(REGISTRY["cast"].bind((as_dtype(kind),)), (v,), (out,), where))
             self.made[v, kind] = out
             self.changed = True

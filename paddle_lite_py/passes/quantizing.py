@@ -8,9 +8,9 @@ from ..core.interpreter import use
 from ..eager.execute import EAGER
 from ..ir.program import Program
 from ..nn import functional as F
+from ..nn.base import Layer
 from ..nn.common import Linear
 from ..nn.conv import Conv2D
-from ..nn.layer import Layer
 from ..ops.quantize import dequantize_linear, quantize_linear
 from ..quantization import QuantConfig
 from .cleaning import dead_code

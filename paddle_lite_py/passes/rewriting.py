@@ -10,12 +10,13 @@ from typing import Any
 from ..autograd import enable_grad
 from ..core import structure as nested
 from ..eager import casting
+from ..ir.block import Block, Operator, Value
 from ..ir.control import GRAD, with_blocks
 from ..ir.graph import moved, swapped
-from ..ir.program import Block, Operator, Program, Value
+from ..ir.program import Program
 from ..ir.simplify import dead_code
 from ..tracing.trace import Argument, Traced, trace
-from .levels import Level, threaded
+from .block_captures import BlockCaptures, threaded
 from .pattern import Call, Matcher
 
 
@@ -103,7 +104,7 @@ class Rewriting:
         for rule in rules:
             for op_name in rule[0].names or (None,):
                 self.rules.setdefault(op_name, []).append(rule)
-        self.top = Level(dict(program.captured), program.captured)
+        self.top = BlockCaptures(dict(program.captured), program.captured)
         # Tensors that the program updates by itself.
         self.taken = {id(program.captured[v]) for v in program.updates.values() if v in program.captured}
 
@@ -122,13 +123,13 @@ class Rewriting:
         output_names = [*source.output_names, *(f"{top.inputs[h].name}.new" for h in top.state)]
         return dead_code(Program(Block(inputs, block.ops, outputs), names, output_names, top.captured, updates))
 
-    def _block(self, block: Block, level: Level, fixed: frozenset[Value] = frozenset()) -> Block:
+    def _block(self, block: Block, captures: BlockCaptures, fixed: frozenset[Value] = frozenset()) -> Block:
         uses = Counter(v for op in block.ops for v in op.inputs if isinstance(v, Value))
         uses.update(v for v in block.outputs if isinstance(v, Value))
         matcher, swaps, ops = Matcher(uses), dict[Value, Value](), list[Operator]()
         for op in block.ops:
-            op = self._inside(moved(op, swaps), level)
-            made = None if fixed.intersection(op.outputs) else self._replaced(op, matcher, level)
+            op = self._inside(moved(op, swaps), captures)
+            made = None if fixed.intersection(op.outputs) else self._replaced(op, matcher, captures)
             if made is None:
                 ops.append(op)
                 matcher.add(op)
@@ -143,13 +144,13 @@ class Rewriting:
                 uses.update(v for v in o.inputs if isinstance(v, Value))
         return block.with_ops(ops, [swapped(v, swaps) for v in block.outputs])
 
-    def _inside(self, op: Operator, level: Level) -> Operator:
+    def _inside(self, op: Operator, captures: BlockCaptures) -> Operator:
         if not op.blocks:
             return op
-        levels = level.inside(op)
-        blocks = [self._block(b, inner, watched(op)) for b, inner in zip(op.blocks, levels, strict=True)]
-        if any(inner.state or inner.inputs.keys() > inner.given for inner in levels):
-            made = threaded(op, blocks, levels, level)
+        every = captures.inside(op)
+        blocks = [self._block(b, inner, watched(op)) for b, inner in zip(op.blocks, every, strict=True)]
+        if any(inner.state or inner.inputs.keys() > inner.given for inner in every):
+            made = threaded(op, blocks, every, captures)
             if isinstance(made, str):
                 raise self.error(op, made)
             return made
@@ -160,20 +161,22 @@ class Rewriting:
         """An error that names the pass and the operator."""
         return PassError(f"pass `{self.name}` on `{op.name}` at {op.where}: {why}")
 
-    def _replaced(self, op: Operator, matcher: Matcher, level: Level) -> tuple[list[Operator], list[Value]] | None:
+    def _replaced(
+        self, op: Operator, matcher: Matcher, captures: BlockCaptures
+    ) -> tuple[list[Operator], list[Value]] | None:
         for pattern, function in (*self.rules.get(op.name, ()), *self.rules.get(None, ())):
             found = matcher.match(pattern, op)
             if found is None:
                 continue
-            made = self._traced(function, found, level)
+            made = self._traced(function, found, captures)
             values = _flat(made)
             if values and not any(matcher.uses.get(v, 0) for v in op.outputs[len(values) :]):
-                done = Splice(self, op, level).result(made, found)
+                done = Splice(self, op, captures).result(made, found)
                 if done is not None:
                     return done
         return None
 
-    def _traced(self, function: Callable[[Match], Any], found: dict[str, Any], level: Level) -> Traced:
+    def _traced(self, function: Callable[[Match], Any], found: dict[str, Any], captures: BlockCaptures) -> Traced:
         slots: list[tuple[str, int | None, Value]] = [(k, None, v) for k, v in found.items() if isinstance(v, Value)]
         slots += [(k, i, v) for k, vs in found.items() if isinstance(vs, list) for i, v in enumerate(vs)]
 
@@ -184,7 +187,7 @@ class Rewriting:
                     held[k] = t
                 else:
                     held[k][i] = t
-            return function(Match(held, found, level.captured))
+            return function(Match(held, found, captures.captured))
 
         values = [v for _, _, v in slots]
         with casting.use(None), enable_grad():
@@ -194,17 +197,17 @@ class Rewriting:
 class Splice:
     """Puts what a rewrite traced into the place of an operator."""
 
-    def __init__(self, rewriting: Rewriting, op: Operator, level: Level) -> None:
-        self.r, self.op, self.level = rewriting, op, level
+    def __init__(self, rewriting: Rewriting, op: Operator, captures: BlockCaptures) -> None:
+        self.r, self.op, self.captures = rewriting, op, captures
 
     def result(self, made: Traced, found: dict[str, Any]) -> tuple[list[Operator], list[Value]] | None:
         """The new operators, and the values that take the place of the operator's outputs; None to leave it."""
         given = [v for v in found.values() if isinstance(v, Value)]
         given += [v for vs in found.values() if isinstance(vs, list) for v in vs]
         block = made.program.block
-        if made.providers or made.checks or made.room or made.deferred:
+        if made.providers or made.checks or made.loop_buffer or made.deferred:
             raise self.error("its replacement holds a check, an optimizer step or a loop of unknown length")
-        captures = [self.level.value(h) for h in made.captures]
+        captures = [self.captures.value(h) for h in made.captures]
         inputs = dict(zip(block.inputs, [*given, *captures], strict=True))
         ops = [_placed(moved(o, inputs), self.op) for o in block.ops]
         outs = [swapped(v, inputs) for v in block.outputs]
@@ -220,7 +223,7 @@ class Splice:
     def _value(self, place: Any, leaves: Iterator[Any], given: list[Value]) -> Value:
         if place is nested.LEAF:
             return next(leaves)
-        return given[place.position] if isinstance(place, Argument) else self.level.value(place)
+        return given[place.position] if isinstance(place, Argument) else self.captures.value(place)
 
     def _fits(self, old: Value, new: Value, fresh: bool) -> bool:
         if (old.shape, old.dtype) != (new.shape, new.dtype):
@@ -233,8 +236,8 @@ class Splice:
         handle = effect.write.owner
         if effect.write.key != "_data" or effect.n_leaves != 1 or id(handle) in self.r.taken:
             raise self.error("its replacement changes more than buffers of its own")
-        self.level.entering(handle)
-        self.level.state[id(handle)] = value
+        self.captures.entering(handle)
+        self.captures.state[id(handle)] = value
 
     def error(self, why: str) -> PassError:
         """An error that names the pass and the operator."""

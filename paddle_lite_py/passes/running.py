@@ -9,7 +9,8 @@ from ..core import structure as nested
 from ..core.arrays import as_array
 from ..core.interpreter import state
 from ..eager.tensor import Tensor, wrap
-from ..ir.program import Block, Program
+from ..ir.block import Block
+from ..ir.program import Program
 from ..tracing.executor import Executable
 from ..tracing.frame import Write
 from ..tracing.trace import Effect, Traced

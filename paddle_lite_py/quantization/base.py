@@ -7,7 +7,7 @@ from typing import Any
 
 from ..core.no_effect import Immaterial
 from ..eager.tensor import Tensor
-from ..nn.layer import Layer
+from ..nn.base import Layer
 from ..ops.quantize import fake_quantize
 
 __all__ = ["BaseObserver", "BaseQuanter", "QuanterFactory", "fake_quantize", "quanter"]

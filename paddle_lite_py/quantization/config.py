@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from ..nn.base import Layer
 from ..nn.common import Linear
 from ..nn.conv import Conv2D
-from ..nn.layer import Layer
 from .base import QuanterFactory
 from .layers import QuantedConv2D, QuantedLinear
 

@@ -7,7 +7,7 @@ from typing import Any
 from ..core.interpreter import no_grad
 from ..core.no_effect import no_effect
 from ..eager.tensor import Tensor
-from ..nn.layer import Layer
+from ..nn.base import Layer
 from ..ops.creation import zeros
 from .base import BY_INPUT, BaseObserver, QuanterFactory
 

@@ -7,7 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..dispatch.op import op
+from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from .tensors import SparseCooTensor, SparseCsrTensor, _Sparse, gathered
 

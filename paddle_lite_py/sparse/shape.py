@@ -10,7 +10,7 @@ import numpy as np
 
 from ..eager.tensor import Tensor
 from ..ops import decomposition
-from .tensors import SparseCooTensor, SparseCsrTensor, _to_sparse_coo, gathered
+from .tensors import SparseCooTensor, SparseCsrTensor, gathered, to_sparse_coo
 
 
 def is_same_shape(x: Any, y: Any) -> bool:
@@ -113,7 +113,7 @@ def pca_lowrank(x: Any, q: int | None = None, center: bool = True, niter: int = 
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [3, 2])
         >>> [part.shape for part in paddle.sparse.pca_lowrank(x, q=2)]
-        [[3, 2], [2], [2, 2]]
+        [paddle.Size([3, 2]), paddle.Size([2]), paddle.Size([2, 2])]
     """
     dense: Any = decomposition.pca_lowrank
     return dense(x.to_dense(), q, center, niter)
@@ -129,4 +129,4 @@ def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name
         -1.0
     """
     total = x.to_dense().sum(axis, keepdim=keepdim, dtype=dtype)
-    return total if axis is None else _like(x, _to_sparse_coo(total))
+    return total if axis is None else _like(x, to_sparse_coo(total))

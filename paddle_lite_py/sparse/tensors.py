@@ -10,8 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.no_effect import Immaterial, no_effect
-from ..dispatch.op import METHODS, op
-from ..eager.tensor import Tensor, install_methods
+from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete, fresh
 
@@ -117,7 +117,9 @@ class _Sparse:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype}, nnz={self.nnz()}, values={self._values})"
+        return (
+            f"{type(self).__name__}(shape={[*self.shape]}, dtype={self.dtype}, nnz={self.nnz()}, values={self._values})"
+        )
 
 
 class SparseCooTensor(_Sparse):
@@ -312,7 +314,7 @@ def sparse_csr_tensor(
     return SparseCsrTensor(starts, columns, _leaf(found, stop_gradient), shape)
 
 
-def _to_sparse_coo(self: Tensor, sparse_dim: int | None = None) -> SparseCooTensor:
+def to_sparse_coo(self: Tensor, sparse_dim: int | None = None) -> SparseCooTensor:
     """The elements that are not zero, by coordinates."""
     array = concrete(self, "to_sparse_coo()", "a mask")
     rest = tuple(range(sparse_dim or array.ndim, array.ndim))
@@ -320,10 +322,6 @@ def _to_sparse_coo(self: Tensor, sparse_dim: int | None = None) -> SparseCooTens
     return SparseCooTensor(places, gathered(self, places), self.shape)
 
 
-def _to_sparse_csr(self: Tensor) -> SparseCsrTensor:
+def to_sparse_csr(self: Tensor) -> SparseCsrTensor:
     """The elements that are not zero, in compressed rows."""
-    return _to_sparse_coo(self).to_sparse_csr()
-
-
-METHODS.extend([("to_sparse_coo", _to_sparse_coo), ("to_sparse_csr", _to_sparse_csr)])
-install_methods()
+    return to_sparse_coo(self).to_sparse_csr()

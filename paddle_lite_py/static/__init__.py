@@ -34,6 +34,7 @@ from .saving import (
     set_program_state,
 )
 from .scope import Scope, global_scope, scope_guard
+from .scope_variable import UninitializedError
 from .serialized import (
     deserialize_persistables,
     deserialize_program,
@@ -42,7 +43,6 @@ from .serialized import (
     serialize_persistables,
     serialize_program,
 )
-from .stored import UninitializedError
 from .strategy import BuildStrategy, CompiledProgram, ExecutionStrategy
 from .variables import (
     Print,

@@ -11,13 +11,13 @@ import numpy as np
 from ..core.interpreter import no_grad, state
 from ..core.no_effect import Immaterial, no_effect, only_known
 from ..eager.tensor import Tensor, wrap
-from ..ir.program import Block, Value
-from ..ir.program import Program as Closed
+from ..ir.block import Block, Value
+from ..ir.program import Program as IRProgram
 from ..ops.loss_scaling import unscale_gradients, update_loss_scaling
 from ..passes.precision import AutoCast
+from ..tracing.clone_map import CloneMap
 from .backward import append_backward
 from .builder import StaticBuilder
-from .rebuilt import name
 from .variables import create_global_var
 
 __all__ = ["AutoMixedPrecisionLists", "CustomOpLists", "bf16_guard", "decorate", "fp16_guard"]
@@ -177,17 +177,18 @@ def recast(builder: StaticBuilder, change: Any) -> None:
     kept = {len(values) + i: v for i, (_, v) in enumerate(finals.values())}
     outputs: list[Any] = [*values, *kept.values()]
     names = [str(v.name) for v in block.inputs]
-    made = change(Closed(Block(block.inputs, block.ops, outputs), names, updates=dict.fromkeys(kept, block.inputs[0])))
-    block.ops = made.block.ops
-    for op in block.ops:
-        for v in op.outputs:
-            v.frame = builder.root
-    for old, new in zip(values, made.block.outputs, strict=False):
+    made = change(
+        IRProgram(Block(block.inputs, block.ops, outputs), names, updates=dict.fromkeys(kept, block.inputs[0]))
+    )
+    adopted = CloneMap(builder.root, adopts=True)
+    block.ops = [adopted.operator(op) for op in made.block.ops]
+    results = [adopted(v) for v in made.block.outputs]
+    for old, new in zip(values, results, strict=False):
         if new is not old:
             new.name = old.name
-            builder.twins[old] = new
-    name(builder)
-    latest = dict(zip(finals, made.block.outputs[len(values) :], strict=True))
+            builder.clone_map[old] = new
+    builder.name_values()
+    latest = dict(zip(finals, results[len(values) :], strict=True))
     for write in builder.root.log.values():
         held = write.get()
         if write.key == "_data" and isinstance(held, Value) and write.before.name in latest:

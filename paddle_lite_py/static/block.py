@@ -10,13 +10,14 @@ from ..core.dtypes import as_dtype
 from ..core.errors import Where
 from ..core.no_effect import only_known
 from ..eager.tensor import Parameter, Tensor
-from ..ir.program import Operator, Value
+from ..ir.block import Operator
+from ..tracing.frame import TracedValue
 
 if TYPE_CHECKING:
     from .program import Program
 
 
-class Op:
+class OperatorView:
     """One operator of a program."""
 
     def __init__(self, operator: Operator) -> None:
@@ -34,7 +35,7 @@ class Op:
     @property
     def input_arg_names(self) -> list[str]:
         """Names of the variables that it reads."""
-        return [str(v.name) for v in self.operator.inputs if isinstance(v, Value)]
+        return [str(v.name) for v in self.operator.inputs if isinstance(v, TracedValue)]
 
     @property
     def output_arg_names(self) -> list[str]:
@@ -75,7 +76,7 @@ class Op:
         return f"{outs} = {self.type}({ins})  # {self.where}"
 
 
-class Block:
+class BlockView:
     """The outermost block of a program."""
 
     idx = 0
@@ -84,9 +85,9 @@ class Block:
         self.program = program
 
     @property
-    def ops(self) -> list[Op]:
+    def ops(self) -> list[OperatorView]:
         """Its operators in order."""
-        return [Op(op) for op in self.program.builder.root.block.ops]
+        return [OperatorView(op) for op in self.program.builder.root.block.ops]
 
     @property
     def vars(self) -> dict[str, Tensor]:
@@ -95,7 +96,7 @@ class Block:
         builder = program.builder
         out: dict[str, Tensor] = dict(program.parameters)
         for initial in program.initials.values():
-            out.setdefault(initial.stored.name, _variable(initial.stored))
+            out.setdefault(initial.variable.name, _variable(initial.variable))
         out.update({str(v.name): c for v in builder.root.block.inputs if (c := builder.shown(v)) is not None})
         for op in builder.root.block.ops:
             out.update({str(v.name): builder.handle(v) for v in op.outputs})
@@ -125,11 +126,11 @@ class Block:
 
         An unknown first size (None, -1) is that of the program's data.
         """
-        only_known(Block.create_var, kwargs)
+        only_known(BlockView.create_var, kwargs)
         builder = self.program.builder
         firsts = [v.shape[0] for v in self.program.feeds.values() if v.shape and not isinstance(v.shape[0], int)]
         sizes = [firsts[0] if i == 0 and n in (None, -1) and firsts else n for i, n in enumerate(shape)]
-        value = Value(builder.unknown.shape(name, sizes), as_dtype(dtype).np, builder.root)
+        value = TracedValue(builder.unknown.shape(name, sizes), as_dtype(dtype).np, builder.root)
         out = builder.handle(value)
         out.name, out.persistable, out.stop_gradient = name, persistable, stop_gradient
         return out

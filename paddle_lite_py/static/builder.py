@@ -6,6 +6,7 @@ under an optimizer, running statistics) hold values of the program only while it
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -14,20 +15,23 @@ from typing import TYPE_CHECKING, Any
 import jax
 
 from ..core.errors import TracedValueError, user_frame
-from ..dispatch.bound import BoundOp
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
-from ..ir.program import Value
+from ..ir.block import Value
 from ..nn import unique_name
+from ..registry.bound import BoundOp
 from ..tracing.builder import Builder
-from ..tracing.frame import Capture, Frame, Write
+from ..tracing.frame import Capture, Frame, TracedValue, Write
 from .current import current
+from .differentiation import append_backward
 from .scope import global_scope
-from .stored import Initial, Stored
+from .scope_variable import Initial, ScopeVariable
 from .unknown import Unknown
 
 if TYPE_CHECKING:
     from .program import Program
+
+_NUMBERED = re.compile(r"(.+)_(\d{1,9})\.tmp_\d+")
 
 
 class StaticBuilder(Builder):
@@ -39,10 +43,11 @@ class StaticBuilder(Builder):
         self.version = 0  # grows with each change
         self.unknown = Unknown()
         self.counts: Counter[str] = Counter()  # of names of ops
-        self.twins: dict[Value, Value] = {}  # values of the program that this one is a clone of
-        self.states: dict[Value, Stored | Tensor] = {}  # what inputs that are no feeds stand for
+        # Values of the program that this one is a clone of, and those here.
+        self.clone_map: dict[Value, TracedValue] = {}
+        self.states: dict[Value, ScopeVariable | Tensor] = {}  # what inputs that are no feeds stand for
         self.away: list[tuple[Write, Any]] = []  # what handles hold while this program is under construction
-        self.word_home = Stored("random_state", (2,), "uint32", default_generator.state)
+        self.word_home = ScopeVariable("random_state", (2,), "uint32", default_generator.state)
         self.word = wrap(self.word_home)
 
     # -- coming and going ------------------------------------------------------------------------------------------
@@ -58,33 +63,35 @@ class StaticBuilder(Builder):
         for write, _ in reversed(self.away):
             write.put(write.before)
 
-    def finals(self) -> dict[str, tuple[Stored, Any]]:
+    def finals(self) -> dict[str, tuple[ScopeVariable, Any]]:
         """State that a run changes, by name, with its last value."""
         now = {id(w): v for w, v in self.away}
         out = {}
         for write in self.root.log.values():
-            if write.key == "_data" and isinstance(write.before, Stored):
+            if write.key == "_data" and isinstance(write.before, ScopeVariable):
                 value = now[id(write)] if self.away else write.get()
-                if isinstance(value, Value):
+                if isinstance(value, TracedValue):
                     out[write.before.name] = write.before, value
         return out
 
-    def stored_of(self, tensor: Tensor) -> Stored | None:
+    def variable_of(self, tensor: Tensor) -> ScopeVariable | None:
         """The state that a handle stands for, whatever it holds just now; None if it stands for none."""
         write = self.root.log.get((id(tensor), "_data", False))
         held = tensor._data if write is None else write.before
-        return held if isinstance(held, Stored) else None
+        return held if isinstance(held, ScopeVariable) else None
 
     def own_names(self) -> list[str]:
         """Names of what a run must be asked afterwards: whether a check failed, whether loops had room."""
-        own = [h for h in (self.checks and self.checks.code, self.room and self.room.needed) if h is not None]
+        own = [
+            h for h in (self.checks and self.checks.code, self.loop_buffer and self.loop_buffer.needed) if h is not None
+        ]
         written = [self.root.log.get((id(h), "_data", False)) for h in own]
         return [w.before.name for w in written if w is not None]
 
-    def captured(self, tensor: Tensor) -> Value | None:
+    def captured(self, tensor: Tensor) -> TracedValue | None:
         """The input that a tensor's state is."""
-        stored = self.stored_of(tensor)
-        found = self.captures.get(id(tensor) if stored is None else stored.name)
+        variable = self.variable_of(tensor)
+        found = self.captures.get(id(tensor) if variable is None else variable.name)
         return None if found is None else found.value
 
     def data_of(self, tensor: Any, what: str) -> Any:
@@ -93,22 +100,22 @@ class StaticBuilder(Builder):
         Raises:
             TracedValueError: for what an operator gives, which has a value only in a run.
         """
-        stored = self.stored_of(tensor)
-        if stored is not None:
-            return stored.concrete(what)
+        variable = self.variable_of(tensor)
+        if variable is not None:
+            return variable.concrete(what)
         raise TracedValueError(
-            f"{what} at {user_frame()} needs the value of '{tensor.name}', {tensor.dtype.name}{tensor.shape}, which it "
+            f"{what} at {user_frame()} needs the value of '{tensor.name}', {tensor.dtype.name}{[*tensor.shape]}, which it "
             "has only when the program runs: fetch it, exe.run(feed=..., fetch_list=[x]), or write the `if` or `while` "
             "that asks as paddle.static.nn.cond or while_loop"
         )
 
     # -- state -----------------------------------------------------------------------------------------------------
-    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any, own: bool = False) -> Stored:
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Any, own: bool = False) -> ScopeVariable:
         """State in a scope; the startup program draws it."""
         name = unique_name.generate(name) if own else name
-        made = Stored(name, shape, dtype)
+        made = ScopeVariable(name, shape, dtype)
         held = current.startup.initials.get(name)
-        if held is None or (held.stored.shape, held.stored.dtype) != (made.shape, made.dtype):
+        if held is None or (held.variable.shape, held.variable.dtype) != (made.shape, made.dtype):
             current.startup.initials[name] = Initial(made, draw)
             current.startup.builder.version += 1
         return made
@@ -122,20 +129,21 @@ class StaticBuilder(Builder):
         held = self.program.parameters.setdefault(parameter.name, parameter)
         if (tuple(held.shape), held.dtype) != (tuple(parameter.shape), parameter.dtype):
             raise ValueError(
-                f"parameter '{parameter.name}' is shared by name: it is {held.dtype.name}{held.shape}, and "
-                f"{parameter.dtype.name}{parameter.shape} is asked for; give one of them another name"
+                f"parameter '{parameter.name}' is shared by name: it is {held.dtype.name}{[*held.shape]}, and "
+                f"{parameter.dtype.name}{[*parameter.shape]} is asked for; give one of them another name"
             )
         return held
 
-    def _capture(self, tensor: Tensor) -> Value:
+    def _capture(self, tensor: Tensor) -> TracedValue:
         data = tensor._data
-        key: Any = data.name if isinstance(data, Stored) else id(tensor)
+        key: Any = data.name if isinstance(data, ScopeVariable) else id(tensor)
         found = self.captures.get(key)
         if found is None:
             value = self.root.new_input(data, not tensor.stop_gradient)
-            value.name = data.name if isinstance(data, Stored) else tensor._name or unique_name.generate("constant")
+            in_scope = isinstance(data, ScopeVariable)
+            value.name = data.name if in_scope else tensor._name or unique_name.generate("constant")
             found = self.captures[key] = Capture(tensor, value)
-            self.states[value] = data if isinstance(data, Stored) else tensor
+            self.states[value] = data if in_scope else tensor
             self.version += 1
             if not tensor.stop_gradient:
                 self.root.leaves[value] = tensor
@@ -143,9 +151,9 @@ class StaticBuilder(Builder):
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload: in the program for one of its values, now and in the scope for an array."""
-        held = self.stored_of(tensor) or tensor._data
+        held = self.variable_of(tensor) or tensor._data
         if isinstance(data, jax.Array):
-            if not isinstance(held, Stored):
+            if not isinstance(held, ScopeVariable):
                 tensor._data = data
             elif held.home is None:
                 self._set(held, data)
@@ -154,40 +162,40 @@ class StaticBuilder(Builder):
             return
         if isinstance(held, jax.Array):
             held = self._adopt(tensor)
-        if isinstance(held, Stored) and (held.shape, held.dtype) != (data.shape, data.dtype):
+        if isinstance(held, ScopeVariable) and (held.shape, held.dtype) != (data.shape, data.dtype):
             raise ValueError(
                 f"'{held.name}' is {held.dtype}{list(held.shape)} and cannot become {data.dtype}{list(data.shape)} in "
                 "a program: shape and dtype of state stay; cast or reshape what is assigned to it"
             )
-        if isinstance(tensor._data, Stored):
+        if isinstance(tensor._data, ScopeVariable):
             self._capture(tensor)  # what is only written is an input as well
         self.version += 1
         super().rebind(tensor, data)
 
-    def _set(self, stored: Stored, data: Any) -> None:
+    def _set(self, variable: ScopeVariable, data: Any) -> None:
         """Set a value in the scope in force; before there is a first one, it is what the startup program makes."""
         initials, scope = current.startup.initials, global_scope()
-        if stored.name not in scope.homes and stored.name in initials:
-            initials[stored.name] = Initial(stored, lambda: data)
-        scope.set(stored.name, data)
+        if variable.name not in scope.homes and variable.name in initials:
+            initials[variable.name] = Initial(variable, lambda: data)
+        scope.set(variable.name, data)
 
-    def _adopt(self, tensor: Tensor) -> Stored:
+    def _adopt(self, tensor: Tensor) -> ScopeVariable:
         """Make a tensor of dynamic mode state of the program."""
         home = wrap(tensor._data)
         held = self.captures.pop(id(tensor), None)
         name = tensor._name or (held.value.name if held else None) or unique_name.generate("state")
-        tensor._data = made = Stored(str(name), home.shape, home._data.dtype, home)
+        tensor._data = made = ScopeVariable(str(name), home.shape, home._data.dtype, home)
         if held is not None:
             held.value.name, self.states[held.value] = made.name, made
             self.captures[made.name] = held
         return made
 
     # -- values ----------------------------------------------------------------------------------------------------
-    def value_of(self, tensor: Tensor) -> Value:
-        """The Value of a tensor in the current frame; of one of the cloned program, its twin."""
+    def value_of(self, tensor: Tensor) -> TracedValue:
+        """The value of a tensor in the current frame; of one of the cloned program, its clone."""
         data = tensor._data
-        if isinstance(data, Value) and (data in self.twins or not self._knows(data.frame)):
-            return super().value_of(self.handle(self.twin(data)))
+        if isinstance(data, TracedValue) and (data in self.clone_map or not self._knows(data.frame)):
+            return super().value_of(self.handle(self.clone_of(data)))
         return super().value_of(tensor)
 
     def _knows(self, frame: Frame | None) -> bool:
@@ -199,22 +207,22 @@ class StaticBuilder(Builder):
             return next(c.handle for c in self.captures.values() if c.value is value)
         return None if any(v is value for _, v in self.providers) else self.handle(value)
 
-    def twin(self, value: Value) -> Value:
+    def clone_of(self, value: Value) -> TracedValue:
         """What stands in this program for a value of the one that it was cloned from.
 
         Raises:
             ValueError: if it is of another program.
         """
-        if value in self.twins:
-            return self.twins[value]
-        if value.frame is self.root:
+        if value in self.clone_map:
+            return self.clone_map[value]
+        if isinstance(value, TracedValue) and value.frame is self.root:
             return value
         raise ValueError(
             f"'{value.name}' (made at {value.where}) is of another Program than the one under construction: build both "
             "in the same paddle.static.program_guard(), or fetch it from its own program"
         )
 
-    def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[Value, ...]:
+    def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[TracedValue, ...]:
         """Append an operator, whose outputs get names."""
         values = self.unknown.settled(self, lambda: super(StaticBuilder, self).emit(bound, inputs, requires_grad),
                                       bound, inputs)  # fmt: skip
@@ -225,6 +233,18 @@ class StaticBuilder(Builder):
                 value.name = f"{stem}_{self.counts[stem]}.tmp_{i}"
             self.counts[stem] += 1  # not from unique_name: parameters have the names that they have in dynamic mode
         return values
+
+    def name_values(self) -> None:
+        """Name the values that have no name yet: they are fetched by name. Later operators get other names."""
+        for value in [v for op in self.root.block.ops for v in op.outputs]:
+            if value.name and (found := _NUMBERED.fullmatch(value.name)):
+                stem, number = found.groups()
+                self.counts[stem] = max(self.counts[stem], int(number) + 1)
+        for op in self.root.block.ops:
+            if any(v.name is None for v in op.outputs):
+                for i, value in enumerate(op.outputs):
+                    value.name = value.name or f"{op.name}_{self.counts[op.name]}.tmp_{i}"
+                self.counts[op.name] += 1
 
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Append a random op, on the program's own stream."""
@@ -241,10 +261,8 @@ class StaticBuilder(Builder):
 
     def minimized(self, optimizer: Any, loss: Tensor, parameters: Any, no_grad_set: Any) -> Any:
         """The gradients of what an optimizer trains."""
-        from .backward import append_backward
-
         self.program.optimizers.append(optimizer)
-        return append_backward(loss, parameters or optimizer._parameter_list or None, no_grad_set)
+        return append_backward(self, loss, parameters or optimizer._parameter_list or None, no_grad_set)
 
     @contextmanager
     def starting(self, program: Any) -> Iterator[None]:
@@ -254,9 +272,3 @@ class StaticBuilder(Builder):
             yield
         finally:
             current.startup = before
-
-    def engine(self, model: Any) -> Any:
-        """Programs for the batches of a Model."""
-        from .engine import Engine
-
-        return Engine(model)

@@ -21,7 +21,7 @@ from .numbers import Numbers, in_pieces, numbers
 __all__ = ["InMemoryDataset", "QueueDataset"]
 
 
-class Slot(NamedTuple):
+class SlotValues(NamedTuple):
     """The values of one slot for many instances: one after another, and where each instance begins."""
 
     values: np.ndarray
@@ -38,7 +38,7 @@ class Slot(NamedTuple):
         return (found.reshape(len(rows), *sizes) if sizes.count(-1) <= 1 else found), lengths
 
 
-def parse(text: bytes, kinds: Sequence[np.dtype], name: str = "the text", threads: int = 0) -> list[Slot]:
+def parse(text: bytes, kinds: Sequence[np.dtype], name: str = "the text", threads: int = 0) -> list[SlotValues]:
     """The slots of a text, one for each dtype.
 
     Arguments:
@@ -49,10 +49,10 @@ def parse(text: bytes, kinds: Sequence[np.dtype], name: str = "the text", thread
 
     Examples:
         >>> parse(b"1 7 2 0.5 1.5\\n1 8 1 2.5\\n", [np.dtype("int64"), np.dtype("float32")])[1]
-        Slot(values=array([0.5, 1.5, 2.5], dtype=float32), starts=array([0, 2, 3]))
+        SlotValues(values=array([0.5, 1.5, 2.5], dtype=float32), starts=array([0, 2, 3]))
     """
 
-    def read(piece: bytes, before: int) -> list[Slot]:
+    def read(piece: bytes, before: int) -> list[SlotValues]:
         try:
             return _slots(numbers(piece), kinds)
         except ValueError as e:
@@ -63,7 +63,7 @@ def parse(text: bytes, kinds: Sequence[np.dtype], name: str = "the text", thread
                 "numbers: '2 0.1 0.2 1 7'"
             ) from None
 
-    parts = in_pieces(text, read, threads) or [[Slot(np.zeros(0, k), np.zeros(1, np.int64)) for k in kinds]]
+    parts = in_pieces(text, read, threads) or [[SlotValues(np.zeros(0, k), np.zeros(1, np.int64)) for k in kinds]]
     return [_joined([p[i] for p in parts]) for i in range(len(kinds))]
 
 
@@ -71,7 +71,7 @@ class _Line(Exception):
     """A line, by its number, does not hold what its counts say."""
 
 
-def _slots(found: Numbers, kinds: Sequence[np.dtype]) -> list[Slot]:
+def _slots(found: Numbers, kinds: Sequence[np.dtype]) -> list[SlotValues]:
     lines = np.flatnonzero(found.per_line)
     ends = np.cumsum(found.per_line)[lines]
     at, slots = ends - found.per_line[lines], []
@@ -82,7 +82,7 @@ def _slots(found: Numbers, kinds: Sequence[np.dtype]) -> list[Slot]:
         _check(lost | (found.floats[first] != counts) | (counts < 0) | (at + 1 + counts > ends), lines)
         starts = np.concatenate([[0], np.cumsum(counts)])
         index = np.repeat(at + 1 - starts[:-1], counts) + np.arange(starts[-1])
-        slots.append(Slot((found.integers if kind.kind in "iu" else found.floats)[index].astype(kind), starts))
+        slots.append(SlotValues((found.integers if kind.kind in "iu" else found.floats)[index].astype(kind), starts))
         at = at + 1 + counts
     _check(at != ends, lines)
     return slots
@@ -93,11 +93,11 @@ def _check(wrong: np.ndarray, lines: np.ndarray) -> None:
         raise _Line(int(lines[np.argmax(wrong)]))
 
 
-def _joined(parts: list[Slot]) -> Slot:
+def _joined(parts: list[SlotValues]) -> SlotValues:
     if len(parts) == 1:
         return parts[0]
     counts = np.concatenate([np.diff(p.starts) for p in parts])
-    return Slot(np.concatenate([p.values for p in parts]), np.concatenate([[0], np.cumsum(counts)]))
+    return SlotValues(np.concatenate([p.values for p in parts]), np.concatenate([[0], np.cumsum(counts)]))
 
 
 def ahead(feeds: Iterable[Any], most: int = 4) -> Iterator[Any]:
@@ -192,7 +192,7 @@ class DatasetBase:
         """The files to read."""
         self.files = list(filelist)
 
-    def _read(self, file: str) -> list[Slot]:
+    def _read(self, file: str) -> list[SlotValues]:
         if not self.use_var:
             raise ValueError(f"{type(self).__name__}: use_var is empty; name the data that the slots feed in init()")
         text = Path(file).read_bytes()
@@ -200,7 +200,7 @@ class DatasetBase:
             text = subprocess.run(self.pipe_command, shell=True, input=text, stdout=subprocess.PIPE, check=True).stdout
         return parse(text, [np.dtype(v.dtype.np) for v in self.use_var], f"'{file}'", self.threads)
 
-    def _feed(self, slots: list[Slot], rows: np.ndarray) -> dict[str, np.ndarray]:
+    def _feed(self, slots: list[SlotValues], rows: np.ndarray) -> dict[str, np.ndarray]:
         out = {}
         for var, slot in zip(self.use_var, slots, strict=True):
             out[var.name], lengths = slot.batch(rows, var.shape)
@@ -208,7 +208,7 @@ class DatasetBase:
                 out[f"{var.name}.lengths"] = lengths
         return out
 
-    def _batches(self, slots: list[Slot], order: np.ndarray) -> Iterator[dict[str, np.ndarray]]:
+    def _batches(self, slots: list[SlotValues], order: np.ndarray) -> Iterator[dict[str, np.ndarray]]:
         for at in range(0, len(order), self.batch_size):
             yield self._feed(slots, order[at : at + self.batch_size])
 
@@ -236,7 +236,7 @@ class InMemoryDataset(DatasetBase):
 
     def __init__(self) -> None:
         super().__init__()
-        self._slots: list[Slot] = []
+        self._slots: list[SlotValues] = []
         self._order = np.arange(0)
 
     def load_into_memory(self, is_shuffle: bool = False) -> None:
@@ -269,7 +269,7 @@ class InMemoryDataset(DatasetBase):
                 counts = np.diff(slot.starts)[rows]
                 starts = np.concatenate([[0], np.cumsum(counts)])
                 index = np.repeat(slot.starts[rows] - starts[:-1], counts) + np.arange(starts[-1])
-                self._slots[i] = Slot(slot.values[index], starts)
+                self._slots[i] = SlotValues(slot.values[index], starts)
 
     def release_memory(self) -> None:
         """Forget what was read."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..ir.drawing import render, to_dot
-from ..ir.program import Program as Closed
+from ..ir.program import Program as IRProgram
 from .program import Program
 
 __all__ = ["draw"]
@@ -31,10 +31,10 @@ def draw(program: Any, path: str | None = None) -> str:
         >>> "label=\\"exp\\"" in draw(f.main_program)
         True
     """
-    closed = program.closed() if isinstance(program, Program) else program
-    if not isinstance(closed, Closed):
+    found = program.snapshot() if isinstance(program, Program) else program
+    if not isinstance(found, IRProgram):
         raise TypeError(f"draw: program is a {type(program).__name__}; expected a Program")
-    text = to_dot(closed)
+    text = to_dot(found)
     if path is not None:
         render(text, str(path))
     return text

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from ..dispatch.op import REGISTRY
+from ..ir.block import Operator, Value
 from ..ir.control import GRAD
-from ..ir.graph import copy_value
-from ..ir.program import Operator, Value
-from .stored import Stored
+from ..registry.op import REGISTRY
+from ..tracing.clone_map import CloneMap
+from .scope_variable import ScopeVariable
 
 if TYPE_CHECKING:
     from .program import Program
@@ -28,15 +28,15 @@ def evaluate(program: Program) -> None:
     block.ops = [made for op in block.ops for made in _evaluated(op, drawn)]
     running = {v.name for op in block.ops if op.name == "batch_norm" for v in op.inputs[1:3]}
     builder.away = [(w, drawn.get(v, v)) for w, v in builder.away]
-    _keep(program, lambda stored, value: stored.name not in running and stored.name != value.name)
+    _keep(program, lambda variable, value: variable.name not in running and variable.name != value.name)
     builder.version += 1
 
 
-def _keep(program: Program, wanted: Callable[[Stored, Value], bool]) -> None:
+def _keep(program: Program, wanted: Callable[[ScopeVariable, Value], bool]) -> None:
     """Forget the updates of state that is not wanted, and the operators that give only these."""
     builder = program.builder
     block = builder.root.block
-    gone = {v: id(w) for w, v in builder.away if isinstance(w.before, Stored) and not wanted(w.before, v)}
+    gone = {v: id(w) for w, v in builder.away if isinstance(w.before, ScopeVariable) and not wanted(w.before, v)}
     left = set(gone.values())
     builder.root.log = {k: w for k, w in builder.root.log.items() if id(w) not in left}
     builder.away = [(w, v) for w, v in builder.away if id(w) not in left]
@@ -52,7 +52,7 @@ def _drop_updates(program: Program) -> None:
             derived.update(op.outputs[len(op.outputs) - _gradients(op) :])
         elif derived.intersection(v for v in op.inputs if isinstance(v, Value)):
             derived.update(op.outputs)
-    _keep(program, lambda stored, value: value not in derived)
+    _keep(program, lambda variable, value: value not in derived)
     block = program.builder.root.block
     block.ops = [op for op in block.ops if op.bound.op is GRAD or not derived.intersection(op.outputs)]
 
@@ -67,12 +67,12 @@ def _opened(op: Operator, program: Program) -> list[Operator]:
     n_forward = len(block.outputs) - len(inner)
     names: dict[Any, Any] = dict(zip(block.inputs, op.inputs, strict=False))
     names.update(zip(block.outputs[:n_forward], op.outputs[:n_forward], strict=True))
+    clones = CloneMap(program.builder.root)
     opened = []
     for each in block.ops:
         for v in each.outputs:
             if v not in names:
-                names[v] = made = copy_value(v)
-                made.frame = program.builder.root
+                names[v] = clones(v)
         inputs = tuple([names.get(v, v) if isinstance(v, Value) else v for v in each.inputs])
         opened.append(Operator(each.bound, inputs, tuple([names[v] for v in each.outputs]), each.where))
     return [o for each in opened for o in (_opened(each, program) if each.bound.op is GRAD else [each])]

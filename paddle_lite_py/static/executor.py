@@ -17,24 +17,22 @@ from ..core.no_effect import Immaterial, no_effect
 from ..core.place import as_place
 from ..eager.random import default_generator
 from ..eager.tensor import Tensor, wrap
-from ..ir.program import Value
+from ..ir.block import Value
 from ..tracing.executor import Executable
 from .block import _hint
 from .current import current
 from .dataset import run_batches
-from .frozen import traced
 from .program import Program
 from .scope import Scope, global_scope, scope_guard
+from .snapshot import traced
 from .strategy import CompiledProgram
 
 __all__ = ["Executor"]
 
-# Programs compiled for different fetches that are kept for one Program.
-MAX_COMPILED = 64
 _making = threading.Lock()
 
 
-class Compiled:
+class PreparedProgram:
     """A program for one list of fetches and one scope."""
 
     def __init__(self, program: Program, fetches: list[Value], scope: Scope) -> None:
@@ -65,7 +63,7 @@ class Compiled:
             if given.__class__ is np.ndarray:
                 array = given.copy() if copies else given
             else:
-                array = _array(given, value.dtype)
+                array = feed_array(given, value.dtype)
             same = same and (array.shape, array.dtype) == self.kinds[len(args)]
             args.append(wrap(array))
         if not same:
@@ -112,10 +110,10 @@ class Compiled:
     @property
     def compilations(self) -> int:
         """How many kinds of feeds it has been compiled for."""
-        return int(self.executable.jitted._cache_size())
+        return self.executable.traces
 
 
-def _array(given: Any, dtype: Any) -> Any:
+def feed_array(given: Any, dtype: Any) -> Any:
     """A feed that is no NumPy array: tensors as they are, lists and numbers in the dtype declared."""
     if isinstance(given, Tensor):
         return given._array("feed")
@@ -241,14 +239,11 @@ class Executor:
         """train_from_dataset() of the program as it is in evaluation: nothing is updated."""
         self.train_from_dataset(_program(program).clone(for_test=True), *args, **kwargs)
 
-    def _compiled(self, program: Program, listed: Sequence[Any], key: Any, scope: Scope) -> Compiled:
+    def _compiled(self, program: Program, listed: Sequence[Any], key: Any, scope: Scope) -> PreparedProgram:
         with _making:
-            made = Compiled(program, [fetched(program, f) for f in listed], scope)
+            made = PreparedProgram(program, [fetched(program, f) for f in listed], scope)
             made.kept = tuple(listed)
-            while len(program.compiled) >= MAX_COMPILED:
-                program.compiled.pop(next(iter(program.compiled)))
-            program.compiled[key] = made
-        return made
+            return program.compiled.put(key, made)
 
     def close(self) -> None:
         """Nothing to release: compiled programs go with their Program."""
@@ -284,7 +279,7 @@ def _start(program: Program, scope: Scope) -> None:
         default_generator.manual_seed(program.random_seed)
     with scope_guard(scope):
         for initial in program.initials.values():
-            scope.set(initial.stored.name, as_array(initial.draw(), initial.stored.dtype))
+            scope.set(initial.variable.name, as_array(initial.draw(), initial.variable.dtype))
     if program.random_seed:
         default_generator.set_state(before)
 
@@ -293,12 +288,12 @@ def fetched(program: Program, wanted: Any) -> Value:
     """The value that a fetch names: of state the one after the run."""
     builder = program.builder
     if isinstance(wanted, Tensor):
-        stored = current.main.builder.stored_of(wanted)
-        if stored is None and isinstance(wanted._data, Value):
-            return builder.twin(wanted._data)
-        if stored is not None and stored.name not in builder.captures:
-            return builder.value_of(wrap(stored))
-        wanted = wanted.name if stored is None else stored.name
+        variable = current.main.builder.variable_of(wanted)
+        if variable is None and isinstance(wanted._data, Value):
+            return builder.clone_of(wanted._data)
+        if variable is not None and variable.name not in builder.captures:
+            return builder.value_of(wrap(variable))
+        wanted = wanted.name if variable is None else variable.name
     if not isinstance(wanted, str):
         raise TypeError(f"fetch_list holds a {type(wanted).__name__}; expected tensors of the program or their names")
     names = {v.name: v for v in builder.root.block.inputs}

@@ -8,7 +8,7 @@ import jax.numpy as jnp
 
 from ..core.interpreter import no_grad
 from ..core.no_effect import Refused, no_effect
-from ..dispatch.op import op
+from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from ..metric import accuracy
 from .variables import create_global_var

@@ -10,22 +10,27 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.arrays import as_array
+from ..core.cache import BoundedCache
 from ..core.errors import user_frame
 from ..core.no_effect import Immaterial, no_effect
 from ..eager.random import Generator, default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
-from ..ir.graph import Twins
-from ..ir.program import Operator, Value
-from ..ir.program import Program as Closed
+from ..ir.block import Operator, Value
+from ..ir.program import Program as IRProgram
+from ..tracing.clone_map import CloneMap
 from ..tracing.frame import Capture, Write
-from . import evaluation
-from .block import Block
+from . import evaluation, serial
+from .block import BlockView
 from .builder import StaticBuilder
-from .frozen import closed
+from .deserialize import deserialize
+from .restore import rewrite
 from .scope import Scope, global_scope
-from .stored import Initial, Stored
+from .scope_variable import Initial, ScopeVariable
+from .snapshot import snapshot
 
 __all__ = ["Program"]
+
+MAX_COMPILED = 64
 
 
 class Program:
@@ -48,7 +53,8 @@ class Program:
         self.initials: dict[str, Initial] = {}  # what it makes when it runs, if it is a startup program
         self.optimizers: list[Any] = []  # that update its parameters
         self.fetches: list[Tensor] = []  # the results that it was loaded with
-        self.compiled: dict[Any, Any] = {}  # kept here by executors
+        # Kept here by executors, for different fetches.
+        self.compiled: BoundedCache[Any, Any] = BoundedCache("compiled programs", MAX_COMPILED)
         self._seed = 0
 
     def feed(self, name: str, shape: list[Any], dtype: dtypes.DType) -> Tensor:
@@ -73,16 +79,16 @@ class Program:
         return wrap(value)
 
     # -- looking inside --------------------------------------------------------------------------------------------
-    def global_block(self) -> Block:
+    def global_block(self) -> BlockView:
         """The outermost block: its ops and variables."""
-        return Block(self)
+        return BlockView(self)
 
-    block = current_block = lambda self, index=0: Block(self)
+    block = current_block = lambda self, index=0: BlockView(self)
 
     @property
-    def blocks(self) -> list[Block]:
+    def blocks(self) -> list[BlockView]:
         """The outermost block; the blocks of branches and loops are parts of their operators."""
-        return [Block(self)]
+        return [BlockView(self)]
 
     num_blocks = property(lambda self: 1)
 
@@ -105,20 +111,20 @@ class Program:
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
         """It as text: what it computes and which state it leaves changed."""
         first = [
-            f"{i.stored!r}: {i.stored.dtype}{list(i.stored.shape)} gets its first value\n"
+            f"{i.variable!r}: {i.variable.dtype}{list(i.variable.shape)} gets its first value\n"
             for i in self.initials.values()
         ]
-        return "".join(first) + (repr(self.closed()) if self.builder.root.block.ops or not first else "")
+        return "".join(first) + (repr(self.snapshot()) if self.builder.root.block.ops or not first else "")
 
     __str__ = __repr__ = to_string
 
-    def closed(self) -> Closed:
+    def snapshot(self) -> IRProgram:
         """It as the program that passes take: feeds and state are inputs; what operators give last and the next values
         of state are outputs."""
         ops = self.builder.root.block.ops
         used = {v for op in ops for v in op.inputs if isinstance(v, Value)}
         used.update(v for _, v in self.builder.finals().values())
-        return closed(self, [v for op in ops for v in _seen(op) if v not in used], entire=True)[0]
+        return snapshot(self, [v for op in ops for v in _seen(op) if v not in used], entire=True)[0]
 
     # -- random numbers --------------------------------------------------------------------------------------------
     @property
@@ -159,19 +165,17 @@ class Program:
         out.parameters = dict(self.parameters)
         out.initials, out._seed, out.optimizers = dict(self.initials), self._seed, list(self.optimizers)
         self._copy_into(out.builder)
-        out.feeds = {n: out.builder.twins[v] for n, v in self.feeds.items()}
+        out.feeds = {n: out.builder.clone_map[v] for n, v in self.feeds.items()}
         if for_test:
             evaluation.evaluate(out)
         return out
 
-    def transformed(self, change: Callable[[Closed], Closed]) -> Program:
+    def transformed(self, change: Callable[[IRProgram], IRProgram]) -> Program:
         """A program that computes what `change` makes of this one, with weights as they are in the scope in force.
 
         What is fetched keeps its name, as far as no later operator reads it; see paddle.passes.apply().
         """
-        from .rebuilt import transformed
-
-        return transformed(self, change)
+        return rewrite(Program(), self, change)
 
     # -- bytes -----------------------------------------------------------------------------------------------------
     def serialize_to_string(self) -> bytes:
@@ -191,9 +195,7 @@ class Program:
             >>> [op.type for op in again.global_block().ops][-1], again.optimizers[0].get_lr()
             ('adam', 0.1)
         """
-        from .serial import dumps
-
-        return dumps(self)
+        return serial.dumps(self)
 
     @staticmethod
     def parse_from_string(binary_str: bytes) -> Program:
@@ -202,9 +204,7 @@ class Program:
         Raises:
             ArtifactError: if the bytes are damaged, foreign or of a newer version.
         """
-        from .serialized import deserialize_program
-
-        return deserialize_program(binary_str)
+        return deserialize(Program(), binary_str)
 
     @property
     def lr_scheduler(self) -> Any:
@@ -214,33 +214,34 @@ class Program:
 
     def _copy_into(self, to: StaticBuilder) -> None:
         mine = self.builder
-        twin = Twins(to.root)
+        clones = CloneMap(to.root)
         block = to.root.block
-        block.inputs = [twin(v) for v in mine.root.block.inputs]
-        block.ops = [twin.operator(op) for op in mine.root.block.ops]
-        to.states = {twin(v): s for v, s in mine.states.items()}
-        to.captures = {k: Capture(c.handle, twin(c.value)) for k, c in mine.captures.items()}
-        to.providers = [(get, twin(v)) for get, v in mine.providers]
-        to.root.leaves = {twin(v): t for v, t in mine.root.leaves.items() if v in twin.made}
-        to.checks, to.room, to.deferred, to.unknown = mine.checks, mine.room, list(mine.deferred), mine.unknown
+        block.inputs = [clones(v) for v in mine.root.block.inputs]
+        block.ops = [clones.operator(op) for op in mine.root.block.ops]
+        to.states = {clones(v): s for v, s in mine.states.items()}
+        to.captures = {k: Capture(c.handle, clones(c.value)) for k, c in mine.captures.items()}
+        to.providers = [(get, clones(v)) for get, v in mine.providers]
+        to.root.leaves = {clones(v): t for v, t in mine.root.leaves.items() if v in clones.made}
+        to.checks, to.loop_buffer, to.unknown = mine.checks, mine.loop_buffer, mine.unknown
+        to.deferred = list(mine.deferred)
         to.counts = mine.counts.copy()
-        to.twins = {old: twin.made.get(v, v) for old, v in mine.twins.items()} | twin.made
+        to.clone_map = {old: clones.made.get(v, v) for old, v in mine.clone_map.items()} | clones.made
         to.word_home.home = mine.word_home.home
         to.states = {v: to.word_home if s is mine.word_home else s for v, s in to.states.items()}
         now = {id(w): v for w, v in mine.away}
         for write in mine.root.log.values():
-            if isinstance(write.before, Stored):
+            if isinstance(write.before, ScopeVariable):
                 mine_word = write.owner is mine.word
                 copy = Write(to.word, "_data", to.word_home) if mine_word else write._replace()
                 to.root.log[id(copy.owner), "_data", False] = copy
-                to.away.append((copy, twin(now[id(write)] if mine.away else write.get())))
+                to.away.append((copy, clones(now[id(write)] if mine.away else write.get())))
 
     # -- values of its state ---------------------------------------------------------------------------------------
-    def states(self, mode: str = "all") -> dict[str, Stored]:
+    def states(self, mode: str = "all") -> dict[str, ScopeVariable]:
         """Its state by name: parameters ("param"), all other ("opt"), or both ("all")."""
         if mode not in ("all", "param", "opt"):
             raise ValueError(f"Program.state_dict: mode is {mode!r}; expected 'all', 'param' or 'opt'")
-        found = {s.name: s for s in self.builder.states.values() if isinstance(s, Stored)}
+        found = {s.name: s for s in self.builder.states.values() if isinstance(s, ScopeVariable)}
         found.pop(self.builder.word_home.name, None)
         for name in self.builder.own_names():
             found.pop(name, None)
@@ -283,10 +284,10 @@ def _seen(op: Operator) -> tuple[Value, ...]:
     return op.outputs[:1] if op.name == "batch_norm" else op.outputs
 
 
-def _setter(stored: Stored, value: np.ndarray, scope: Scope) -> Callable[[], None]:
-    if value.shape != stored.shape:
-        raise ValueError(f"'{stored.name}': shape {list(stored.shape)} expected, got {list(value.shape)}")
-    array = as_array(value, stored.dtype)
-    if stored.home is not None:
-        return lambda: stored.home._set_payload(array)  # type: ignore[union-attr]
-    return lambda: scope.set(stored.name, array)
+def _setter(variable: ScopeVariable, value: np.ndarray, scope: Scope) -> Callable[[], None]:
+    if value.shape != variable.shape:
+        raise ValueError(f"'{variable.name}': shape {list(variable.shape)} expected, got {list(value.shape)}")
+    array = as_array(value, variable.dtype)
+    if variable.home is not None:
+        return lambda: variable.home._set_payload(array)  # type: ignore[union-attr]
+    return lambda: scope.set(variable.name, array)

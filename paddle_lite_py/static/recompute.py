@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from ..core.errors import user_frame
 from ..ir import control
+from ..ir.block import Operator, Value
 from ..ir.graph import close
-from ..ir.program import Operator, Value
 
 if TYPE_CHECKING:
     from .builder import StaticBuilder

@@ -11,26 +11,23 @@ import numpy as np
 
 from ..core.arrays import as_array, stored_arrays
 from ..core.no_effect import AT_HAND, Immaterial, Refused, no_effect, only_known
-from ..core.symbolic import is_symbolic
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..framework import load as load_file
 from ..framework import save as save_file
-from ..ir.program import Program as Closed
-from ..ir.program import Value
-from ..ir.serialize import FormatError, from_json
+from ..ir.program import Program as IRProgram
 from ..ir.simplify import without_prints
-from ..ir.verify import ProgramError, verify
 from ..jit import artifact, save_load
 from ..jit.artifact import ArtifactError
 from ..optimizer.operators import Update
 from . import serial
 from .current import current
+from .deserialize import from_manifest
 from .executor import fetched
-from .frozen import closed, home_of
 from .program import Program
-from .rebuilt import rebuilt
+from .restore import restore
 from .scope import Scope, global_scope
+from .snapshot import home_of, snapshot
 
 __all__ = [
     *("load", "load_inference_model", "load_program_state", "load_vars", "normalize_program", "save"),
@@ -239,17 +236,17 @@ def normalize_program(
     """
     only_known(normalize_program, kwargs)
     check(program, "normalize_program")
-    return rebuilt(*_pruned(program, feed_vars, fetch_vars))
+    return restore(Program(), *_pruned(program, feed_vars, fetch_vars))
 
 
-def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[Closed, Program]:
-    """The closed program of feeds and fetches, in their order, and the program for evaluation that it is of."""
+def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[IRProgram, Program]:
+    """The IR program of feeds and fetches, in their order, and the program for evaluation that it is of."""
     test = program.clone(for_test=True)
     feeds = [_feed_of(program, v) for v in _listed(feed_vars)]
     results = [fetched(test, v) for v in _listed(fetch_vars)]
     if not results:
         raise ValueError("fetch_vars is empty; name what the program is to compute")
-    found, _ = closed(test, results, updates=False)
+    found, _ = snapshot(test, results, updates=False)
     needed = [n for n, v in zip(found.input_names, found.block.inputs, strict=True) if v not in found.captured]
     for name in needed:
         if name not in feeds:
@@ -260,7 +257,7 @@ def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[Closed, 
     return without_prints(found), test
 
 
-def bound(program: Program | None, feed_vars: Any, fetch_vars: Any) -> Closed:
+def bound(program: Program | None, feed_vars: Any, fetch_vars: Any) -> IRProgram:
     """The same with its state bound to the scope in force."""
     source, scope = program or current.main, global_scope()
     check(source, "program")
@@ -353,43 +350,9 @@ def load_inference_model(
     """
     only_known(load_inference_model, kwargs)
     manifest, blobs = artifact.read(str(path_prefix))
-    program = program_of(manifest)
+    program = from_manifest(Program(), manifest)
     set_weights(program, blobs["safetensors"], global_scope())
     return [program, list(program.feeds), program.fetches]
-
-
-def program_of(manifest: Any) -> Program:
-    """The program that a manifest describes; its weights have no values yet."""
-    try:
-        data = manifest["methods"]["forward"]["eval"]
-        made, n = from_json(data["program"]), int(data["n_args"])
-        verify(made)
-        weights = [manifest["weights"][i] for i in data["weights"]]
-        states = dict(zip(made.block.inputs[n:], weights, strict=True))
-        updates = {int(data["n_results"]) + k: made.block.inputs[n + i] for k, i in enumerate(data["state"])}
-        made.block.outputs = made.block.outputs[: int(data["n_results"]) + len(updates)]
-        captured = {v: _declared(w, v) for v, w in states.items()}
-        return rebuilt(Closed(made.block, made.input_names, None, captured, updates))
-    except (KeyError, IndexError, TypeError, AttributeError, ValueError) as e:
-        if isinstance(e, FormatError | ArtifactError):
-            raise
-        reason = str(e) if isinstance(e, ProgramError) else f"{type(e).__name__}: {e}"
-        raise ArtifactError(f"the serialised program is damaged: {reason}") from None
-
-
-def _declared(weight: dict[str, Any], value: Value) -> Tensor:
-    """A handle on state in a scope, as a manifest declares it."""
-    from .stored import Stored
-
-    if weight["kind"] == "generator":
-        return default_generator.state
-    name = weight["name"]
-    if not isinstance(name, str) or any(map(is_symbolic, value.shape)):
-        raise ArtifactError(f"weight {name!r:.60} has no name or no known shape")
-    stored: Any = Stored(name, value.shape, value.dtype)
-    if weight["parameter"]:
-        return Parameter.of_payload(stored, name, bool(weight["trainable"]))
-    return wrap(stored)
 
 
 def set_weights(program: Program, data: bytes, scope: Scope) -> None:

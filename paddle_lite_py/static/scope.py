@@ -32,13 +32,13 @@ class Scope:
         self._erased: dict[str, Tensor] = {}  # compiled programs still write to these
         self._kids: list[Scope] = []
 
-    def var(self, name: str) -> ScopeVariable:
+    def var(self, name: str) -> ScopeEntry:
         """The variable of a name, made if it is not there."""
-        return ScopeVariable(self, name)
+        return ScopeEntry(self, name)
 
-    def find_var(self, name: str) -> ScopeVariable | None:
+    def find_var(self, name: str) -> ScopeEntry | None:
         """The variable of a name, or None."""
-        return ScopeVariable(self, name) if name in self.homes else None
+        return ScopeEntry(self, name) if name in self.homes else None
 
     def erase(self, names: list[str]) -> None:
         """Forget variables."""
@@ -72,7 +72,7 @@ class Scope:
         return difflib.get_close_matches(name, self.homes)
 
 
-class ScopeVariable:
+class ScopeEntry:
     """A named place in a scope."""
 
     def __init__(self, scope: Scope, name: str) -> None:
@@ -106,7 +106,7 @@ class ScopeTensor:
         held = self._scope.homes.get(self._name)
         value = as_array(array, None if held is None else held.dtype, place)
         if held is not None and tuple(value.shape) != tuple(held.shape):
-            raise ValueError(f"variable '{self._name}': shape {held.shape} expected, got {list(value.shape)}")
+            raise ValueError(f"variable '{self._name}': shape {[*held.shape]} expected, got {list(value.shape)}")
         self._scope.set(self._name, value)
 
     def shape(self) -> list[int]:
@@ -122,15 +122,15 @@ class ScopeTensor:
 
     def __repr__(self) -> str:
         home = self._home()
-        return f"<{from_numpy(home._data.dtype).name}{home.shape} in variable {self._name}>"
+        return f"<{from_numpy(home._data.dtype).name}{[*home.shape]} in variable {self._name}>"
 
 
-class _Current(threading.local):
+class _CurrentScope(threading.local):
     scope: Scope | None = None
 
 
 _GLOBAL = Scope()
-_current = _Current()
+_current = _CurrentScope()
 
 
 def global_scope() -> Scope:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,17 +13,19 @@ from ..core import dtypes
 from ..core.symbolic import is_symbolic
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
+from ..ir.block import Block, Value
 from ..ir.control import Capacity
-from ..ir.program import Block, Value
-from ..ir.program import Program as Closed
+from ..ir.program import Program as IRProgram
 from ..ir.serialize import FormatError, from_json, to_json
 from ..ir.verify import verify
 from ..optimizer import Optimizer
 from ..optimizer.lr.described import describe, described
-from ..tracing.checks import Checks, Room
-from .program import Program
-from .rebuilt import rebuilt
-from .stored import Stored
+from ..tracing.checks import Checks, LoopBuffer
+from .restore import restore
+from .scope_variable import ScopeVariable
+
+if TYPE_CHECKING:
+    from .program import Program
 
 FORMAT = "paddle_lite_py.training"
 VERSION = 1
@@ -46,7 +48,7 @@ def dumps(program: Program) -> bytes:
     out = {
         "format": FORMAT,
         "version": VERSION,
-        "program": to_json(Closed(block, [d["name"] for d in given])),
+        "program": to_json(IRProgram(block, [d["name"] for d in given])),
         "inputs": given,
         "updates": [places[name] for name in finals],
         "rates": [describe(o._learning_rate) for o in optimizers],
@@ -65,14 +67,14 @@ def _input(program: Program, value: Value, optimizers: list[Optimizer]) -> dict[
         if provided is value:
             return {"kind": "rate", "name": value.name, "of": _place(get, optimizers)}
     held = builder.states[value]
-    if not isinstance(held, Stored):
+    if not isinstance(held, ScopeVariable):
         trainable, data = not held.stop_gradient, _data(held.numpy())
         return {"kind": "constant", "name": value.name, "trainable": trainable, "data": data}
     if held is builder.word_home:
         return {"kind": "random", "name": held.name}
-    if builder.checks is not None and held is builder.stored_of(builder.checks.code):
+    if builder.checks is not None and held is builder.variable_of(builder.checks.code):
         return {"kind": "checks", "name": held.name, "errors": builder.checks.texts()}
-    if builder.room is not None and held is builder.stored_of(builder.room.needed):
+    if builder.loop_buffer is not None and held is builder.variable_of(builder.loop_buffer.needed):
         return {"kind": "room", "name": held.name}
     parameter = program.parameters.get(held.name)
     if parameter is None:
@@ -93,8 +95,8 @@ def _data(array: np.ndarray) -> str:
     return base64.b64encode(np.ascontiguousarray(array).tobytes()).decode()
 
 
-def loads(data: Any) -> Program:
-    """The program that dumps() wrote, from its JSON.
+def loads(out: Program, data: Any) -> Program:
+    """Let an empty program be the one that dumps() wrote, from its JSON.
 
     Raises:
         FormatError: if the data are damaged, or of a newer version.
@@ -102,20 +104,20 @@ def loads(data: Any) -> Program:
     if data.get("version") != VERSION:
         raise FormatError(f"program version is {data.get('version')!r}; this package reads version {VERSION}")
     try:
-        return _program(data)
+        return _fill(out, data)
     except (LookupError, TypeError, AttributeError, ArithmeticError, ValueError, RecursionError) as e:
         if isinstance(e, FormatError):
             raise
         raise FormatError(f"the program is damaged: {type(e).__name__}: {e}") from None
 
 
-def _program(data: dict[str, Any]) -> Program:
+def _fill(out: Program, data: dict[str, Any]) -> Program:
     made = verify(from_json(data["program"]))
     values = made.block.inputs
     optimizers = [Optimizer(described(r)) for r in data["rates"]]
     captured: dict[Value, Any] = {}
     provided: dict[Value, Callable[[], Any]] = {}
-    checks, room = None, None
+    checks, loop_buffer = None, None
     for value, given in zip(values, data["inputs"], strict=True):
         if given["kind"] == "rate":
             provided[value] = _number(optimizers, given["of"])._rate
@@ -123,15 +125,19 @@ def _program(data: dict[str, Any]) -> Program:
             checks = Checks.of(given["errors"], "a loaded program")
             captured[value], checks.code.name = checks.code, given["name"]
         elif given["kind"] == "room":
-            room = Room()
-            captured[value], room.needed.name, room.capacity = room.needed, given["name"], _capacity(made)
+            loop_buffer = LoopBuffer()
+            captured[value], loop_buffer.needed.name, loop_buffer.capacity = (
+                loop_buffer.needed,
+                given["name"],
+                _capacity(made),
+            )
         elif given["kind"] != "feed":
             captured[value] = _held(given, value)
     made.input_names = [d["name"] for d in data["inputs"]]
     _check(made, data["updates"], captured)
     made.captured, made.updates = captured, {i: values[at] for i, at in enumerate(data["updates"])}
-    out = rebuilt(made, provided=provided)
-    out.optimizers, out.builder.checks, out.builder.room = list(optimizers), checks, room
+    restore(out, made, provided=provided)
+    out.optimizers, out.builder.checks, out.builder.loop_buffer = list(optimizers), checks, loop_buffer
     if data["random"] is not None:
         out.random_seed = _number(data["random"], 0)
         out.builder.word_home.find(None).set_value(np.array(data["random"], np.uint32))  # type: ignore[arg-type]
@@ -144,7 +150,7 @@ def _number(of: list[Any], at: Any) -> Any:
     return of[at]
 
 
-def _capacity(made: Closed) -> Capacity:
+def _capacity(made: IRProgram) -> Capacity:
     """That of the loops of a program, which they share."""
     found = [a for op in made.ops() for a in op.bound.attrs if isinstance(a, Capacity)]
     return found[0] if found else Capacity()
@@ -159,12 +165,12 @@ def _held(given: dict[str, Any], value: Value) -> Any:
         return default_generator.state
     if kind == "constant":
         return _constant(given, value)
-    stored: Any = Stored(name, value.shape, value.dtype)
+    variable: Any = ScopeVariable(name, value.shape, value.dtype)
     if kind == "parameter":
-        return Parameter.of_payload(stored, name, bool(given["trainable"]))
+        return Parameter.of_payload(variable, name, bool(given["trainable"]))
     if kind != "state":
         raise FormatError(f"an input is of the unknown kind {kind!r:.60}")
-    return wrap(stored)
+    return wrap(variable)
 
 
 def _constant(given: dict[str, Any], value: Value) -> Tensor:
@@ -176,7 +182,7 @@ def _constant(given: dict[str, Any], value: Value) -> Tensor:
     return out
 
 
-def _check(made: Closed, updates: list[Any], captured: dict[Value, Any]) -> None:
+def _check(made: IRProgram, updates: list[Any], captured: dict[Value, Any]) -> None:
     """That names are one thing's each, and that state keeps its shape and dtype."""
     names = made.input_names
     if len(set(names)) < len(names) or not all(isinstance(n, str) for n in names):

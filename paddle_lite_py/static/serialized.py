@@ -11,11 +11,9 @@ from safetensors import numpy as safetensors
 from ..core.no_effect import AT_HAND, no_effect, only_known
 from ..eager.random import default_generator
 from ..jit import artifact, save_load
-from ..jit.artifact import ArtifactError
 from ..passes.running import as_traced
-from . import serial
 from .program import Program
-from .saving import ONE_FORM, bound, check, program_of, set_weights
+from .saving import ONE_FORM, bound, check, set_weights
 from .scope import global_scope
 
 __all__ = [
@@ -47,7 +45,7 @@ def serialize_program(
     """
     only_known(serialize_program, kwargs)
     found = as_traced(bound(program, feed_vars, fetch_vars))
-    writer = save_load._Writer(None, (), ())
+    writer = save_load.ArtifactWriter(None, (), ())
     writer.methods = {"forward": {"eval": writer.variant(found, "program")}}
     head = {"format": artifact.FORMAT, "version": artifact.VERSION, "name": "program", "saved_in": "eval"}
     return json.dumps(head | writer.manifest()).encode()
@@ -72,21 +70,7 @@ def deserialize_program(data: bytes) -> Program:
         'Program'
         >>> paddle.disable_static()
     """
-    if not isinstance(data, bytes | bytearray):
-        raise TypeError(f"deserialize_program: data is a {type(data).__name__}; expected bytes")
-    if len(data) > MAX_PROGRAM:
-        raise ArtifactError(f"{len(data)} bytes are more than any program has ({MAX_PROGRAM})")
-    try:
-        manifest = json.loads(bytes(data))
-    except (ValueError, RecursionError) as e:
-        raise ArtifactError(f"the bytes are no serialised program: {e}") from None
-    if isinstance(manifest, dict) and manifest.get("format") == serial.FORMAT:
-        return serial.loads(manifest)
-    if not isinstance(manifest, dict) or manifest.get("format") != artifact.FORMAT:
-        raise ArtifactError("the bytes are no program of paddle.static.serialize_program")
-    if manifest.get("version") != artifact.VERSION:
-        raise ArtifactError(f"program version {manifest.get('version')!r}; this package reads {artifact.VERSION}")
-    return program_of(manifest)
+    return Program.parse_from_string(data)
 
 
 @no_effect(executor=AT_HAND)

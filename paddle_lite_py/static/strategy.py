@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.no_effect import FUSING, ONE_PROCESS, no_effect
+from .program import Program
 
 __all__ = ["BuildStrategy", "CompiledProgram", "ExecutionStrategy"]
 
@@ -84,8 +85,6 @@ class CompiledProgram:
 
     @no_effect(build_strategy=FUSING)
     def __init__(self, program_or_graph: Any, build_strategy: BuildStrategy | None = None) -> None:
-        from .program import Program
-
         if not isinstance(program_or_graph, Program):
             raise TypeError(
                 f"CompiledProgram: program_or_graph is a {type(program_or_graph).__name__}; expected a Program"

@@ -11,7 +11,7 @@ import jax
 from jax import export
 
 from ..core import symbolic
-from ..ir.program import Block, Operator, Value
+from ..ir.block import Block, Operator, Value
 
 if TYPE_CHECKING:
     from ..tracing.builder import Builder

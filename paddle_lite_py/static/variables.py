@@ -12,8 +12,8 @@ from ..core import place as places
 from ..core.interpreter import state
 from ..core.no_effect import Immaterial, no_effect
 from ..core.param_attr import ParamAttr
-from ..dispatch.op import METHODS
-from ..eager.tensor import Parameter, Tensor, install_methods, wrap
+from ..dispatch.define import add_methods
+from ..eager.tensor import Parameter, Tensor, wrap
 from ..nn import unique_name
 from ..ops.effects import print_
 from .scope import Scope, global_scope
@@ -100,11 +100,11 @@ def Print(  # noqa: N802  (the reference's name)
     Examples:
         >>> import paddle_lite_py as paddle
         >>> y = paddle.static.Print(paddle.ones([1]), message="here", print_tensor_name=False)
-          - message: here
-          - shape: [1]
-          - dtype: float32
-          - data: Tensor(shape=[1], dtype=float32, place=Place(cpu), stop_gradient=True,
-               [1.])
+            - message: here
+            - shape: paddle.Size([1])
+            - dtype: float32
+            - data: Tensor(shape=[1], dtype=float32, place=Place(cpu), stop_gradient=True,
+                 [1.])
     """
     lines = [
         f"Variable: {input.name}" if print_tensor_name else "",
@@ -178,11 +178,10 @@ def _grad_name(self: Tensor) -> str:
     return f"{self.name}@GRAD"
 
 
-METHODS.extend([("get_value", _get_value), ("to_string", _to_string)])
+add_methods([("get_value", _get_value), ("to_string", _to_string)])
 _PROPERTIES = {
     "grad_name": property(_grad_name),
     "lod_level": property(lambda self: 0, doc="0: sequences are padded."),
     "is_parameter": property(lambda self: isinstance(self, Parameter), doc="True for what is trained."),
 }
-METHODS.extend(_PROPERTIES.items())  # type: ignore[arg-type]
-install_methods()
+add_methods(_PROPERTIES.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..nn.layer import Layer
+from ..nn.base import Layer
 from ..ops.viterbi import viterbi
 
 __all__ = ["ViterbiDecoder", "viterbi_decode"]

@@ -17,24 +17,25 @@ import numpy as np
 from ..core.arrays import as_array
 from ..core.dtypes import is_inexact
 from ..core.errors import DataDependentError, user_frame
-from ..core.interpreter import state, use
+from ..core.interpreter import Interpreter, state, use
 from ..core.symbolic import is_symbolic
-from ..core.traced_number import Number
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import REGISTRY
+from ..core.traced_number import TracedNumber
 from ..eager.execute import EAGER, explain
 from ..eager.random import default_generator
 from ..eager.tensor import ZEROS, Tensor, wrap
-from ..ir.program import Operator, Value
-from ..ir.sizes import size_of
-from .checks import Checks, Cleared, Presence, Room
+from ..eager.views import link
+from ..ir.block import Operator, Value
+from ..registry.bound import BoundOp
+from ..registry.op import REGISTRY
+from .checks import Checks, Cleared, DefinedFlag, LoopBuffer
 from .differentiate import Differentiation, identity
-from .frame import CONTENTS, Capture, Frame, Replay, Write, attribute, item, origin
-from .speculation import MAX_ELEMENTS, Assumptions
+from .frame import CONTENTS, Capture, Frame, Replay, TracedValue, Write, attribute, item, origin
+from .sizes import size_of
+from .speculation import MAX_ELEMENTS, Speculation
 from .traced_scalars import chosen, following, is_number
 
 
-class Builder(Differentiation):
+class Builder(Differentiation, Interpreter):
     """The interpreter that builds a Program."""
 
     def __init__(self, convert: Callable[[Any], Any] = lambda f: f) -> None:
@@ -45,13 +46,13 @@ class Builder(Differentiation):
         self.root = Frame()
         self.frame = self.root
         self.captures: dict[Any, Capture] = {}
-        self.providers: list[tuple[Callable[[], Any], Value]] = []
-        self.numbers: dict[Any, Value] = {}
+        self.providers: list[tuple[Callable[[], Any], TracedValue]] = []
+        self.numbers: dict[Any, TracedValue] = {}
         self.checks: Checks | None = None
-        self.negations: dict[Value, Value] = {}
+        self.negations: dict[TracedValue, TracedValue] = {}
         self.peeking = False  # a variable is passed on, not read
-        self.room: Room | None = None  # of the loops that have a gradient
-        self.assumptions: Assumptions | None = None  # what the call under way holds, where the trace is of one
+        self.loop_buffer: LoopBuffer | None = None  # of the loops that have a gradient
+        self.speculation: Speculation | None = None  # what the call under way holds, where the trace is of one
         self.outside: dict[int, Any] = {}  # containers that were there before the trace
         self.replays: list[tuple[Any, Replay, tuple[Any, ...]]] = []  # what each run does with them again
         self.told: set[Any] = set()  # places that the user has been warned of
@@ -97,7 +98,7 @@ class Builder(Differentiation):
         self.providers.append((get, value))
         return wrap(value)
 
-    def _number(self, number: Number) -> Value:
+    def _number(self, number: TracedNumber) -> TracedValue:
         """The input that a number which changes from call to call has become."""
         if number.of not in self.numbers:
             dtype = np.dtype("int64" if type(number.value) is int else "float64")
@@ -106,15 +107,15 @@ class Builder(Differentiation):
             self.providers.append((number.get, value))
         return self.numbers[number.of]
 
-    def value_of(self, tensor: Tensor) -> Value:
-        """The Value of a tensor in the current frame: its own, lifted from outside, or captured."""
+    def value_of(self, tensor: Tensor) -> TracedValue:
+        """The TracedValue of a tensor in the current frame: its own, lifted from outside, or captured."""
         data = tensor._data
-        if isinstance(data, Value):
+        if isinstance(data, TracedValue):
             if data.frame is None or data.frame.closed or not self.frame.inside(data.frame):
                 data.concrete("using a tensor")
             value = self._lift(data, self.frame)
-            if data.presence is not None and not self.peeking:
-                self._require(data.presence)
+            if data.defined is not None and not self.peeking:
+                self._require(data.defined)
             if tensor.stop_gradient and value.requires_grad:
                 return self._detach(value)
             if not tensor.stop_gradient and not value.requires_grad:
@@ -122,17 +123,17 @@ class Builder(Differentiation):
             return value
         return self._lift(self._capture(tensor), self.frame)
 
-    def _require(self, presence: Presence) -> None:
+    def _require(self, defined: DefinedFlag) -> None:
         """Check when the program runs that a variable is there, unless the branch we are in already implies it."""
         frame: Frame | None = self.frame
         while frame is not None:
-            if origin(presence.flag) in frame.known_true:
+            if origin(defined.flag) in frame.known_true:
                 return
             frame = frame.parent
-        self.frame.known_true.add(origin(presence.flag))
-        self.check(self.handle(self._lift(presence.flag, self.frame)), presence.error, presence.where)
+        self.frame.known_true.add(origin(defined.flag))
+        self.check(self.handle(self._lift(defined.flag, self.frame)), defined.error, defined.where)
 
-    def negation(self, condition: Value) -> Value:
+    def negation(self, condition: TracedValue) -> TracedValue:
         """The value of `not condition` in the current frame, made once."""
         key = origin(condition)
         if key not in self.negations or not self.frame.inside(self.negations[key].frame):
@@ -144,9 +145,9 @@ class Builder(Differentiation):
     ) -> None:
         """Fail with error(*shown) when the program runs and `passed` is false, or gets here if that is None."""
         self.checks = self.checks or Checks()
-        self.checks.fail(self.checks.add(error, where), passed, [self.detached(t) for t in shown])
+        self.checks.fail(self.checks.add(error, where), passed, [self.twin(t, detached=True) for t in shown])
 
-    def _capture(self, tensor: Tensor) -> Value:
+    def _capture(self, tensor: Tensor) -> TracedValue:
         found = self.captures.get(id(tensor))
         if found is None:
             value = self.root.new_input(tensor._data, not tensor.stop_gradient)
@@ -156,7 +157,7 @@ class Builder(Differentiation):
                 self.root.leaves[value] = tensor
         return found.value
 
-    def _lift(self, value: Value, frame: Frame) -> Value:
+    def _lift(self, value: TracedValue, frame: Frame) -> TracedValue:
         if value.frame is frame:
             return value
         found = frame.lifted.get(value)
@@ -171,13 +172,13 @@ class Builder(Differentiation):
                 frame.leaves[found] = frame.parent.leaves[outer]
         return found
 
-    def _detach(self, value: Value) -> Value:
+    def _detach(self, value: TracedValue) -> TracedValue:
         found = self.frame.detached.get(value)
         if found is None:
             found = self.frame.detached[value] = self.emit(identity(), (value,), requires_grad=False)[0]
         return found
 
-    def _leaf(self, value: Value, tensor: Tensor) -> Value:
+    def _leaf(self, value: TracedValue, tensor: Tensor) -> TracedValue:
         """The user asked for gradients of a value that had none: from here on it is a leaf."""
         if not np.issubdtype(value.dtype, np.inexact) and value.dtype.kind != "V":
             return value
@@ -194,17 +195,20 @@ class Builder(Differentiation):
             args = state.casting.inputs(bound, args)
         numbers = bound.op.is_operator and any(map(is_number, args))
         inputs = tuple([self._input(a) for a in (following(args) if numbers else args)])
-        needs = state.grad_enabled and any(isinstance(v, Value) and v.requires_grad for v in inputs)
+        needs = state.grad_enabled and any(isinstance(v, TracedValue) and v.requires_grad for v in inputs)
         values = self.emit(bound, inputs, needs)
         if numbers and all(is_number(a) for a in args if isinstance(a, Tensor)):
             values[0].is_number = True
         outs = tuple(map(self.handle, values))
-        return outs[0] if not isinstance(self._last, tuple) else outs
+        made = outs[0] if not isinstance(self._last, tuple) else outs
+        if bound.views is not None:
+            link(args[0], made, bound, args[1:])
+        return made
 
     def _input(self, arg: Any) -> Any:
         if isinstance(arg, Tensor):
             return self.value_of(arg)
-        if type(arg) is Number:
+        if type(arg) is TracedNumber:
             return self._lift(self._number(arg), self.frame)
         if isinstance(arg, np.generic):
             return arg.item()
@@ -214,24 +218,24 @@ class Builder(Differentiation):
 
     @staticmethod
     def handle(value: Value) -> Tensor:
-        """A Tensor on a Value."""
+        """A Tensor on a TracedValue."""
         out = wrap(value)
         if value.requires_grad:
             out.stop_gradient = False
         return out
 
-    def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[Value, ...]:
+    def emit(self, bound: BoundOp, inputs: tuple[Any, ...], requires_grad: bool) -> tuple[TracedValue, ...]:
         """Append an operator and infer its outputs."""
-        specs = tuple([v.spec if isinstance(v, Value) else v for v in inputs])
+        specs = tuple([v.spec if isinstance(v, TracedValue) else v for v in inputs])
         where = user_frame()
         try:
             self._last = out = bound.infer(specs)
         except Exception as e:
-            raise explain(bound, tuple([wrap(v) if isinstance(v, Value) else v for v in inputs]), e) from None
-        freed = any(isinstance(v, Value) and v.freed and v.requires_grad for v in inputs)
+            raise explain(bound, tuple([wrap(v) if isinstance(v, TracedValue) else v for v in inputs]), e) from None
+        freed = any(isinstance(v, TracedValue) and v.freed and v.requires_grad for v in inputs)
         values = []
         for spec in out if isinstance(out, tuple | list) else (out,):
-            value = Value(
+            value = TracedValue(
                 spec.shape, spec.dtype, self.frame, requires_grad and bound.op.grad and is_inexact(spec.dtype)
             )
             value.freed, value.where = freed, where
@@ -247,29 +251,31 @@ class Builder(Differentiation):
         return out
 
     # -- state -----------------------------------------------------------------------------------------------------
-    def data_of(self, tensor: Any, what: str) -> Any:
-        """What the payload knows of it."""
-        return tensor._data.concrete(what)
-
     def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
         """What draw() gives: state is made while the program is traced, not by it."""
         with use(EAGER):
             return draw()
 
-    def created(self, parameter: Any) -> Any:
-        """The parameter."""
-        return parameter
-
-    def minimized(self, optimizer: Any, loss: Any, parameters: Any, no_grad_set: Any) -> Any:
-        """None: backward() is in the program."""
-        return None
-
-    starting, engine = EAGER.starting, EAGER.engine  # state is made at once, and a Model runs its batches itself
-
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, noted in the log."""
         self.rebound(tensor, "_data")
         tensor._data = data
+
+    def overwrite(self, tensor: Tensor, data: Any) -> None:
+        """Give a tensor another payload, through which gradients go on to where its own went."""
+        held = tensor._data
+        if not tensor.stop_gradient and isinstance(data, TracedValue) and data.requires_grad:
+            data = self._detach(data)
+        if isinstance(held, TracedValue) and held.requires_grad and not self.is_leaf(tensor):
+            kept = REGISTRY["with_gradient_of"].bind(())
+            data = self.emit(kept, (self.value_of(wrap(data)), self.value_of(tensor)), True)[0]
+        self.rebind(tensor, data)
+
+    def sees(self, tensor: Tensor) -> bool:
+        """Whether the payload of a tensor is of this frame, one around it, or outside."""
+        data = tensor._data
+        frame = data.frame if isinstance(data, TracedValue) else self.root
+        return frame is not None and not frame.closed and self.frame.inside(frame)
 
     def rebound(self, obj: Any, name: str) -> None:
         """Note what an attribute held before this frame changed it, unless the frame itself made the object."""
@@ -280,7 +286,7 @@ class Builder(Differentiation):
     def _is_local(self, obj: Any) -> bool:
         if not isinstance(obj, Tensor) or id(obj) in self.arguments or (id(obj), "_data", False) in self.frame.log:
             return False
-        return isinstance(obj._data, Value) and obj._data.frame is self.frame
+        return isinstance(obj._data, TracedValue) and obj._data.frame is self.frame
 
     def gradient_state(self, tensor: Tensor, only_if_empty: bool = False) -> None:
         """Note what .grad of a tensor holds before the program: later runs need the same kind of state.
@@ -353,11 +359,12 @@ class Builder(Differentiation):
     def is_leaf(self, tensor: Tensor) -> bool:
         """True for what is not made by the program: captured, or an argument."""
         value = tensor._data
-        return not isinstance(value, Value) or tensor.stop_gradient or value in value.frame.leaves
+        return not isinstance(value, TracedValue) or tensor.stop_gradient or value in value.frame.leaves
 
-    def detached(self, tensor: Tensor) -> Tensor:
-        """The value without its gradient."""
-        return self.handle(self.value_of(tensor))
+    def twin(self, tensor: Tensor, detached: bool = False) -> Tensor:
+        """Another handle on the value of a tensor: of this program, so that each run reads the tensor itself."""
+        value = self.value_of(tensor)
+        return self.handle(self._detach(value) if detached and value.requires_grad else value)
 
     def assume(self, tensor: Tensor, otherwise: Exception) -> Any:
         """The value of a traced tensor in the call under way: the program will serve calls with this value only.
@@ -366,18 +373,18 @@ class Builder(Differentiation):
             otherwise: inside of a branch or loop, where there is no such value, and where no call is traced.
         """
         sized = all(isinstance(n, int) for n in tensor._data.shape) and tensor.size <= MAX_ELEMENTS
-        if self.assumptions is None or self.frame is not self.root or not sized or is_inexact(tensor._data.dtype):
+        if self.speculation is None or self.frame is not self.root or not sized or is_inexact(tensor._data.dtype):
             raise otherwise
-        return self.assumptions.value(tensor)
+        return self.speculation.value(tensor)
 
     def static_value(self, tensor: Tensor, what: str) -> Any:
         """The Python value of a tensor used as an attribute; of a traced one, that of the call under way."""
-        if isinstance(tensor._data, Value):
+        if isinstance(tensor._data, TracedValue):
             if (size := size_of(tensor._data)) is not None:
                 return size
             error = DataDependentError(
                 f"{what} at {user_frame()} must be known while a static program is traced, but it is a traced "
-                f"{tensor.dtype.name}{tensor.shape} tensor; pass a Python int, or use an op that takes a tensor there"
+                f"{tensor.dtype.name}{[*tensor.shape]} tensor; pass a Python int, or use an op that takes a tensor there"
             )
             found = self.assume(tensor, error)
             return found[0] if tensor.size == 1 and isinstance(found, list) else found
@@ -397,4 +404,4 @@ class Builder(Differentiation):
 
 def is_traced(tensor: Tensor) -> bool:
     """True for a tensor that stands for a value of a program."""
-    return isinstance(tensor._data, Value)
+    return isinstance(tensor._data, TracedValue)

@@ -12,7 +12,7 @@ import jax
 
 from ..eager.tensor import Tensor, wrap
 from ..ir import control
-from ..ir.program import Value
+from .frame import TracedValue
 
 MAX_SHOWN = 1000  # elements of a tensor that a message shows
 
@@ -94,15 +94,15 @@ def showable(tensor: Any) -> bool:
     return all(isinstance(n, int) for n in tensor._data.shape) and tensor.size <= MAX_SHOWN
 
 
-class Presence(NamedTuple):
+class DefinedFlag(NamedTuple):
     """When a variable that only some path defines is there: a flag, and the error of reading it where it is not."""
 
-    flag: Value
+    flag: TracedValue
     error: Callable[[], BaseException]
     where: Any
 
 
-class Room:
+class LoopBuffer:
     """The capacity that the loops of a program share, and the largest number of iterations that a run needed."""
 
     def __init__(self) -> None:

@@ -7,22 +7,22 @@ from typing import Any
 
 from ..core.errors import DataDependentError, GraphFreedError, user_frame
 from ..core.interpreter import no_grad
-from ..dispatch.bound import BoundOp
-from ..dispatch.op import REGISTRY
 from ..eager.tensor import Tensor, wrap
 from ..ir import control
+from ..ir.block import Operator
 from ..ir.graph import acts, ancestors, close
-from ..ir.program import Operator, Value
-from .frame import Frame, origin
+from ..registry.bound import BoundOp
+from ..registry.op import REGISTRY
+from .frame import Frame, TracedValue, origin
 
 
 class Differentiation:
     """The part of the builder that differentiates."""
 
     frame: Frame
-    value_of: Callable[[Tensor], Value]
-    handle: Callable[[Value], Tensor]
-    emit: Callable[..., tuple[Value, ...]]
+    value_of: Callable[[Tensor], TracedValue]
+    handle: Callable[[TracedValue], Tensor]
+    emit: Callable[..., tuple[TracedValue, ...]]
     inner: Callable[..., Any]
     arguments: dict[int, int]
     reached: dict[int, Any]
@@ -31,7 +31,7 @@ class Differentiation:
     def backward(self, tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
         """Append the gradient of `tensors` and add it to the leaves' .grad."""
         roots = [self._root(t) for t in tensors]
-        read = {v for op in ancestors(self.frame.block.ops, roots) for v in op.inputs if isinstance(v, Value)}
+        read = {v for op in ancestors(self.frame.block.ops, roots) for v in op.inputs if isinstance(v, TracedValue)}
         self._check_reachable(read)
         leaves = [v for v in self.frame.leaves if v in read]
         for v in leaves:
@@ -76,13 +76,13 @@ class Differentiation:
                 f"register_hook() at {user_frame()}: the hook reads a tensor that is made after the hooked one; "
                 "make it before"
             )
-        made = Value(value.shape, value.dtype, self.frame, True)
+        made = TracedValue(value.shape, value.dtype, self.frame, True)
         maker.outputs = tuple([made if v is value else v for v in maker.outputs])
         bound = control.custom(block, 1, 1)
         self.frame.block.ops.insert(at + 1, Operator(bound, (made, made, *operands), (value,), user_frame()))
         return _Fixed()
 
-    def _hook_block(self, value: Value, hook: Callable[[Tensor], Any]) -> tuple[Any, list[Value]]:
+    def _hook_block(self, value: TracedValue, hook: Callable[[Tensor], Any]) -> tuple[Any, list[TracedValue]]:
         with self.inner() as frame, no_grad():
             grad = wrap(frame.new_input(value))
             changed = hook(grad)
@@ -114,7 +114,7 @@ class Differentiation:
         ]
         return type(out)(kept) if isinstance(out, tuple | list) else kept[0]
 
-    def _check_reachable(self, read: set[Value]) -> None:
+    def _check_reachable(self, read: set[TracedValue]) -> None:
         for v in self.frame.block.inputs:
             if v in read and v.requires_grad and v not in self.frame.leaves:
                 raise DataDependentError(
@@ -122,11 +122,11 @@ class Differentiation:
                     f"outside of it (at {origin(v).where}); move the forward computation in, or backward() out"
                 )
 
-    def _root(self, tensor: Tensor) -> Value:
+    def _root(self, tensor: Tensor) -> TracedValue:
         value = self.value_of(tensor)
         if not value.requires_grad:
             raise RuntimeError(
-                f"backward() on a {tensor.dtype.name}{tensor.shape} tensor that does not require gradient: nothing "
+                f"backward() on a {tensor.dtype.name}{[*tensor.shape]} tensor that does not require gradient: nothing "
                 "that it was made from has stop_gradient=False (or it was made under paddle.no_grad())"
             )
         if value.freed:
@@ -140,9 +140,9 @@ class Differentiation:
 
     def gradient(
         self,
-        roots: list[Value],
+        roots: list[TracedValue],
         grads: list[Tensor | None],
-        wrt: list[Value],
+        wrt: list[TracedValue],
         retain_graph: bool,
         create_graph: bool,
     ) -> list[Tensor | None]:
@@ -159,12 +159,12 @@ class Differentiation:
         block.outputs = [mapping[v] for v in [*forward, *inner]]
         outside = [v for v in dict.fromkeys(wrt) if v in mapping and v not in made]
         bound = control.grad(block, tuple([outer.index(v) for v in outside]), tuple(range(len(inner))), len(roots))
-        outs = {v: Value(v.shape, v.dtype, frame, create_graph) for v in [*outside, *inner]}
+        outs = {v: TracedValue(v.shape, v.dtype, frame, create_graph) for v in [*outside, *inner]}
         op = Operator(bound, tuple(moved), (*forward, *outs.values()), user_frame())
         taken = set(needed) | set(first)
         frame.block.ops = [*first, op, *[o for o in ops if o not in taken]]
         for v in made if not retain_graph else ():
-            v.freed = v.freed or v.requires_grad
+            v.freed = v.freed or v.requires_grad  # type: ignore[attr-defined]
         return [self.handle(outs[v]) if v in outs else None for v in wrt]
 
 
@@ -179,18 +179,18 @@ class _Fixed:
         )
 
 
-def _starts(ops: list[Operator], wrt: list[Value]) -> set[Value]:
+def _starts(ops: list[Operator], wrt: list[TracedValue]) -> set[TracedValue]:
     """The values of `wrt` that depend on no other of them: where the differentiated computation begins."""
     wanted = set(wrt)
     starts = set()
     for v in wanted:
-        above = {u for op in ancestors(ops, [v]) for u in op.inputs if isinstance(u, Value)}
+        above = {u for op in ancestors(ops, [v]) for u in op.inputs if isinstance(u, TracedValue)}
         if not above & (wanted - {v}):
             starts.add(v)
     return starts
 
 
-def _differentiated(ops: list[Operator], roots: list[Value], starts: set[Value]) -> list[Operator]:
+def _differentiated(ops: list[Operator], roots: list[TracedValue], starts: set[TracedValue]) -> list[Operator]:
     """The operators that gradients of the roots flow through, and those between them.
 
     What lies behind a detached value stays outside, where another gradient may still reach it, unless gradients flow
@@ -201,7 +201,7 @@ def _differentiated(ops: list[Operator], roots: list[Value], starts: set[Value])
     while True:
         needed = ancestors(ops, roots, stop)
         inside = set(needed)
-        given = {v for op in needed for v in op.inputs if isinstance(v, Value) and v in stop and v not in starts}
+        given = {v for op in needed for v in op.inputs if isinstance(v, TracedValue) and v in stop and v not in starts}
         mixed = {v for v in given if inside.intersection(ancestors(ops, [v]))}
         if not mixed:
             return needed
@@ -215,8 +215,8 @@ def _with_effects(ops: list[Operator], needed: list[Operator]) -> list[Operator]
     acting = [op for op in ops[:last] if acts(op)]
     if inside.issuperset(acting):
         return needed
-    behind = set(ancestors(ops, [v for op in acting for v in op.inputs if isinstance(v, Value)]))
-    made: set[Value] = set()
+    behind = set(ancestors(ops, [v for op in acting for v in op.inputs if isinstance(v, TracedValue)]))
+    made: set[Any] = set()
     for op in ops[:last]:
         if op in inside or op in acting or (op in behind and made.intersection(op.inputs)):
             inside.add(op)
@@ -226,13 +226,13 @@ def _with_effects(ops: list[Operator], needed: list[Operator]) -> list[Operator]
 
 def _before(ops: list[Operator], needed: list[Operator], values: list[Any]) -> tuple[list[Operator], list[Any]]:
     """The operators behind values that a grad operator reads; a copy of those that it is about to take in."""
-    first = ancestors(ops, [v for v in values if isinstance(v, Value)])
+    first = ancestors(ops, [v for v in values if isinstance(v, TracedValue)])
     if not set(first) & set(needed):
         return first, values
     block, mapping, outer = close(first)
     back = dict(zip(block.inputs, outer, strict=True))
     for op in block.ops:
-        op.inputs = tuple(back.get(v, v) if isinstance(v, Value) else v for v in op.inputs)
+        op.inputs = tuple(back.get(v, v) if isinstance(v, TracedValue) else v for v in op.inputs)
     made = {v for op in first for v in op.outputs}
     return block.ops + [op for op in first if op not in set(needed)], [mapping[v] if v in made else v for v in values]
 

@@ -13,7 +13,7 @@ from .frame import Write
 _IN_A_VARIABLE = 2  # references to the value of a variable: the variable's, and that of the tuple of all values
 
 
-def made_here(log: list[Write], before: Sequence[Any] = (), after: Sequence[Any] = ()) -> set[int]:
+def unescaped(log: list[Write], before: Sequence[Any] = (), after: Sequence[Any] = ()) -> set[int]:
     """Ids of the objects that the body made: only variables that it set refer to them, or other objects that it made.
 
     Arguments:

@@ -12,13 +12,15 @@ import jax.numpy as jnp
 from ..core import memory, traced_number
 from ..core import structure as nested
 from ..core.dtypes import is_inexact
-from ..dispatch.bound import xla_jit
 from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
+from ..eager.views import replaced
+from ..ir.block import Block, Value
 from ..ir.lower import lower
-from ..ir.program import Block, Program, Value
+from ..ir.program import Program
 from ..ir.simplify import only_needed
+from ..registry.bound import xla_jit
 from .speculation import compare
 from .trace import LOCK, Argument, Effect, Traced
 
@@ -49,6 +51,7 @@ class Executable:
     def __init__(self, traced: Traced, name: str) -> None:
         self.traced = traced
         self.name = name
+        self.traces = 0  # how often it was compiled, but for gradients
         program, n = traced.program, traced.n_args
         written = {id(e.write.owner) for e in traced.effects if e.write.key == "_data"}
         captures = list(enumerate(traced.captures, n))
@@ -58,14 +61,21 @@ class Executable:
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
         # repeated from the same state: neither may have given that state away.
-        final = traced.checks is None and traced.room is None and not traced.assumed
+        final = traced.checks is None and traced.loop_buffer is None and not traced.speculated
         self.donates = final and _worth_donating(program, self.mutable)
         # One result and nothing else to do: the hot path of small functions.
         self.plain = traced.structure is nested.LEAF and not (
-            traced.effects or traced.deferred or traced.checks or traced.room or traced.providers or traced.assumed
+            traced.effects
+            or traced.deferred
+            or traced.checks
+            or traced.loop_buffer
+            or traced.providers
+            or traced.speculated
         )
         self.acts = bool(traced.effects or traced.deferred or traced.checks)
-        self.records_loops = traced.room is not None and any(op.name == "grad" for op in program.ops())
+        self.records_loops = traced.loop_buffer is not None and any(op.name == "grad" for op in program.ops())
+        # Tensors whose gradient is added to.
+        self.accumulated = {id(t) for t, kind in traced.gradients if kind == "some"}
         self._compile()
 
     def _compile(self) -> None:
@@ -74,14 +84,18 @@ class Executable:
         self.jitted = xla_jit(self._named(self._call), donate_argnums=donated)
         self._forward = Forward(self.name, self._flowing)
         self.fresh = True  # the first run compiles
-        self.judge = (
-            self._judge() if self.traced.assumed and any(o.bound.op.effect for o in self.traced.program.ops()) else None
+        self.guard_program = (
+            self._guard_program()
+            if self.traced.speculated and any(o.bound.op.effect for o in self.traced.program.ops())
+            else None
         )
 
-    def _judge(self) -> Callable[..., Any]:
+    def _guard_program(self) -> Callable[..., Any]:
         """The values that the program takes for granted, and nothing else: what acts on the world may run only once."""
         block, names = self.traced.program.block, self.traced.program.input_names
-        lowered = lower(only_needed(Program(Block(block.inputs, block.ops, block.outputs[self.traced.judged]), names)))
+        lowered = lower(
+            only_needed(Program(Block(block.inputs, block.ops, block.outputs[self.traced.speculated_outputs]), names))
+        )
         return xla_jit(lambda *arrays: lowered(*self._in_order(arrays)))
 
     def _in_order(self, arrays: Sequence[Any]) -> list[Any]:
@@ -97,6 +111,7 @@ class Executable:
         return call
 
     def _call(self, *arrays: Any) -> Any:
+        self.traces += 1  # JAX calls it once for each kind of arrays
         outs = self.lowered(*self._in_order(arrays))
         return outs[0] if self.plain else outs
 
@@ -158,11 +173,11 @@ class Executable:
         traced = self.traced
         if traced.providers:
             arrays += [get() for get in traced.providers]
-        if self.judge is not None:
-            compare(traced.assumed, self.judge(*arrays))
+        if self.guard_program is not None:
+            compare(traced.speculated, self.guard_program(*arrays))
         outs = self.jitted(*arrays)
-        if traced.assumed:
-            compare(traced.assumed, outs[traced.judged])
+        if traced.speculated:
+            compare(traced.speculated, outs[traced.speculated_outputs])
         if self.records_loops and self._short_of_room(outs):
             outs = self.jitted(*arrays)
         if self.acts:
@@ -171,7 +186,7 @@ class Executable:
 
     def _short_of_room(self, outs: list[Any]) -> bool:
         """True, after making more, if a loop ran for more iterations than its gradient had room for."""
-        capacity, needed = self.traced.room.capacity, int(outs[-1])
+        capacity, needed = self.traced.loop_buffer.capacity, int(outs[-1])
         if needed <= capacity.size:
             return False
         capacity.size = 1 << (needed - 1).bit_length()
@@ -179,13 +194,16 @@ class Executable:
         return True
 
     def _apply(self, outs: list[Any], args: Sequence[Tensor]) -> None:
-        if self.traced.checks is not None and (failed := int(outs[-2 if self.traced.room else -1])):
+        if self.traced.checks is not None and (failed := int(outs[-2 if self.traced.loop_buffer else -1])):
             raise self.traced.checks.failure(failed, outs[self.traced.shown])
         at = self.traced.n_results
         for effect in self.traced.effects:
             arrays = outs[at : at + effect.n_leaves]
             at += effect.n_leaves
-            _put(effect, arrays, args)
+            _put(effect, arrays, args, self.accumulated)
+        for effect in self.traced.effects:
+            if effect.write.key == "_data":
+                _show(_owner(effect, args))
         for function in self.traced.deferred:
             function()
 
@@ -205,14 +223,14 @@ class Executable:
     def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
         arrays = [h._data for h in handles] + [get() for get in self.traced.providers]
-        if self.judge is not None:
-            compare(self.traced.assumed, self.judge(*arrays))
+        if self.guard_program is not None:
+            compare(self.traced.speculated, self.guard_program(*arrays))
         takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
         takes += (False,) * len(self.traced.providers)
         outs, pull, saved = self._forward(takes, arrays)
-        if self.traced.assumed:
-            compare(self.traced.assumed, outs[self.traced.judged])
-        if self.traced.room is not None and self._short_of_room(outs):
+        if self.traced.speculated:
+            compare(self.traced.speculated, outs[self.traced.speculated_outputs])
+        if self.traced.loop_buffer is not None and self._short_of_room(outs):
             outs, pull, saved = self._forward(takes, arrays)
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(self.traced.providers)
@@ -235,16 +253,29 @@ class Executable:
         return tensors
 
 
-def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
-    write = effect.write
-    owner = args[write.owner.position] if write.owner.__class__ is Argument else write.owner
+def _owner(effect: Effect, args: Sequence[Tensor]) -> Any:
+    owner = effect.write.owner
+    return args[owner.position] if owner.__class__ is Argument else owner
+
+
+def _show(tensor: Tensor) -> None:
+    """Show a new payload in what shares the elements of a tensor."""
+    if tensor._views is not None or tensor._view is not None:
+        replaced(tensor)
+
+
+def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor], accumulated: set[int]) -> None:
+    write, owner = effect.write, _owner(effect, args)
     if write.key == "_data":
         # Past Parameter.__setattr__, which looks after its other attributes.
         owner.__dict__["_data"] = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
         return
     value = nested.unflatten(effect.structure, iter([wrap(a) for a in arrays]))
-    if type(value) is traced_number.Number:
+    if type(value) is traced_number.TracedNumber:
         value = value.get()
+    if write.key == "_grad" and id(owner) in accumulated and isinstance(value, Tensor):
+        owner._grad._set_payload(value._data)  # in place, for who holds it
+        return
     write._replace(owner=owner).put(resolve(value, effect.structure, args))
 
 

@@ -7,8 +7,9 @@ from collections.abc import Callable, Collection
 from types import MemberDescriptorType
 from typing import Any, NamedTuple
 
-from ..core.errors import is_own
-from ..ir.program import Block, Value
+from ..core.errors import UNKNOWN, EscapedTensorError, TracedValueError, is_own, user_frame
+from ..eager.tensor import TIES, Tensor
+from ..ir.block import Block, Value
 
 
 class Write(NamedTuple):
@@ -18,6 +19,11 @@ class Write(NamedTuple):
     key: Any
     before: Any
     is_item: bool = False
+
+    @property
+    def is_tie(self) -> bool:
+        """Whether it says what a tensor is a view of: known while tracing, and nothing that a run changes."""
+        return self.key in TIES and isinstance(self.owner, Tensor)
 
     def get(self) -> Any:
         """What it holds now; MISSING if nothing."""
@@ -94,6 +100,35 @@ def attribute(obj: Any, name: str) -> Any:
 Key = tuple[int, Any, bool]
 
 
+class TracedValue(Value):
+    """A value of a block under construction, with what its builder knows of it. It stands in a Tensor meanwhile."""
+
+    __slots__ = ("defined", "frame", "freed", "is_number")
+
+    def __init__(self, shape: tuple[Any, ...], dtype: Any, frame: Frame | None, requires_grad: bool = False) -> None:
+        super().__init__(shape, dtype, requires_grad)
+        self.frame: Any = frame  # the block that defines it
+        self.is_number = False  # it stands for what int(), float() or item() would give: see traced_scalars
+        self.freed = False  # a backward() in the program has consumed the graph behind it
+        self.defined: Any = None  # for a variable that some path leaves undefined: see checks.DefinedFlag
+
+    def concrete(self, what: str) -> Any:
+        """Raise: there is no data here. `what` is the user's call that asked for them."""
+        made = f" (made at {self.where})" if self.where is not UNKNOWN else ""
+        kind = f"{self.dtype}[{', '.join(map(str, self.shape))}]"
+        if self.frame is None or self.frame.closed:
+            raise EscapedTensorError(
+                f"{what} at {user_frame()}: this {kind} tensor{made} belongs to a static function whose trace has "
+                "ended, so it has no data; return it from the function, or write it into a tensor made "
+                "outside: buffer.set_value(x)"
+            )
+        raise TracedValueError(
+            f"{what} at {user_frame()} needs the value of a {kind} tensor{made} while a static program is traced, "
+            "when it has no value yet; keep it a tensor (paddle.where, tensor arithmetic), let to_static convert the "
+            "`if` or `while` that asks, or move this line out of the static function"
+        )
+
+
 class Frame:
     """A block under construction."""
 
@@ -102,13 +137,13 @@ class Frame:
         self.depth: int = 0 if parent is None else parent.depth + 1
         self.block = Block([], [], [])
         self.closed = False
-        self.lifted: dict[Value, Value] = {}  # value of an outer frame -> input of this one
-        self.origins: dict[Value, Value] = {}  # the reverse
-        self.operands: list[Value] = []  # the outer value of each lifted input
-        self.leaves: dict[Value, Any] = {}  # values whose gradient accumulates in a handle
+        self.lifted: dict[TracedValue, TracedValue] = {}  # value of an outer frame -> input of this one
+        self.origins: dict[TracedValue, TracedValue] = {}  # the reverse
+        self.operands: list[TracedValue] = []  # the outer value of each lifted input
+        self.leaves: dict[TracedValue, Any] = {}  # values whose gradient accumulates in a handle
         self.log: dict[Key, Write] = {}
-        self.detached: dict[Value, Value] = {}
-        self.known_true: set[Value] = set()  # conditions that hold wherever this block runs
+        self.detached: dict[TracedValue, TracedValue] = {}
+        self.known_true: set[TracedValue] = set()  # conditions that hold wherever this block runs
 
     def inside(self, frame: Frame) -> bool:
         """True if `frame` is this one or encloses it."""
@@ -117,9 +152,9 @@ class Frame:
             here = here.parent
         return here is frame
 
-    def new_input(self, spec: Any, requires_grad: bool = False) -> Value:
+    def new_input(self, spec: Any, requires_grad: bool = False) -> TracedValue:
         """Add an input."""
-        value = Value(spec.shape, spec.dtype, self, requires_grad)
+        value = TracedValue(spec.shape, spec.dtype, self, requires_grad)
         value.weak = getattr(spec, "weak", False)
         self.block.inputs.append(value)
         return value
@@ -134,10 +169,10 @@ class Frame:
         written = {key: (w, w.get()) for key, w in log.items() if id(w.owner) not in own}
         for w, _ in reversed(written.values()):
             w.put(w.before)
-        return written
+        return {key: found for key, found in written.items() if not found[0].is_tie}
 
 
-def origin(value: Value) -> Value:
+def origin(value: TracedValue) -> TracedValue:
     """The value that an input of an inner frame stands for."""
     while value.frame is not None and value in value.frame.origins:
         value = value.frame.origins[value]
@@ -148,4 +183,4 @@ class Capture(NamedTuple):
     """A tensor from outside that a program reads: its handle, and the input that stands for it."""
 
     handle: Any
-    value: Value
+    value: TracedValue

@@ -14,7 +14,8 @@ import jax
 
 from ..core.errors import user_frame
 from ..eager.tensor import Tensor
-from ..ir.program import Operator, Value
+from ..ir.block import Operator
+from .frame import TracedValue
 
 if TYPE_CHECKING:
     from .builder import Builder
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 MAX_ELEMENTS = 16
 
 
-class Assumed(NamedTuple):
+class Speculated(NamedTuple):
     """One value that a program takes for granted."""
 
     expected: Any  # a Python number, or a list of them
@@ -34,24 +35,24 @@ class Assumed(NamedTuple):
         return bool(self.expected != found)
 
 
-class Differs(Exception):
+class SpeculationFailed(Exception):
     """A run has found other values than its program takes for granted; `found` holds them, up to the first of them."""
 
-    def __init__(self, assumed: Sequence[Assumed], found: list[Any]) -> None:
-        self.found, last = found, assumed[len(found) - 1]
+    def __init__(self, speculated: Sequence[Speculated], found: list[Any]) -> None:
+        self.found, last = found, speculated[len(found) - 1]
         super().__init__(f"the value that decides at {last.where} changed from {last.expected} to {found[-1]}")
 
 
-def compare(assumed: Sequence[Assumed], arrays: Sequence[Any]) -> None:
+def compare(speculated: Sequence[Speculated], arrays: Sequence[Any]) -> None:
     """Raise Differs if a run has found other values."""
     found: list[Any] = []
-    for a, array in zip(assumed, arrays, strict=True):
+    for a, array in zip(speculated, arrays, strict=True):
         found.append(array.tolist())
         if a.differs(found[-1]):
-            raise Differs(assumed, found)
+            raise SpeculationFailed(speculated, found)
 
 
-class Assumptions:
+class Speculation:
     """Values that the trace under way has looked at.
 
     Arguments:
@@ -62,29 +63,29 @@ class Assumptions:
     def __init__(self, builder: Builder, arrays: Sequence[Any]) -> None:
         self.builder, self.arrays = builder, arrays
         self.handles: list[Tensor] = []
-        self.assumed: list[Assumed] = []
-        self._env: dict[Value, Any] = {}
+        self.speculated: list[Speculated] = []
+        self._env: dict[Any, Any] = {}
 
     def value(self, tensor: Tensor) -> Any:
         """The value of a tensor in this call, which the program takes for granted from here on."""
         value = self.builder.value_of(tensor)
-        for handle, assumed in zip(self.handles, self.assumed, strict=True):
+        for handle, speculated in zip(self.handles, self.speculated, strict=True):
             if handle._data is value:
-                return assumed.expected
+                return speculated.expected
         found = self._computed(value).tolist()
         self.handles.append(self.builder.handle(value))
-        self.assumed.append(Assumed(found, user_frame()))
+        self.speculated.append(Speculated(found, user_frame()))
         return found
 
     def holding(self) -> Tensor | None:
         """Whether a run has found what was taken for granted so far; None if that is nothing."""
         out = None
-        for handle, assumed in zip(self.handles, self.assumed, strict=True):
-            same: Any = handle.equal(Tensor(assumed.expected, handle.dtype)).all()
+        for handle, speculated in zip(self.handles, self.speculated, strict=True):
+            same: Any = handle.equal(Tensor(speculated.expected, handle.dtype)).all()
             out = same if out is None else out.logical_and(same)
         return out
 
-    def _computed(self, value: Value) -> Any:
+    def _computed(self, value: TracedValue) -> Any:
         """Compute a value of the outermost block, and what it is made of, op by op."""
         makers = {v: op for op in self.builder.root.block.ops for v in op.outputs}
         stack = [value]
@@ -94,18 +95,18 @@ class Assumptions:
                 stack.pop()
             elif now not in makers:
                 self._env[stack.pop()] = self._input(now)
-            elif missing := [v for v in makers[now].inputs if isinstance(v, Value) and v not in self._env]:
+            elif missing := [v for v in makers[now].inputs if isinstance(v, TracedValue) and v not in self._env]:
                 stack += missing
             else:
                 self._run(makers[stack.pop()])
         return self._env[value]
 
     def _run(self, op: Operator) -> None:
-        out = op.bound.jitted(*[self._env[v] if isinstance(v, Value) else v for v in op.inputs])
+        out = op.bound.jitted(*[self._env[v] if isinstance(v, TracedValue) else v for v in op.inputs])
         outs = out if isinstance(out, tuple | list) else (out,)
         self._env.update(zip(op.outputs, outs, strict=True))
 
-    def _input(self, value: Value) -> Any:
+    def _input(self, value: TracedValue) -> Any:
         builder = self.builder
         inputs = builder.root.block.inputs
         if value in inputs[: len(self.arrays)]:

@@ -11,15 +11,17 @@ import jax
 
 from ..core import structure as nested
 from ..core.interpreter import use
-from ..core.traced_number import Number, plain
+from ..core.traced_number import TracedNumber, plain
+from ..eager import views
 from ..eager.tensor import Tensor
-from ..ir.program import Program, Value
+from ..ir.block import Value
+from ..ir.program import Program
 from ..ir.simplify import dead_code
 from .builder import Builder
 from .checks import Cleared
-from .escape import made_here
-from .frame import Capture, Write
-from .speculation import Assumed, Assumptions
+from .escape import unescaped
+from .frame import Capture, TracedValue, Write
+from .speculation import Speculated, Speculation
 
 # Held while a program is traced, when handles stand for values of the program, and by runs that change handles.
 LOCK = threading.RLock()
@@ -54,23 +56,25 @@ class Traced(NamedTuple):
     paths: list[tuple[Write, Any]]  # attributes and items that runs replace by new tensors, and the spec they have
     gradients: list[tuple[Tensor, str]]  # what .grad of a tensor must hold: "some", "empty", "none" or "zeros"
     checks: Any = None  # the asserts and raises; the code of the one that failed is an output after the rest
-    room: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
+    loop_buffer: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
     deferred: tuple[Callable[[], None], ...] = ()  # Python calls to make after each run
     reached: dict[int, Any] = {}  # noqa: RUF012  arguments that a backward() inside gives gradients to, and its line
-    assumed: tuple[Assumed, ...] = ()  # values taken for granted; those of a run are outputs after those of the effects
+    speculated: tuple[
+        Speculated, ...
+    ] = ()  # values taken for granted; those of a run are outputs after those of the effects
 
     looked: tuple[tuple[Tensor, Any], ...] = ()  # tensors whose data Python has read, and those data
 
     @property
-    def judged(self) -> slice:
+    def speculated_outputs(self) -> slice:
         """Where the outputs stand that are compared with `assumed`."""
-        own = bool(self.checks) + bool(self.room)
-        return slice(-own - len(self.assumed), -own or None)
+        own = bool(self.checks) + bool(self.loop_buffer)
+        return slice(-own - len(self.speculated), -own or None)
 
     @property
     def shown(self) -> slice:
         """Where the outputs stand that the message of a failed check shows."""
-        end = self.judged.start
+        end = self.speculated_outputs.start
         return slice(end - len(self.checks.shown), end or None)
 
 
@@ -81,31 +85,35 @@ def trace(
     names: Sequence[str],
     convert: Callable[[Any], Any] = lambda f: f,
     outside: dict[int, Any] | None = None,
+    shared: tuple[Any, ...] = (),
 ) -> Traced:
     """Trace fn(*tensors), one tensor for each spec.
 
     State that fn changes is given back whatever happens: only a run changes it. Arrays among the specs are those of a
-    call, whose values the program may take for granted. `outside` has the containers that fn can reach, by id.
+    call, whose values the program may take for granted. `outside` has the containers that fn can reach, by id; `shared` says which of the
+    tensors are views of which (views.shared).
     """
     with LOCK:
         builder = Builder(convert)
         builder.outside = outside or {}
         if all(isinstance(s, jax.Array) for s in specs):
-            builder.assumptions = Assumptions(builder, specs)
-        return _trace(builder, fn, specs, grads, names)
+            builder.speculation = Speculation(builder, specs)
+        tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
+        views.share(tensors, shared)
+        return _trace(builder, fn, tensors, names)
 
 
-def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool], names: Sequence[str]) -> Traced:
-    tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
+def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str]) -> Traced:
     for tensor, name in zip(tensors, names, strict=True):
         tensor._data.name = name
-    leaves: list[Value] = []
+    leaves: list[TracedValue] = []
     effects: list[Effect] = []
     try:
         with use(builder):
             result = fn(*tensors)
-            made = made_here(list(builder.root.log.values()))
+            made = unescaped(list(builder.root.log.values()))
             outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
+            outside = [w for w in outside if not (w.is_tie or _follows(builder, w))]
             updated = {id(w.owner) for w in outside if w.key == "_data"}
             structure = _outputs(builder, result, leaves, updated)
             n_results = len(leaves)
@@ -117,7 +125,7 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
                     write.owner._grad = builder.settled(write.owner)
                 at = len(leaves)
                 held = write.get()
-                found = nested.Static(held) if type(held) is Number else _outputs(builder, held, leaves, updated)
+                found = nested.Static(held) if type(held) is TracedNumber else _outputs(builder, held, leaves, updated)
                 effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
             for owner, method, args in builder.replays:
                 at = len(leaves)
@@ -131,14 +139,21 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
     return _assemble(builder, len(tensors), structure, leaves, n_results, effects, paths)
 
 
+def _follows(builder: Builder, write: Write) -> bool:
+    """True for a view of a tensor from outside that changes too: a run shows the change in the views there are then."""
+    view = write.owner._view if write.key == "_data" and isinstance(write.owner, Tensor) else None
+    found = view and builder.root.log.get((id(view[0]), "_data", False))
+    return bool(found) and builder.is_outside(found)
+
+
 def _own(builder: Builder) -> list[Tensor]:
     """The handles of the framework's own that the executor looks at after a run."""
-    checks, room, assumptions = builder.checks, builder.room, builder.assumptions
+    checks, loop_buffer, speculation = builder.checks, builder.loop_buffer, builder.speculation
     return [
         *(checks.shown if checks else []),
-        *(assumptions.handles if assumptions else []),
+        *(speculation.handles if speculation else []),
         *([checks.code] if checks else []),
-        *([room.needed] if room else []),
+        *([loop_buffer.needed] if loop_buffer else []),
     ]
 
 
@@ -154,7 +169,7 @@ def _owned(builder: Builder, write: Write) -> Write:
     return write._replace(owner=owner, before=None)  # the old value must not be kept alive
 
 
-def _outputs(builder: Builder, value: Any, leaves: list[Value], updated: set[int]) -> Any:
+def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: set[int]) -> Any:
     """Flatten a result; its traced tensors become outputs, and tensors from outside stay themselves.
 
     `updated` has the ids of those from outside that are given new payloads.
@@ -206,7 +221,7 @@ def _follow_paths(builder: Builder) -> list[tuple[Write, Any]]:
 def _updates(captures: list[Capture], at: int, effects: list[Effect]) -> dict[int, Value]:
     """For outputs that captured tensors take as their new value: the inputs that these are."""
     inputs = {id(c.handle): c.value for c in captures}
-    found = {}
+    found: dict[int, Value] = {}
     for effect in effects:
         if effect.write.key == "_data" and effect.n_leaves == 1 and id(effect.write.owner) in inputs:
             found[at] = inputs[id(effect.write.owner)]
@@ -218,7 +233,7 @@ def _assemble(
     builder: Builder,
     n_args: int,
     structure: Any,
-    leaves: list[Value],
+    leaves: list[TracedValue],
     n_results: int,
     effects: list[Effect],
     paths: list[tuple[Write, Any]],
@@ -232,7 +247,7 @@ def _assemble(
     ]
     block.outputs = list(leaves)
     names = [v.name or f"in{i}" for i, v in enumerate(block.inputs)]
-    captured = {c.value: c.handle for c in captures}
+    captured: dict[Value, Any] = {c.value: c.handle for c in captures}
     return Traced(
         dead_code(Program(block, names, captured=captured, updates=_updates(captures, n_results, effects))),
         n_args,
@@ -246,9 +261,9 @@ def _assemble(
         paths,
         builder.gradients,
         builder.checks,
-        builder.room,
+        builder.loop_buffer,
         tuple(builder.deferred),
         builder.reached,
-        tuple(builder.assumptions.assumed if builder.assumptions else ()),
+        tuple(builder.speculation.speculated if builder.speculation else ()),
         tuple(builder.looked.values()),
     )

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..core.dtypes import rank
 from ..eager.tensor import Tensor
-from ..ir.program import Value
+from .frame import TracedValue
 
 # Conversions beside those of f-strings: of a tensor that stands for a number, and of one with `!s` or `!r`.
 NUMBER, NUMBER_TEXT = -2, -3
@@ -18,7 +18,7 @@ NUMBER, NUMBER_TEXT = -2, -3
 
 def is_number(x: Any) -> bool:
     """True for a tensor that stands for a Python number."""
-    return isinstance(x, Tensor) and isinstance(x._data, Value) and x._data.is_number
+    return isinstance(x, Tensor) and isinstance(x._data, TracedValue) and x._data.is_number
 
 
 def number_text(value: Any, conversion: int, spec: str) -> str:
@@ -35,7 +35,7 @@ def chosen(tensor: Any, index: tuple[int, ...]) -> Tensor:
     if index:
         tensor = tensor.flatten()[index[0]] if len(index) == 1 else tensor[index]
     if tensor.size != 1:
-        raise ValueError(f"item() needs a tensor of one element, got shape {tensor.shape}; give it an index")
+        raise ValueError(f"item() needs a tensor of one element, got shape {[*tensor.shape]}; give it an index")
     return tensor.reshape([])
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from .. import nn as _nn
 from ..eager.tensor import Tensor
-from ..nn.layer import Layer
+from ..nn.base import Layer
 from ..ops import regions
 from ..ops.convert import to_tensor
 from ..ops.dynamic import concrete
@@ -127,7 +127,7 @@ def psroi_pool(
     return fn(x, boxes, _images(boxes, boxes_num, "psroi_pool"), size=size, scale=spatial_scale)
 
 
-class _Pool(Layer):
+class _RegionPool(Layer):
     """Base: a function with its settings."""
 
     _function: Any = None
@@ -141,7 +141,7 @@ class _Pool(Layer):
         return type(self)._function(x, boxes, boxes_num, self._output_size, self._spatial_scale)
 
 
-class RoIPool(_Pool):
+class RoIPool(_RegionPool):
     """roi_pool() as a layer.
 
     Examples:
@@ -155,7 +155,7 @@ class RoIPool(_Pool):
     _function = staticmethod(roi_pool)
 
 
-class PSRoIPool(_Pool):
+class PSRoIPool(_RegionPool):
     """psroi_pool() as a layer.
 
     Examples:
@@ -169,7 +169,7 @@ class PSRoIPool(_Pool):
     _function = staticmethod(psroi_pool)
 
 
-class RoIAlign(_Pool):
+class RoIAlign(_RegionPool):
     """roi_align() as a layer.
 
     Examples:
@@ -210,7 +210,7 @@ def deform_conv2d(
         >>> import paddle_lite_py as paddle
         >>> x, offset = paddle.ones([1, 1, 3, 3]), paddle.zeros([1, 2, 3, 3])
         >>> paddle.vision.ops.deform_conv2d(x, offset, paddle.ones([2, 1, 1, 1])).shape
-        [1, 2, 3, 3]
+        paddle.Size([1, 2, 3, 3])
     """
     taps = weight.shape[2] * weight.shape[3] * deformable_groups
     if offset.shape[1] != 2 * taps or (mask is not None and mask.shape[1] != taps):
@@ -227,7 +227,7 @@ class DeformConv2D(Layer):
         >>> import paddle_lite_py as paddle
         >>> x, offset = paddle.ones([1, 1, 3, 3]), paddle.zeros([1, 2, 3, 3])
         >>> paddle.vision.ops.DeformConv2D(1, 2, 1)(x, offset).shape
-        [1, 2, 3, 3]
+        paddle.Size([1, 2, 3, 3])
     """
 
     def __init__(
@@ -421,7 +421,7 @@ def decode_jpeg(x: Tensor, mode: str = "unchanged", name: Any = None) -> Tensor:
         >>> file = tempfile.mkdtemp() + "/a.jpg"
         >>> Image.new("RGB", (4, 2)).save(file)
         >>> paddle.vision.ops.decode_jpeg(paddle.vision.ops.read_file(file)).shape
-        [3, 2, 4]
+        paddle.Size([3, 2, 4])
     """
     modes = {"unchanged": None, "gray": "L", "rgb": "RGB"}
     if mode not in modes:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from ...nn.base import Layer
 from ...nn.initializer import Constant
-from ...nn.layer import Layer
 from . import functional as fused
 
 __all__ = ["FusedBiasDropoutResidualLayerNorm", "FusedDropoutAdd", "FusedLinear"]
@@ -17,7 +17,7 @@ class FusedLinear(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.incubate.nn.FusedLinear(4, 3)(paddle.ones([1, 4])).shape
-        [1, 3]
+        paddle.Size([1, 3])
     """
 
     def __init__(

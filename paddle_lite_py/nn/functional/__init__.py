@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from ...dispatch.define import INPLACE as _INPLACE
 from ...ops.activation import *  # noqa: F403
 from ...ops.adaptive_pooling import *  # noqa: F403
 from ...ops.attention import flash_attn_qkvpacked, scaled_dot_product_attention  # noqa: F401
@@ -9,13 +10,14 @@ from ...ops.class_losses import *  # noqa: F403
 from ...ops.common import *  # noqa: F403
 from ...ops.convolution import *  # noqa: F403
 from ...ops.ctc import *  # noqa: F403
+from ...ops.diagonals import diag_embed  # noqa: F401
 from ...ops.distance_losses import *  # noqa: F403
 from ...ops.dropout import *  # noqa: F403
 from ...ops.flashmask import flashmask_attention  # noqa: F401
 from ...ops.fractional_pooling import *  # noqa: F403
-from ...ops.inplace import tanh_  # noqa: F401
 from ...ops.losses import *  # noqa: F403
 from ...ops.normalization import *  # noqa: F403
+from ...ops.norms import pdist  # noqa: F401
 from ...ops.padding import *  # noqa: F403
 from ...ops.pooling import *  # noqa: F403
 from ...ops.recurrent import *  # noqa: F403
@@ -26,6 +28,8 @@ from ...ops.tree_losses import *  # noqa: F403
 from ...ops.unary import sigmoid, tanh  # noqa: F401
 from ...ops.vision_ops import *  # noqa: F403
 from . import flash_attention  # noqa: F401
+
+tanh_ = _INPLACE["tanh_"]
 
 if TYPE_CHECKING:
     # The names come from the `__all__` of the op modules, which type checkers do not follow.

@@ -1,6 +1,7 @@
 """How parameters are drawn."""
 
-from .base import Initializer, calculate_gain, default_for, set_global_initializer
+from .base import Initializer, calculate_gain
+from .default import default_for, set_global_initializer
 from .fixed import Assign, Bilinear, Constant, Dirac
 from .random import (
     KaimingNormal,

@@ -12,8 +12,8 @@ from ...core.interpreter import no_grad, use
 from ...core.param_attr import ParamAttr
 from ...eager.execute import EAGER
 from ...eager.tensor import Parameter, wrap
+from ..base import Layer
 from ..initializer import Initializer
-from ..layer import Layer
 
 
 class _Derived(Initializer):

@@ -9,7 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ...core.interpreter import no_grad
-from ...dispatch.op import op
+from ...dispatch.define import op
 from ...eager.tensor import Tensor, wrap
 from ...ops.joining import concat
 
@@ -82,7 +82,7 @@ def parameters_to_vector(parameters: Iterable[Tensor], name: str | None = None) 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.utils.parameters_to_vector(paddle.nn.Linear(2, 3).parameters()).shape
-        [9]
+        paddle.Size([9])
     """
     return concat([p.reshape([-1]) for p in parameters])
 

@@ -7,9 +7,9 @@ from typing import Any
 from ...core.interpreter import state
 from ...core.param_attr import ParamAttr
 from .. import initializer
+from ..base import Layer
 from ..common import Linear
 from ..conv import Conv1DTranspose, Conv2DTranspose, Conv3DTranspose
-from ..layer import Layer
 from ..norm import spectral_norm as normalized
 from .derived import derived
 
@@ -51,7 +51,7 @@ def spectral_norm(
         >>> import paddle_lite_py as paddle
         >>> layer = paddle.nn.utils.spectral_norm(paddle.nn.Linear(2, 2))
         >>> layer(paddle.ones([1, 2])).shape
-        [1, 2]
+        paddle.Size([1, 2])
     """
     if name not in layer._parameters:
         raise ValueError(f"spectral_norm: {type(layer).__name__} has no parameter '{name}'")

@@ -7,7 +7,7 @@ from typing import Any
 
 from ...core.interpreter import state
 from ...eager.tensor import RemoveHandle, Tensor
-from ..layer import Layer
+from ..base import Layer
 from .derived import derived
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ...dispatch.op import op
+from ...dispatch.define import op
 from ...ops.convolution import tuple_of
 from ..tensors import SparseCooTensor
 from .sites import Meeting, Window, meeting

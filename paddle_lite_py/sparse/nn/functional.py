@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ...dispatch.op import op
+from ...dispatch.define import op
 from ...nn import functional as F
 from ...ops.dynamic import fresh
 from ...ops.sparse_attention import attention_where

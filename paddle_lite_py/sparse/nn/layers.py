@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...nn.layer import Layer
+from ...nn.base import Layer
 from . import functional
 
 __all__ = ["LeakyReLU", "ReLU", "ReLU6", "Softmax"]

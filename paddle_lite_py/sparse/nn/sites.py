@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import weakref
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ...core.cache import IdentityCache
 from ...eager.tensor import Tensor
 from ...ops.convolution import paddings, tuple_of
 from ...ops.dynamic import fresh
@@ -53,15 +53,14 @@ class Meeting(NamedTuple):
 
 
 # For the places of tensors that live, by identity: layers that follow each other mostly share them.
-_known: dict[int, dict[Any, Meeting]] = {}
+_known = IdentityCache()
 
 
 def meeting(x: SparseCooTensor, window: Window) -> Meeting:
     """What meets where, for a tensor [batch, *space, channels] that keeps rows of channels."""
-    held = _known.get(id(x._indices))
+    held: dict[Any, Meeting] | None = _known.find(x._indices)
     if held is None:
-        held = _known[id(x._indices)] = {}
-        weakref.finalize(x._indices, _known.pop, id(x._indices), None)
+        held = _known.put(x._indices, {})
     key = (window, tuple(x.shape))
     if key not in held:
         held[key] = _found(x._indices, x.shape, window)

@@ -7,15 +7,15 @@ from typing import Any, ClassVar
 
 from ...core.no_effect import KERNELS, Immaterial, no_effect
 from ...nn import batch_norm
+from ...nn.base import Layer
 from ...nn.conv import as_list
 from ...nn.initializer import Normal
-from ...nn.layer import Layer
 from . import convolution
 
 __all__ = ["BatchNorm", "Conv2D", "Conv3D", "MaxPool3D", "SubmConv2D", "SubmConv3D", "SyncBatchNorm"]
 
 
-class _Conv(Layer):
+class _SparseConv(Layer):
     """What all convolutions share; subclasses say how many dimensions they have."""
 
     _n: ClassVar[int]
@@ -55,7 +55,7 @@ class _Conv(Layer):
         return f"{out}, data_format={self._data_format}"
 
 
-class Conv2D(_Conv):
+class Conv2D(_SparseConv):
     """Convolution of sparse images [N, H, W, C]; the result has a site wherever the window meets one.
 
     Arguments:
@@ -68,7 +68,7 @@ class Conv2D(_Conv):
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 2])
         >>> paddle.sparse.nn.Conv2D(2, 3, 3, padding=1)(x).values().shape
-        [9, 3]
+        paddle.Size([9, 3])
     """
 
     _n = 2
@@ -83,14 +83,14 @@ class Conv2D(_Conv):
         self._make(in_channels, out_channels, *window, groups, padding_mode, weight_attr, bias_attr, data_format)
 
 
-class Conv3D(_Conv):
+class Conv3D(_SparseConv):
     """Convolution of sparse volumes [N, D, H, W, C]; see Conv2D.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 4, 2])
         >>> paddle.sparse.nn.Conv3D(2, 3, 3, padding=1)(x).values().shape
-        [27, 3]
+        paddle.Size([27, 3])
     """
 
     _n = 3
@@ -108,14 +108,14 @@ class Conv3D(_Conv):
 _AT_PLACES = Immaterial("what meets where is kept with the places")
 
 
-class SubmConv2D(_Conv):
+class SubmConv2D(_SparseConv):
     """Convolution of sparse images at their own sites (submanifold), so that they stay as sparse; see Conv2D.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 2])
         >>> paddle.sparse.nn.SubmConv2D(2, 3, 3)(x).values().shape
-        [1, 3]
+        paddle.Size([1, 3])
     """
 
     _n, _same_sites = 2, True
@@ -131,14 +131,14 @@ class SubmConv2D(_Conv):
         self._make(in_channels, out_channels, *window, groups, padding_mode, weight_attr, bias_attr, data_format)
 
 
-class SubmConv3D(_Conv):
+class SubmConv3D(_SparseConv):
     """Convolution of sparse volumes at their own sites (submanifold); see SubmConv2D.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 4, 2])
         >>> paddle.sparse.nn.SubmConv3D(2, 3, 3)(x).values().shape
-        [1, 3]
+        paddle.Size([1, 3])
     """
 
     _n, _same_sites = 3, True

@@ -7,19 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import nn
-from ...core import dtypes
-from ...core.no_effect import DENSE, KERNELS, MEMORY, NO_GRADIENT, Immaterial, Refused, no_effect
+from ...core.no_effect import DENSE, KERNELS, MEMORY, NO_GRADIENT, Immaterial, no_effect
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.initializer import Constant
 from ...nn.norm import GroupNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D, SpectralNorm
-from ...ops.manipulation import flatten, reshape
-from ...ops.random import _randint, seeded
+from ...ops.manipulation import reshape
 from ...vision.ops import DeformConv2D
 
 __all__ = [
     *("batch_norm", "bilinear_tensor_product", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"),
-    *("deform_conv2d", "embedding", "fc", "group_norm", "instance_norm", "layer_norm", "nce", "prelu", "row_conv"),
+    *("deform_conv2d", "embedding", "fc", "group_norm", "instance_norm", "layer_norm", "prelu", "row_conv"),
     *("sparse_embedding", "spectral_norm"),
 ]
 
@@ -59,7 +57,7 @@ def fc(
         >>> paddle.enable_static()
         >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
         ...     fc(paddle.static.data("x", [None, 2, 3]), 5, activation="relu").shape[1:]
-        [5]
+        paddle.Size([5])
         >>> paddle.disable_static()
     """
     inputs = list(x) if isinstance(x, list | tuple) else [x]
@@ -479,56 +477,3 @@ def row_conv(input: Any, future_context_size: int, param_attr: Any = None, act: 
     steps = input.shape[1]
     out = sum(padded[:, k : k + steps] * weight[k] for k in range(future_context_size + 1))
     return _activated(out, act)
-
-
-@no_effect(is_sparse=DENSE, custom_dist=Refused("the only sampler is 'uniform'"))
-def nce(
-    input: Any, label: Any, num_total_classes: int, sample_weight: Any = None, param_attr: Any = None,
-    bias_attr: Any = None, num_neg_samples: int | None = None, name: str | None = None, sampler: str = "uniform",
-    custom_dist: Any = None, seed: int = 0, is_sparse: bool = False,
-) -> Any:  # fmt: skip
-    """Noise-contrastive estimation: a loss for many classes that looks at the label and at a few drawn classes.
-
-    Arguments:
-        input: [n, width].
-        label: [n, 1] integers.
-        num_total_classes: how many classes there are.
-        sample_weight: [n, 1], a factor for each sample.
-        num_neg_samples: classes drawn for the batch, 10 by default.
-        seed: above 0: of a stream of its own, so that each run draws the same.
-        sampler: "uniform"; the others are not available.
-
-    Raises:
-        NotImplementedError: for another sampler.
-
-    Source: Gutmann and Hyvärinen, Noise-Contrastive Estimation, 2010.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> paddle.enable_static()
-        >>> main, startup = paddle.static.Program(), paddle.static.Program()
-        >>> with paddle.static.program_guard(main, startup):
-        ...     x = paddle.static.data("x", [None, 3], "float32")
-        ...     y = paddle.static.nn.nce(x, paddle.ones([2, 1], "int64"), 5, num_neg_samples=2)
-        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
-        >>> exe.run(main, feed={"x": np.ones([2, 3], "float32")}, fetch_list=[y])[0].shape
-        (2, 1)
-        >>> paddle.disable_static()
-    """
-    if sampler != "uniform":
-        raise NotImplementedError(f"nce: sampler is {sampler!r}; only 'uniform' is available")
-    drawn = num_neg_samples or 10
-    layer, width = nn.Layer(name or "nce"), _known(input.shape[1], "nce: the width")
-    weight = layer.create_parameter([num_total_classes, width], param_attr, input.dtype)
-    bias = layer.create_parameter([num_total_classes, 1], bias_attr, input.dtype, is_bias=True)
-    draw: Any = _randint
-    bounds, attrs = (0, num_total_classes), ((drawn,), dtypes.int64)
-    noise = seeded(seed, draw, bounds, attrs) if seed else draw(*bounds, *attrs)
-    rows, true = flatten(label), math.log(drawn / num_total_classes)
-    positive = (F.embedding(rows, weight) * input).sum(-1, keepdim=True) - true
-    negative = input.matmul(F.embedding(noise, weight), transpose_y=True) - true
-    if bias is not None:
-        positive = positive + F.embedding(rows, bias)
-        negative = negative + reshape(F.embedding(noise, bias), [1, drawn])
-    loss = F.softplus(-positive) + F.softplus(negative).sum(-1, keepdim=True)
-    return loss if sample_weight is None else loss * reshape(sample_weight, [-1, 1])

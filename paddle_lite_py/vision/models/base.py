@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import nn as _nn
-from ...nn.layer import Layer
+from ...nn.base import Layer
 from ...ops.manipulation import flatten
 
 nn: Any = _nn  # whose lists of names mypy cannot read

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...nn.layer import Layer
+from ...nn.base import Layer
 from ...ops.manipulation import flatten
 from .base import nn
 
@@ -19,7 +19,7 @@ class LeNet(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.vision.models.LeNet()(paddle.zeros([1, 1, 28, 28])).shape
-        [1, 10]
+        paddle.Size([1, 10])
     """
 
     def __init__(self, num_classes: int = 10) -> None:

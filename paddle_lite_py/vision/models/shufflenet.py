@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ...nn import functional as F
-from ...nn.layer import Layer
+from ...nn.base import Layer
 from ...ops.joining import concat
 from ...ops.splitting import split
 from .base import Classifier, ConvNorm, nn, no_weights

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from ...nn import functional as F
-from ...nn.layer import Layer
+from ...nn.base import Layer
 from ...ops.joining import concat
 from .base import nn, no_weights
 
 __all__ = ["SqueezeNet", "squeezenet1_0", "squeezenet1_1"]
 
 
-class _Conv(Layer):
+class _ConvReLU(Layer):
     def __init__(self, inputs: int, outputs: int, kernel: int) -> None:
         super().__init__()
         self._conv = nn.Conv2D(inputs, outputs, kernel, padding=kernel // 2)
@@ -26,9 +26,9 @@ class _Fire(Layer):
 
     def __init__(self, inputs: int, narrow: int, wide: int) -> None:
         super().__init__()
-        self._conv = _Conv(inputs, narrow, 1)
-        self._conv_path1 = _Conv(narrow, wide, 1)
-        self._conv_path2 = _Conv(narrow, wide, 3)
+        self._conv = _ConvReLU(inputs, narrow, 1)
+        self._conv_path1 = _ConvReLU(narrow, wide, 1)
+        self._conv_path2 = _ConvReLU(narrow, wide, 3)
 
     def forward(self, x: Any) -> Any:
         x = self._conv(x)
@@ -47,7 +47,7 @@ class SqueezeNet(Layer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.vision.models.SqueezeNet("1.1", num_classes=3)(paddle.zeros([1, 3, 32, 32])).shape
-        [1, 3]
+        paddle.Size([1, 3])
     """
 
     def __init__(self, version: str, num_classes: int = 1000, with_pool: bool = True) -> None:

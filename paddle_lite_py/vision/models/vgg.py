@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from typing import Any
 
-from ...nn.layer import Layer
+from ...nn.base import Layer
 from ...ops.manipulation import flatten
 from .base import Classifier, nn, no_weights
 

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ....core.no_effect import NO_QUANT, NO_ROTARY, Immaterial, no_effect
-from ....dispatch.op import op
+from ....dispatch.define import op
 
 
 @op(name="attention_of_lengths", amp="white")

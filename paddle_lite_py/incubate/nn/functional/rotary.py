@@ -6,7 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
-from ....dispatch.op import op
+from ....dispatch.define import op
 
 
 @op(name="rotate_positions")

@@ -1,0 +1,145 @@
+"""Defining an op: the decorator that makes of a JAX function a public one, methods, and an entry of the registry."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+from ..eager.tensor import Tensor
+from ..registry.op import REGISTRY, Op
+from ..registry.view import ViewRule
+from . import codegen
+from .codegen import Signature, without_out
+
+Function = Callable[..., Any]
+
+
+def op(
+    fn: Callable[..., Any] | None = None,
+    *,
+    name: str | None = None,
+    methods: Iterable[str] = (),
+    operators: Iterable[str] = (),
+    inplace: str | None = None,
+    grad: bool = True,
+    amp: str | None = None,
+    random: bool = False,
+    effect: bool = False,
+    loops: bool = False,
+    windows: bool | Callable[[dict[str, Any]], bool] = False,
+    keeps: bool = False,
+    aliases: Mapping[str, str] | None = None,
+    variadic: str | None = None,
+    wider: Function | None = None,
+    out_first: bool = False,
+    reshapes: bool = False,
+    views: ViewRule | Callable[[dict[str, Any]], ViewRule | None] | None = None,
+) -> Any:
+    """Define an op from a JAX function.
+
+    Arguments:
+        name: of the op, the function's own by default.
+        methods: names under which Tensor has it.
+        operators: Python operators that it serves ("__add__"); one that starts with "__r" swaps its operands.
+        inplace: name of the in-place method that it serves as well ("add_").
+        grad: False where no gradient is defined.
+        amp: under mixed precision, "white" (low precision helps), "black" (float32, but not at level O2), "float32"
+            (always), "keep" (takes its inputs as they come) or None (float32 if an input is).
+        effect: True if it acts on the world (prints, checks), so that it stays though nothing reads its result.
+        loops: True if its function holds a JAX loop (scan, while_loop).
+        windows: True if it goes over windows of an image, for which XLA has better code than its library; or which
+            attributes say so.
+        keeps: True if its gradient had better begin with what the forward found than with its inputs.
+        random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
+        aliases: other keywords for its parameters: {"dim": "axis"}.
+        variadic: the list parameter that may be spread out as well: reshape(x, 2, 3).
+        wider: a function of the same parameters and more keywords, called where one of those is given.
+        out_first: True if `out` may be given by position, before `name`.
+        reshapes: True if the in-place form may change shape and dtype.
+        views: the rule that makes its result a view of its first argument, or which attributes have one.
+    """
+    front = codegen.CallSpelling(aliases or {}, variadic, wider, out_first)
+    if fn is None:
+        names: dict[str, Any] = {"name": name, "methods": methods, "operators": operators, "inplace": inplace}
+        kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect}
+        kinds |= {"loops": loops, "windows": windows, "keeps": keeps}
+        spellings: dict[str, Any] = {"aliases": aliases, "variadic": variadic, "wider": wider, "out_first": out_first}
+        return functools.partial(op, **names, **kinds, **spellings, reshapes=reshapes, views=views)
+    made = Op(fn, name or fn.__name__, grad, amp, random, effect, loops, windows, keeps)
+    if made.name in REGISTRY:
+        raise ValueError(f"op {made.name!r} is defined twice")
+    REGISTRY[made.name] = made
+    made.is_operator, made.views = bool(operators), views
+    return _install(*codegen.make(made, front), methods, operators, inplace, reshapes)
+
+
+def composite(
+    fn: Callable[..., Any] | None = None,
+    *,
+    methods: Iterable[str] = (),
+    operators: Iterable[str] = (),
+    inplace: str | None = None,
+    aliases: Mapping[str, str] | None = None,
+    variadic: str | None = None,
+    reshapes: bool = False,
+    creates: bool = False,
+    around: Callable[[Function], Function] | None = None,
+) -> Any:
+    """A public function written with other ops, with the Tensor methods and spellings that an op may have.
+
+    Arguments:
+        around: a decorator for the function with all its spellings, such as `call_cached`.
+        creates: True if it makes a new tensor, for which device, requires_grad and pin_memory may be given.
+    """
+    if fn is None:
+        names: dict[str, Any] = {"methods": methods, "operators": operators, "inplace": inplace}
+        spellings: dict[str, Any] = {"aliases": aliases, "variadic": variadic, "reshapes": reshapes, "creates": creates}
+        return functools.partial(composite, **names, **spellings, around=around)
+    at = None if variadic is None else list(inspect.signature(fn).parameters).index(variadic)
+    dropped = {} if "name" in fn.__code__.co_varnames[: fn.__code__.co_argcount] else {"name": ""}
+    front = codegen.accepting(fn, {**dropped, **(aliases or {})}, at, creates)
+    if around is not None:
+        fn = front = around(front)
+    return _install(fn, front, methods, operators, inplace, reshapes)
+
+
+# The in-place methods by name: functions of the public namespace as well.
+INPLACE: dict[str, Function] = {}
+
+
+def add_methods(methods: Mapping[str, Any] | Iterable[tuple[str, Any]]) -> None:
+    """Give Tensor methods and properties: name, and function of self."""
+    for name, method in dict(methods).items():
+        setattr(Tensor, name, method)
+
+
+def _install(
+    strict: Function, front: Function, methods: Any, operators: Any, inplace: str | None, reshapes: bool
+) -> Function:
+    add_methods((m, front) for m in methods)
+    # Python itself calls operators, always with positional arguments.
+    add_methods((m, _reversed(strict) if m.startswith("__r") and m != "__rshift__" else strict) for m in operators)
+    if inplace:
+        INPLACE[inplace] = _inplace(front, inplace, reshapes)
+        add_methods({inplace: INPLACE[inplace]})
+    return front
+
+
+def _reversed(front: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: Any, other: Any) -> Any:
+        return front(other, self)
+
+    return functools.update_wrapper(method, front)
+
+
+def _inplace(front: Callable[..., Any], name: str, reshapes: bool) -> Callable[..., Any]:
+    def method(x: Any, *args: Any, **kwargs: Any) -> Any:
+        return x._rebind(front(x, *args, **kwargs), reshapes)
+
+    method.__name__ = method.__qualname__ = name
+    method.__wrapped__ = Signature(functools.partial(without_out, front), front.__doc__)  # type: ignore[attr-defined]
+    method.__dict__["__inplace_of__"] = front
+    method.__doc__ = f"In-place form of `{front.__name__}`: the result replaces this tensor's value."
+    return method

@@ -1,0 +1,309 @@
+"""Layer: the base of every model: a callable with parameters, buffers, sublayers, hooks and modes."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from ..core import dtypes
+from ..core import place as places
+from ..core.interpreter import state
+from ..core.param_attr import as_attr
+from ..eager.execute import EAGER
+from ..eager.tensor import RemoveHandle, Tensor, wrap
+from ..ops.dynamic import is_eager
+from . import hooks, unique_name
+from .helper import LayerHelper
+from .hooks import Hook
+from .parameter import make_parameter
+from .state_dict import StateDict
+from .tree import Tree
+
+HookRemoveHelper = RemoveHandle
+
+
+class Layer(StateDict, Tree):
+    """Base of all layers and models: set parameters and sublayers as attributes in __init__, and define forward().
+
+    Arguments:
+        name_scope: prefix of the layer's name; the class name by default.
+        dtype: of its parameters.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> class Net(paddle.nn.Layer):
+        ...     def __init__(self):
+        ...         super().__init__()
+        ...         self.fc = paddle.nn.Linear(2, 3)
+        ...     def forward(self, x):
+        ...         return self.fc(x).tanh()
+        >>> net = Net()
+        >>> net(paddle.ones([4, 2])).shape, [name for name, _ in net.named_parameters()]
+        (paddle.Size([4, 3]), ['fc.weight', 'fc.bias'])
+    """
+
+    training: bool = True
+
+    def __init__(self, name_scope: str | None = None, dtype: Any = "float32") -> None:
+        super().__init__()
+        self.training = True
+        self._dtype = dtypes.as_dtype(dtype) if dtype is not None else dtypes.default_dtype()
+        self._full_name = unique_name.generate(unique_name.snake_case(name_scope or type(self).__name__))
+        self._pre_hooks: dict[int, Hook] = {}
+        self._post_hooks: dict[int, Hook] = {}
+        self._state_dict_hooks: dict[int, Hook] = {}
+
+    @property
+    def _helper(self) -> LayerHelper:
+        return LayerHelper(self._full_name)
+
+    # -- calling ---------------------------------------------------------------------------------------------------
+    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
+        """What the layer computes; every subclass defines it."""
+        raise NotImplementedError(f"{type(self).__name__} has no forward(); define one")
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        if self._pre_hooks or self._post_hooks:
+            return self._call_with_hooks(args, kwargs)
+        if state.interpreter is EAGER:
+            return self.forward(*args, **kwargs)
+        return self._call_traced(args, kwargs)
+
+    def _call_traced(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        interpreter = state.interpreter
+        interpreter.entered(self)
+        return interpreter.callee(self.forward)(*args, **kwargs)
+
+    def _call_with_hooks(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        args, kwargs = hooks.before(list(self._pre_hooks.values()), self, args, kwargs)
+        post = list(self._post_hooks.values())
+        try:
+            out = self._call_traced(args, kwargs)
+        except Exception:
+            hooks.after([h for h in post if h.always], self, args, kwargs, None)
+            raise
+        return hooks.after(post, self, args, kwargs, out)
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemoveHandle:
+        """Call hook(layer, args) before forward(); what it returns, unless None, replaces the arguments.
+
+        Arguments:
+            prepend: call it before the others.
+            with_kwargs: call hook(layer, args, kwargs), which returns both or None.
+
+        Examples:
+            >>> import paddle_lite_py as paddle
+            >>> net = paddle.nn.ReLU()
+            >>> handle = net.register_forward_pre_hook(lambda layer, args: (args[0] + 1,))
+            >>> net(paddle.to_tensor(1.0)).item(), handle.remove(), net(paddle.to_tensor(1.0)).item()
+            (2.0, True, 1.0)
+        """
+        return hooks.add(self._pre_hooks, Hook(hook, with_kwargs), prepend)
+
+    def register_forward_post_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False, always_call: bool = False
+    ) -> RemoveHandle:
+        """Call hook(layer, args, output) after forward(); what it returns, unless None, replaces the output.
+
+        Arguments:
+            prepend: call it before the others.
+            with_kwargs: call hook(layer, args, kwargs, output).
+            always_call: call it with the output None even if forward() raises.
+        """
+        return hooks.add(self._post_hooks, Hook(hook, with_kwargs, always_call), prepend)
+
+    register_forward_hook = register_forward_post_hook
+
+    def register_state_dict_hook(self, hook: Callable[[Any], Any]) -> RemoveHandle:
+        """Call hook(state_dict) in state_dict(); a dict that it returns replaces it."""
+        return hooks.add(self._state_dict_hooks, Hook(hook), False)
+
+    # -- modes -----------------------------------------------------------------------------------------------------
+    def train(self, mode: bool = True) -> Layer:
+        """Switch this layer and its sublayers to training."""
+        for layer in self.sublayers(include_self=True):
+            layer.training = bool(mode)
+        return self
+
+    def eval(self) -> Layer:
+        """Switch this layer and its sublayers to evaluation: no dropout, running statistics.
+
+        Examples:
+            >>> import paddle_lite_py as paddle
+            >>> paddle.nn.Sequential(paddle.nn.Dropout(0.5)).eval()[0].training
+            False
+        """
+        return self.train(False)
+
+    def apply(self, fn: Callable[[Any], Any]) -> Layer:
+        """Call fn on every sublayer, inner before outer, and on this layer."""
+        for layer in self.children():
+            layer.apply(fn)
+        fn(self)
+        return self
+
+    def clear_gradients(self, set_to_zero: bool = True) -> None:
+        """Set the gradient of every trained parameter to zeros, or to None."""
+        for p in self.parameters():
+            if not p.stop_gradient:
+                p.clear_gradient(set_to_zero)
+
+    def zero_grad(self, set_to_none: bool = True) -> None:
+        """Set the gradient of every parameter to None, or to zeros."""
+        self.clear_gradients(not set_to_none)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Layer:
+        """Train all parameters, or leave them as they are."""
+        for p in self.parameters():
+            p.stop_gradient = not requires_grad
+        return self
+
+    # -- parameters ------------------------------------------------------------------------------------------------
+    def create_parameter(
+        self,
+        shape: Any,
+        attr: Any = None,
+        dtype: Any = None,
+        is_bias: bool = False,
+        default_initializer: Any = None,
+        device: Any = None,
+    ) -> Any:
+        """A parameter of the default dtype, to be set as an attribute; None if attr is False.
+
+        Arguments:
+            attr: a ParamAttr, name, initializer or regularizer; False: there is no parameter.
+            is_bias: starts at zero, where nothing else says how it is drawn.
+            default_initializer: draws the first value, unless `attr` says how.
+
+        Examples:
+            >>> import paddle_lite_py as paddle
+            >>> layer = paddle.nn.Layer()
+            >>> layer.scale = layer.create_parameter([3], default_initializer=paddle.nn.initializer.Constant(2.0))
+            >>> layer.scale.tolist()
+            [2.0, 2.0, 2.0]
+        """
+        found = as_attr(attr)
+        if found is None:
+            return None
+        return make_parameter(
+            shape, found, dtype or dtypes.default_dtype(), is_bias, default_initializer, self._full_name, device
+        )
+
+    def create_variable(self, name: str | None = None, persistable: bool | None = None, dtype: Any = None) -> Tensor:
+        """An empty tensor, to be set as an attribute."""
+        out = Tensor([], dtype=dtype or self._dtype)
+        out._name = name or unique_name.generate(f"{self._full_name}._generated_var")
+        out.persistable = bool(persistable)
+        return out
+
+    create_tensor = create_variable
+
+    # -- dtype and place -------------------------------------------------------------------------------------------
+    def to(self, device: Any = None, dtype: Any = None, blocking: Any = None, non_blocking: Any = None) -> Layer:
+        """Move parameters and buffers to a device, and the floating ones to a dtype.
+
+        Examples:
+            >>> import paddle_lite_py as paddle
+            >>> paddle.nn.Linear(2, 3).to(dtype="float64").weight.dtype
+            paddle.float64
+        """
+        kind = None if dtype is None else dtypes.as_dtype(dtype)
+        place = None if device is None else places.as_place(device)
+        for layer in self.sublayers(include_self=True):
+            layer._convert(kind, place)
+        return self
+
+    def _convert(self, kind: dtypes.DType | None, place: places.Place | None) -> None:
+        if kind is not None:
+            self._dtype = kind
+        for tensor in [*self._parameters.values(), *self._buffers.values()]:
+            if tensor is not None:
+                _convert(tensor, kind, place)
+
+    def astype(self, dtype: Any = None) -> Layer:
+        """Cast the floating parameters and buffers."""
+        return self.to(dtype=dtype)
+
+    def type(self, dst_type: Any) -> Layer:
+        """Cast the floating parameters and buffers."""
+        return self.to(dtype=dst_type)
+
+    def _cast(self, dtype: str, excluded: Any) -> Layer:
+        kinds = tuple(excluded) if isinstance(excluded, list | tuple) else (excluded,) if excluded else ()
+        for layer in self.sublayers(include_self=True):
+            if not isinstance(layer, kinds):
+                layer._convert(dtypes.as_dtype(dtype), None)
+        return self
+
+    def float(self, excluded_layers: Any = None) -> Layer:
+        """Cast the floating parameters and buffers to float32, but for layers of the excluded types."""
+        return self._cast("float32", excluded_layers)
+
+    def float16(self, excluded_layers: Any = None) -> Layer:
+        """Cast the floating parameters and buffers to float16, but for layers of the excluded types."""
+        return self._cast("float16", excluded_layers)
+
+    def bfloat16(self, excluded_layers: Any = None) -> Layer:
+        """Cast the floating parameters and buffers to bfloat16, but for layers of the excluded types."""
+        return self._cast("bfloat16", excluded_layers)
+
+    def half(self) -> Layer:
+        """Cast the floating parameters and buffers to float16."""
+        return self._cast("float16", None)
+
+    def double(self) -> Layer:
+        """Cast the floating parameters and buffers to float64."""
+        return self._cast("float64", None)
+
+    def cpu(self) -> Layer:
+        """Move to the CPU."""
+        return self.to("cpu")
+
+    def cuda(self, device: Any = None) -> Layer:
+        """Move to a GPU."""
+        return self.to("gpu" if device is None else f"gpu:{device}" if isinstance(device, int) else device)
+
+    # -- how it looks ----------------------------------------------------------------------------------------------
+    def full_name(self) -> str:
+        """Its unique name: `linear_0`."""
+        return self._full_name
+
+    def extra_repr(self) -> str:
+        """Its settings, for repr()."""
+        return ""
+
+    def __repr__(self) -> str:
+        extra = [line for line in self.extra_repr().split("\n") if line]
+        inner = [f"({name}): {layer!r}" for name, layer in self._sub_layers.items()]
+        head = f"{type(self).__name__}("
+        if not inner:
+            return head + "\n".join(extra) + ")"
+        head += ", ".join(extra)
+        return head + "\n" + textwrap.indent("\n".join(inner), "  ") + "\n)"
+
+
+def _convert(tensor: Tensor, kind: dtypes.DType | None, place: places.Place | None) -> None:
+    data = tensor._data
+    if kind is not None and tensor.dtype.is_floating and tensor.dtype != kind:
+        data = data.astype(kind.np) if isinstance(data, jax.Array) else wrap(data).astype(kind)._data
+    if place is not None:
+        data = jax.device_put(data, place.device)
+    if data is not tensor._data:
+        tensor._set_payload(data)
+        if tensor._grad is not None:
+            tensor.clear_gradient(False)
+
+
+def in_declarative_mode() -> bool:
+    """Whether layers are called to build a program.
+
+    Examples:
+        >>> in_declarative_mode()
+        False
+    """
+    return not is_eager()

@@ -1,0 +1,25 @@
+"""The layers of all families."""
+
+from ..eager.tensor import Parameter  # noqa: F401
+from .activation import *  # noqa: F403
+from .aliases import *  # noqa: F403
+from .attention import *  # noqa: F403
+from .attention import additive as _convert_attention_mask  # noqa: F401
+from .base import Layer  # noqa: F401
+from .batch_norm import *  # noqa: F403
+from .clip import *  # noqa: F403
+from .common import *  # noqa: F403
+from .container import *  # noqa: F403
+from .conv import *  # noqa: F403
+from .conv import _Conv as _ConvNd  # noqa: F401
+from .decode import *  # noqa: F403
+from .loss import *  # noqa: F403
+from .norm import *  # noqa: F403
+from .parameter import create_parameter  # noqa: F401
+from .pooling import *  # noqa: F403
+from .rnn import *  # noqa: F403
+from .rnn_cells import *  # noqa: F403
+from .transformer import *  # noqa: F403
+from .transformer import attrs_of_parts as _convert_param_attr_to_list  # noqa: F401
+from .tree_losses import *  # noqa: F403
+from .vision import *  # noqa: F403

@@ -1,0 +1,138 @@
+"""A group of parameters with settings of its own, and the accumulators that belong to them."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..core.interpreter import state
+from ..eager.tensor import Parameter, Tensor, wrap
+from .update import Accumulator
+
+LOW = 4  # bytes of the narrowest dtype that is trained as it is
+
+
+class ParameterGroup:
+    """Parameters and their state; `options` are the settings in which it may differ from the optimizer."""
+
+    def __init__(self, params: list[Parameter], options: dict[str, Any], slots: tuple[Accumulator, ...]) -> None:
+        self.params, self.options = params, options
+        self.masters: list[Tensor | None] = [None] * len(params)
+        self.use(slots)
+
+    def use(self, slots: tuple[Accumulator, ...]) -> None:
+        """Keep these accumulators, none of them made yet."""
+        params, self.slots = self.params, slots
+        self.arrays: dict[str, list[Tensor | None]] = {s.name: [None] * len(params) for s in slots if not s.scalar}
+        self.scalars: dict[str, Tensor] = {}
+        self.started = [False] * len(params)
+
+    def start(self, indices: list[int], masters: bool) -> None:
+        """Make the accumulators of parameters that are updated for the first time, also while a program is traced."""
+        if not self.scalars:
+            self._start_scalars()
+        for i in indices:
+            if not self.started[i]:
+                self._start(i, masters)
+
+    def _start_scalars(self) -> None:
+        wide = any(p._data.dtype == np.float64 for p in self.params)
+        for slot in self.slots:
+            if slot.scalar:
+                full = np.full(len(self.params), slot.fill, np.float64 if wide else np.float32)
+                self.scalars[slot.name] = _handle(full, f"{slot.name}_of_{self.params[0].name}")
+
+    def _start(self, i: int, masters: bool) -> None:
+        param = self.params[i]
+        kind = np.dtype(np.float32) if param._data.dtype.itemsize < LOW else np.dtype(param._data.dtype)
+        for slot in self.slots:
+            if not slot.scalar and self.arrays[slot.name][i] is None:
+                lead = () if slot.lead is None else (slot.lead,)
+                zeros = np.full((*lead, *param._data.shape), slot.fill, kind)
+                self.arrays[slot.name][i] = _handle(zeros, f"{param.name}_{slot.name}", param)
+        if masters and self.masters[i] is None and param._data.dtype.itemsize < LOW:
+            self.masters[i] = _wide(param)
+        self.started[i] = True
+
+    def handles(self, indices: list[int]) -> list[Tensor]:
+        """All that an update of these parameters changes, in the order of Recipe.split."""
+        out: list[Any] = [self.params[i] for i in indices]
+        out += [self.masters[i] for i in indices if self.masters[i] is not None]
+        for slot in self.slots:
+            if not slot.scalar:
+                column = self.arrays[slot.name]
+                out += [column[i] for i in indices]
+        return out + list(self.scalars.values())
+
+    # -- saving ----------------------------------------------------------------------------------------------------
+    def state_dict(self) -> dict[str, Tensor]:
+        """The accumulators by name."""
+        out: dict[str, Tensor] = {}
+        for slot in self.slots:
+            values = np.asarray(self.scalars[slot.name].numpy()) if slot.scalar and self.scalars else None
+            for i, param in enumerate(self.params):
+                if self.started[i]:
+                    held = self.arrays[slot.name][i] if values is None else Tensor(values[i : i + 1])
+                    out[f"{param.name}_{slot.name}_0"] = held  # type: ignore[assignment]
+        return out
+
+    def plan_load(self, found: dict[str, Any]) -> list[Callable[[], None]]:
+        """The steps that load accumulators; made only after all of them have been checked.
+
+        Raises:
+            ValueError: if a shape does not fit.
+        """
+        steps: list[Callable[[], None]] = []
+        for i, param in enumerate(self.params):
+            for slot in self.slots:
+                key = f"{param.name}_{slot.name}_0"
+                if key in found:
+                    value = np.asarray(found[key])
+                    self._check(key, value, slot, param)
+                    steps.append(lambda i=i, slot=slot, value=value: self._load(i, slot, value))  # type: ignore[misc]
+        return steps
+
+    def _check(self, key: str, value: np.ndarray, slot: Accumulator, param: Parameter) -> None:
+        lead = () if slot.lead is None else (slot.lead,)
+        if not slot.scalar and value.shape != (*lead, *param._data.shape):
+            raise ValueError(
+                f"optimizer state '{key}' has the shape {list(value.shape)}, its parameter {[*param.shape]}"
+            )
+        if slot.scalar and value.size < 1:
+            raise ValueError(f"optimizer state '{key}' is empty; one number is expected")
+
+    def _load(self, i: int, slot: Accumulator, value: np.ndarray) -> None:
+        self.start([i], False)
+        if not slot.scalar:
+            handle = self.arrays[slot.name][i]
+            assert handle is not None
+            handle.set_value(value)
+            return
+        numbers = self.scalars[slot.name].numpy()
+        numbers[i] = value.reshape(-1)[0]
+        self.scalars[slot.name].set_value(numbers)
+
+
+def _handle(values: np.ndarray, name: str, like: Parameter | None = None) -> Tensor:
+    data: Any = None if like is None else like._data
+    # Only where the parameter is bound to its device: a bound input binds all results, and so compiles a program twice.
+    place = data.sharding if getattr(data, "committed", False) else None
+    draw = functools.partial(jax.device_put, values, place)
+    return _named(name, state.interpreter.stored(name, values.shape, values.dtype, draw, True))
+
+
+def _wide(param: Parameter) -> Tensor:
+    """The float32 copy that is trained in the place of a narrow parameter."""
+    name, held, kind = f"{param.name}_fp32_master", wrap(param._data), np.dtype(np.float32)
+    make = functools.partial(held._array, "multi_precision")
+    return _named(name, state.interpreter.stored(name, tuple(param.shape), kind, lambda: make().astype(kind), True))
+
+
+def _named(name: str, payload: Any) -> Tensor:
+    out = wrap(payload)
+    out.name, out.persistable = getattr(payload, "name", f"{name}_0"), True
+    return out

@@ -1,0 +1,1 @@
+"""What an op is, and all ops there are."""

@@ -1,0 +1,169 @@
+"""An op with its attributes fixed: what eager code calls, programs hold, and gradients are derived from."""
+
+from __future__ import annotations
+
+import functools
+import os
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..core.cache import BoundedCache
+from ..core.config import compiler_options
+from .view import ViewRule
+
+if TYPE_CHECKING:
+    from .op import Op
+
+# A list argument is packed flat; the layout keeps its length, and None for an absent argument.
+Layout = tuple[Any, ...] | None
+# Shapes and dtypes of arguments for which an op keeps those of its results.
+MAX_INFERRED = 1024
+
+
+class BoundOp:
+    """An op with its attributes fixed: a pure function of arrays, with all that is derived from it cached."""
+
+    __slots__ = (
+        "__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "keeping", "keeps",
+        "layout", "op", "views"
+    )  # fmt: skip
+    # Its gradient is a JAX function, so it may be part of a compiled backward segment.
+    compiled = True
+    # How many arrays a node of it saves, where that is not one for each argument.
+    n_saved: int | None = None
+
+    def __init__(self, op: Op, fn: Callable[..., Any], attrs: tuple[Any, ...] = (), layout: Layout = None) -> None:
+        self.op = op
+        self.attrs = attrs
+        self.layout = layout
+        self.fn = fn
+        self.views: ViewRule | None = op.views if isinstance(op.views, ViewRule | None) else self.derived(op.views)
+        self.jitted: Callable[..., Any] = self._first_call
+        # For each output whether a gradient may flow from it; found at the first recorded call.
+        self.differentiable: tuple[bool, ...] | None = None if op.grad else ()
+        # Whether eager code keeps what its gradient needs: then the residuals.Forward and the check of its arguments.
+        self.keeps = op.grad and (op.keeps or op.loops)
+        self.keeping: Any = None
+        self._inferred: BoundedCache[Any, Any] | None = None
+        self._pullbacks: dict[Any, Callable[..., Any]] = {}  # by mask: as few as there are choices of arguments
+
+    def _first_call(self, *args: Any) -> Any:
+        # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
+        run = xla_jit(fitting(self.fn), library=not self.windows)
+        check, look = self.derived(self.op.input_check), self.derived(self.op.output_check)
+        run = run if look is None else look(run)
+        self.jitted = run if check is None else _checked(run, check, len(args))
+        return self.jitted(*args)
+
+    def derived(self, rule: Callable[[dict[str, Any]], Any] | None) -> Any:
+        """What a rule of the op says for these attributes; None where there is none."""
+        return rule and rule(dict(zip(self.op.attr_names, self.attrs, strict=True)))
+
+    @property
+    def windows(self) -> bool:
+        """Whether it goes over windows of an image; see config.compiler_options."""
+        rule = self.op.windows
+        return bool(self.derived(rule)) if callable(rule) else rule
+
+    def forget(self) -> None:
+        """Derive all anew: something that the function reads has changed."""
+        self.jitted, self.keeping = self._first_call, None
+        self._inferred = None
+        self._pullbacks.clear()
+
+    def __repr__(self) -> str:
+        attrs = zip(self.op.attr_names, self.attrs, strict=False)
+        return f"{self.op.name}({', '.join(f'{k}={v!r}' for k, v in attrs)})"
+
+    def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
+        """Gradients of the masked arguments; an absent cotangent (None) is zero. Called while JAX traces."""
+
+        def f(*diff: Any) -> Any:
+            it = iter(diff)
+            return self.fn(*[next(it) if m else d for d, m in zip(data, mask, strict=True)])
+
+        out, pull = jax.vjp(f, *[d for d, m in zip(data, mask, strict=True) if m])
+        if isinstance(out, tuple):
+            padded = cotangents + (None,) * (len(out) - len(cotangents))
+            return [turned(g) for g in pull(tuple(map(cotangent, padded, out)))]
+        return [turned(g) for g in pull(cotangent(cotangents[0], out))]
+
+    def pullback(self, mask: tuple[bool, ...]) -> Callable[..., Any]:
+        """The compiled vjp for one choice of arguments."""
+        found = self._pullbacks.get(mask)
+        if found is None:
+            found = self._pullbacks[mask] = xla_jit(functools.partial(self._vjp_for, mask), library=not self.windows)
+        return found
+
+    def _vjp_for(self, mask: tuple[bool, ...], data: tuple[Any, ...], cotangents: tuple[Any, ...]) -> list[Any]:
+        return self.vjp(data, cotangents, mask)
+
+    def infer(self, specs: tuple[Any, ...]) -> Any:
+        """Output specs from input specs (ShapeDtypeStruct) and Python scalars, memoised."""
+        key = (specs, tuple(map(type, specs)))
+        if self._inferred is None:
+            self._inferred = BoundedCache(f"shapes of {self.op.name}", MAX_INFERRED)
+        found = self._inferred.get(key)
+        return self._inferred.put(key, _infer(self.fn, specs)) if found is None else found
+
+
+def fitting(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """The function with a look, while it is compiled for eager mode, at whether its results fit into memory.
+
+    Asked for more than there is, the operating system may end the process instead of refusing.
+    """
+
+    @functools.wraps(fn)
+    def fitting(*args: Any) -> Any:
+        out = fn(*args)
+        needed = sum(o.size * o.dtype.itemsize for o in (out if isinstance(out, tuple) else (out,)))
+        if needed > (there := os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")):
+            raise MemoryError(f"the result takes {needed / 2**30:.3g} GiB, and this machine has {there / 2**30:.3g}")
+        return out
+
+    return fitting
+
+
+def _checked(run: Callable[..., Any], check: Callable[..., None], n_args: int) -> Callable[..., Any]:
+    given = ", ".join([f"a{i}" for i in range(n_args)])  # named, because packing them takes time
+    return eval(f"lambda {given}: check({given}) or run({given})", {"check": check, "run": run})
+
+
+def xla_jit(fn: Callable[..., Any], library: bool = True, **options: Any) -> Any:
+    """jax.jit with the framework's compiler options; `library`: XLA's library does reductions."""
+    return jax.jit(fn, compiler_options=compiler_options(library), **options)
+
+
+def _infer(fn: Callable[..., Any], specs: tuple[Any, ...]) -> Any:
+    is_array = [isinstance(s, jax.ShapeDtypeStruct) for s in specs]
+
+    def on_arrays(*arrays: Any) -> Any:
+        it = iter(arrays)
+        return fn(*[next(it) if a else s for s, a in zip(specs, is_array, strict=True)])
+
+    return jax.eval_shape(on_arrays, *[s for s, a in zip(specs, is_array, strict=True) if a])
+
+
+# A cotangent of ones, made inside the compiled backward: no leaf to JAX.
+ONES = ()
+
+
+def cotangent(ct: Any, out: Any) -> Any:
+    """A cotangent as an array like `out`: absent is zeros."""
+    if isinstance(ct, tuple):  # ONES
+        return jnp.ones_like(out)
+    if not jnp.issubdtype(out.dtype, jnp.inexact):
+        return np.zeros(out.shape, jax.dtypes.float0)
+    return jnp.zeros_like(out) if ct is None else turned(ct.astype(out.dtype))
+
+
+def turned(gradient: Any) -> Any:
+    """A gradient in JAX's convention from one in ours, and back: of a complex number JAX's is the conjugate.
+
+    Ours, as PaddlePaddle's, points where a real loss grows: the real part by x, the imaginary one by y, for x + iy.
+    """
+    return jnp.conj(gradient) if jnp.issubdtype(gradient.dtype, jnp.complexfloating) else gradient

@@ -1,0 +1,104 @@
+"""Gradients, appended to a program under construction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..eager.tensor import Parameter, Tensor, wrap
+from ..ir.graph import ancestors
+from ..tracing.frame import TracedValue
+from .recompute import recompute
+
+if TYPE_CHECKING:
+    from .builder import StaticBuilder
+
+
+def append_backward(
+    builder: StaticBuilder,
+    loss: Tensor,
+    parameters: Iterable[Any] | None = None,
+    no_grad_set: Iterable[Any] | None = None,
+    checkpoints: Sequence[Any] | None = None,
+) -> list[tuple[Parameter, Tensor]]:
+    """Append the gradients of a loss; see static.append_backward()."""
+    root = builder.value_of(loss)
+    if any(n != 1 for n in root.shape):
+        raise ValueError(
+            f"append_backward: loss is {loss.dtype.name}{[*loss.shape]}; expected one number, such as .mean()"
+        )
+    if checkpoints:
+        recompute(builder, [_value(builder, c) for c in checkpoints])
+    if parameters is None:
+        params = builder.program.all_parameters()
+    else:
+        params = [_parameter(builder, p) for p in parameters]
+    stopped = _values(builder, no_grad_set)
+    reached = {
+        v for op in ancestors(builder.root.block.ops, [root], stopped) for v in op.inputs if isinstance(v, TracedValue)
+    }
+    found = {p.name: (p, v) for p in params if not p.stop_gradient for v in _versions(builder, p) if v in reached}
+    if not found:
+        raise ValueError(f"append_backward: the loss made at {root.where} depends on none of the parameters")
+    values = [v for _, v in found.values()]
+    grads = _append(builder, [root], [None], values, stopped)
+    pairs = [(p, g) for (p, _), g in zip(found.values(), grads, strict=True) if g is not None]
+    for p, g in pairs:
+        g._data.name = f"{p.name}@GRAD"
+    return pairs
+
+
+def append_gradients(
+    builder: StaticBuilder, targets: Any, inputs: Any, starts: Any = None, no_grad_set: Iterable[Any] | None = None
+) -> list[Tensor | None]:
+    """Append the gradients of targets with respect to inputs; see static.gradients()."""
+    roots = [builder.value_of(t) for t in _listed(targets)]
+    given = list(_listed(starts)) if starts is not None else [None] * len(roots)
+    wrt = [builder.value_of(t) for t in _listed(inputs)]
+    return _append(builder, roots, given, wrt, _values(builder, no_grad_set))
+
+
+def _append(
+    builder: StaticBuilder,
+    roots: list[TracedValue],
+    starts: list[Any],
+    wrt: list[TracedValue],
+    stopped: set[TracedValue],
+) -> list[Tensor | None]:
+    for v in stopped:
+        v.requires_grad = False
+    made = {v for op in builder.root.block.ops for v in op.outputs}
+    rooted = [r if r in made else builder.value_of(wrap(r).clone()) for r in roots]
+    builder.version += 1
+    found = builder.gradient(rooted, starts, wrt, retain_graph=True, create_graph=True)
+    for v, g in zip(wrt, found, strict=True):
+        if g is not None:
+            g._data.name = f"{v.name}@GRAD"
+    return found
+
+
+def _versions(builder: StaticBuilder, param: Any) -> list[TracedValue]:
+    """The values that a parameter has had in the program: the first one, and that after the last update."""
+    now = param._data if isinstance(param._data, TracedValue) else None
+    return [v for v in (builder.captured(param), now) if v is not None]
+
+
+def _parameter(builder: StaticBuilder, given: Any) -> Any:
+    if isinstance(given, Tensor):
+        return given
+    known = builder.program.parameters
+    if given not in known:
+        raise ValueError(f"parameter_list names '{given}', which is no parameter of the program")
+    return known[given]
+
+
+def _value(builder: StaticBuilder, given: Any) -> TracedValue:
+    return builder.value_of(given if isinstance(given, Tensor) else builder.program.global_block().var(given))
+
+
+def _values(builder: StaticBuilder, given: Iterable[Any] | None) -> set[TracedValue]:
+    return {_value(builder, g) for g in given or ()}
+
+
+def _listed(given: Any) -> Sequence[Any]:
+    return given if isinstance(given, list | tuple) else [given]

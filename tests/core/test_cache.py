@@ -1,0 +1,76 @@
+"""The two caches: what goes first, what a counter says, and that streams of shapes fill no memory."""
+
+from __future__ import annotations
+
+import gc
+
+import jax
+import numpy as np
+
+import paddle_lite_py as paddle
+from paddle_lite_py.core.cache import BoundedCache, IdentityCache, caches
+from paddle_lite_py.core.memory import resident
+from paddle_lite_py.eager import gradients
+from paddle_lite_py.registry.bound import MAX_INFERRED
+from paddle_lite_py.registry.op import REGISTRY
+
+
+def test_the_oldest_entry_goes_first():
+    cache: BoundedCache[int, int] = BoundedCache("numbers", 3)
+    for n in range(5):
+        cache.put(n, n)
+    assert list(cache) == [2, 3, 4] and cache.evicted == 2
+    cache.put(2, 7)  # is the newest now
+    cache.put(5, 5)
+    assert cache == {4: 4, 2: 7, 5: 5} and cache.evicted == 3
+
+
+def test_an_entry_that_is_used_stays():
+    cache: BoundedCache[str, int] = BoundedCache("letters", 2)
+    cache.put("a", 1)
+    cache.put("b", 2)
+    assert cache.recent("a") == 1 and cache.recent("z") is None
+    cache.put("c", 3)
+    assert list(cache) == ["a", "c"]
+
+
+def test_each_bounded_cache_can_be_read():
+    cache: BoundedCache[int, int] = BoundedCache("read in a test", 1)
+    for n in range(3):
+        cache.put(n, n)
+    assert [(u.entries, u.limit, u.evicted) for u in caches() if u.name == "read in a test"] == [(1, 1, 2)]
+    del cache
+    assert not [u for u in caches() if u.name == "read in a test"]
+
+
+def test_what_is_known_of_an_object_goes_with_it():
+    known = IdentityCache()
+    first, second = np.ones(2), np.ones(2)
+    known.put(first, "first")
+    assert known.find(first) == "first" and known.find(second) is None
+    del first
+    assert not known
+
+
+def test_five_thousand_shapes_leave_nothing_behind():
+    """Tensors, and gradients that begin with ones, of ever new shapes."""
+
+    def walk(shapes: range) -> None:
+        for n in shapes:
+            x = paddle.to_tensor(np.zeros(n, np.float32), stop_gradient=False)
+            assert gradients._seed(x, None).shape == (n,)
+        gc.collect()
+
+    walk(range(1, 2000))  # more than any limit
+    before, filled = resident(), sum(use.entries for use in caches())
+    walk(range(2000, 7000))
+    assert sum(use.entries for use in caches()) <= filled
+    assert resident() - before < 64 << 20  # a compilation for each would take 7 GB
+
+
+def test_shapes_of_results_are_bounded():
+    tanh = REGISTRY["tanh"].bind(())
+    for n in range(MAX_INFERRED + 50):
+        tanh.infer((jax.ShapeDtypeStruct((n,), np.float32),))
+    assert all(use.entries <= use.limit for use in caches())
+    assert tanh._inferred is not None and tanh._inferred.evicted >= 50

@@ -1,0 +1,78 @@
+"""paddle.distributed.fleet: layers, pipelines, streams and optimizers that would be spread over processes."""
+
+from __future__ import annotations
+
+import pytest
+
+import paddle_lite_py as paddle
+from paddle_lite_py.distributed.fleet import layers, meta_parallel
+
+
+def test_layers_that_would_be_split():
+    x = paddle.ones([2, 4])
+    column, row = meta_parallel.ColumnParallelLinear(4, 6, has_bias=True), layers.mpu.RowParallelLinear(6, 3)
+    assert row(column(x)).shape == [2, 3] and meta_parallel.ColumnParallelLinear(4, 6).bias is None
+    ids = paddle.to_tensor([[1, 2]])
+    assert meta_parallel.VocabParallelEmbedding(5, 3)(ids).shape == [1, 2, 3]
+    label = paddle.to_tensor([1, -100])
+    assert meta_parallel.ParallelCrossEntropy()(x, label).flatten().tolist() == pytest.approx([1.3862944, 0.0])
+    assert layers.mpu.mp_ops._c_identity(x) is x
+
+
+def test_a_pipeline_with_a_shared_layer():
+    shared = [
+        meta_parallel.SharedLayerDesc("embed", paddle.nn.Embedding, None, "weight", 5, 4),
+        meta_parallel.LayerDesc(paddle.nn.Linear, 4, 4),
+        paddle.tanh,
+        meta_parallel.SharedLayerDesc("embed", paddle.nn.Embedding, lambda e, x: x @ e.weight.T, "weight", 5, 4),
+    ]
+    paddle.seed(1)
+    model = meta_parallel.PipelineLayer(shared, recompute_interval=2)
+    ids = paddle.to_tensor([[1, 2]])
+    out = model(ids)
+    assert out.shape == [1, 2, 5] and len(model.parameters()) == 3
+    out.sum().backward()
+    assert all(p.grad is not None for p in model.parameters())
+
+
+def test_streams_of_random_numbers():
+    tracker = meta_parallel.RNGStatesTracker()
+    tracker.add("own", 7)
+    paddle.seed(1)
+    plain = paddle.rand([2]).tolist()
+    paddle.seed(1)
+    with tracker.rng_state("own"):
+        first = paddle.rand([2]).tolist()
+    assert paddle.rand([2]).tolist() == plain
+    with tracker.rng_state("own"):
+        assert paddle.rand([2]).tolist() != first
+    with pytest.raises(ValueError, match="a stream 'own' already"):
+        tracker.add("own", 7)
+
+
+def test_optimizers_and_sequences_that_would_be_spread():
+    import copy
+
+    from paddle_lite_py.distributed.fleet import meta_optimizers
+    from paddle_lite_py.distributed.fleet.utils import sequence_parallel_utils as sequences
+
+    weight = paddle.create_parameter([2], "float32", default_initializer=paddle.nn.initializer.Constant(1.0))
+    opt = meta_optimizers.dygraph_optimizer.DygraphShardingOptimizer(paddle.optimizer.SGD(0.5, [weight]))
+    sequences.mark_as_sequence_parallel_parameter(weight)
+    (sequences.GatherOp.apply(sequences.ScatterOp.apply(weight)) * 2).sum().backward()
+    opt.step()
+    opt.clear_grad()
+    assert weight.tolist() == [0.0, 0.0] and weight.sequence_parallel
+    assert copy.copy(opt).get_lr() == 0.5
+
+
+def test_sharding_keeps_model_and_optimizer(tmp_path):
+    from paddle_lite_py.distributed import sharding
+
+    model = paddle.nn.Linear(2, 1)
+    opt = paddle.optimizer.Adam(parameters=model.parameters())
+    with pytest.raises(ValueError, match="level is 'all'; expected one of os, os_g, p_g_os"):
+        sharding.group_sharded_parallel(model, opt, "all")
+    assert sharding.group_sharded_parallel(model, opt, "p_g_os") == (model, opt, None)
+    sharding.save_group_sharded_model(model, str(tmp_path / "out"), opt)
+    assert paddle.load(str(tmp_path / "out" / "model.pdmodel"))["weight"].shape == [2, 1]

@@ -1,0 +1,66 @@
+"""Errors of traces and runs: nothing of a failed one stays behind."""
+
+from __future__ import annotations
+
+import pytest
+from paddle_lite_py.jit import to_static
+
+import paddle_lite_py as paddle
+from paddle_lite_py.core.errors import TracedValueError
+
+
+def tensor(*data, **kwargs):
+    return paddle.to_tensor(list(data), **kwargs)
+
+
+def test_conversion_off_a_python_bool_of_a_traced_tensor_is_explained():
+    @paddle.jit.not_to_static
+    def helper(x):
+        return 1 if x > 0 else 2
+
+    with pytest.raises(TracedValueError, match=r"bool\(\) at test_raising.py:\d+ needs the value of a bool"):
+        to_static(lambda x: x * helper(x.sum()))(tensor(1.0))
+
+
+def test_no_source_is_explained():
+    namespace = {}
+    exec("def f(x):\n    return x if x.sum() > 0 else -x", namespace)
+    with pytest.raises(Exception, match="source of function `f`"):
+        to_static(namespace["f"])(tensor(1.0))
+
+
+def test_failed_traces_leave_no_program_and_no_state_behind():
+    count = paddle.zeros([])
+    fail = [True]
+
+    @to_static
+    def f(x):
+        count.add_(paddle.ones([]))
+        if fail[0]:
+            raise ValueError("not now")
+        return x + count
+
+    with pytest.raises(ValueError, match="not now"):
+        f(tensor(1.0))
+    assert count.item() == 0.0 and not f.program_cache
+    fail[0] = False
+    assert f(tensor(1.0)).tolist() == [2.0]
+
+
+def test_assert_and_raise_on_tensors_leave_state_alone():
+    total = paddle.zeros([1])
+
+    @to_static
+    def f(x):
+        total.add_(x)
+        assert x.sum() > 0, "x must be positive"
+        if x.sum() > 100:
+            raise ValueError("x is too large")
+        return x + 1.0
+
+    assert f(tensor(1.0)).tolist() == [2.0]
+    with pytest.raises(AssertionError, match="x must be positive"):
+        f(tensor(-1.0))
+    with pytest.raises(ValueError, match="x is too large"):
+        f(tensor(500.0))
+    assert total.tolist() == [1.0]

@@ -1,0 +1,27 @@
+"""What a static function is told about its arguments."""
+
+from __future__ import annotations
+
+import pytest
+from paddle_lite_py.jit import InputSpec, to_static
+
+import paddle_lite_py as paddle
+
+
+def test_input_spec_with_an_unknown_batch_traces_once():
+    f = to_static(lambda x: (x * 2.0).sum(axis=1), input_spec=[InputSpec([None, 3], "float32", "x")])
+    for n in (1, 4, 7):
+        assert f(paddle.ones([n, 3])).shape == [n]
+    assert len(f.program_cache) == 1
+
+
+def test_input_spec_is_checked_before_anything_runs():
+    f = to_static(lambda image: image, input_spec=[InputSpec([None, 3], "float32")])
+    with pytest.raises(
+        ValueError, match=r"argument `image` is float32\[2, 4\], but its InputSpec asks for float32\[-1, 3\]"
+    ):
+        f(paddle.ones([2, 4]))
+    with pytest.raises(ValueError, match=r"argument `image` is int64\[2, 3\]"):
+        f(paddle.ones([2, 3], "int64"))
+    with pytest.raises(ValueError, match="is no dimension"):
+        InputSpec([None, -3])

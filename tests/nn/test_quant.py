@@ -1,0 +1,40 @@
+"""paddle.nn.quant: weights in eight bits."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+
+
+def test_eight_bits_but_for_what_is_large():
+    rs = np.random.RandomState(0)
+    x, w = rs.randn(4, 6).astype("float32"), rs.randn(6, 3).astype("float32")
+    x[1, 2] = 50.0
+    weight, scale = paddle.nn.quant.weight_quantize(paddle.to_tensor(w), "llm.int8")
+    bias = paddle.ones([3])
+    found = paddle.nn.quant.llm_int8_linear(paddle.to_tensor(x), weight, bias, scale)
+    kept = weight.numpy().T * scale.numpy()
+    np.testing.assert_allclose(found.numpy(), x @ kept + 1, atol=0.05)
+    with pytest.raises(ValueError, match="weight_scale is None"):
+        paddle.nn.quant.llm_int8_linear(paddle.to_tensor(x), weight)
+
+
+def test_a_stub_shows_what_passes():
+    observer = paddle.quantization.observers.AbsmaxObserver()
+    stub = paddle.nn.quant.Stub(observer)
+    assert stub(paddle.to_tensor([-3.0, 2.0])).tolist() == [-3.0, 2.0]
+    assert stub._observer.scales().item() == 3.0
+
+
+def test_weights_in_eight_bits():
+    rng = np.random.default_rng(0)
+    x, w = (paddle.to_tensor(rng.normal(size=s).astype("float32")) for s in ((2, 16), (16, 3)))
+    q = paddle.nn.quant
+    packed, scale = q.weight_quantize(w)
+    np.testing.assert_allclose(q.weight_dequantize(packed, scale, out_dtype="float32").numpy(), w.numpy(), atol=0.02)
+    found = q.weight_only_linear(x, packed, paddle.ones([3]), scale).numpy()
+    np.testing.assert_allclose(found, x.numpy() @ w.numpy() + 1, atol=0.1)
+    with pytest.raises(NotImplementedError, match="weight_only_int4"):
+        q.weight_quantize(w, "weight_only_int4")

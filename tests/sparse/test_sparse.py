@@ -1,0 +1,57 @@
+"""Sparse tensors: products, gradients, errors."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+
+
+def matrix():
+    dense = np.array([[0, 1, 0, 2], [0, 0, 3, 0], [4, 5, 0, 0]], "float32")
+    return dense, paddle.to_tensor(dense).to_sparse_coo(2)
+
+
+@pytest.mark.parametrize("kind", ["to_sparse_coo", "to_sparse_csr"])
+def test_products_of_sparse_matrices(kind):
+    dense, x = matrix()
+    y = np.random.default_rng(0).normal(size=(4, 2)).astype("float32")
+    sparse = getattr(x, kind)()
+    np.testing.assert_allclose(
+        paddle.sparse.matmul(sparse, paddle.to_tensor(y)).numpy(), dense @ y, rtol=1e-6, atol=1e-6
+    )
+    np.testing.assert_allclose(paddle.sparse.mv(sparse, paddle.ones([4])).numpy(), dense.sum(1))
+    product = paddle.sparse.matmul(sparse, paddle.to_tensor(y).to_sparse_coo(2))
+    np.testing.assert_allclose(product.to_dense().numpy(), dense @ y, rtol=1e-6, atol=1e-6)
+    a = np.random.default_rng(1).normal(size=(3, 2)).astype("float32")
+    masked = paddle.sparse.masked_matmul(paddle.to_tensor(a), paddle.to_tensor(y.T), sparse)
+    np.testing.assert_allclose(masked.to_dense().numpy(), (a @ y.T) * (dense != 0), rtol=1e-5, atol=1e-6)
+
+
+def test_gradients_of_sparse_values():
+    values = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+    x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], values, [2, 2], stop_gradient=False)
+    paddle.sparse.matmul(paddle.sparse.square(x), paddle.to_tensor([[3.0], [5.0]])).sum().backward()
+    assert values.grad.tolist() == [10.0, 12.0]
+
+
+def test_sparse_tensors_that_do_not_fit():
+    make = paddle.sparse.sparse_coo_tensor
+    with pytest.raises(ValueError, match="the places reach"):
+        make([[0, 5]], [1.0, 2.0], [3])
+    with pytest.raises(ValueError, match="for 3 values"):
+        make([[0, 1]], [1.0, 2.0, 3.0])
+    with pytest.raises(ValueError, match="do not fit the shape"):
+        paddle.sparse.sparse_csr_tensor([0, 1], [9], [1.0], [1, 3])
+    with pytest.raises(ValueError, match="x has 4 columns, y 3 rows"):
+        paddle.sparse.matmul(matrix()[1], paddle.ones([3, 2]))
+    with pytest.raises(ValueError, match="this one is dense"):
+        paddle.ones([2]).values()
+
+
+def test_reshaped_and_summed():
+    dense, x = matrix()
+    np.testing.assert_array_equal(paddle.sparse.reshape(x, [4, -1]).to_dense().numpy(), dense.reshape(4, 3))
+    np.testing.assert_array_equal(paddle.sparse.sum(x, 0).to_dense().numpy(), dense.sum(0))
+    assert paddle.sparse.sum(x).item() == dense.sum()

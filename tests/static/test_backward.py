@@ -1,0 +1,74 @@
+"""Gradients of static programs: to second order, from given ones, by name, recomputed."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+from paddle_lite_py import static
+from static_nets import batch, network, started
+
+pytestmark = pytest.mark.usefixtures("static_mode")
+
+
+def test_gradients_to_second_order_and_of_inner_values():
+    x = static.data("x", [2])
+    x.stop_gradient = False
+    y = x * x
+    (dx,) = static.gradients(y * x, x)
+    (ddx,) = static.gradients(dx, x)
+    (dy,) = static.gradients((y * 2).sum(), y)
+    found = static.Executor().run(feed={"x": np.array([1.0, 2.0], "float32")}, fetch_list=[dx, ddx, dy])
+    assert [a.tolist() for a in found] == [[3, 12], [6, 12], [2, 2]]
+
+
+def test_gradients_start_from_given_ones_and_stop():
+    x = static.data("x", [2])
+    x.stop_gradient = False
+    y = x * 3
+    (dx,) = static.gradients([y + x], [x], target_gradients=[static.data("g", [2])], no_grad_set={y.name})
+    feed = {"x": np.ones([2], "float32"), "g": np.array([1.0, 2.0], "float32")}
+    assert static.Executor().run(feed=feed, fetch_list=[dx])[0].tolist() == [1, 2]
+
+
+def test_append_backward_names_gradients():
+    net, loss = network()
+    pairs = static.append_backward(loss, parameter_list=[net[0].weight, "linear_1.b_0"])
+    assert [(p.name, g.name) for p, g in pairs] == [
+        ("linear_0.w_0", "linear_0.w_0@GRAD"), ("linear_1.b_0", "linear_1.b_0@GRAD")
+    ]  # fmt: skip
+    (by_name,) = started().run(feed=batch(), fetch_list=["linear_0.w_0@GRAD"])
+    assert by_name.shape == (4, 8) and by_name.any()
+
+
+def test_recomputed_gradients_are_the_same():
+    net, loss = network()
+    hidden = static.default_main_program().global_block().ops[1].output_arg_names
+    whole = static.default_main_program().clone()
+    found = []
+    for program, checkpoints in ((whole, None), (static.default_main_program(), hidden)):
+        with static.program_guard(program):
+            pairs = static.append_backward(loss, checkpoints=checkpoints)
+            found.append((program, [g for _, g in pairs]))
+    exe = started()
+    (kept, again) = (exe.run(p, feed=batch(), fetch_list=g) for p, g in found)
+    for a, b in zip(kept, again, strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-6)
+    assert "recompute" in str(static.default_main_program()) and "recompute" not in str(whole)
+    with pytest.raises(ValueError, match="'x' is not what an operator of the program gives"):
+        static.append_backward(loss, checkpoints=["x"])
+
+
+def test_append_backward_says_what_is_wrong():
+    net, loss = network()
+    with pytest.raises(ValueError, match=r"loss is float32\[.*8\]; expected one number"):
+        static.append_backward(net[0](static.data("x", [None, 4])))
+    with pytest.raises(ValueError, match="depends on none of the parameters"):
+        static.append_backward(static.data("x", [None, 4]).mean())
+    with pytest.raises(ValueError, match="'w', which is no parameter"):
+        static.append_backward(loss, parameter_list=["w"])
+    paddle.disable_static()
+    with pytest.raises(RuntimeError, match="append_backward: no program is under construction"):
+        static.append_backward(loss)
+    paddle.enable_static()
