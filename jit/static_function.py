@@ -316,9 +316,8 @@ class StaticFunction(Inspection):
         while True:
             try:
                 with self._implicit.converted():
-                    found = trace(
-                        call, shapes, grads, names, _converted, reads.containers_of(self._function), self._shared
-                    )
+                    outside = reads.containers_of(self._function)
+                    found = trace(call, shapes, grads, names, _converted, outside, self._shared)
                 return passed(found, self.options.passes)
             except TracedValueError as e:
                 if missing is not None:

@@ -90,8 +90,8 @@ def trace(
     """Trace fn(*tensors), one tensor for each spec.
 
     State that fn changes is given back whatever happens: only a run changes it. Arrays among the specs are those of a
-    call, whose values the program may take for granted. `outside` has the containers that fn can reach, by id; `shared` says which of the
-    tensors are views of which (views.shared).
+    call, whose values the program may take for granted. `outside` has the containers that fn can reach, by id; `shared`
+    says which of the tensors are views of which (views.shared).
     """
     with LOCK:
         builder = Builder(convert)
@@ -142,8 +142,8 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
 def _follows(builder: Builder, write: Write) -> bool:
     """True for a view of a tensor from outside that changes too: a run shows the change in the views there are then."""
     view = write.owner._view if write.key == "_data" and isinstance(write.owner, Tensor) else None
-    found = view and builder.root.log.get((id(view[0]), "_data", False))
-    return bool(found) and builder.is_outside(found)
+    found = None if view is None else builder.root.log.get((id(view[0]), "_data", False))
+    return found is not None and builder.is_outside(found)
 
 
 def _own(builder: Builder) -> list[Tensor]:
