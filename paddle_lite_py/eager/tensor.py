@@ -7,7 +7,6 @@ installed from the registry.
 from __future__ import annotations
 
 import copy
-import html
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
@@ -17,7 +16,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core import place as places
-from ..core.arrays import as_array, as_text, filled
+from ..core.arrays import as_array, filled
 from ..core.interpreter import layer_version, state
 from ..core.no_effect import NOT_DRAWN, no_effect
 from ..core.size import Size
@@ -120,15 +119,6 @@ class Tensor(TensorData):
         """True unless an op that is on the tape made it."""
         return state.interpreter.is_leaf(self)
 
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element."""
-        return self._data.dtype.itemsize
-
-    def element_size(self) -> int:
-        """Bytes of one element."""
-        return self.itemsize
-
     def dim(self) -> int:
         """Number of dimensions."""
         return self.ndim
@@ -149,20 +139,6 @@ class Tensor(TensorData):
         return self if self.is_contiguous() else self.clone()
 
     __hash__ = object.__hash__
-
-    def __repr__(self) -> str:
-        if not isinstance(self._data, jax.Array):
-            return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, traced as {self._data})"
-        return as_text(np.asarray(self._data), self.place, self.stop_gradient, type(self).__name__)
-
-    def _repr_html_(self) -> str:
-        head, _, body = repr(self).partition("\n")
-        kind = f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
-        return (
-            f"<details open><summary><code>{html.escape(type(self).__name__)} {kind}</code> "
-            f"<small>{html.escape(str(self.place))}, stop_gradient={self.stop_gradient}</small></summary>"
-            f"<pre>{html.escape(body.strip().removesuffix(')') if body else head)}</pre></details>"
-        )
 
     # -- rebinding -------------------------------------------------------------------------------------------------
     def _set_payload(self, data: Any) -> None:

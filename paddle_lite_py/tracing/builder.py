@@ -263,16 +263,6 @@ class Builder(Differentiation, Interpreter):
         self.rebound(tensor, "_data")
         tensor._data = data
 
-    def overwrite(self, tensor: Tensor, data: Any) -> None:
-        """Give a tensor another payload, through which gradients go on to where its own went."""
-        held = tensor._data
-        if not tensor.stop_gradient and isinstance(data, TracedValue) and data.requires_grad:
-            data = self._detach(data)
-        if isinstance(held, TracedValue) and held.requires_grad and not self.is_leaf(tensor):
-            kept = REGISTRY["with_gradient_of"].bind(())
-            data = self.emit(kept, (self.value_of(wrap(data)), self.value_of(tensor)), True)[0]
-        self.rebind(tensor, data)
-
     def sees(self, tensor: Tensor) -> bool:
         """Whether the payload of a tensor is of this frame, one around it, or outside."""
         data = tensor._data

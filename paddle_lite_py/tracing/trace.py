@@ -146,8 +146,8 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
 def _follows(builder: Builder, write: Write) -> bool:
     """True for a view of a tensor from outside that changes too: a run shows the change in the views there are then."""
     view = write.owner._view if write.key == "_data" and isinstance(write.owner, Tensor) else None
-    found = view and builder.root.log.get((id(view[0]), "_data", False))
-    return isinstance(found, Write) and builder.is_outside(found)
+    found = None if view is None else builder.root.log.get((id(view[0]), "_data", False))
+    return found is not None and builder.is_outside(found)
 
 
 def _own(builder: Builder) -> list[Tensor]:
