@@ -147,7 +147,7 @@ class TensorData:
 
     def __repr__(self) -> str:
         if not isinstance(self._data, jax.Array):
-            return f"Tensor(shape={self.shape}, dtype={self.dtype.name}, traced as {self._data})"
+            return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, traced as {self._data})"
         return as_text(np.asarray(self._data), self.place, self.stop_gradient, type(self).__name__)
 
     def _repr_html_(self) -> str:
