@@ -50,7 +50,7 @@ def load(
         >>> prefix = tempfile.mkdtemp() + "/net"
         >>> paddle.jit.save(net, prefix, input_spec=[paddle.static.InputSpec([None, 3])], samples=[(x,)])
         >>> paddle.jit.load(prefix, check=True)(x).shape
-        [4, 2]
+        paddle.Size([4, 2])
     """
     only_known(load, configs)
     manifest, blobs = artifact.read(path)
@@ -83,7 +83,7 @@ class TranslatedLayer(Layer):
         >>> paddle.jit.save(paddle.nn.Linear(2, 1), folder + "/m", input_spec=spec)
         >>> loaded = paddle.jit.load(folder + "/m")
         >>> isinstance(loaded, paddle.jit.TranslatedLayer), loaded(paddle.ones([3, 2])).shape
-        (True, [3, 1])
+        (True, paddle.Size([3, 1]))
     """
 
     def __init__(self, manifest: dict[str, Any], blobs: dict[str, bytes], weights: dict[str, Any]) -> None:

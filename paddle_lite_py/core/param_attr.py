@@ -54,6 +54,11 @@ class ParamAttr:
         changed = [f"{k}={v!r}" for k, v in vars(self).items() if v != getattr(default, k)]
         return f"ParamAttr({', '.join(changed)})"
 
+    @staticmethod
+    def _to_attr(value: Any) -> Any:
+        found = [as_attr(v) for v in value] if isinstance(value, list | tuple) else as_attr(value)
+        return False if found is None else found
+
 
 def as_attr(value: Any) -> ParamAttr | None:
     """The ParamAttr that a `weight_attr` argument stands for; None if it says that there is no parameter (False).

@@ -21,7 +21,6 @@ from ..eager import template
 from ..eager.execute import EAGER, Eager
 from ..eager.tensor import Tensor
 from ..registry.bound import BoundOp
-from ..registry.op import in_tuples
 from . import codegen
 from .fusion import fused
 
@@ -62,7 +61,7 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     params = list(inspect.signature(function).parameters.values())
     names = [n.rstrip("?*!") for n in tensors]
     cache = _CallCache(function, params, names, joins=names == [n.rstrip("?") for n in tensors])
-    env |= {**template.NAMES, "_state": state, "_eager": EAGER, "_run": EAGER.run, "_in_tuples": in_tuples}
+    env |= {**template.NAMES, "_state": state, "_eager": EAGER, "_run": EAGER.run, **codegen.LISTS}
     env |= {"_again": cache.again, "_recorded": cache.recorded, "_calls": cache.calls}
     given = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
     away = "".join([f" or {p.name} is not None" for p in params if p.name in _ASIDE])
@@ -155,7 +154,7 @@ def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
         return _Part(f"{held}, ", f"{n}, ", f"_of_{n}, ", still)
     if isinstance(p.default, bool | str):  # where what is equal means the same
         return _Part(f"{n}, ")
-    value = n if isinstance(p.default, float) else f"{n} if {n}.__class__ is not list else {codegen.as_tuple(n)}"
+    value = n if isinstance(p.default, float) else f"({codegen.as_tuple(n)}) if {codegen.is_listed(n)} else {n}"
     return _Part(f"{codegen.quick_kind(p)}, {value}, ")
 
 

@@ -45,7 +45,7 @@ class Normal(_LocationScale):
         >>> import paddle_lite_py as paddle
         >>> d = paddle.distribution.Normal(0.0, 1.0)
         >>> f"{d.log_prob(paddle.to_tensor(0.0)).item():.4f}", d.sample([2, 3]).shape
-        ('-0.9189', [2, 3])
+        ('-0.9189', paddle.Size([2, 3]))
     """
 
     @property
@@ -93,7 +93,7 @@ class LogNormal(Normal):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.LogNormal(0.0, 1.0).sample([3]).shape
-        [3]
+        paddle.Size([3])
     """
 
     @property
@@ -225,7 +225,7 @@ class Gumbel(_LocationScale):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.Gumbel(0.0, 1.0).sample([3]).shape
-        [3]
+        paddle.Size([3])
     """
 
     def __init__(self, loc: Any, scale: Any) -> None:

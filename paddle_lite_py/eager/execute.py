@@ -291,7 +291,7 @@ def _names(bound: BoundOp, count: int) -> list[str]:
 
 
 def _describe(arg: Any) -> str:
-    return f"{arg.dtype.name}{arg.shape}" if isinstance(arg, Tensor) else repr(arg)[:40]
+    return f"{arg.dtype.name}{[*arg.shape]}" if isinstance(arg, Tensor) else repr(arg)[:40]
 
 
 EAGER = Eager()

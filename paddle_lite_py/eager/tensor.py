@@ -19,6 +19,8 @@ from ..core import place as places
 from ..core.arrays import as_array, filled
 from ..core.interpreter import layer_version, state
 from ..core.no_effect import NOT_DRAWN, no_effect
+from ..core.size import Size
+from ..core.unknown_size import Shape
 from . import views
 from .tensor_data import TensorData
 
@@ -35,7 +37,7 @@ class Tensor(TensorData):
         >>> import paddle_lite_py as paddle
         >>> x = paddle.to_tensor([[1.0, 2.0]])
         >>> isinstance(x, paddle.Tensor), x.shape, x.dtype
-        (True, [1, 2], paddle.float32)
+        (True, paddle.Size([1, 2]), paddle.float32)
     """
 
     _data: Any
@@ -66,9 +68,10 @@ class Tensor(TensorData):
 
     # -- what it is ------------------------------------------------------------------------------------------------
     @property
-    def shape(self) -> list[int]:
+    def shape(self) -> Size:
         """Sizes of the dimensions."""
-        return list(self._data.shape)
+        shape = self._data.shape
+        return Size(shape.listed() if shape.__class__ is Shape else shape)
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -84,7 +87,7 @@ class Tensor(TensorData):
     def size(self) -> int:
         """Number of elements."""
         out = 1
-        for n in self._data.shape:
+        for n in self.shape if self._data.shape.__class__ is Shape else self._data.shape:
             out = out * n
         return out
 
@@ -145,7 +148,7 @@ class Tensor(TensorData):
         same = new._data.shape == self._data.shape and new._data.dtype == self._data.dtype
         if not reshapes and not same:
             raise ValueError(
-                f"an in-place operation on {self.dtype.name}{self.shape} gave {new.dtype.name}{new.shape}; "
+                f"an in-place operation on {self.dtype.name}{[*self.shape]} gave {new.dtype.name}{[*new.shape]}; "
                 "shape and dtype must stay: use the out-of-place form"
             )
         if not assigned and not self.stop_gradient and state.grad_enabled and self.is_leaf:
@@ -186,7 +189,7 @@ class Tensor(TensorData):
         else:
             data = as_array(value, self.dtype)
         if tuple(data.shape) != tuple(self._data.shape):
-            raise ValueError(f"set_value on '{self.name}': shape {self.shape} expected, got {list(data.shape)}")
+            raise ValueError(f"set_value on '{self.name}': shape {[*self.shape]} expected, got {list(data.shape)}")
         self._set_payload(data)
 
     def copy_(self, other: Any, blocking: bool = True) -> Tensor:
@@ -212,7 +215,7 @@ class Tensor(TensorData):
     @grad.setter
     def grad(self, value: Tensor | None) -> None:
         if value is not None and list(value.shape) != self.shape:
-            raise ValueError(f"gradient of '{self.name}': shape {self.shape} expected, got {list(value.shape)}")
+            raise ValueError(f"gradient of '{self.name}': shape {[*self.shape]} expected, got {list(value.shape)}")
         if isinstance(self._grad, Tensor) and value is not None and value is not self._grad and self._in_place():
             self._grad._set_payload(value._data)
         else:

@@ -116,7 +116,7 @@ class TensorData:
 
     def __index__(self) -> int:
         if not (self.dtype.is_integer or self.dtype == "bool"):
-            raise TypeError(f"only an integer tensor can be an index, got {self.dtype.name}{self.shape}")
+            raise TypeError(f"only an integer tensor can be an index, got {self.dtype.name}{[*self.shape]}")
         return int(self._static_value("an index"))
 
     def __len__(self) -> int:

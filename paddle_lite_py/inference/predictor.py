@@ -105,7 +105,7 @@ class Predictor:
         >>> len(predictor.get_input_names())
         1
         >>> predictor.run([np.ones([3, 2], "float32")])[0].shape
-        [3, 1]
+        paddle.Size([3, 1])
     """
 
     def __init__(self, layer: TranslatedLayer, config: Config) -> None:
@@ -207,7 +207,7 @@ class PredictorPool:
         >>> paddle.jit.save(paddle.nn.Linear(2, 1), folder + "/m", input_spec=spec)
         >>> pool = paddle.inference.PredictorPool(paddle.inference.Config(folder + "/m"), 2)
         >>> pool.retrieve(1).run([np.ones([3, 2], "float32")])[0].shape
-        [3, 1]
+        paddle.Size([3, 1])
     """
 
     def __init__(self, config: Config, size: int = 1) -> None:

@@ -323,7 +323,7 @@ class Softmax2D(Layer):
     def forward(self, x: Any) -> Any:
         """Softmax along the channels."""
         if x.ndim not in (3, 4):
-            raise ValueError(f"Softmax2D: a tensor of 3 or 4 dimensions is expected, got the shape {x.shape}")
+            raise ValueError(f"Softmax2D: a tensor of 3 or 4 dimensions is expected, got the shape {[*x.shape]}")
         return F.softmax(x, axis=-3)
 
 
@@ -333,7 +333,7 @@ class Maxout(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Maxout(2)(paddle.ones([1, 4, 2, 2])).shape
-        [1, 2, 2, 2]
+        paddle.Size([1, 2, 2, 2])
     """
 
     _function, _settings = "maxout", {"groups": REQUIRED, "axis": 1}
@@ -345,7 +345,7 @@ class GLU(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.GLU()(paddle.ones([1, 4])).shape
-        [1, 2]
+        paddle.Size([1, 2])
     """
 
     _function, _settings = "glu", {"axis": -1}

@@ -47,7 +47,7 @@ class MultiHeadAttention(Layer):
         >>> import paddle_lite_py as paddle
         >>> attention = paddle.nn.MultiHeadAttention(8, 2)
         >>> attention(paddle.ones([1, 5, 8])).shape
-        [1, 5, 8]
+        paddle.Size([1, 5, 8])
     """
 
     Cache = namedtuple("Cache", ["k", "v"])
@@ -181,7 +181,7 @@ def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
         ...     warnings.simplefilter("ignore")
         ...     with paddle.nn.attention.sdpa_kernel(paddle.nn.attention.SDPBackend.MATH):
         ...         paddle.nn.functional.scaled_dot_product_attention(q, q, q).shape
-        [1, 2, 1, 4]
+        paddle.Size([1, 2, 1, 4])
     """
     given = backends if isinstance(backends, list | tuple) else [backends]
     if not given or not all(isinstance(b, SDPBackend) for b in given):

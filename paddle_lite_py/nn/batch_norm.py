@@ -65,7 +65,7 @@ class _BatchNorm(Layer):
         if self._dims and x.ndim not in self._dims:
             expected = " or ".join(map(str, self._dims))
             raise ValueError(
-                f"{type(self).__name__}: an input of {expected} dimensions is expected, got the shape {x.shape}"
+                f"{type(self).__name__}: an input of {expected} dimensions is expected, got the shape {[*x.shape]}"
             )
         return F.batch_norm(
             x,
@@ -130,7 +130,7 @@ class BatchNorm3D(_BatchNorm):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.BatchNorm3D(2)(paddle.ones([1, 2, 3, 3, 3])).shape
-        [1, 2, 3, 3, 3]
+        paddle.Size([1, 2, 3, 3, 3])
     """
 
     _dims, _default_format = (5,), "NCDHW"
@@ -142,7 +142,7 @@ class SyncBatchNorm(_BatchNorm):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.SyncBatchNorm(2)(paddle.ones([3, 2])).shape
-        [3, 2]
+        paddle.Size([3, 2])
     """
 
     def __init__(
@@ -188,7 +188,7 @@ class BatchNorm(_BatchNorm):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.BatchNorm(2, act="relu")(paddle.ones([3, 2])).shape
-        [3, 2]
+        paddle.Size([3, 2])
     """
 
     @no_effect(in_place=MEMORY, do_model_average_for_mean_and_var=Immaterial("ModelAverage averages parameters only"))

@@ -40,7 +40,7 @@ class Linear(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Linear(3, 2)(paddle.ones([4, 3])).shape
-        [4, 2]
+        paddle.Size([4, 2])
     """
 
     in_features, out_features = _Size(0), _Size(1)
@@ -76,7 +76,7 @@ class Bilinear(Layer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Bilinear(2, 3, 4)(paddle.ones([1, 2]), paddle.ones([1, 3])).shape
-        [1, 4]
+        paddle.Size([1, 4])
     """
 
     def __init__(
@@ -139,7 +139,7 @@ class Embedding(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Embedding(10, 3)(paddle.to_tensor([[1, 2]])).shape
-        [1, 2, 3]
+        paddle.Size([1, 2, 3])
     """
 
     def __init__(
@@ -225,7 +225,7 @@ class Dropout2D(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Dropout2D(0.5)(paddle.ones([1, 2, 3, 3])).shape
-        [1, 2, 3, 3]
+        paddle.Size([1, 2, 3, 3])
     """
 
     _function, _settings = "dropout2d", {"p": 0.5, "data_format": "NCHW"}
@@ -238,7 +238,7 @@ class Dropout3D(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Dropout3D(0.5)(paddle.ones([1, 2, 3, 3, 3])).shape
-        [1, 2, 3, 3, 3]
+        paddle.Size([1, 2, 3, 3, 3])
     """
 
     _function, _settings = "dropout3d", {"p": 0.5, "data_format": "NCDHW"}
@@ -251,7 +251,7 @@ class AlphaDropout(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AlphaDropout(0.5)(paddle.ones([2, 3])).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
 
     _function, _settings, _takes_training = "alpha_dropout", {"p": 0.5}, True
@@ -263,7 +263,7 @@ class FeatureAlphaDropout(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.FeatureAlphaDropout(0.5)(paddle.ones([1, 2, 3, 3])).shape
-        [1, 2, 3, 3]
+        paddle.Size([1, 2, 3, 3])
     """
 
     _function, _settings, _takes_training = "feature_alpha_dropout", {"p": 0.5}, True
@@ -275,7 +275,7 @@ class Flatten(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Flatten()(paddle.ones([2, 3, 4])).shape
-        [2, 12]
+        paddle.Size([2, 12])
     """
 
     def __init__(self, start_axis: int = 1, stop_axis: int = -1) -> None:
@@ -293,7 +293,7 @@ class Unflatten(Layer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Unflatten(1, [2, 2])(paddle.ones([3, 4])).shape
-        [3, 2, 2]
+        paddle.Size([3, 2, 2])
     """
 
     def __init__(self, axis: int, shape: Any, name: str | None = None) -> None:

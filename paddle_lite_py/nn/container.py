@@ -28,7 +28,7 @@ class Sequential(Layer):
         >>> import paddle_lite_py as paddle
         >>> net = paddle.nn.Sequential(paddle.nn.Linear(2, 3), paddle.nn.ReLU())
         >>> net(paddle.ones([1, 2])).shape, len(net), net[1]
-        ([1, 3], 2, ReLU())
+        (paddle.Size([1, 3]), 2, ReLU())
     """
 
     def __init__(self, *layers: Any) -> None:

@@ -93,7 +93,7 @@ class BeamSearchDecoder(Decoder):
         >>> decoder = paddle.nn.BeamSearchDecoder(cell, 0, 1, 2, embed, paddle.nn.Linear(4, 5))
         >>> ids, _ = paddle.nn.dynamic_decode(decoder, paddle.zeros([3, 4]), max_step_num=0)
         >>> ids.shape
-        [3, 1, 2]
+        paddle.Size([3, 1, 2])
     """
 
     def __init__(

@@ -80,7 +80,7 @@ class AdaptiveLogSoftmaxWithLoss(Layer):
         >>> layer = paddle.nn.AdaptiveLogSoftmaxWithLoss(8, 6, [2, 4])
         >>> x = paddle.rand([3, 8])
         >>> layer.log_prob(x).exp().sum(-1).round(decimals=4).tolist(), layer.predict(x).shape
-        ([1.0, 1.0, 1.0], [3])
+        ([1.0, 1.0, 1.0], paddle.Size([3]))
     """
 
     def __init__(

@@ -176,7 +176,7 @@ def flash_attn_qkvpacked(
         >>> import paddle_lite_py as paddle
         >>> out, _ = paddle.nn.functional.flash_attn_qkvpacked(paddle.ones([1, 2, 3, 4, 8]))
         >>> out.shape
-        [1, 2, 4, 8]
+        paddle.Size([1, 2, 4, 8])
     """
     batch, length, parts, heads, size = qkv.shape
     query = qkv[:, :, :-2].reshape([batch, length, (parts - 2) * heads, size])

@@ -94,7 +94,7 @@ def empty(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.empty([1, 2]).shape
-        [1, 2]
+        paddle.Size([1, 2])
     """
     return _full(0, shape_tuple(shape), float_dtype(dtype))
 
@@ -147,7 +147,7 @@ def empty_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.empty_like(paddle.to_tensor([1, 2])).shape
-        [2]
+        paddle.Size([2])
     """
     return _full_like(x, 0, dtype)
 

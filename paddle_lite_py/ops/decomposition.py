@@ -171,7 +171,7 @@ def svd(x: Array, /, full_matrices: bool = False) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> [part.shape for part in paddle.linalg.svd(paddle.ones([3, 2]))]
-        [[3, 2], [2], [2, 2]]
+        [paddle.Size([3, 2]), paddle.Size([2]), paddle.Size([2, 2])]
     """
     return tuple(jnp.linalg.svd(x, full_matrices=full_matrices))
 
@@ -203,7 +203,7 @@ def svd_lowrank(x: Tensor, q: int | None = None, niter: int = 2, M: Any = None) 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> [part.shape for part in paddle.linalg.svd_lowrank(paddle.ones([4, 3]), q=2)]
-        [[4, 2], [2], [3, 2]]
+        [paddle.Size([4, 2]), paddle.Size([2]), paddle.Size([3, 2])]
     """
     q = min(6, *x.shape[-2:]) if q is None else q
     u, s, vh = svd(x if M is None else x - M)
@@ -218,7 +218,7 @@ def pca_lowrank(x: Tensor, q: int | None = None, center: bool = True, niter: int
     Examples:
         >>> import paddle_lite_py as paddle
         >>> [part.shape for part in paddle.linalg.pca_lowrank(paddle.ones([4, 3]), q=2)]
-        [[4, 2], [2], [3, 2]]
+        [paddle.Size([4, 2]), paddle.Size([2]), paddle.Size([3, 2])]
     """
     return svd_lowrank(x - x.mean(-2, keepdim=True) if center else x, q)
 
@@ -238,7 +238,7 @@ def qr(x: Tensor, mode: str = "reduced") -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> [part.shape for part in paddle.linalg.qr(paddle.ones([3, 2]))]
-        [[3, 2], [2, 2]]
+        [paddle.Size([3, 2]), paddle.Size([2, 2])]
     """
     if mode not in ("reduced", "complete", "r"):
         raise ValueError(f"qr(): mode is {mode!r}; expected 'reduced', 'complete' or 'r'")

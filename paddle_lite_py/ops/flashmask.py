@@ -69,7 +69,7 @@ def flashmask_attention(
         >>> import paddle_lite_py as paddle
         >>> q, rows = paddle.ones([1, 3, 1, 2]), paddle.full([1, 1, 3, 1], 3, "int32")
         >>> flashmask_attention(q, q, q, rows, causal=True).shape
-        [1, 3, 1, 2]
+        paddle.Size([1, 3, 1, 2])
     """
     if return_softmax_lse or return_seed_offset or block_mask is not None:
         raise NotImplementedError("flashmask_attention: return_softmax_lse, return_seed_offset and block_mask")
@@ -82,7 +82,7 @@ def flashmask_attention(
     kinds = (1, 2) if causal else (2, 4)
     if startend_row_indices.ndim != 4 or startend_row_indices.shape[-1] not in kinds:
         raise ValueError(
-            f"flashmask_attention: startend_row_indices has the shape {startend_row_indices.shape}; expected "
+            f"flashmask_attention: startend_row_indices has the shape {[*startend_row_indices.shape]}; expected "
             f"[batch, heads, keys, {kinds[0]} or {kinds[1]}]"
         )
     fn: Any = _seen

@@ -147,7 +147,7 @@ def _bounds(part: slice) -> tuple[Any, Any, Any]:
 
 def _parse_mask(mask: Tensor, sizes: list[Any], keep_masks: bool) -> list[Any]:
     if all(isinstance(n, int) for n in (*sizes, *mask._data.shape)) and list(mask.shape) != sizes:
-        raise IndexError(f"the mask has shape {mask.shape}, but the dimensions it stands for have sizes {sizes}")
+        raise IndexError(f"the mask has shape {[*mask.shape]}, but the dimensions it stands for have sizes {sizes}")
     if keep_masks:
         return [((MASK, mask.ndim), mask)]
     if not is_eager():

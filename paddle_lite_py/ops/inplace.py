@@ -109,7 +109,7 @@ def _fill_cauchy(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.zeros([4]).cauchy_(1.0, 2.0).shape
-        [4]
+        paddle.Size([4])
     """
     return (_uniform(-jnp.pi / 2, jnp.pi / 2, *_like(x))).tan() * scale + loc
 

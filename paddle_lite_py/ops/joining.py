@@ -87,7 +87,7 @@ def broadcast_tensors(input: Sequence[Any]) -> list[Any]:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> [out.shape for out in paddle.broadcast_tensors([paddle.zeros([3]), paddle.zeros([2, 1])])]
-        [[2, 3], [2, 3]]
+        [paddle.Size([2, 3]), paddle.Size([2, 3])]
     """
     return list(_broadcast(list(input)))
 
@@ -220,7 +220,7 @@ def atleast_1d(*inputs: Any) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.atleast_1d(paddle.to_tensor(1)).shape
-        [1]
+        paddle.Size([1])
     """
     return _atleast_all(inputs, 1)
 
@@ -232,7 +232,7 @@ def atleast_2d(*inputs: Any) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.atleast_2d(paddle.to_tensor([1, 2])).shape
-        [1, 2]
+        paddle.Size([1, 2])
     """
     return _atleast_all(inputs, 2)
 
@@ -244,7 +244,7 @@ def atleast_3d(*inputs: Any) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.atleast_3d(paddle.to_tensor([1, 2])).shape
-        [1, 2, 1]
+        paddle.Size([1, 2, 1])
     """
     return _atleast_all(inputs, 3)
 

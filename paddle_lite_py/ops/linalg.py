@@ -98,7 +98,7 @@ def bmm(x: Array, y: Array, /) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.bmm(paddle.ones([2, 1, 3]), paddle.ones([2, 3, 1])).shape
-        [2, 1, 1]
+        paddle.Size([2, 1, 1])
     """
     _need(3, x=x, y=y)
     _need_equal(x.shape[-1], y.shape[-2])
@@ -244,7 +244,7 @@ def einsum(equation: str, *operands: Any) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.einsum("ij,kj->ik", paddle.ones([2, 3]), paddle.ones([4, 3])).shape
-        [2, 4]
+        paddle.Size([2, 4])
     """
     if len(operands) == 1 and isinstance(operands[0], list | tuple):
         operands = tuple(operands[0])
@@ -273,7 +273,7 @@ def tensordot(x: Array, y: Array, /, axes: int | Sequence[Any] = 2) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.tensordot(paddle.ones([2, 3]), paddle.ones([2, 3]), axes=[[0], [0]]).shape
-        [3, 3]
+        paddle.Size([3, 3])
     """
     x, y = promote(x, y)
     if isinstance(axes, int):
@@ -295,7 +295,7 @@ def multi_dot(x: Sequence[Any]) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.linalg.multi_dot([paddle.ones([2, 3]), paddle.ones([3, 4]), paddle.ones([4, 1])]).shape
-        [2, 1]
+        paddle.Size([2, 1])
     """
     if len(x) < 2:
         raise ValueError(f"multi_dot(): x holds {len(x)} tensors; expected at least 2")

@@ -397,7 +397,7 @@ def softmax_with_cross_entropy(
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.softmax_with_cross_entropy(paddle.zeros([1, 2]), paddle.to_tensor([[1]])).shape
-        [1, 1]
+        paddle.Size([1, 1])
     """
     from .softmax import softmax
 

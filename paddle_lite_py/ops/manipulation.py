@@ -47,7 +47,7 @@ def reshape(x: Array, /, shape: Sequence[int]) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.reshape(paddle.zeros([2, 3, 4]), [0, -1]).shape
-        [2, 12]
+        paddle.Size([2, 12])
     """
     shape = as_tuple(shape)
     if x.size != 0:
@@ -74,7 +74,7 @@ def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.flatten(paddle.zeros([2, 3, 4]), 1).shape
-        [2, 12]
+        paddle.Size([2, 12])
     """
     if not x.ndim:
         return x.reshape(1)
@@ -95,7 +95,7 @@ def ravel(input: Tensor) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.ravel(paddle.zeros([2, 3])).shape
-        [6]
+        paddle.Size([6])
     """
     return flatten(input)
 
@@ -107,7 +107,7 @@ def unflatten(x: Array, /, axis: int, shape: Sequence[int]) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.unflatten(paddle.zeros([2, 6]), 1, [3, -1]).shape
-        [2, 3, 2]
+        paddle.Size([2, 3, 2])
     """
     axis = from_start(axis, x.ndim)
     known = math.prod([n for n in shape if n != -1])
@@ -124,7 +124,7 @@ def transpose(x: Array, /, perm: Sequence[int]) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.transpose(paddle.zeros([2, 3, 4]), [2, 0, 1]).shape
-        [4, 2, 3]
+        paddle.Size([4, 2, 3])
     """
     if len(perm) == 2 and x.ndim > 2:
         return jnp.swapaxes(x, *perm)
@@ -140,7 +140,7 @@ def permute(input: Array, /, dims: Sequence[int]) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.zeros([2, 3, 4]).permute(2, 0, 1).shape
-        [4, 2, 3]
+        paddle.Size([4, 2, 3])
     """
     return jnp.transpose(input, dims)
 
@@ -152,7 +152,7 @@ def t(input: Array, /) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.t(paddle.zeros([2, 3])).shape
-        [3, 2]
+        paddle.Size([3, 2])
     """
     if input.ndim > 2:
         raise ValueError(f"t() needs at most 2 dimensions, got {input.ndim}; use transpose()")
@@ -166,7 +166,7 @@ def moveaxis(x: Array, /, source: Any, destination: Any) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.moveaxis(paddle.zeros([2, 3, 4]), 0, 2).shape
-        [3, 4, 2]
+        paddle.Size([3, 4, 2])
     """
     return jnp.moveaxis(x, source, destination)
 
@@ -190,7 +190,7 @@ def swapaxes(x: Array, /, axis0: int, axis1: int) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.swapaxes(paddle.zeros([2, 3, 4]), 0, 2).shape
-        [4, 3, 2]
+        paddle.Size([4, 3, 2])
     """
     return jnp.swapaxes(x, axis0, axis1)
 
@@ -202,7 +202,7 @@ def squeeze(x: Array, /, axis: Axis = None) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.squeeze(paddle.zeros([1, 3, 1]), axis=[0, 1]).shape
-        [3, 1]
+        paddle.Size([3, 1])
     """
     chosen = builtins.range(x.ndim) if axis is None or axis == () else as_tuple(axis)
     for a in chosen:
@@ -219,7 +219,7 @@ def unsqueeze(x: Array, /, axis: Axis) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.unsqueeze(paddle.zeros([2, 3]), [0, 2]).shape
-        [1, 2, 1, 3]
+        paddle.Size([1, 2, 1, 3])
     """
     for a in as_tuple(axis):
         x = jnp.expand_dims(x, a)
@@ -351,7 +351,7 @@ def view(x: Tensor, shape_or_dtype: Any) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.view(paddle.zeros([2, 3]), [3, 2]).shape, paddle.view(paddle.zeros([2]), "int32").dtype
-        ([3, 2], paddle.int32)
+        (paddle.Size([3, 2]), paddle.int32)
     """
     if isinstance(shape_or_dtype, list | tuple | int) or hasattr(shape_or_dtype, "_static_value"):
         return reshape(x, shape_or_dtype)
@@ -368,7 +368,7 @@ def view_as(x: Tensor, other: Tensor) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.view_as(paddle.zeros([2, 3]), paddle.zeros([6])).shape
-        [6]
+        paddle.Size([6])
     """
     return reshape(x, tuple(other._data.shape))
 

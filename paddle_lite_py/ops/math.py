@@ -285,7 +285,7 @@ def increment(x: Tensor, value: float = 1.0) -> Any:
         [2.0]
     """
     if x.size != 1:
-        raise ValueError(f"increment() needs a tensor of one element, got shape {x.shape}")
+        raise ValueError(f"increment() needs a tensor of one element, got shape {[*x.shape]}")
     return x._rebind(_scale(x, 1, value))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import inspect
 from collections.abc import Callable
 from typing import Any
@@ -64,6 +65,18 @@ def to(
     kept = self.clone() if copy else self
     out = kept if dtype is None or self.dtype == dtypes.as_dtype(dtype) else cast(self, dtype)
     return out if device is None else _moved(out, places.as_place(device))
+
+
+@_method
+def _to(self: Tensor, device: Any = None, dtype: Any = None, blocking: bool = True) -> Tensor:
+    """to(), by name or in order."""
+    return self.to(device=device, dtype=dtype)
+
+
+@_method
+def _md5sum(self: Tensor) -> str:
+    """The MD5 sum of the bytes."""
+    return hashlib.md5(self.numpy().tobytes(), usedforsecurity=False).hexdigest()
 
 
 def _names_dtype(name: str) -> bool:
@@ -243,7 +256,7 @@ def T(self: Tensor) -> Tensor:
 def mT(self: Tensor) -> Tensor:
     """The last two axes exchanged."""
     if self.ndim < 2:
-        raise ValueError(f"mT needs at least 2 dimensions, got shape {self.shape}")
+        raise ValueError(f"mT needs at least 2 dimensions, got shape {[*self.shape]}")
     return transpose(self, [*range(self.ndim - 2), self.ndim - 1, self.ndim - 2])
 
 

@@ -81,7 +81,7 @@ def rand(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.rand([2, 3]).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
     return _uniform(0.0, 1.0, shape_tuple(shape), float_dtype(dtype))
 
@@ -93,7 +93,7 @@ def randn(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.randn([2, 3]).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
     return _gaussian(0.0, 1.0, shape_tuple(shape), float_dtype(dtype))
 
@@ -197,7 +197,7 @@ def rand_like(input: Tensor, name: str | None = None, *, dtype: DTypeLike = None
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.rand_like(paddle.zeros([2, 3])).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
     return _uniform(0.0, 1.0, tuple(input._data.shape), input.dtype if dtype is None else dtypes.as_dtype(dtype))
 
@@ -209,7 +209,7 @@ def randn_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.randn_like(paddle.zeros([2, 3])).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
     return _gaussian(0.0, 1.0, tuple(x._data.shape), x.dtype if dtype is None else dtypes.as_dtype(dtype))
 
@@ -332,6 +332,6 @@ def standard_gamma(x: Tensor) -> Tensor:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.standard_gamma(paddle.to_tensor([1.0])).shape
-        [1]
+        paddle.Size([1])
     """
     return _standard_gamma(x)

@@ -44,7 +44,7 @@ def lstm_layer(
         >>> import paddle_lite_py as paddle
         >>> x, h, w = paddle.zeros([3, 1, 2]), paddle.zeros([1, 4]), paddle.zeros([16, 2])
         >>> [part.shape for part in paddle.nn.functional.lstm_layer(x, h, h, w, paddle.zeros([16, 4]))]
-        [[3, 1, 4], [1, 4], [1, 4]]
+        [paddle.Size([3, 1, 4]), paddle.Size([1, 4]), paddle.Size([1, 4])]
     """
     xi = _project(x, w_ih, b_ih, b_hh)
     if lengths is not None:
@@ -70,7 +70,7 @@ def gru_layer(
         >>> import paddle_lite_py as paddle
         >>> x, h = paddle.zeros([3, 1, 2]), paddle.zeros([1, 4])
         >>> [part.shape for part in paddle.nn.functional.gru_layer(x, h, paddle.zeros([12, 2]), paddle.zeros([12, 4]))]
-        [[3, 1, 4], [1, 4]]
+        [paddle.Size([3, 1, 4]), paddle.Size([1, 4])]
     """
     xi = _project(x, w_ih, b_ih, None)
     if lengths is not None:
@@ -97,7 +97,7 @@ def rnn_layer(
         >>> import paddle_lite_py as paddle
         >>> x, h = paddle.zeros([3, 1, 2]), paddle.zeros([1, 4])
         >>> [part.shape for part in paddle.nn.functional.rnn_layer(x, h, paddle.zeros([4, 2]), paddle.zeros([4, 4]))]
-        [[3, 1, 4], [1, 4]]
+        [paddle.Size([3, 1, 4]), paddle.Size([1, 4])]
     """
     act = jnp.tanh if activation == "tanh" else jax.nn.relu
     xi, u = _project(x, w_ih, b_ih, b_hh), w_hh.T

@@ -104,7 +104,7 @@ def stft(
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.signal.stft(paddle.ones([16]), n_fft=8).shape
-        [5, 9]
+        paddle.Size([5, 9])
     """
     if x.ndim not in (1, 2):
         raise ValueError(f"stft: x has {x.ndim} dimensions; expected 1 or 2")

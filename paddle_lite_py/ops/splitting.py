@@ -100,7 +100,7 @@ def hsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> [part.shape for part in paddle.hsplit(paddle.zeros([2, 4]), 2)]
-        [[2, 2], [2, 2]]
+        [paddle.Size([2, 2]), paddle.Size([2, 2])]
     """
     return tensor_split(x, num_or_indices, 1 if x.ndim > 1 else 0)
 
@@ -112,7 +112,7 @@ def vsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> [part.shape for part in paddle.vsplit(paddle.zeros([2, 4]), 2)]
-        [[1, 4], [1, 4]]
+        [paddle.Size([1, 4]), paddle.Size([1, 4])]
     """
     return tensor_split(x, num_or_indices, 0)
 
@@ -124,7 +124,7 @@ def dsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> [part.shape for part in paddle.dsplit(paddle.zeros([1, 1, 4]), 2)]
-        [[1, 1, 2], [1, 1, 2]]
+        [paddle.Size([1, 1, 2]), paddle.Size([1, 1, 2])]
     """
     return tensor_split(x, num_or_indices, 2)
 

@@ -263,7 +263,7 @@ def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> An
     elif is_eager():
         values = concrete(x, "bincount()", "bincount(x, minlength=n), where every number is below n")
         if values.dtype.kind not in "iu" or values.size and values.min() < 0:
-            raise ValueError(f"bincount(): x is {x.dtype.name}{x.shape}; expected integers of at least 0")
+            raise ValueError(f"bincount(): x is {x.dtype.name}{[*x.shape]}; expected integers of at least 0")
         minlength = max(minlength, int(values.max()) + 1 if values.size else 0)
     return _bincount(x, weights, minlength)
 

@@ -164,7 +164,7 @@ def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group
         >>> import paddle_lite_py as paddle
         >>> place, sampled = paddle.nn.functional.class_center_sample(paddle.to_tensor([3, 1, 3]), 9, 4)
         >>> place.tolist(), sampled.tolist()[:2], sampled.shape
-        ([1, 0, 1], [1, 3], [4])
+        ([1, 0, 1], [1, 3], paddle.Size([4]))
     """
     if num_samples > num_classes:
         raise ValueError(f"class_center_sample: num_samples is {num_samples}, and there are {num_classes} classes")

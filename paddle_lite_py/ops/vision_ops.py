@@ -111,7 +111,7 @@ def pixel_unshuffle(x: Array, /, downscale_factor: int, data_format: str = "NCHW
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.pixel_unshuffle(paddle.ones([1, 1, 4, 6]), 2).shape
-        [1, 4, 2, 3]
+        paddle.Size([1, 4, 2, 3])
     """
     r, last = downscale_factor, data_format == "NHWC"
     x = jnp.moveaxis(x, -1, 1) if last else x

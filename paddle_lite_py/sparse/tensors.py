@@ -117,7 +117,9 @@ class _Sparse:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype}, nnz={self.nnz()}, values={self._values})"
+        return (
+            f"{type(self).__name__}(shape={[*self.shape]}, dtype={self.dtype}, nnz={self.nnz()}, values={self._values})"
+        )
 
 
 class SparseCooTensor(_Sparse):

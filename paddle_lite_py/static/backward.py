@@ -44,7 +44,7 @@ def append_backward(
         ...     pairs = append_backward(paddle.nn.Linear(2, 1)(x).mean())
         >>> paddle.disable_static()
         >>> [g.shape for p, g in pairs]
-        [[2, 1], [1]]
+        [paddle.Size([2, 1]), paddle.Size([1])]
     """
     builder = _builder("append_backward")
     return differentiation.append_backward(builder, loss, parameter_list, no_grad_set, checkpoints)

@@ -104,7 +104,7 @@ class StaticBuilder(Builder):
         if variable is not None:
             return variable.concrete(what)
         raise TracedValueError(
-            f"{what} at {user_frame()} needs the value of '{tensor.name}', {tensor.dtype.name}{tensor.shape}, which it "
+            f"{what} at {user_frame()} needs the value of '{tensor.name}', {tensor.dtype.name}{[*tensor.shape]}, which it "
             "has only when the program runs: fetch it, exe.run(feed=..., fetch_list=[x]), or write the `if` or `while` "
             "that asks as paddle.static.nn.cond or while_loop"
         )
@@ -129,8 +129,8 @@ class StaticBuilder(Builder):
         held = self.program.parameters.setdefault(parameter.name, parameter)
         if (tuple(held.shape), held.dtype) != (tuple(parameter.shape), parameter.dtype):
             raise ValueError(
-                f"parameter '{parameter.name}' is shared by name: it is {held.dtype.name}{held.shape}, and "
-                f"{parameter.dtype.name}{parameter.shape} is asked for; give one of them another name"
+                f"parameter '{parameter.name}' is shared by name: it is {held.dtype.name}{[*held.shape]}, and "
+                f"{parameter.dtype.name}{[*parameter.shape]} is asked for; give one of them another name"
             )
         return held
 

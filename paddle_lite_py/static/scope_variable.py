@@ -43,7 +43,7 @@ class ScopeVariable:
             )
         if found._data.shape != self.shape or found._data.dtype != self.dtype:
             raise ValueError(
-                f"'{self.name}' is {found.dtype.name}{found.shape} in this scope, but the program declares "
+                f"'{self.name}' is {found.dtype.name}{[*found.shape]} in this scope, but the program declares "
                 f"{self.dtype}{list(self.shape)}; use another scope, or unique_name.guard() for another name"
             )
         return found

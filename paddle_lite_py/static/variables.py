@@ -100,11 +100,11 @@ def Print(  # noqa: N802  (the reference's name)
     Examples:
         >>> import paddle_lite_py as paddle
         >>> y = paddle.static.Print(paddle.ones([1]), message="here", print_tensor_name=False)
-          - message: here
-          - shape: [1]
-          - dtype: float32
-          - data: Tensor(shape=[1], dtype=float32, place=Place(cpu), stop_gradient=True,
-               [1.])
+            - message: here
+            - shape: paddle.Size([1])
+            - dtype: float32
+            - data: Tensor(shape=[1], dtype=float32, place=Place(cpu), stop_gradient=True,
+                 [1.])
     """
     lines = [
         f"Variable: {input.name}" if print_tensor_name else "",

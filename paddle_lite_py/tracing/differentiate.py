@@ -139,7 +139,7 @@ class Differentiation:
         value = self.value_of(tensor)
         if not value.requires_grad:
             raise RuntimeError(
-                f"backward() on a {tensor.dtype.name}{tensor.shape} tensor that does not require gradient: nothing "
+                f"backward() on a {tensor.dtype.name}{[*tensor.shape]} tensor that does not require gradient: nothing "
                 "that it was made from has stop_gradient=False (or it was made under paddle.no_grad())"
             )
         if value.freed:

@@ -33,7 +33,7 @@ class FusedMultiHeadAttention(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.incubate.nn.FusedMultiHeadAttention(4, 2)(paddle.ones([1, 3, 4])).shape
-        [1, 3, 4]
+        paddle.Size([1, 3, 4])
     """
 
     @no_effect(nranks=ONE_PROCESS, ring_id=ONE_PROCESS)
@@ -139,7 +139,7 @@ class FusedFeedForward(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.incubate.nn.FusedFeedForward(4, 8, 0.0)(paddle.ones([1, 2, 4])).shape
-        [1, 2, 4]
+        paddle.Size([1, 2, 4])
     """
 
     @no_effect(nranks=ONE_PROCESS, ring_id=ONE_PROCESS)
@@ -220,7 +220,7 @@ class FusedTransformerEncoderLayer(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.incubate.nn.FusedTransformerEncoderLayer(4, 2, 8)(paddle.ones([1, 3, 4])).shape
-        [1, 3, 4]
+        paddle.Size([1, 3, 4])
     """
 
     def __init__(
@@ -272,7 +272,7 @@ class FusedMultiTransformer(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.incubate.nn.FusedMultiTransformer(4, 2, 8, num_layers=2)(paddle.ones([1, 3, 4])).shape
-        [1, 3, 4]
+        paddle.Size([1, 3, 4])
     """
 
     @no_effect(nranks=ONE_PROCESS, ring_id=ONE_PROCESS, use_neox_rotary_style=NO_ROTARY)

@@ -43,7 +43,7 @@ def weight_quantize(x: Any, algo: str = "weight_only_int8", arch: Any = None, gr
         >>> import paddle_lite_py as paddle
         >>> out, scale = paddle.nn.quant.weight_quantize(paddle.to_tensor([[1.27, 0.0], [-0.635, 2.54]]))
         >>> out.tolist(), scale.shape
-        ([[127, -64], [0, 127]], [2])
+        ([[127, -64], [0, 127]], paddle.Size([2]))
     """
     _known("weight_quantize", algo, group_size)
     fn: Any = _quantize

@@ -51,7 +51,7 @@ def spectral_norm(
         >>> import paddle_lite_py as paddle
         >>> layer = paddle.nn.utils.spectral_norm(paddle.nn.Linear(2, 2))
         >>> layer(paddle.ones([1, 2])).shape
-        [1, 2]
+        paddle.Size([1, 2])
     """
     if name not in layer._parameters:
         raise ValueError(f"spectral_norm: {type(layer).__name__} has no parameter '{name}'")

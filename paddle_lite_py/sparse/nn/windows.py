@@ -68,7 +68,7 @@ class Conv2D(_SparseConv):
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 2])
         >>> paddle.sparse.nn.Conv2D(2, 3, 3, padding=1)(x).values().shape
-        [9, 3]
+        paddle.Size([9, 3])
     """
 
     _n = 2
@@ -90,7 +90,7 @@ class Conv3D(_SparseConv):
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 4, 2])
         >>> paddle.sparse.nn.Conv3D(2, 3, 3, padding=1)(x).values().shape
-        [27, 3]
+        paddle.Size([27, 3])
     """
 
     _n = 3
@@ -115,7 +115,7 @@ class SubmConv2D(_SparseConv):
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 2])
         >>> paddle.sparse.nn.SubmConv2D(2, 3, 3)(x).values().shape
-        [1, 3]
+        paddle.Size([1, 3])
     """
 
     _n, _same_sites = 2, True
@@ -138,7 +138,7 @@ class SubmConv3D(_SparseConv):
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 4, 2])
         >>> paddle.sparse.nn.SubmConv3D(2, 3, 3)(x).values().shape
-        [1, 3]
+        paddle.Size([1, 3])
     """
 
     _n, _same_sites = 3, True

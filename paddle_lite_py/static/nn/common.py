@@ -57,7 +57,7 @@ def fc(
         >>> paddle.enable_static()
         >>> with paddle.static.program_guard(paddle.static.Program(), paddle.static.Program()):
         ...     fc(paddle.static.data("x", [None, 2, 3]), 5, activation="relu").shape[1:]
-        [5]
+        paddle.Size([5])
         >>> paddle.disable_static()
     """
     inputs = list(x) if isinstance(x, list | tuple) else [x]

@@ -1,0 +1,49 @@
+"""Size: the sizes of the dimensions of a tensor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Any
+
+
+class Size(list):
+    """A list of sizes that equals tuples as well as lists.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> shape = paddle.ones([2, 3]).shape
+        >>> shape, shape == (2, 3) == shape[:], shape + (1,), shape.numel()
+        (paddle.Size([2, 3]), True, paddle.Size([2, 3, 1]), 6)
+    """
+
+    __slots__ = ()
+    __hash__ = None
+
+    def __repr__(self) -> str:
+        return f"paddle.Size({list.__repr__(self)})"
+
+    def __eq__(self, other: object) -> bool:
+        return list.__eq__(self, list(other) if isinstance(other, tuple) else other)
+
+    def __ne__(self, other: object) -> bool:
+        return list.__ne__(self, list(other) if isinstance(other, tuple) else other)
+
+    def __getitem__(self, index: Any) -> Any:
+        found = list.__getitem__(self, index)
+        return Size(found) if index.__class__ is slice else found
+
+    def __add__(self, other: Iterable[int]) -> Size:  # type: ignore[override]
+        return Size([*self, *other])
+
+    def __radd__(self, other: Iterable[int]) -> Size:
+        return Size([*other, *self])
+
+    def __mul__(self, times: Any) -> Size:
+        return Size(list.__mul__(self, times))
+
+    __rmul__ = __mul__
+
+    def numel(self) -> int:
+        """The number of elements of a tensor of these sizes."""
+        return math.prod(self)
