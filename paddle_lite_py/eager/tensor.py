@@ -126,10 +126,6 @@ class Tensor(TensorData):
     ndimension = dim
     rank = dim
 
-    def is_floating_point(self) -> bool:
-        """True for the floating dtypes."""
-        return self.dtype.is_floating
-
     def is_contiguous(self) -> bool:
         """True if the elements lie one after the other, in the storage that the tensor shares with its views."""
         return views.is_contiguous(self)
@@ -292,10 +288,6 @@ class Tensor(TensorData):
             held._set_payload((held + grad)._data)
         else:
             self._set_grad(held + grad)
-
-    def gradient(self) -> np.ndarray | None:
-        """The gradient as a NumPy array, or None."""
-        return None if self.grad is None else self.grad.numpy()
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Set the gradient to zeros (the default) or None."""

@@ -33,6 +33,7 @@ class TensorData:
     shape: Any
     dtype: Any
     place: Any
+    grad: Any
     stop_gradient: Any
     __getitem__: Any
 
@@ -158,3 +159,11 @@ class TensorData:
             f"<small>{html.escape(str(self.place))}, stop_gradient={self.stop_gradient}</small></summary>"
             f"<pre>{html.escape(body.strip().removesuffix(')') if body else head)}</pre></details>"
         )
+
+    def is_floating_point(self) -> bool:
+        """True for the floating dtypes."""
+        return self.dtype.is_floating
+
+    def gradient(self) -> np.ndarray | None:
+        """The gradient as a NumPy array, or None."""
+        return None if self.grad is None else self.grad.numpy()
