@@ -24,7 +24,7 @@ from . import spec
 from .cache import Cache
 from .entry import Entry
 from .settling import settled
-from .spec import Call, InputSpec
+from .spec import InputSpec, SpecifiedCall
 from .stages import Lowered
 
 
@@ -200,20 +200,20 @@ class Inspection:
             with_grads: whether the arguments may need gradients.
             keywords: those that are given by name.
         """
-        call = Call(tuple(input_spec), dict(keywords or {}))
+        call = SpecifiedCall(tuple(input_spec), dict(keywords or {}))
         sizes = self.dimensions(call, constraints)
         traced = self.traced_with(sizes, call, with_grads)
         warn_of_sizes(self.__name__, sizes.fixed())
         return traced
 
-    def dimensions(self, call: Call, constraints: Sequence[str] = ()) -> Dimensions:
+    def dimensions(self, call: SpecifiedCall, constraints: Sequence[str] = ()) -> Dimensions:
         """The unknown dimensions of declared arguments."""
         specs = [InputSpec.from_tensor(s, s._name) if isinstance(s, Tensor) else s for s in spec.flatten(*call)[1]]
         names = spec.argument_names(self._function, *call)
         names = [s.name or n for s, n in zip(specs, names, strict=True)]
         return Dimensions(specs, names, self._sizes_at_hand(specs), constraints, for_file=True)
 
-    def traced_with(self, sizes: Dimensions, call: Call, with_grads: bool = False) -> Traced:
+    def traced_with(self, sizes: Dimensions, call: SpecifiedCall, with_grads: bool = False) -> Traced:
         """Trace for declared arguments, and learn what has to be known of their dimensions."""
         structure, _ = spec.flatten(*call)
         grads = [with_grads and is_inexact(s.dtype.np) for s in sizes.specs]

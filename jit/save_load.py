@@ -28,7 +28,7 @@ from paddle_lite_py.tracing.trace import Traced
 from . import artifact
 from .inspection import passed, warn_of_sizes
 from .method import describe, parse
-from .spec import Call, is_tensor
+from .spec import SpecifiedCall, is_tensor
 from .static_function import StaticFunction
 from .translated import TranslatedLayer
 
@@ -153,7 +153,7 @@ class _Source(NamedTuple):
     """What one mode of a method is traced from."""
 
     static: StaticFunction
-    call: Call
+    call: SpecifiedCall
     training: bool
     sizes: Dimensions
 
@@ -170,7 +170,7 @@ class ArtifactWriter:
         if isinstance(owner, Layer):
             self.known = {id(t): n for n, t in [*owner.named_parameters(), *owner.named_buffers()]}
 
-    def method(self, name: str, static: StaticFunction, call: Call) -> None:
+    def method(self, name: str, static: StaticFunction, call: SpecifiedCall) -> None:
         """Trace a method in both modes."""
         both = isinstance(self.owner, Layer) and not self.passes
         for kind, training in MODES.items() if both else [("eval", False)]:
@@ -282,11 +282,11 @@ def _other_methods(owner: Any, forward: StaticFunction) -> Iterator[tuple[str, S
             yield name, getattr(owner, name)
 
 
-def _call(static: StaticFunction, given: Any) -> Call:
+def _call(static: StaticFunction, given: Any) -> SpecifiedCall:
     """What is known of the arguments: as given here, declared, or of the last call."""
     for specs in (given, static._input_spec):
         if specs is not None:
-            return Call(tuple(specs), {})
+            return SpecifiedCall(tuple(specs), {})
     if static.last_call is not None:
         return static.last_call
     raise ValueError(

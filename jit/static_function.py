@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 import time
-import warnings
 import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -36,13 +35,14 @@ from .buckets import Buckets
 from .cache import SIZE, Cache, CacheKey, Sharing
 from .check import checked
 from .containers import Changed, note, restore
+from .declared import DeclaredSpecs
 from .entry import Entry
 from .errors import GraphBreak, InnerGradientError, StagingError
 from .implicit import Implicit
 from .inspection import Inspection, passed
 from .runtime import convert
 from .settling import settled
-from .spec import Call, InputSpec
+from .spec import SpecifiedCall
 from .varying_scalars import ScalarLocations, VaryingScalars, with_numbers
 
 _new = Tensor.__new__
@@ -80,7 +80,7 @@ class CompileOptions(NamedTuple):
 DEFAULTS = CompileOptions()
 
 
-class StaticFunction(Inspection):
+class StaticFunction(DeclaredSpecs, Inspection):
     """A function that is traced once for each kind of call, and then runs compiled.
 
     Arguments:
@@ -103,7 +103,7 @@ class StaticFunction(Inspection):
         self.options = options
         self._buckets = None if options.buckets is None else Buckets(options.buckets)
         self._last: Entry | None = None
-        self.last_call: Call | None = None  # the arguments of the last trace, as specs
+        self.last_call: SpecifiedCall | None = None  # the arguments of the last trace, as specs
         self._bound_by_id: dict[int, StaticFunction] = {}
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
@@ -243,33 +243,6 @@ class StaticFunction(Inspection):
         if settings.code_level > 0:
             print(self.code)
 
-    def _specs(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> list[InputSpec] | None:
-        """The declared spec of each tensor, checked; None where nothing is declared."""
-        if self._input_spec is None:
-            return None
-        names, out = spec.argument_names(self._function, args, kwargs), []
-        for i, (given, t) in enumerate(zip(spec.declared(self, self._input_spec, args, kwargs), tensors, strict=True)):
-            given = InputSpec.from_tensor(t, names[i]) if given is None else given
-            out.append(self._fitting(given, t, names[i] if i < len(names) else f"arg{i}"))
-        return out
-
-    def _fitting(self, given: InputSpec, tensor: Tensor, name: str) -> InputSpec:
-        """The declared spec; with the sizes of this call where they differ, of which the user is told once."""
-        sized = given.sized(tensor)
-        if sized is not given:
-            self._warn_once(
-                f"`{self.__name__}`: argument `{name}` is {tensor.dtype.name}{tensor.shape}, but its InputSpec asks "
-                f"for {given.dtype.name}{list(given.shape)}: a program is compiled for this size as well; write None "
-                "for a size that changes"
-            )
-        sized.check(tensor, name)
-        return sized
-
-    def _warn_once(self, text: str) -> None:
-        if not self._warned:
-            self._warned = True
-            warnings.warn(text, stacklevel=7)
-
     def _ordered(self, kwargs: dict[str, Any]) -> list[str]:
         """The names of keyword arguments, in the order in which the function declares them."""
         if len(kwargs) < 2:
@@ -367,7 +340,6 @@ class StaticFunction(Inspection):
         return made
 
     _owner: Any = None
-    _warned = False  # of sizes that a declared spec does not have
 
     def like(self, function: Callable[..., Any]) -> StaticFunction:
         """A static function of another function, with the same settings."""
