@@ -24,6 +24,7 @@ from paddle_lite_py.eager import views
 from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.nn.base import Layer
+from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.executor import Executable
 from paddle_lite_py.tracing.speculation import SpeculationFailed
 from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace
@@ -34,12 +35,14 @@ from .buckets import Buckets
 from .cache import SIZE, Cache, CacheKey, Sharing
 from .check import checked
 from .containers import Changed, note, restore
+from .declared import DeclaredSpecs
 from .entry import Entry
 from .errors import GraphBreak, InnerGradientError, StagingError
 from .implicit import Implicit
 from .inspection import Inspection, passed
 from .runtime import convert
-from .spec import InputSpec
+from .settling import settled
+from .spec import SpecifiedCall
 from .varying_scalars import ScalarLocations, VaryingScalars, with_numbers
 
 _new = Tensor.__new__
@@ -77,7 +80,7 @@ class CompileOptions(NamedTuple):
 DEFAULTS = CompileOptions()
 
 
-class StaticFunction(Inspection):
+class StaticFunction(DeclaredSpecs, Inspection):
     """A function that is traced once for each kind of call, and then runs compiled.
 
     Arguments:
@@ -100,7 +103,7 @@ class StaticFunction(Inspection):
         self.options = options
         self._buckets = None if options.buckets is None else Buckets(options.buckets)
         self._last: Entry | None = None
-        self.last_call: tuple[Any, ...] | None = None  # the arguments of the last trace, as specs
+        self.last_call: SpecifiedCall | None = None  # the arguments of the last trace, as specs
         self._bound_by_id: dict[int, StaticFunction] = {}
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
@@ -171,7 +174,7 @@ class StaticFunction(Inspection):
             raise
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        args, kwargs = tuple(map(_tensor, args)), {k: _tensor(v) for k, v in kwargs.items()}
+        args, kwargs = tuple(map(_tensor, args)), {k: _tensor(kwargs[k]) for k in self._ordered(kwargs)}
         structure, tensors = spec.flatten(args, kwargs)
         entry, numbers = self.entry(structure, tensors, args, kwargs)
 
@@ -206,6 +209,8 @@ class StaticFunction(Inspection):
     ) -> tuple[Entry, ScalarInputs]:
         """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs."""
         specs = self._specs(args, kwargs, tensors)
+        shapes = [t._data.shape for t in tensors]
+        serves = other.serves if other else _any
         kinds: Any = tuple([(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors])
         if specs is not None:
             kinds = (*specs, tuple([t.stop_gradient for t in tensors]))
@@ -215,15 +220,13 @@ class StaticFunction(Inspection):
             common, among = self._scalars.split(structure, (mode_key(), kinds))
             numbers = among + self._locations.values()
             key, names = CacheKey(mode_key(), common, kinds), spec.names_of(self._function, args, kwargs)
-            if other is None:
-                entry, cause = self.cache.find(key, numbers, names)
-            else:
-                entry, cause = self.cache.find(key, numbers, names, other.serves)[0], other.cause
+            entry, cause = self.cache.find(key, numbers, names, lambda e: e.takes(shapes) and serves(e))
+            cause = other.cause if other else cause
             if entry is None:
                 self._locations.learn(e.failed for e in self.cache.entries.get(key, ()))
                 numbers = among + self._locations.values()
                 since = time.perf_counter()
-                self.last_call = tuple([InputSpec.from_tensor(a) if isinstance(a, Tensor) else a for a in args])
+                self.last_call = spec.call_of(self._function, args, kwargs)
                 try:
                     with self._sharing(among_them):
                         entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
@@ -240,25 +243,12 @@ class StaticFunction(Inspection):
         if settings.code_level > 0:
             print(self.code)
 
-    def _specs(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> list[InputSpec] | None:
-        """The declared spec of each tensor, checked; None where nothing is declared."""
-        if self._input_spec is None:
-            return None
-        declared: list[Any] = []
-        nested.flatten(self._input_spec, spec.is_tensor, declared)
-        names = spec.argument_names(self._function, args, kwargs)
-        if len(declared) > len(tensors):
-            raise ValueError(
-                f"{self.__name__}: input_spec declares {len(declared)} tensors, "
-                f"the call has {len(tensors)} ({', '.join(names)})"
-            )
-        out = []
-        for i, t in enumerate(tensors):
-            given = declared[i] if i < len(declared) else InputSpec.from_tensor(t, names[i])
-            given = given if isinstance(given, InputSpec) else InputSpec.from_tensor(given)
-            given.check(t, names[i] if i < len(names) else f"arg{i}")
-            out.append(given)
-        return out
+    def _ordered(self, kwargs: dict[str, Any]) -> list[str]:
+        """The names of keyword arguments, in the order in which the function declares them."""
+        if len(kwargs) < 2:
+            return list(kwargs)
+        known = {n: i for i, n in enumerate(spec.parameters_of(self._function))}
+        return sorted(kwargs, key=lambda n: known.get(n, len(known)))
 
     # -- tracing ---------------------------------------------------------------------------------------------------
     _shared: tuple[Any, ...] = ()  # which tensors of the call being traced are views of which
@@ -276,31 +266,43 @@ class StaticFunction(Inspection):
     ) -> Entry:
         """Trace; with numbers as inputs where that can be, else with their values."""
         seen: list[ScalarGuard] = []
-        shapes = [t._data for t in tensors] if specs is None else spec.symbolic(specs)
+        shapes = [t._data for t in tensors]
+        sizes = None if specs is None else Dimensions(specs, names, [a.shape for a in shapes])
         grads = [not t.stop_gradient for t in tensors]
         held = len(self._locations.values())
-        try:
+
+        def attempt(shapes: list[Any]) -> Traced:
+            seen.clear()
             with self._locations.replaced(len(numbers) - held, seen):
-                traced = self.trace(with_numbers(common, numbers, seen), shapes, grads, names)
+                return self.trace(with_numbers(common, numbers, seen), shapes, grads, names, sizes)
+
+        try:
+            traced = settled(sizes, attempt, shapes)
         except Exception:
             if not numbers:
                 raise
-            traced = self.trace(exact, shapes, grads, names)
+            traced = settled(sizes, lambda shapes: self.trace(exact, shapes, grads, names, sizes), shapes)
             seen = [ScalarGuard(lambda given: given[: len(numbers)], numbers)]
-        return self._entry_of(traced, exact, tensors, seen)
+        if sizes is not None and (fixed := sizes.fixed()):
+            self._warn_once(f"`{self.__name__}` is compiled for each size of {fixed}")
+        return self._entry_of(traced, exact, tensors, seen, sizes)
 
-    def _entry_of(self, traced: Traced, structure: Any, tensors: list[Any], seen: list[ScalarGuard]) -> Entry:
+    def _entry_of(
+        self, traced: Traced, structure: Any, tensors: list[Any], seen: list[ScalarGuard], sizes: Dimensions | None
+    ) -> Entry:
         owner = getattr(self._function, "__self__", None)
         layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
         changed = [w for w, _ in traced.paths] + [e.write for e in traced.effects]
         written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
         found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written)
-        found, settled = ([g for g in gs if not self._locations.covers(g)] for gs in (found, guards.of_layers(layers)))
+        found, settings = ([g for g in gs if not self._locations.covers(g)] for gs in (found, guards.of_layers(layers)))
         found += [guards.Payload(*looked) for looked in traced.looked]
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
-        return Entry(Executable(traced, self.__name__), expected, found, settled, seen)
+        return Entry(Executable(traced, self.__name__), expected, found, settings, seen, sizes)
 
-    def trace(self, structure: Any, shapes: list[Any], grads: list[bool], names: list[str]) -> Traced:
+    def trace(
+        self, structure: Any, shapes: list[Any], grads: list[bool], names: list[str], sizes: Dimensions | None = None
+    ) -> Traced:
         """Trace the function for given arguments."""
         missing: dy2static.ConversionError | None = None
         try:
@@ -316,9 +318,8 @@ class StaticFunction(Inspection):
         while True:
             try:
                 with self._implicit.converted():
-                    found = trace(
-                        call, shapes, grads, names, _converted, reads.containers_of(self._function), self._shared
-                    )
+                    outside = reads.containers_of(self._function)
+                    found = trace(call, shapes, grads, names, _converted, outside, self._shared, sizes)
                 return passed(found, self.options.passes)
             except TracedValueError as e:
                 if missing is not None:
@@ -371,6 +372,10 @@ def _converted(function: Any) -> Any:
         return convert(function)
     except dy2static.ConversionError:
         return function
+
+
+def _any(entry: Entry) -> bool:
+    return True
 
 
 def _serves(tried: list[Entry], found: list[Any], entry: Entry) -> bool:

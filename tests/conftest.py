@@ -7,6 +7,7 @@ runs what users run.
 
 from __future__ import annotations
 
+import gc
 import os
 from pathlib import Path
 
@@ -26,7 +27,15 @@ def cache() -> Path:
 os.environ.setdefault("PADDLE_LITE_CACHE_DIR", str(cache()))
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
 # Asserts of these say what they compared, as those of test files do.
-pytest.register_assert_rewrite("agreement", "conversions", "op_checks")
+pytest.register_assert_rewrite("agreement", "conversions", "figures", "op_checks")
+
+
+@pytest.fixture(autouse=True, scope="module")
+def heap():
+    """What a file leaves (compiled programs, above all) is no concern of later collections, which take seconds else."""
+    yield
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture

@@ -58,6 +58,8 @@ class Observer:
 class Interpreter(Observer, ABC):
     """What gives ops a meaning: eager execution, or a Program under construction."""
 
+    sizes: Any = None  # what tells code about unknown dimensions, in a trace that has some
+
     @abstractmethod
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op to tensors and Python scalars; returns one Tensor or a tuple of them."""

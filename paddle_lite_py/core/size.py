@@ -18,7 +18,7 @@ class Size(list):
     """
 
     __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __repr__(self) -> str:
         return f"paddle.Size({list.__repr__(self)})"

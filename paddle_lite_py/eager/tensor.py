@@ -7,7 +7,6 @@ installed from the registry.
 from __future__ import annotations
 
 import copy
-import html
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
@@ -17,10 +16,11 @@ import numpy as np
 
 from ..core import dtypes
 from ..core import place as places
-from ..core.arrays import as_array, as_text, filled
+from ..core.arrays import as_array, filled
 from ..core.interpreter import layer_version, state
 from ..core.no_effect import NOT_DRAWN, no_effect
 from ..core.size import Size
+from ..core.unknown_size import Shape
 from . import views
 from .tensor_data import TensorData
 
@@ -70,7 +70,8 @@ class Tensor(TensorData):
     @property
     def shape(self) -> Size:
         """Sizes of the dimensions."""
-        return Size(self._data.shape)
+        shape = self._data.shape
+        return Size(shape.listed() if shape.__class__ is Shape else shape)
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -86,7 +87,7 @@ class Tensor(TensorData):
     def size(self) -> int:
         """Number of elements."""
         out = 1
-        for n in self._data.shape:
+        for n in self.shape if self._data.shape.__class__ is Shape else self._data.shape:
             out = out * n
         return out
 
@@ -118,25 +119,11 @@ class Tensor(TensorData):
         """True unless an op that is on the tape made it."""
         return state.interpreter.is_leaf(self)
 
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element."""
-        return self._data.dtype.itemsize
-
-    def element_size(self) -> int:
-        """Bytes of one element."""
-        return self.itemsize
-
     def dim(self) -> int:
         """Number of dimensions."""
         return self.ndim
 
-    ndimension = dim
-    rank = dim
-
-    def is_floating_point(self) -> bool:
-        """True for the floating dtypes."""
-        return self.dtype.is_floating
+    ndimension = rank = dim
 
     def is_contiguous(self) -> bool:
         """True if the elements lie one after the other, in the storage that the tensor shares with its views."""
@@ -147,20 +134,6 @@ class Tensor(TensorData):
         return self if self.is_contiguous() else self.clone()
 
     __hash__ = object.__hash__
-
-    def __repr__(self) -> str:
-        if not isinstance(self._data, jax.Array):
-            return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, traced as {self._data})"
-        return as_text(np.asarray(self._data), self.place, self.stop_gradient, type(self).__name__)
-
-    def _repr_html_(self) -> str:
-        head, _, body = repr(self).partition("\n")
-        kind = f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
-        return (
-            f"<details open><summary><code>{html.escape(type(self).__name__)} {kind}</code> "
-            f"<small>{html.escape(str(self.place))}, stop_gradient={self.stop_gradient}</small></summary>"
-            f"<pre>{html.escape(body.strip().removesuffix(')') if body else head)}</pre></details>"
-        )
 
     # -- rebinding -------------------------------------------------------------------------------------------------
     def _set_payload(self, data: Any) -> None:
@@ -314,10 +287,6 @@ class Tensor(TensorData):
             held._set_payload((held + grad)._data)
         else:
             self._set_grad(held + grad)
-
-    def gradient(self) -> np.ndarray | None:
-        """The gradient as a NumPy array, or None."""
-        return None if self.grad is None else self.grad.numpy()
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Set the gradient to zeros (the default) or None."""

@@ -5,8 +5,8 @@ steps that lead there. A root knows its views by weak references. What is writte
 by an op, which gradients flow through, and then the other views take their elements anew. Tensors that `detach()` gave
 are *mates*: roots with the same payload, each with its own place in the graph.
 
-Views are made in each forward pass, and seldom written to. So making one only notes how it was made: the code that calls
-ops sets `_view` and adds a weak reference, and all else is found out when something is written.
+Views are made in each forward pass, and seldom written to. So making one only notes how it was made: the code that
+calls ops sets `_view` and adds a weak reference, and all else is found out when something is written.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ import numpy as np
 from ..core.cache import BoundedCache
 from ..core.interpreter import no_grad, state
 from ..registry.op import REGISTRY
-from ..registry.view import Step
+from ..registry.view import ViewStep
 
 if TYPE_CHECKING:
     from .tensor import Tensor
 
 # Views of a root that are noted before dead ones are looked for.
-MANY = 8
+MANY = 64
 # Steps of a view before they are made one.
 MAX_STEPS = 8
 _ref: Any = weakref.ref
@@ -59,11 +59,11 @@ class Viewers(list[Any]):
         self.append(_ref(view))
 
 
-def steps(view: Any) -> list[Step]:
+def steps(view: Any) -> list[ViewStep]:
     """The steps from the root to a view."""
     found = []
     while view is not None:
-        found.append(Step(view[1], view[2]))
+        found.append(ViewStep(view[1], view[2]))
         view = view[3]
     return found[::-1]
 
@@ -76,16 +76,26 @@ def note(x: Tensor, made: Tensor) -> None:
         _viewers(x).add(made)
         return
     _, bound, others, _ = made._view
-    root, path = parent[0], [*steps(parent), Step(bound, others)]
-    if not _lies_in_place(root._data, path):
+    root = parent[0]
+    key, at = [root._data.shape, root._data.dtype, bound], parent
+    while at is not None:
+        key.append(at[1])
+        at = at[3]
+    stays = _in_place.get(tuple(key))
+    if stays is None:
+        stays = _in_place.put(tuple(key), _can_lie(root._data, [*steps(parent), ViewStep(bound, others)]))
+    if not stays:
         made._view = None  # a copy, as the reference makes one
         return
-    one = _in_one(root._data, path) if len(path) > MAX_STEPS else None
+    one = None
+    if len(key) > MAX_STEPS + 2:
+        one = _in_one(root._data, [*steps(parent), ViewStep(bound, others)])
     made._view = (root, bound, others, parent) if one is None else (root, *one, None)
-    _viewers(root).add(made)
+    viewers = root._views
+    (_viewers(root) if viewers is None else viewers).add(made)
 
 
-def _in_one(root: Any, path: list[Step]) -> Step | None:
+def _in_one(root: Any, path: list[ViewStep]) -> ViewStep | None:
     """The steps to a view as one, so that `x = x[1:]` again and again is no ever longer path; None if it cannot be."""
     if not all(isinstance(n, int) for n in (*root.shape, *[o for step in path for o in step.others])):
         return None
@@ -93,7 +103,7 @@ def _in_one(root: Any, path: list[Step]) -> Step | None:
     if seen.dtype != root.dtype:
         return None
     strides = tuple([s // item for s in seen.strides])
-    return Step(REGISTRY["as_strided"].bind((seen.shape, strides, start(seen) * item)))
+    return ViewStep(REGISTRY["as_strided"].bind((seen.shape, strides, start(seen) * item)))
 
 
 def _viewers(root: Tensor) -> Viewers:
@@ -106,11 +116,15 @@ def link(x: Any, made: Any, bound: Any, others: tuple[Any, ...]) -> None:
     """Note that a view op has made a tensor, or a tuple of them, from the tensor x."""
     if not hasattr(x, "_views"):
         return
-    # An index may be changed later; the view stays where it is.
-    others = tuple([o if isinstance(o, int) else _fixed(o) for o in others])
+    if others:  # an index may be changed later; the view stays where it is
+        others = others if others[0].__class__ is int and len(others) == 1 else tuple(map(_fixed, others))
     if made.__class__ not in (tuple, list):
         made._view = (x, bound, others, None)
-        note(x, made)
+        viewers = x._views
+        if viewers is None or len(viewers) >= viewers.limit:
+            note(x, made)
+        else:
+            viewers.append(_ref(made))
         return
     for i, part in enumerate(made):
         step = bound.views.each(bound, x.ndim, i)
@@ -119,7 +133,7 @@ def link(x: Any, made: Any, bound: Any, others: tuple[Any, ...]) -> None:
 
 
 def _fixed(index: Any) -> Any:
-    return index._twin() if hasattr(index, "_twin") else index
+    return index if isinstance(index, int) or not hasattr(index, "_twin") else index._twin()
 
 
 def alias(x: Tensor, out: Tensor) -> Tensor:
@@ -157,7 +171,7 @@ def shared(tensors: list[Tensor]) -> tuple[Any, ...]:
     return found if any(f is not None for f in found) else ()
 
 
-def _place(i: int, x: Tensor, groups: dict[int, int]) -> tuple[int, tuple[Step, ...]] | None:
+def _place(i: int, x: Tensor, groups: dict[int, int]) -> tuple[int, tuple[ViewStep, ...]] | None:
     path = steps(x._view)
     at = groups.get(id(x if x._view is None else x._view[0]), i)
     fixed = all(isinstance(o, int) for step in path for o in step.others)
@@ -182,7 +196,7 @@ def share(tensors: list[Tensor], found: tuple[Any, ...]) -> None:
 
 # -- writing ---------------------------------------------------------------------------------------------------------
 def write(x: Tensor, new: Tensor) -> None:
-    """Give a tensor that shares its elements others: x becomes `new`, of the same shape, and so does what shares them."""
+    """Make a tensor that shares its elements `new`, of the same shape, and show that in what shares them."""
     if x._view is None:
         x._become(new)
         _spread(x)
@@ -197,9 +211,9 @@ def write(x: Tensor, new: Tensor) -> None:
     _write_back(x, root, path, new)
 
 
-def _write_back(x: Tensor, root: Tensor, path: list[Step], new: Tensor) -> None:
+def _write_back(x: Tensor, root: Tensor, path: list[ViewStep], new: Tensor) -> None:
     root._become(_replaced(root, path, new))
-    if any(step.bound.views.overlaps for step in path):
+    if any(step.rule.overlaps for step in path):
         _spread(root)
         return
     x._become(new)
@@ -212,17 +226,17 @@ def replaced(x: Tensor) -> None:
         write(x, x)
 
 
-def _replaced(root: Tensor, path: list[Step], new: Tensor) -> Tensor:
+def _replaced(root: Tensor, path: list[ViewStep], new: Tensor) -> Tensor:
     """The root with the elements of a view replaced."""
     seen = [root]
     for step in path[:-1]:
         seen.append(_taken(seen[-1], step))
     for x, step in zip(reversed(seen), reversed(path), strict=True):
-        new = step.bound.views.back(x, new, step)
+        new = step.rule.back(x, new, step)
     return new
 
 
-def _taken(x: Tensor, step: Step) -> Tensor:
+def _taken(x: Tensor, step: ViewStep) -> Tensor:
     return state.interpreter.run(step.bound, (x, *step.others))
 
 
@@ -316,16 +330,9 @@ def adopt(x: Tensor, source: Tensor, hidden: Tensor) -> None:
 _in_place: BoundedCache[Any, bool] = BoundedCache("views of views", 1024)
 
 
-def _lies_in_place(root: Any, path: list[Step]) -> bool:
-    """Whether the last step can do without a copy of the elements."""
-    key = (root.shape, root.dtype, *[s.bound for s in path])
-    found = _in_place.get(key)
-    return _in_place.put(key, _can_lie(root, path)) if found is None else found
-
-
-def _can_lie(root: Any, path: list[Step]) -> bool:
+def _can_lie(root: Any, path: list[ViewStep]) -> bool:
     if not all(isinstance(n, int) for n in root.shape):  # unknown sizes: only what cannot need a copy
-        return all(step.bound.views is path[-1].bound.views for step in path)
+        return all(step.rule is path[-1].rule for step in path)
     try:
         return layout(root, path) is not None
     except ValueError:
@@ -352,7 +359,7 @@ def _address(array: np.ndarray) -> int:
     return array.__array_interface__["data"][0]
 
 
-def layout(root: Any, path: list[Step]) -> np.ndarray:
+def layout(root: Any, path: list[ViewStep]) -> np.ndarray:
     """A view as NumPy would have it, of memory that is not there: for shape and strides only.
 
     Raises:
@@ -360,7 +367,7 @@ def layout(root: Any, path: list[Step]) -> np.ndarray:
     """
     seen = whole(root)
     for step in path:
-        seen = step.bound.views.layout(seen, step)
+        seen = step.rule.layout(seen, step)
     return seen
 
 

@@ -19,7 +19,7 @@ from ..core.interpreter import state
 from ..dispatch.define import add_methods, op
 from ..eager.tensor import Tensor
 from ..registry.op import SINGLE
-from ..registry.view import Step, ViewRule
+from ..registry.view import ViewRule, ViewStep
 from .convert import to_tensor
 from .dynamic import concrete, is_eager
 from .search import coordinates
@@ -251,11 +251,11 @@ def _picks(operands: list[Any], plan: Plan) -> tuple[Any, ...]:
     return tuple(out)
 
 
-def _written_back(x: Any, new: Any, step: Step) -> Any:
+def _written_back(x: Any, new: Any, step: ViewStep) -> Any:
     return _setitem(x, new, list(step.others), step.bound.attrs[0])
 
 
-def _indexed(array: np.ndarray, step: Step) -> np.ndarray:
+def _indexed(array: np.ndarray, step: ViewStep) -> np.ndarray:
     index: list[Any] = []
     starts = iter([o if isinstance(o, int) else 0 for o in step.others])
     for kind, *rest in step.bound.attrs[0]:
@@ -371,13 +371,14 @@ def _along_first(kind: str, ndim: int) -> Any:
     return _along(kind, ndim, 0)
 
 
+@functools.cache
 def _along(kind: str, ndim: int, axis: int) -> Any:
     plan = (*[(ALL,)] * axis, (kind,), *[(ALL,)] * (ndim - axis - 1))
     return _getitem.__op__.bind((plan,), (SINGLE, 1))
 
 
 # Of what gives all slices along an axis: each is a view of its own, that an index gives.
-SLICES = _BASIC._replace(each=lambda bound, ndim, i: Step(_along(AT, ndim, bound.attrs[0] % ndim), (i,)))
+SLICES = _BASIC._replace(each=lambda bound, ndim, i: ViewStep(_along(AT, ndim, bound.attrs[0] % ndim), (i,)))
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from ..core.symbolic import is_symbolic
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
@@ -178,18 +180,26 @@ def interpolate(
     spatial = x.ndim - 2
     first = 1 if (data_format or "NC").endswith("C") and data_format else 2
     wanted = _whole(scale_factor if size is None else size, spatial)
-    if len(wanted) != spatial or any(float(n) <= 0 for n in wanted):
+    if len(wanted) != spatial or any(not is_symbolic(n) and float(n) <= 0 for n in wanted):
         what = "scale_factor" if size is None else "size"
         raise ValueError(f"interpolate: {what} is {wanted}; expected {spatial} numbers above 0")
     if size is not None:
         if recompute_scale_factor:
             raise ValueError("interpolate: recompute_scale_factor needs scale_factor; leave it out, or size")
-        sizes, scale = [int(n) for n in _whole(size, spatial)], None
+        sizes, scale = [n if is_symbolic(n) else int(n) for n in _whole(size, spatial)], None
     else:
         scale = [float(s) for s in _whole(scale_factor, spatial)]
-        sizes = [int(n * s) for n, s in zip(x.shape[first : first + spatial], scale, strict=True)]
+        sizes = [_scaled(n, s) for n, s in zip(x.shape[first : first + spatial], scale, strict=True)]
     given = None if scale is None or recompute_scale_factor else tuple(scale)
     return _interpolate(x, tuple(sizes), given, mode, align_corners, align_mode == 0 and not align_corners, first)
+
+
+def _scaled(size: Any, factor: float) -> Any:
+    """A size times a factor, rounded down; of an unknown one too."""
+    if not is_symbolic(size):
+        return int(size * factor)
+    exact = Fraction(factor).limit_denominator(1 << 20)
+    return size * exact.numerator // exact.denominator
 
 
 def _whole(size: Any, spatial: int) -> list[Any]:

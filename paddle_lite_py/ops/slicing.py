@@ -12,7 +12,7 @@ import numpy as np
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
-from ..registry.view import Step, ViewRule
+from ..registry.view import ViewRule, ViewStep
 from .indexing import replaced
 from .types import Array, Axis
 from .view_rules import attributes, strided
@@ -22,13 +22,13 @@ __all__ = [
 ]
 
 
-def _strided_in(array: np.ndarray, step: Step) -> np.ndarray:
+def _strided_in(array: np.ndarray, step: ViewStep) -> np.ndarray:
     shape, stride, offset = step.bound.attrs
     flat = array.reshape(-1)[offset // array.dtype.itemsize :]
     return np.lib.stride_tricks.as_strided(flat, shape, [s * array.dtype.itemsize for s in stride], writeable=False)
 
 
-def _windows_in(array: np.ndarray, step: Step) -> np.ndarray:
+def _windows_in(array: np.ndarray, step: ViewStep) -> np.ndarray:
     given = attributes(step)
     axis = given["axis"] % array.ndim
     seen = np.lib.stride_tricks.sliding_window_view(array, given["size"], axis)

@@ -136,12 +136,12 @@ def _slices(x: Any, axis: int) -> Any:
 
 
 @op(name="_unstack")
-def _unstack(x: Array, /, axis: int) -> Any:
+def _unstack(x: Any, /, axis: int) -> Any:
     return _slices(x, axis)
 
 
 @op(name="_unbind", views=SLICES)
-def _unbind(x: Array, /, axis: int) -> Any:
+def _unbind(x: Any, /, axis: int) -> Any:
     return _slices(x, axis)
 
 

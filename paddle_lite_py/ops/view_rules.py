@@ -13,7 +13,7 @@ from ..core.interpreter import state
 from ..dispatch.define import op
 from ..eager import views
 from ..registry.op import REGISTRY
-from ..registry.view import Step, ViewRule
+from ..registry.view import ViewRule, ViewStep
 
 
 def _run(name: str, attrs: tuple[Any, ...], *args: Any) -> Any:
@@ -21,7 +21,7 @@ def _run(name: str, attrs: tuple[Any, ...], *args: Any) -> Any:
 
 
 # -- the same elements in another shape --------------------------------------------------------------------------------
-def _shaped(array: np.ndarray, step: Step) -> np.ndarray:
+def _shaped(array: np.ndarray, step: ViewStep) -> np.ndarray:
     spec = jax.ShapeDtypeStruct(array.shape, array.dtype)
     seen = array.view()
     try:
@@ -35,20 +35,20 @@ RESHAPED = ViewRule(lambda x, new, step: _run("reshape", (tuple(x._data.shape),)
 
 
 # -- axes in another order ---------------------------------------------------------------------------------------------
-def _order(ndim: int, step: Step) -> list[int]:
+def _order(ndim: int, step: ViewStep) -> list[int]:
     """Which axis of its argument each axis of the result is: read off a shape in which all sizes differ."""
     spec = jax.ShapeDtypeStruct(tuple(range(2, ndim + 2)), np.dtype("float32"))
     return [n - 2 for n in step.bound.infer((spec,)).shape]
 
 
-def _permuted_back(x: Any, new: Any, step: Step) -> Any:
+def _permuted_back(x: Any, new: Any, step: ViewStep) -> Any:
     return _run("transpose", (tuple(np.argsort(_order(x.ndim, step)).tolist()),), new)
 
 
 PERMUTED = ViewRule(_permuted_back, lambda array, step: array.transpose(_order(array.ndim, step)))
 
 
-# -- elements at multiples of strides ------------------------------------------------------------------------------------
+# -- elements at multiples of strides ----------------------------------------------------------------------------------
 @op(name="_set_strided")
 def _set_strided(x: Any, new: Any, /, strides: Any, offset: int) -> Any:
     at = np.full((), offset)
@@ -57,10 +57,10 @@ def _set_strided(x: Any, new: Any, /, strides: Any, offset: int) -> Any:
     return x.reshape(-1).at[at].set(new.astype(x.dtype)).reshape(x.shape)
 
 
-def strided(layout: Callable[[np.ndarray, Step], np.ndarray], overlaps: bool = False) -> ViewRule:
+def strided(layout: Callable[[np.ndarray, ViewStep], np.ndarray], overlaps: bool = False) -> ViewRule:
     """The rule of a view that NumPy has as well."""
 
-    def back(x: Any, new: Any, step: Step) -> Any:
+    def back(x: Any, new: Any, step: ViewStep) -> Any:
         seen = layout(views.whole(x._data), step)
         strides = tuple([s // seen.dtype.itemsize for s in seen.strides])
         return _run("_set_strided", (strides, views.start(seen)), x, new)
@@ -68,17 +68,17 @@ def strided(layout: Callable[[np.ndarray, Step], np.ndarray], overlaps: bool = F
     return ViewRule(back, layout, overlaps)
 
 
-def attributes(step: Step) -> dict[str, Any]:
+def attributes(step: ViewStep) -> dict[str, Any]:
     """The attributes of a step by name."""
     return dict(zip(step.bound.op.attr_names, step.bound.attrs, strict=True))
 
 
 # -- the same bits as another dtype ------------------------------------------------------------------------------------
-def _bits_back(x: Any, new: Any, step: Step) -> Any:
+def _bits_back(x: Any, new: Any, step: ViewStep) -> Any:
     return _run("reshape", (tuple(x._data.shape),), _run("_bitcast", (x.dtype,), new))
 
 
-def _bits(array: np.ndarray, step: Step) -> np.ndarray:
+def _bits(array: np.ndarray, step: ViewStep) -> np.ndarray:
     kind = step.bound.infer((jax.ShapeDtypeStruct(array.shape, array.dtype),)).dtype
     return array.view(kind)
 
@@ -87,11 +87,11 @@ BITS = ViewRule(_bits_back, _bits)
 
 
 # -- complex numbers and their parts -----------------------------------------------------------------------------------
-def _pairs(array: np.ndarray, step: Step) -> np.ndarray:
+def _pairs(array: np.ndarray, step: ViewStep) -> np.ndarray:
     return array[..., None].view(array.real.dtype)
 
 
-def _numbers(array: np.ndarray, step: Step) -> np.ndarray:
+def _numbers(array: np.ndarray, step: ViewStep) -> np.ndarray:
     return array.view(np.result_type(array.dtype, np.complex64))[..., 0]
 
 

@@ -11,11 +11,17 @@ if TYPE_CHECKING:
     from .bound import BoundOp
 
 
-class Step(NamedTuple):
+class ViewStep(NamedTuple):
     """One view op as it was called: what it took beside the tensor that it is a view of."""
 
     bound: BoundOp
     others: tuple[Any, ...] = ()
+
+    @property
+    def rule(self) -> ViewRule:
+        """The rule of the op."""
+        assert self.bound.views is not None
+        return self.bound.views
 
 
 class ViewRule(NamedTuple):
@@ -28,7 +34,7 @@ class ViewRule(NamedTuple):
         each: for several results, (bound op, number of dimensions, i) -> the step that gives the i-th alone.
     """
 
-    back: Callable[[Any, Any, Step], Any]
-    layout: Callable[[np.ndarray, Step], np.ndarray]
+    back: Callable[[Any, Any, ViewStep], Any]
+    layout: Callable[[np.ndarray, ViewStep], np.ndarray]
     overlaps: bool = False
-    each: Callable[[BoundOp, int, int], Step] | None = None
+    each: Callable[[BoundOp, int, int], ViewStep] | None = None

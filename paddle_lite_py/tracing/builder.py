@@ -231,6 +231,8 @@ class Builder(Differentiation, Interpreter):
         try:
             self._last = out = bound.infer(specs)
         except Exception as e:
+            if self.sizes is not None:
+                self.sizes.refused(bound, inputs, e)
             raise explain(bound, tuple([wrap(v) if isinstance(v, TracedValue) else v for v in inputs]), e) from None
         freed = any(isinstance(v, TracedValue) and v.freed and v.requires_grad for v in inputs)
         values = []
@@ -260,16 +262,6 @@ class Builder(Differentiation, Interpreter):
         """Give a tensor another payload, noted in the log."""
         self.rebound(tensor, "_data")
         tensor._data = data
-
-    def overwrite(self, tensor: Tensor, data: Any) -> None:
-        """Give a tensor another payload, through which gradients go on to where its own went."""
-        held = tensor._data
-        if not tensor.stop_gradient and isinstance(data, TracedValue) and data.requires_grad:
-            data = self._detach(data)
-        if isinstance(held, TracedValue) and held.requires_grad and not self.is_leaf(tensor):
-            kept = REGISTRY["with_gradient_of"].bind(())
-            data = self.emit(kept, (self.value_of(wrap(data)), self.value_of(tensor)), True)[0]
-        self.rebind(tensor, data)
 
     def sees(self, tensor: Tensor) -> bool:
         """Whether the payload of a tensor is of this frame, one around it, or outside."""
@@ -381,10 +373,11 @@ class Builder(Differentiation, Interpreter):
         """The Python value of a tensor used as an attribute; of a traced one, that of the call under way."""
         if isinstance(tensor._data, TracedValue):
             if (size := size_of(tensor._data)) is not None:
-                return size
+                return size[0] if isinstance(size, list) and len(size) == 1 else size
             error = DataDependentError(
                 f"{what} at {user_frame()} must be known while a static program is traced, but it is a traced "
-                f"{tensor.dtype.name}{[*tensor.shape]} tensor; pass a Python int, or use an op that takes a tensor there"
+                f"{tensor.dtype.name}{[*tensor.shape]} tensor; pass a Python int, or use an op that takes a tensor "
+                "there"
             )
             found = self.assume(tensor, error)
             return found[0] if tensor.size == 1 and isinstance(found, list) else found

@@ -8,6 +8,8 @@ from types import MemberDescriptorType
 from typing import Any, NamedTuple
 
 from ..core.errors import UNKNOWN, EscapedTensorError, TracedValueError, is_own, user_frame
+from ..core.symbolic import has_symbolic
+from ..core.unknown_size import Shape
 from ..eager.tensor import TIES, Tensor
 from ..ir.block import Block, Value
 
@@ -107,6 +109,8 @@ class TracedValue(Value):
 
     def __init__(self, shape: tuple[Any, ...], dtype: Any, frame: Frame | None, requires_grad: bool = False) -> None:
         super().__init__(shape, dtype, requires_grad)
+        if has_symbolic(self.shape):
+            self.shape = Shape(self.shape)
         self.frame: Any = frame  # the block that defines it
         self.is_number = False  # it stands for what int(), float() or item() would give: see traced_scalars
         self.freed = False  # a backward() in the program has consumed the graph behind it

@@ -221,7 +221,7 @@ def test_a_program_is_told_once_and_runs_on(tmp_path, alias):
         table = paddle.nn.Embedding(4, 2, sparse=True)
         for _ in range(3):
             rows = table(paddle.to_tensor([1]))
-        print(rows.tolist() == table.weight[1:2].tolist())
+        print(list(rows.shape))
         """)
     )
     command = [sys.executable, "-m", "paddle_lite_py", "run"] if alias else [sys.executable]
