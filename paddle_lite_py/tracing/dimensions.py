@@ -50,7 +50,9 @@ class Fact(NamedTuple):
     def text(self) -> str:
         """As a constraint: with ==, !=, >= or <=."""
         sign, more = _SIGNS[self.relation]
-        right = str(int(self.right) + more) if self.right.isdigit() else f"{self.right} {more:+}" if more else self.right
+        right = (
+            str(int(self.right) + more) if self.right.isdigit() else f"{self.right} {more:+}" if more else self.right
+        )
         return f"{self.left} {sign} {right}"
 
 
