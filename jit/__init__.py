@@ -2,7 +2,7 @@
 
 import os
 
-import dy2static
+import dy2static as _dy2static
 from paddle_lite_py.core.errors import OWN_DIRS
 
 from .artifact import ArtifactError
@@ -39,4 +39,4 @@ __all__ = [
 ]
 
 # Their frames are not the user's either.
-OWN_DIRS.extend(os.path.dirname(os.path.abspath(f)) + os.sep for f in (__file__, dy2static.__file__))
+OWN_DIRS.extend(os.path.dirname(os.path.abspath(f)) + os.sep for f in (__file__, _dy2static.__file__))

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paddle_lite_py.core.interpreter import state as mode
-from paddle_lite_py.core.size import Size
+from paddle_lite_py.core.unknown_size import UnknownSize
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.convert import to_tensor
 from paddle_lite_py.tracing.builder import Builder, is_traced
@@ -80,12 +80,12 @@ def _is_tensor(x: Any) -> bool:
 
 
 def _is_number(x: Any) -> bool:
-    return isinstance(x, Tensor | Size)
+    return isinstance(x, Tensor | UnknownSize)
 
 
 def _with_numbers(f: Callable[..., Any]) -> Callable[..., Any]:
     """The function, given unknown sizes as traced numbers."""
-    return lambda *args: f(*[a.number() if isinstance(a, Size) else a for a in args])
+    return lambda *args: f(*[a.number() if isinstance(a, UnknownSize) else a for a in args])
 
 
 def _is_anything(x: Any) -> bool:
@@ -98,7 +98,7 @@ def _cast(kind: str, name: str) -> Callable[..., Any]:
     def cast(x: Tensor) -> Tensor:
         if x.size != 1:
             raise ValueError(
-                f"{kind}() needs a tensor of one element, got {x.dtype.name}{x.shape}: index it, or use "
+                f"{kind}() needs a tensor of one element, got {x.dtype.name}{[*x.shape]}: index it, or use "
                 f".astype('{name}') for all of its elements"
             )
         wide = name == "float32" and x.dtype.name == "float64"

@@ -12,6 +12,7 @@ from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, call
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.executor import Executable
+from paddle_lite_py.tracing.trace import Argument
 
 from .errors import InnerGradientError
 from .guards import ABSENT, Guard
@@ -54,6 +55,7 @@ class Entry:
         self.values = [(g.read, g.key, g.value, g) for g in found if type(g) is Guard]
         self.guards = [g for g in found if type(g) is not Guard]
         # Nothing to look at while no layer's configuration changes.
+        self.changes_arguments = any(type(e.write.owner) is Argument for e in self.traced.effects)
         self.plain = not (found or seen or self.traced.gradients or self.traced.paths)
         self.flags = [(h, h.stop_gradient, dict(h._hooks or {})) for h in self.traced.captures]
         self.layer_guards, self.layer_version = settled, layer_version.number

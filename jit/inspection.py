@@ -12,6 +12,7 @@ import jax
 import dy2static
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.dtypes import is_inexact
+from paddle_lite_py.core.no_effect import Immaterial, no_effect
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.ir.printer import to_text
 from paddle_lite_py.ir.program import Program
@@ -23,7 +24,7 @@ from . import spec
 from .cache import Cache
 from .entry import Entry
 from .settling import settled
-from .spec import Call, InputSpec
+from .spec import InputSpec, SpecifiedCall
 from .stages import Lowered
 
 
@@ -124,7 +125,7 @@ class Inspection:
             >>> import paddle_lite_py as paddle
             >>> f = paddle.jit.to_static(lambda x: x + 1.0)
             >>> f(paddle.ones([2])).shape, f(paddle.ones([3])).shape
-            ([2], [3])
+            (paddle.Size([2]), paddle.Size([3]))
             >>> [line.partition(" (")[0] for line in f.explain().splitlines()[1:]]
             ['1. float32[2]: first call', '2. float32[3]: argument `x` changed from float32[2] to float32[3]']
         """
@@ -143,7 +144,13 @@ class Inspection:
             raise RuntimeError(f"`{self.__name__}` has no program yet: call it once, or give to_static an input_spec")
         return self.concrete_program_specify_input_spec(self._input_spec)
 
-    def concrete_program_specify_input_spec(self, input_spec: Any, **options: Any) -> ConcreteProgram:
+    @no_effect(
+        with_hook=Immaterial("hooks are part of what is traced"),
+        is_prim_infer=Immaterial("operators are not taken apart"),
+    )
+    def concrete_program_specify_input_spec(
+        self, input_spec: Any, with_hook: bool = False, is_prim_infer: bool = False
+    ) -> ConcreteProgram:
         """The program for declared arguments."""
         return self._concrete(self.traced_for(input_spec))
 
@@ -193,20 +200,20 @@ class Inspection:
             with_grads: whether the arguments may need gradients.
             keywords: those that are given by name.
         """
-        call = Call(tuple(input_spec), dict(keywords or {}))
+        call = SpecifiedCall(tuple(input_spec), dict(keywords or {}))
         sizes = self.dimensions(call, constraints)
         traced = self.traced_with(sizes, call, with_grads)
         warn_of_sizes(self.__name__, sizes.fixed())
         return traced
 
-    def dimensions(self, call: Call, constraints: Sequence[str] = ()) -> Dimensions:
+    def dimensions(self, call: SpecifiedCall, constraints: Sequence[str] = ()) -> Dimensions:
         """The unknown dimensions of declared arguments."""
         specs = [InputSpec.from_tensor(s, s._name) if isinstance(s, Tensor) else s for s in spec.flatten(*call)[1]]
         names = spec.argument_names(self._function, *call)
         names = [s.name or n for s, n in zip(specs, names, strict=True)]
         return Dimensions(specs, names, self._sizes_at_hand(specs), constraints, for_file=True)
 
-    def traced_with(self, sizes: Dimensions, call: Call, with_grads: bool = False) -> Traced:
+    def traced_with(self, sizes: Dimensions, call: SpecifiedCall, with_grads: bool = False) -> Traced:
         """Trace for declared arguments, and learn what has to be known of their dimensions."""
         structure, _ = spec.flatten(*call)
         grads = [with_grads and is_inexact(s.dtype.np) for s in sizes.specs]

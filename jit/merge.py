@@ -55,7 +55,7 @@ def is_blank(x: Any) -> bool:
 def describe(x: Any) -> str:
     """A value in an error message: `float32[3]`, `int 4`, `a list of 2`."""
     if isinstance(x, Tensor):
-        return f"{x.dtype.name}{x.shape}"
+        return f"{x.dtype.name}{[*x.shape]}"
     if isinstance(x, list | tuple | dict):
         return f"a {type(x).__name__} of {len(x)}"
     return f"{type(x).__name__} {x!r}" if isinstance(x, Number | str) else repr(x)[:60]

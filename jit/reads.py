@@ -198,7 +198,7 @@ class Walk:
             if type(item) not in BY_VALUE:
                 self.visit(item, f"{label}[{key!r}]")
 
-    def module(self, module: types.ModuleType, label: str) -> None:
+    def module(self, module: types.ModuleType, _label: str) -> None:
         """The names in a module of the user that occur in the code."""
         if is_foreign(module.__name__) or not self._new(module):
             return

@@ -195,7 +195,7 @@ def truth(value: Any, where: Any) -> Tensor:
     if value.size != 1:
         place = f" at {where}" if where else ""
         raise ValueError(
-            f"the condition{place} is a {value.dtype.name}{value.shape} tensor, whose truth is not defined; "
+            f"the condition{place} is a {value.dtype.name}{[*value.shape]} tensor, whose truth is not defined; "
             "use .any(), .all() or index it"
         )
     value = value if not value.shape else value.reshape([])

@@ -13,6 +13,7 @@ from safetensors import flax as safetensors
 from paddle_lite_py.autograd import enable_grad
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.interpreter import no_grad
+from paddle_lite_py.core.no_effect import Immaterial, Refused, no_effect, only_known
 from paddle_lite_py.custom.kernel import kernels
 from paddle_lite_py.eager.random import default_generator
 from paddle_lite_py.eager.tensor import Parameter, Tensor
@@ -27,7 +28,7 @@ from paddle_lite_py.tracing.trace import Traced
 from . import artifact
 from .inspection import passed, warn_of_sizes
 from .method import describe, parse
-from .spec import Call, is_tensor
+from .spec import SpecifiedCall, is_tensor
 from .static_function import StaticFunction
 from .translated import TranslatedLayer
 
@@ -35,6 +36,19 @@ PLATFORMS = ("cpu", "cuda", "tpu")
 MODES = {"eval": False, "train": True}
 
 
+_ONE_FORM = Immaterial("an artefact has one form")
+
+
+@no_effect(
+    output_spec=Refused("a program gives what the function returns"),
+    with_hook=Refused("hooks are part of what is traced: they are in the program"),
+    input_names_after_prune=Refused("a program takes what input_spec says"),
+    skip_forward=Refused("forward() is what is saved"),
+    combine_params=_ONE_FORM,
+    clip_extra=_ONE_FORM,
+    skip_prune_program=_ONE_FORM,
+    separate_parameters=_ONE_FORM,
+)
 def save(
     layer: Any,
     path: str,
@@ -43,6 +57,15 @@ def save(
     constraints: Sequence[str] = (),
     platforms: Sequence[str] = PLATFORMS,
     passes: Any = (),
+    *,
+    output_spec: Any = None,
+    with_hook: bool = False,
+    input_names_after_prune: Any = None,
+    skip_forward: bool = False,
+    combine_params: bool = False,
+    clip_extra: bool = True,
+    skip_prune_program: bool = False,
+    separate_parameters: bool = False,
     **configs: Any,
 ) -> None:
     """Save a layer or function as a program that runs without its code.
@@ -70,8 +93,9 @@ def save(
         >>> prefix = tempfile.mkdtemp() + "/net"
         >>> paddle.jit.save(net, prefix, input_spec=[paddle.static.InputSpec([None, 3])])
         >>> paddle.jit.load(prefix)(paddle.ones([4, 3])).shape
-        [4, 2]
+        paddle.Size([4, 2])
     """
+    only_known(save, configs)
     if isinstance(layer, TranslatedLayer) and not passes:
         return layer._save(path)
     for text in constraints:
@@ -129,7 +153,7 @@ class _Source(NamedTuple):
     """What one mode of a method is traced from."""
 
     static: StaticFunction
-    call: Call
+    call: SpecifiedCall
     training: bool
     sizes: Dimensions
 
@@ -146,7 +170,7 @@ class ArtifactWriter:
         if isinstance(owner, Layer):
             self.known = {id(t): n for n, t in [*owner.named_parameters(), *owner.named_buffers()]}
 
-    def method(self, name: str, static: StaticFunction, call: Call) -> None:
+    def method(self, name: str, static: StaticFunction, call: SpecifiedCall) -> None:
         """Trace a method in both modes."""
         both = isinstance(self.owner, Layer) and not self.passes
         for kind, training in MODES.items() if both else [("eval", False)]:
@@ -258,11 +282,11 @@ def _other_methods(owner: Any, forward: StaticFunction) -> Iterator[tuple[str, S
             yield name, getattr(owner, name)
 
 
-def _call(static: StaticFunction, given: Any) -> Call:
+def _call(static: StaticFunction, given: Any) -> SpecifiedCall:
     """What is known of the arguments: as given here, declared, or of the last call."""
     for specs in (given, static._input_spec):
         if specs is not None:
-            return Call(tuple(specs), {})
+            return SpecifiedCall(tuple(specs), {})
     if static.last_call is not None:
         return static.last_call
     raise ValueError(

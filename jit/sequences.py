@@ -31,7 +31,8 @@ def truth(x: Tensor, what: str) -> Tensor:
     """
     if x.size != 1:
         raise ValueError(
-            f"{what} asks for the truth of a {x.dtype.name}{x.shape} tensor, which is not defined; use .any() or .all()"
+            f"{what} asks for the truth of a {x.dtype.name}{[*x.shape]} tensor, which is not defined; use .any() or "
+            ".all()"
         )
     return x.reshape([]).astype("bool")
 
@@ -202,7 +203,7 @@ def _varies(column: list[Any]) -> bool:
 def _rank(key: Any, what: str) -> Tensor:
     """A key that can be compared: one number."""
     if key.size != 1:
-        raise ValueError(f"{what} compares {key.dtype.name}{key.shape} tensors, which have no order; give it a key")
+        raise ValueError(f"{what} compares {key.dtype.name}{[*key.shape]} tensors, which have no order; give it a key")
     return key.reshape([])
 
 
@@ -217,7 +218,7 @@ def _kind(x: Any) -> Any:
 
 
 def _kinds(*items: Any) -> str:
-    names = [f"{x.dtype.name}{x.shape}" if isinstance(x, Tensor) else type(x).__name__ for x in items]
+    names = [f"{x.dtype.name}{[*x.shape]}" if isinstance(x, Tensor) else type(x).__name__ for x in items]
     return ", ".join(dict.fromkeys(names))
 
 

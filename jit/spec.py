@@ -22,14 +22,14 @@ def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[An
     return nested.flatten((args, kwargs), is_tensor, leaves), leaves
 
 
-class Call(NamedTuple):
+class SpecifiedCall(NamedTuple):
     """The arguments of a call, with InputSpecs in the place of tensors."""
 
     args: tuple[Any, ...]
     kwargs: dict[str, Any]
 
 
-def call_of(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Call:
+def call_of(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> SpecifiedCall:
     """A call with its tensors as specs, and its arguments by position where they have one."""
     try:
         bound = inspect.signature(f).bind(*args, **kwargs)
@@ -37,7 +37,7 @@ def call_of(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]
         args, kwargs = bound.args, bound.kwargs
     except (TypeError, ValueError):
         pass
-    return Call(*_as_specs((args, kwargs)))
+    return SpecifiedCall(*_as_specs((args, kwargs)))
 
 
 def _as_specs(value: Any) -> Any:

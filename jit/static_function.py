@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import os
 import time
-import warnings
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -20,6 +20,7 @@ from paddle_lite_py.core.errors import TracedValueError, original, user_tracebac
 from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs
+from paddle_lite_py.eager import views
 from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.nn.base import Layer
@@ -31,16 +32,17 @@ from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace
 from . import guards, reads, spec
 from .breaks import Parts
 from .buckets import Buckets
-from .cache import SIZE, Cache, CacheKey
+from .cache import SIZE, Cache, CacheKey, Sharing
 from .check import checked
 from .containers import Changed, note, restore
+from .declared import DeclaredSpecs
 from .entry import Entry
 from .errors import GraphBreak, InnerGradientError, StagingError
 from .implicit import Implicit
 from .inspection import Inspection, passed
 from .runtime import convert
 from .settling import settled
-from .spec import Call, InputSpec
+from .spec import SpecifiedCall
 from .varying_scalars import ScalarLocations, VaryingScalars, with_numbers
 
 _new = Tensor.__new__
@@ -78,7 +80,7 @@ class CompileOptions(NamedTuple):
 DEFAULTS = CompileOptions()
 
 
-class StaticFunction(Inspection):
+class StaticFunction(DeclaredSpecs, Inspection):
     """A function that is traced once for each kind of call, and then runs compiled.
 
     Arguments:
@@ -101,7 +103,7 @@ class StaticFunction(Inspection):
         self.options = options
         self._buckets = None if options.buckets is None else Buckets(options.buckets)
         self._last: Entry | None = None
-        self.last_call: Call | None = None  # the arguments of the last trace, as specs
+        self.last_call: SpecifiedCall | None = None  # the arguments of the last trace, as specs
         self._bound_by_id: dict[int, StaticFunction] = {}
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
@@ -185,6 +187,7 @@ class StaticFunction(Inspection):
             return self._buckets.run(entry, tensors, specs, self.__name__)
         simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.traced.reached)
         simple = simple and not (entry.traced.speculated or self.options.check or settings.check)
+        simple = simple and not entry.changes_arguments  # where tensors that share elements are another kind of call
         self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
         out = self._right(run, entry, numbers, lambda other: self.entry(structure, tensors, args, kwargs, other))
         return restore(out, (args, kwargs)) if out.__class__ is Changed else out
@@ -211,6 +214,8 @@ class StaticFunction(Inspection):
         kinds: Any = tuple([(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors])
         if specs is not None:
             kinds = (*specs, tuple([t.stop_gradient for t in tensors]))
+        if among_them := views.shared(tensors):
+            kinds = (*kinds, Sharing(among_them))
         with LOCK:
             common, among = self._scalars.split(structure, (mode_key(), kinds))
             numbers = among + self._locations.values()
@@ -223,7 +228,8 @@ class StaticFunction(Inspection):
                 since = time.perf_counter()
                 self.last_call = spec.call_of(self._function, args, kwargs)
                 try:
-                    entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
+                    with self._sharing(among_them):
+                        entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
                 except Exception as e:
                     raise e if self.options.full_graph else GraphBreak(e) from None
                 self.cache.add(key, entry, _kinds(tensors), cause, since)
@@ -237,33 +243,6 @@ class StaticFunction(Inspection):
         if settings.code_level > 0:
             print(self.code)
 
-    def _specs(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> list[InputSpec] | None:
-        """The declared spec of each tensor, checked; None where nothing is declared."""
-        if self._input_spec is None:
-            return None
-        names, out = spec.argument_names(self._function, args, kwargs), []
-        for i, (given, t) in enumerate(zip(spec.declared(self, self._input_spec, args, kwargs), tensors, strict=True)):
-            given = InputSpec.from_tensor(t, names[i]) if given is None else given
-            out.append(self._fitting(given, t, names[i] if i < len(names) else f"arg{i}"))
-        return out
-
-    def _fitting(self, given: InputSpec, tensor: Tensor, name: str) -> InputSpec:
-        """The declared spec; with the sizes of this call where they differ, of which the user is told once."""
-        sized = given.sized(tensor)
-        if sized is not given:
-            self._warn_once(
-                f"`{self.__name__}`: argument `{name}` is {tensor.dtype.name}{tensor.shape}, but its InputSpec asks "
-                f"for {given.dtype.name}{list(given.shape)}: a program is compiled for this size as well; write None "
-                "for a size that changes"
-            )
-        sized.check(tensor, name)
-        return sized
-
-    def _warn_once(self, text: str) -> None:
-        if not self._warned:
-            self._warned = True
-            warnings.warn(text, stacklevel=7)
-
     def _ordered(self, kwargs: dict[str, Any]) -> list[str]:
         """The names of keyword arguments, in the order in which the function declares them."""
         if len(kwargs) < 2:
@@ -272,6 +251,16 @@ class StaticFunction(Inspection):
         return sorted(kwargs, key=lambda n: known.get(n, len(known)))
 
     # -- tracing ---------------------------------------------------------------------------------------------------
+    _shared: tuple[Any, ...] = ()  # which tensors of the call being traced are views of which
+
+    @contextmanager
+    def _sharing(self, among: tuple[Any, ...]) -> Iterator[None]:
+        self._shared = among
+        try:
+            yield
+        finally:
+            self._shared = ()
+
     def _make(
         self, common: Any, exact: Any, numbers: ScalarInputs, tensors: list[Any], specs: Any, names: list[str]
     ) -> Entry:
@@ -284,7 +273,7 @@ class StaticFunction(Inspection):
 
         def attempt(shapes: list[Any]) -> Traced:
             seen.clear()
-            with self._locations.replaced(len(numbers) - held, numbers, seen):
+            with self._locations.replaced(len(numbers) - held, seen):
                 return self.trace(with_numbers(common, numbers, seen), shapes, grads, names, sizes)
 
         try:
@@ -330,7 +319,7 @@ class StaticFunction(Inspection):
             try:
                 with self._implicit.converted():
                     outside = reads.containers_of(self._function)
-                    found = trace(call, shapes, grads, names, _converted, outside, sizes)
+                    found = trace(call, shapes, grads, names, _converted, outside, self._shared, sizes)
                 return passed(found, self.options.passes)
             except TracedValueError as e:
                 if missing is not None:
@@ -351,7 +340,6 @@ class StaticFunction(Inspection):
         return made
 
     _owner: Any = None
-    _warned = False  # of sizes that a declared spec does not have
 
     def like(self, function: Callable[..., Any]) -> StaticFunction:
         """A static function of another function, with the same settings."""
@@ -404,4 +392,4 @@ def _tensor(value: Any) -> Any:
 
 
 def _kinds(tensors: list[Tensor]) -> str:
-    return ", ".join(f"{t.dtype.name}{t.shape}" for t in tensors) or "no tensors"
+    return ", ".join(f"{t.dtype.name}{[*t.shape]}" for t in tensors) or "no tensors"

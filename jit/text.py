@@ -69,7 +69,7 @@ def _part(value: Any, conversion: int, spec: str) -> Part:
 
 
 def _described(value: Any) -> str:
-    return f"{value.dtype.name}{value.shape} tensor" if isinstance(value, Tensor) else str(value)
+    return f"{value.dtype.name}{[*value.shape]} tensor" if isinstance(value, Tensor) else str(value)
 
 
 def parts_of(value: Any) -> list[Part]:

@@ -14,6 +14,10 @@ import gc as _gc
 import importlib
 from typing import TYPE_CHECKING, Any
 
+from .migrate import module_paths as _module_paths
+
+_module_paths.install()
+
 from .core import config
 
 config.configure()
@@ -42,6 +46,7 @@ from .core.dtypes import (
     int64,
     set_default_dtype,
     uint8,
+    uint16,
     uint32,
 )
 from .core.dtypes import bool_ as bool
@@ -50,12 +55,15 @@ from .core.dtypes import complex128 as cdouble
 from .core.dtypes import float16 as half
 from .core.dtypes import float32 as float
 from .core.dtypes import float64 as double
+from .core.dtypes import int16 as short
 from .core.dtypes import int32 as int
+from .core.dtypes import int64 as long
 from .core.param_attr import ParamAttr
 from .core.place import (
     CPUPlace,
     CUDAPinnedPlace,
     CUDAPlace,
+    CustomPlace,
     Place,
     TPUPlace,
     XPUPinnedPlace,
@@ -63,6 +71,7 @@ from .core.place import (
     get_device,
     set_device,
 )
+from .core.size import Size
 from .dispatch.define import add_methods as _add_methods
 from .eager import execute
 from .eager.random import Generator, get_rng_state, seed, set_rng_state
@@ -70,6 +79,7 @@ from .eager.tensor import Tensor
 from .nn import create_parameter
 from .ops.public import *
 from .registry.op import LATE as _LATE
+from .version import full_version as __version__  # of the API that is spoken, which programs ask for
 
 
 def _brought(name: str, module: str, doc: str) -> Any:
@@ -91,7 +101,7 @@ if TYPE_CHECKING:
     from . import amp, device, fft, framework, io, linalg, metric, optimizer, regularizer, static, utils, version
     from .framework import load, save
 
-__version__ = "0.1.0"
+lite_version = "0.1.0"
 
 # Imported when first asked for, so that `import paddle_lite_py` stays close to the cost of `import jax`.
 _SUBPACKAGES = (
@@ -120,7 +130,8 @@ _LAZY = {
     "framework": "save load",
     "core.flags": "set_flags get_flags",
     "device": """device_guard is_compiled_with_cuda is_compiled_with_xpu is_compiled_with_rocm is_compiled_with_ipu
-        is_compiled_with_cinn is_compiled_with_custom_device is_compiled_with_distribute get_cudnn_version""",
+        is_compiled_with_cinn is_compiled_with_custom_device is_compiled_with_distribute get_cudnn_version Event
+        Stream""",
     "migrate.legacy": """e inf nan pi newaxis manual_seed set_printoptions
         LazyGuard disable_signal_handler get_cuda_rng_state set_cuda_rng_state in_dynamic_mode
         enable_compat disable_compat FloatTensor DoubleTensor HalfTensor BFloat16Tensor IntTensor LongTensor
@@ -128,12 +139,13 @@ _LAZY = {
     "static": "enable_static disable_static",
     "amp": "autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled",
     "utils.dlpack": "to_dlpack",
-    "linalg": "matrix_transpose",
+    "linalg": "cholesky eigvalsh matrix_transpose",
     "nn.functional": "conv1d conv2d conv3d layer_norm group_norm adaptive_avg_pool1d",
     "distributed.data_parallel": "DataParallel",
     "hapi": "Model summary flops",
     "reader": "batch",
     "migrate.alias": "install_as_paddle",
+    "version": "__git_commit__",
 }
 _NAMES = {name: module for module, names in _LAZY.items() for name in names.split()}
 
@@ -168,5 +180,6 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_SUBPACKAGES, *_NAMES})
 
 
+_module_paths.complete(importlib.import_module(__name__))
 if _collects:
     _gc.enable()

@@ -2,11 +2,10 @@
 
 # ruff: noqa: F401
 
-from . import tensor as _self
 from .core.param_attr import ParamAttr
 from .eager.tensor import Parameter, RemoveHandle, Tensor, _restore
 from .framework import core, in_dynamic_mode
-from .linalg import matrix_transpose
+from .linalg import *  # noqa: F403
 from .migrate.legacy import (
     BFloat16Tensor,
     BoolTensor,
@@ -23,6 +22,4 @@ from .migrate.legacy import (
 from .nn import create_parameter
 from .ops.lists import *  # noqa: F403
 from .ops.public import *  # noqa: F403
-
-# Programs know the functions as those of the modules of `paddle.tensor`, too.
-array = attribute = creation = linalg = logic = manipulation = math = ops = random = search = stat = _self
+from .signal import istft, stft

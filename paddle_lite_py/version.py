@@ -1,4 +1,4 @@
-"""The version of the Paddle API that this package speaks. Its own version is paddle_lite_py.__version__."""
+"""The version of the Paddle API that this package speaks. Its own version is paddle.lite_version."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ __all__ = ["cuda", "cudnn", "show"]
 full_version = "3.3.1"
 major, minor, patch = full_version.split(".")
 rc = "0"
-commit = "unknown"
+commit = __git_commit__ = "unknown"
 istaged = False
 with_pip_cuda_libraries = "OFF"
 cuda_version = cudnn_version = nccl_version = tensorrt_version = xpu_version = hip_version = "False"

@@ -39,6 +39,7 @@ ALLOWED: dict[tuple[str, str], str] = {}
 
 # Modules that are tied to others in a way that no import shows (see house.dynamic()), with the reason.
 DYNAMIC = {
+    "core.no_effect": "a warning names a function as users find it: by the modules that are loaded",
     **dict.fromkeys(["base", "utils"], "one module under two import paths, as in the reference"),
     "_C_ops": "the error for an unknown kernel says what to call",
     "_legacy_C_ops": "each kernel of _C_ops, called in the older way",
@@ -46,6 +47,7 @@ DYNAMIC = {
     "jit": "frames of jit and dy2static are not the user's either, and may lie in folders of their own",
     "jit.reads": "the folder of the package that a user's function is of",
     "migrate.alias": "lets `import paddle` give this package",
+    "migrate.module_paths": "gives modules the names and the modules that the reference has there",
     "migrate.legacy": "how tensors are printed is the user's choice",
     "ops.inplace": "other names of in-place methods are functions too",
     "ops.bounds": "the checks of indices and results, by the names of the ops they belong to",

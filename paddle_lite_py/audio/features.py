@@ -20,7 +20,7 @@ class Spectrogram(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.audio.features.Spectrogram(n_fft=8, hop_length=4)(paddle.ones([1, 32])).shape
-        [1, 5, 9]
+        paddle.Size([1, 5, 9])
     """
 
     def __init__(
@@ -53,7 +53,7 @@ class MelSpectrogram(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.audio.features.MelSpectrogram(8000, n_fft=32, hop_length=8, n_mels=4)(paddle.ones([1, 64])).shape
-        [1, 4, 9]
+        paddle.Size([1, 4, 9])
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class LogMelSpectrogram(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> LogMelSpectrogram(8000, 64, n_mels=4)(paddle.ones([1, 128])).shape
-        [1, 4, 9]
+        paddle.Size([1, 4, 9])
     """
 
     def __init__(
@@ -129,7 +129,7 @@ class MFCC(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.audio.features.MFCC(8000, n_mfcc=3, n_fft=32, hop_length=8, n_mels=4)(paddle.ones([1, 64])).shape
-        [1, 3, 9]
+        paddle.Size([1, 3, 9])
     """
 
     def __init__(

@@ -72,7 +72,7 @@ def mel_frequencies(
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.audio.functional.mel_frequencies(4, 0.0, 60.0).shape
-        [4]
+        paddle.Size([4])
     """
     return to_tensor(_mels(n_mels, f_min, f_max, htk).astype(dtype))
 
@@ -106,7 +106,7 @@ def compute_fbank_matrix(
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.audio.functional.compute_fbank_matrix(8000, 32, n_mels=4).shape
-        [4, 17]
+        paddle.Size([4, 17])
     """
     edges = _mels(n_mels + 2, f_min, sr / 2 if f_max is None else f_max, htk)
     bins = np.linspace(0, sr / 2, n_fft // 2 + 1)
@@ -140,7 +140,7 @@ def create_dct(n_mfcc: int, n_mels: int, norm: str | None = "ortho", dtype: str 
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.audio.functional.create_dct(2, 4).shape
-        [4, 2]
+        paddle.Size([4, 2])
     """
     k, n = np.arange(n_mfcc)[:, None], np.arange(n_mels)
     dct = np.cos(math.pi / n_mels * (n + 0.5) * k)

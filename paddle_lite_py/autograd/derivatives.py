@@ -76,7 +76,7 @@ def hessian(ys: Tensor, xs: Any, batch_axis: int | None = None) -> Any:
     per_sample = ys.size if batch_axis is None else ys.size // max(ys.shape[0], 1)
     if per_sample != 1:
         what = "one number" if batch_axis is None else "one number for each sample"
-        raise ValueError(f"hessian: ys have the shape {ys.shape}; expected {what}")
+        raise ValueError(f"hessian: ys have the shape {[*ys.shape]}; expected {what}")
     total = ys.sum()
     rows = []
     for x in _listed(xs):

@@ -86,12 +86,20 @@ float8_e4m3fn = DType("float8_e4m3fn", ml_dtypes.float8_e4m3fn)
 float8_e5m2 = DType("float8_e5m2", ml_dtypes.float8_e5m2)
 # JAX state (random counters) needs unsigned words; Paddle has no name for them.
 uint32 = DType("uint32", np.uint32)
+uint16 = DType("uint16", np.uint16)
 
 ALL = (
     *(bool_, uint8, int8, int16, int32, int64, float16, bfloat16, float32, float64),
-    *(complex64, complex128, float8_e4m3fn, float8_e5m2, uint32),
+    *(complex64, complex128, float8_e4m3fn, float8_e5m2, uint16, uint32),
 )
-_NAMES = {d.name: d for d in ALL} | {"float": float32, "double": float64, "half": float16, "int": int32, "long": int64}
+_NAMES = {d.name: d for d in ALL} | {
+    "float": float32,
+    "double": float64,
+    "half": float16,
+    "int": int32,
+    "long": int64,
+    "short": int16,
+}
 _NUMPY = {d.np: d for d in ALL}
 _PYTHON = {bool: bool_, int: int64, float: float32, complex: complex64}
 _default = float32

@@ -85,7 +85,7 @@ class Place:
             ValueError: if this machine has no such device.
         """
         try:
-            devices = jax.devices(_JAX_NAME[self.kind])
+            devices = jax.devices(_JAX_NAME.get(self.kind, self.kind))
         except RuntimeError:
             devices = []
         if self.index >= len(devices):
@@ -158,6 +158,20 @@ class XPUPinnedPlace(CPUPlace):
         >>> paddle.XPUPinnedPlace()
         Place(cpu)
     """
+
+
+class CustomPlace(Place):
+    """A device that PaddlePaddle has no name for, by kind and index; JAX has to know the kind.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.CustomPlace("npu", 0)
+        Place(npu:0)
+    """
+
+    def __init__(self, kind: str = "custom", index: int = 0) -> None:
+        super().__init__(index)
+        self.kind = kind
 
 
 _KINDS = {"cpu": CPUPlace, "gpu": CUDAPlace, "cuda": CUDAPlace, "tpu": TPUPlace, "xpu": XPUPlace}

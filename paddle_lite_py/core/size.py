@@ -6,117 +6,48 @@ the trace, which knows the sizes of the call under way: what it answers is noted
 
 from __future__ import annotations
 
-import copy
-import operator
-from collections.abc import Callable
+import math
+from collections.abc import Iterable
 from typing import Any
 
-from jax import export
 
-from .interpreter import state
-from .symbolic import is_symbolic
+class Size(list):
+    """A list of sizes that equals tuples as well as lists.
 
-# The class of JAX's dimensions, which all of JAX takes: a Size is one of them.
-_DIMENSION: Any = type(export.symbolic_shape("n")[0])
-
-
-class Size(_DIMENSION):  # type: ignore[misc]
-    """A dimension that asks the trace under way for what it cannot tell by itself."""
-
-    __slots__ = ()
-    __hash__ = _DIMENSION.__hash__
-
-    @classmethod
-    def of(cls, dim: Any) -> Any:
-        """A dimension as a Size; a number as it is."""
-        if dim.__class__ is not _DIMENSION or state.interpreter.sizes is None:
-            return dim
-        made = copy.copy(dim)
-        made.__class__ = cls
-        return made
-
-    def plain(self) -> Any:
-        """JAX's own dimension."""
-        made = copy.copy(self)
-        made.__class__ = _DIMENSION
-        return made
-
-    def number(self) -> Any:
-        """The size as a traced number."""
-        return state.interpreter.sizes.number(self.plain())
-
-    def __index__(self) -> int:
-        return int(state.interpreter.sizes.wanted(self.plain()))
-
-    __int__ = __index__
-
-    def __float__(self) -> float:
-        return float(state.interpreter.sizes.wanted(self.plain()))
-
-
-class Shape(tuple[Any, ...]):
-    """A shape with unknown dimensions."""
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> shape = paddle.ones([2, 3]).shape
+        >>> shape, shape == (2, 3) == shape[:], shape + (1,), shape.numel()
+        (paddle.Size([2, 3]), True, paddle.Size([2, 3, 1]), 6)
+    """
 
     __slots__ = ()
+    __hash__ = None
 
-    def listed(self) -> list[Any]:
-        """The sizes as code sees them."""
-        return [Size.of(n) for n in self]
+    def __repr__(self) -> str:
+        return f"paddle.Size({list.__repr__(self)})"
 
+    def __eq__(self, other: object) -> bool:
+        return list.__eq__(self, list(other) if isinstance(other, tuple) else other)
 
-def plain(value: Any) -> Any:
-    """JAX's own dimension in the place of a Size."""
-    return value.plain() if value.__class__ is Size else value
+    def __ne__(self, other: object) -> bool:
+        return list.__ne__(self, list(other) if isinstance(other, tuple) else other)
 
+    def __getitem__(self, index: Any) -> Any:
+        found = list.__getitem__(self, index)
+        return Size(found) if index.__class__ is slice else found
 
-def _compared(name: str) -> Callable[[Size, Any], Any]:
-    compare = getattr(operator, name)
+    def __add__(self, other: Iterable[int]) -> Size:  # type: ignore[override]
+        return Size([*self, *other])
 
-    def method(self: Size, other: Any) -> Any:
-        if not isinstance(other, int) and not is_symbolic(other):
-            return compare(self.number(), other) if isinstance(other, float) else NotImplemented
-        sizes = state.interpreter.sizes
-        a, b = self.plain(), plain(other)
-        return getattr(a, f"__{name}__")(b) if sizes is None else sizes.compare(name, a, b)
+    def __radd__(self, other: Iterable[int]) -> Size:
+        return Size([*other, *self])
 
-    return method
+    def __mul__(self, times: Any) -> Size:
+        return Size(list.__mul__(self, times))
 
+    __rmul__ = __mul__
 
-def _arithmetic(name: str) -> Callable[..., Any]:
-    whole = getattr(_DIMENSION, name)
-    of_numbers = getattr(operator, name.strip("_").removeprefix("r"))
-
-    def method(self: Size, *others: Any) -> Any:
-        if any(isinstance(o, float) for o in others):
-            pair = (self.number(), *others)
-            return of_numbers(*(pair[::-1] if name.startswith("__r") else pair))
-        if others and not isinstance(others[0], int) and not is_symbolic(others[0]):
-            return NotImplemented
-        return Size.of(whole(self.plain(), *map(plain, others)))
-
-    return method
-
-
-def _divided(reverse: bool) -> Callable[[Size, Any], Any]:
-    def method(self: Size, other: Any) -> Any:
-        if not isinstance(other, int | float) and not is_symbolic(other):
-            return NotImplemented
-        a, b = (x.number() if isinstance(x, Size) else x for x in ((other, self) if reverse else (self, other)))
-        return a / b
-
-    return method
-
-
-def _install() -> None:
-    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
-        setattr(Size, f"__{name}__", _compared(name))
-    for name in ("add", "sub", "mul", "floordiv", "mod"):
-        setattr(Size, f"__{name}__", _arithmetic(f"__{name}__"))
-        setattr(Size, f"__r{name}__", _arithmetic(f"__r{name}__"))
-    Size.__neg__ = _arithmetic("__neg__")
-    Size.__pow__ = _arithmetic("__pow__")
-    Size.__truediv__ = _divided(False)
-    Size.__rtruediv__ = _divided(True)
-
-
-_install()
+    def numel(self) -> int:
+        """The number of elements of a tensor of these sizes."""
+        return math.prod(self)

@@ -16,13 +16,18 @@ import numpy as np
 from ..core import dtypes
 from ..core.errors import PACKAGE_DIR
 from ..core.interpreter import state
+from ..core.size import Size
 from ..eager import template
 from ..eager.execute import EAGER
 from ..registry.op import Op, in_tuples
+from ..registry.view import ViewRule
 
 Function = Callable[..., Any]
 Env = dict[str, Any]
 ABSENT = object()
+# What generated code makes tuples of lists with, and the attributes that are often the shape of a tensor.
+LISTS: Env = {"_in_tuples": in_tuples, "_Size": Size}
+SHAPES = frozenset(("shape", "size", "normalized_shape", "output_size", "repeat_times", "sizes"))
 
 
 # Keywords that only the slow way knows: where the result goes, and what a new tensor is to be.
@@ -191,7 +196,8 @@ def _heads(op: Op, env: Env, front: CallSpelling, required: str = "") -> tuple[l
 
 def _body(op: Op, env: Env, last: str) -> str:
     """The lines that find the bound op and call the interpreter. Each step here shows in the time of an op."""
-    env |= {"_state": state, "_op": op, "_known": op.known, "_into": into, "_in_tuples": in_tuples}
+    env |= {"_state": state, "_op": op, "_known": op.known, "_into": into}
+    env |= LISTS
     env |= {"_eager": EAGER, **template.NAMES}
     layout, flat, lists = _packed(op)
     run = f"_mode.{'run_random' if op.random else 'run'}(_bound, {flat})"
@@ -217,7 +223,8 @@ def indented(lines: Iterable[str]) -> str:
 def _at_once(op: Op, run: str) -> list[str]:
     names = [p.name for p in op.tensor_params]
     call = f"_bound.jitted({', '.join([f'{n}._data' for n in names])})"
-    return template.at_once("_mode is _eager" + template.still(names), call, run)
+    viewed = template.viewing(names[0]) if isinstance(op.views, ViewRule) else ()
+    return template.at_once("_mode is _eager" + template.still(names), call, run, viewed=viewed)
 
 
 def _packed(op: Op) -> tuple[str, str, str]:
@@ -248,7 +255,7 @@ def _find(op: Op, env: Env, layout: str) -> list[str]:
     # A shape mostly comes as a list, which no key may hold.
     listed = [p.name for p in op.attr_params if not isinstance(p.default, bool | str)]
     found = [
-        *[f"if {n}.__class__ is list: {n} = {as_tuple(n)}" for n in listed],
+        *[f"if {is_listed(n)}: {n} = {as_tuple(n)}" for n in listed],
         "try:",
         f"    _bound = _known[{attrs}, _layout, {kinds}]",
         "except (KeyError, TypeError):",
@@ -302,6 +309,11 @@ def quick_kind(p: inspect.Parameter) -> str:
     if isinstance(p.default, bool | str):
         return f"{p.name}.__class__"
     return f"{p.name}.__class__ if {p.name}.__class__ is not float or {p.name} else {p.name}.hex()"
+
+
+def is_listed(n: str) -> str:
+    """The text that asks whether `n` is a list; where shapes are common, they are asked for too."""
+    return f"{n}.__class__ is list" + (f" or {n}.__class__ is _Size" if n in SHAPES else "")
 
 
 def as_tuple(n: str) -> str:

@@ -22,7 +22,7 @@ class DataParallel(nn.Layer):
         >>> import paddle_lite_py as paddle
         >>> net = paddle.DataParallel(paddle.nn.Linear(2, 1))
         >>> net(paddle.ones([3, 2])).shape, list(net.state_dict())
-        ([3, 1], ['weight', 'bias'])
+        (paddle.Size([3, 1]), ['weight', 'bias'])
     """
 
     def __init__(

@@ -23,7 +23,7 @@ class LKJCholesky(Distribution):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.LKJCholesky(2, 1.5).sample().shape
-        [2, 2]
+        paddle.Size([2, 2])
     """
 
     def __init__(self, dim: int = 2, concentration: Any = 1.0, sample_method: str = "onion") -> None:

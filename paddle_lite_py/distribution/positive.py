@@ -271,7 +271,7 @@ class MultivariateNormal(Distribution):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.MultivariateNormal(paddle.zeros([2]), paddle.eye(2)).sample([3]).shape
-        [3, 2]
+        paddle.Size([3, 2])
     """
 
     def __init__(

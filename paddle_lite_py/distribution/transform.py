@@ -234,7 +234,7 @@ class ReshapeTransform(Transform):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.distribution.ReshapeTransform((2,), (1, 2)).forward(paddle.ones([2])).shape
-        [1, 2]
+        paddle.Size([1, 2])
     """
 
     def __init__(self, in_event_shape: Sequence[int], out_event_shape: Sequence[int]) -> None:

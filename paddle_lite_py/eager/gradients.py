@@ -64,7 +64,7 @@ def grad(
 def _source(tensor: Tensor) -> Any:
     if tensor.stop_gradient:
         raise RuntimeError(
-            f"backward() on a {tensor.dtype.name}{tensor.shape} tensor with stop_gradient=True: nothing it was made "
+            f"backward() on a {tensor.dtype.name}{[*tensor.shape]} tensor with stop_gradient=True: nothing it was made "
             "from requires gradient (or it was made under paddle.no_grad(), or detached)"
         )
     return tensor if tensor._source is None else tensor._source
@@ -79,7 +79,7 @@ def _seed(tensor: Tensor, grad: Tensor | None) -> Any:
         found = _ones.get(key)
         return _ones.put(key, filled(1, *key)) if found is None else found
     if list(grad.shape) != tensor.shape:
-        raise ValueError(f"grad_tensor has shape {grad.shape}, but the tensor has shape {tensor.shape}")
+        raise ValueError(f"grad_tensor has shape {[*grad.shape]}, but the tensor has shape {[*tensor.shape]}")
     return grad._data.astype(tensor._data.dtype)
 
 
@@ -122,7 +122,7 @@ class _PyBackward:
         self.layer, self.ctx, self.n_inputs = layer, ctx, n_inputs
         self.specs = [(t._data.shape, t._data.dtype) for t in outputs]
 
-    def backward(self, data: Any, cotangents: dict[int, Any]) -> list[Any]:
+    def backward(self, _data: Any, cotangents: dict[int, Any]) -> list[Any]:
         """Gradients of the tensor arguments, from arrays to arrays."""
         with no_grad():
             found = self.backward_tensors({i: wrap(c) for i, c in cotangents.items()})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
 from typing import Any
 
 import jax
@@ -11,9 +10,8 @@ from ..core.place import CPUPlace, CUDAPinnedPlace, CUDAPlace, Place
 from ..eager.random import default_generator as default_cpu_generator
 from ..eager.tensor import Tensor
 
-eager = SimpleNamespace(Tensor=Tensor)
 LoDTensor = DenseTensor = Tensor
-__all__ = ["CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "Place", "default_cpu_generator", "eager"]
+__all__ = ["CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "Place", "default_cpu_generator"]
 
 
 def is_compiled_with_cuda() -> bool:

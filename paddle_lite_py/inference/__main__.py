@@ -25,7 +25,7 @@ def main(arguments: list[str] | None = None) -> int:
         inputs = _inputs(predictor, args)
         results = predictor.run(inputs)
         for name, tensor in zip(predictor.get_output_names(), results, strict=False):
-            print(f"{name}: {tensor.dtype.name}{tensor.shape}")
+            print(f"{name}: {tensor.dtype.name}{[*tensor.shape]}")
         if args.output:
             arrays = {n: t.numpy() for n, t in zip(predictor.get_output_names(), results, strict=False)}
             np.savez(args.output, **arrays)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,13 +11,16 @@ import numpy as np
 
 from ..core import structure as nested
 from ..core.interpreter import no_grad, use
+from ..core.no_effect import no_effect
 from ..core.place import as_place
+from ..device.stream import IN_ORDER
 from ..eager.execute import EAGER
 from ..eager.tensor import Tensor, wrap
-from ..jit import TranslatedLayer, load
+from ..jit import TranslatedLayer, load, save
 from ..jit.method import Method
+from ..passes.precision import AutoCast
 from .config import Config
-from .kinds import DataType
+from .kinds import DataType, PrecisionType
 
 
 class Handle:
@@ -101,7 +105,7 @@ class Predictor:
         >>> len(predictor.get_input_names())
         1
         >>> predictor.run([np.ones([3, 2], "float32")])[0].shape
-        [3, 1]
+        paddle.Size([3, 1])
     """
 
     def __init__(self, layer: TranslatedLayer, config: Config) -> None:
@@ -171,6 +175,7 @@ class Predictor:
             raise RuntimeError(f"input `{handle.name()}` has no data: call copy_from_cpu() on its handle before run()")
         return handle._data
 
+    @no_effect(stream=IN_ORDER)
     def clone(self, stream: Any = None) -> Predictor:
         """A predictor with inputs and outputs of its own that shares the weights, for another thread."""
         return Predictor(self._layer, self._config)
@@ -202,7 +207,7 @@ class PredictorPool:
         >>> paddle.jit.save(paddle.nn.Linear(2, 1), folder + "/m", input_spec=spec)
         >>> pool = paddle.inference.PredictorPool(paddle.inference.Config(folder + "/m"), 2)
         >>> pool.retrieve(1).run([np.ones([3, 2], "float32")])[0].shape
-        [3, 1]
+        paddle.Size([3, 1])
     """
 
     def __init__(self, config: Config, size: int = 1) -> None:
@@ -231,4 +236,18 @@ def create_predictor(config: Config) -> Predictor:
         (True, (4, 2))
     """
     with use(EAGER):
-        return Predictor(load(config.prefix()), config)
+        return Predictor(_loaded(config), config)
+
+
+_LOW = {PrecisionType.Half: "float16", PrecisionType.Bfloat16: "bfloat16"}
+
+
+def _loaded(config: Config) -> TranslatedLayer:
+    """The program in the precision that is asked for."""
+    layer = load(config.prefix())
+    if config.precision() not in _LOW:
+        return layer
+    with tempfile.TemporaryDirectory() as folder:
+        change = AutoCast(_LOW[config.precision()], level="O2", keep_results=True)
+        save(layer, f"{folder}/cast", platforms=[jax.default_backend()], passes=[change])
+        return load(f"{folder}/cast")

@@ -102,7 +102,7 @@ def LazyGuard() -> Iterator[None]:  # noqa: N802  (the reference's name)
         >>> with paddle.LazyGuard():
         ...     layer = paddle.nn.Linear(2, 1)
         >>> layer.weight.shape
-        [2, 1]
+        paddle.Size([2, 1])
     """
     yield
 

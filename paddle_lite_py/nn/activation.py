@@ -134,15 +134,7 @@ class Silu(FunctionLayer):
         [-0.238, 0.0, 1.762]
     """
 
-    _function = "silu"
-
-    def __init__(self, inplace: bool = False, name: str | None = None) -> None:
-        super().__init__(name=name)
-        self.inplace = inplace
-
-    def extra_repr(self) -> str:
-        """Its settings."""
-        return f"inplace={self.inplace}" + (f", name={self._name}" if self._name else "")
+    _function, _settings, _shown = "silu", {"inplace": False}, ("inplace",)
 
 
 SiLU = Silu
@@ -331,7 +323,7 @@ class Softmax2D(Layer):
     def forward(self, x: Any) -> Any:
         """Softmax along the channels."""
         if x.ndim not in (3, 4):
-            raise ValueError(f"Softmax2D: a tensor of 3 or 4 dimensions is expected, got the shape {x.shape}")
+            raise ValueError(f"Softmax2D: a tensor of 3 or 4 dimensions is expected, got the shape {[*x.shape]}")
         return F.softmax(x, axis=-3)
 
 
@@ -341,7 +333,7 @@ class Maxout(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Maxout(2)(paddle.ones([1, 4, 2, 2])).shape
-        [1, 2, 2, 2]
+        paddle.Size([1, 2, 2, 2])
     """
 
     _function, _settings = "maxout", {"groups": REQUIRED, "axis": 1}
@@ -353,7 +345,7 @@ class GLU(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.GLU()(paddle.ones([1, 4])).shape
-        [1, 2]
+        paddle.Size([1, 2])
     """
 
     _function, _settings = "glu", {"axis": -1}

@@ -42,7 +42,7 @@ class Layer(StateDict, Tree):
         ...         return self.fc(x).tanh()
         >>> net = Net()
         >>> net(paddle.ones([4, 2])).shape, [name for name, _ in net.named_parameters()]
-        ([4, 3], ['fc.weight', 'fc.bias'])
+        (paddle.Size([4, 3]), ['fc.weight', 'fc.bias'])
     """
 
     training: bool = True

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core import dtypes
+from ..core.no_effect import MEMORY, Immaterial, no_effect
 from ..core.param_attr import ParamAttr
 from . import functional as F
 from .base import Layer
@@ -64,7 +65,7 @@ class _BatchNorm(Layer):
         if self._dims and x.ndim not in self._dims:
             expected = " or ".join(map(str, self._dims))
             raise ValueError(
-                f"{type(self).__name__}: an input of {expected} dimensions is expected, got the shape {x.shape}"
+                f"{type(self).__name__}: an input of {expected} dimensions is expected, got the shape {[*x.shape]}"
             )
         return F.batch_norm(
             x,
@@ -129,7 +130,7 @@ class BatchNorm3D(_BatchNorm):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.BatchNorm3D(2)(paddle.ones([1, 2, 3, 3, 3])).shape
-        [1, 2, 3, 3, 3]
+        paddle.Size([1, 2, 3, 3, 3])
     """
 
     _dims, _default_format = (5,), "NCDHW"
@@ -141,7 +142,7 @@ class SyncBatchNorm(_BatchNorm):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.SyncBatchNorm(2)(paddle.ones([3, 2])).shape
-        [3, 2]
+        paddle.Size([3, 2])
     """
 
     def __init__(
@@ -183,14 +184,14 @@ class BatchNorm(_BatchNorm):
         data_layout: where the channels are.
         moving_mean_name, moving_variance_name: names of the running statistics.
         trainable_statistics: use the batch's statistics also in evaluation.
-        in_place, do_model_average_for_mean_and_var: accepted for compatibility.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.BatchNorm(2, act="relu")(paddle.ones([3, 2])).shape
-        [3, 2]
+        paddle.Size([3, 2])
     """
 
+    @no_effect(in_place=MEMORY, do_model_average_for_mean_and_var=Immaterial("ModelAverage averages parameters only"))
     def __init__(
         self,
         num_channels: int,

@@ -40,7 +40,7 @@ class Linear(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Linear(3, 2)(paddle.ones([4, 3])).shape
-        [4, 2]
+        paddle.Size([4, 2])
     """
 
     in_features, out_features = _Size(0), _Size(1)
@@ -76,7 +76,7 @@ class Bilinear(Layer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Bilinear(2, 3, 4)(paddle.ones([1, 2]), paddle.ones([1, 3])).shape
-        [1, 4]
+        paddle.Size([1, 4])
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Embedding(Layer):
         num_embeddings, embedding_dim: sizes of the table.
         padding_idx: row that reads as zeros and is not trained.
         max_norm, norm_type: rows longer than max_norm are scaled down to it.
-        sparse, scale_grad_by_freq: accepted for compatibility; gradients are dense.
+        scale_grad_by_freq: divide the gradient of each row by how often the ids name it.
         weight_attr: ParamAttr of the table.
 
     Raises:
@@ -139,7 +139,7 @@ class Embedding(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Embedding(10, 3)(paddle.to_tensor([[1, 2]])).shape
-        [1, 2, 3]
+        paddle.Size([1, 2, 3])
     """
 
     def __init__(
@@ -187,6 +187,7 @@ class Embedding(Layer):
             max_norm=self._max_norm,
             norm_type=self._norm_type,
             sparse=self._sparse,
+            scale_grad_by_freq=self._scale_grad_by_freq,
         )
 
     def extra_repr(self) -> str:
@@ -202,7 +203,7 @@ class Dropout(FunctionLayer):
 
     Arguments:
         p: the probability.
-        inplace: accepted for compatibility.
+        inplace: let the result replace the value of the input.
         axis: axes along which elements are dropped one by one; all others share one draw.
         mode: "upscale_in_train" divides the kept elements by 1 - p; "downscale_in_infer" multiplies by 1 - p otherwise.
 
@@ -214,23 +215,8 @@ class Dropout(FunctionLayer):
     """
 
     _function = "dropout"
-    _settings = {"p": 0.5, "axis": None, "mode": "upscale_in_train"}
-    _takes_training = True
-
-    def __init__(
-        self,
-        p: float = 0.5,
-        inplace: bool = False,
-        axis: Any = None,
-        mode: str = "upscale_in_train",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(p, axis, mode, name)
-        self.inplace = inplace
-
-    def extra_repr(self) -> str:
-        """Its settings."""
-        return super().extra_repr() + f", inplace={self.inplace}"
+    _settings = {"p": 0.5, "inplace": False, "axis": None, "mode": "upscale_in_train"}
+    _shown, _takes_training = ("p", "axis", "mode", "inplace"), True
 
 
 class Dropout2D(FunctionLayer):
@@ -239,7 +225,7 @@ class Dropout2D(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Dropout2D(0.5)(paddle.ones([1, 2, 3, 3])).shape
-        [1, 2, 3, 3]
+        paddle.Size([1, 2, 3, 3])
     """
 
     _function, _settings = "dropout2d", {"p": 0.5, "data_format": "NCHW"}
@@ -252,7 +238,7 @@ class Dropout3D(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Dropout3D(0.5)(paddle.ones([1, 2, 3, 3, 3])).shape
-        [1, 2, 3, 3, 3]
+        paddle.Size([1, 2, 3, 3, 3])
     """
 
     _function, _settings = "dropout3d", {"p": 0.5, "data_format": "NCDHW"}
@@ -265,7 +251,7 @@ class AlphaDropout(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AlphaDropout(0.5)(paddle.ones([2, 3])).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
 
     _function, _settings, _takes_training = "alpha_dropout", {"p": 0.5}, True
@@ -277,7 +263,7 @@ class FeatureAlphaDropout(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.FeatureAlphaDropout(0.5)(paddle.ones([1, 2, 3, 3])).shape
-        [1, 2, 3, 3]
+        paddle.Size([1, 2, 3, 3])
     """
 
     _function, _settings, _takes_training = "feature_alpha_dropout", {"p": 0.5}, True
@@ -289,7 +275,7 @@ class Flatten(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Flatten()(paddle.ones([2, 3, 4])).shape
-        [2, 12]
+        paddle.Size([2, 12])
     """
 
     def __init__(self, start_axis: int = 1, stop_axis: int = -1) -> None:
@@ -307,7 +293,7 @@ class Unflatten(Layer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Unflatten(1, [2, 2])(paddle.ones([3, 4])).shape
-        [3, 2, 2]
+        paddle.Size([3, 2, 2])
     """
 
     def __init__(self, axis: int, shape: Any, name: str | None = None) -> None:

@@ -158,7 +158,7 @@ class Conv1D(_Forward):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Conv1D(2, 4, 3)(paddle.ones([1, 2, 8])).shape
-        [1, 4, 6]
+        paddle.Size([1, 4, 6])
     """
 
     _n = 1
@@ -181,7 +181,7 @@ class Conv2D(_Forward):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Conv2D(3, 8, 3, padding=1)(paddle.ones([1, 3, 4, 4])).shape
-        [1, 8, 4, 4]
+        paddle.Size([1, 8, 4, 4])
     """
 
     _n = 2
@@ -201,7 +201,7 @@ class Conv3D(_Forward):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Conv3D(2, 4, 3)(paddle.ones([1, 2, 4, 4, 4])).shape
-        [1, 4, 2, 2, 2]
+        paddle.Size([1, 4, 2, 2, 2])
     """
 
     _n = 3
@@ -233,7 +233,7 @@ class Conv1DTranspose(_Transposed):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Conv1DTranspose(2, 4, 3)(paddle.ones([1, 2, 8])).shape
-        [1, 4, 10]
+        paddle.Size([1, 4, 10])
     """
 
     _n = 1
@@ -310,7 +310,7 @@ class Conv2DTranspose(_TransposedWide):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Conv2DTranspose(3, 2, 2, stride=2)(paddle.ones([1, 3, 4, 4])).shape
-        [1, 2, 8, 8]
+        paddle.Size([1, 2, 8, 8])
     """
 
     _n = 2
@@ -322,7 +322,7 @@ class Conv3DTranspose(_TransposedWide):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Conv3DTranspose(2, 4, 2)(paddle.ones([1, 2, 3, 3, 3])).shape
-        [1, 4, 4, 4, 4]
+        paddle.Size([1, 4, 4, 4, 4])
     """
 
     _n = 3

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..core.interpreter import state
+from ..core.no_effect import NO_GRADIENT, no_effect
 from ..eager.execute import Eager
 from ..eager.tensor import Tensor
 from ..ops.common import gather_tree
@@ -92,7 +93,7 @@ class BeamSearchDecoder(Decoder):
         >>> decoder = paddle.nn.BeamSearchDecoder(cell, 0, 1, 2, embed, paddle.nn.Linear(4, 5))
         >>> ids, _ = paddle.nn.dynamic_decode(decoder, paddle.zeros([3, 4]), max_step_num=0)
         >>> ids.shape
-        [3, 1, 2]
+        paddle.Size([3, 1, 2])
     """
 
     def __init__(
@@ -177,6 +178,7 @@ class BeamSearchDecoder(Decoder):
         return trace(outputs.predicted_ids, outputs.parent_ids), final_states
 
 
+@no_effect(is_test=NO_GRADIENT)
 def dynamic_decode(
     decoder: Any,
     inits: Any = None,

@@ -184,7 +184,7 @@ class _InstanceNorm(Layer):
         if input.ndim not in self._dims:
             expected = " or ".join(map(str, self._dims))
             raise ValueError(
-                f"{type(self).__name__}: an input of {expected} dimensions is expected, got the shape {input.shape}"
+                f"{type(self).__name__}: an input of {expected} dimensions is expected, got the shape {[*input.shape]}"
             )
         return F.instance_norm(
             input,
@@ -206,7 +206,7 @@ class InstanceNorm1D(_InstanceNorm):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.InstanceNorm1D(2)(paddle.ones([1, 2, 3])).shape
-        [1, 2, 3]
+        paddle.Size([1, 2, 3])
     """
 
     _dims, _default_format = (2, 3), "NCL"
@@ -218,7 +218,7 @@ class InstanceNorm2D(_InstanceNorm):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.InstanceNorm2D(2)(paddle.ones([1, 2, 3, 3])).shape
-        [1, 2, 3, 3]
+        paddle.Size([1, 2, 3, 3])
     """
 
     _dims = (4,)
@@ -230,7 +230,7 @@ class InstanceNorm3D(_InstanceNorm):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.InstanceNorm3D(2)(paddle.ones([1, 2, 3, 3, 3])).shape
-        [1, 2, 3, 3, 3]
+        paddle.Size([1, 2, 3, 3, 3])
     """
 
     _dims, _default_format = (5,), "NCDHW"
@@ -242,7 +242,7 @@ class LocalResponseNorm(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.LocalResponseNorm(2)(paddle.ones([1, 3, 2, 2])).shape
-        [1, 3, 2, 2]
+        paddle.Size([1, 3, 2, 2])
     """
 
     _function = "local_response_norm"
@@ -261,7 +261,7 @@ class SpectralNorm(Layer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.SpectralNorm([2, 3])(paddle.ones([2, 3])).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
 
     def __init__(

@@ -38,7 +38,7 @@ def create_parameter(
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.create_parameter([2, 3], "float32").shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
     found = as_attr(attr)
     if found is None:

@@ -27,7 +27,7 @@ class MaxPool1D(_Pool):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.MaxPool1D(2)(paddle.ones([1, 3, 8])).shape
-        [1, 3, 4]
+        paddle.Size([1, 3, 4])
     """
 
     _function, _settings = "max_pool1d", _MAX
@@ -51,7 +51,7 @@ class MaxPool3D(_Pool):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.MaxPool3D(2)(paddle.ones([1, 2, 4, 4, 4])).shape
-        [1, 2, 2, 2, 2]
+        paddle.Size([1, 2, 2, 2, 2])
     """
 
     _function, _settings = "max_pool3d", {**_MAX, "data_format": "NCDHW"}
@@ -63,7 +63,7 @@ class AvgPool1D(_Pool):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AvgPool1D(2)(paddle.ones([1, 3, 8])).shape
-        [1, 3, 4]
+        paddle.Size([1, 3, 4])
     """
 
     _function, _settings = "avg_pool1d", {**_WINDOW, "exclusive": True, "ceil_mode": False}
@@ -75,7 +75,7 @@ class AvgPool2D(_Pool):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AvgPool2D(2)(paddle.ones([1, 3, 8, 8])).shape
-        [1, 3, 4, 4]
+        paddle.Size([1, 3, 4, 4])
     """
 
     _function, _settings = "avg_pool2d", {**_AVG, "data_format": "NCHW"}
@@ -87,7 +87,7 @@ class AvgPool3D(_Pool):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AvgPool3D(2)(paddle.ones([1, 2, 4, 4, 4])).shape
-        [1, 2, 2, 2, 2]
+        paddle.Size([1, 2, 2, 2, 2])
     """
 
     _function, _settings = "avg_pool3d", {**_AVG, "data_format": "NCDHW"}
@@ -99,7 +99,7 @@ class LPPool1D(_Pool):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.LPPool1D(2, 2)(paddle.ones([1, 3, 8])).shape
-        [1, 3, 4]
+        paddle.Size([1, 3, 4])
     """
 
     _function = "lp_pool1d"
@@ -112,7 +112,7 @@ class LPPool2D(_Pool):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.LPPool2D(2, 2)(paddle.ones([1, 3, 8, 8])).shape
-        [1, 3, 4, 4]
+        paddle.Size([1, 3, 4, 4])
     """
 
     _function = "lp_pool2d"
@@ -125,7 +125,7 @@ class AdaptiveAvgPool1D(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AdaptiveAvgPool1D(2)(paddle.ones([1, 3, 8])).shape
-        [1, 3, 2]
+        paddle.Size([1, 3, 2])
     """
 
     _function, _settings = "adaptive_avg_pool1d", {"output_size": REQUIRED}
@@ -137,7 +137,7 @@ class AdaptiveAvgPool2D(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AdaptiveAvgPool2D(2)(paddle.ones([1, 3, 8, 8])).shape
-        [1, 3, 2, 2]
+        paddle.Size([1, 3, 2, 2])
     """
 
     _function, _settings = "adaptive_avg_pool2d", {"output_size": REQUIRED, "data_format": "NCHW"}
@@ -149,7 +149,7 @@ class AdaptiveAvgPool3D(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AdaptiveAvgPool3D(1)(paddle.ones([1, 2, 4, 4, 4])).shape
-        [1, 2, 1, 1, 1]
+        paddle.Size([1, 2, 1, 1, 1])
     """
 
     _function, _settings = "adaptive_avg_pool3d", {"output_size": REQUIRED, "data_format": "NCDHW"}
@@ -161,7 +161,7 @@ class AdaptiveMaxPool1D(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AdaptiveMaxPool1D(2)(paddle.ones([1, 3, 8])).shape
-        [1, 3, 2]
+        paddle.Size([1, 3, 2])
     """
 
     _function, _settings = "adaptive_max_pool1d", {"output_size": REQUIRED, "return_mask": False}
@@ -173,7 +173,7 @@ class AdaptiveMaxPool2D(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AdaptiveMaxPool2D(2)(paddle.ones([1, 3, 8, 8])).shape
-        [1, 3, 2, 2]
+        paddle.Size([1, 3, 2, 2])
     """
 
     _function, _settings = "adaptive_max_pool2d", {"output_size": REQUIRED, "return_mask": False}
@@ -185,7 +185,7 @@ class AdaptiveMaxPool3D(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.AdaptiveMaxPool3D(1)(paddle.ones([1, 2, 4, 4, 4])).shape
-        [1, 2, 1, 1, 1]
+        paddle.Size([1, 2, 1, 1, 1])
     """
 
     _function, _settings = "adaptive_max_pool3d", {"output_size": REQUIRED, "return_mask": False}
@@ -200,7 +200,7 @@ class FractionalMaxPool2D(FunctionLayer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.FractionalMaxPool2D(3, random_u=0.3)(paddle.ones([1, 1, 5, 5])).shape
-        [1, 1, 3, 3]
+        paddle.Size([1, 1, 3, 3])
     """
 
     _function, _settings = "fractional_max_pool2d", _FRACTIONAL
@@ -212,7 +212,7 @@ class FractionalMaxPool3D(FunctionLayer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.FractionalMaxPool3D(1, random_u=0.3)(paddle.ones([1, 1, 2, 2, 2])).shape
-        [1, 1, 1, 1, 1]
+        paddle.Size([1, 1, 1, 1, 1])
     """
 
     _function, _settings = "fractional_max_pool3d", _FRACTIONAL
@@ -226,7 +226,7 @@ class MaxUnPool1D(FunctionLayer):
         >>> x = paddle.arange(4.0).reshape([1, 1, 4])
         >>> y, at = paddle.nn.functional.max_pool1d(x, 2, return_mask=True)
         >>> paddle.nn.MaxUnPool1D(2)(y, at).shape
-        [1, 1, 4]
+        paddle.Size([1, 1, 4])
     """
 
     _function, _settings = "max_unpool1d", {**_WINDOW, "data_format": "NCL", "output_size": None}
@@ -241,7 +241,7 @@ class MaxUnPool2D(FunctionLayer):
         >>> x = paddle.arange(16.0).reshape([1, 1, 4, 4])
         >>> y, at = paddle.nn.functional.max_pool2d(x, 2, return_mask=True)
         >>> paddle.nn.MaxUnPool2D(2)(y, at).shape
-        [1, 1, 4, 4]
+        paddle.Size([1, 1, 4, 4])
     """
 
     _function, _settings = "max_unpool2d", {**_WINDOW, "data_format": "NCHW", "output_size": None}
@@ -256,7 +256,7 @@ class MaxUnPool3D(FunctionLayer):
         >>> x = paddle.arange(64.0).reshape([1, 1, 4, 4, 4])
         >>> y, at = paddle.nn.functional.max_pool3d(x, 2, return_mask=True)
         >>> paddle.nn.MaxUnPool3D(2)(y, at).shape
-        [1, 1, 4, 4, 4]
+        paddle.Size([1, 1, 4, 4, 4])
     """
 
     _function, _settings = "max_unpool3d", {**_WINDOW, "data_format": "NCDHW", "output_size": None}

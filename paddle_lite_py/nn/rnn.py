@@ -40,7 +40,7 @@ class RNN(Layer):
         >>> import paddle_lite_py as paddle
         >>> outputs, h = paddle.nn.RNN(paddle.nn.GRUCell(3, 4))(paddle.ones([2, 5, 3]))
         >>> outputs.shape, h.shape
-        ([2, 5, 4], [2, 4])
+        (paddle.Size([2, 5, 4]), paddle.Size([2, 4]))
     """
 
     def __init__(self, cell: Layer, is_reverse: bool = False, time_major: bool = False) -> None:
@@ -105,7 +105,7 @@ class BiRNN(Layer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.BiRNN(paddle.nn.GRUCell(2, 3), paddle.nn.GRUCell(2, 3))(paddle.ones([1, 4, 2]))[0].shape
-        [1, 4, 6]
+        paddle.Size([1, 4, 6])
     """
 
     def __init__(self, cell_fw: Layer, cell_bw: Layer, time_major: bool = False) -> None:
@@ -185,7 +185,7 @@ class _Recurrent(LayerList):
         """
         if inputs.ndim != 3 or inputs.shape[-1] != self.input_size:
             raise ValueError(
-                f"{type(self).__name__}: inputs [.., .., {self.input_size}] are expected, got {inputs.shape}"
+                f"{type(self).__name__}: inputs [.., .., {self.input_size}] are expected, got {[*inputs.shape]}"
             )
         x = inputs if self.time_major else _swap(inputs)
         states = self._initial(x, initial_states)
@@ -213,7 +213,7 @@ class _Recurrent(LayerList):
         for s in states:
             if list(s.shape) != shape:
                 raise ValueError(
-                    f"{type(self).__name__}: initial states of the shape {shape} are expected, got {s.shape}"
+                    f"{type(self).__name__}: initial states of the shape {shape} are expected, got {[*s.shape]}"
                 )
         return states
 
@@ -235,7 +235,7 @@ class SimpleRNN(_Recurrent):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.SimpleRNN(2, 3)(paddle.ones([1, 4, 2]))[0].shape
-        [1, 4, 3]
+        paddle.Size([1, 4, 3])
     """
 
     def __init__(
@@ -284,7 +284,7 @@ class LSTM(_Recurrent):
         >>> import paddle_lite_py as paddle
         >>> outputs, (h, c) = paddle.nn.LSTM(3, 4, num_layers=2)(paddle.ones([2, 5, 3]))
         >>> outputs.shape, h.shape, c.shape
-        ([2, 5, 4], [2, 2, 4], [2, 2, 4])
+        (paddle.Size([2, 5, 4]), paddle.Size([2, 2, 4]), paddle.Size([2, 2, 4]))
     """
 
     _kind, _cell, _n_states = "lstm", LSTMCell, 2
@@ -319,7 +319,7 @@ class GRU(_Recurrent):
         >>> import paddle_lite_py as paddle
         >>> outputs, h = paddle.nn.GRU(3, 4, direction="bidirect")(paddle.ones([2, 5, 3]))
         >>> outputs.shape, h.shape
-        ([2, 5, 8], [2, 2, 4])
+        (paddle.Size([2, 5, 8]), paddle.Size([2, 2, 4]))
     """
 
     _kind, _cell = "gru", GRUCell

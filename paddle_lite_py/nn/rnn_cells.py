@@ -93,7 +93,7 @@ class SimpleRNNCell(RNNCellBase):
         >>> import paddle_lite_py as paddle
         >>> y, h = paddle.nn.SimpleRNNCell(3, 4)(paddle.ones([2, 3]))
         >>> y.shape, h.shape
-        ([2, 4], [2, 4])
+        (paddle.Size([2, 4]), paddle.Size([2, 4]))
     """
 
     def __init__(
@@ -132,7 +132,7 @@ class LSTMCell(RNNCellBase):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.LSTMCell(2, 3)(paddle.ones([1, 2]))[0].shape
-        [1, 3]
+        paddle.Size([1, 3])
     """
 
     _gates = 4
@@ -183,7 +183,7 @@ class GRUCell(RNNCellBase):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.GRUCell(2, 3)(paddle.ones([1, 2]))[0].shape
-        [1, 3]
+        paddle.Size([1, 3])
     """
 
     _gates = 3

@@ -68,7 +68,7 @@ class TransformerEncoderLayer(_TransformerLayer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.TransformerEncoderLayer(8, 2, 16)(paddle.ones([1, 5, 8])).shape
-        [1, 5, 8]
+        paddle.Size([1, 5, 8])
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class TransformerDecoderLayer(_TransformerLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.TransformerDecoderLayer(4, 2, 8)(paddle.ones([1, 3, 4]), paddle.ones([1, 5, 4])).shape
-        [1, 3, 4]
+        paddle.Size([1, 3, 4])
     """
 
     def __init__(
@@ -198,7 +198,7 @@ class TransformerEncoder(Layer):
         >>> import paddle_lite_py as paddle
         >>> encoder = paddle.nn.TransformerEncoder(paddle.nn.TransformerEncoderLayer(8, 2, 16), 2)
         >>> encoder(paddle.ones([1, 5, 8])).shape
-        [1, 5, 8]
+        paddle.Size([1, 5, 8])
     """
 
     def __init__(self, encoder_layer: Any, num_layers: int, norm: Any = None) -> None:
@@ -232,7 +232,7 @@ class TransformerDecoder(Layer):
         >>> import paddle_lite_py as paddle
         >>> layer = paddle.nn.TransformerDecoderLayer(4, 2, 8)
         >>> paddle.nn.TransformerDecoder(layer, 1)(paddle.ones([1, 2, 4]), paddle.ones([1, 3, 4])).shape
-        [1, 2, 4]
+        paddle.Size([1, 2, 4])
     """
 
     def __init__(self, decoder_layer: Any, num_layers: int, norm: Any = None) -> None:
@@ -273,7 +273,7 @@ class Transformer(Layer):
         >>> import paddle_lite_py as paddle
         >>> model = paddle.nn.Transformer(4, 2, 1, 1, 8)
         >>> model(paddle.ones([1, 3, 4]), paddle.ones([1, 2, 4])).shape
-        [1, 2, 4]
+        paddle.Size([1, 2, 4])
     """
 
     def __init__(

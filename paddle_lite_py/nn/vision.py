@@ -23,7 +23,7 @@ class PixelShuffle(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.PixelShuffle(2)(paddle.ones([1, 4, 2, 2])).shape
-        [1, 1, 4, 4]
+        paddle.Size([1, 1, 4, 4])
     """
 
     _function, _settings = "pixel_shuffle", {"upscale_factor": REQUIRED, "data_format": "NCHW"}
@@ -35,7 +35,7 @@ class PixelUnshuffle(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.PixelUnshuffle(2)(paddle.ones([1, 1, 4, 4])).shape
-        [1, 4, 2, 2]
+        paddle.Size([1, 4, 2, 2])
     """
 
     _function, _settings = "pixel_unshuffle", {"downscale_factor": REQUIRED, "data_format": "NCHW"}
@@ -59,7 +59,7 @@ class Upsample(FunctionLayer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Upsample(scale_factor=2)(paddle.ones([1, 1, 2, 2])).shape
-        [1, 1, 4, 4]
+        paddle.Size([1, 1, 4, 4])
     """
 
     _function = "interpolate"
@@ -92,7 +92,7 @@ class UpsamplingNearest2D(_Upsampling2D):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.UpsamplingNearest2D([4, 4])(paddle.ones([1, 1, 2, 2])).shape
-        [1, 1, 4, 4]
+        paddle.Size([1, 1, 4, 4])
     """
 
     _mode = {"mode": "nearest"}
@@ -104,7 +104,7 @@ class UpsamplingBilinear2D(_Upsampling2D):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.UpsamplingBilinear2D([4, 4])(paddle.ones([1, 1, 2, 2])).shape
-        [1, 1, 4, 4]
+        paddle.Size([1, 1, 4, 4])
     """
 
     _mode = {"mode": "bilinear", "align_corners": True, "align_mode": 0}
@@ -116,7 +116,7 @@ class Unfold(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Unfold(2)(paddle.ones([1, 1, 3, 3])).shape
-        [1, 4, 4]
+        paddle.Size([1, 4, 4])
     """
 
     _function = "unfold"
@@ -129,7 +129,7 @@ class Fold(FunctionLayer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Fold([3, 3], 2)(paddle.ones([1, 4, 4])).shape
-        [1, 1, 3, 3]
+        paddle.Size([1, 1, 3, 3])
     """
 
     _function = "fold"
@@ -175,7 +175,7 @@ class Pad1D(_Pad):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Pad1D([1, 2])(paddle.ones([1, 1, 3])).shape
-        [1, 1, 6]
+        paddle.Size([1, 1, 6])
     """
 
     _n = 1
@@ -197,7 +197,7 @@ class Pad3D(_Pad):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.Pad3D(1)(paddle.ones([1, 1, 2, 2, 2])).shape
-        [1, 1, 4, 4, 4]
+        paddle.Size([1, 1, 4, 4, 4])
     """
 
     _n = 3
@@ -214,7 +214,7 @@ class ZeroPad1D(_ModePad):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.ZeroPad1D(1)(paddle.ones([1, 1, 2])).shape
-        [1, 1, 4]
+        paddle.Size([1, 1, 4])
     """
 
     _n = 1
@@ -226,7 +226,7 @@ class ZeroPad2D(_ModePad):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.ZeroPad2D(1)(paddle.ones([1, 1, 2, 2])).shape
-        [1, 1, 4, 4]
+        paddle.Size([1, 1, 4, 4])
     """
 
 
@@ -236,7 +236,7 @@ class ZeroPad3D(_ModePad):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.ZeroPad3D(1)(paddle.ones([1, 1, 2, 2, 2])).shape
-        [1, 1, 4, 4, 4]
+        paddle.Size([1, 1, 4, 4, 4])
     """
 
     _n = 3

@@ -6,8 +6,10 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..core.no_effect import ONE_STREAM, no_effect
 from ..dispatch.define import op
-from .attention import scaled_dot_product_attention
+from ..eager.tensor import Tensor
+from .attention import STREAM, scaled_dot_product_attention
 from .creation import full
 
 __all__ = ["flashmask_attention"]
@@ -31,23 +33,24 @@ def _seen(bounds: Any, /, *, queries: int, causal: bool, window: Any) -> Any:
     return ~hidden
 
 
+@no_effect(fixed_seed_offset=STREAM, rng_name=ONE_STREAM)
 def flashmask_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    startend_row_indices: Any = None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    startend_row_indices: Tensor | None = None,
     *,
     dropout: float = 0.0,
     causal: bool = False,
     window_size: Any = None,
     return_softmax_lse: bool = False,
     return_seed_offset: bool = False,
-    fixed_seed_offset: Any = None,
+    fixed_seed_offset: Any | None = None,
     rng_name: str = "",
     training: bool = True,
-    name: Any = None,
+    name: str | None = None,
     softmax_scale: float | None = None,
-    block_mask: Any = None,
+    block_mask: Tensor | None = None,
 ) -> Any:
     """scaled_dot_product_attention() with a mask that is given by rows.
 
@@ -66,7 +69,7 @@ def flashmask_attention(
         >>> import paddle_lite_py as paddle
         >>> q, rows = paddle.ones([1, 3, 1, 2]), paddle.full([1, 1, 3, 1], 3, "int32")
         >>> flashmask_attention(q, q, q, rows, causal=True).shape
-        [1, 3, 1, 2]
+        paddle.Size([1, 3, 1, 2])
     """
     if return_softmax_lse or return_seed_offset or block_mask is not None:
         raise NotImplementedError("flashmask_attention: return_softmax_lse, return_seed_offset and block_mask")
@@ -79,7 +82,7 @@ def flashmask_attention(
     kinds = (1, 2) if causal else (2, 4)
     if startend_row_indices.ndim != 4 or startend_row_indices.shape[-1] not in kinds:
         raise ValueError(
-            f"flashmask_attention: startend_row_indices has the shape {startend_row_indices.shape}; expected "
+            f"flashmask_attention: startend_row_indices has the shape {[*startend_row_indices.shape]}; expected "
             f"[batch, heads, keys, {kinds[0]} or {kinds[1]}]"
         )
     fn: Any = _seen

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..dispatch.define import INPLACE, add_methods, composite, op
 from . import logic, math, unary  # noqa: F401  (whose in-place methods get other names here)
 from .creation import _full_like
-from .random import _bernoulli, _gaussian, _uniform
+from .random import _bernoulli, _gaussian, _uniform, seeded
 
 
 def _like(x: Any) -> tuple[tuple[Any, ...], Any]:
@@ -50,7 +50,7 @@ def _fill_uniform(x: Any, min: Any = 0.0, max: Any = 1.0, seed: int = 0) -> Any:
         >>> bool((paddle.zeros([4]).uniform_(2.0, 3.0) >= 2).all())
         True
     """
-    return _uniform(min, max, *_like(x))
+    return seeded(seed, _uniform, (min, max), _like(x)) if seed else _uniform(min, max, *_like(x))
 
 
 @composite(inplace="normal_")
@@ -109,7 +109,7 @@ def _fill_cauchy(x: Any, loc: Any = 0.0, scale: Any = 1.0) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.zeros([4]).cauchy_(1.0, 2.0).shape
-        [4]
+        paddle.Size([4])
     """
     return (_uniform(-jnp.pi / 2, jnp.pi / 2, *_like(x))).tan() * scale + loc
 

@@ -13,7 +13,10 @@ import numpy as np
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
 from .promote import from_start, natural, numpy_dtype
+from .types import Array, Axis, DTypeLike
+from .view_rules import BITS, PERMUTED, RESHAPED
 
 __all__ = [
     *("broadcast_shape", "broadcast_shapes", "broadcast_to", "cast", "expand", "expand_as", "flatten"),
@@ -30,8 +33,8 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
-@op(methods=["reshape"], inplace="reshape_", aliases=INPUT, variadic="shape", reshapes=True)
-def reshape(x: Any, /, shape: Sequence[int]) -> Any:
+@op(methods=["reshape"], inplace="reshape_", aliases=INPUT, variadic="shape", reshapes=True, views=RESHAPED)
+def reshape(x: Array, /, shape: Sequence[int]) -> Any:
     """The same elements in another shape.
 
     Arguments:
@@ -44,7 +47,7 @@ def reshape(x: Any, /, shape: Sequence[int]) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.reshape(paddle.zeros([2, 3, 4]), [0, -1]).shape
-        [2, 12]
+        paddle.Size([2, 12])
     """
     shape = as_tuple(shape)
     if x.size != 0:
@@ -63,14 +66,15 @@ def reshape(x: Any, /, shape: Sequence[int]) -> Any:
     inplace="flatten_",
     reshapes=True,
     aliases={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
+    views=RESHAPED,
 )
-def flatten(x: Any, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
+def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
     """Join the axes from start_axis to stop_axis into one.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.flatten(paddle.zeros([2, 3, 4]), 1).shape
-        [2, 12]
+        paddle.Size([2, 12])
     """
     if not x.ndim:
         return x.reshape(1)
@@ -83,35 +87,35 @@ def flatten(x: Any, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
 @composite(
     methods=["ravel"],
     aliases={"x": "input"},
-    around=call_cached("input"),
+    around=call_cached("input", views=True),
 )
-def ravel(input: Any) -> Any:
+def ravel(input: Tensor) -> Any:
     """The elements as a vector.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.ravel(paddle.zeros([2, 3])).shape
-        [6]
+        paddle.Size([6])
     """
     return flatten(input)
 
 
-@op(methods=["unflatten"], aliases=INPUT_DIM)
-def unflatten(x: Any, /, axis: int, shape: Sequence[int]) -> Any:
+@op(methods=["unflatten"], aliases=INPUT_DIM, views=RESHAPED)
+def unflatten(x: Array, /, axis: int, shape: Sequence[int]) -> Any:
     """Split one axis into several; one size may be -1.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.unflatten(paddle.zeros([2, 6]), 1, [3, -1]).shape
-        [2, 3, 2]
+        paddle.Size([2, 3, 2])
     """
     axis = from_start(axis, x.ndim)
     known = math.prod([n for n in shape if n != -1])
     return x.reshape(*x.shape[:axis], *[x.shape[axis] // known if n == -1 else n for n in shape], *x.shape[axis + 1 :])
 
 
-@op(methods=["transpose"], inplace="transpose_", aliases=INPUT, variadic="perm", reshapes=True)
-def transpose(x: Any, /, perm: Sequence[int]) -> Any:
+@op(methods=["transpose"], inplace="transpose_", aliases=INPUT, variadic="perm", reshapes=True, views=PERMUTED)
+def transpose(x: Array, /, perm: Sequence[int]) -> Any:
     """Reorder the axes: axis i of the result is axis perm[i] of x.
 
     Arguments:
@@ -120,7 +124,7 @@ def transpose(x: Any, /, perm: Sequence[int]) -> Any:
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.transpose(paddle.zeros([2, 3, 4]), [2, 0, 1]).shape
-        [4, 2, 3]
+        paddle.Size([4, 2, 3])
     """
     if len(perm) == 2 and x.ndim > 2:
         return jnp.swapaxes(x, *perm)
@@ -129,40 +133,40 @@ def transpose(x: Any, /, perm: Sequence[int]) -> Any:
     return jnp.transpose(x, perm)
 
 
-@op(methods=["permute"], variadic="dims")
-def permute(input: Any, /, dims: Sequence[int]) -> Any:
+@op(methods=["permute"], variadic="dims", views=PERMUTED)
+def permute(input: Array, /, dims: Sequence[int]) -> Any:
     """Reorder the axes: axis i of the result is axis dims[i].
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.zeros([2, 3, 4]).permute(2, 0, 1).shape
-        [4, 2, 3]
+        paddle.Size([4, 2, 3])
     """
     return jnp.transpose(input, dims)
 
 
-@op(methods=["t"], inplace="t_", reshapes=True)
-def t(input: Any, /) -> Any:
+@op(methods=["t"], inplace="t_", reshapes=True, views=PERMUTED)
+def t(input: Array, /) -> Any:
     """Transpose of a tensor of at most two dimensions.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.t(paddle.zeros([2, 3])).shape
-        [3, 2]
+        paddle.Size([3, 2])
     """
     if input.ndim > 2:
         raise ValueError(f"t() needs at most 2 dimensions, got {input.ndim}; use transpose()")
     return input.T
 
 
-@op(methods=["moveaxis"])
-def moveaxis(x: Any, /, source: Any, destination: Any) -> Any:
+@op(methods=["moveaxis"], views=PERMUTED)
+def moveaxis(x: Array, /, source: Any, destination: Any) -> Any:
     """Move axes to other places; the rest keep their order.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.moveaxis(paddle.zeros([2, 3, 4]), 0, 2).shape
-        [3, 4, 2]
+        paddle.Size([3, 4, 2])
     """
     return jnp.moveaxis(x, source, destination)
 
@@ -178,26 +182,27 @@ def _by_perm(x: Any, axis0: Any = None, axis1: int | None = None, *, perm: Any =
     methods=["swapaxes", "swapdims"],
     aliases={"input": "x", "dim0": "axis0", "dim1": "axis1"},
     wider=_by_perm,
+    views=PERMUTED,
 )
-def swapaxes(x: Any, /, axis0: int, axis1: int) -> Any:
+def swapaxes(x: Array, /, axis0: int, axis1: int) -> Any:
     """Exchange two axes; with a list of all axes instead (perm), put them in that order.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.swapaxes(paddle.zeros([2, 3, 4]), 0, 2).shape
-        [4, 3, 2]
+        paddle.Size([4, 3, 2])
     """
     return jnp.swapaxes(x, axis0, axis1)
 
 
-@op(methods=["squeeze"], inplace="squeeze_", aliases=INPUT_DIM, reshapes=True)
-def squeeze(x: Any, /, axis: Any = None) -> Any:
+@op(methods=["squeeze"], inplace="squeeze_", aliases=INPUT_DIM, reshapes=True, views=RESHAPED)
+def squeeze(x: Array, /, axis: Axis = None) -> Any:
     """Drop axes of size 1: all of them, or those named; a named axis of another size stays.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.squeeze(paddle.zeros([1, 3, 1]), axis=[0, 1]).shape
-        [3, 1]
+        paddle.Size([3, 1])
     """
     chosen = builtins.range(x.ndim) if axis is None or axis == () else as_tuple(axis)
     for a in chosen:
@@ -207,14 +212,14 @@ def squeeze(x: Any, /, axis: Any = None) -> Any:
     return jnp.squeeze(x, tuple([a for a in sorted(gone) if isinstance(x.shape[a], int) and x.shape[a] == 1]))
 
 
-@op(methods=["unsqueeze"], inplace="unsqueeze_", aliases=INPUT_DIM, reshapes=True)
-def unsqueeze(x: Any, /, axis: Any) -> Any:
+@op(methods=["unsqueeze"], inplace="unsqueeze_", aliases=INPUT_DIM, reshapes=True, views=RESHAPED)
+def unsqueeze(x: Array, /, axis: Axis) -> Any:
     """Insert axes of size 1, one after the other.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.unsqueeze(paddle.zeros([2, 3]), [0, 2]).shape
-        [1, 2, 1, 3]
+        paddle.Size([1, 2, 1, 3])
     """
     for a in as_tuple(axis):
         x = jnp.expand_dims(x, a)
@@ -228,7 +233,7 @@ def _expanded(x: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @op(methods=["expand"], aliases={"input": "x", "size": "shape"}, variadic="shape")
-def expand(x: Any, /, shape: Sequence[int]) -> Any:
+def expand(x: Array, /, shape: Sequence[int]) -> Any:
     """Broadcast to a shape; -1 keeps the size of x.
 
     Examples:
@@ -240,7 +245,7 @@ def expand(x: Any, /, shape: Sequence[int]) -> Any:
 
 
 @op(methods=["broadcast_to"], aliases={"input": "x", "size": "shape"}, variadic="shape")
-def broadcast_to(x: Any, /, shape: Sequence[int]) -> Any:
+def broadcast_to(x: Array, /, shape: Sequence[int]) -> Any:
     """Broadcast to a shape; -1 keeps the size of x.
 
     Examples:
@@ -252,7 +257,7 @@ def broadcast_to(x: Any, /, shape: Sequence[int]) -> Any:
 
 
 @op(methods=["expand_as"], aliases={"input": "x", "other": "y"})
-def expand_as(x: Any, y: Any, /) -> Any:
+def expand_as(x: Array, y: Array, /) -> Any:
     """Broadcast x to the shape of y.
 
     Examples:
@@ -287,7 +292,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> list[int]:
 
 
 @op(methods=["tile"], aliases={"input": "x", "dims": "repeat_times"})
-def tile(x: Any, /, repeat_times: Sequence[int]) -> Any:
+def tile(x: Array, /, repeat_times: Sequence[int]) -> Any:
     """Repeat the tensor along its axes; the counts are for the last ones.
 
     Examples:
@@ -299,7 +304,7 @@ def tile(x: Any, /, repeat_times: Sequence[int]) -> Any:
 
 
 @op(methods=["repeat"], variadic="repeats")
-def repeat(x: Any, /, repeats: Sequence[int]) -> Any:
+def repeat(x: Array, /, repeats: Sequence[int]) -> Any:
     """Repeat the tensor along its axes, as tile().
 
     Examples:
@@ -311,7 +316,7 @@ def repeat(x: Any, /, repeats: Sequence[int]) -> Any:
 
 
 @op(methods=["cast", "astype"], amp="keep", inplace="cast_", aliases=INPUT, reshapes=True)
-def cast(x: Any, /, dtype: Any) -> Any:
+def cast(x: Array, /, dtype: DTypeLike) -> Any:
     """Convert the elements to another dtype.
 
     Examples:
@@ -325,7 +330,7 @@ def cast(x: Any, /, dtype: Any) -> Any:
     return natural(x).astype(kind)
 
 
-@op(name="_bitcast", grad=False)
+@op(name="_bitcast", grad=False, views=BITS)
 def _bitcast(x: Any, /, dtype: Any) -> Any:
     kind = jnp.dtype(numpy_dtype(dtype))
     if kind.itemsize > x.dtype.itemsize:
@@ -338,15 +343,15 @@ def _bitcast(x: Any, /, dtype: Any) -> Any:
     methods=["view"],
     aliases={"shape": "shape_or_dtype", "dtype": "shape_or_dtype"},
     variadic="shape_or_dtype",
-    around=call_cached("x"),
+    around=call_cached("x", views=True),
 )
-def view(x: Any, shape_or_dtype: Any) -> Any:
+def view(x: Tensor, shape_or_dtype: Any) -> Any:
     """The same elements in another shape, or the same bits as another dtype.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.view(paddle.zeros([2, 3]), [3, 2]).shape, paddle.view(paddle.zeros([2]), "int32").dtype
-        ([3, 2], paddle.int32)
+        (paddle.Size([3, 2]), paddle.int32)
     """
     if isinstance(shape_or_dtype, list | tuple | int) or hasattr(shape_or_dtype, "_static_value"):
         return reshape(x, shape_or_dtype)
@@ -355,15 +360,15 @@ def view(x: Any, shape_or_dtype: Any) -> Any:
 
 @composite(
     methods=["view_as", "reshape_as"],
-    around=call_cached("x", "other"),
+    around=call_cached("x", "other", views=True),
 )
-def view_as(x: Any, other: Any) -> Any:
+def view_as(x: Tensor, other: Tensor) -> Any:
     """The same elements in the shape of another tensor.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.view_as(paddle.zeros([2, 3]), paddle.zeros([6])).shape
-        [6]
+        paddle.Size([6])
     """
     return reshape(x, tuple(other._data.shape))
 

@@ -43,7 +43,7 @@ def _segment_op(pool: str, what: str, example: str) -> Any:
     def segment(data: Tensor, segment_ids: Tensor, name: Any = None) -> Tensor:
         if segment_ids.ndim != 1 or segment_ids.shape[0] != data.shape[0]:
             raise ValueError(
-                f"segment_{pool}: segment_ids has the shape {segment_ids.shape}; expected one id for each of the "
+                f"segment_{pool}: segment_ids has the shape {[*segment_ids.shape]}; expected one id for each of the "
                 f"{data.shape[0]} rows of data"
             )
         fn: Any = _segment

@@ -66,7 +66,7 @@ class QuantedLinear(_Quanted):
         >>> choice = Q.quanters.FakeQuanterWithAbsMaxObserver()
         >>> model = Q.QAT(Q.QuantConfig(activation=choice, weight=choice)).quantize(net)
         >>> type(model[0]).__name__, model(paddle.ones([1, 2])).shape
-        ('QuantedLinear', [1, 1])
+        ('QuantedLinear', paddle.Size([1, 1]))
     """
 
     def forward(self, input: Any) -> Any:
@@ -83,7 +83,7 @@ class QuantedConv2D(_Quanted):
         >>> choice = Q.quanters.FakeQuanterWithAbsMaxObserver()
         >>> model = Q.QAT(Q.QuantConfig(activation=choice, weight=choice)).quantize(net)
         >>> type(model[0]).__name__, model(paddle.ones([1, 1, 2, 2])).shape
-        ('QuantedConv2D', [1, 1, 2, 2])
+        ('QuantedConv2D', paddle.Size([1, 1, 2, 2]))
     """
 
     def forward(self, input: Any) -> Any:

@@ -88,7 +88,7 @@ class QAT(_Quantization):
         >>> qat = QAT(paddle.quantization.QuantConfig(activation=quanter, weight=quanter))
         >>> net = qat.quantize(paddle.nn.Sequential(paddle.nn.Linear(2, 2)))
         >>> type(net[0]).__name__, net(paddle.ones([1, 2])).shape
-        ('QuantedLinear', [1, 2])
+        ('QuantedLinear', paddle.Size([1, 2]))
     """
 
 
@@ -101,5 +101,5 @@ class PTQ(_Quantization):
         >>> look = Q.observers.AbsmaxObserver()
         >>> model = Q.PTQ(Q.QuantConfig(activation=look, weight=look)).quantize(net)
         >>> model(paddle.ones([1, 2])).shape
-        [1, 1]
+        paddle.Size([1, 1])
     """

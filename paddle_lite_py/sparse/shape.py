@@ -113,7 +113,7 @@ def pca_lowrank(x: Any, q: int | None = None, center: bool = True, niter: int = 
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [3, 2])
         >>> [part.shape for part in paddle.sparse.pca_lowrank(x, q=2)]
-        [[3, 2], [2], [2, 2]]
+        [paddle.Size([3, 2]), paddle.Size([2]), paddle.Size([2, 2])]
     """
     dense: Any = decomposition.pca_lowrank
     return dense(x.to_dense(), q, center, niter)

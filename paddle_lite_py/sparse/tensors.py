@@ -9,6 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
@@ -38,9 +39,10 @@ def gathered(x: Tensor, indices: np.ndarray) -> Tensor:
     return fn(x, places=_frozen(indices))
 
 
-def _floating(value: Any, dtype: Any) -> Tensor:
-    found = value if isinstance(value, Tensor) else to_tensor(value)
-    return found if dtype is None else found.astype(dtype)
+def _floating(value: Any, dtype: Any, place: Any = None) -> Tensor:
+    found: Any = value if isinstance(value, Tensor) else to_tensor(value)
+    found = found if dtype is None else found.astype(dtype)
+    return found if place is None else found.to(place)
 
 
 class _Sparse:
@@ -115,7 +117,9 @@ class _Sparse:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}(shape={self.shape}, dtype={self.dtype}, nnz={self.nnz()}, values={self._values})"
+        return (
+            f"{type(self).__name__}(shape={[*self.shape]}, dtype={self.dtype}, nnz={self.nnz()}, values={self._values})"
+        )
 
 
 class SparseCooTensor(_Sparse):
@@ -151,6 +155,7 @@ class SparseCooTensor(_Sparse):
         fn: Any = _scatter
         return fn(self._values, places=_frozen(self._indices), shape=tuple(self.shape[: len(self._indices)]))
 
+    @no_effect(sparse_dim=Immaterial("it has its sparse dimensions"))
     def to_sparse_coo(self, sparse_dim: int | None = None) -> SparseCooTensor:
         """Itself."""
         return self
@@ -215,7 +220,9 @@ class SparseCsrTensor(_Sparse):
         return np.stack([*rows, self._cols]).astype(np.int64)
 
     def to_sparse_coo(self, sparse_dim: int | None = None) -> SparseCooTensor:
-        """The same by coordinates."""
+        """The same by coordinates, all of whose dimensions are sparse."""
+        if sparse_dim not in (None, len(self.shape)):
+            raise ValueError(f"to_sparse_coo: sparse_dim is {sparse_dim}; expected {len(self.shape)}, all dimensions")
         return SparseCooTensor(self._indices, self._values, self.shape)
 
     def to_sparse_csr(self) -> SparseCsrTensor:
@@ -240,6 +247,7 @@ def sparse_coo_tensor(
         indices: places [dimensions, n].
         values: [n], or [n, ...] for blocks.
         shape: as small as the places allow by default.
+        place: the device of the values.
 
     Raises:
         ValueError: if the numbers of places and values differ, or a place lies outside the shape.
@@ -249,7 +257,7 @@ def sparse_coo_tensor(
         >>> paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2]).to_dense().tolist()
         [[0.0, 1.0], [2.0, 0.0]]
     """
-    places, found = _host(indices, "sparse_coo_tensor()"), _floating(values, dtype)
+    places, found = _host(indices, "sparse_coo_tensor()"), _floating(values, dtype, place)
     if places.ndim != 2 or places.shape[1] != found.shape[0]:
         raise ValueError(f"sparse_coo_tensor: places of shape {list(places.shape)} for {found.shape[0]} values")
     least = [*(places.max(1) + 1 if places.size else [0] * len(places)), *found.shape[1:]]
@@ -281,6 +289,7 @@ def sparse_csr_tensor(
         crows: where each row begins, and the end, [rows + 1]; of several matrices one after the other.
         cols: the column of each value.
         shape: as many columns as the values reach by default.
+        place: the device of the values.
 
     Raises:
         ValueError: if they do not fit together.
@@ -293,7 +302,7 @@ def sparse_csr_tensor(
     starts, columns, found = (
         _host(crows, "sparse_csr_tensor()"),
         _host(cols, "sparse_csr_tensor()"),
-        _floating(values, dtype),
+        _floating(values, dtype, place),
     )
     if shape is None:
         shape = [len(starts) - 1, int(columns.max(initial=-1)) + 1]

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -102,9 +104,9 @@ class StaticBuilder(Builder):
         if variable is not None:
             return variable.concrete(what)
         raise TracedValueError(
-            f"{what} at {user_frame()} needs the value of '{tensor.name}', {tensor.dtype.name}{tensor.shape}, which it "
-            "has only when the program runs: fetch it, exe.run(feed=..., fetch_list=[x]), or write the `if` or `while` "
-            "that asks as paddle.static.nn.cond or while_loop"
+            f"{what} at {user_frame()} needs the value of '{tensor.name}', {tensor.dtype.name}{[*tensor.shape]}, which "
+            "it has only when the program runs: fetch it, exe.run(feed=..., fetch_list=[x]), or write the `if` or "
+            "`while` that asks as paddle.static.nn.cond or while_loop"
         )
 
     # -- state -----------------------------------------------------------------------------------------------------
@@ -127,8 +129,8 @@ class StaticBuilder(Builder):
         held = self.program.parameters.setdefault(parameter.name, parameter)
         if (tuple(held.shape), held.dtype) != (tuple(parameter.shape), parameter.dtype):
             raise ValueError(
-                f"parameter '{parameter.name}' is shared by name: it is {held.dtype.name}{held.shape}, and "
-                f"{parameter.dtype.name}{parameter.shape} is asked for; give one of them another name"
+                f"parameter '{parameter.name}' is shared by name: it is {held.dtype.name}{[*held.shape]}, and "
+                f"{parameter.dtype.name}{[*parameter.shape]} is asked for; give one of them another name"
             )
         return held
 
@@ -261,3 +263,12 @@ class StaticBuilder(Builder):
         """The gradients of what an optimizer trains."""
         self.program.optimizers.append(optimizer)
         return append_backward(self, loss, parameters or optimizer._parameter_list or None, no_grad_set)
+
+    @contextmanager
+    def starting(self, program: Any) -> Iterator[None]:
+        """While first values of new state go to this startup program; to the one in force for None."""
+        before, current.startup = current.startup, program or current.startup
+        try:
+            yield
+        finally:
+            current.startup = before

@@ -26,7 +26,7 @@ def append_backward(
     root = builder.value_of(loss)
     if any(n != 1 for n in root.shape):
         raise ValueError(
-            f"append_backward: loss is {loss.dtype.name}{loss.shape}; expected one number, such as .mean()"
+            f"append_backward: loss is {loss.dtype.name}{[*loss.shape]}; expected one number, such as .mean()"
         )
     if checkpoints:
         recompute(builder, [_value(builder, c) for c in checkpoints])

@@ -106,7 +106,7 @@ class ScopeTensor:
         held = self._scope.homes.get(self._name)
         value = as_array(array, None if held is None else held.dtype, place)
         if held is not None and tuple(value.shape) != tuple(held.shape):
-            raise ValueError(f"variable '{self._name}': shape {held.shape} expected, got {list(value.shape)}")
+            raise ValueError(f"variable '{self._name}': shape {[*held.shape]} expected, got {list(value.shape)}")
         self._scope.set(self._name, value)
 
     def shape(self) -> list[int]:
@@ -122,7 +122,7 @@ class ScopeTensor:
 
     def __repr__(self) -> str:
         home = self._home()
-        return f"<{from_numpy(home._data.dtype).name}{home.shape} in variable {self._name}>"
+        return f"<{from_numpy(home._data.dtype).name}{[*home.shape]} in variable {self._name}>"
 
 
 class _CurrentScope(threading.local):

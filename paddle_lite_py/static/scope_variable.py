@@ -43,13 +43,13 @@ class ScopeVariable:
             )
         if found._data.shape != self.shape or found._data.dtype != self.dtype:
             raise ValueError(
-                f"'{self.name}' is {found.dtype.name}{found.shape} in this scope, but the program declares "
+                f"'{self.name}' is {found.dtype.name}{[*found.shape]} in this scope, but the program declares "
                 f"{self.dtype}{list(self.shape)}; use another scope, or unique_name.guard() for another name"
             )
         return found
 
-    def concrete(self, what: str) -> Any:
-        """The array, from the scope in force. `what` is the user's call that asked for it."""
+    def concrete(self, _what: str) -> Any:
+        """The array, from the scope in force."""
         return self.find(global_scope())._data
 
     def __repr__(self) -> str:

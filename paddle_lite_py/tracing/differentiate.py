@@ -28,6 +28,9 @@ class Differentiation:
     arguments: dict[int, int]
     reached: dict[int, Any]
     convert: Callable[[Any], Any]
+    rebind: Callable[[Tensor, Any], None]
+    is_leaf: Callable[[Tensor], bool]
+    _detach: Callable[[TracedValue], TracedValue]
 
     def backward(self, tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
         """Append the gradient of `tensors` and add it to the leaves' .grad."""
@@ -55,6 +58,16 @@ class Differentiation:
         """Gradients of the outputs with respect to the inputs; None where none depends on one."""
         roots, wrt = [self._root(t) for t in outputs], [self.value_of(t) for t in inputs]
         return self.gradient(roots, grads, wrt, retain_graph, create_graph)
+
+    def overwrite(self, tensor: Tensor, data: Any) -> None:
+        """Give a tensor another payload, through which gradients go on to where its own went."""
+        held = tensor._data
+        if not tensor.stop_gradient and isinstance(data, TracedValue) and data.requires_grad:
+            data = self._detach(data)
+        if isinstance(held, TracedValue) and held.requires_grad and not self.is_leaf(tensor):
+            kept = REGISTRY["with_gradient_of"].bind(())
+            data = self.emit(kept, (self.value_of(wrap(data)), self.value_of(tensor)), True)[0]
+        self.rebind(tensor, data)
 
     def register_hook(self, tensor: Tensor, hook: Callable[[Tensor], Any]) -> Any:
         """Call `hook` with the gradient of a tensor.
@@ -127,7 +140,7 @@ class Differentiation:
         value = self.value_of(tensor)
         if not value.requires_grad:
             raise RuntimeError(
-                f"backward() on a {tensor.dtype.name}{tensor.shape} tensor that does not require gradient: nothing "
+                f"backward() on a {tensor.dtype.name}{[*tensor.shape]} tensor that does not require gradient: nothing "
                 "that it was made from has stop_gradient=False (or it was made under paddle.no_grad())"
             )
         if value.freed:

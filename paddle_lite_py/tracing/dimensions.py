@@ -18,7 +18,7 @@ from jax import export
 from ..core import symbolic
 from ..core.errors import UNKNOWN, Where, user_frame
 from ..core.interpreter import state
-from ..core.size import plain
+from ..core.unknown_size import plain
 from ..ir.block import Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY

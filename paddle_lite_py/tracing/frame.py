@@ -8,8 +8,9 @@ from types import MemberDescriptorType
 from typing import Any, NamedTuple
 
 from ..core.errors import UNKNOWN, EscapedTensorError, TracedValueError, is_own, user_frame
-from ..core.size import Shape
 from ..core.symbolic import has_symbolic
+from ..core.unknown_size import Shape
+from ..eager.tensor import TIES, Tensor
 from ..ir.block import Block, Value
 
 
@@ -20,6 +21,11 @@ class Write(NamedTuple):
     key: Any
     before: Any
     is_item: bool = False
+
+    @property
+    def is_tie(self) -> bool:
+        """Whether it says what a tensor is a view of: known while tracing, and nothing that a run changes."""
+        return self.key in TIES and isinstance(self.owner, Tensor)
 
     def get(self) -> Any:
         """What it holds now; MISSING if nothing."""
@@ -174,7 +180,7 @@ class Frame:
         written = {key: (w, w.get()) for key, w in log.items() if id(w.owner) not in own}
         for w, _ in reversed(written.values()):
             w.put(w.before)
-        return written
+        return {key: found for key, found in written.items() if not found[0].is_tie}
 
 
 def origin(value: TracedValue) -> TracedValue:

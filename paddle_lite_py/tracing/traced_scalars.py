@@ -35,7 +35,7 @@ def chosen(tensor: Any, index: tuple[int, ...]) -> Tensor:
     if index:
         tensor = tensor.flatten()[index[0]] if len(index) == 1 else tensor[index]
     if tensor.size != 1:
-        raise ValueError(f"item() needs a tensor of one element, got shape {tensor.shape}; give it an index")
+        raise ValueError(f"item() needs a tensor of one element, got shape {[*tensor.shape]}; give it an index")
     return tensor.reshape([])
 
 

@@ -210,7 +210,7 @@ def deform_conv2d(
         >>> import paddle_lite_py as paddle
         >>> x, offset = paddle.ones([1, 1, 3, 3]), paddle.zeros([1, 2, 3, 3])
         >>> paddle.vision.ops.deform_conv2d(x, offset, paddle.ones([2, 1, 1, 1])).shape
-        [1, 2, 3, 3]
+        paddle.Size([1, 2, 3, 3])
     """
     taps = weight.shape[2] * weight.shape[3] * deformable_groups
     if offset.shape[1] != 2 * taps or (mask is not None and mask.shape[1] != taps):
@@ -227,7 +227,7 @@ class DeformConv2D(Layer):
         >>> import paddle_lite_py as paddle
         >>> x, offset = paddle.ones([1, 1, 3, 3]), paddle.zeros([1, 2, 3, 3])
         >>> paddle.vision.ops.DeformConv2D(1, 2, 1)(x, offset).shape
-        [1, 2, 3, 3]
+        paddle.Size([1, 2, 3, 3])
     """
 
     def __init__(
@@ -308,7 +308,8 @@ def nms(
 
     Arguments:
         boxes: [n, 4], left, top, right and bottom; the better ones first, unless scores are given.
-        category_idxs, categories: boxes of different categories do not compete.
+        category_idxs: the category of each box; boxes of different categories do not compete.
+        categories: those that are looked for; all by default.
         top_k: how many to keep at most.
 
     Examples:
@@ -320,6 +321,8 @@ def nms(
     places = concrete(boxes, "nms()", "scores and masks")
     order = np.arange(len(places)) if scores is None else np.argsort(-scores.numpy(), kind="stable")
     kinds = np.zeros(len(places)) if category_idxs is None else category_idxs.numpy()
+    if categories is not None:
+        order = order[np.isin(kinds[order], list(categories))]
     kept = _best(places, order, kinds, iou_threshold)
     return to_tensor(np.array(kept if top_k is None else kept[:top_k], np.int64))
 
@@ -418,7 +421,7 @@ def decode_jpeg(x: Tensor, mode: str = "unchanged", name: Any = None) -> Tensor:
         >>> file = tempfile.mkdtemp() + "/a.jpg"
         >>> Image.new("RGB", (4, 2)).save(file)
         >>> paddle.vision.ops.decode_jpeg(paddle.vision.ops.read_file(file)).shape
-        [3, 2, 4]
+        paddle.Size([3, 2, 4])
     """
     modes = {"unchanged": None, "gray": "L", "rgb": "RGB"}
     if mode not in modes:

@@ -57,10 +57,10 @@ def scaled_dot_product_attention(
         >>> import paddle_lite_py as paddle
         >>> q = paddle.ones([1, 2, 3, 4])
         >>> paddle.compat.nn.functional.scaled_dot_product_attention(q, q, q).shape
-        [1, 2, 3, 4]
+        paddle.Size([1, 2, 3, 4])
     """
     q, k, v = (t.transpose([0, 2, 1, 3]) for t in (query, key, value))
-    out = F.scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal, scale=scale)
+    out = F.scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
     return out.transpose([0, 2, 1, 3])
 
 
@@ -70,6 +70,6 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.compat.nn.functional.unfold(paddle.ones([1, 1, 3, 3]), 2).shape
-        [1, 4, 4]
+        paddle.Size([1, 4, 4])
     """
     return F.unfold(input, kernel_size, stride, padding, dilation)

@@ -52,7 +52,7 @@ class AvgPool3D(nn.AvgPool3D):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.compat.nn.AvgPool3D(2)(paddle.ones([1, 1, 2, 2, 2])).shape
-        [1, 1, 1, 1, 1]
+        paddle.Size([1, 1, 1, 1, 1])
     """
 
     def __init__(
@@ -70,7 +70,7 @@ class Linear(Layer):
         >>> import paddle_lite_py as paddle
         >>> layer = paddle.compat.nn.Linear(2, 3)
         >>> layer.weight.shape, layer(paddle.ones([1, 2])).shape
-        ([3, 2], [1, 3])
+        (paddle.Size([3, 2]), paddle.Size([1, 3]))
     """
 
     def __init__(
@@ -126,7 +126,7 @@ class Unfold(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.compat.nn.Unfold(2)(paddle.ones([1, 1, 3, 3])).shape
-        [1, 4, 4]
+        paddle.Size([1, 4, 4])
     """
 
     def __init__(self, kernel_size: Any, dilation: Any = 1, padding: Any = 0, stride: Any = 1) -> None:

@@ -17,7 +17,7 @@ class FusedLinear(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.incubate.nn.FusedLinear(4, 3)(paddle.ones([1, 4])).shape
-        [1, 3]
+        paddle.Size([1, 3])
     """
 
     def __init__(

@@ -24,6 +24,6 @@ def memory_efficient_attention(
         >>> import paddle_lite_py as paddle
         >>> q = paddle.ones([1, 2, 1, 2])
         >>> memory_efficient_attention(q, q, q).shape
-        [1, 2, 1, 2]
+        paddle.Size([1, 2, 1, 2])
     """
     return scaled_dot_product_attention(query, key, value, attn_bias, p, training=training, scale=scale)

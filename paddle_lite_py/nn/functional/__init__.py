@@ -10,12 +10,14 @@ from ...ops.class_losses import *  # noqa: F403
 from ...ops.common import *  # noqa: F403
 from ...ops.convolution import *  # noqa: F403
 from ...ops.ctc import *  # noqa: F403
+from ...ops.diagonals import diag_embed  # noqa: F401
 from ...ops.distance_losses import *  # noqa: F403
 from ...ops.dropout import *  # noqa: F403
 from ...ops.flashmask import flashmask_attention  # noqa: F401
 from ...ops.fractional_pooling import *  # noqa: F403
 from ...ops.losses import *  # noqa: F403
 from ...ops.normalization import *  # noqa: F403
+from ...ops.norms import pdist  # noqa: F401
 from ...ops.padding import *  # noqa: F403
 from ...ops.pooling import *  # noqa: F403
 from ...ops.recurrent import *  # noqa: F403

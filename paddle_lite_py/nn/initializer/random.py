@@ -103,7 +103,7 @@ class XavierNormal(_Xavier):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.create_parameter([2, 3], "float32", default_initializer=paddle.nn.initializer.XavierNormal()).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
 
     def _values(self, shape: Shape) -> Any:
@@ -116,7 +116,7 @@ class XavierUniform(_Xavier):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.create_parameter([2, 3], "float32", default_initializer=paddle.nn.initializer.XavierUniform()).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
 
     def _values(self, shape: Shape) -> Any:
@@ -147,7 +147,7 @@ class KaimingNormal(_Kaiming):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.create_parameter([2, 3], "float32", default_initializer=paddle.nn.initializer.KaimingNormal()).shape
-        [2, 3]
+        paddle.Size([2, 3])
     """
 
     def _values(self, shape: Shape) -> Any:
@@ -178,7 +178,7 @@ class Orthogonal(Initializer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.create_parameter([2, 2], "float32", default_initializer=paddle.nn.initializer.Orthogonal()).shape
-        [2, 2]
+        paddle.Size([2, 2])
     """
 
     def __init__(self, gain: float = 1.0, name: str | None = None) -> None:

@@ -82,7 +82,7 @@ def parameters_to_vector(parameters: Iterable[Tensor], name: str | None = None) 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.utils.parameters_to_vector(paddle.nn.Linear(2, 3).parameters()).shape
-        [9]
+        paddle.Size([9])
     """
     return concat([p.reshape([-1]) for p in parameters])
 

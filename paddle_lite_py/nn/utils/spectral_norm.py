@@ -20,7 +20,7 @@ class SpectralNormHook:
     def __init__(self, name: str, dim: int, n_power_iterations: int, eps: float) -> None:
         self.name, self.dim, self.iterations, self.eps = name, dim, n_power_iterations, eps
 
-    def __call__(self, layer: Any, inputs: Any) -> None:
+    def __call__(self, layer: Any, _inputs: Any) -> None:
         u, v = getattr(layer, f"{self.name}_u"), getattr(layer, f"{self.name}_v")
         iterations = self.iterations if layer.training else 0
         weight = getattr(layer, f"{self.name}_orig")
@@ -51,7 +51,7 @@ def spectral_norm(
         >>> import paddle_lite_py as paddle
         >>> layer = paddle.nn.utils.spectral_norm(paddle.nn.Linear(2, 2))
         >>> layer(paddle.ones([1, 2])).shape
-        [1, 2]
+        paddle.Size([1, 2])
     """
     if name not in layer._parameters:
         raise ValueError(f"spectral_norm: {type(layer).__name__} has no parameter '{name}'")

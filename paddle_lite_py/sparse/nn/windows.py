@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+from ...core.no_effect import KERNELS, Immaterial, no_effect
 from ...nn import batch_norm
 from ...nn.base import Layer
 from ...nn.conv import as_list
@@ -67,7 +68,7 @@ class Conv2D(_SparseConv):
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 2])
         >>> paddle.sparse.nn.Conv2D(2, 3, 3, padding=1)(x).values().shape
-        [9, 3]
+        paddle.Size([9, 3])
     """
 
     _n = 2
@@ -89,7 +90,7 @@ class Conv3D(_SparseConv):
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 4, 2])
         >>> paddle.sparse.nn.Conv3D(2, 3, 3, padding=1)(x).values().shape
-        [27, 3]
+        paddle.Size([27, 3])
     """
 
     _n = 3
@@ -104,22 +105,22 @@ class Conv3D(_SparseConv):
         self._make(in_channels, out_channels, *window, groups, padding_mode, weight_attr, bias_attr, data_format)
 
 
+_AT_PLACES = Immaterial("what meets where is kept with the places")
+
+
 class SubmConv2D(_SparseConv):
     """Convolution of sparse images at their own sites (submanifold), so that they stay as sparse; see Conv2D.
-
-    Arguments:
-        key: accepted; what meets where is kept with the places.
-        backend: accepted.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 2])
         >>> paddle.sparse.nn.SubmConv2D(2, 3, 3)(x).values().shape
-        [1, 3]
+        paddle.Size([1, 3])
     """
 
     _n, _same_sites = 2, True
 
+    @no_effect(key=_AT_PLACES, backend=KERNELS)
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
         dilation: Any = 1, groups: int = 1, padding_mode: str = "zeros", key: str | None = None,
@@ -137,11 +138,12 @@ class SubmConv3D(_SparseConv):
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 4, 2])
         >>> paddle.sparse.nn.SubmConv3D(2, 3, 3)(x).values().shape
-        [1, 3]
+        paddle.Size([1, 3])
     """
 
     _n, _same_sites = 3, True
 
+    @no_effect(key=_AT_PLACES, backend=KERNELS)
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
         dilation: Any = 1, groups: int = 1, padding_mode: str = "zeros", key: str | None = None,

@@ -19,7 +19,7 @@ class LeNet(Layer):
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.vision.models.LeNet()(paddle.zeros([1, 1, 28, 28])).shape
-        [1, 10]
+        paddle.Size([1, 10])
     """
 
     def __init__(self, num_classes: int = 10) -> None:

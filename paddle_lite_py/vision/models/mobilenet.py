@@ -231,7 +231,7 @@ def mobilenet_v1(pretrained: bool = False, scale: float = 1.0, **kwargs: Any) ->
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.vision.models.mobilenet_v1(scale=0.125, num_classes=3)(paddle.zeros([1, 3, 32, 32])).shape
-        [1, 3]
+        paddle.Size([1, 3])
     """
     no_weights("mobilenet_v1", pretrained)
     return MobileNetV1(scale, **kwargs)

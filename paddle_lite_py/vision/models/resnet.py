@@ -101,7 +101,7 @@ class ResNet(Classifier):
         >>> import paddle_lite_py as paddle
         >>> from paddle_lite_py.vision.models.resnet import BasicBlock
         >>> paddle.vision.models.ResNet(BasicBlock, 18, num_classes=2)(paddle.zeros([1, 3, 32, 32])).shape
-        [1, 2]
+        paddle.Size([1, 2])
     """
 
     def __init__(

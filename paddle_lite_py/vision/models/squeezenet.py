@@ -47,7 +47,7 @@ class SqueezeNet(Layer):
     Example:
         >>> import paddle_lite_py as paddle
         >>> paddle.vision.models.SqueezeNet("1.1", num_classes=3)(paddle.zeros([1, 3, 32, 32])).shape
-        [1, 3]
+        paddle.Size([1, 3])
     """
 
     def __init__(self, version: str, num_classes: int = 1000, with_pool: bool = True) -> None:

@@ -20,7 +20,7 @@ class Compose:
         >>> import paddle_lite_py as paddle
         >>> T = paddle.vision.transforms
         >>> T.Compose([T.Resize(4), T.ToTensor()])(np.zeros([8, 8, 3], np.uint8)).shape
-        [3, 4, 4]
+        paddle.Size([3, 4, 4])
     """
 
     def __init__(self, transforms: Sequence[Any]) -> None:
@@ -88,7 +88,7 @@ class ToTensor(BaseTransform):
         >>> import paddle_lite_py as paddle
         >>> import numpy as np
         >>> paddle.vision.transforms.ToTensor()(np.zeros([4, 4, 3], "uint8")).shape
-        [3, 4, 4]
+        paddle.Size([3, 4, 4])
     """
 
     def __init__(self, data_format: str = "CHW", keys: Sequence[str] | None = None) -> None:

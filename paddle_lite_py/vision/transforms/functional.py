@@ -24,7 +24,7 @@ def to_tensor(pic: Any, data_format: str = "CHW") -> Tensor:
 
     Examples:
         >>> to_tensor(np.full([1, 2, 3], 255, np.uint8)).shape
-        [3, 1, 2]
+        paddle.Size([3, 1, 2])
     """
     if data_format not in ("CHW", "HWC"):
         raise ValueError(f"to_tensor: data_format is {data_format!r}; expected 'CHW' or 'HWC'")

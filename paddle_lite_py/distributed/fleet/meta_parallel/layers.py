@@ -24,7 +24,7 @@ class ColumnParallelLinear(Linear):
         >>> import paddle_lite_py as paddle
         >>> from paddle_lite_py.distributed.fleet.meta_parallel import ColumnParallelLinear
         >>> ColumnParallelLinear(2, 4, has_bias=False)(paddle.ones([3, 2])).shape
-        [3, 4]
+        paddle.Size([3, 4])
     """
 
     is_mp, world_size = False, 1
@@ -87,7 +87,7 @@ class ParallelCrossEntropy(Layer):
         >>> import paddle_lite_py as paddle
         >>> loss = paddle.distributed.fleet.meta_parallel.ParallelCrossEntropy()
         >>> loss(paddle.zeros([3, 5]), paddle.zeros([3], "int64")).shape
-        [3, 1]
+        paddle.Size([3, 1])
     """
 
     def __init__(self, mp_group: Any = None, name: str | None = None, ignore_index: int = -100) -> None:

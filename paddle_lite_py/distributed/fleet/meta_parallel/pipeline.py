@@ -60,7 +60,7 @@ class PipelineLayer(nn.Layer):
         >>> from paddle_lite_py.distributed.fleet.meta_parallel import LayerDesc, PipelineLayer
         >>> model = PipelineLayer([LayerDesc(paddle.nn.Linear, 2, 3), paddle.tanh], num_stages=1)
         >>> model(paddle.ones([4, 2])).shape
-        [4, 3]
+        paddle.Size([4, 3])
     """
 
     def __init__(

@@ -65,7 +65,7 @@ def fp8_quant_blockwise(
         >>> import paddle_lite_py as paddle
         >>> out, scale = fp8_quant_blockwise(paddle.ones([2, 128]))
         >>> out.dtype, scale.shape
-        (paddle.float8_e4m3fn, [1, 2])
+        (paddle.float8_e4m3fn, paddle.Size([1, 2]))
     """
     if using_ue8m0_scale:
         raise NotImplementedError("fp8_quant_blockwise: scales packed as exponents are not available")
@@ -93,7 +93,7 @@ def fused_stack_transpose_quant(x: list[Any], transpose: bool = True) -> Any:
         >>> F = paddle.incubate.nn.functional
         >>> out, scale = F.fused_stack_transpose_quant([paddle.ones([128, 128])])
         >>> out.shape, scale.shape
-        ([128, 128], [1, 1])
+        (paddle.Size([128, 128]), paddle.Size([1, 1]))
     """
     fn: Any = _stack_quant
     return fn(x, transpose=transpose)

@@ -1,0 +1,251 @@
+"""Helpers within PaddlePaddle that published programs import, though they are not public."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from ..core.no_effect import Immaterial, no_effect
+from ..core.place import Place, as_place
+from ..device import get_device_properties, is_compiled_with_cuda
+from ..distributed import all_gather
+from ..eager.tensor import Tensor, wrap
+from ..jit import enable_to_static as enable_to_static_of_jit
+from ..ops.convert import to_tensor
+from ..ops.dynamic import is_eager
+from ..ops.joining import concat
+
+logger = logging.getLogger("paddle")
+# What a program says as it ends, by which a scheduler knows why.
+AADIFF_ERROR = "PaddleRecall error(101): AAdiff"
+LOSS_NAN_ERROR = "PaddleRecall error(102): LossNan"
+SHARDING_PAD_NON_ZERO_ERROR = "PaddleRecall error(103): ShardingPadNonZero"
+LOSS_INF_ERROR = "PaddleRecall error(104): LossInf"
+
+
+def check_naninf(tensor: Tensor) -> Any:
+    """The text of LOSS_NAN_ERROR or LOSS_INF_ERROR if the tensor holds such a value; None otherwise.
+
+    Args:
+        tensor: a tensor of floats.
+    """
+    values = tensor.numpy()
+    if np.isnan(values).any():
+        return LOSS_NAN_ERROR
+    return LOSS_INF_ERROR if np.isinf(values).any() else None
+
+
+def use_pir_api() -> bool:
+    """True: programs have values and blocks, not variables by name.
+
+    Examples:
+        >>> use_pir_api()
+        True
+    """
+    return True
+
+
+def in_pir_mode() -> bool:
+    """True in static mode.
+
+    Examples:
+        >>> in_pir_mode()
+        False
+    """
+    return not is_eager()
+
+
+_NOT_HERE = Immaterial("they are about a part of PaddlePaddle that XLA does not have")
+
+
+@contextmanager
+@no_effect(args=_NOT_HERE, kwargs=_NOT_HERE)
+def unchanged(*args: Any, **kwargs: Any) -> Iterator[None]:
+    """The block as it is, where PaddlePaddle switches a part of its core that XLA does not have."""
+    yield
+
+
+@no_effect(settings=_NOT_HERE)
+def marked(function: Any = None, **settings: Any) -> Any:
+    """The function as it is; with settings alone, a decorator that leaves functions as they are."""
+    return (lambda f: f) if function is None else function
+
+
+def same(x: Any) -> Any:
+    """The tensor: gradients of rows are dense here."""
+    return x
+
+
+def squared_norm(x: Any) -> Tensor:
+    """The sum of squares, as a tensor of one element."""
+    return (x.astype("float32") ** 2).sum().reshape([1])
+
+
+def to_place(device: Any) -> Place:
+    """The place that a name such as "gpu:0" stands for."""
+    return as_place(device)
+
+
+def every(obj: Any, condition: Callable[[Any], bool], convert: Callable[[Any], Any]) -> Any:
+    """Nested containers, in which what fulfils a condition is converted; lists and dicts are changed in place.
+
+    Examples:
+        >>> every({"a": [1, "b"]}, lambda x: isinstance(x, int), str)
+        {'a': ['1', 'b']}
+    """
+    if condition(obj):
+        return convert(obj)
+    if isinstance(obj, dict | list):
+        for key in range(len(obj)) if isinstance(obj, list) else list(obj):
+            obj[key] = every(obj[key], condition, convert)
+        return obj
+    if isinstance(obj, tuple | set):
+        return type(obj)(every(list(obj), condition, convert))
+    return obj
+
+
+def is_array(obj: Any) -> bool:
+    """True for a NumPy array: what files hold for a tensor."""
+    return isinstance(obj, np.ndarray)
+
+
+def as_tensor(array: np.ndarray) -> Tensor:
+    """The tensor of a NumPy array.
+
+    Raises:
+        TypeError: if it is none.
+    """
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected a numpy.ndarray, got a {type(array).__name__}")
+    return to_tensor(array)
+
+
+def architecture() -> int:
+    """The compute capability of the GPU as one number, such as 80; 0 without one."""
+    if not is_compiled_with_cuda():
+        return 0
+    found = get_device_properties()
+    return int(found.major) * 10 + int(found.minor)
+
+
+def all_gathered(x: Tensor) -> Tensor:
+    """The tensors of all processes, one after another."""
+    gathered: list[Tensor] = []
+    all_gather(gathered, x)
+    return concat(gathered, 0)
+
+
+def first_true(condition: Tensor, total_true_num: int) -> Tensor:
+    """The indices of the first elements that are not zero; -1 where there are fewer.
+
+    Examples:
+        >>> first_true(to_tensor([0, 1, 0, 1]), 2).tolist()
+        [[1], [3]]
+    """
+    found = jnp.nonzero(condition._data, size=total_true_num, fill_value=-1)
+    return wrap(jnp.stack(found, axis=-1))
+
+
+_PINNED = [False]
+
+
+def use_pinned_memory(*given: bool) -> bool | None:
+    """Whether batches are to lie in pinned memory, which XLA decides; with an argument: remember that."""
+    if not given:
+        return _PINNED[0]
+    _PINNED[0] = bool(given[0])
+    return None
+
+
+class LazyInitHelper:
+    """Whether parameters are drawn later: they never are."""
+
+    @property
+    def state(self) -> bool:
+        """False."""
+        return False
+
+
+_LAZY = LazyInitHelper()
+
+
+def lazy_init_helper() -> LazyInitHelper:
+    """Tells whether parameters are drawn later."""
+    return _LAZY
+
+
+@no_effect(head_dim=Immaterial("every size is computed in one way"))
+def attention_kind(head_dim: int) -> str:
+    """How attention over heads of a size is computed: "flash_attn", which XLA or a kernel of its own does."""
+    return "flash_attn"
+
+
+@no_effect(args=_NOT_HERE, kwargs=_NOT_HERE)
+def false(*args: Any, **kwargs: Any) -> bool:
+    """False: what is asked for is never in force here."""
+    return False
+
+
+def is_picture(img: Any) -> bool:
+    """True for a Pillow image."""
+    from PIL import Image
+
+    return isinstance(img, Image.Image)
+
+
+def is_tensor(img: Any) -> bool:
+    """True for a tensor."""
+    return isinstance(img, Tensor)
+
+
+NO = False
+
+
+@no_effect(args=_NOT_HERE, kwargs=_NOT_HERE)
+def none(*args: Any, **kwargs: Any) -> int:
+    """0: there are none."""
+    return 0
+
+
+class ProgramTranslator:
+    """The switch of `to_static` as older programs write it."""
+
+    @classmethod
+    def get_instance(cls) -> ProgramTranslator:
+        """The switch."""
+        return cls()
+
+    def enable(self, enable_to_static: bool) -> None:
+        """Run static functions as they are (False), or as programs."""
+        enable_to_static_of_jit(enable_to_static)
+
+
+def spread(
+    value: Any, name: str, center: float = 1, bound: tuple[float, float] = (0, float("inf")),
+    clip_first_on_zero: bool = True,
+) -> list[float] | None:  # fmt: skip
+    """The range that a number around a centre, or a pair, stands for; None if it holds the centre alone.
+
+    Raises:
+        ValueError: if a number is negative, or a pair is not within the bounds.
+        TypeError: if it is neither.
+
+    Examples:
+        >>> spread(0.5, "brightness")
+        [0.5, 1.5]
+    """
+    if isinstance(value, int | float):
+        if value < 0:
+            raise ValueError(f"{name} is {value}; expected a number that is not negative")
+        low = center - value
+        value = [max(low, 0) if clip_first_on_zero else low, center + value]
+    elif not isinstance(value, list | tuple) or len(value) != 2:
+        raise TypeError(f"{name} is {value!r}; expected a number or a pair of numbers")
+    if not bound[0] <= value[0] <= value[1] <= bound[1]:
+        raise ValueError(f"{name} is {value}; expected a pair between {bound[0]} and {bound[1]}")
+    return None if value[0] == value[1] == center else list(value)

@@ -1,0 +1,140 @@
+"""The module paths of PaddlePaddle: modules that are no files here, and names that lie elsewhere here.
+
+One table says where the names of each module are (`tests/golden/module_paths.py` writes it), another one has names that
+programs use though they are not public. A module that is no file is made together with its package, and finds its names
+when they are asked for. One that is a file is asked for names that it lacks as a last resort.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.machinery import ModuleSpec, SourceFileLoader
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from .unavailable import unavailable
+
+OWN = __name__.partition(".")[0]
+TABLES = ("module_paths.txt", "private_names.txt")
+
+
+class ComputedModule(ModuleType):
+    """A module that has what others have."""
+
+
+def own_name(module: str) -> str:
+    """The name here of a module of the reference."""
+    return OWN + module.removeprefix("paddle")
+
+
+@cache
+def table() -> dict[str, str]:
+    """The lines of the tables by the names of modules here; as text, since nearly all is never asked for."""
+    found: dict[str, str] = {}
+    for file in TABLES:
+        for line in Path(__file__).with_name(file).read_text(encoding="utf-8").splitlines():
+            module, colon, places = line.partition(":")
+            if colon and not line.startswith("#"):
+                found[own_name(module)] = "; ".join(filter(None, (found.get(own_name(module)), places)))
+    return found
+
+
+@cache
+def _children() -> dict[str, list[str]]:
+    """The modules that are no files, by the modules that they belong to."""
+    found: dict[str, list[str]] = {}
+    for module in table():
+        if not module.endswith("+"):
+            found.setdefault(module.rpartition(".")[0], []).append(module)
+    return found
+
+
+def places(line: str) -> dict[str, tuple[str, str]]:
+    """The module that has each name of a line, and its name there.
+
+    "@" has modules, "!" and a word what is not available, for the reason of that word; the name "*" stands for all
+    others.
+    """
+    found = {}
+    for part in filter(str.strip, line.split(";")):
+        home, *given = part.split()
+        for name, _, other in (item.partition("=") for item in given):
+            found[name] = (home, other or name)
+    return found
+
+
+def _get(module: str, home: str, name: str) -> Any:
+    if home == "@":
+        return importlib.import_module(own_name(name))
+    if home.startswith("!"):
+        return unavailable(f"{module.replace(OWN, 'paddle', 1)}.{name}", home[1:])
+    return getattr(importlib.import_module(own_name(home)), name)
+
+
+def _look_up(module: ModuleType, line: str) -> Callable[[str], Any]:
+    """What Python asks for a name that the module does not have."""
+    before = vars(module).get("__getattr__")
+    known: dict[str, tuple[str, str]] = {}
+
+    def __getattr__(name: str) -> Any:  # noqa: N807
+        if not known:
+            known.update(places(line))
+        if name in known:
+            vars(module)[name] = value = _get(module.__name__, *known[name])
+            return value
+        if before is not None:
+            return before(name)
+        if name == "__all__" and isinstance(module, ComputedModule):
+            return [n for n in known if not n.startswith(("_", "*"))]
+        if "*" in known and not name.startswith("__"):
+            return getattr(importlib.import_module(own_name(known["*"][0])), name)
+        raise AttributeError(f"module {module.__name__.replace(OWN, 'paddle', 1)!r} has no attribute {name!r} here")
+
+    return __getattr__
+
+
+def complete(module: ModuleType) -> None:
+    """Give a module the modules that belong to it and are no files, and the names that it lacks."""
+    own = module.__name__
+    line = table().get(own, "") or table().get(f"{own}+", "")
+    children = _children().get(own, ())
+    taken = {*dir(module), *places(line)} if children else ()  # `paddle.batch` is a function, and a module
+    for name in children:
+        child = sys.modules[name] = ComputedModule(name, f"What PaddlePaddle has in {name.replace(OWN, 'paddle', 1)}.")
+        child.__path__ = []  # it may have modules of its own
+        if (last := name.rpartition(".")[2]) not in taken:
+            vars(module)[last] = child
+        complete(child)
+    if line:
+        vars(module)["__getattr__"] = _look_up(module, line)
+
+
+class _CompletingLoader(SourceFileLoader):
+    """Completes a module when it has been loaded."""
+
+    def exec_module(self, module: ModuleType) -> None:
+        super().exec_module(module)
+        complete(module)
+
+
+class _CompletingFinder:
+    """Finds modules of the table that are files."""
+
+    @staticmethod
+    def find_spec(name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+        if not name.startswith(OWN) or f"{name}+" not in table():
+            return None
+        others = (f for f in sys.meta_path if f is not _CompletingFinder and hasattr(f, "find_spec"))
+        spec = next(filter(None, (f.find_spec(name, path, target) for f in others)), None)
+        if spec is not None and isinstance(spec.loader, SourceFileLoader):
+            spec.loader = _CompletingLoader(spec.loader.name, spec.loader.path)
+        return spec
+
+
+def install() -> None:
+    """Complete each module of this package from now on when it is loaded."""
+    sys.meta_path.insert(0, _CompletingFinder)

@@ -1,0 +1,43 @@
+"""Names of PaddlePaddle for which nothing stands here: they can be imported, and say so when they are used."""
+
+from __future__ import annotations
+
+from typing import Any
+
+REASONS = {
+    "gpu": "it is a kernel that PaddlePaddle has for its own GPU runtime; write it with the functions of paddle, which "
+    "XLA fuses, or as a kernel of your own with paddle.utils.custom_op",
+    "ir": "programs here are none of PaddlePaddle's own representation; paddle.static and paddle_lite_py.passes have "
+    "what reads and rewrites programs",
+    "quant": "passes over PaddlePaddle's own programs are not there; use paddle.quantization.QAT or PTQ on the layer "
+    "before it is made static, or paddle_lite_py.passes.quantize_weights on the program",
+    "share": "tensors are not shared between processes through memory of their own; send arrays, or the file's name",
+    "data": "the data set is not fetched from the network; make a paddle.io.Dataset of its files",
+    "predictor": "a model is lowered again in the precision it is asked for: see passes.quantize_weights and jit.save",
+}
+
+
+class _Unavailable(type):
+    """Makes classes that can be named, inherited from and asked for in isinstance(), but not called."""
+
+    def __call__(cls, *args: Any, **kwargs: Any) -> Any:
+        raise NotImplementedError(cls.__doc__)
+
+
+def unavailable(path: str, why: str) -> type:
+    """What stands for a name of the reference that has no counterpart.
+
+    Args:
+        path: the name with its module.
+        why: one of the words of REASONS.
+
+    Examples:
+        >>> try:
+        ...     unavailable("paddle.nn.functional.moe_permute", "gpu")()
+        ... except NotImplementedError as e:
+        ...     print(str(e)[:54])
+        paddle.nn.functional.moe_permute is not available here
+    """
+    module, _, name = path.rpartition(".")
+    doc = f"{path} is not available here: {REASONS[why]}"
+    return _Unavailable(name, (), {"__doc__": doc, "__module__": module})

@@ -1,0 +1,55 @@
+"""Module paths of PaddlePaddle: each name of the tables is found, and hot modules are asked for nothing more."""
+
+from __future__ import annotations
+
+import importlib
+
+import pytest
+
+import paddle_lite_py as paddle
+from paddle_lite_py.migrate import module_paths
+from paddle_lite_py.migrate.unavailable import REASONS
+
+TABLE = module_paths.table()
+OF_USE = [name for name in TABLE if ".distributed" not in name]
+
+
+@pytest.mark.parametrize("module", OF_USE)
+def test_each_name_of_the_table_is_there(module: str):
+    found = importlib.import_module(module.rstrip("+"))
+    for name, (home, _) in module_paths.places(TABLE[module]).items():
+        if home.startswith("!"):
+            assert home[1:] in REASONS
+        elif name != "*":
+            assert hasattr(found, name), name
+
+
+def test_a_module_of_the_table_is_no_file():
+    computed = [name for name in TABLE if not name.endswith("+")]
+    files = [n for n in computed if not isinstance(importlib.import_module(n), module_paths.ComputedModule)]
+    assert not files
+
+
+def test_paths_as_programs_write_them():
+    assert paddle.nn.layer.norm.BatchNorm2D is paddle.nn.BatchNorm2D
+    assert issubclass(paddle.nn.BatchNorm2D, getattr(paddle.nn.layer.norm, "_BatchNormBase"))  # noqa: B009
+    assert paddle.tensor.math.add is paddle.add
+    assert paddle.framework.core.VarDesc.VarType.FP32 == paddle.float32
+    assert paddle.base.core.eager.Tensor is paddle.Tensor
+    assert paddle.batch.__name__ == "batch" and not isinstance(paddle.batch, module_paths.ComputedModule)
+
+
+@pytest.mark.parametrize("module", ["nn", "nn.functional", "tensor", "ops"])
+def test_modules_of_hot_paths_have_their_names_themselves(module: str):
+    assert "__getattr__" not in vars(importlib.import_module(f"paddle_lite_py.{module}"))
+
+
+def test_what_is_not_available_says_so_when_it_is_used():
+    kernel = paddle.incubate.nn.functional.moe_combine
+    with pytest.raises(NotImplementedError, match="paddle.incubate.nn.functional.moe_combine is not available here"):
+        kernel(paddle.ones([1]))
+
+
+def test_an_unknown_name_is_an_error():
+    with pytest.raises(AttributeError, match="'paddle.nn.layer.norm' has no attribute 'no_such'"):
+        _ = paddle.nn.layer.norm.no_such
