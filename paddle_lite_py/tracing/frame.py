@@ -133,6 +133,13 @@ class TracedValue(Value):
         )
 
 
+def traced_copy(value: Value, frame: Frame) -> TracedValue:
+    """A new value like another one, in a frame."""
+    made = TracedValue(value.shape, value.dtype, frame, value.requires_grad)
+    made.name, made.where, made.weak = value.name, value.where, value.weak
+    return made
+
+
 class Frame:
     """A block under construction."""
 
