@@ -33,7 +33,7 @@ class Size(list):
         found = list.__getitem__(self, index)
         return Size(found) if index.__class__ is slice else found
 
-    def __add__(self, other: Iterable[int]) -> Size:  # type: ignore[override]
+    def __add__(self, other: Iterable[int]) -> Size:
         return Size([*self, *other])
 
     def __radd__(self, other: Iterable[int]) -> Size:

@@ -152,7 +152,7 @@ def _part(p: inspect.Parameter, tensors: tuple[str, ...]) -> _Part:
         return _Part(f"{held}, ", f"{n}, ", f"_of_{n}, ", still)
     if isinstance(p.default, bool | str):  # where what is equal means the same
         return _Part(f"{n}, ")
-    value = n if isinstance(p.default, float) else f"{codegen.as_tuple(n)} if {codegen.is_listed(n)} else {n}"
+    value = n if isinstance(p.default, float) else f"({codegen.as_tuple(n)}) if {codegen.is_listed(n)} else {n}"
     return _Part(f"{codegen.quick_kind(p)}, {value}, ")
 
 

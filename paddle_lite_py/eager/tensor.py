@@ -145,7 +145,7 @@ class Tensor(TensorData):
     def __repr__(self) -> str:
         if not isinstance(self._data, jax.Array):
             return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, traced as {self._data})"
-        return as_text(np.asarray(self._data), self.place, self.stop_gradient, type(self).__name__)
+        return as_text(np.asarray(self._data), self.place, self.stop_gradient)
 
     def _repr_html_(self) -> str:
         head, _, body = repr(self).partition("\n")
@@ -359,6 +359,9 @@ class Parameter(Tensor):
         for name, value in kwargs.items():
             setattr(out, name, value)
         return out
+
+    def __repr__(self) -> str:
+        return f"Parameter containing:\n{super().__repr__()}"
 
     def __setattr__(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

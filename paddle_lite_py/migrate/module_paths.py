@@ -56,7 +56,7 @@ def _children() -> dict[str, list[str]]:
 def places(line: str) -> dict[str, tuple[str, str]]:
     """The module that has each name of a line, and its name there.
 
-    "@" has modules, "!" and a word what is not available, for the reason of that word; the name "*" stands for all others.
+    "@" has modules, "!" and a word what is not available, for the reason of that word; "*" stands for all other names.
     """
     found = {}
     for part in filter(str.strip, line.split(";")):
@@ -136,4 +136,4 @@ class _CompletingFinder:
 
 def install() -> None:
     """Complete each module of this package from now on when it is loaded."""
-    sys.meta_path.insert(0, _CompletingFinder)  # type: ignore[arg-type]
+    sys.meta_path.insert(0, _CompletingFinder)

@@ -99,7 +99,9 @@ class ParameterGroup:
     def _check(self, key: str, value: np.ndarray, slot: Accumulator, param: Parameter) -> None:
         lead = () if slot.lead is None else (slot.lead,)
         if not slot.scalar and value.shape != (*lead, *param._data.shape):
-            raise ValueError(f"optimizer state '{key}' has the shape {list(value.shape)}, its parameter {[*param.shape]}")
+            raise ValueError(
+                f"optimizer state '{key}' has the shape {list(value.shape)}, its parameter {[*param.shape]}"
+            )
         if slot.scalar and value.size < 1:
             raise ValueError(f"optimizer state '{key}' is empty; one number is expected")
 

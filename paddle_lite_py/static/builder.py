@@ -102,8 +102,8 @@ class StaticBuilder(Builder):
         if variable is not None:
             return variable.concrete(what)
         raise TracedValueError(
-            f"{what} at {user_frame()} needs the value of '{tensor.name}', {tensor.dtype.name}{[*tensor.shape]}, which it "
-            "has only when the program runs: fetch it, exe.run(feed=..., fetch_list=[x]), or write the `if` or `while` "
+            f"{what} at {user_frame()} needs the value of '{tensor.name}', {tensor.dtype.name}{[*tensor.shape]}, which "
+            "it has only when the program runs: fetch it, exe.run(feed=..., fetch_list=[x]), or write the `if` or `while` "
             "that asks as paddle.static.nn.cond or while_loop"
         )
 

@@ -174,7 +174,6 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor
         lod_level: accepted; sequences of unlike lengths are fed padded, with their lengths.
 
     Raises:
-        ValueError: if the program has a feed of that name and another kind.
         RuntimeError: in dynamic mode.
 
     Examples:
