@@ -37,8 +37,9 @@ bench-ops: $(VENV)/.has-bench $(VENV)/.has-test
 	@$(PY) benchmarks/kernels.py
 
 # The figures of PaddlePaddle, computed anew: in its own environment, or by the Python that is named.
-parity: .cache/has-paddle
+parity: .cache/has-paddle $(VENV)/.has-test
 	@$(or $(PADDLE),.cache/paddle-venv/bin/python) tests/golden/make.py compare
+	@$(PY) tests/golden/docstrings.py $(or $(PADDLE),.cache/paddle-venv/bin/python)
 
 parity-record: .cache/has-paddle
 	@$(or $(PADDLE),.cache/paddle-venv/bin/python) tests/golden/make.py

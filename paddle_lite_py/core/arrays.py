@@ -103,6 +103,15 @@ PRINTED: dict[str, Any] = {"threshold": 1000, "edgeitems": 3}  # see set_printop
 
 def as_text(array: np.ndarray, place: Any, stop_gradient: bool, kind: str = "Tensor") -> str:
     """A tensor as Paddle prints it."""
-    body = np.array2string(array, separator=", ", prefix=" " * 7, **PRINTED)
     shape, name = list(array.shape), dtypes.from_numpy(array.dtype).name
+    body = text_of(array, 7)
     return f"{kind}(shape={shape}, dtype={name}, place={place!r}, stop_gradient={stop_gradient},\n       {body})"
+
+
+def text_of(array: np.ndarray, indent: int) -> str:
+    """The elements of an array as Paddle prints them, the lines after the first one indented."""
+    settings: dict[str, Any] = {"separator": ", ", "prefix": " " * indent} | PRINTED
+    if array.dtype.kind == "c":
+        digits = PRINTED.get("precision") or 8
+        settings["formatter"] = {"complex_kind": lambda x: f"({x.real:.{digits}f}{x.imag:+.{digits}f}j)"}
+    return np.array2string(array, **settings)

@@ -248,6 +248,8 @@ def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exceptio
     text = str(error).strip().split("\n")[0]
     if "RESOURCE_EXHAUSTED" in text:
         kind, text = MemoryError, f"the result needs more memory than there is ({text})"
+    elif "incompatible shapes for broadcasting" in text:
+        kind = ValueError
     elif text.startswith("tuple index"):
         kind, text = ValueError, _unfit(args, attrs) or "the arguments have too few dimensions for this"
     elif text.startswith(UNSPECIFIC) or "out of bounds for array" in text:

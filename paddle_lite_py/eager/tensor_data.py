@@ -51,8 +51,8 @@ class TensorData:
     def _static_value(self, what: str) -> Any:
         return state.interpreter.static_value(self, what)
 
-    def numpy(self) -> np.ndarray:
-        """A NumPy copy of the data, yours to change."""
+    def numpy(self, blocking: bool = True) -> np.ndarray:
+        """A NumPy copy of the data, yours to change; reading them waits for them in any case."""
         return np.array(self._read("numpy()"))
 
     def item(self, *args: int) -> Any:
@@ -133,7 +133,7 @@ class TensorData:
         return bool((self == value).any())
 
     def __format__(self, spec: str) -> str:
-        if spec and isinstance(self._data, jax.Array) and self._data.size == 1:
+        if isinstance(self._data, jax.Array) and (self._data.ndim == 0 or (spec and self._data.size == 1)):
             return format(self._data.item(), spec)
         return str(self)
 
@@ -149,7 +149,7 @@ class TensorData:
     def __repr__(self) -> str:
         if not isinstance(self._data, jax.Array):
             return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, traced as {self._data})"
-        return as_text(np.asarray(self._data), self.place, self.stop_gradient, type(self).__name__)
+        return as_text(np.asarray(self._data), self.place, self.stop_gradient)
 
     def _repr_html_(self) -> str:
         head, _, body = repr(self).partition("\n")

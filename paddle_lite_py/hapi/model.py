@@ -19,6 +19,7 @@ from ..framework import save as save_file
 from ..io import DataLoader
 from ..metric import Metric
 from ..ops.convert import to_tensor
+from ..tracing.input_spec import InputSpec
 from .callbacks import Callback, CallbackList, LRScheduler, ModelCheckpoint, ProgBarLogger
 from .engine import engine_of
 from .summary import summary
@@ -63,6 +64,7 @@ class Model:
         self._scaler: Any = None
         self._amp: dict[str, Any] = {}
         self._scaling: dict[str, Any] = {}
+        self._seen: list[tuple[Any, Any]] = []  # shapes and dtypes that the network was called with last
         self._engine = engine_of(self)  # runs the batches in static mode
 
     def prepare(self, optimizer: Any = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None) -> None:
@@ -103,7 +105,9 @@ class Model:
 
     # -- one batch -------------------------------------------------------------------------------------------------
     def _forward(self, inputs: Any) -> list[Tensor]:
-        return _list(self.network(*_tensors(inputs)))
+        given = _tensors(inputs)
+        self._seen = [(x.shape, x.dtype) for x in given]
+        return _list(self.network(*given))
 
     def _losses(self, outputs: list[Tensor], labels: list[Tensor]) -> list[Tensor]:
         return [] if self._loss is None else _list(self._loss(*outputs, *labels))
@@ -338,11 +342,13 @@ class Model:
         if not training:
             from ..jit import save as save_program
 
-            if not self._inputs:
-                raise RuntimeError("Model.save(training=False): give Model the InputSpecs of its inputs")
+            if not (specs := self._inputs or [InputSpec([None, *s[1:]], d) for s, d in self._seen]):
+                raise RuntimeError(
+                    "Model.save(training=False): give Model the InputSpecs of its inputs, or run a batch"
+                )
             if self._engine is not None:
                 return self._engine.save(path)
-            return save_program(self.network, path, input_spec=self._inputs)
+            return save_program(self.network, path, input_spec=specs)
         save_file(self.network.state_dict(), path + ".pdparams")
         if self._optimizer is not None:
             save_file(self._optimizer.state_dict(), path + ".pdopt")

@@ -56,8 +56,7 @@ def _children() -> dict[str, list[str]]:
 def places(line: str) -> dict[str, tuple[str, str]]:
     """The module that has each name of a line, and its name there.
 
-    "@" has modules, "!" and a word what is not available, for the reason of that word; the name "*" stands for all
-    others.
+    "@" has modules, "!" and a word what is not available, for the reason of that word; "*" stands for all other names.
     """
     found = {}
     for part in filter(str.strip, line.split(";")):

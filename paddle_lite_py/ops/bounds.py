@@ -41,11 +41,13 @@ def _range(index: Any) -> Any:
     return _seen.put(index, (values.item(values.argmin()), values.item(values.argmax())))
 
 
-def _within(index: Any, low: int, size: int, what: str, error: type[Exception], ignored: Any = None) -> None:
+def _within(
+    index: Any, low: int, size: int, what: str, error: type[Exception], ignored: Any = None, shown: int | None = None
+) -> None:
     held = _seen.get(id(index))  # find(), written out: every call waits for this
     found = _range(index) if held is None else held[1]
     if found is not None and not (found[0] >= low and found[1] < size):
-        _complain(np.asarray(index), low, size, what, error, ignored)
+        _complain(np.asarray(index), low, size, what, error, ignored, low if shown is None else shown)
 
 
 def expect_within(index: Any, low: int, size: int, what: str) -> None:
@@ -62,14 +64,16 @@ def _at_hand(index: Any) -> bool:
     return index.is_ready() and singular.on_cpu(index)
 
 
-def _complain(values: np.ndarray, low: int, size: int, what: str, error: type[Exception], ignored: Any) -> None:
+def _complain(
+    values: np.ndarray, low: int, size: int, what: str, error: type[Exception], ignored: Any, shown: int
+) -> None:
     wrong = (values < low) | (values >= size)
     if ignored is not None:
         wrong &= values != ignored
     if wrong.any() and values.dtype.kind in "iu":
         at = tuple(int(i) for i in np.argwhere(wrong)[0])
         place = f" at {list(at)}" if at else ""
-        raise error(f"{what} holds {int(values[at])}{place}; expected {low} to {size - 1}")
+        raise error(f"{what} holds {int(values[at])}{place}; expected {shown} to {size - 1}")
 
 
 def _along(name: str, error: type[Exception]) -> Any:
@@ -106,7 +110,7 @@ def _nd(error: type[Exception]) -> Any:
         for axis, size in enumerate(sizes):
             column = np.asarray(index)[..., axis]
             if not (column.item(column.argmin()) >= -size and column.item(column.argmax()) < size):
-                _complain(column, -size, size, f"column {axis} of index", error, None)
+                _complain(column, -size, size, f"column {axis} of index", error, None, -size)
 
     return lambda attrs: check
 
@@ -161,7 +165,10 @@ _NAMES = tuple([f"indices[{i}]" for i in range(64)])
 
 
 def _rows(attrs: dict[str, Any]) -> Check:
-    return lambda x, weight: _within(x, -1, weight.shape[0], "x", ValueError)
+    def check(x: Any, weight: Any) -> None:
+        _within(x, -1, weight.shape[0], "x", ValueError, shown=0)
+
+    return check
 
 
 def _sampled(attrs: dict[str, Any]) -> Check:

@@ -268,7 +268,7 @@ def tensordot(x: Array, y: Array, /, axes: int | Sequence[Any] = 2) -> Any:
     """Sum of products over pairs of axes.
 
     Arguments:
-        axes: how many of the last axes of x meet the first of y, or two lists of axes.
+        axes: how many of the last axes of x meet the first of y; a list of axes of both; or two lists, one for each.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -278,6 +278,8 @@ def tensordot(x: Array, y: Array, /, axes: int | Sequence[Any] = 2) -> Any:
     x, y = promote(x, y)
     if isinstance(axes, int):
         return jnp.tensordot(x, y, axes)
+    if all(isinstance(a, int) for a in axes):
+        return jnp.tensordot(x, y, (axes, axes))
     pairs = [(a,) if isinstance(a, int) else tuple(a) for a in axes]
     first, second = (pairs[0], pairs[0]) if len(pairs) == 1 else pairs
     return jnp.tensordot(x, y, (first, second))

@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import composite, op
 from .math import XY
-from .promote import natural, promote
+from .promote import is_scalar, natural, promote
 from .types import Array
 from .unary import INPUT
 
@@ -123,9 +123,16 @@ def logical_not(x: Array, /) -> Any:
     return jnp.logical_not(x.astype(bool))
 
 
+def _as_truth(x: Any, y: Any) -> tuple[Any, Any]:
+    """A Python number next to a tensor of booleans is one, too."""
+    if is_scalar(x) != is_scalar(y) and (y if is_scalar(x) else x).dtype == bool:
+        return jnp.asarray(x).astype(bool), jnp.asarray(y).astype(bool)
+    return x, y
+
+
 def _bitwise(name: str, f: Callable[..., Any], what: str, value: str, operator: str) -> Any:
     def fn(x: Any, y: Any, /) -> Any:
-        return f(*promote(x, y))
+        return f(*promote(*_as_truth(x, y)))
 
     fn.__name__ = fn.__qualname__ = name
     operators = [f"__{operator}__", f"__r{operator}__"]

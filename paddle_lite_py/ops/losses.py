@@ -122,6 +122,7 @@ def _one_hot(ids: Any, x: Any, axis: int) -> Any:
 
 
 def _ids(label: Any, x: Any, axis: int) -> Any:
+    label = label.astype("int64") if jnp.issubdtype(label.dtype, jnp.floating) else label
     return jnp.squeeze(label, axis) if label.ndim == x.ndim else label
 
 
@@ -252,6 +253,7 @@ def binary_cross_entropy_with_logits(
 
 @op(name="nll_loss", amp="black")
 def _nll(x: Any, label: Any, weight: Any = None, /, *, ignore_index: int, reduction: str) -> Any:
+    label = jnp.squeeze(label, 1) if label.ndim == x.ndim else label
     keep = label != ignore_index
     ids = jnp.where(keep, label, 0)
     loss = -jnp.squeeze(jnp.take_along_axis(x, jnp.expand_dims(ids, 1), 1), 1)

@@ -9,6 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.arrays import text_of
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
@@ -50,6 +51,7 @@ class _Sparse:
 
     shape: list[int]
     _values: Tensor
+    _PRINTED: tuple[str, ...]
 
     def values(self) -> Tensor:
         """The values that are kept."""
@@ -64,6 +66,11 @@ class _Sparse:
     def ndim(self) -> int:
         """Number of dimensions."""
         return len(self.shape)
+
+    @property
+    def place(self) -> Any:
+        """Where the values are."""
+        return self._values.place
 
     @property
     def stop_gradient(self) -> bool:
@@ -117,9 +124,11 @@ class _Sparse:
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        return (
-            f"{type(self).__name__}(shape={[*self.shape]}, dtype={self.dtype}, nnz={self.nnz()}, values={self._values})"
-        )
+        kind = f"shape={[*self.shape]}, dtype={self.dtype}, place={self.place!r}"
+        head = f"Tensor({kind}, stop_gradient={self.stop_gradient}"
+        parts = [(n, getattr(self, n)().numpy()) for n in self._PRINTED]
+        shown = [f"       {n}={text_of(np.asarray(found), 8 + len(n))}" for n, found in parts]
+        return ", \n".join([head, *shown]) + ")"
 
 
 class SparseCooTensor(_Sparse):
@@ -131,6 +140,8 @@ class SparseCooTensor(_Sparse):
         >>> type(x).__name__, x.indices().tolist()
         ('SparseCooTensor', [[0, 1], [1, 0]])
     """
+
+    _PRINTED = ("indices", "values")
 
     def __init__(self, indices: np.ndarray, values: Tensor, shape: Sequence[int]) -> None:
         self._indices, self._values, self.shape = indices, values, list(shape)
@@ -189,6 +200,8 @@ class SparseCsrTensor(_Sparse):
         >>> type(y).__name__, y.crows().tolist()
         ('SparseCsrTensor', [0, 1, 2])
     """
+
+    _PRINTED = ("crows", "cols", "values")
 
     def __init__(self, crows: np.ndarray, cols: np.ndarray, values: Tensor, shape: Sequence[int]) -> None:
         self._crows, self._cols, self._values, self.shape = crows, cols, values, list(shape)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import threading
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -75,9 +76,8 @@ class PreparedProgram:
         for name in feed:
             if name not in self.known:
                 near = _hint(difflib.get_close_matches(name, self.known))
-                raise ValueError(
-                    f"feed: the program has no data '{name}'{near}; it has {', '.join(self.known) or 'none'}"
-                )
+                has = ", ".join(self.known) or "none"
+                warnings.warn(f"feed: the program has no data '{name}'{near}; it has {has}", stacklevel=5)
 
     def _missing(self, name: str) -> Exception:
         wants = ", ".join(self.names)
@@ -199,7 +199,7 @@ class Executor:
         where = scope or global_scope()
         if program.initials:
             _start(program, where)
-        listed = fetch_list if isinstance(fetch_list, list | tuple) else [] if fetch_list is None else [fetch_list]
+        listed = _flat(fetch_list)
         key = (id(where), *[f if f.__class__ is str else id(f) for f in listed])
         compiled = program.compiled.get(key)
         if compiled is None or compiled.version != program.builder.version:
@@ -282,6 +282,14 @@ def _start(program: Program, scope: Scope) -> None:
             scope.set(initial.variable.name, as_array(initial.draw(), initial.variable.dtype))
     if program.random_seed:
         default_generator.set_state(before)
+
+
+def _flat(fetches: Any) -> list[Any]:
+    """What is fetched, out of lists in lists."""
+    if not isinstance(fetches, list | tuple):
+        return [] if fetches is None else [fetches]
+    nested = any(isinstance(f, list | tuple) for f in fetches)
+    return [f for each in fetches for f in _flat(each)] if nested else list(fetches)
 
 
 def fetched(program: Program, wanted: Any) -> Value:

@@ -181,7 +181,6 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor
         dtype: its dtype; the default one if None.
 
     Raises:
-        ValueError: if the program has a feed of that name and another kind.
         RuntimeError: in dynamic mode.
 
     Examples:

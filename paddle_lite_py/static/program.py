@@ -33,6 +33,13 @@ __all__ = ["Program"]
 MAX_COMPILED = 64
 
 
+def _alike(held: Any, shape: list[Any]) -> bool:
+    """Whether a feed has the sizes that are declared, as far as both are known."""
+    return len(held) == len(shape) and all(
+        not isinstance(n, int) if wanted in (None, -1) else n == wanted for n, wanted in zip(held, shape, strict=True)
+    )
+
+
 class Program:
     """Operators on feeds and on state that lives in scopes. It starts empty; ops go to the program under construction.
 
@@ -58,18 +65,12 @@ class Program:
         self._seed = 0
 
     def feed(self, name: str, shape: list[Any], dtype: dtypes.DType) -> Tensor:
-        """A new input that is fed by its name, or the one that there is.
+        """A new input that is fed by its name, or the one that there is if it is of this kind.
 
-        Raises:
-            ValueError: if there is one of another kind.
+        What is declared again in another way takes the name; what was made of the older one cannot be run any more.
         """
         held = self.feeds.get(name)
-        if held is not None:
-            if held.dtype != dtype.np or len(held.shape) != len(shape):
-                raise ValueError(
-                    f"data '{name}' is declared again as {dtype.name}{shape}; it is {held.dtype}{list(held.shape)}: "
-                    "use another name, or another program"
-                )
+        if held is not None and held.dtype == dtype.np and _alike(held.shape, shape):
             return wrap(held)
         spec = jax.ShapeDtypeStruct(self.builder.unknown.shape(name, shape), dtype.np)
         value = self.builder.root.new_input(spec)
