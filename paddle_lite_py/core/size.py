@@ -18,7 +18,7 @@ class Size(list):
     """
 
     __slots__ = ()
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __repr__(self) -> str:
         return f"paddle.Size({list.__repr__(self)})"
@@ -33,7 +33,7 @@ class Size(list):
         found = list.__getitem__(self, index)
         return Size(found) if index.__class__ is slice else found
 
-    def __add__(self, other: Iterable[int]) -> Size:
+    def __add__(self, other: Iterable[int]) -> Size:  # type: ignore[override]
         return Size([*self, *other])
 
     def __radd__(self, other: Iterable[int]) -> Size:

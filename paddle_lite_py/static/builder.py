@@ -103,8 +103,8 @@ class StaticBuilder(Builder):
             return variable.concrete(what)
         raise TracedValueError(
             f"{what} at {user_frame()} needs the value of '{tensor.name}', {tensor.dtype.name}{[*tensor.shape]}, which "
-            "it has only when the program runs: fetch it, exe.run(feed=..., fetch_list=[x]), or write the `if` or `while` "
-            "that asks as paddle.static.nn.cond or while_loop"
+            "it has only when the program runs: fetch it, exe.run(feed=..., fetch_list=[x]), or write the `if` or "
+            "`while` that asks as paddle.static.nn.cond or while_loop"
         )
 
     # -- state -----------------------------------------------------------------------------------------------------
