@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.unknown_size import UnknownSize
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.convert import to_tensor
 from paddle_lite_py.tracing.builder import Builder, is_traced
@@ -78,6 +79,15 @@ def _is_tensor(x: Any) -> bool:
     return isinstance(x, Tensor)
 
 
+def _is_number(x: Any) -> bool:
+    return isinstance(x, Tensor | UnknownSize)
+
+
+def _with_numbers(f: Callable[..., Any]) -> Callable[..., Any]:
+    """The function, given unknown sizes as traced numbers."""
+    return lambda *args: f(*[a.number() if isinstance(a, UnknownSize) else a for a in args])
+
+
 def _is_anything(x: Any) -> bool:
     return True
 
@@ -119,13 +129,13 @@ _MATH = (
     "erf lgamma isnan isinf isfinite fabs:abs pow atan2"
 )
 _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
-    builtins.range: (iterables.StagedRange, _is_tensor),
+    builtins.range: (_with_numbers(iterables.StagedRange), _is_number),
     builtins.enumerate: (iterables.StagedEnumerate, iterables.is_staged),
     builtins.zip: (iterables.StagedZip, iterables.is_staged),
     builtins.reversed: (iterables.StagedReversed, iterables.is_staged),
     builtins.len: (lambda x: iterables.length_of(x), iterables.is_staged),
-    builtins.int: (_cast("int", "int64"), _is_tensor),
-    builtins.float: (_cast("float", "float32"), _is_tensor),
+    builtins.int: (_with_numbers(_cast("int", "int64")), _is_number),
+    builtins.float: (_with_numbers(_cast("float", "float32")), _is_number),
     builtins.bool: (_cast("bool", "bool"), _is_tensor),
     builtins.round: (_round, _is_tensor),
     builtins.min: (sequences.extreme(min, "min"), _is_anything),
@@ -140,7 +150,7 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     # Text as well: it is printed by each run, where eager code would print it.
     builtins.print: (text.print_, _is_anything),
 } | {
-    getattr(math, name.partition(":")[0]): (_of_math(name.partition(":")[2] or name), _is_tensor)
+    getattr(math, name.partition(":")[0]): (_with_numbers(_of_math(name.partition(":")[2] or name)), _is_number)
     for name in _MATH.split()
 }
 

@@ -31,6 +31,15 @@ class CacheKey(NamedTuple):
     tensors: tuple[Any, ...]  # shape, dtype and stop_gradient of each
 
 
+class Sharing(NamedTuple):
+    """Stands among the kinds of tensors where some share elements: which, and by which views."""
+
+    among: tuple[Any, ...]
+
+    def __str__(self) -> str:
+        return "tensors that share elements"
+
+
 class Record(NamedTuple):
     """One trace."""
 
@@ -150,7 +159,7 @@ def mode_text(mode: Any) -> str:
 
 def tensor_text(kind: Any) -> str:
     """The kind of a tensor in words."""
-    if not isinstance(kind, tuple):
+    if not isinstance(kind, tuple) or isinstance(kind, Sharing):
         return str(kind)
     shape, dtype, stopped = kind
     return f"{dtype}{list(shape)}{'' if stopped else ' with gradient'}"

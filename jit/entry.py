@@ -10,7 +10,9 @@ from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, call
 from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.executor import Executable
+from paddle_lite_py.tracing.trace import Argument
 
 from .errors import InnerGradientError
 from .guards import ABSENT, Guard
@@ -25,17 +27,24 @@ class Entry:
         found: guards to look at on each call.
         settled: guards on layers, to look at after some layer's configuration changed.
         seen: what the trace saw of the arguments that are numbers.
+        sizes: the unknown dimensions of the arguments, and what was taken for granted of them.
     """
 
     failed: Any = None  # the guard that did not hold last
     serves_padding = False  # a padded run has given what the plain run gave: see Buckets
 
     def __init__(
-        self, executable: Executable, expected: Any, found: list[Any], settled: list[Any], seen: list[ScalarGuard]
+        self,
+        executable: Executable,
+        expected: Any,
+        found: list[Any],
+        settled: list[Any],
+        seen: list[ScalarGuard],
+        sizes: Dimensions | None = None,
     ) -> None:
         self.executable = executable
         self.traced = executable.traced
-        self.expected, self.seen = expected, seen
+        self.expected, self.seen, self.sizes = expected, seen, sizes
         self.grad_enabled, self.dtype = mode.grad_enabled, default_dtype()
         self.needs_grad = mode.grad_enabled and any(self.traced.requires_grad)
         self._run = executable.run_with_grad if self.needs_grad else executable.run
@@ -46,6 +55,7 @@ class Entry:
         self.values = [(g.read, g.key, g.value, g) for g in found if type(g) is Guard]
         self.guards = [g for g in found if type(g) is not Guard]
         # Nothing to look at while no layer's configuration changes.
+        self.changes_arguments = any(type(e.write.owner) is Argument for e in self.traced.effects)
         self.plain = not (found or seen or self.traced.gradients or self.traced.paths)
         self.flags = [(h, h.stop_gradient, dict(h._hooks or {})) for h in self.traced.captures]
         self.layer_guards, self.layer_version = settled, layer_version.number
@@ -56,6 +66,10 @@ class Entry:
             if tensors[position]._source is not None:
                 raise InnerGradientError(self.traced.program.input_names[position], where)
         return self._run(tensors)
+
+    def takes(self, shapes: Sequence[Any]) -> bool:
+        """True if what is taken for granted of sizes holds for arguments of these shapes."""
+        return self.sizes is None or self.sizes.hold(shapes)
 
     def agrees(self, found: list[Any]) -> bool:
         """True if the program takes for granted what a run of another one has found."""

@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
+
+import jax
 
 import dy2static
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.dtypes import is_inexact
+from paddle_lite_py.core.no_effect import Immaterial, no_effect
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.ir.printer import to_text
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.nn.base import Layer
+from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.trace import Traced
 
 from . import spec
 from .cache import Cache
 from .entry import Entry
-from .spec import InputSpec
+from .settling import settled
+from .spec import InputSpec, SpecifiedCall
 from .stages import Lowered
 
 
@@ -62,6 +68,7 @@ class Inspection:
     cache: Cache
     trace: Callable[..., Traced]
     entry: Callable[..., Any]
+    last_call: Any
 
     @property
     def dygraph_function(self) -> Callable[..., Any]:
@@ -137,7 +144,13 @@ class Inspection:
             raise RuntimeError(f"`{self.__name__}` has no program yet: call it once, or give to_static an input_spec")
         return self.concrete_program_specify_input_spec(self._input_spec)
 
-    def concrete_program_specify_input_spec(self, input_spec: Any, **options: Any) -> ConcreteProgram:
+    @no_effect(
+        with_hook=Immaterial("hooks are part of what is traced"),
+        is_prim_infer=Immaterial("operators are not taken apart"),
+    )
+    def concrete_program_specify_input_spec(
+        self, input_spec: Any, with_hook: bool = False, is_prim_infer: bool = False
+    ) -> ConcreteProgram:
         """The program for declared arguments."""
         return self._concrete(self.traced_for(input_spec))
 
@@ -174,18 +187,46 @@ class Inspection:
         """The tensors from outside that the program used last differentiates; none before the first call."""
         return Parameters(self.concrete_program.parameters if len(self.cache) else ())
 
-    def traced_for(self, input_spec: Any, constraints: Sequence[str] = (), with_grads: bool = False) -> Traced:
+    def traced_for(
+        self,
+        input_spec: Any,
+        constraints: Sequence[str] = (),
+        with_grads: bool = False,
+        keywords: Mapping[str, Any] | None = None,
+    ) -> Traced:
         """Trace for declared arguments: InputSpecs, example tensors, and Python values as they are.
 
         Arguments:
             with_grads: whether the arguments may need gradients.
+            keywords: those that are given by name.
         """
-        given = tuple(InputSpec.from_tensor(s) if isinstance(s, Tensor) else s for s in input_spec)
-        structure, specs = spec.flatten(given, {})
-        names = spec.argument_names(self._function, given, {})
+        call = SpecifiedCall(tuple(input_spec), dict(keywords or {}))
+        sizes = self.dimensions(call, constraints)
+        traced = self.traced_with(sizes, call, with_grads)
+        warn_of_sizes(self.__name__, sizes.fixed())
+        return traced
+
+    def dimensions(self, call: SpecifiedCall, constraints: Sequence[str] = ()) -> Dimensions:
+        """The unknown dimensions of declared arguments."""
+        specs = [InputSpec.from_tensor(s, s._name) if isinstance(s, Tensor) else s for s in spec.flatten(*call)[1]]
+        names = spec.argument_names(self._function, *call)
         names = [s.name or n for s, n in zip(specs, names, strict=True)]
-        shapes = spec.symbolic(specs, constraints)
-        return self.trace(structure, shapes, [with_grads and is_inexact(s.dtype) for s in shapes], names)
+        return Dimensions(specs, names, self._sizes_at_hand(specs), constraints, for_file=True)
+
+    def traced_with(self, sizes: Dimensions, call: SpecifiedCall, with_grads: bool = False) -> Traced:
+        """Trace for declared arguments, and learn what has to be known of their dimensions."""
+        structure, _ = spec.flatten(*call)
+        grads = [with_grads and is_inexact(s.dtype.np) for s in sizes.specs]
+        traced = settled(sizes, lambda shapes: self.trace(structure, shapes, grads, sizes.arguments, sizes), [])
+        return traced._replace(constraints=tuple(sizes.relations()))
+
+    def _sizes_at_hand(self, specs: list[Any]) -> list[Any] | None:
+        """The shapes of the last call, where they are such as are declared."""
+        if self.last_call is None:
+            return None
+        found = [tuple(s.shape) for s in spec.flatten(*self.last_call)[1]]
+        fits = len(found) == len(specs) and all(s.takes(shape) for s, shape in zip(specs, found, strict=True))
+        return found if fits else None
 
     # -- ahead of time ---------------------------------------------------------------------------------------------
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
@@ -210,6 +251,16 @@ class Inspection:
         return Lowered(entry, tensors, numbers)
 
 
+def warn_of_sizes(name: str, fixed: str) -> None:
+    """Tell the user of dimensions that a program for declared arguments has for one size only."""
+    if fixed:
+        warnings.warn(
+            f"`{name}` is traced for one size of {fixed}. Its InputSpec leaves that open: write the number there, or "
+            "write that line so that it works for any size",
+            stacklevel=3,
+        )
+
+
 def _spec_of(value: Any, name: str) -> InputSpec:
     return InputSpec([n if isinstance(n, int) else str(n) for n in value.shape], value.dtype, name)
 
@@ -224,5 +275,4 @@ def _example(given: InputSpec) -> Tensor:
     """A tensor that has a shape and a dtype, but no data."""
     if not all(isinstance(n, int) and n >= 0 for n in given.shape):
         raise ValueError(f"lower() of {given}: XLA compiles for known shapes; give each dimension a number")
-    (shape,) = spec.symbolic([given])
-    return wrap(shape)
+    return wrap(jax.ShapeDtypeStruct(given.shape, given.dtype.np))

@@ -93,8 +93,9 @@ class Loop:
     graded: frozenset[Any] = frozenset()
 
     def _leaf(self, frame: Frame, key: Any, value: TracedValue) -> None:
-        owner = self.writes[key].owner
-        if self.writes[key].key == "_data" and not owner.stop_gradient and owner._source is None:
+        owner, what, held, _ = self.writes[key]
+        made = isinstance(held, TracedValue) and held not in held.frame.leaves
+        if what == "_data" and not owner.stop_gradient and owner._source is None and not made:
             frame.leaves[value] = owner
 
     def trace(self, run: Callable[[Tensor | None], Any], index: bool) -> tuple[Path, list[TracedValue], Any]:

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+import jax
 import numpy as np
 
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core import symbolic
+from paddle_lite_py.core.arrays import as_array
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.custom.kernel import kernels, unknown_kernels
 from paddle_lite_py.eager.execute import EAGER
-from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.registry.bound import BoundOp, xla_jit
@@ -32,40 +34,49 @@ _HOST = re.compile(r"custom_call\s*@?\"?([\w.]*(?:callback|python)[\w.]*)", re.I
 
 
 # -- to JSON -------------------------------------------------------------------------------------------------------
-def describe(traced: Traced, weights: list[int], name: str) -> dict[str, Any]:
+def describe(traced: Traced, position: Callable[[Tensor], int], name: str) -> dict[str, Any]:
     """What the manifest says of a method: program, weights, results and state.
 
     Arguments:
-        weights: for each captured tensor its position in the manifest's list of weights.
+        position: the place of a tensor in the manifest's list of weights.
 
     Raises:
         ValueError: if the method changes or returns something that a file cannot keep.
     """
-    position = {id(h): i for i, h in enumerate(traced.captures)}
-    state = []
+    place = {id(h): i for i, h in enumerate(traced.captures)}
+    state: list[Any] = []
     for effect in traced.effects:
         write = effect.write
-        if write.key != "_data" or effect.structure is not nested.LEAF or id(write.owner) not in position:
+        if write.key == "_data" and effect.structure is nested.LEAF and isinstance(write.owner, Argument):
+            state.append({"argument": write.owner.position})
+            continue
+        if write.key != "_data" or effect.structure is not nested.LEAF or id(write.owner) not in place:
             what = f"{type(write.owner).__name__}.{write.key}"
             raise ValueError(f"jit.save of `{name}`: it changes {what}, which a saved program cannot keep")
-        state.append(position[id(write.owner)])
+        state.append(place[id(write.owner)])
     if traced.providers or traced.deferred:
         raise ValueError(f"jit.save of `{name}`: it holds an optimizer step; save the layer instead")
     used = kernels(traced.program)
     return ({"kernels": used} if used else {}) | {
         "program": serialize.to_json(traced.program),
-        "weights": weights,
+        "weights": [position(h) for h in traced.captures],
         "n_args": traced.n_args,
-        "result": structure_to_json(traced.structure, name, position),
+        "result": structure_to_json(traced.structure, name, place, position),
         "n_results": traced.n_results,
         "state": state,
         "checks": [] if traced.checks is None else traced.checks.texts(),
+        "constraints": list(traced.constraints),
         "room": None if traced.loop_buffer is None else traced.loop_buffer.capacity.size,
     }
 
 
-def structure_to_json(structure: Any, name: str, position: dict[int, int]) -> Any:
-    """A structure of results or arguments as JSON-ready data."""
+def structure_to_json(structure: Any, name: str, place: dict[int, int], position: Callable[[Tensor], int]) -> Any:
+    """A structure of results as JSON-ready data.
+
+    Arguments:
+        place: of a captured tensor among those of the method, by id.
+        position: the place of any tensor in the manifest's list of weights.
+    """
     if structure is nested.LEAF:
         return "*"
     if isinstance(structure, nested.Static):
@@ -73,12 +84,15 @@ def structure_to_json(structure: Any, name: str, position: dict[int, int]) -> An
             return {"py": structure.value}
         if isinstance(structure.value, Argument):
             return {"argument": structure.value.position}
-        if id(structure.value) in position:
-            return {"weight": position[id(structure.value)]}
+        if id(structure.value) in place:
+            return {"weight": place[id(structure.value)]}
+        if isinstance(structure.value, Tensor | np.ndarray | jax.Array):
+            held = structure.value
+            return {"constant": position(held if isinstance(held, Tensor) else wrap(as_array(held)))}
         raise ValueError(
             f"jit.save of `{name}`: it returns a {type(structure.value).__name__}, which a file cannot hold"
         )
-    children = [structure_to_json(c, name, position) for c in structure.children]
+    children = [structure_to_json(c, name, place, position) for c in structure.children]
     if issubclass(structure.kind, dict):
         return {"dict": [list(structure.keys), children]}
     if issubclass(structure.kind, tuple | list):
@@ -88,16 +102,17 @@ def structure_to_json(structure: Any, name: str, position: dict[int, int]) -> An
     )
 
 
-def structure_from_json(data: Any, handles: list[Tensor]) -> Any:
-    """The structure again."""
+def structure_from_json(data: Any, handles: list[Tensor], weights: list[Tensor]) -> Any:
+    """The structure again, with the tensors of the method and all that were saved."""
     if data == "*":
         return nested.LEAF
     ((kind, value),) = data.items()
-    if kind in ("py", "argument", "weight"):
-        made = {"py": lambda: value, "argument": lambda: Argument(value), "weight": lambda: handles[value]}[kind]()
-        return nested.Static(made)
+    if kind in ("py", "argument"):
+        return nested.Static(value if kind == "py" else Argument(value))
+    if kind in ("weight", "constant"):
+        return nested.Static((handles if kind == "weight" else weights)[value])
     keys, items = (tuple(value[0]), value[1]) if kind == "dict" else (None, value)
-    children = tuple([structure_from_json(v, handles) for v in items])
+    children = tuple([structure_from_json(v, handles, weights) for v in items])
     return nested.Nest({"list": list, "tuple": tuple, "dict": dict}[kind], keys, children)
 
 
@@ -116,7 +131,8 @@ class Method:
     def __init__(
         self, name: str, data: dict[str, Any], exported: Any, weights: list[Tensor], constraints: Sequence[str]
     ) -> None:
-        self.name, self.data, self.constraints = name, data, tuple(constraints)
+        self.name, self.data = name, data
+        self.constraints = (*constraints, *map(str, data.get("constraints", ())))
         if absent := unknown_kernels(map(str, data.get("kernels", ()))):
             library = absent[0].partition(".")[0]
             raise ArtifactError(
@@ -127,11 +143,13 @@ class Method:
         self.handles = [weights[i] for i in data["weights"]]
         captured = self.program.block.inputs[int(data["n_args"]) :]
         self.program.captured = dict(zip(captured, self.handles, strict=False))
-        self.program.updates = {int(data["n_results"]) + k: captured[i] for k, i in enumerate(data["state"])}
-        self._result = structure_from_json(data["result"], self.handles)
-        self._state, self._n, self._checks, self._room = (
-            [self.handles[i] for i in data["state"]], int(data["n_results"]), list(data["checks"]), data["room"],
-        )  # fmt: skip
+        self._n = int(data["n_results"])
+        self.program.updates = {self._n + k: captured[i] for k, i in enumerate(data["state"]) if isinstance(i, int)}
+        self._result = structure_from_json(data["result"], self.handles, weights)
+        self._checks, self._room = list(data["checks"]), data["room"]
+        self._state: list[Tensor | Argument] = [
+            self.handles[i] if isinstance(i, int) else Argument(int(i["argument"])) for i in data["state"]
+        ]
         self._plain = self._result is nested.LEAF and not (self._state or self._checks or self._room)
         self._bound = _bind(exported, name, self.program)
         self._jitted = xla_jit(self._bound.fn)
@@ -172,7 +190,8 @@ class Method:
             # The values are right, but the gradient would lack iterations.
             outs = [t.detach() for t in outs]
         for handle, value in zip(self._state, outs[self._n :], strict=False):
-            handle._set_payload(value._data)
+            owner = tensors[handle.position] if isinstance(handle, Argument) else handle
+            owner._set_payload(value._data)
         return resolve(nested.unflatten(self._result, iter(outs[: self._n])), self._result, tensors)
 
     def traced(self) -> Traced:
@@ -191,13 +210,14 @@ class Method:
 
     def run_flat(self, tensors: list[Tensor]) -> list[Tensor]:
         """The tensors among the results, without their structure; state stays as it is."""
-        before = [h._data for h in self._state]
+        state = [tensors[h.position] if isinstance(h, Argument) else h for h in self._state]
+        before = [h._data for h in state]
         try:
             leaves: list[Tensor] = []
             nested.flatten(self(*tensors), lambda v: isinstance(v, Tensor), leaves)
             return leaves
         finally:
-            for handle, data in zip(self._state, before, strict=True):
+            for handle, data in zip(state, before, strict=True):
                 handle._set_payload(data)
 
     def _check(self, inputs: Sequence[Any]) -> list[Tensor]:
@@ -223,7 +243,7 @@ def holds(constraint: str, dims: dict[str, Any]) -> bool:
     """True if dimensions meet a constraint such as "seq >= 2" or "batch == 2*n"."""
     left, sign, right = parse(constraint)
     a, b = symbolic.evaluate_text(left, dims), symbolic.evaluate_text(right, dims)
-    return bool({">=": a >= b, "<=": a <= b, "==": a == b}[sign])
+    return bool({">=": a >= b, "<=": a <= b, "==": a == b, "!=": a != b}[sign])
 
 
 def parse(constraint: str) -> tuple[str, str, str]:
@@ -232,7 +252,7 @@ def parse(constraint: str) -> tuple[str, str, str]:
     Raises:
         ValueError: if it is none.
     """
-    found = re.fullmatch(r"\s*([\w\s+*^()-]{1,80}?)\s*(>=|<=|==)\s*([\w\s+*^()-]{1,80}?)\s*", str(constraint))
+    found = re.fullmatch(r"\s*([\w\s+*^(),-]{1,200}?)\s*(>=|<=|==|!=)\s*([\w\s+*^(),-]{1,200}?)\s*", str(constraint))
     if found is None:
         raise ValueError(f"constraint {constraint!r} is no comparison of dimensions such as 'batch <= 64'")
     return found[1], found[2], found[3]

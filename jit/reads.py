@@ -6,6 +6,9 @@ the objects it can reach, the attributes whose names occur in the code.
 
 from __future__ import annotations
 
+import argparse
+import array
+import collections
 import dataclasses
 import dis
 import functools
@@ -40,6 +43,11 @@ _HOLDERS: dict[type, tuple[str, ...]] = {
     functools.singledispatchmethod: ("dispatcher",),
     type(functools.lru_cache(lambda: None)): ("__wrapped__",),
 }
+# Objects of the standard library that hold what the user puts there: attributes, items in a row, a dict or list.
+_RECORDS = (types.SimpleNamespace, argparse.Namespace)
+_SEQUENCES = (collections.deque, array.array, bytearray)
+_WRAPPERS = (collections.UserDict, collections.UserList, collections.ChainMap)
+_WRAPPERS_HOLD = frozenset({"data", "maps"})
 Place = tuple[int, Any]
 
 
@@ -171,7 +179,14 @@ class Walk:
         elif kind in _HOLDERS:
             for name in _HOLDERS[kind]:
                 self.visit(getattr(value, name, None), label)
-        elif not is_foreign(kind.__module__) or isinstance(value, Layer):
+        elif isinstance(value, _SEQUENCES):
+            self.guards.append(Items.of(value, label))
+            for i, item in enumerate(value):
+                self.visit(item, f"{label}[{i}]")
+        elif isinstance(value, _WRAPPERS):
+            for name in _WRAPPERS_HOLD & vars(value).keys():
+                self.place(vars(value).get, (id(value), name), name, f"{label}.{name}")
+        elif not is_foreign(kind.__module__) or isinstance(value, (Layer, *_RECORDS)):
             self.object(value, kind.__name__)
 
     def container(self, value: Any, label: str) -> None:
@@ -183,7 +198,7 @@ class Walk:
             if type(item) not in BY_VALUE:
                 self.visit(item, f"{label}[{key!r}]")
 
-    def module(self, module: types.ModuleType, label: str) -> None:
+    def module(self, module: types.ModuleType, _label: str) -> None:
         """The names in a module of the user that occur in the code."""
         if is_foreign(module.__name__) or not self._new(module):
             return

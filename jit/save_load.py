@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +13,7 @@ from safetensors import flax as safetensors
 from paddle_lite_py.autograd import enable_grad
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.interpreter import no_grad
+from paddle_lite_py.core.no_effect import Immaterial, Refused, no_effect, only_known
 from paddle_lite_py.custom.kernel import kernels
 from paddle_lite_py.eager.random import default_generator
 from paddle_lite_py.eager.tensor import Parameter, Tensor
@@ -21,12 +22,13 @@ from paddle_lite_py.ir.lower import lower
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.ir.simplify import without_prints
 from paddle_lite_py.nn.base import Layer
+from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.trace import Traced
 
 from . import artifact
-from .inspection import passed
+from .inspection import passed, warn_of_sizes
 from .method import describe, parse
-from .spec import is_tensor
+from .spec import SpecifiedCall, is_tensor
 from .static_function import StaticFunction
 from .translated import TranslatedLayer
 
@@ -34,6 +36,19 @@ PLATFORMS = ("cpu", "cuda", "tpu")
 MODES = {"eval": False, "train": True}
 
 
+_ONE_FORM = Immaterial("an artefact has one form")
+
+
+@no_effect(
+    output_spec=Refused("a program gives what the function returns"),
+    with_hook=Refused("hooks are part of what is traced: they are in the program"),
+    input_names_after_prune=Refused("a program takes what input_spec says"),
+    skip_forward=Refused("forward() is what is saved"),
+    combine_params=_ONE_FORM,
+    clip_extra=_ONE_FORM,
+    skip_prune_program=_ONE_FORM,
+    separate_parameters=_ONE_FORM,
+)
 def save(
     layer: Any,
     path: str,
@@ -42,6 +57,15 @@ def save(
     constraints: Sequence[str] = (),
     platforms: Sequence[str] = PLATFORMS,
     passes: Any = (),
+    *,
+    output_spec: Any = None,
+    with_hook: bool = False,
+    input_names_after_prune: Any = None,
+    skip_forward: bool = False,
+    combine_params: bool = False,
+    clip_extra: bool = True,
+    skip_prune_program: bool = False,
+    separate_parameters: bool = False,
     **configs: Any,
 ) -> None:
     """Save a layer or function as a program that runs without its code.
@@ -71,6 +95,7 @@ def save(
         >>> paddle.jit.load(prefix)(paddle.ones([4, 3])).shape
         paddle.Size([4, 2])
     """
+    only_known(save, configs)
     if isinstance(layer, TranslatedLayer) and not passes:
         return layer._save(path)
     for text in constraints:
@@ -80,19 +105,19 @@ def save(
     static, owner = _static_function(layer)
     specs = input_spec if isinstance(input_spec, Mapping) else {"forward": input_spec}
     writer = ArtifactWriter(owner, tuple(constraints), tuple(platforms), passes)
-    writer.method("forward", static, _input_spec(static, specs.get("forward")))
+    writer.method("forward", static, _call(static, specs.get("forward")))
     for name, method in _other_methods(owner, static):
-        given = specs.get(name) or method._input_spec or method.last_call
-        if given is None:
+        if (specs.get(name) or method._input_spec or method.last_call) is None:
             warnings.warn(
                 f"jit.save leaves method `{name}` out: its arguments are not known; pass "
                 f"input_spec={{'forward': [...], {name!r}: [InputSpec(...), ...]}}, or call it once",
                 stacklevel=2,
             )
             continue
-        writer.method(name, method, list(given))
+        writer.method(name, method, _call(method, specs.get(name)))
     head = {"name": static.__name__, "saved_in": "train" if getattr(owner, "training", False) else "eval"}
     blobs = writer.blobs()
+    warn_of_sizes(static.__name__, writer.fixed())
     if samples:
         blobs["samples"] = _samples(static, owner, samples)
     artifact.write(path, head | writer.manifest(), blobs)
@@ -115,12 +140,22 @@ def evaluated(layer: Any, input_spec: Any) -> tuple[StaticFunction, Traced]:
     """A layer's or function's static form, and its trace in eval mode."""
     static, owner = _static_function(layer)
     with _mode(owner, False), enable_grad():
-        return static, static.traced_for(_input_spec(static, input_spec))
+        call = _call(static, input_spec)
+        return static, static.traced_for(call.args, keywords=call.kwargs)
 
 
 class _Variant(NamedTuple):
     traced: Traced
     data: dict[str, Any]
+
+
+class _Source(NamedTuple):
+    """What one mode of a method is traced from."""
+
+    static: StaticFunction
+    call: SpecifiedCall
+    training: bool
+    sizes: Dimensions
 
 
 class ArtifactWriter:
@@ -130,30 +165,34 @@ class ArtifactWriter:
         self.owner, self.constraints, self.platforms, self.passes = owner, constraints, platforms, passes
         self.weights: dict[int, tuple[str, Tensor]] = {}
         self.methods: dict[str, dict[str, _Variant]] = {}
+        self.sources: dict[tuple[str, str], _Source] = {}
         self.known: dict[int, str] = {}
         if isinstance(owner, Layer):
             self.known = {id(t): n for n, t in [*owner.named_parameters(), *owner.named_buffers()]}
 
-    def method(self, name: str, static: StaticFunction, specs: list[Any]) -> None:
+    def method(self, name: str, static: StaticFunction, call: SpecifiedCall) -> None:
         """Trace a method in both modes."""
-        found: dict[str, _Variant] = {}
         both = isinstance(self.owner, Layer) and not self.passes
         for kind, training in MODES.items() if both else [("eval", False)]:
-            # With gradients on, whatever the caller's mode: the program is to be fine-tuned later.
-            with _mode(self.owner, training), enable_grad():
-                traced = static.traced_for(specs, self.constraints)
-                if any(op.name == "while" and op.bound.attrs[3] is None for op in traced.program.ops()):
-                    # A loop has a gradient only where it was traced as one that needs it.
-                    traced = static.traced_for(specs, self.constraints, with_grads=True)
-                found[kind] = self.variant(traced, static.__name__)
+            self.sources[name, kind] = _Source(static, call, training, static.dimensions(call, self.constraints))
+        found = self.methods[name] = {k: self._traced(s) for (n, k), s in self.sources.items() if n == name}
         if "train" in found and found["train"].data == found["eval"].data:
             del found["train"]
-        self.methods[name] = found
+
+    def _traced(self, source: _Source) -> _Variant:
+        # With gradients on, whatever the caller's mode: the program is to be fine-tuned later.
+        with _mode(self.owner, source.training), enable_grad():
+            traced = source.static.traced_with(source.sizes, source.call)
+            if _without_gradient(traced.program):
+                # A loop has a gradient only where it was traced as one that needs it.
+                with suppress(RuntimeError):  # a change of an argument in place, which then may have none
+                    traced = source.static.traced_with(source.sizes, source.call, with_grads=True)
+            return self.variant(traced, source.static.__name__)
 
     def variant(self, traced: Traced, name: str) -> _Variant:
         """A method in one mode."""
         traced = passed(traced._replace(program=without_prints(traced.program)), self.passes)
-        return _Variant(traced, describe(traced, [self._position(h) for h in traced.captures], name))
+        return _Variant(traced, describe(traced, self._position, name))
 
     def _position(self, handle: Tensor) -> int:
         if id(handle) not in self.weights:
@@ -178,16 +217,33 @@ class ArtifactWriter:
 
     def blobs(self) -> dict[str, bytes]:
         """The data files by suffix."""
+        out = {f"{n}.{k}.stablehlo": self._exported(n, k) for n, found in self.methods.items() for k in found}
         arrays = {n: h._data for n, h in self.weights.values() if h is not default_generator.state}
-        out = {"safetensors": safetensors.save(arrays)}
-        for name, found in self.methods.items():
-            for kind, variant in found.items():
-                program = variant.traced.program
-                used = kernels(program)
-                platforms = ("cpu",) if used else self.platforms  # what they were compiled for
-                exported = serialize.export_program(program, lower(program), platforms, kernels=used)
-                out[f"{name}.{kind}.stablehlo"] = exported
-        return out
+        return {"safetensors": safetensors.save(arrays)} | out
+
+    def _exported(self, name: str, kind: str) -> bytes:
+        """The StableHLO of a method, traced again with the sizes known that XLA must know."""
+        while True:
+            program = self.methods[name][kind].traced.program
+            used = kernels(program)
+            platforms = ("cpu",) if used else self.platforms  # what they were compiled for
+            try:
+                order = 0 if _without_gradient(program) else 1
+                return serialize.export_program(program, lower(program), platforms, order, used)
+            except Exception as e:
+                source = self.sources.get((name, kind))
+                if source is None or not source.sizes.blame(e):
+                    raise
+            self.methods[name][kind] = self._traced(source)
+
+    def fixed(self) -> str:
+        """The dimensions that were left open, and are saved for one size; in words."""
+        return "; ".join(dict.fromkeys([f for s in self.sources.values() if (f := s.sizes.fixed())]))
+
+
+def _without_gradient(program: Program) -> bool:
+    """True if it has a loop that was traced as one that needs no gradient, and so has none."""
+    return any(op.name == "while" and op.bound.attrs[3] is None for op in program.ops())
 
 
 @contextmanager
@@ -226,10 +282,13 @@ def _other_methods(owner: Any, forward: StaticFunction) -> Iterator[tuple[str, S
             yield name, getattr(owner, name)
 
 
-def _input_spec(static: StaticFunction, given: Any) -> list[Any]:
-    for specs in (given, static._input_spec, static.last_call):
+def _call(static: StaticFunction, given: Any) -> SpecifiedCall:
+    """What is known of the arguments: as given here, declared, or of the last call."""
+    for specs in (given, static._input_spec):
         if specs is not None:
-            return list(specs)
+            return SpecifiedCall(tuple(specs), {})
+    if static.last_call is not None:
+        return static.last_call
     raise ValueError(
         f"jit.save of `{static.__name__}`: its arguments are not known; pass "
         "input_spec=[InputSpec([None, ...], dtype), ...], or call it once"

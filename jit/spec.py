@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, NamedTuple
-
-import jax
-from jax import export
 
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.eager.tensor import Tensor
@@ -25,21 +22,86 @@ def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[An
     return nested.flatten((args, kwargs), is_tensor, leaves), leaves
 
 
-def symbolic(specs: list[InputSpec], constraints: Sequence[str] = ()) -> list[jax.ShapeDtypeStruct]:
-    """JAX specs; each unknown dimension becomes a symbol: unknown first dimensions share `batch`."""
-    scope = export.SymbolicScope(constraints)
-    out = []
-    for i, spec in enumerate(specs):
-        text = ", ".join([_symbol(n, i, k) for k, n in enumerate(spec.shape)])
-        shape = export.symbolic_shape(text, scope=scope) if spec.shape else ()
-        out.append(jax.ShapeDtypeStruct(shape, spec.dtype.np))
-    return out
+class SpecifiedCall(NamedTuple):
+    """The arguments of a call, with InputSpecs in the place of tensors."""
+
+    args: tuple[Any, ...]
+    kwargs: dict[str, Any]
 
 
-def _symbol(n: Any, position: int, axis: int) -> str:
-    if isinstance(n, int) and n >= 0:
-        return str(n)
-    return n if isinstance(n, str) else "batch" if axis == 0 else f"d{position}_{axis}"
+def call_of(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> SpecifiedCall:
+    """A call with its tensors as specs, and its arguments by position where they have one."""
+    try:
+        bound = inspect.signature(f).bind(*args, **kwargs)
+        bound.apply_defaults()
+        args, kwargs = bound.args, bound.kwargs
+    except (TypeError, ValueError):
+        pass
+    return SpecifiedCall(*_as_specs((args, kwargs)))
+
+
+def _as_specs(value: Any) -> Any:
+    leaves: list[Any] = []
+    structure = nested.flatten(value, is_tensor, leaves)
+    specs = [InputSpec.from_tensor(x, x._name) if isinstance(x, Tensor) else x for x in leaves]
+    return nested.unflatten(structure, iter(specs))
+
+
+def declared(f: Any, specs: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[InputSpec | None]:
+    """The declared spec of each tensor of a call, in the order of flatten(); None where nothing is declared.
+
+    Arguments:
+        f: the static function.
+        specs: what the user has declared, in the order of the parameters.
+    """
+    values = dict(_by_name(f.dygraph_function, args, kwargs))
+    given, found = list(specs), {}
+    for name in [n for n in values if n not in kwargs] + [n for n in parameters_of(f.dygraph_function) if n in kwargs]:
+        tensors = _tensors(values[name])
+        while given and not _tensors(given[0]) and tensors:
+            given.pop(0)  # a Python value among the specs
+        found[name] = _matched(given.pop(0) if given and (tensors or not _tensors(given[0])) else None, values[name])
+    if left := [s for s in given if _tensors(s)]:
+        names = ", ".join(argument_names(f.dygraph_function, args, kwargs))
+        raise ValueError(
+            f"{f.__name__}: input_spec declares {len(_tensors(specs))} tensors, the call has "
+            f"{len(_tensors(specs)) - len(_tensors(left))} ({names})"
+        )
+    order = [*[n for n in values if n not in kwargs], *kwargs]
+    return [s for n in order for s in found.get(n, [None] * len(_tensors(values[n])))]
+
+
+def _by_name(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> list[tuple[str, Any]]:
+    names = parameters_of(f)
+    return [(names[i] if i < len(names) else f"*{i}", a) for i, a in enumerate(args)] + list(kwargs.items())
+
+
+def _tensors(value: Any) -> list[Any]:
+    leaves: list[Any] = []
+    nested.flatten(value, is_tensor, leaves)
+    return leaves
+
+
+def _matched(spec: Any, value: Any) -> list[InputSpec | None]:
+    """The spec of each tensor in a value, found by keys and positions."""
+    if isinstance(value, Tensor):
+        return [InputSpec.from_tensor(spec) if isinstance(spec, Tensor) else spec]
+    if isinstance(spec, dict) and isinstance(value, dict):
+        return [s for k, v in value.items() for s in _matched(spec.get(k), v)]
+    if isinstance(spec, list | tuple) and isinstance(value, list | tuple):
+        items = [*spec, *[None] * len(value)]
+        return [s for k, v in zip(items, value, strict=False) for s in _matched(k, v)]
+    leaves = _tensors(value)
+    return [*_tensors(spec), *[None] * len(leaves)][: len(leaves)] if spec is not None else [None] * len(leaves)
+
+
+def parameters_of(f: Callable[..., Any]) -> list[str]:
+    """The names of a function's parameters that take one argument each."""
+    try:
+        found = inspect.signature(f).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [p.name for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
 
 
 class ArgumentNames(NamedTuple):

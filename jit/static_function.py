@@ -6,7 +6,8 @@ import functools
 import os
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,9 +20,11 @@ from paddle_lite_py.core.errors import TracedValueError, original, user_tracebac
 from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs
+from paddle_lite_py.eager import views
 from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.nn.base import Layer
+from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.executor import Executable
 from paddle_lite_py.tracing.speculation import SpeculationFailed
 from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace
@@ -29,15 +32,17 @@ from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace
 from . import guards, reads, spec
 from .breaks import Parts
 from .buckets import Buckets
-from .cache import SIZE, Cache, CacheKey
+from .cache import SIZE, Cache, CacheKey, Sharing
 from .check import checked
 from .containers import Changed, note, restore
+from .declared import DeclaredSpecs
 from .entry import Entry
 from .errors import GraphBreak, InnerGradientError, StagingError
 from .implicit import Implicit
 from .inspection import Inspection, passed
 from .runtime import convert
-from .spec import InputSpec
+from .settling import settled
+from .spec import SpecifiedCall
 from .varying_scalars import ScalarLocations, VaryingScalars, with_numbers
 
 _new = Tensor.__new__
@@ -75,7 +80,7 @@ class CompileOptions(NamedTuple):
 DEFAULTS = CompileOptions()
 
 
-class StaticFunction(Inspection):
+class StaticFunction(DeclaredSpecs, Inspection):
     """A function that is traced once for each kind of call, and then runs compiled.
 
     Arguments:
@@ -98,7 +103,7 @@ class StaticFunction(Inspection):
         self.options = options
         self._buckets = None if options.buckets is None else Buckets(options.buckets)
         self._last: Entry | None = None
-        self.last_call: tuple[Any, ...] | None = None  # the arguments of the last trace, as specs
+        self.last_call: SpecifiedCall | None = None  # the arguments of the last trace, as specs
         self._bound_by_id: dict[int, StaticFunction] = {}
         self.__name__ = type(function).__name__  # a callable object; functions have a name of their own
         functools.update_wrapper(self, function, updated=())
@@ -169,7 +174,7 @@ class StaticFunction(Inspection):
             raise
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        args, kwargs = tuple(map(_tensor, args)), {k: _tensor(v) for k, v in kwargs.items()}
+        args, kwargs = tuple(map(_tensor, args)), {k: _tensor(kwargs[k]) for k in self._ordered(kwargs)}
         structure, tensors = spec.flatten(args, kwargs)
         entry, numbers = self.entry(structure, tensors, args, kwargs)
 
@@ -182,6 +187,7 @@ class StaticFunction(Inspection):
             return self._buckets.run(entry, tensors, specs, self.__name__)
         simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.traced.reached)
         simple = simple and not (entry.traced.speculated or self.options.check or settings.check)
+        simple = simple and not entry.changes_arguments  # where tensors that share elements are another kind of call
         self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
         out = self._right(run, entry, numbers, lambda other: self.entry(structure, tensors, args, kwargs, other))
         return restore(out, (args, kwargs)) if out.__class__ is Changed else out
@@ -203,24 +209,27 @@ class StaticFunction(Inspection):
     ) -> tuple[Entry, ScalarInputs]:
         """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs."""
         specs = self._specs(args, kwargs, tensors)
+        shapes = [t._data.shape for t in tensors]
+        serves = other.serves if other else _any
         kinds: Any = tuple([(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors])
         if specs is not None:
             kinds = (*specs, tuple([t.stop_gradient for t in tensors]))
+        if among_them := views.shared(tensors):
+            kinds = (*kinds, Sharing(among_them))
         with LOCK:
             common, among = self._scalars.split(structure, (mode_key(), kinds))
             numbers = among + self._locations.values()
             key, names = CacheKey(mode_key(), common, kinds), spec.names_of(self._function, args, kwargs)
-            if other is None:
-                entry, cause = self.cache.find(key, numbers, names)
-            else:
-                entry, cause = self.cache.find(key, numbers, names, other.serves)[0], other.cause
+            entry, cause = self.cache.find(key, numbers, names, lambda e: e.takes(shapes) and serves(e))
+            cause = other.cause if other else cause
             if entry is None:
                 self._locations.learn(e.failed for e in self.cache.entries.get(key, ()))
                 numbers = among + self._locations.values()
                 since = time.perf_counter()
-                self.last_call = tuple([InputSpec.from_tensor(a) if isinstance(a, Tensor) else a for a in args])
+                self.last_call = spec.call_of(self._function, args, kwargs)
                 try:
-                    entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
+                    with self._sharing(among_them):
+                        entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
                 except Exception as e:
                     raise e if self.options.full_graph else GraphBreak(e) from None
                 self.cache.add(key, entry, _kinds(tensors), cause, since)
@@ -234,57 +243,66 @@ class StaticFunction(Inspection):
         if settings.code_level > 0:
             print(self.code)
 
-    def _specs(self, args: Any, kwargs: Any, tensors: list[Tensor]) -> list[InputSpec] | None:
-        """The declared spec of each tensor, checked; None where nothing is declared."""
-        if self._input_spec is None:
-            return None
-        declared: list[Any] = []
-        nested.flatten(self._input_spec, spec.is_tensor, declared)
-        names = spec.argument_names(self._function, args, kwargs)
-        if len(declared) > len(tensors):
-            raise ValueError(
-                f"{self.__name__}: input_spec declares {len(declared)} tensors, "
-                f"the call has {len(tensors)} ({', '.join(names)})"
-            )
-        out = []
-        for i, t in enumerate(tensors):
-            given = declared[i] if i < len(declared) else InputSpec.from_tensor(t, names[i])
-            given = given if isinstance(given, InputSpec) else InputSpec.from_tensor(given)
-            given.check(t, names[i] if i < len(names) else f"arg{i}")
-            out.append(given)
-        return out
+    def _ordered(self, kwargs: dict[str, Any]) -> list[str]:
+        """The names of keyword arguments, in the order in which the function declares them."""
+        if len(kwargs) < 2:
+            return list(kwargs)
+        known = {n: i for i, n in enumerate(spec.parameters_of(self._function))}
+        return sorted(kwargs, key=lambda n: known.get(n, len(known)))
 
     # -- tracing ---------------------------------------------------------------------------------------------------
+    _shared: tuple[Any, ...] = ()  # which tensors of the call being traced are views of which
+
+    @contextmanager
+    def _sharing(self, among: tuple[Any, ...]) -> Iterator[None]:
+        self._shared = among
+        try:
+            yield
+        finally:
+            self._shared = ()
+
     def _make(
         self, common: Any, exact: Any, numbers: ScalarInputs, tensors: list[Any], specs: Any, names: list[str]
     ) -> Entry:
         """Trace; with numbers as inputs where that can be, else with their values."""
         seen: list[ScalarGuard] = []
-        shapes = [t._data for t in tensors] if specs is None else spec.symbolic(specs)
+        shapes = [t._data for t in tensors]
+        sizes = None if specs is None else Dimensions(specs, names, [a.shape for a in shapes])
         grads = [not t.stop_gradient for t in tensors]
         held = len(self._locations.values())
+
+        def attempt(shapes: list[Any]) -> Traced:
+            seen.clear()
+            with self._locations.replaced(len(numbers) - held, seen):
+                return self.trace(with_numbers(common, numbers, seen), shapes, grads, names, sizes)
+
         try:
-            with self._locations.replaced(len(numbers) - held, numbers, seen):
-                traced = self.trace(with_numbers(common, numbers, seen), shapes, grads, names)
+            traced = settled(sizes, attempt, shapes)
         except Exception:
             if not numbers:
                 raise
-            traced = self.trace(exact, shapes, grads, names)
+            traced = settled(sizes, lambda shapes: self.trace(exact, shapes, grads, names, sizes), shapes)
             seen = [ScalarGuard(lambda given: given[: len(numbers)], numbers)]
-        return self._entry_of(traced, exact, tensors, seen)
+        if sizes is not None and (fixed := sizes.fixed()):
+            self._warn_once(f"`{self.__name__}` is compiled for each size of {fixed}")
+        return self._entry_of(traced, exact, tensors, seen, sizes)
 
-    def _entry_of(self, traced: Traced, structure: Any, tensors: list[Any], seen: list[ScalarGuard]) -> Entry:
+    def _entry_of(
+        self, traced: Traced, structure: Any, tensors: list[Any], seen: list[ScalarGuard], sizes: Dimensions | None
+    ) -> Entry:
         owner = getattr(self._function, "__self__", None)
         layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
         changed = [w for w, _ in traced.paths] + [e.write for e in traced.effects]
         written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
         found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written)
-        found, settled = ([g for g in gs if not self._locations.covers(g)] for gs in (found, guards.of_layers(layers)))
+        found, settings = ([g for g in gs if not self._locations.covers(g)] for gs in (found, guards.of_layers(layers)))
         found += [guards.Payload(*looked) for looked in traced.looked]
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
-        return Entry(Executable(traced, self.__name__), expected, found, settled, seen)
+        return Entry(Executable(traced, self.__name__), expected, found, settings, seen, sizes)
 
-    def trace(self, structure: Any, shapes: list[Any], grads: list[bool], names: list[str]) -> Traced:
+    def trace(
+        self, structure: Any, shapes: list[Any], grads: list[bool], names: list[str], sizes: Dimensions | None = None
+    ) -> Traced:
         """Trace the function for given arguments."""
         missing: dy2static.ConversionError | None = None
         try:
@@ -300,7 +318,8 @@ class StaticFunction(Inspection):
         while True:
             try:
                 with self._implicit.converted():
-                    found = trace(call, shapes, grads, names, _converted, reads.containers_of(self._function))
+                    outside = reads.containers_of(self._function)
+                    found = trace(call, shapes, grads, names, _converted, outside, self._shared, sizes)
                 return passed(found, self.options.passes)
             except TracedValueError as e:
                 if missing is not None:
@@ -353,6 +372,10 @@ def _converted(function: Any) -> Any:
         return convert(function)
     except dy2static.ConversionError:
         return function
+
+
+def _any(entry: Entry) -> bool:
+    return True
 
 
 def _serves(tried: list[Entry], found: list[Any], entry: Entry) -> bool:

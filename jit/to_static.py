@@ -6,6 +6,7 @@ import functools
 from typing import Any
 
 import dy2static
+from paddle_lite_py.core.no_effect import FUSING, Immaterial, Refused, no_effect, only_known
 from paddle_lite_py.nn.base import Layer
 
 from .cache import SIZE
@@ -13,6 +14,11 @@ from .runtime import RUNTIME
 from .static_function import CompileOptions, StaticFunction, settings
 
 
+@no_effect(
+    build_strategy=FUSING,
+    backend="XLA compiles the program",
+    property=Refused("attributes are saved as they are; make it a method"),
+)
 def to_static(
     function: Any = None,
     input_spec: Any = None,
@@ -23,6 +29,8 @@ def to_static(
     check: bool = False,
     buckets: Any = None,
     passes: Any = (),
+    *,
+    property: bool = False,
     **kwargs: Any,
 ) -> Any:
     """Compile a function, method, layer or whole training step.
@@ -30,7 +38,6 @@ def to_static(
     Arguments:
         function: what to compile; a Layer is given a compiled forward and returned itself. None: use as a decorator.
         input_spec: InputSpecs of the tensor arguments; unknown dimensions (None) do not cause new traces.
-        build_strategy, backend: accepted for compatibility; XLA decides.
         full_graph: True: what cannot be staged is an error. False: the function is split there; the parts before and
             after run compiled, the statement itself as Python, and a warning names its line.
         cache_size: how many programs are kept; those used longest ago are dropped.
@@ -50,6 +57,7 @@ def to_static(
         >>> f(paddle.to_tensor([1.0, 2.0])).tolist(), f(paddle.to_tensor([-3.0])).tolist()
         ([2.0, 4.0], [3.0])
     """
+    only_known(to_static, kwargs)
     if not isinstance(cache_size, int) or cache_size < 1:
         raise ValueError(f"to_static: cache_size is {cache_size!r}; it is the number of programs kept, at least 1")
     if buckets is not None and input_spec is None:
@@ -109,6 +117,10 @@ def enable_to_static(enable_to_static_bool: bool) -> None:
     settings.enabled = bool(enable_to_static_bool)
 
 
+PRINTED = Immaterial("it is printed there anyway")
+
+
+@no_effect(also_to_stdout=PRINTED)
 def set_verbosity(level: int = 0, also_to_stdout: bool = False) -> None:
     """Above 0: print a line for each trace of a static function.
 
@@ -119,6 +131,7 @@ def set_verbosity(level: int = 0, also_to_stdout: bool = False) -> None:
     settings.verbosity = int(level)
 
 
+@no_effect(also_to_stdout=PRINTED)
 def set_code_level(level: int = 100, also_to_stdout: bool = False) -> None:
     """Above 0: print the converted code of a static function when it is traced.
 

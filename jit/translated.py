@@ -7,8 +7,10 @@ from typing import Any
 from jax import export
 from safetensors import flax as safetensors
 
+from paddle_lite_py.core.arrays import as_array, stored_arrays
 from paddle_lite_py.core.interpreter import no_grad
 from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.no_effect import Refused, no_effect, only_known
 from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.random import default_generator
 from paddle_lite_py.eager.tensor import Parameter, Tensor, wrap
@@ -21,8 +23,18 @@ from .check import alike
 from .method import Method
 from .spec import InputSpec
 
+_BY_PREFIX = Refused("the files are named by the prefix that was given to jit.save")
 
-def load(path: str, check: bool = False, **configs: Any) -> TranslatedLayer:
+
+@no_effect(model_filename=_BY_PREFIX, params_filename=_BY_PREFIX)
+def load(
+    path: str,
+    check: bool = False,
+    *,
+    model_filename: str | None = None,
+    params_filename: str | None = None,
+    **configs: Any,
+) -> TranslatedLayer:
     """Load what jit.save wrote; none of the code that it was traced from is needed, and none is executed.
 
     Arguments:
@@ -40,9 +52,10 @@ def load(path: str, check: bool = False, **configs: Any) -> TranslatedLayer:
         >>> paddle.jit.load(prefix, check=True)(x).shape
         paddle.Size([4, 2])
     """
+    only_known(load, configs)
     manifest, blobs = artifact.read(path)
     try:
-        weights = safetensors.load(blobs["safetensors"])
+        weights = _arrays(blobs["safetensors"])
         made = TranslatedLayer(manifest, blobs, weights)
     except ArtifactError:
         raise
@@ -51,6 +64,10 @@ def load(path: str, check: bool = False, **configs: Any) -> TranslatedLayer:
     if check:
         made.check_samples()
     return made
+
+
+def _arrays(data: bytes) -> dict[str, Any]:
+    return {name: as_array(array) for name, array in stored_arrays(data).items()}
 
 
 class TranslatedLayer(Layer):
@@ -128,7 +145,7 @@ class TranslatedLayer(Layer):
         """
         if "samples" not in self._blobs:
             raise ArtifactError("nothing to check: it was saved without samples=[...]")
-        held, method = safetensors.load(self._blobs["samples"]), self._methods["forward"]["eval"]
+        held, method = _arrays(self._blobs["samples"]), self._methods["forward"]["eval"]
         for i in range(1 + max(int(k.partition(".")[0]) for k in held)):
             given = [wrap(held[f"{i}.in.{k}"]) for k in range(len(method.inputs))]
             with no_grad():

@@ -103,7 +103,7 @@ class ScalarLocations:
         return any(held is h and guard.key == k for h, k in self._found)
 
     @contextmanager
-    def replaced(self, offset: int, values: ScalarInputs, seen: list[ScalarGuard]) -> Iterator[None]:
+    def replaced(self, offset: int, seen: list[ScalarGuard]) -> Iterator[None]:
         """Put a Number into each place for the block.
 
         Arguments:

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .core.no_effect import Immaterial, no_effect
 from .eager.random import host_draw
 from .eager.tensor import Tensor
 from .ops.dynamic import concrete, fresh
@@ -30,6 +31,10 @@ def _host(x: Any, who: str) -> np.ndarray:
     return concrete(x, who, "it before the static function")
 
 
+NO_BUFFER = Immaterial("nodes are found without a table")
+
+
+@no_effect(value_buffer=NO_BUFFER, index_buffer=NO_BUFFER)
 def reindex_graph(
     x: Tensor, neighbors: Tensor, count: Tensor, value_buffer: Any = None, index_buffer: Any = None, name: Any = None
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -50,6 +55,7 @@ def reindex_graph(
     return reindex_heter_graph(x, [neighbors], [count])
 
 
+@no_effect(value_buffer=NO_BUFFER, index_buffer=NO_BUFFER)
 def reindex_heter_graph(
     x: Tensor, neighbors: Any, count: Any, value_buffer: Any = None, index_buffer: Any = None, name: Any = None
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -72,6 +78,7 @@ def reindex_heter_graph(
     return tuple(fresh(np.array(v, kind)) for v in (sources, targets, list(number)))  # type: ignore[return-value]
 
 
+@no_effect(perm_buffer=NO_BUFFER)
 def sample_neighbors(
     row: Tensor,
     colptr: Tensor,

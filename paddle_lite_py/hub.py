@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import builtins
+import hashlib
 import importlib.util
+import re
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .core.no_effect import Immaterial, no_effect
+from .device import device_guard
 from .framework import load as load_file
-from .utils.download import get_weights_path_from_url
+from .utils.download import fetched, home, opened
+from .utils.download import file_name as url_name
 
 __all__ = ["help", "list", "load", "load_state_dict_from_url"]
+
+
+_LOCAL = Immaterial("a folder is read anew each time")
 
 
 def _config(repo_dir: str, source: str) -> ModuleType:
@@ -40,6 +49,7 @@ def _entry(repo_dir: str, model: str, source: str) -> Any:
     return found
 
 
+@no_effect(force_reload=_LOCAL)
 def list(repo_dir: str, source: str = "github", force_reload: bool = False) -> builtins.list[str]:
     """Names of the models that a folder's hubconf.py defines.
 
@@ -55,6 +65,7 @@ def list(repo_dir: str, source: str = "github", force_reload: bool = False) -> b
     return sorted(n for n, v in vars(module).items() if callable(v) and not n.startswith("_"))
 
 
+@no_effect(force_reload=_LOCAL)
 def help(repo_dir: str, model: str, source: str = "github", force_reload: bool = False) -> str | None:
     """The docstring of a model.
 
@@ -69,6 +80,7 @@ def help(repo_dir: str, model: str, source: str = "github", force_reload: bool =
     return _entry(repo_dir, model, source).__doc__
 
 
+@no_effect(force_reload=_LOCAL)
 def load(repo_dir: str, model: str, source: str = "github", force_reload: bool = False, **kwargs: Any) -> Any:
     """Make a model that a folder's hubconf.py defines.
 
@@ -96,6 +108,16 @@ def load_state_dict_from_url(
 ) -> Any:
     """paddle.load() of published weights, fetched when they are not there yet.
 
+    Arguments:
+        model_dir: where they are kept; a folder in the user's cache by default.
+        check_hash: compare the file with the digits in its name: `net-0a1b2c3d.pdparams` begins so in SHA-256.
+        file_name: what to call it; the last part of the url by default.
+        map_location: the device of the tensors, such as "cpu" and "gpu", or "numpy" for arrays.
+
+    Raises:
+        RuntimeError: if it cannot be fetched, or its hash differs.
+        ValueError: if check_hash is True and there is no hash in the name.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> import pathlib, tempfile
@@ -105,4 +127,23 @@ def load_state_dict_from_url(
         >>> paddle.hub.load_state_dict_from_url(url, str(folder / "cache"))["w"].tolist()
         [1.0]
     """
-    return load_file(get_weights_path_from_url(url))
+    folder = Path(model_dir) if model_dir else home().parent / "hub" / "checkpoints"
+    digits = _digits(url_name(url)) if check_hash else ""
+    target = folder / (file_name or url_name(url))
+    found = opened(fetched(url, target, lambda path: not digits or _sha256(path).startswith(digits)))
+    if map_location in ("numpy", "np"):
+        return load_file(found, return_numpy=True)
+    with nullcontext() if map_location is None else device_guard(map_location):
+        return load_file(found)
+
+
+def _digits(name: str) -> str:
+    found = re.search(r"-([0-9a-f]{8,})\.", name)
+    if found is None:
+        raise ValueError(f"load_state_dict_from_url: check_hash=True, but {name!r} has no hash, as net-0a1b2c3d.pt has")
+    return found[1]
+
+
+def _sha256(path: Path) -> str:
+    with path.open("rb") as f:
+        return hashlib.file_digest(f, "sha256").hexdigest()

@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from .core.no_effect import Immaterial, no_effect
+
 __all__ = ["batch", "buffered", "cache", "chain", "compose", "firstn", "map_readers", "shuffle", "xmap_readers"]
 
 Reader = Callable[[], Iterator[Any]]
@@ -60,6 +62,7 @@ def buffered(reader: Reader, size: int) -> Reader:
     return read
 
 
+@no_effect(order=Immaterial("the order is always kept"))
 def xmap_readers(
     mapper: Callable[[Any], Any], reader: Reader, process_num: int, buffer_size: int, order: bool = False
 ) -> Reader:

@@ -15,7 +15,7 @@ Before:                             After:
 
 What follows an `if` of which one branch jumps moves into the other branch; a flag is made only where that does not do.
 A loop leaves when one of its guards is set. Which jump an assignment stands for is noted, so that code for Python
-values can take it. Jumps in a `finally` stay, as do the returns of generators.
+values can take it. Jumps out of a `finally` stay, as do the returns of generators.
 """
 
 from __future__ import annotations
@@ -184,10 +184,16 @@ class Jumps:
             stmt.orelse = self._guard(body.flags, orelse.body, stmt.orelse[0])
         for handler, new in zip(stmt.handlers, handlers, strict=True):
             handler.body = new.body
-        if not within(stmt.finalbody, (gast.Return, gast.Break, gast.Continue)):
-            stmt.finalbody = self._block(stmt.finalbody, loop).body
+        stmt.finalbody = self._final(stmt.finalbody)
         ends = (body.ends or orelse.ends) and all(new.ends for new in handlers)
         return Rewritten([stmt], ends, body.flags.union(orelse.flags, *(new.flags for new in handlers)))
+
+    def _final(self, body: list[gast.stmt]) -> list[gast.stmt]:
+        """The statements of a `finally`, of which a jump out of it stays: it ends what is being raised."""
+        returns, self.returns = self.returns, False
+        new = self._block(body, None).body
+        self.returns = returns
+        return new
 
     def _guard(self, flags: Sequence[str] | set[str], body: list[gast.stmt], at: gast.stmt) -> list[gast.stmt]:
         if not body:

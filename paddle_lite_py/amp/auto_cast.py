@@ -9,6 +9,7 @@ from typing import Any
 from .. import nn
 from ..core import dtypes
 from ..core.interpreter import state
+from ..core.no_effect import Immaterial, no_effect
 from ..eager.casting import Casting, use
 from ..eager.tensor import Tensor
 from ..nn import norm
@@ -76,10 +77,14 @@ def auto_cast(
 amp_guard = auto_cast
 
 
+_SAME = Immaterial("mixed precision is the same on every device")
+
+
+@no_effect(device_type=_SAME, cache_enabled=Immaterial("what is cast is not kept"))
 def autocast(
     device_type: str | None, dtype: str = "float16", enabled: bool = True, cache_enabled: bool = True
 ) -> AbstractContextManager[None]:
-    """auto_cast(enabled, dtype=dtype); the other arguments are accepted for compatibility.
+    """auto_cast(enabled, dtype=dtype).
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -92,6 +97,7 @@ def autocast(
     return auto_cast(enabled, dtype=dtype)
 
 
+@no_effect(device_type=_SAME)
 def is_autocast_enabled(device_type: Any = None) -> bool:
     """True inside auto_cast().
 
@@ -111,6 +117,7 @@ def amp_state() -> Any:
     return state.casting
 
 
+@no_effect(device_type=_SAME)
 def get_autocast_dtype(device_type: Any = None) -> str:
     """The low-precision dtype in force; "float32" outside auto_cast().
 
@@ -123,6 +130,7 @@ def get_autocast_dtype(device_type: Any = None) -> str:
     return "float32" if state.casting is None else dtypes.as_dtype(state.casting.dtype).name
 
 
+@no_effect(device_type=_SAME)
 def get_autocast_cpu_dtype(device_type: Any = None) -> str:
     """get_autocast_dtype().
 
@@ -138,6 +146,7 @@ def get_autocast_cpu_dtype(device_type: Any = None) -> str:
 get_autocast_gpu_dtype = get_autocast_cpu_dtype
 
 
+@no_effect(device=_SAME)
 def is_float16_supported(device: Any = None) -> bool:
     """True: XLA computes in float16 on every device.
 
@@ -149,6 +158,7 @@ def is_float16_supported(device: Any = None) -> bool:
     return True
 
 
+@no_effect(device=_SAME)
 def is_bfloat16_supported(device: Any = None) -> bool:
     """True: XLA computes in bfloat16 on every device.
 

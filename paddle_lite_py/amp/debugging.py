@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core.interpreter import state
+from ..core.no_effect import no_effect
 from ..eager.casting import choose_interpreter
 from ..eager.tensor import Tensor, wrap
 from ..registry.bound import BoundOp
@@ -61,7 +62,7 @@ class _Stats:
     def __init__(self) -> None:
         self.counts: Counter[tuple[str, str]] = Counter()
 
-    def __call__(self, bound: BoundOp, args: tuple[Any, ...], out: Any) -> None:
+    def __call__(self, bound: BoundOp, _args: tuple[Any, ...], out: Any) -> None:
         first = out[0] if isinstance(out, tuple) and out else out
         name = first.dtype.name if isinstance(first, Tensor) else "other"
         self.counts[bound.op.name, name if name in _COLUMNS else "other"] += 1
@@ -165,7 +166,6 @@ class TensorCheckerConfig:
         debug_mode: whether what is found is printed or raised.
         checked_op_list, skipped_op_list: names of the ops to check (all by default), and not to check.
         debug_step: first and last call (not included) of update_and_check_step_id() between which to check.
-        output_dir, stack_height_limit: accepted for compatibility.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -173,6 +173,10 @@ class TensorCheckerConfig:
         True
     """
 
+    @no_effect(
+        output_dir="what is found is printed",
+        stack_height_limit="the traceback of the error shows where the op was called",
+    )
     def __init__(
         self,
         enable: bool,
@@ -199,7 +203,7 @@ class _Checker:
     def __init__(self, config: TensorCheckerConfig) -> None:
         self.config = config
 
-    def __call__(self, bound: BoundOp, args: tuple[Any, ...], out: Any) -> None:
+    def __call__(self, bound: BoundOp, _args: tuple[Any, ...], out: Any) -> None:
         name, config = bound.op.name, self.config
         if name in config.skipped or (config.checked and name not in config.checked):
             return

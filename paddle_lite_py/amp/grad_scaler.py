@@ -121,7 +121,7 @@ class GradScaler:
         with no_grad():
             found, *grads = unscale_gradients([p._grad for p in params], self._scale)
         for p, g in zip(params, grads, strict=True):
-            p._set_grad(g)
+            p.grad = g
         return found
 
     def step(self, optimizer: Any) -> None:

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.interpreter import state
+from ..core.no_effect import NOT_DRAWN, Refused, no_effect
 from ..eager.tensor import Tensor, wrap
 
 Tensors = Tensor | Sequence[Tensor]
 
 
+@no_effect(dump_backward_graph_path=NOT_DRAWN)
 def backward(
     tensors: Tensors,
     grad_tensors: Any = None,
@@ -31,6 +33,10 @@ def backward(
     state.interpreter.backward(outs, _grads(grad_tensors, len(outs)), retain_graph)
 
 
+@no_effect(
+    only_inputs=Refused("gradients go to the inputs alone; backward() has the others"),
+    dump_backward_graph_path=NOT_DRAWN,
+)
 def grad(
     outputs: Tensors,
     inputs: Tensors,

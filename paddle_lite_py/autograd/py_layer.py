@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.interpreter import state
+from ..core.no_effect import Immaterial, no_effect
 from ..eager.tensor import Tensor
 from .mode import no_grad
 
@@ -51,11 +52,13 @@ class PyLayerContext:
         """Give backward() zeros (True, the default) or None for outputs that got no gradient."""
         self._materialize = value
 
+    @no_effect(tensors=Immaterial("a result is always a tensor of its own"))
     def mark_not_inplace(self, *tensors: Tensor) -> None:
-        """Accepted: a result is always a tensor of its own."""
+        """Nothing: a result is always a tensor of its own."""
 
+    @no_effect(flag=Immaterial("gradients have the dtypes of the results"))
     def set_grad_in_dtype_consistent(self, flag: bool) -> None:
-        """Accepted: the gradients that backward() is given have the dtypes of the results."""
+        """Nothing: the gradients that backward() is given have the dtypes of the results."""
 
     _unpack: list[Any] | None = None  # see saved_tensors_hooks
     _materialize = True

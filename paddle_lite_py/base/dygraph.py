@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 from ..autograd import no_grad
+from ..device import device_guard
 from ..framework import in_dynamic_mode as enabled
 from ..ops.convert import to_tensor as to_variable
 from ..static import disable_static, enable_static
@@ -19,7 +20,7 @@ def guard(place: Any = None) -> Iterator[None]:
     """Eager execution in the block.
 
     Args:
-        place: accepted for compatibility.
+        place: the device of the block.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -30,7 +31,8 @@ def guard(place: Any = None) -> Iterator[None]:
     before = enabled()
     disable_static()
     try:
-        yield
+        with nullcontext() if place is None else device_guard(place):
+            yield
     finally:
         if not before:
             enable_static()

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..core.no_effect import no_effect
 from ..dispatch.codegen import into
 from ..eager import random
 from ..eager.tensor import Tensor
@@ -146,6 +147,7 @@ def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int 
     return tuple(cut(tensor, list(sizes), dim))
 
 
+@no_effect(sorted=search.SORTED)
 def unique(
     input: Tensor,
     sorted: bool = True,
@@ -156,7 +158,6 @@ def unique(
     """Each element once, in order; with return_inverse where each one went, with return_counts how many there were.
 
     Arguments:
-        sorted: accepted; they are.
         dim: slices along it instead of elements.
 
     Examples:

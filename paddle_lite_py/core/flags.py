@@ -8,6 +8,8 @@ from typing import Any
 
 import jax
 
+from .no_effect import tell
+
 __all__ = ["get_flags", "set_flags"]
 
 _flags: dict[str, Any] = {}
@@ -22,16 +24,16 @@ _ACTING = {"FLAGS_check_nan_inf": _check_nan_inf}
 
 
 def set_flags(flags: dict[str, Any]) -> None:
-    """Set flags of the process. FLAGS_check_nan_inf makes every op fail at NaN; others are kept for get_flags().
+    """Set flags of the process. FLAGS_check_nan_inf makes every op fail at NaN; others are kept, and warn.
 
     Raises:
         TypeError: if `flags` is not a dict of names that begin with "FLAGS_".
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.set_flags({"FLAGS_eager_delete_tensor_gb": 1.0})
-        >>> paddle.get_flags("FLAGS_eager_delete_tensor_gb")
-        {'FLAGS_eager_delete_tensor_gb': 1.0}
+        >>> paddle.set_flags({"FLAGS_check_nan_inf": False})
+        >>> paddle.get_flags("FLAGS_check_nan_inf")
+        {'FLAGS_check_nan_inf': False}
     """
     if not isinstance(flags, dict):
         raise TypeError(f"set_flags: flags is a {type(flags).__name__}; expected a dict of names and values")
@@ -42,6 +44,8 @@ def set_flags(flags: dict[str, Any]) -> None:
         _flags[name] = value
         if name in _ACTING:
             _ACTING[name](value)
+        else:
+            tell(set_flags, name, value, "it is kept for get_flags(), and that is all")
 
 
 def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:

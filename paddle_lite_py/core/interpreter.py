@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -27,10 +27,6 @@ class Observer:
     def entered(self, layer: Any) -> None:
         """Told that a layer is called."""
 
-    def detached(self, tensor: Any) -> Any:
-        """Cut a new handle from the graph of the one whose payload it shares."""
-        return tensor
-
     def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
         """The payload of new state (a parameter, an accumulator): what draw() gives, now or when the program starts.
 
@@ -46,6 +42,10 @@ class Observer:
         """(parameter, gradient) pairs that optimizer.minimize(loss) has to compute; None where backward() did."""
         return None
 
+    def starting(self, program: Any) -> AbstractContextManager[None]:
+        """While first values of new state go to this startup program; to the one in force for None."""
+        return nullcontext()
+
     def callee(self, function: Callable[..., Any]) -> Callable[..., Any]:
         """What to call for a user's function that the framework itself calls, such as a layer's forward."""
         return function
@@ -58,6 +58,8 @@ class Observer:
 class Interpreter(Observer, ABC):
     """What gives ops a meaning: eager execution, or a Program under construction."""
 
+    sizes: Any = None  # what tells code about unknown dimensions, in a trace that has some
+
     @abstractmethod
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op to tensors and Python scalars; returns one Tensor or a tuple of them."""
@@ -69,6 +71,18 @@ class Interpreter(Observer, ABC):
     @abstractmethod
     def rebind(self, tensor: Any, data: Any) -> None:
         """Give a tensor another payload."""
+
+    def overwrite(self, tensor: Any, data: Any) -> None:
+        """The same where the tensor keeps its place in the graph."""
+        self.rebind(tensor, data)
+
+    @abstractmethod
+    def twin(self, tensor: Any, detached: bool = False) -> Any:
+        """Another handle on the value of a tensor, at the same place in the graph or at none."""
+
+    @abstractmethod
+    def sees(self, tensor: Any) -> bool:
+        """Whether the payload of a tensor belongs here: not one that a trace has left behind, say."""
 
     @abstractmethod
     def static_value(self, tensor: Any, what: str) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from .no_effect import Immaterial, no_effect
+
 __all__ = ["ParamAttr"]
 
 
@@ -16,7 +18,6 @@ class ParamAttr:
         learning_rate: factor on the optimizer's learning rate.
         regularizer: weight decay of this parameter, instead of the optimizer's.
         trainable: False to leave it as it is.
-        do_model_average: accepted for compatibility.
         need_clip: False to keep its gradient out of clipping.
 
     Examples:
@@ -27,6 +28,7 @@ class ParamAttr:
         (2.0, False)
     """
 
+    @no_effect(do_model_average=Immaterial("ModelAverage averages the parameters that it is given"))
     def __init__(
         self,
         name: str | None = None,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import os
+from pathlib import Path
 
-from ..utils.download import get_path_from_url
+from ..utils.download import fetched, file_name
 
 __all__ = ["DATA_HOME", "download", "md5file"]
 
@@ -35,9 +36,10 @@ def download(url: str, module_name: str, md5sum: str, save_name: str | None = No
         url: where it is.
         module_name: the folder in `DATA_HOME`.
         md5sum: its checksum.
-        save_name: accepted for compatibility.
+        save_name: the name of the file; the last part of the url by default.
 
     Raises:
         RuntimeError: if it cannot be fetched, or its checksum differs.
     """
-    return get_path_from_url(url, os.path.join(DATA_HOME, module_name), md5sum, decompress=False)
+    folder = Path(DATA_HOME, module_name)
+    return str(fetched(url, folder / (save_name or file_name(url)), lambda path: md5file(str(path)) == md5sum))

@@ -8,6 +8,8 @@ from typing import Any
 
 import jax
 
+from ..core.config import cpu_features
+from ..core.no_effect import ONE_STREAM, no_effect
 from ..core.place import Place, as_place, get_device, set_device
 from ..eager.random import get_rng_state, seed
 from ..eager.random import set_rng_state as _set_all
@@ -24,6 +26,7 @@ from .memory import (
     reset_peak_memory_stats,
 )
 from .properties import (
+    as_device,
     device_count,
     get_available_device,
     get_device_capability,
@@ -48,6 +51,7 @@ __all__ = [
 manual_seed = seed
 
 
+@no_effect(device=ONE_STREAM)
 def set_rng_state(new_state: list[Tensor] | Tensor, device: Any = None) -> None:
     """Continue the random stream from a saved state.
 
@@ -74,12 +78,20 @@ def is_available() -> bool:
 def is_bf16_supported(including_emulation: bool = True) -> bool:
     """True: XLA computes in bfloat16 on every device.
 
+    Arguments:
+        including_emulation: False: only where the device itself has instructions for it.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.device.is_bf16_supported()
         True
     """
-    return True
+    if including_emulation:
+        return True
+    kind = as_device(None).platform
+    if kind == "gpu":
+        return get_device_capability()[0] >= 8
+    return kind == "tpu" or "bf16" in cpu_features()
 
 
 def get_cudnn_version() -> int | None:

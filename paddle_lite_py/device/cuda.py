@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from . import memory, properties, stream
 
 Event, Stream, current_stream = stream.Event, stream.Stream, stream.current_stream
 stream_guard, synchronize = stream.stream_guard, stream.synchronize
-empty_cache, memory_summary = memory.empty_cache, memory.memory_summary
+empty_cache, memory_summary, vmm_compact = memory.empty_cache, memory.memory_summary, memory.vmm_compact
 memory_allocated, max_memory_allocated = memory.memory_allocated, memory.max_memory_allocated
 memory_reserved, max_memory_reserved = memory.memory_reserved, memory.max_memory_reserved
 reset_max_memory_allocated = reset_max_memory_reserved = memory.reset_peak_memory_stats
@@ -36,14 +34,3 @@ def is_available() -> bool:
         True
     """
     return device_count() > 0
-
-
-def vmm_compact(device: Any = None) -> int:
-    """0: XLA keeps its pool in order.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> paddle.device.cuda.vmm_compact()
-        0
-    """
-    return 0

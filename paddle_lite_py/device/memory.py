@@ -6,6 +6,7 @@ import gc
 from typing import Any
 
 from ..core.memory import give_back
+from ..core.no_effect import Immaterial, no_effect
 from .properties import as_device
 
 
@@ -58,12 +59,16 @@ def max_memory_reserved(device: Any = None) -> int:
     return _stat(device, "peak_pool_bytes", "peak_bytes_reserved", "peak_bytes_in_use")
 
 
+@no_effect("XLA counts its peaks from the start of the process")
 def reset_peak_memory_stats(device: Any = None) -> None:
-    """Nothing: XLA counts its peaks from the start of the process.
+    """Nothing, of which it warns: XLA counts its peaks from the start of the process.
 
     Examples:
+        >>> import warnings
         >>> import paddle_lite_py as paddle
-        >>> paddle.device.reset_max_memory_allocated()
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     paddle.device.reset_max_memory_allocated()
     """
 
 
@@ -90,8 +95,23 @@ def ipc_collect() -> None:
     """
 
 
+@no_effect(device=Immaterial("XLA keeps its pool in order"))
+def vmm_compact(device: Any = None) -> int:
+    """0: XLA keeps its pool in order.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.device.cuda.vmm_compact()
+        0
+    """
+    return 0
+
+
 def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
     """XLA's statistics as text.
+
+    Arguments:
+        abbreviated: only how much is in use, and was at most.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -100,4 +120,6 @@ def memory_summary(device: Any = None, abbreviated: bool = False) -> str:
     """
     found = as_device(device)
     stats = found.memory_stats() or {}
+    if abbreviated:
+        stats = {k: v for k, v in stats.items() if k in ("bytes_in_use", "peak_bytes_in_use")}
     return "\n".join([f"memory of {found.device_kind}:", *(f"  {k}: {v}" for k, v in sorted(stats.items()))])

@@ -9,7 +9,10 @@ from typing import Any
 
 import jax
 
+from ..core.no_effect import Immaterial, no_effect
 from .properties import as_device
+
+IN_ORDER = Immaterial("a device does its work in order")
 
 
 def synchronize(device: Any = None) -> None:
@@ -35,12 +38,18 @@ class Event:
         True
     """
 
+    @no_effect(
+        enable_timing=Immaterial("each event has its time"),
+        blocking=Immaterial("synchronize() leaves the processor to others"),
+        interprocess="no memory is shared between processes",
+    )
     def __init__(
         self, enable_timing: bool = False, blocking: bool = False, interprocess: bool = False, device: Any = None
     ) -> None:
         self.device = device
         self._at: float | None = None
 
+    @no_effect(stream=IN_ORDER)
     def record(self, stream: Any = None) -> None:
         """Note the time when the work so far is done."""
         synchronize(self.device)
@@ -74,6 +83,7 @@ class Stream:
         True
     """
 
+    @no_effect(priority=IN_ORDER, stream_base=IN_ORDER)
     def __init__(self, device: Any = None, priority: int = 2, stream_base: Any = None) -> None:
         self.device = device
 
@@ -92,9 +102,11 @@ class Stream:
         event.record()
         return event
 
+    @no_effect(event=IN_ORDER)
     def wait_event(self, event: Event) -> None:
         """Nothing: work is done in order."""
 
+    @no_effect(stream=IN_ORDER)
     def wait_stream(self, stream: Stream) -> None:
         """Nothing: work is done in order."""
 
@@ -123,6 +135,7 @@ def set_stream(stream: Stream | None = None) -> Stream:
 
 
 @contextmanager
+@no_effect(stream=IN_ORDER)
 def stream_guard(stream: Stream | None = None) -> Iterator[None]:
     """The block as it is: there is one stream for a device.
 

@@ -37,7 +37,7 @@ class CachedCall(NamedTuple):
     kind: type = Tensor  # of the result: a tensor, or a tuple or list of them
 
 
-def call_cached(*tensors: str) -> Callable[[Function], Function]:
+def call_cached(*tensors: str, views: bool = False) -> Callable[[Function], Function]:
     """Give a function a cache of the ops that its calls came down to.
 
     It must depend on nothing but its arguments, and on tensors only by shape and dtype.
@@ -46,16 +46,17 @@ def call_cached(*tensors: str) -> Callable[[Function], Function]:
         tensors: its parameters that are tensors, or None where that is the default; "y?" may be a number as well. Of
             those in "y*", a list of indices, which take no gradient, only the dtypes count, and nothing of those in
             "y!": where there are such, only a call that comes down to one op is cached.
+        views: its results are views of the first of them.
     """
 
     def caching(function: Function) -> Function:
-        made = codegen.deferred(function.__name__, functools.partial(_text, function, tensors))
+        made = codegen.deferred(function.__name__, functools.partial(_text, function, tensors, views))
         return functools.update_wrapper(made, function)
 
     return caching
 
 
-def _text(function: Function, tensors: tuple[str, ...], env: codegen.Env) -> str:
+def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codegen.Env) -> str:
     """The function with a cache, written out: each step shows in the time of an op."""
     params = list(inspect.signature(function).parameters.values())
     names = [n.rstrip("?*!") for n in tensors]
@@ -69,7 +70,8 @@ def _text(function: Function, tensors: tuple[str, ...], env: codegen.Env) -> str
     among = [parts[n] for n in names]
     still = " and ".join([part.still for part in among])
     run = f"_run(_bound, ({''.join([part.tensor for part in among])}))"
-    calls = template.at_once(still, _jitted(among), run, "_kind is not _T", "_kind")
+    noted = [f"    if _bound.views is not None: _link({names[0]}, _made, _bound, ())"] if views else ()
+    calls = template.at_once(still, _jitted(among), run, "_kind is not _T", "_kind", noted)
     others, lines = codegen.respelling(function.__dict__.get("__aliases__", {}), [p.name for p in params])
     return f"""({", ".join(_heads(params, others, env))}):
 {lines}    if _state.interpreter is not _eager or _rest or _more{away}:
@@ -247,6 +249,8 @@ def _call(seen: list[Any], out: Any, tensors: list[Tensor]) -> CachedCall | None
 def _fused(name: str, seen: list[Any], out: Any, tensors: list[Tensor]) -> CachedCall:
     """What a call comes down to, if to a few ops on its tensors."""
     results = [out] if isinstance(out, Tensor) else out
+    if any(t._view is not None for t in results if isinstance(t, Tensor)):
+        return CachedCall()  # fused, it would not be known as one
     if None in seen or out.__class__ not in (Tensor, tuple, list) or not all(isinstance(t, Tensor) for t in results):
         return CachedCall()
     bound = fused(name, seen, results, tensors) if seen and results else None

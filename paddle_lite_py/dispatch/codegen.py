@@ -20,6 +20,7 @@ from ..core.size import Size
 from ..eager import template
 from ..eager.execute import EAGER
 from ..registry.op import Op, in_tuples
+from ..registry.view import ViewRule
 
 Function = Callable[..., Any]
 Env = dict[str, Any]
@@ -222,7 +223,8 @@ def indented(lines: Iterable[str]) -> str:
 def _at_once(op: Op, run: str) -> list[str]:
     names = [p.name for p in op.tensor_params]
     call = f"_bound.jitted({', '.join([f'{n}._data' for n in names])})"
-    return template.at_once("_mode is _eager" + template.still(names), call, run)
+    viewed = template.viewing(names[0]) if isinstance(op.views, ViewRule) else ()
+    return template.at_once("_mode is _eager" + template.still(names), call, run, viewed=viewed)
 
 
 def _packed(op: Op) -> tuple[str, str, str]:

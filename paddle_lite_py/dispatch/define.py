@@ -9,6 +9,7 @@ from typing import Any
 
 from ..eager.tensor import Tensor
 from ..registry.op import REGISTRY, Op
+from ..registry.view import ViewRule
 from . import codegen
 from .codegen import Signature, without_out
 
@@ -34,6 +35,7 @@ def op(
     wider: Function | None = None,
     out_first: bool = False,
     reshapes: bool = False,
+    views: ViewRule | Callable[[dict[str, Any]], ViewRule | None] | None = None,
 ) -> Any:
     """Define an op from a JAX function.
 
@@ -56,6 +58,7 @@ def op(
         wider: a function of the same parameters and more keywords, called where one of those is given.
         out_first: True if `out` may be given by position, before `name`.
         reshapes: True if the in-place form may change shape and dtype.
+        views: the rule that makes its result a view of its first argument, or which attributes have one.
     """
     front = codegen.CallSpelling(aliases or {}, variadic, wider, out_first)
     if fn is None:
@@ -63,12 +66,12 @@ def op(
         kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect}
         kinds |= {"loops": loops, "windows": windows, "keeps": keeps}
         spellings: dict[str, Any] = {"aliases": aliases, "variadic": variadic, "wider": wider, "out_first": out_first}
-        return functools.partial(op, **names, **kinds, **spellings, reshapes=reshapes)
+        return functools.partial(op, **names, **kinds, **spellings, reshapes=reshapes, views=views)
     made = Op(fn, name or fn.__name__, grad, amp, random, effect, loops, windows, keeps)
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made
-    made.is_operator = bool(operators)
+    made.is_operator, made.views = bool(operators), views
     return _install(*codegen.make(made, front), methods, operators, inplace, reshapes)
 
 

@@ -9,17 +9,17 @@ from typing import Any
 from ..core.interpreter import no_grad
 from ..eager.tensor import Tensor
 from ..ops.creation import full_like, zeros_like
-from ..ops.random import _gaussian, _uniform
+from ..ops.random import _gaussian, _uniform, seeded
 from ..ops.search import where
 from .base import HALF_LOG_TWO_PI, Distribution, as_parameters, as_value
 
 EULER = 0.57721566490153286
 
 
-def draw(kind: str, shape: Sequence[int], like: Tensor) -> Tensor:
+def draw(kind: str, shape: Sequence[int], like: Tensor, seed: int = 0) -> Tensor:
     """Standard draws: "normal", or "uniform" in [0, 1)."""
     op: Any = _gaussian if kind == "normal" else _uniform
-    return op(0.0, 1.0, tuple(shape), like.dtype)
+    return seeded(seed, op, (0.0, 1.0), (tuple(shape), like.dtype)) if seed else op(0.0, 1.0, tuple(shape), like.dtype)
 
 
 class _LocationScale(Distribution):
@@ -60,12 +60,15 @@ class Normal(_LocationScale):
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
         """A draw that carries a gradient."""
-        return self.loc + self.scale * draw("normal", self._extended(shape), self.loc)
+        return self._drawn(shape)
 
     def sample(self, shape: Sequence[int] = (), seed: int = 0) -> Tensor:
-        """A draw without a gradient."""
+        """A draw without a gradient; above 0, the seed of a stream of its own."""
         with no_grad():
-            return self.rsample(shape)
+            return self._drawn(shape, seed)
+
+    def _drawn(self, shape: Sequence[int], seed: int = 0) -> Tensor:
+        return self.loc + self.scale * draw("normal", self._extended(shape), self.loc, seed)
 
     def log_prob(self, value: Any) -> Tensor:
         """Logarithm of the density."""
@@ -104,9 +107,8 @@ class LogNormal(Normal):
         square = self.scale.square()
         return square.expm1() * (2 * self.loc + square).exp()
 
-    def rsample(self, shape: Sequence[int] = ()) -> Tensor:
-        """A draw that carries a gradient."""
-        return super().rsample(shape).exp()
+    def _drawn(self, shape: Sequence[int], seed: int = 0) -> Tensor:
+        return super()._drawn(shape, seed).exp()
 
     def log_prob(self, value: Any) -> Tensor:
         """Logarithm of the density."""
@@ -144,12 +146,15 @@ class Uniform(Distribution):
 
     def rsample(self, shape: Sequence[int] = ()) -> Tensor:
         """A draw that carries a gradient."""
-        return self.low + (self.high - self.low) * draw("uniform", self._extended(shape), self.low)
+        return self._drawn(shape)
 
     def sample(self, shape: Sequence[int] = (), seed: int = 0) -> Tensor:
-        """A draw without a gradient."""
+        """A draw without a gradient; above 0, the seed of a stream of its own."""
         with no_grad():
-            return self.rsample(shape)
+            return self._drawn(shape, seed)
+
+    def _drawn(self, shape: Sequence[int], seed: int = 0) -> Tensor:
+        return self.low + (self.high - self.low) * draw("uniform", self._extended(shape), self.low, seed)
 
     def log_prob(self, value: Any) -> Tensor:
         """Logarithm of the density; -inf outside."""

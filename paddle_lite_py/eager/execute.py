@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import functools
+import sys
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
 
-from ..core.arrays import as_array
+from ..core.arrays import as_array, filled
 from ..core.cache import BoundedCache
 from ..core.dtypes import is_inexact
 from ..core.errors import original
@@ -21,8 +22,11 @@ from .residuals import Forward
 from .tape import Node, Output, next_number
 from .template import taking
 from .tensor import ZEROS, Tensor, wrap
+from .views import link
 
 _new: Any = object.__new__
+# References to a gradient that only its tensor holds: its attribute, the variable, and getrefcount's own.
+_ALONE = 3
 
 
 # By the number of arguments: most calls have a few tensors.
@@ -44,7 +48,10 @@ class Eager(Interpreter):
         except Exception as e:
             raise failure(bound, args, e) from None
         if out.__class__ is tuple:
-            return _record_all(bound, data, sources, out) if records else tuple(map(wrap, out))
+            made = _record_all(bound, data, sources, out) if records else tuple(map(wrap, out))
+            if bound.views is not None:
+                link(args[0], made, bound, args[1:])
+            return made
         t = _new(Tensor)
         t._data = out
         if records and (bound.differentiable or _flows(bound, (out,))) is ONE:
@@ -52,6 +59,8 @@ class Eager(Interpreter):
             # Node.__init__, inlined.
             t._source = node = _new(Node)
             node.bound, node.data, node.sources, node.number = bound, data, sources, next_number()
+        if bound.views is not None:
+            link(args[0], t, bound, args[1:])
         return t
 
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
@@ -65,9 +74,23 @@ class Eager(Interpreter):
         """Give a tensor another payload."""
         tensor._data = data
 
+    def twin(self, tensor: Tensor, detached: bool = False) -> Tensor:
+        """Another handle on the value of a tensor."""
+        out = wrap(tensor._data)
+        if not detached and not tensor.stop_gradient:
+            out.stop_gradient, out._source = False, tensor._source
+        return out
+
+    def sees(self, tensor: Tensor) -> bool:
+        """Whether a tensor can be given a new payload: not one that a trace has left behind."""
+        return isinstance(tensor._data, jax.Array)
+
     def cleared(self, tensor: Tensor) -> Any:
-        """Zeros where there was a gradient."""
-        return None if tensor._grad is None else ZEROS
+        """Zeros where there was a gradient, and in it, if somebody else holds it."""
+        held = tensor._grad
+        if isinstance(held, Tensor) and (sys.getrefcount(held) > _ALONE or held._views is not None):
+            held._set_payload(filled(0, held._data.shape, held._data.dtype))
+        return None if held is None else ZEROS
 
     def is_leaf(self, tensor: Tensor) -> bool:
         """True unless a node of the tape made the tensor."""

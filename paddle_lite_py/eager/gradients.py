@@ -122,7 +122,7 @@ class _PyBackward:
         self.layer, self.ctx, self.n_inputs = layer, ctx, n_inputs
         self.specs = [(t._data.shape, t._data.dtype) for t in outputs]
 
-    def backward(self, data: Any, cotangents: dict[int, Any]) -> list[Any]:
+    def backward(self, _data: Any, cotangents: dict[int, Any]) -> list[Any]:
         """Gradients of the tensor arguments, from arrays to arrays."""
         with no_grad():
             found = self.backward_tensors({i: wrap(c) for i, c in cotangents.items()})

@@ -9,6 +9,7 @@ import jax
 import numpy as np
 
 from ..core.arrays import as_array
+from ..core.no_effect import ONE_STREAM, no_effect
 from .tensor import Tensor, wrap
 
 
@@ -22,6 +23,7 @@ class Generator:
         3
     """
 
+    @no_effect(device=ONE_STREAM)
     def __init__(self, device: Any = None, *, seed: int | None = None) -> None:
         self._seed = secrets.randbits(32) if seed is None else seed
         self.seeded = seed is not None
@@ -83,6 +85,7 @@ def seed(seed: int) -> Generator:
     return default_generator.manual_seed(seed)
 
 
+@no_effect(device=ONE_STREAM)
 def get_rng_state(device: Any = None) -> list[Tensor]:
     """State of the random stream, for set_rng_state.
 
@@ -95,6 +98,7 @@ def get_rng_state(device: Any = None) -> list[Tensor]:
     return [default_generator.get_state()]
 
 
+@no_effect(device=ONE_STREAM)
 def set_rng_state(state_list: list[Tensor], device: Any = None) -> None:
     """Continue the random stream from a saved state.
 

@@ -45,7 +45,7 @@ class ResidualPullback(BoundOp):
         self.tree, self.leaves, self.kept, self.specs = tree, leaves, kept, specs
         self.n_saved = len(kept)
 
-    def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
+    def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], _mask: tuple[bool, ...]) -> list[Any]:
         """Gradients of the forward's differentiable inputs."""
         padded = [*cotangents, *[None] * (len(self.specs) - len(cotangents))]
         full = [cotangent(ct, spec) for ct, spec in zip(padded, self.specs, strict=True)]

@@ -5,17 +5,27 @@ Each step of it shows in the time of an op, so it is written out for the number 
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from . import views
 from .tensor import Tensor, wrap
 
 # The names that generated code uses.
-NAMES: dict[str, Any] = {"_T": Tensor, "_new": object.__new__, "_wrap": wrap}
+NAMES: dict[str, Any] = {
+    **{"_T": Tensor, "_new": object.__new__, "_wrap": wrap},
+    **{"_ref": weakref.ref, "_note": views.note, "_link": views.link},
+}
 
 
 def at_once(
-    condition: str, call: str, run: str, several: str = "_array.__class__ is tuple", kind: str = "tuple"
+    condition: str,
+    call: str,
+    run: str,
+    several: str = "_array.__class__ is tuple",
+    kind: str = "tuple",
+    viewed: Sequence[str] = (),
 ) -> list[str]:
     """Lines that set `_made` to the result of a bound op on tensors that take no gradient.
 
@@ -24,6 +34,7 @@ def at_once(
         call: of XLA, on arrays.
         run: of the interpreter, on tensors: otherwise, and where the call of XLA fails, to say what is wrong.
         several: that there are several results; `kind` is what they come in then.
+        viewed: lines that note the result as a view.
     """
     return [
         f"if {condition}:",
@@ -37,8 +48,20 @@ def at_once(
         "        else:",
         "            _made = _new(_T)",
         "            _made._data = _array",
+        *["    " + line for line in viewed],
         "else:",
         f"    _made = {run}",
+    ]
+
+
+def viewing(x: str) -> list[str]:
+    """Lines that note `_made` as a view of x; views.note() written out, where x is a root whose list has room."""
+    return [
+        f"    _made._view = ({x}, _bound, (), None)",
+        f"    if (_v := {x}._views) is None or len(_v) >= _v.limit:",
+        f"        _note({x}, _made)",
+        "    else:",
+        "        _v.append(_ref(_made))",
     ]
 
 

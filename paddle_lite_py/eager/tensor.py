@@ -7,7 +7,6 @@ installed from the registry.
 from __future__ import annotations
 
 import copy
-import html
 import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
@@ -17,13 +16,18 @@ import numpy as np
 
 from ..core import dtypes
 from ..core import place as places
-from ..core.arrays import as_array, as_text, filled
+from ..core.arrays import as_array, filled
 from ..core.interpreter import layer_version, state
+from ..core.no_effect import NOT_DRAWN, no_effect
 from ..core.size import Size
+from ..core.unknown_size import Shape
+from . import views
 from .tensor_data import TensorData
 
 # What `_grad` holds after clear_grad(): zeros that nobody has read yet.
 ZEROS = "zeros"
+# Attributes that tie a tensor to others on the same storage, which a copy has not.
+TIES = ("_view", "_views")
 
 
 class Tensor(TensorData):
@@ -45,6 +49,8 @@ class Tensor(TensorData):
     _grad: Any = None
     _hooks: dict[int, Callable[[Any], Any]] | None = None
     _name: str | None = None
+    _view: Any = None  # of a view: its root, and how it was taken (views.View)
+    _views: Any = None  # of a root: its views (views.Viewers)
 
     if TYPE_CHECKING:
         # The methods and operators of the ops, which dispatch.define.add_methods() puts here.
@@ -64,7 +70,8 @@ class Tensor(TensorData):
     @property
     def shape(self) -> Size:
         """Sizes of the dimensions."""
-        return Size(self._data.shape)
+        shape = self._data.shape
+        return Size(shape.listed() if shape.__class__ is Shape else shape)
 
     @property
     def dtype(self) -> dtypes.DType:
@@ -80,7 +87,7 @@ class Tensor(TensorData):
     def size(self) -> int:
         """Number of elements."""
         out = 1
-        for n in self._data.shape:
+        for n in self.shape if self._data.shape.__class__ is Shape else self._data.shape:
             out = out * n
         return out
 
@@ -112,58 +119,33 @@ class Tensor(TensorData):
         """True unless an op that is on the tape made it."""
         return state.interpreter.is_leaf(self)
 
-    @property
-    def itemsize(self) -> int:
-        """Bytes of one element."""
-        return self._data.dtype.itemsize
-
-    def element_size(self) -> int:
-        """Bytes of one element."""
-        return self.itemsize
-
     def dim(self) -> int:
         """Number of dimensions."""
         return self.ndim
 
-    ndimension = dim
-    rank = dim
-
-    def is_floating_point(self) -> bool:
-        """True for the floating dtypes."""
-        return self.dtype.is_floating
+    ndimension = rank = dim
 
     def is_contiguous(self) -> bool:
-        """True: XLA chooses layouts itself."""
-        return True
+        """True if the elements lie one after the other, in the storage that the tensor shares with its views."""
+        return views.is_contiguous(self)
 
     def contiguous(self) -> Tensor:
-        """Itself: XLA chooses layouts itself."""
-        return self
+        """Itself if it is contiguous, else a copy."""
+        return self if self.is_contiguous() else self.clone()
 
     __hash__ = object.__hash__
-
-    def __repr__(self) -> str:
-        if not isinstance(self._data, jax.Array):
-            return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, traced as {self._data})"
-        return as_text(np.asarray(self._data), self.place, self.stop_gradient)
-
-    def _repr_html_(self) -> str:
-        head, _, body = repr(self).partition("\n")
-        kind = f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
-        return (
-            f"<details open><summary><code>{html.escape(type(self).__name__)} {kind}</code> "
-            f"<small>{html.escape(str(self.place))}, stop_gradient={self.stop_gradient}</small></summary>"
-            f"<pre>{html.escape(body.strip().removesuffix(')') if body else head)}</pre></details>"
-        )
 
     # -- rebinding -------------------------------------------------------------------------------------------------
     def _set_payload(self, data: Any) -> None:
         """Rebind to a new immutable value (unrecorded: buffers, parameters under an optimizer)."""
         state.interpreter.rebind(self, data)
+        if self._views is not None or self._view is not None:
+            views.replaced(self)
 
     def _rebind(self, new: Tensor, reshapes: bool = False, assigned: bool = False) -> Tensor:
         """Become `new` in place, value and place in the graph; `reshapes`: of any shape; `assigned`: even a leaf."""
-        if not reshapes and (new._data.shape != self._data.shape or new._data.dtype != self._data.dtype):
+        same = new._data.shape == self._data.shape and new._data.dtype == self._data.dtype
+        if not reshapes and not same:
             raise ValueError(
                 f"an in-place operation on {self.dtype.name}{[*self.shape]} gave {new.dtype.name}{[*new.shape]}; "
                 "shape and dtype must stay: use the out-of-place form"
@@ -173,11 +155,27 @@ class Tensor(TensorData):
                 f"tensor '{self.name}' is a leaf that requires gradient, so it cannot be changed in place while "
                 "gradients are recorded: wrap the change in paddle.no_grad(), or use the out-of-place form"
             )
-        self._set_payload(new._data)
+        if self._views is None and self._view is None:
+            self._become(new)
+        elif same:
+            views.write(self, new)
+        else:
+            views.reshaped(self, new, self._twin())
+        return self
+
+    def _become(self, new: Tensor) -> None:
+        """Take the value of `new`, and its place in the graph; where no gradients are recorded, the value alone."""
+        if not state.grad_enabled:
+            state.interpreter.overwrite(self, new._data)
+            return
+        state.interpreter.rebind(self, new._data)
         if not new.stop_gradient or self._source is not None:
             self._source = new._source
             self.stop_gradient = new.stop_gradient
-        return self
+
+    def _twin(self) -> Tensor:
+        """Another handle on the same value, at the same place in the graph."""
+        return state.interpreter.twin(self)
 
     def set_value(self, value: Any) -> None:
         """Replace the data by `value` (a tensor or array of the same shape), keeping the dtype.
@@ -186,9 +184,7 @@ class Tensor(TensorData):
             ValueError: if the shapes differ; nothing is changed then.
         """
         if isinstance(value, Tensor):
-            data = value._data
-            if data.dtype != self._data.dtype:
-                data = value.astype(self.dtype)._data
+            data = (value if value._data.dtype == self._data.dtype else value.astype(self.dtype))._data
         else:
             data = as_array(value, self.dtype)
         if tuple(data.shape) != tuple(self._data.shape):
@@ -219,7 +215,15 @@ class Tensor(TensorData):
     def grad(self, value: Tensor | None) -> None:
         if value is not None and list(value.shape) != self.shape:
             raise ValueError(f"gradient of '{self.name}': shape {[*self.shape]} expected, got {list(value.shape)}")
-        self._set_grad(value)
+        if isinstance(self._grad, Tensor) and value is not None and value is not self._grad and self._in_place():
+            self._grad._set_payload(value._data)
+        else:
+            self._set_grad(value)
+
+    def _in_place(self) -> bool:
+        """Whether the gradient that is there is changed in place, which who holds it sees."""
+        held = self._grad
+        return isinstance(held._data, jax.Array) and held.stop_gradient and held.is_leaf
 
     def _set_grad(self, value: Any) -> None:
         state.interpreter.rebound(self, "_grad")
@@ -229,9 +233,10 @@ class Tensor(TensorData):
         """Add to the gradient, hooks first."""
         for hook in list((self._hooks or {}).values()):
             changed = hook(grad)
-            grad = grad if changed is None else changed
+            grad = grad if changed is None else changed._twin()  # the user's own is not added to
         self._accumulate_plain(grad)
 
+    @no_effect(dump_backward_graph_path=NOT_DRAWN)
     def backward(
         self,
         grad_tensor: Tensor | None = None,
@@ -275,11 +280,13 @@ class Tensor(TensorData):
 
     def _accumulate_plain(self, grad: Tensor) -> None:
         state.interpreter.gradient_state(self, True)
-        self._set_grad(self._grad + grad if isinstance(self._grad, Tensor) else grad)
-
-    def gradient(self) -> np.ndarray | None:
-        """The gradient as a NumPy array, or None."""
-        return None if self.grad is None else self.grad.numpy()
+        held = self._grad
+        if not isinstance(held, Tensor):
+            self._set_grad(grad)
+        elif self._in_place() and isinstance(grad._data, jax.Array):
+            held._set_payload((held + grad)._data)
+        else:
+            self._set_grad(held + grad)
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Set the gradient to zeros (the default) or None."""
@@ -291,9 +298,8 @@ class Tensor(TensorData):
     clear_grad = clear_gradient
 
     def detach(self) -> Tensor:
-        """A tensor with the same data that is not part of the graph."""
-        out = wrap(self._data)
-        return state.interpreter.detached(out) if not self.stop_gradient else out
+        """A tensor on the same data that is not part of the graph: a change of either shows in both."""
+        return views.alias(self, state.interpreter.twin(self, detached=True))
 
     def detach_(self) -> Tensor:
         """Leave the graph in place."""
@@ -303,7 +309,7 @@ class Tensor(TensorData):
     # -- copies ----------------------------------------------------------------------------------------------------
     def __copy__(self) -> Tensor:
         out = type(self).__new__(type(self))
-        out.__dict__.update(self.__dict__)
+        out.__dict__.update({k: v for k, v in self.__dict__.items() if k not in TIES})
         return out
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
@@ -311,14 +317,15 @@ class Tensor(TensorData):
             raise RuntimeError(f"only leaf tensors can be deep copied; detach '{self.name}' first")
         out = type(self).__new__(type(self))
         memo[id(self)] = out
-        skipped = ("_data", "_grad", "_hooks", "_name")
+        skipped = ("_data", "_grad", "_hooks", "_name", *TIES)
         out.__dict__.update(copy.deepcopy({k: v for k, v in self.__dict__.items() if k not in skipped}, memo))
         # Data are immutable, so shared; a traced value would pass the gradient on.
         out._data = self._data if isinstance(self._data, jax.Array) else self.detach()._data
         return out
 
     def __reduce__(self) -> tuple[Any, ...]:
-        kept = {k: v for k, v in self.__dict__.items() if k not in ("_data", "_source", "_grad", "_hooks")}
+        left = ("_data", "_source", "_grad", "_hooks", *TIES)
+        kept = {k: v for k, v in self.__dict__.items() if k not in left}
         return _restore, (type(self), self.numpy(), kept)
 
 

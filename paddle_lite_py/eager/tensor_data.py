@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import html
 from collections.abc import Iterator
 from typing import Any
 
 import jax
 import numpy as np
 
+from ..core.arrays import as_text
 from ..core.interpreter import state
 
 # NumPy's functions behind operators: what a tensor on the left is asked for, and one on the right.
@@ -30,6 +32,9 @@ class TensorData:
     _data: Any
     shape: Any
     dtype: Any
+    place: Any
+    grad: Any
+    stop_gradient: Any
     __getitem__: Any
 
     def _array(self, what: str) -> jax.Array:
@@ -131,3 +136,34 @@ class TensorData:
         if isinstance(self._data, jax.Array) and (self._data.ndim == 0 or (spec and self._data.size == 1)):
             return format(self._data.item(), spec)
         return str(self)
+
+    @property
+    def itemsize(self) -> int:
+        """Bytes of one element."""
+        return self._data.dtype.itemsize
+
+    def element_size(self) -> int:
+        """Bytes of one element."""
+        return self.itemsize
+
+    def __repr__(self) -> str:
+        if not isinstance(self._data, jax.Array):
+            return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, traced as {self._data})"
+        return as_text(np.asarray(self._data), self.place, self.stop_gradient)
+
+    def _repr_html_(self) -> str:
+        head, _, body = repr(self).partition("\n")
+        kind = f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
+        return (
+            f"<details open><summary><code>{html.escape(type(self).__name__)} {kind}</code> "
+            f"<small>{html.escape(str(self.place))}, stop_gradient={self.stop_gradient}</small></summary>"
+            f"<pre>{html.escape(body.strip().removesuffix(')') if body else head)}</pre></details>"
+        )
+
+    def is_floating_point(self) -> bool:
+        """True for the floating dtypes."""
+        return self.dtype.is_floating
+
+    def gradient(self) -> np.ndarray | None:
+        """The gradient as a NumPy array, or None."""
+        return None if self.grad is None else self.grad.numpy()

@@ -14,8 +14,10 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
+from safetensors.numpy import save as bytes_of
 
-from ..core.arrays import as_array
+from ..core.arrays import as_array, stored_arrays
+from ..core.no_effect import Refused, no_effect, only_known
 from ..eager.tensor import Parameter, Tensor, wrap
 from .unpickle import RefusedError, read
 
@@ -25,14 +27,25 @@ EagerParamBase = Parameter
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
-def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
+@no_effect(use_binary_format=Refused("a file holds one format, which PaddlePaddle reads too; leave it out"))
+def save(
+    obj: Any,
+    path: Any,
+    protocol: int = 4,
+    *,
+    use_binary_format: bool = False,
+    pickle_protocol: int | None = None,
+    safetensors: bool = False,
+    **configs: Any,
+) -> None:
     """Save a state_dict, a tensor, or nested containers of tensors and plain values.
 
     Arguments:
         obj: what to save.
         path: the file, or a file object; folders are made. The file is replaced in one go: if it cannot be written,
             the old one stays whole.
-        protocol: of pickle, 2 to 5.
+        protocol, pickle_protocol: of pickle, 2 to 5.
+        safetensors: write that format, which holds a dict of tensors.
 
     Raises:
         TypeError: if something in `obj` is neither a container, a tensor, an array nor a plain value.
@@ -47,9 +60,11 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
         >>> net.set_state_dict(paddle.load(path))
         ([], [])
     """
+    only_known(save, configs)
+    protocol = protocol if pickle_protocol is None else pickle_protocol
     if not isinstance(protocol, int) or not 2 <= protocol <= 5:
         raise ValueError(f"paddle.save: protocol is {protocol!r}; expected 2, 3, 4 or 5")
-    data = pickle.dumps(_packed(obj), protocol=protocol)
+    data = _as_safetensors(obj) if safetensors else pickle.dumps(_packed(obj), protocol=protocol)
     if hasattr(path, "write"):
         path.write(data)
         return
@@ -58,6 +73,12 @@ def save(obj: Any, path: Any, protocol: int = 4, **configs: Any) -> None:
         raise ValueError(f"paddle.save: '{path}' is a folder; expected the name of a file")
     target.parent.mkdir(parents=True, exist_ok=True)
     _replace(target, data)
+
+
+def _as_safetensors(obj: Any) -> bytes:
+    if not isinstance(obj, dict) or not all(isinstance(v, Tensor) for v in obj.values()):
+        raise TypeError("paddle.save: obj is no dict of tensors, the one thing that safetensors=True writes")
+    return bytes_of({k: np.asarray(t._data) for k, t in obj.items()})
 
 
 def _replace(target: Path, data: bytes) -> None:
@@ -124,13 +145,27 @@ def _key(key: Any, where: str) -> Any:
     return key
 
 
-def load(path: Any, return_numpy: bool = False, **configs: Any) -> Any:
+_ONE_FILE = "the file is named by path"
+
+
+@no_effect(model_filename=_ONE_FILE, params_filename=_ONE_FILE)
+def load(
+    path: Any,
+    return_numpy: bool = False,
+    *,
+    keep_name_table: bool = False,
+    safetensors: bool = False,
+    model_filename: str | None = None,
+    params_filename: str | None = None,
+    **configs: Any,
+) -> Any:
     """Load what paddle.save() wrote, here or in PaddlePaddle; no code of the file is run.
 
     Arguments:
         path: the file, or a file object.
         return_numpy: NumPy arrays instead of tensors.
-        configs: keep_name_table=True keeps the table of names of a state_dict.
+        keep_name_table: keep the table of names of a state_dict.
+        safetensors: read that format.
 
     Raises:
         FileNotFoundError: if there is no such file.
@@ -144,18 +179,26 @@ def load(path: Any, return_numpy: bool = False, **configs: Any) -> Any:
         >>> paddle.load(file)["w"].tolist()
         [1.0, 1.0]
     """
+    only_known(load, configs)
     if hasattr(path, "read"):
-        return _unpacked(_read(path, getattr(path, "name", "the file object")), return_numpy, configs)
+        return _loaded(path, getattr(path, "name", "the file object"), return_numpy, keep_name_table, safetensors)
     if not os.path.isfile(path):
         similar = " (it is a folder)" if os.path.isdir(path) else ""
         raise FileNotFoundError(f"paddle.load: there is no file '{path}'{similar}")
     with open(path, "rb") as f:
-        return _unpacked(_read(f, path), return_numpy, configs)
+        return _loaded(f, path, return_numpy, keep_name_table, safetensors)
 
 
-def _read(file: Any, name: Any) -> Any:
+def _loaded(file: Any, name: Any, return_numpy: bool, keep_name_table: bool, safetensors: bool) -> Any:
+    if not safetensors:
+        return _unpacked(_read(file, name, read), return_numpy, keep_name_table)
+    found = _read(file, name, lambda f: stored_arrays(f.read()))
+    return {k: a if return_numpy else wrap(as_array(a)) for k, a in found.items()}
+
+
+def _read(file: Any, name: Any, reader: Callable[[Any], Any]) -> Any:
     try:
-        return read(file)
+        return reader(file)
     except RefusedError as e:
         raise ValueError(
             f"paddle.load: '{name}' holds {e}; only containers, numbers, strings and arrays are read"
@@ -168,7 +211,7 @@ def _read(file: Any, name: Any) -> Any:
         ) from None
 
 
-def _unpacked(data: Any, return_numpy: bool, configs: dict[str, Any]) -> Any:
+def _unpacked(data: Any, return_numpy: bool, keep_name_table: bool) -> Any:
     convert: Callable[[Any], Any] = (lambda a: a) if return_numpy else _tensor
     if isinstance(data, dict) and NAMES in data:
         names = data.pop(NAMES)
@@ -176,7 +219,7 @@ def _unpacked(data: Any, return_numpy: bool, configs: dict[str, Any]) -> Any:
             k: _named(convert(v), names, k) if isinstance(v, np.ndarray) else _restored(v, convert)
             for k, v in data.items()
         }
-        return out | ({NAMES: names} if configs.get("keep_name_table") else {})
+        return out | ({NAMES: names} if keep_name_table else {})
     return _restored(data, convert)
 
 

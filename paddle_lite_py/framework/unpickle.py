@@ -17,7 +17,7 @@ class RefusedError(pickle.UnpicklingError):
 class _Dtype:
     """A dtype under construction: only kinds of numbers and text, in either byte order."""
 
-    def __init__(self, name: Any, align: Any = False, copy: Any = True) -> None:
+    def __init__(self, name: Any, _align: Any = False, _copy: Any = True) -> None:
         name = name.decode("latin1") if isinstance(name, bytes) else name
         self.dtype = np.dtype(name) if isinstance(name, str) else np.dtype(object)
         if self.dtype.kind not in "biufcSU":

@@ -378,7 +378,7 @@ class Model:
 
     def parameters(self, *args: Any, **kwargs: Any) -> list[Any]:
         """Parameters of the network."""
-        return self.network.parameters()
+        return self.network.parameters(*args, **kwargs)
 
     def summary(self, input_size: Any = None, dtype: Any = None) -> dict[str, int]:
         """Print the layers, and return the numbers of parameters; see paddle.summary."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..geometric import reindex_graph, sample_neighbors
+from ..core.no_effect import no_effect
+from ..geometric import NO_BUFFER, reindex_graph, sample_neighbors
 from ..ops.segment import send_u_recv
 
 
@@ -25,6 +26,7 @@ def graph_send_recv(
     return send_u_recv(x, src_index, dst_index, pool_type, out_size)
 
 
+@no_effect(value_buffer=NO_BUFFER, index_buffer=NO_BUFFER, flag_buffer_hashtable=NO_BUFFER)
 def graph_reindex(
     x: Any, neighbors: Any, count: Any, value_buffer: Any = None, index_buffer: Any = None,
     flag_buffer_hashtable: bool = False, name: Any = None,
@@ -33,7 +35,6 @@ def graph_reindex(
 
     Arguments:
         x: the nodes. neighbors: all their neighbours in a row. count: how many each has.
-        value_buffer, index_buffer, flag_buffer_hashtable: accepted.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -44,6 +45,7 @@ def graph_reindex(
     return reindex_graph(x, neighbors, count)
 
 
+@no_effect(perm_buffer=NO_BUFFER, flag_perm_buffer=NO_BUFFER)
 def graph_sample_neighbors(
     row: Any, colptr: Any, input_nodes: Any, eids: Any = None, perm_buffer: Any = None, sample_size: int = -1,
     return_eids: bool = False, flag_perm_buffer: bool = False, name: Any = None,
@@ -52,7 +54,6 @@ def graph_sample_neighbors(
 
     Arguments:
         row, colptr: the graph. input_nodes: the nodes. eids: numbers of the edges, for return_eids.
-        perm_buffer, flag_perm_buffer: accepted.
 
     Examples:
         >>> import paddle_lite_py as paddle

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..core.interpreter import no_grad
+from ..core.no_effect import AT_HAND, Immaterial, Refused, no_effect
 from ..eager.tensor import Tensor
 from ..optimizer import LBFGS
 
@@ -55,6 +56,9 @@ class LookAhead:
     def step(self) -> None:
         """A step of the inner optimizer, and the way back where it is due."""
         self.inner_optimizer.step()
+        self._follow()
+
+    def _follow(self) -> None:
         self._steps += 1
         for p in self.inner_optimizer._parameter_list:
             if p.stop_gradient:
@@ -65,13 +69,14 @@ class LookAhead:
                 p.set_value(p.detach() * self.alpha + self._slow[id(p)] * (1.0 - self.alpha))
                 self._slow[id(p)] = p.detach().clone()
 
+    @no_grad()
     def minimize(
         self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
     ) -> Any:
-        """step(), after the user's loss.backward()."""
-        pairs = [(p, p.grad) for p in self.inner_optimizer._parameter_list if p.grad is not None]
-        self.step()
-        return [], pairs
+        """step(), after the user's loss.backward(); the arguments are those of the inner optimizer."""
+        made = self.inner_optimizer.minimize(loss, startup_program, parameters, no_grad_set)
+        self._follow()
+        return made
 
 
 class ModelAverage:
@@ -117,6 +122,12 @@ class ModelAverage:
             self._old, self._old_count = self._sums, self._count
             self._sums, self._count = [s * 0 for s in self._sums], 0
 
+    @no_effect(
+        loss=Immaterial("averages are of parameters as they are"),
+        startup_program=Immaterial("averages begin with the object"),
+        parameters=Refused("averages are of the parameters that ModelAverage was made with"),
+        no_grad_set=Immaterial("no gradient is taken"),
+    )
     def minimize(
         self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
     ) -> Any:
@@ -125,6 +136,7 @@ class ModelAverage:
         return [], []
 
     @contextmanager
+    @no_effect(executor=AT_HAND)
     def apply(self, executor: Any = None, need_restore: bool = True) -> Iterator[None]:
         """The averages in the place of the parameters; after the block the parameters again, unless asked not to."""
         self._kept = [p.detach().clone() for p in self._parameters]
@@ -137,6 +149,7 @@ class ModelAverage:
             if need_restore:
                 self.restore()
 
+    @no_effect(executor=AT_HAND)
     def restore(self, executor: Any = None) -> None:
         """The parameters as they were before apply()."""
         for p, value in zip(self._parameters, self._kept, strict=True):

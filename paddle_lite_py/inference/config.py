@@ -7,23 +7,36 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from ..core.no_effect import KERNELS, Immaterial, no_effect
 from .kinds import PrecisionType
 
-# Accepted and noted, because programs call them; XLA does what they ask for itself, or has no counterpart.
-_NOTED = """
-    collect_shape_range_info delete_pass disable_mkldnn disable_mkldnn_fc_passes disable_onednn disable_onednn_fc_passes
-    disable_onnxruntime enable_cinn enable_custom_passes enable_low_precision_io enable_memory_optim enable_mkldnn
-    enable_mkldnn_bfloat16 enable_mkldnn_int8 enable_new_executor enable_new_ir enable_onednn enable_onednn_bfloat16
-    enable_onednn_int8 enable_onnxruntime enable_openvino_engine enable_ort_optimization enable_profile
-    enable_save_optim_model enable_tensorrt_dla enable_tensorrt_engine enable_tensorrt_explicit_quantization
-    enable_tensorrt_inspector enable_tensorrt_memory_optim enable_tensorrt_varseqlen
-    enable_tuned_tensorrt_dynamic_shape exp_disable_mixed_precision_ops exp_disable_tensorrt_dynamic_shape_ops
-    exp_disable_tensorrt_ops exp_disable_tensorrt_subgraph exp_enable_mixed_precision_ops exp_enable_use_cutlass
-    exp_sparse_conv_using_buffer exp_specify_tensorrt_subgraph_precision mark_trt_engine_outputs set_bfloat16_op
-    set_cpu_math_library_num_threads set_mkldnn_cache_capacity set_mkldnn_op set_onednn_cache_capacity set_onednn_op
-    set_optim_cache_dir set_optimization_level set_tensorrt_optimization_level set_trt_dynamic_shape_info
-    switch_ir_debug switch_ir_optim switch_specify_input_names switch_use_feed_fetch_ops use_optimized_model
-""".split()
+# Settings that are noted, because programs call for them, and have no effect, with the reason.
+_NOTED = {
+    KERNELS: """
+        enable_mkldnn enable_onednn enable_onnxruntime enable_openvino_engine enable_ort_optimization
+        exp_enable_use_cutlass exp_sparse_conv_using_buffer set_mkldnn_cache_capacity set_mkldnn_op
+        set_onednn_cache_capacity set_onednn_op
+    """,
+    "XLA compiles the program as it is": """
+        delete_pass enable_cinn enable_custom_passes enable_tensorrt_dla enable_tensorrt_engine
+        enable_tensorrt_explicit_quantization enable_tensorrt_inspector enable_tensorrt_memory_optim
+        enable_tensorrt_varseqlen enable_tuned_tensorrt_dynamic_shape exp_disable_tensorrt_dynamic_shape_ops
+        exp_disable_tensorrt_ops exp_disable_tensorrt_subgraph exp_specify_tensorrt_subgraph_precision
+        mark_trt_engine_outputs set_optimization_level set_tensorrt_optimization_level set_trt_dynamic_shape_info
+    """,
+    "enable_use_gpu() and enable_custom_device() take the precision": """
+        enable_mkldnn_bfloat16 enable_mkldnn_int8 enable_onednn_bfloat16 enable_onednn_int8
+        exp_disable_mixed_precision_ops exp_enable_mixed_precision_ops set_bfloat16_op
+    """,
+    "inputs and outputs have the dtypes that the program says": "enable_low_precision_io",
+    "XLA computes with all cores": "set_cpu_math_library_num_threads",
+    "paddle.profiler and paddle.passes show what runs": "collect_shape_range_info enable_profile switch_ir_debug",
+    "compiled programs are kept in the user's cache": "enable_save_optim_model set_optim_cache_dir use_optimized_model",
+    Immaterial("that is how programs run"): """
+        disable_mkldnn disable_mkldnn_fc_passes disable_onednn disable_onednn_fc_passes disable_onnxruntime
+        enable_memory_optim enable_new_executor enable_new_ir switch_specify_input_names switch_use_feed_fetch_ops
+    """,
+}
 # Questions about such settings.
 _OFF = """
     mkldnn_enabled mkldnn_int8_enabled onednn_enabled onednn_int8_enabled onnxruntime_enabled openvino_engine_enabled
@@ -39,7 +52,7 @@ class Config:
 
     Arguments:
         prog_file: what jit.save was given, with or without the ending .json, or a folder that holds one program.
-        params_file: accepted; the program names its weights itself.
+        params_file: the file of its weights, of the same name but for the ending.
 
     Examples:
         >>> config = Config("models/net")
@@ -56,7 +69,7 @@ class Config:
         self._device: tuple[str, int] = ("cpu", 0)
         self._asked: dict[str, tuple[Any, ...]] = {}
         self._quiet = False
-        self._memory_mb = 0
+        self._memory_mb, self._precision = 0, PrecisionType.Float32
         if prog_file is not None:
             self.set_model(prog_file, params_file)
 
@@ -82,15 +95,24 @@ class Config:
         self._prefix = path.removesuffix(".json").removesuffix(".pdmodel")
 
     def set_params_file(self, path: str) -> None:
-        """Accepted; the program names its weights itself."""
-        self._params = path
+        """Name the weights: beside the program, and named as it is but for the ending."""
+        self._params = os.fspath(path)
 
     def set_model_buffer(self, *args: Any) -> None:
         """Refuse: programs are read from files."""
         raise NotImplementedError("Config.set_model_buffer: programs are read from files; write it to one, and name it")
 
     def prefix(self) -> str:
-        """What jit.save was given."""
+        """What jit.save was given.
+
+        Raises:
+            ValueError: if the file of the weights is that of another program.
+        """
+        if self._params and not self._params.startswith(f"{self._prefix}."):
+            raise ValueError(
+                f"Config: params_file is {self._params}, but the weights of {self._prefix}.json are beside it and "
+                "begin with its name; save the program with the weights that are wanted"
+            )
         return self._prefix
 
     def prog_file(self) -> str:
@@ -106,19 +128,40 @@ class Config:
         return os.path.dirname(self._prefix)
 
     # -- device ----------------------------------------------------------------------------------------------------
+    @no_effect(memory_pool_init_size_mb="XLA keeps a pool of its own")
     def enable_use_gpu(
         self, memory_pool_init_size_mb: int = 100, device_id: int = 0, precision_mode: Any = PrecisionType.Float32
     ) -> None:
-        """Run on a GPU."""
+        """Run on a GPU.
+
+        Arguments:
+            precision_mode: Half or Bfloat16: compute in it, but for what needs more precision.
+
+        Raises:
+            NotImplementedError: for Int8.
+        """
         self._device, self._memory_mb = ("gpu", int(device_id)), int(memory_pool_init_size_mb)
+        self._set_precision(precision_mode)
+
+    def _set_precision(self, mode: PrecisionType) -> None:
+        if mode is PrecisionType.Int8:
+            raise NotImplementedError("Config: precision_mode Int8 is not available; quantize with paddle.quantization")
+        self._precision = PrecisionType(mode)
+
+    def precision(self) -> PrecisionType:
+        """The precision to compute in."""
+        return self._precision
 
     def disable_gpu(self) -> None:
         """Run on the CPU."""
         self._device = ("cpu", 0)
 
-    def enable_custom_device(self, device_type: str, device_id: int = 0, *args: Any) -> None:
-        """Run on another kind of device, such as "tpu"."""
+    def enable_custom_device(
+        self, device_type: str, device_id: int = 0, precision_mode: Any = PrecisionType.Float32
+    ) -> None:
+        """Run on another kind of device, such as "tpu"; see enable_use_gpu()."""
         self._device = (device_type, int(device_id))
+        self._set_precision(precision_mode)
 
     def enable_xpu(self, *args: Any, **kwargs: Any) -> None:
         """Refuse: XLA has no such device."""
@@ -155,6 +198,11 @@ class Config:
         """True after disable_glog_info()."""
         return self._quiet
 
+    @no_effect(x="XLA optimizes every program")
+    def switch_ir_optim(self, x: bool = True) -> None:
+        """Noted, and no more: XLA optimizes every program."""
+        self._asked["switch_ir_optim"] = (x,)
+
     def pass_builder(self) -> Config:
         """Itself: passes that are deleted or appended are noted."""
         return self
@@ -162,17 +210,17 @@ class Config:
     def summary(self) -> str:
         """The settings as text: those that act, then those that are only noted."""
         kind, number = self._device
-        lines = [f"program: {self.prog_file()}", f"device: {kind}:{number}"]
+        lines = [f"program: {self.prog_file()}", f"device: {kind}:{number}", f"precision: {self._precision.name}"]
         lines += [f"noted, no effect: {name}{args}" for name, args in self._asked.items()]
         return "\n".join(lines)
 
 
-def _noting(name: str) -> Callable[..., None]:
+def _noting(name: str, reason: str) -> Callable[..., None]:
     def method(self: Config, *args: Any, **kwargs: Any) -> None:
         self._asked[name] = (*args, *kwargs.values())
 
-    method.__name__, method.__doc__ = name, "Accepted and noted: XLA decides."
-    return method
+    method.__name__, method.__qualname__, method.__doc__ = name, f"Config.{name}", f"Noted, and no more: {reason}."
+    return no_effect(reason)(method)
 
 
 def _answering(name: str, value: bool) -> Callable[..., bool]:
@@ -183,7 +231,8 @@ def _answering(name: str, value: bool) -> Callable[..., bool]:
     return method
 
 
-for _name in _NOTED:
-    setattr(Config, _name, _noting(_name))
+for _reason, _names in _NOTED.items():
+    for _name in _names.split():
+        setattr(Config, _name, _noting(_name, _reason))
 for _name in _OFF + _ON:
     setattr(Config, _name, _answering(_name, _name in _ON))

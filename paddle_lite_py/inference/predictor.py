@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -10,13 +11,16 @@ import numpy as np
 
 from ..core import structure as nested
 from ..core.interpreter import no_grad, use
+from ..core.no_effect import no_effect
 from ..core.place import as_place
+from ..device.stream import IN_ORDER
 from ..eager.execute import EAGER
 from ..eager.tensor import Tensor, wrap
-from ..jit import TranslatedLayer, load
+from ..jit import TranslatedLayer, load, save
 from ..jit.method import Method
+from ..passes.precision import AutoCast
 from .config import Config
-from .kinds import DataType
+from .kinds import DataType, PrecisionType
 
 
 class Handle:
@@ -171,6 +175,7 @@ class Predictor:
             raise RuntimeError(f"input `{handle.name()}` has no data: call copy_from_cpu() on its handle before run()")
         return handle._data
 
+    @no_effect(stream=IN_ORDER)
     def clone(self, stream: Any = None) -> Predictor:
         """A predictor with inputs and outputs of its own that shares the weights, for another thread."""
         return Predictor(self._layer, self._config)
@@ -231,4 +236,18 @@ def create_predictor(config: Config) -> Predictor:
         (True, (4, 2))
     """
     with use(EAGER):
-        return Predictor(load(config.prefix()), config)
+        return Predictor(_loaded(config), config)
+
+
+_LOW = {PrecisionType.Half: "float16", PrecisionType.Bfloat16: "bfloat16"}
+
+
+def _loaded(config: Config) -> TranslatedLayer:
+    """The program in the precision that is asked for."""
+    layer = load(config.prefix())
+    if config.precision() not in _LOW:
+        return layer
+    with tempfile.TemporaryDirectory() as folder:
+        change = AutoCast(_LOW[config.precision()], level="O2", keep_results=True)
+        save(layer, f"{folder}/cast", platforms=[jax.default_backend()], passes=[change])
+        return load(f"{folder}/cast")

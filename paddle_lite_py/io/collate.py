@@ -63,14 +63,16 @@ def default_convert_fn(sample: Any) -> Any:
     return sample
 
 
-def to_tensors(batch: Any) -> Any:
-    """The arrays of a batch as tensors."""
+def to_tensors(batch: Any, place: Any = None) -> Any:
+    """The arrays of a batch as tensors, at a place if one is given."""
     if isinstance(batch, np.ndarray) and batch.dtype.kind in "biufc":
-        return wrap(as_array(batch))
+        return wrap(as_array(batch, place=place))
+    if isinstance(batch, Tensor) and place is not None:
+        return batch.to(place)
     if isinstance(batch, Mapping):
-        return {k: to_tensors(v) for k, v in batch.items()}
+        return {k: to_tensors(v, place) for k, v in batch.items()}
     if isinstance(batch, tuple) and hasattr(batch, "_fields"):
-        return type(batch)(*map(to_tensors, batch))
+        return type(batch)(*[to_tensors(v, place) for v in batch])
     if isinstance(batch, tuple | list):
-        return [to_tensors(v) for v in batch]
+        return [to_tensors(v, place) for v in batch]
     return batch

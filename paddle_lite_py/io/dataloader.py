@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from types import GeneratorType
 from typing import Any
 
+from ..core.no_effect import Immaterial, no_effect
+from ..core.place import as_place
 from . import collate  # noqa: F401  (paddle.io.dataloader.collate)
 from .collate import default_collate_fn, default_convert_fn, to_tensors
 from .dataset import IterableDataset
@@ -33,8 +35,8 @@ class DataLoader:
         timeout: seconds to wait for a batch of a worker; 0: as long as it takes.
         worker_init_fn: called with the worker's id when it starts.
         feed_list, return_list: with the data of a static program and False, a batch is a feed, [{name: tensor}].
-        places, use_buffer_reader, reader_buffer_size, use_shared_memory, persistent_workers:
-            accepted for compatibility.
+        places: the device of the batches, or a list of one.
+        persistent_workers: keep the workers from one pass over the data to the next.
 
     Raises:
         ValueError: if arguments contradict each other.
@@ -46,6 +48,11 @@ class DataLoader:
         [[0, 1], [2, 3], [4]]
     """
 
+    @no_effect(
+        use_buffer_reader=Immaterial("num_workers says whether batches are loaded ahead"),
+        reader_buffer_size="prefetch_factor says how many batches each worker is ahead",
+        use_shared_memory=Immaterial("workers are threads, which share all memory"),
+    )
     def __init__(
         self,
         dataset: Any,
@@ -73,6 +80,8 @@ class DataLoader:
             )
         self.dataset, self.num_workers, self.prefetch_factor = dataset, num_workers, prefetch_factor
         self.timeout, self.worker_init_fn = timeout, worker_init_fn
+        self._place, self._persistent = _one_place(places), persistent_workers
+        self._workers: Workers | None = None
         self.batch_size, self.drop_last, self.return_list = batch_size, drop_last, return_list
         self._feeds = None if return_list or feed_list is None else [f.name for f in feed_list]
         self._single = batch_size is None and batch_sampler is None
@@ -117,17 +126,21 @@ class DataLoader:
         return (self._batch(batch) for batch in itertools.takewhile(lambda b: b is not END, (task() for task in tasks)))
 
     def _ahead(self) -> Iterator[Any]:
-        workers = Workers(self.num_workers, self.dataset, self.worker_init_fn, int(source().random() * 2**31))
+        workers = self._workers or Workers(
+            self.num_workers, self.dataset, self.worker_init_fn, int(source().random() * 2**31)
+        )
+        self._workers = workers if self._persistent else None
         shared = self._tasks() if self.batch_sampler is not None else None
         try:
             own = (lambda i: shared) if shared is not None else (lambda i: self._stream_tasks())
             for batch in workers.run(own, self.num_workers * self.prefetch_factor, self.timeout):
                 yield self._batch(batch)
         finally:
-            workers.close()
+            if not self._persistent:
+                workers.close()
 
     def _batch(self, batch: Any) -> Any:
-        found = to_tensors(batch)
+        found = to_tensors(batch, self._place)
         return found if self._feeds is None else [dict(zip(self._feeds, found, strict=True))]
 
     def _tasks(self) -> Iterator[Callable[[], Any]]:
@@ -163,6 +176,13 @@ class DataLoader:
             return END if samples is None else self._collate(samples, "the next samples")
 
         return itertools.repeat(take)
+
+
+def _one_place(places: Any) -> Any:
+    found = {as_place(p) for p in (places if isinstance(places, list | tuple) else [places]) if p is not None}
+    if len(found) > 1:
+        raise ValueError(f"DataLoader: places are {places}; expected one device, on which the batches are wanted")
+    return next(iter(found), None)
 
 
 def _in_worker() -> str:

@@ -64,16 +64,20 @@ class Workers:
                     sources.append(source)
 
         submit()
-        while pending:
-            source, future = pending.popleft()
-            result = _result(future, timeout)
-            if result is END:
-                if source in sources:
-                    sources.remove(source)
-            else:
+        try:
+            while pending:
+                source, future = pending.popleft()
+                result = _result(future, timeout)
+                if result is END:
+                    if source in sources:
+                        sources.remove(source)
+                else:
+                    submit()
+                    yield result
                 submit()
-                yield result
-            submit()
+        finally:
+            for _, future in pending:
+                future.cancel()
 
     def close(self) -> None:
         """Let the threads go; tasks not yet begun are dropped."""

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import jax
+import numpy as np
 from jax import export
 
 from ..core import dtypes
@@ -108,7 +109,7 @@ class _Writer:
             return {"complex": [a.real, a.imag]}
         if isinstance(a, tuple):
             return [self.attr(x) for x in a]
-        if isinstance(a, dtypes.DType):
+        if isinstance(a, dtypes.DType | np.dtype):
             return {"dtype": a.name}
         if isinstance(a, Block):
             return {"block": self.block(a)}

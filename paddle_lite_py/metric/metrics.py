@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.no_effect import Immaterial, no_effect, nothing_more
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
 
@@ -59,7 +60,9 @@ def _correct(pred: Any, label: Any, /, k: int) -> Any:
 @op(name="accuracy", grad=False)
 def _accuracy(pred: Any, label: Any, /, k: int) -> Any:
     best = jax.lax.top_k(pred, k)[1]
-    return jnp.mean(jnp.any(best == label.reshape(-1, 1), axis=-1).astype(jnp.float32))
+    hits = jnp.sum(jnp.any(best == label.reshape(-1, 1), axis=-1), dtype=jnp.int32)
+    total = jnp.int32(pred.shape[0])
+    return hits.astype(jnp.float32) / total, hits, total
 
 
 def accuracy(
@@ -70,7 +73,7 @@ def accuracy(
     Arguments:
         input: [N, classes].
         label: [N, 1].
-        correct, total: accepted for compatibility.
+        correct, total: tensors that take the number of such rows, and of all.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -78,7 +81,11 @@ def accuracy(
         >>> paddle.metric.accuracy(scores, paddle.to_tensor([[1], [1]])).item()
         0.5
     """
-    return _accuracy(input, label, k)
+    part, *counts = _accuracy(input, label, k)
+    for given, count in zip((correct, total), counts, strict=True):
+        if given is not None:
+            given._rebind(count, True)
+    return part
 
 
 class Accuracy(Metric):
@@ -93,6 +100,7 @@ class Accuracy(Metric):
     """
 
     def __init__(self, topk: tuple[int, ...] = (1,), name: str | None = None, *args: Any, **kwargs: Any) -> None:
+        nothing_more(Accuracy, args, kwargs)
         self.topk = tuple(topk)
         self.maxk = max(self.topk)
         base = name or "acc"
@@ -101,10 +109,12 @@ class Accuracy(Metric):
         self.count: list[int] = []
         self.reset()
 
+    @no_effect(args=Immaterial("of many labels the first counts"))
     def compute(self, pred: Any, label: Any, *args: Any) -> Tensor:
         """For each sample and each of the maxk largest elements whether it is the label."""
         return _correct(pred, label, self.maxk)
 
+    @no_effect(args=Immaterial("compute() gives one result"))
     def update(self, correct: Any, *args: Any) -> Any:
         """Take in what compute() returned; the accuracy of this batch."""
         found = _host(correct)
@@ -134,6 +144,7 @@ def _one_or_all(values: list[float]) -> Any:
 
 class _Binary(Metric):
     def __init__(self, name: str, *args: Any, **kwargs: Any) -> None:
+        nothing_more(type(self), args, kwargs)
         self._name = name
         self.reset()
 
@@ -165,7 +176,7 @@ class Precision(_Binary):
     """
 
     def __init__(self, name: str = "precision", *args: Any, **kwargs: Any) -> None:
-        super().__init__(name)
+        super().__init__(name, *args, **kwargs)
 
     def accumulate(self) -> float:
         """The precision over all batches."""
@@ -183,7 +194,7 @@ class Recall(_Binary):
     """
 
     def __init__(self, name: str = "recall", *args: Any, **kwargs: Any) -> None:
-        super().__init__(name)
+        super().__init__(name, *args, **kwargs)
 
     def accumulate(self) -> float:
         """The recall over all batches."""
@@ -207,6 +218,7 @@ class Auc(Metric):
     def __init__(
         self, curve: str = "ROC", num_thresholds: int = 4095, name: str = "auc", *args: Any, **kwargs: Any
     ) -> None:
+        nothing_more(Auc, args, kwargs)
         if curve != "ROC":
             raise ValueError(f"Auc: curve is {curve!r}; expected 'ROC'")
         self._num_thresholds, self._name = num_thresholds, name

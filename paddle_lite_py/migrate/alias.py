@@ -20,7 +20,7 @@ class _Loader:
     def __init__(self, module: ModuleType) -> None:
         self._module, self._spec = module, module.__spec__
 
-    def create_module(self, spec: ModuleSpec) -> ModuleType:
+    def create_module(self, _spec: ModuleSpec) -> ModuleType:
         return self._module
 
     def exec_module(self, module: ModuleType) -> None:
@@ -41,7 +41,7 @@ class _Finder:
     """Finds `paddle.x.y` in this package."""
 
     @staticmethod
-    def find_spec(name: str, path: Sequence[str] | None = None, target: Any = None) -> ModuleSpec | None:
+    def find_spec(name: str, _path: Sequence[str] | None = None, _target: Any = None) -> ModuleSpec | None:
         if name != ALIAS and not name.startswith(f"{ALIAS}."):
             return None
         own = own_name(name)

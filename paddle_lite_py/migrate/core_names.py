@@ -9,6 +9,7 @@ from typing import Any
 from ..amp.auto_cast import amp_state
 from ..autograd import is_grad_enabled, saved_tensors_hooks, set_grad_enabled
 from ..core import dtypes
+from ..core.no_effect import ONE_STREAM, Immaterial, no_effect
 from ..device import memory
 from ..eager.random import default_generator
 from ..eager.tensor import Tensor
@@ -63,16 +64,19 @@ class OpRole(IntFlag):
 op_proto_and_checker_maker = SimpleNamespace(OpRole=OpRole)
 
 
+@no_effect(index=ONE_STREAM)
 def default_cuda_generator(index: int = 0) -> Any:
     """The generator of random numbers: there is one for all devices."""
     return default_generator
 
 
+@no_effect(place=ONE_STREAM)
 def default_custom_device_generator(place: Any = None) -> Any:
     """The generator of random numbers: there is one for all devices."""
     return default_generator
 
 
+@no_effect(kind=Immaterial("there are none of any"))
 def get_custom_device_count(kind: str) -> int:
     """How many devices there are of a kind that PaddlePaddle has no name for: none."""
     return 0

@@ -10,6 +10,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.no_effect import Immaterial, no_effect
 from ..core.place import Place, as_place
 from ..device import get_device_properties, is_compiled_with_cuda
 from ..distributed import all_gather
@@ -59,12 +60,17 @@ def in_pir_mode() -> bool:
     return not is_eager()
 
 
+_NOT_HERE = Immaterial("they are about a part of PaddlePaddle that XLA does not have")
+
+
 @contextmanager
+@no_effect(args=_NOT_HERE, kwargs=_NOT_HERE)
 def unchanged(*args: Any, **kwargs: Any) -> Iterator[None]:
     """The block as it is, where PaddlePaddle switches a part of its core that XLA does not have."""
     yield
 
 
+@no_effect(settings=_NOT_HERE)
 def marked(function: Any = None, **settings: Any) -> Any:
     """The function as it is; with settings alone, a decorator that leaves functions as they are."""
     return (lambda f: f) if function is None else function
@@ -173,11 +179,13 @@ def lazy_init_helper() -> LazyInitHelper:
     return _LAZY
 
 
+@no_effect(head_dim=Immaterial("every size is computed in one way"))
 def attention_kind(head_dim: int) -> str:
     """How attention over heads of a size is computed: "flash_attn", which XLA or a kernel of its own does."""
     return "flash_attn"
 
 
+@no_effect(args=_NOT_HERE, kwargs=_NOT_HERE)
 def false(*args: Any, **kwargs: Any) -> bool:
     """False: what is asked for is never in force here."""
     return False
@@ -198,6 +206,7 @@ def is_tensor(img: Any) -> bool:
 NO = False
 
 
+@no_effect(args=_NOT_HERE, kwargs=_NOT_HERE)
 def none(*args: Any, **kwargs: Any) -> int:
     """0: there are none."""
     return 0

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..autograd import grad
+from ..core.no_effect import NO_GRADIENT, Immaterial, no_effect
 from ..eager.tensor import Tensor
 from ..incubate.nn.functional import swiglu
 from ..nn import functional as F  # noqa: N812  (the reference's usual name)
@@ -37,6 +38,10 @@ def reshape_grad(x: Any, out_grad: Any) -> Any:
     return out_grad.reshape(x.shape)
 
 
+_BY_PLACES = Immaterial("the other arguments say where gradients go")
+
+
+@no_effect(out=_BY_PLACES)
 def put_along_axis_grad(
     x: Any, index: Any, value: Any, out: Any, out_grad: Any, axis: int = 0, reduce: str = "assign",
     include_self: bool = True,
@@ -49,6 +54,7 @@ def put_along_axis_grad(
     return _gradients(put, [x, value], out_grad)
 
 
+@no_effect(k=_BY_PLACES, largest=_BY_PLACES, sorted=_BY_PLACES)
 def topk_grad(
     x: Any, indices: Any, out_grad: Any, k: int = 1, axis: int = -1, largest: bool = True, sorted: bool = True
 ) -> Any:
@@ -72,12 +78,14 @@ def layer_norm(x: Any, scale: Any, bias: Any, epsilon: float = 1e-5, begin_norm_
     return out, rows.mean(-1).flatten(), rows.var(-1, unbiased=False).flatten()
 
 
+@no_effect(is_test=NO_GRADIENT)
 def norm(x: Any, axis: int = -1, epsilon: float = 1e-10, is_test: bool = False) -> Any:
     """The tensor divided by its 2-norms along an axis, and these."""
     lengths = (x * x).sum(axis, keepdim=True).add(ops.to_tensor(epsilon, x.dtype)).sqrt()
     return x / lengths, lengths
 
 
+@no_effect(numeric_stable_mode=Immaterial("the way that is taken is stable"))
 def cross_entropy_with_softmax(
     logits: Any, label: Any, soft_label: bool = False, use_softmax: bool = True, numeric_stable_mode: bool = True,
     ignore_index: int = -100, axis: int = -1,

@@ -134,15 +134,7 @@ class Silu(FunctionLayer):
         [-0.238, 0.0, 1.762]
     """
 
-    _function = "silu"
-
-    def __init__(self, inplace: bool = False, name: str | None = None) -> None:
-        super().__init__(name=name)
-        self.inplace = inplace
-
-    def extra_repr(self) -> str:
-        """Its settings."""
-        return f"inplace={self.inplace}" + (f", name={self._name}" if self._name else "")
+    _function, _settings, _shown = "silu", {"inplace": False}, ("inplace",)
 
 
 SiLU = Silu

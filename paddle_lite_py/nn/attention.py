@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..core.no_effect import KERNELS, no_effect
 from ..eager.tensor import Tensor
 from ..ops.creation import zeros
 from ..ops.joining import concat
@@ -162,8 +163,9 @@ class SDPBackend(enum.IntEnum):
 
 
 @contextmanager
+@no_effect(backends=KERNELS, set_priority=KERNELS)
 def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
-    """Accepted around attention: XLA chooses the kernel.
+    """Nothing, of which it warns: XLA chooses the kernels of attention.
 
     Arguments:
         backends: a SDPBackend, or a list of them.
@@ -172,10 +174,13 @@ def sdpa_kernel(backends: Any, set_priority: bool = False) -> Iterator[None]:
         ValueError: if there are others.
 
     Examples:
+        >>> import warnings
         >>> import paddle_lite_py as paddle
         >>> q = paddle.ones([1, 2, 1, 4])
-        >>> with paddle.nn.attention.sdpa_kernel(paddle.nn.attention.SDPBackend.MATH):
-        ...     paddle.nn.functional.scaled_dot_product_attention(q, q, q).shape
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     with paddle.nn.attention.sdpa_kernel(paddle.nn.attention.SDPBackend.MATH):
+        ...         paddle.nn.functional.scaled_dot_product_attention(q, q, q).shape
         paddle.Size([1, 2, 1, 4])
     """
     given = backends if isinstance(backends, list | tuple) else [backends]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ..core import dtypes
+from ..core.no_effect import MEMORY, Immaterial, no_effect
 from ..core.param_attr import ParamAttr
 from . import functional as F
 from .base import Layer
@@ -183,7 +184,6 @@ class BatchNorm(_BatchNorm):
         data_layout: where the channels are.
         moving_mean_name, moving_variance_name: names of the running statistics.
         trainable_statistics: use the batch's statistics also in evaluation.
-        in_place, do_model_average_for_mean_and_var: accepted for compatibility.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -191,6 +191,7 @@ class BatchNorm(_BatchNorm):
         paddle.Size([3, 2])
     """
 
+    @no_effect(in_place=MEMORY, do_model_average_for_mean_and_var=Immaterial("ModelAverage averages parameters only"))
     def __init__(
         self,
         num_channels: int,

@@ -9,6 +9,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..core.interpreter import no_grad
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import op
 from ..eager.tensor import Parameter, Tensor
 
@@ -89,7 +90,6 @@ class ClipGradByGlobalNorm(ClipGradBase):
 
     Arguments:
         clip_norm: the largest norm.
-        group_name, auto_skip_clip: accepted for compatibility.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -99,6 +99,10 @@ class ClipGradByGlobalNorm(ClipGradBase):
         [-3.0, -4.0]
     """
 
+    @no_effect(
+        group_name="all gradients of an optimizer are one group",
+        auto_skip_clip=Immaterial("a norm that is small enough changes nothing"),
+    )
     def __init__(self, clip_norm: float, group_name: str = "default_group", auto_skip_clip: bool = False) -> None:
         self.clip_norm, self.group_name, self.auto_skip_clip = float(clip_norm), group_name, auto_skip_clip
 

@@ -130,7 +130,7 @@ class Embedding(Layer):
         num_embeddings, embedding_dim: sizes of the table.
         padding_idx: row that reads as zeros and is not trained.
         max_norm, norm_type: rows longer than max_norm are scaled down to it.
-        sparse, scale_grad_by_freq: accepted for compatibility; gradients are dense.
+        scale_grad_by_freq: divide the gradient of each row by how often the ids name it.
         weight_attr: ParamAttr of the table.
 
     Raises:
@@ -187,6 +187,7 @@ class Embedding(Layer):
             max_norm=self._max_norm,
             norm_type=self._norm_type,
             sparse=self._sparse,
+            scale_grad_by_freq=self._scale_grad_by_freq,
         )
 
     def extra_repr(self) -> str:
@@ -202,7 +203,7 @@ class Dropout(FunctionLayer):
 
     Arguments:
         p: the probability.
-        inplace: accepted for compatibility.
+        inplace: let the result replace the value of the input.
         axis: axes along which elements are dropped one by one; all others share one draw.
         mode: "upscale_in_train" divides the kept elements by 1 - p; "downscale_in_infer" multiplies by 1 - p otherwise.
 
@@ -214,23 +215,8 @@ class Dropout(FunctionLayer):
     """
 
     _function = "dropout"
-    _settings = {"p": 0.5, "axis": None, "mode": "upscale_in_train"}
-    _takes_training = True
-
-    def __init__(
-        self,
-        p: float = 0.5,
-        inplace: bool = False,
-        axis: Any = None,
-        mode: str = "upscale_in_train",
-        name: str | None = None,
-    ) -> None:
-        super().__init__(p, axis, mode, name)
-        self.inplace = inplace
-
-    def extra_repr(self) -> str:
-        """Its settings."""
-        return super().extra_repr() + f", inplace={self.inplace}"
+    _settings = {"p": 0.5, "inplace": False, "axis": None, "mode": "upscale_in_train"}
+    _shown, _takes_training = ("p", "axis", "mode", "inplace"), True
 
 
 class Dropout2D(FunctionLayer):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from ..core.no_effect import Immaterial, no_effect
 from ..eager.tensor import Parameter
 from .base import Layer
 
@@ -294,6 +295,9 @@ class ParameterDict(Layer):
             self[key] = parameter
 
 
+_OTHERS = Immaterial("they are those of the layer that it stands for")
+
+
 class Identity(Layer):
     """Returns its input; arguments are accepted and not used.
 
@@ -303,6 +307,7 @@ class Identity(Layer):
         3.0
     """
 
+    @no_effect(args=_OTHERS, kwargs=_OTHERS)
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__()
 

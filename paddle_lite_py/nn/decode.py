@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..core.interpreter import state
+from ..core.no_effect import NO_GRADIENT, no_effect
 from ..eager.execute import Eager
 from ..eager.tensor import Tensor
 from ..ops.common import gather_tree
@@ -177,6 +178,7 @@ class BeamSearchDecoder(Decoder):
         return trace(outputs.predicted_ids, outputs.parent_ids), final_states
 
 
+@no_effect(is_test=NO_GRADIENT)
 def dynamic_decode(
     decoder: Any,
     inits: Any = None,

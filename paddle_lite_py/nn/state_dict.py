@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.no_effect import no_effect
 from ..eager.tensor import Tensor
 
 
@@ -31,12 +32,15 @@ class StateDict:
     ) -> dict[str, Tensor]:
         """Parameters and persistable buffers by dotted name; the tensors are the layer's own, not copies.
 
+        Arguments:
+            keep_vars: False: tensors with the same data, which take no gradient.
+
         Examples:
             >>> import paddle_lite_py as paddle
             >>> list(paddle.nn.Linear(2, 3).state_dict())
             ['weight', 'bias']
         """
-        return self._collect(destination, include_sublayers, structured_name_prefix, use_hook, False)
+        return self._collect(destination, include_sublayers, structured_name_prefix, use_hook, False, keep_vars)
 
     def to_static_state_dict(
         self,
@@ -47,7 +51,7 @@ class StateDict:
         keep_vars: bool = True,
     ) -> dict[str, Tensor]:
         """state_dict() with the buffers that are not persistable too."""
-        return self._collect(destination, include_sublayers, structured_name_prefix, use_hook, True)
+        return self._collect(destination, include_sublayers, structured_name_prefix, use_hook, True, keep_vars)
 
     def sharded_state_dict(self, structured_name_prefix: str = "") -> dict[str, Any]:
         """The parts of the state that this process holds, which is all of it: there is one process.
@@ -60,17 +64,19 @@ class StateDict:
             "use state_dict(), which has all of it"
         )
 
-    def _collect(self: Any, out: Any, sublayers: bool, prefix: str, use_hook: bool, every: bool) -> dict[str, Tensor]:
+    def _collect(
+        self: Any, out: Any, sublayers: bool, prefix: str, use_hook: bool, every: bool, own: bool
+    ) -> dict[str, Tensor]:
         out = OrderedDict() if out is None else out
         for name, value in self._parameters.items():
             if value is not None:
-                out[prefix + name] = value
+                out[prefix + name] = value if own else value.detach()
         for name, value in self._buffers.items():
             if value is not None and (every or name not in self._non_persistable):
-                out[prefix + name] = value
+                out[prefix + name] = value if own else value.detach()
         for name, layer in self._sub_layers.items() if sublayers else ():
             if layer is not None:
-                layer._collect(out, True, f"{prefix}{name}.", use_hook, every)
+                layer._collect(out, True, f"{prefix}{name}.", use_hook, every, own)
         for hook in list(self._state_dict_hooks.values()) if use_hook else ():
             changed = hook.call(out)
             out = out if changed is None else changed
@@ -100,6 +106,7 @@ class StateDict:
 
     set_dict = load_dict = set_state_dict
 
+    @no_effect(assign="the values are copied into the tensors of the layer, as in PaddlePaddle")
     def load_state_dict(
         self, state_dict: dict[str, Any], strict: bool = True, assign: bool = False
     ) -> IncompatibleKeys:

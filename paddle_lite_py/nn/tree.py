@@ -39,6 +39,9 @@ class Tree:
         return "" if ready else ": its __init__ must call super().__init__() first"
 
     def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(getattr(type(self), name, None), property):
+            object.__setattr__(self, name, value)  # its setter decides
+            return
         store = self._store_for(name, value)
         if store is None:
             if self.__dict__.get(name, _ABSENT) is not value:

@@ -20,7 +20,6 @@ class HSigmoidLoss(Layer):
     Arguments:
         feature_size: of the input. num_classes: leaves of the tree.
         is_custom: the tree is given with each call, as path_table and path_code.
-        is_sparse: accepted; gradients are dense.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -42,7 +41,7 @@ class HSigmoidLoss(Layer):
         super().__init__()
         if num_classes < 2:
             raise ValueError(f"HSigmoidLoss: num_classes is {num_classes}; expected at least 2")
-        self._num_classes, self._is_custom = num_classes, is_custom
+        self._num_classes, self._is_custom, self._is_sparse = num_classes, is_custom, is_sparse
         nodes = num_classes if is_custom else num_classes - 1
         self.weight = self.create_parameter([nodes, feature_size], weight_attr)
         self.bias = self.create_parameter([nodes, 1], bias_attr, is_bias=True)
@@ -51,7 +50,8 @@ class HSigmoidLoss(Layer):
         """The loss [n, 1]."""
         if self._is_custom and path_table is None:
             raise ValueError("HSigmoidLoss: is_custom is True, so path_table and path_code must be given")
-        return F.hsigmoid_loss(input, label, self._num_classes, self.weight, self.bias, path_table, path_code)
+        settings = self.weight, self.bias, path_table, path_code, self._is_sparse
+        return F.hsigmoid_loss(input, label, self._num_classes, *settings)
 
 
 @op(name="adaptive_log_probabilities", amp="black")

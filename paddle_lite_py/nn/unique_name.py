@@ -7,6 +7,8 @@ from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..core.no_effect import no_effect
+
 __all__ = ["generate", "guard", "switch"]
 
 _counts: Counter[str] = Counter()
@@ -18,6 +20,7 @@ def generate(key: str) -> str:
     return f"{key}_{_counts[key] - 1}"
 
 
+@no_effect(new_para_name_checker="names of parameters are not checked")
 def switch(new_generator: Counter[str] | None = None, new_para_name_checker: object = None) -> Counter[str]:
     """Count from zero again, or with another counter; returns the old one."""
     global _counts

@@ -12,6 +12,7 @@ import jax
 import numpy as np
 
 from ..core.interpreter import no_grad
+from ..core.no_effect import only_known
 from ..ir.block import Operator, Value
 from ..ir.lower import concrete, lower
 from ..ir.program import Program
@@ -39,8 +40,9 @@ class OnnxError(ValueError):
 
 
 def export(
-    layer: Any, path: str, input_spec: Sequence[Any] | None = None, opset_version: int | None = None, **configs: Any
-) -> str:
+    layer: Any, path: str, input_spec: Sequence[Any] | None = None, opset_version: int | None = None,
+    *, output_spec: Sequence[Any] | None = None, **configs: Any,
+) -> str:  # fmt: skip
     """Write a layer or function, as it is in eval mode, to path.onnx.
 
     It needs the package jax2onnx: pip install 'paddle_lite_py[onnx]'.
@@ -59,7 +61,7 @@ def export(
     Raises:
         ImportError: if jax2onnx is not installed.
         OnnxError: naming the operator and its line, if ONNX has no form of one.
-        ValueError: if no input_spec is known.
+        ValueError: if no input_spec is known, or output_spec is given for what is no Program.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -69,6 +71,7 @@ def export(
         ...     print("it needs jax2onnx, and an input_spec")
         it needs jax2onnx, and an input_spec
     """
+    only_known(export, configs)
     try:
         import jax2onnx
     except ImportError:
@@ -78,7 +81,7 @@ def export(
             f"paddle.onnx.export: opset_version={opset_version} is older than {OLDEST_OPSET}, which is written instead",
             stacklevel=2,
         )
-    static, traced = _evaluated(layer, input_spec, configs)
+    static, traced = _evaluated(layer, input_spec, output_spec)
     if traced.effects or traced.checks is not None:
         what = "changes state" if traced.effects else "holds asserts or raises on tensors"
         raise OnnxError(f"paddle.onnx.export of `{static.__name__}`: it {what}, which ONNX has no form of")
@@ -101,12 +104,14 @@ def export(
     return str(target)
 
 
-def _evaluated(layer: Any, input_spec: Any, configs: dict[str, Any]) -> tuple[Any, Traced]:
+def _evaluated(layer: Any, input_spec: Any, output_spec: Any) -> tuple[Any, Traced]:
     """What is to be written, with a name."""
     if not isinstance(layer, StaticProgram):
+        if output_spec is not None:
+            raise ValueError("paddle.onnx.export: output_spec is for a Program; a layer gives what forward() does")
         return evaluated(layer, input_spec)
     feeds = list(layer.feeds) if input_spec is None else input_spec
-    return Program, as_traced(bound(layer, feeds, configs.get("output_spec", layer.fetches)))
+    return Program, as_traced(bound(layer, feeds, layer.fetches if output_spec is None else output_spec))
 
 
 def _function(program: Program, traced: Traced) -> Any:

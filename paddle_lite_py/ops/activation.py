@@ -9,7 +9,9 @@ import jax.numpy as jnp
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import INPLACE, op
+from ..eager.tensor import Tensor
 from .kinks import between
+from .types import Array
 
 __all__ = [
     *("celu", "elu", "elu_", "gelu", "hardshrink", "hardsigmoid", "hardswish", "hardtanh", "hardtanh_", "leaky_relu"),
@@ -19,7 +21,7 @@ __all__ = [
 
 
 @op(inplace="relu_")
-def relu(x: Any, /) -> Any:
+def relu(x: Array, /) -> Any:
     """max(x, 0).
 
     Examples:
@@ -31,7 +33,7 @@ def relu(x: Any, /) -> Any:
 
 
 @op
-def relu6(x: Any, /) -> Any:
+def relu6(x: Array, /) -> Any:
     """min(max(x, 0), 6).
 
     Examples:
@@ -43,7 +45,7 @@ def relu6(x: Any, /) -> Any:
 
 
 @op(inplace="leaky_relu_")
-def leaky_relu(x: Any, /, negative_slope: float = 0.01) -> Any:
+def leaky_relu(x: Array, /, negative_slope: float = 0.01) -> Any:
     """x where positive, negative_slope * x elsewhere.
 
     Examples:
@@ -55,7 +57,7 @@ def leaky_relu(x: Any, /, negative_slope: float = 0.01) -> Any:
 
 
 @op(inplace="elu_")
-def elu(x: Any, /, alpha: float = 1.0) -> Any:
+def elu(x: Array, /, alpha: float = 1.0) -> Any:
     """x where positive, alpha * (exp(x) - 1) elsewhere.
 
     Examples:
@@ -67,7 +69,7 @@ def elu(x: Any, /, alpha: float = 1.0) -> Any:
 
 
 @op
-def celu(x: Any, /, alpha: float = 1.0) -> Any:
+def celu(x: Array, /, alpha: float = 1.0) -> Any:
     """max(0, x) + min(0, alpha * (exp(x / alpha) - 1)).
 
     Examples:
@@ -79,7 +81,7 @@ def celu(x: Any, /, alpha: float = 1.0) -> Any:
 
 
 @op
-def selu(x: Any, /, scale: float = 1.0507009873554805, alpha: float = 1.6732632423543772) -> Any:
+def selu(x: Array, /, scale: float = 1.0507009873554805, alpha: float = 1.6732632423543772) -> Any:
     """scale * x where positive, scale * alpha * (exp(x) - 1) elsewhere.
 
     Examples:
@@ -91,7 +93,7 @@ def selu(x: Any, /, scale: float = 1.0507009873554805, alpha: float = 1.67326324
 
 
 @op
-def gelu(x: Any, /, approximate: bool = False) -> Any:
+def gelu(x: Array, /, approximate: bool = False) -> Any:
     """x times the normal distribution function of x.
 
     Examples:
@@ -108,7 +110,7 @@ def _silu(x: Any, /) -> Any:
 
 
 @call_cached("x")
-def silu(x: Any, inplace: bool = False, name: Any = None) -> Any:
+def silu(x: Tensor, inplace: bool = False, name: str | None = None) -> Any:
     """x * sigmoid(x).
 
     Examples:
@@ -120,7 +122,7 @@ def silu(x: Any, inplace: bool = False, name: Any = None) -> Any:
 
 
 @op
-def swish(x: Any, /) -> Any:
+def swish(x: Array, /) -> Any:
     """x * sigmoid(x).
 
     Examples:
@@ -132,7 +134,7 @@ def swish(x: Any, /) -> Any:
 
 
 @op
-def mish(x: Any, /) -> Any:
+def mish(x: Array, /) -> Any:
     """x * tanh(softplus(x)).
 
     Examples:
@@ -144,7 +146,7 @@ def mish(x: Any, /) -> Any:
 
 
 @op
-def hardswish(x: Any, /) -> Any:
+def hardswish(x: Array, /) -> Any:
     """x * min(max(x + 3, 0), 6) / 6.
 
     Examples:
@@ -156,7 +158,7 @@ def hardswish(x: Any, /) -> Any:
 
 
 @op
-def hardsigmoid(x: Any, /, slope: float = 0.1666667, offset: float = 0.5) -> Any:
+def hardsigmoid(x: Array, /, slope: float = 0.1666667, offset: float = 0.5) -> Any:
     """min(max(slope * x + offset, 0), 1).
 
     Examples:
@@ -168,7 +170,7 @@ def hardsigmoid(x: Any, /, slope: float = 0.1666667, offset: float = 0.5) -> Any
 
 
 @op(inplace="hardtanh_")
-def hardtanh(x: Any, /, min: float = -1.0, max: float = 1.0) -> Any:
+def hardtanh(x: Array, /, min: float = -1.0, max: float = 1.0) -> Any:
     """x limited to [min, max].
 
     Examples:
@@ -180,7 +182,7 @@ def hardtanh(x: Any, /, min: float = -1.0, max: float = 1.0) -> Any:
 
 
 @op(amp="black")
-def softplus(x: Any, /, beta: float = 1, threshold: float = 20) -> Any:
+def softplus(x: Array, /, beta: float = 1, threshold: float = 20) -> Any:
     """log(1 + exp(beta * x)) / beta, and x itself where beta * x exceeds threshold.
 
     Examples:
@@ -192,7 +194,7 @@ def softplus(x: Any, /, beta: float = 1, threshold: float = 20) -> Any:
 
 
 @op
-def softsign(x: Any, /) -> Any:
+def softsign(x: Array, /) -> Any:
     """x / (1 + |x|).
 
     Examples:
@@ -204,7 +206,7 @@ def softsign(x: Any, /) -> Any:
 
 
 @op(amp="black")
-def tanhshrink(x: Any, /) -> Any:
+def tanhshrink(x: Array, /) -> Any:
     """x - tanh(x).
 
     Examples:
@@ -216,7 +218,7 @@ def tanhshrink(x: Any, /) -> Any:
 
 
 @op
-def log_sigmoid(x: Any, /) -> Any:
+def log_sigmoid(x: Array, /) -> Any:
     """Logarithm of sigmoid(x).
 
     Examples:
@@ -228,7 +230,7 @@ def log_sigmoid(x: Any, /) -> Any:
 
 
 @op
-def prelu(x: Any, weight: Any, /, data_format: str = "NCHW") -> Any:
+def prelu(x: Array, weight: Array, /, data_format: str = "NCHW") -> Any:
     """x where positive, weight * x elsewhere; one weight in all, or one a channel.
 
     Examples:
@@ -244,7 +246,7 @@ def prelu(x: Any, weight: Any, /, data_format: str = "NCHW") -> Any:
 
 
 @op
-def hardshrink(x: Any, /, threshold: float = 0.5) -> Any:
+def hardshrink(x: Array, /, threshold: float = 0.5) -> Any:
     """x where |x| exceeds threshold, 0 elsewhere.
 
     Examples:
@@ -256,7 +258,7 @@ def hardshrink(x: Any, /, threshold: float = 0.5) -> Any:
 
 
 @op
-def softshrink(x: Any, /, threshold: float = 0.5) -> Any:
+def softshrink(x: Array, /, threshold: float = 0.5) -> Any:
     """x moved towards 0 by threshold, and 0 where it would change its sign.
 
     Examples:
@@ -268,7 +270,7 @@ def softshrink(x: Any, /, threshold: float = 0.5) -> Any:
 
 
 @op(inplace="thresholded_relu_")
-def thresholded_relu(x: Any, /, threshold: float = 1.0, value: float = 0.0) -> Any:
+def thresholded_relu(x: Array, /, threshold: float = 1.0, value: float = 0.0) -> Any:
     """x where it exceeds threshold, `value` elsewhere.
 
     Examples:
@@ -285,7 +287,7 @@ def _rrelu(key: Any, x: Any, /, lower: float, upper: float) -> Any:
 
 
 @call_cached("x")
-def rrelu(x: Any, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = True, name: Any = None) -> Any:
+def rrelu(x: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = True, name: str | None = None) -> Any:
     """leaky_relu() with a slope drawn for each element while training, and the mean of the range otherwise.
 
     Raises:

@@ -11,8 +11,10 @@ import numpy as np
 from ..core import dtypes
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .convolution import channels_first, tuple_of
 from .pooling import largest
+from .types import Ints
 from .windows import adaptive, gathered, lowest
 
 __all__ = [
@@ -80,7 +82,7 @@ def _checked(x: Any, n: int) -> Any:
 
 
 @call_cached("x")
-def adaptive_avg_pool1d(x: Any, output_size: Any, name: Any = None) -> Any:
+def adaptive_avg_pool1d(x: Tensor, output_size: Ints, name: str | None = None) -> Any:
     """Means of output_size windows that cover a sequence [n, c, length] evenly.
 
     Examples:
@@ -93,7 +95,7 @@ def adaptive_avg_pool1d(x: Any, output_size: Any, name: Any = None) -> Any:
 
 
 @call_cached("x")
-def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", name: Any = None) -> Any:
+def adaptive_avg_pool2d(x: Tensor, output_size: Ints, data_format: str = "NCHW", name: str | None = None) -> Any:
     """Means over a grid of windows that covers an image evenly.
 
     Arguments:
@@ -109,7 +111,7 @@ def adaptive_avg_pool2d(x: Any, output_size: Any, data_format: str = "NCHW", nam
 
 
 @call_cached("x")
-def adaptive_avg_pool3d(x: Any, output_size: Any, data_format: str = "NCDHW", name: Any = None) -> Any:
+def adaptive_avg_pool3d(x: Tensor, output_size: Ints, data_format: str = "NCDHW", name: str | None = None) -> Any:
     """Means over a grid of windows that covers a volume evenly.
 
     Examples:
@@ -128,7 +130,7 @@ def _adaptive_max(n: int, x: Any, size: Any, mask: bool) -> Any:
 
 
 @call_cached("x")
-def adaptive_max_pool1d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
+def adaptive_max_pool1d(x: Tensor, output_size: Ints, return_mask: bool = False, name: str | None = None) -> Any:
     """Largest elements of output_size windows that cover a sequence [n, c, length] evenly.
 
     Examples:
@@ -140,7 +142,7 @@ def adaptive_max_pool1d(x: Any, output_size: Any, return_mask: bool = False, nam
 
 
 @call_cached("x")
-def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
+def adaptive_max_pool2d(x: Tensor, output_size: Ints, return_mask: bool = False, name: str | None = None) -> Any:
     """Largest elements over a grid of windows that covers an image evenly.
 
     Arguments:
@@ -155,7 +157,7 @@ def adaptive_max_pool2d(x: Any, output_size: Any, return_mask: bool = False, nam
 
 
 @call_cached("x")
-def adaptive_max_pool3d(x: Any, output_size: Any, return_mask: bool = False, name: Any = None) -> Any:
+def adaptive_max_pool3d(x: Tensor, output_size: Ints, return_mask: bool = False, name: str | None = None) -> Any:
     """Largest elements over a grid of windows that covers a volume evenly.
 
     Examples:

@@ -9,8 +9,10 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.no_effect import KERNELS, ONE_STREAM, Immaterial, Refused, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .dropout import dropout
 
 __all__ = ["flash_attention", "flash_attn_qkvpacked", "flash_attn_unpadded", "scaled_dot_product_attention"]
@@ -76,18 +78,19 @@ _attend.defvjp(lambda *args: (_attend(*args), args[:4]), _attend_backward)
 
 
 @call_cached("query", "key", "value", "attn_mask")
+@no_effect(backend=KERNELS)
 def scaled_dot_product_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    attn_mask: Any = None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
     is_causal: bool = False,
     training: bool = True,
     backend: Any = None,
     scale: float | None = None,
     enable_gqa: bool = True,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """softmax(query key^T * scale + attn_mask) value; all are [batch, length, heads, head size].
 
@@ -97,7 +100,10 @@ def scaled_dot_product_attention(
         attn_mask: added to the scores, or a boolean mask of what is seen; broadcast to [batch, heads, queries, keys].
         is_causal: query i sees the keys up to i, counted from the first.
         scale: 1 / sqrt(head size) by default.
-        backend: accepted; XLA chooses the kernels.
+        enable_gqa: False: fewer heads of the key are an error.
+
+    Raises:
+        ValueError: if the heads differ and enable_gqa is False.
 
     Source: Vaswani et al., Attention Is All You Need, 2017.
 
@@ -107,6 +113,11 @@ def scaled_dot_product_attention(
         >>> paddle.nn.functional.scaled_dot_product_attention(q, v, v).tolist()
         [[[[2.0, 3.0]]]]
     """
+    if not enable_gqa and query.shape[-2] != key.shape[-2]:
+        raise ValueError(
+            f"scaled_dot_product_attention: query has {query.shape[-2]} heads and key {key.shape[-2]}; they may differ "
+            "where enable_gqa is True"
+        )
     factor = 1 / math.sqrt(query.shape[-1]) if scale is None else scale
     if not (training and dropout_p):
         return _attention(query, key, value, attn_mask, causal=is_causal, scale=factor)
@@ -114,18 +125,22 @@ def scaled_dot_product_attention(
     return _mix(weights, value, query)
 
 
+STREAM = Refused("dropout draws from the stream of paddle.seed()")
+
+
+@no_effect(fixed_seed_offset=STREAM, rng_name=ONE_STREAM)
 def flash_attention(
-    query: Any,
-    key: Any,
-    value: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     dropout: float = 0.0,
     causal: bool = False,
     return_softmax: bool = False,
     *,
-    fixed_seed_offset: Any = None,
+    fixed_seed_offset: Any | None = None,
     rng_name: str = "",
     training: bool = True,
-    name: Any = None,
+    name: str | None = None,
     softmax_scale: float | None = None,
 ) -> Any:
     """scaled_dot_product_attention(), and its weights if return_softmax (None otherwise).
@@ -143,16 +158,17 @@ def flash_attention(
     return out, fn(query, key, None, causal=causal, scale=scale) if return_softmax else None
 
 
+@no_effect(fixed_seed_offset=STREAM, rng_name=ONE_STREAM)
 def flash_attn_qkvpacked(
-    qkv: Any,
+    qkv: Tensor,
     dropout: float = 0.0,
     causal: bool = False,
     return_softmax: bool = False,
     *,
-    fixed_seed_offset: Any = None,
+    fixed_seed_offset: Any | None = None,
     rng_name: str = "",
     training: bool = True,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """flash_attention() of one tensor [batch, length, groups + 2, heads of a key, head size]: queries, then key, value.
 
@@ -181,22 +197,28 @@ def _packed_mask(ends_q: Any, ends_k: Any, /, queries: int, keys: int, causal: b
     return seen
 
 
+@no_effect(
+    fixed_seed_offset=STREAM,
+    rng_name=ONE_STREAM,
+    max_seqlen_q=Immaterial("cu_seqlens_q says how long the sequences are"),
+    max_seqlen_k=Immaterial("cu_seqlens_k says how long the sequences are"),
+)
 def flash_attn_unpadded(
-    query: Any,
-    key: Any,
-    value: Any,
-    cu_seqlens_q: Any,
-    cu_seqlens_k: Any,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    cu_seqlens_q: Tensor,
+    cu_seqlens_k: Tensor,
     max_seqlen_q: Any,
     max_seqlen_k: Any,
     scale: float,
     dropout: float = 0.0,
     causal: bool = False,
     return_softmax: bool = False,
-    fixed_seed_offset: Any = None,
+    fixed_seed_offset: Any | None = None,
     rng_name: str = "",
     training: bool = True,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Attention within each of several sequences that are packed one after the other: [tokens, heads, head size].
 

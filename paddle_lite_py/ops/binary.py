@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from ..dispatch.define import op
 from .math import XY
 from .promote import is_inexact, promote, promote_floating, single
+from .types import Array
 
 __all__ = [
     *("arctan2", "atan2", "complex", "copysign", "fmax", "fmin", "frexp", "gammainc", "gammaincc", "gcd"),
@@ -18,7 +19,7 @@ __all__ = [
 
 
 @op(methods=["fmax"], aliases=XY)
-def fmax(x: Any, y: Any, /) -> Any:
+def fmax(x: Array, y: Array, /) -> Any:
     """The greater of each two elements; the other one where one is NaN.
 
     Examples:
@@ -31,7 +32,7 @@ def fmax(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["fmin"], aliases=XY)
-def fmin(x: Any, y: Any, /) -> Any:
+def fmin(x: Array, y: Array, /) -> Any:
     """The smaller of each two elements; the other one where one is NaN.
 
     Examples:
@@ -44,7 +45,7 @@ def fmin(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["atan2"], inplace="atan2_", aliases=XY)
-def atan2(x: Any, y: Any, /) -> Any:
+def atan2(x: Array, y: Array, /) -> Any:
     """Angle of the point (y, x), in [-pi, pi]; integers give float64.
 
     Examples:
@@ -57,7 +58,7 @@ def atan2(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["hypot"], inplace="hypot_", aliases=XY)
-def hypot(x: Any, y: Any, /) -> Any:
+def hypot(x: Array, y: Array, /) -> Any:
     """sqrt(x * x + y * y), without overflow.
 
     Examples:
@@ -69,7 +70,7 @@ def hypot(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["logaddexp"], aliases=XY)
-def logaddexp(x: Any, y: Any, /) -> Any:
+def logaddexp(x: Array, y: Array, /) -> Any:
     """log(exp(x) + exp(y)), without overflow.
 
     Examples:
@@ -81,7 +82,7 @@ def logaddexp(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["copysign"], inplace="copysign_", aliases=XY)
-def copysign(x: Any, y: Any, /) -> Any:
+def copysign(x: Array, y: Array, /) -> Any:
     """x with the sign of y.
 
     Examples:
@@ -93,7 +94,7 @@ def copysign(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["nextafter"], grad=False, aliases=XY)
-def nextafter(x: Any, y: Any, /) -> Any:
+def nextafter(x: Array, y: Array, /) -> Any:
     """The next number after x towards y.
 
     Examples:
@@ -105,7 +106,7 @@ def nextafter(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["heaviside"], aliases=XY)
-def heaviside(x: Any, y: Any, /) -> Any:
+def heaviside(x: Array, y: Array, /) -> Any:
     """0 where x < 0, y where x == 0, 1 where x > 0.
 
     Examples:
@@ -118,7 +119,7 @@ def heaviside(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["gcd"], inplace="gcd_", grad=False, aliases=XY)
-def gcd(x: Any, y: Any, /) -> Any:
+def gcd(x: Array, y: Array, /) -> Any:
     """Greatest common divisor of each two integers.
 
     Examples:
@@ -130,7 +131,7 @@ def gcd(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["lcm"], inplace="lcm_", grad=False, aliases=XY)
-def lcm(x: Any, y: Any, /) -> Any:
+def lcm(x: Array, y: Array, /) -> Any:
     """Least common multiple of each two integers.
 
     Examples:
@@ -142,7 +143,7 @@ def lcm(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["gammainc"], inplace="gammainc_", aliases=XY)
-def gammainc(x: Any, y: Any, /) -> Any:
+def gammainc(x: Array, y: Array, /) -> Any:
     """Regularized lower incomplete gamma function of x at y.
 
     Examples:
@@ -154,7 +155,7 @@ def gammainc(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["gammaincc"], inplace="gammaincc_", aliases=XY)
-def gammaincc(x: Any, y: Any, /) -> Any:
+def gammaincc(x: Array, y: Array, /) -> Any:
     """Regularized upper incomplete gamma function of x at y.
 
     Examples:
@@ -166,7 +167,7 @@ def gammaincc(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["ldexp"], inplace="ldexp_", aliases=XY)
-def ldexp(x: Any, y: Any, /) -> Any:
+def ldexp(x: Array, y: Array, /) -> Any:
     """x times two to the power y; float32, or float64 if x is.
 
     Examples:
@@ -179,7 +180,7 @@ def ldexp(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["frexp"])
-def frexp(x: Any, /) -> Any:
+def frexp(x: Array, /) -> Any:
     """Mantissa in [0.5, 1) and exponent of each element, both in x's dtype.
 
     Examples:
@@ -192,7 +193,7 @@ def frexp(x: Any, /) -> Any:
 
 
 @op
-def complex(real: Any, imag: Any, /) -> Any:
+def complex(real: Array, imag: Array, /) -> Any:
     """Complex numbers from their real and imaginary parts.
 
     Examples:
@@ -204,7 +205,7 @@ def complex(real: Any, imag: Any, /) -> Any:
 
 
 @op
-def polar(abs: Any, angle: Any, /) -> Any:
+def polar(abs: Array, angle: Array, /) -> Any:
     """Complex numbers from their absolute values and angles.
 
     Examples:

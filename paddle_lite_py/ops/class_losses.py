@@ -8,9 +8,12 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.no_effect import ONE_PROCESS, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .losses import reduce
+from .types import Array
 
 __all__ = [
     *("dice_loss", "gaussian_nll_loss", "multi_label_margin_loss", "multi_label_soft_margin_loss", "multi_margin_loss"),
@@ -19,7 +22,7 @@ __all__ = [
 
 
 @op
-def dice_loss(input: Any, label: Any, /, epsilon: float = 1e-5) -> Any:
+def dice_loss(input: Array, label: Array, /, epsilon: float = 1e-5) -> Any:
     """1 - 2 |intersection| / (|input| + |label|), mean of the batch; label holds class ids [n, ..., 1].
 
     Source: Milletari et al., V-Net, 2016.
@@ -38,8 +41,8 @@ def dice_loss(input: Any, label: Any, /, epsilon: float = 1e-5) -> Any:
 
 @op
 def poisson_nll_loss(
-    input: Any,
-    label: Any,
+    input: Array,
+    label: Array,
     /,
     log_input: bool = True,
     full: bool = False,
@@ -67,7 +70,7 @@ def poisson_nll_loss(
 
 @op
 def gaussian_nll_loss(
-    input: Any, label: Any, variance: Any, /, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean"
+    input: Array, label: Array, variance: Array, /, full: bool = False, epsilon: float = 1e-6, reduction: str = "mean"
 ) -> Any:
     """Negative log likelihood of label under normal distributions with mean `input` and variances.
 
@@ -96,7 +99,7 @@ def _soft_margin(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -
 
 @call_cached("input", "label", "weight")
 def multi_label_soft_margin_loss(
-    input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: Any = None
+    input: Tensor, label: Tensor, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None
 ) -> Any:
     """Binary cross entropy of logits, mean over the classes; label holds zeros and ones.
 
@@ -111,7 +114,7 @@ def multi_label_soft_margin_loss(
 
 
 @op
-def multi_label_margin_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
+def multi_label_margin_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
     """Mean over classes of max(0, 1 - (input of a target - input of any other)).
 
     Arguments:
@@ -144,13 +147,13 @@ def _multi_margin(x: Any, label: Any, weight: Any = None, /, *, p: int, margin: 
 
 @call_cached("input", "label", "weight")
 def multi_margin_loss(
-    input: Any,
-    label: Any,
+    input: Tensor,
+    label: Tensor,
     p: int = 1,
     margin: float = 1.0,
-    weight: Any = None,
+    weight: Tensor | None = None,
     reduction: str = "mean",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Mean over the other classes of max(0, margin - input of the target + input) ** p.
 
@@ -177,16 +180,23 @@ def _margin(x: Any, label: Any, /, margins: tuple[float, float, float], scale: f
 
 
 @call_cached("logits", "label")
+@no_effect(group=ONE_PROCESS)
 def margin_cross_entropy(
-    logits: Any, label: Any, margin1: float = 1.0, margin2: float = 0.5, margin3: float = 0.0, scale: float = 64.0,
-    group: Any = None, return_softmax: bool = False, reduction: str | None = "mean",
-) -> Any:  # fmt: skip
+    logits: Tensor,
+    label: Tensor,
+    margin1: float = 1.0,
+    margin2: float = 0.5,
+    margin3: float = 0.0,
+    scale: float = 64.0,
+    group: Any = None,
+    return_softmax: bool = False,
+    reduction: str | None = "mean",
+) -> Any:
     """Cross entropy of cosines, where that of the right class is made smaller by margins: cos(m1 t + m2) - m3.
 
     Arguments:
         logits: cosines [batch, classes]. label: class ids [batch].
         scale: of the cosines.
-        group: accepted; the classes are on one device.
         return_softmax: return also the probabilities.
         reduction: "mean", "sum", or None for a loss for each row [batch, 1].
 

@@ -8,16 +8,19 @@ import jax
 import jax.numpy as jnp
 
 from ..core import dtypes
+from ..core.no_effect import DENSE, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .gather import one_hot
 from .linalg import product
+from .types import Array
 
 __all__ = ["bilinear", "embedding", "gather_tree", "linear", "one_hot", "sequence_mask"]
 
 
 @op(amp="white")
-def linear(x: Any, weight: Any, bias: Any = None, /) -> Any:
+def linear(x: Array, weight: Array, bias: Array | None = None, /) -> Any:
     """x @ weight + bias; weight is [in, out].
 
     Examples:
@@ -35,7 +38,7 @@ def linear(x: Any, weight: Any, bias: Any = None, /) -> Any:
 
 
 @op(amp="white")
-def bilinear(x1: Any, x2: Any, weight: Any, bias: Any = None, /) -> Any:
+def bilinear(x1: Array, x2: Array, weight: Array, bias: Array | None = None, /) -> Any:
     """x1^T W x2 + bias for each W of weight [out, in1, in2].
 
     Examples:
@@ -64,16 +67,35 @@ def _limit_rows(weight: Any, x: Any, /, max_norm: float, norm_type: float) -> An
     return jnp.where(named & (norm > max_norm), weight * (max_norm / (norm + 1e-7)), weight).astype(weight.dtype)
 
 
+@jax.custom_vjp
+def _even(weight: Any, counts: Any) -> Any:
+    return weight
+
+
+def _evened(counts: Any, g: Any) -> tuple[Any, None]:
+    return (g / jnp.maximum(counts, 1)[:, None]).astype(g.dtype), None
+
+
+_even.defvjp(lambda weight, counts: (weight, counts), _evened)
+
+
+@op(name="even_rows")
+def _even_rows(weight: Any, x: Any, /) -> Any:
+    """weight, the gradient of whose rows is divided by how often x names each."""
+    return _even(weight, jnp.zeros(weight.shape[0], jnp.int32).at[x.reshape(-1)].add(1))
+
+
 @call_cached("x", "weight")
+@no_effect(sparse=DENSE)
 def embedding(
-    x: Any,
-    weight: Any,
+    x: Tensor,
+    weight: Tensor,
     padding_idx: int | None = None,
     max_norm: float | None = None,
     norm_type: float = 2.0,
     sparse: bool = False,
     scale_grad_by_freq: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Rows of weight for the ids in x.
 
@@ -81,7 +103,7 @@ def embedding(
         padding_idx: the row that reads as zeros and gets no gradient.
         max_norm: scale the rows read, in weight itself, so that none has a larger norm.
         norm_type: the p of that norm.
-        sparse: accepted; the gradient is dense.
+        scale_grad_by_freq: divide the gradient of each row by how often x names it.
         x: ids; one that is no row of weight gives NaN.
 
     Raises:
@@ -100,6 +122,8 @@ def embedding(
         raise ValueError(f"embedding: padding_idx is {padding_idx}, but weight has {rows} rows")
     if max_norm is not None:
         weight._set_payload(_limit_rows(weight.detach(), x, float(max_norm), float(norm_type))._data)
+    if scale_grad_by_freq:
+        weight = _even_rows(weight, x)
     return _embedding(x, weight, padding_idx if padding_idx is None else padding_idx % rows)
 
 
@@ -121,7 +145,7 @@ def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: Any = 
 
 
 @op(grad=False, loops=True)
-def gather_tree(ids: Any, parents: Any, /) -> Any:
+def gather_tree(ids: Array, parents: Array, /) -> Any:
     """The sequences of a beam search, read back from the last step; both are [time, batch, beams].
 
     Examples:

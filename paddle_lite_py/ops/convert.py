@@ -15,6 +15,7 @@ from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor, wrap
 from .joining import stack
 from .promote import natural
+from .types import Array, Ints
 
 __all__ = [
     *("as_tensor", "asarray", "assign", "clone", "from_dlpack", "from_numpy", "is_complex", "is_floating_point"),
@@ -113,11 +114,16 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
 def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
     """A tensor with a copy of the data of any object that speaks DLPack.
 
+    Raises:
+        BufferError: for copy=False.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.from_dlpack(np.array([1, 2])).tolist()
         [1, 2]
     """
+    if copy is False:
+        raise BufferError("from_dlpack: copy=False cannot be had, since tensors do not share their data; leave it out")
     out = wrap(jnp.copy(jnp.from_dlpack(dlpack)))
     return out if device is None else out.to(device)
 
@@ -128,7 +134,7 @@ def _assign(x: Any, /) -> Any:
 
 
 @composite
-def assign(x: Any, output: Tensor | None = None) -> Tensor:
+def assign(x: Tensor, output: Tensor | None = None) -> Tensor:
     """A copy through which gradients flow.
 
     Arguments:
@@ -147,7 +153,7 @@ def assign(x: Any, output: Tensor | None = None) -> Tensor:
 
 
 @composite(methods=["clone"], around=call_cached("x"))
-def clone(x: Any) -> Tensor:
+def clone(x: Tensor) -> Tensor:
     """A copy through which gradients flow.
 
     Examples:
@@ -159,7 +165,7 @@ def clone(x: Any) -> Tensor:
 
 
 @op(name="numel", methods=["numel", "nelement"], grad=False)
-def numel(x: Any, /) -> Any:
+def numel(x: Array, /) -> Any:
     """The number of elements, as a tensor.
 
     Examples:
@@ -171,7 +177,7 @@ def numel(x: Any, /) -> Any:
 
 
 @op(name="shape", grad=False)
-def shape(input: Any, /) -> Any:
+def shape(input: Array, /) -> Any:
     """The sizes of the dimensions, as a tensor.
 
     Examples:
@@ -183,13 +189,13 @@ def shape(input: Any, /) -> Any:
 
 
 @op(name="dimension", grad=False)
-def dimension(*, size: Any) -> Any:
+def dimension(*, size: Ints) -> Any:
     """An unknown dimension of a program (`x.shape[0]`) as a tensor, where a number is wanted."""
     return jnp.asarray(size, jnp.int64)
 
 
 @op(name="rank", grad=False)
-def rank(input: Any, /) -> Any:
+def rank(input: Array, /) -> Any:
     """The number of dimensions, as a tensor.
 
     Examples:

@@ -11,6 +11,7 @@ import jax.numpy as jnp
 from ..core.config import by_platform
 from ..dispatch.define import op
 from . import conv_gemm, depthwise, grouped
+from .types import Array, Ints, Padding
 
 __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
 
@@ -127,13 +128,13 @@ def _check(x: Any, n: int, channels: int, first: bool, weight: Any, groups: int)
 
 @op(amp="white")
 def conv1d(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
     /,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    stride: Ints = 1,
+    padding: Padding = 0,
+    dilation: Ints = 1,
     groups: int = 1,
     data_format: str = "NCL",
 ) -> Any:
@@ -153,13 +154,13 @@ def conv1d(
 
 @op(amp="white")
 def conv2d(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
     /,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    stride: Ints = 1,
+    padding: Padding = 0,
+    dilation: Ints = 1,
     groups: int = 1,
     data_format: str = "NCHW",
 ) -> Any:
@@ -181,13 +182,13 @@ def conv2d(
 
 @op(amp="white")
 def conv3d(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
     /,
-    stride: Any = 1,
-    padding: Any = 0,
-    dilation: Any = 1,
+    stride: Ints = 1,
+    padding: Padding = 0,
+    dilation: Ints = 1,
     groups: int = 1,
     data_format: str = "NCDHW",
 ) -> Any:
@@ -264,16 +265,16 @@ def _flipped(weight: Any, groups: int) -> Any:
 
 @op(amp="white")
 def conv1d_transpose(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
     /,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
+    stride: Ints = 1,
+    padding: Padding = 0,
+    output_padding: Ints = 0,
     groups: int = 1,
-    dilation: Any = 1,
-    output_size: Any = None,
+    dilation: Ints = 1,
+    output_size: Ints | None = None,
     data_format: str = "NCL",
 ) -> Any:
     """The gradient of conv1d() as a function: each element of x goes to a window; weight is [in, out / groups, k].
@@ -289,16 +290,16 @@ def conv1d_transpose(
 
 @op(amp="white")
 def conv2d_transpose(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
     /,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
-    dilation: Any = 1,
+    stride: Ints = 1,
+    padding: Padding = 0,
+    output_padding: Ints = 0,
+    dilation: Ints = 1,
     groups: int = 1,
-    output_size: Any = None,
+    output_size: Ints | None = None,
     data_format: str = "NCHW",
 ) -> Any:
     """The gradient of conv2d() as a function; weight is [in, out / groups, height, width].
@@ -320,16 +321,16 @@ def conv2d_transpose(
 
 @op(amp="white")
 def conv3d_transpose(
-    x: Any,
-    weight: Any,
-    bias: Any = None,
+    x: Array,
+    weight: Array,
+    bias: Array | None = None,
     /,
-    stride: Any = 1,
-    padding: Any = 0,
-    output_padding: Any = 0,
+    stride: Ints = 1,
+    padding: Padding = 0,
+    output_padding: Ints = 0,
     groups: int = 1,
-    dilation: Any = 1,
-    output_size: Any = None,
+    dilation: Ints = 1,
+    output_size: Ints | None = None,
     data_format: str = "NCDHW",
 ) -> Any:
     """The gradient of conv3d() as a function; weight is [in, out / groups, depth, height, width].

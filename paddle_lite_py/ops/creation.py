@@ -13,6 +13,7 @@ from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .promote import numpy_dtype
+from .types import DTypeLike, Shape, TensorLike
 
 __all__ = [
     *("arange", "empty", "empty_like", "eye", "full", "full_like", "linspace", "logspace", "ones", "ones_like"),
@@ -44,7 +45,7 @@ def _full(fill_value: Any, /, shape: Any, dtype: Any) -> Any:
 
 
 @composite(aliases={**SIZE, "value": "fill_value"}, creates=True)
-def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
+def full(shape: Shape, fill_value: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """A tensor of one value.
 
     Arguments:
@@ -63,7 +64,7 @@ def full(shape: Any, fill_value: Any, dtype: Any = None) -> Tensor:
 
 
 @composite(aliases=SIZE, variadic="shape", creates=True)
-def zeros(shape: Any, dtype: Any = None) -> Tensor:
+def zeros(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     """A tensor of zeros, of the default float unless a dtype is given.
 
     Examples:
@@ -75,7 +76,7 @@ def zeros(shape: Any, dtype: Any = None) -> Tensor:
 
 
 @composite(aliases=SIZE, variadic="shape", creates=True)
-def ones(shape: Any, dtype: Any = None) -> Tensor:
+def ones(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     """A tensor of ones, of the default float unless a dtype is given.
 
     Examples:
@@ -87,7 +88,7 @@ def ones(shape: Any, dtype: Any = None) -> Tensor:
 
 
 @composite(aliases=SIZE, variadic="shape", creates=True)
-def empty(shape: Any, dtype: Any = None) -> Tensor:
+def empty(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     """A tensor whose values do not matter (zeros: XLA has no uninitialised memory).
 
     Examples:
@@ -104,7 +105,7 @@ def _full_like(x: Any, fill_value: Any, /, dtype: Any = None) -> Any:
 
 
 @composite(methods=["full_like"], aliases={"input": "x"}, creates=True, around=call_cached("x"))
-def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Tensor:
+def full_like(x: Tensor, fill_value: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """A tensor of one value with the shape (and dtype) of another.
 
     Examples:
@@ -116,7 +117,7 @@ def full_like(x: Any, fill_value: Any, dtype: Any = None) -> Tensor:
 
 
 @composite(aliases={"input": "x"}, creates=True, around=call_cached("x"))
-def zeros_like(x: Any, dtype: Any = None) -> Tensor:
+def zeros_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     """Zeros with the shape (and dtype) of another tensor.
 
     Examples:
@@ -128,7 +129,7 @@ def zeros_like(x: Any, dtype: Any = None) -> Tensor:
 
 
 @composite(aliases={"input": "x"}, creates=True, around=call_cached("x"))
-def ones_like(x: Any, dtype: Any = None) -> Tensor:
+def ones_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     """Ones with the shape (and dtype) of another tensor.
 
     Examples:
@@ -140,7 +141,7 @@ def ones_like(x: Any, dtype: Any = None) -> Tensor:
 
 
 @composite(aliases={"input": "x"}, creates=True)
-def empty_like(x: Any, dtype: Any = None) -> Tensor:
+def empty_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     """A tensor with the shape (and dtype) of another, whose values do not matter.
 
     Examples:
@@ -163,7 +164,9 @@ def _arange(start: Any, step: Any, /, length: Any, dtype: Any) -> Any:
 
 
 @composite(creates=True)
-def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
+def arange(
+    start: TensorLike = 0, end: TensorLike | None = None, step: TensorLike = 1, dtype: DTypeLike = None
+) -> Tensor:
     """Numbers from start up to end (not included).
 
     Arguments:
@@ -185,7 +188,9 @@ def arange(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) ->
 
 
 @composite(creates=True)
-def range(start: Any = 0, end: Any = None, step: Any = 1, dtype: Any = None) -> Tensor:
+def range(
+    start: TensorLike = 0, end: TensorLike | None = None, step: TensorLike = 1, dtype: DTypeLike = None
+) -> Tensor:
     """Numbers from start to end, which is included if a step meets it; the default float unless a dtype is given.
 
     Examples:
@@ -212,7 +217,7 @@ def _range_length(start: Any, end: Any, step: Any) -> Any:
 
 
 @composite(aliases={"end": "stop", "steps": "num"}, creates=True)
-def linspace(start: Any, stop: Any, num: Any, dtype: Any = None) -> Tensor:
+def linspace(start: TensorLike, stop: TensorLike, num: TensorLike, dtype: DTypeLike = None) -> Tensor:
     """Equally spaced numbers from start to stop (included).
 
     Examples:
@@ -231,7 +236,9 @@ def _linspace(start: Any, stop: Any, /, num: int, dtype: Any) -> Any:
 
 
 @composite(aliases={"end": "stop", "steps": "num"}, creates=True)
-def logspace(start: Any, stop: Any, num: Any, base: Any = 10.0, dtype: Any = None) -> Tensor:
+def logspace(
+    start: TensorLike, stop: TensorLike, num: TensorLike, base: TensorLike = 10.0, dtype: DTypeLike = None
+) -> Tensor:
     """base to the power of equally spaced numbers from start to stop.
 
     Examples:
@@ -248,7 +255,7 @@ def _eye(*, rows: int, columns: int, dtype: Any) -> Any:
 
 
 @composite(aliases={"n": "num_rows", "m": "num_columns"}, creates=True)
-def eye(num_rows: Any, num_columns: Any = None, dtype: Any = None) -> Tensor:
+def eye(num_rows: Any, num_columns: Any = None, dtype: DTypeLike = None) -> Tensor:
     """A matrix with ones on its diagonal and zeros elsewhere.
 
     Examples:

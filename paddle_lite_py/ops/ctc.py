@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .losses import reduce
 
 __all__ = ["ctc_loss"]
@@ -58,10 +59,10 @@ def _reduced(loss: Any, label_lengths: Any, /, reduction: str, zero_infinity: bo
 
 @call_cached("log_probs", "labels", "input_lengths", "label_lengths")
 def ctc_loss(
-    log_probs: Any,
-    labels: Any,
-    input_lengths: Any,
-    label_lengths: Any,
+    log_probs: Tensor,
+    labels: Tensor,
+    input_lengths: Tensor,
+    label_lengths: Tensor,
     blank: int = 0,
     reduction: str = "mean",
     norm_by_times: bool = False,

@@ -7,10 +7,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
 from .norms import of_matrices
 from .promote import promote
+from .types import Array, TensorLike
 
 __all__ = [
     *("cholesky", "cholesky_inverse", "cholesky_solve", "cond", "det", "eig", "eigh", "eigvals", "eigvalsh", "inv"),
@@ -44,7 +47,7 @@ def batched(x: Any, y: Any) -> tuple[Any, Any]:
 
 
 @op(methods=["inverse"], amp="black", aliases={"input": "x"})
-def inverse(x: Any, /) -> Any:
+def inverse(x: Array, /) -> Any:
     """Inverses of square matrices.
 
     Examples:
@@ -59,7 +62,7 @@ inv = inverse
 
 
 @op(methods=["det"], amp="black")
-def det(x: Any, /) -> Any:
+def det(x: Array, /) -> Any:
     """Determinants of square matrices.
 
     Examples:
@@ -71,7 +74,7 @@ def det(x: Any, /) -> Any:
 
 
 @op(methods=["slogdet"], amp="black")
-def slogdet(x: Any, /) -> Any:
+def slogdet(x: Array, /) -> Any:
     """Signs and logarithms of the absolute determinants, stacked along a first axis.
 
     Examples:
@@ -83,7 +86,7 @@ def slogdet(x: Any, /) -> Any:
 
 
 @op(methods=["cholesky"], amp="black")
-def cholesky(x: Any, /, upper: bool = False) -> Any:
+def cholesky(x: Array, /, upper: bool = False) -> Any:
     """The triangular factor L of symmetric positive matrices x = L L^T (or U, of x = U^T U).
 
     Examples:
@@ -95,7 +98,7 @@ def cholesky(x: Any, /, upper: bool = False) -> Any:
 
 
 @op(methods=["cholesky_solve"], amp="black")
-def cholesky_solve(x: Any, y: Any, /, upper: bool = False) -> Any:
+def cholesky_solve(x: Array, y: Array, /, upper: bool = False) -> Any:
     """The solution of A z = x, from the Cholesky factor y of A.
 
     Examples:
@@ -111,7 +114,7 @@ def cholesky_solve(x: Any, y: Any, /, upper: bool = False) -> Any:
 
 
 @op(methods=["cholesky_inverse"], amp="black")
-def cholesky_inverse(x: Any, /, upper: bool = False) -> Any:
+def cholesky_inverse(x: Array, /, upper: bool = False) -> Any:
     """The inverse of A, from its Cholesky factor x.
 
     Examples:
@@ -123,7 +126,7 @@ def cholesky_inverse(x: Any, /, upper: bool = False) -> Any:
 
 
 @op(methods=["solve"], amp="black")
-def solve(x: Any, y: Any, /, left: bool = True) -> Any:
+def solve(x: Array, y: Array, /, left: bool = True) -> Any:
     """The solution of x z = y (or z x = y).
 
     Examples:
@@ -140,7 +143,7 @@ def solve(x: Any, y: Any, /, left: bool = True) -> Any:
 
 @op(methods=["triangular_solve"], amp="black")
 def triangular_solve(
-    x: Any, y: Any, /, upper: bool = True, transpose: bool = False, unitriangular: bool = False
+    x: Array, y: Array, /, upper: bool = True, transpose: bool = False, unitriangular: bool = False
 ) -> Any:
     """The solution of x z = y for a triangular x.
 
@@ -162,7 +165,7 @@ def triangular_solve(
 
 
 @op(methods=["svd"], amp="black")
-def svd(x: Any, /, full_matrices: bool = False) -> Any:
+def svd(x: Array, /, full_matrices: bool = False) -> Any:
     """Singular value decomposition: U, the singular values, and V^H, of x = U diag(S) V^H.
 
     Examples:
@@ -174,7 +177,7 @@ def svd(x: Any, /, full_matrices: bool = False) -> Any:
 
 
 @op(methods=["svdvals"], amp="black")
-def svdvals(x: Any, /) -> Any:
+def svdvals(x: Array, /) -> Any:
     """Singular values of matrices, the largest first.
 
     Examples:
@@ -185,13 +188,16 @@ def svdvals(x: Any, /) -> Any:
     return jnp.linalg.svd(x, compute_uv=False)
 
 
+EXACT = Immaterial("the result is exact")
+
+
 @composite
-def svd_lowrank(x: Any, q: int | None = None, niter: int = 2, M: Any = None) -> Any:
+@no_effect(niter=EXACT)
+def svd_lowrank(x: Tensor, q: int | None = None, niter: int = 2, M: Any = None) -> Any:
     """U, S and V of the q largest singular values; found from the full decomposition.
 
     Arguments:
         q: how many, at most 6 by default.
-        niter: accepted for Paddle's sake: there is no iteration.
         M: subtracted from x first, if given.
 
     Examples:
@@ -205,7 +211,8 @@ def svd_lowrank(x: Any, q: int | None = None, niter: int = 2, M: Any = None) -> 
 
 
 @composite
-def pca_lowrank(x: Any, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
+@no_effect(niter=EXACT)
+def pca_lowrank(x: Tensor, q: int | None = None, center: bool = True, niter: int = 2) -> Any:
     """Principal components: svd_lowrank() of x, less the mean of its rows.
 
     Examples:
@@ -222,7 +229,7 @@ def _qr(x: Any, /, mode: str) -> Any:
 
 
 @composite(methods=["qr"])
-def qr(x: Any, mode: str = "reduced") -> Any:
+def qr(x: Tensor, mode: str = "reduced") -> Any:
     """Q with orthonormal columns and the upper triangle R, of x = Q R.
 
     Arguments:
@@ -239,7 +246,7 @@ def qr(x: Any, mode: str = "reduced") -> Any:
 
 
 @op(methods=["eigh"], amp="black")
-def eigh(x: Any, /, UPLO: str = "L") -> Any:
+def eigh(x: Array, /, UPLO: str = "L") -> Any:
     """Eigenvalues, in order, and eigenvectors of symmetric matrices, of which one triangle is read.
 
     Examples:
@@ -251,7 +258,7 @@ def eigh(x: Any, /, UPLO: str = "L") -> Any:
 
 
 @op(methods=["eigvalsh"], amp="black")
-def eigvalsh(x: Any, /, UPLO: str = "L") -> Any:
+def eigvalsh(x: Array, /, UPLO: str = "L") -> Any:
     """Eigenvalues of symmetric matrices, in order.
 
     Examples:
@@ -263,7 +270,7 @@ def eigvalsh(x: Any, /, UPLO: str = "L") -> Any:
 
 
 @op(methods=["eig"], amp="black")
-def eig(x: Any, /) -> Any:
+def eig(x: Array, /) -> Any:
     """Eigenvalues and eigenvectors of square matrices, complex.
 
     Examples:
@@ -275,7 +282,7 @@ def eig(x: Any, /) -> Any:
 
 
 @op(methods=["eigvals"], amp="black")
-def eigvals(x: Any, /) -> Any:
+def eigvals(x: Array, /) -> Any:
     """Eigenvalues of square matrices, complex.
 
     Examples:
@@ -287,7 +294,7 @@ def eigvals(x: Any, /) -> Any:
 
 
 @op(methods=["pinv"], amp="black")
-def pinv(x: Any, /, rcond: float = 1e-15, hermitian: bool = False) -> Any:
+def pinv(x: Array, /, rcond: float = 1e-15, hermitian: bool = False) -> Any:
     """Pseudo-inverse of matrices.
 
     Arguments:
@@ -304,7 +311,7 @@ def pinv(x: Any, /, rcond: float = 1e-15, hermitian: bool = False) -> Any:
 
 
 @op(methods=["matrix_power"], amp="black")
-def matrix_power(x: Any, /, n: int) -> Any:
+def matrix_power(x: Array, /, n: int) -> Any:
     """x to the integer power n; a negative one is of the inverse.
 
     Examples:
@@ -327,7 +334,13 @@ def _matrix_rank(x: Any, tol: Any = None, atol: Any = None, rtol: Any = None, /,
 
 
 @composite(methods=["matrix_rank"], around=call_cached("x", "tol?"))
-def matrix_rank(x: Any, tol: Any = None, hermitian: bool = False, atol: Any = None, rtol: Any = None) -> Any:
+def matrix_rank(
+    x: Tensor,
+    tol: TensorLike | None = None,
+    hermitian: bool = False,
+    atol: TensorLike | None = None,
+    rtol: TensorLike | None = None,
+) -> Any:
     """Number of singular values above a tolerance.
 
     Arguments:
@@ -353,7 +366,7 @@ def _condition(x: Any, /, p: Any) -> Any:
 
 
 @composite(methods=["cond"], around=call_cached("x"))
-def cond(x: Any, p: Any = None) -> Any:
+def cond(x: Tensor, p: float | None = None) -> Any:
     """Condition number: the norm of a matrix times that of its inverse.
 
     Arguments:

@@ -9,8 +9,11 @@ import numpy as np
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
 from .dynamic import fresh
 from .promote import floating, numpy_dtype
+from .types import Array, TensorLike
+from .view_rules import strided
 
 __all__ = [
     *("cumulative_trapezoid", "diag", "diag_embed", "diagflat", "diagonal", "diff", "trace", "trapezoid", "tril"),
@@ -18,8 +21,11 @@ __all__ = [
 ]
 
 
+_DIAGONAL = strided(lambda array, step: array.diagonal(*step.bound.attrs))
+
+
 @op(methods=["tril"], inplace="tril_", aliases={"input": "x"})
-def tril(x: Any, /, diagonal: int = 0) -> Any:
+def tril(x: Array, /, diagonal: int = 0) -> Any:
     """The lower triangles of matrices; the rest becomes zero.
 
     Arguments:
@@ -34,7 +40,7 @@ def tril(x: Any, /, diagonal: int = 0) -> Any:
 
 
 @op(methods=["triu"], inplace="triu_", aliases={"input": "x"})
-def triu(x: Any, /, diagonal: int = 0) -> Any:
+def triu(x: Array, /, diagonal: int = 0) -> Any:
     """The upper triangles of matrices; the rest becomes zero.
 
     Arguments:
@@ -78,7 +84,7 @@ def triu_indices(row: int, col: int | None = None, offset: int = 0, dtype: Any =
 
 
 @op(methods=["diag"], aliases={"input": "x", "diagonal": "offset"})
-def diag(x: Any, /, offset: int = 0, padding_value: float = 0) -> Any:
+def diag(x: Array, /, offset: int = 0, padding_value: float = 0) -> Any:
     """The matrix that has a vector on a diagonal, or the diagonal of a matrix.
 
     Arguments:
@@ -99,7 +105,7 @@ def diag(x: Any, /, offset: int = 0, padding_value: float = 0) -> Any:
 
 
 @op(methods=["diagflat"])
-def diagflat(x: Any, /, offset: int = 0) -> Any:
+def diagflat(x: Array, /, offset: int = 0) -> Any:
     """The matrix that has the elements of x on a diagonal.
 
     Examples:
@@ -110,8 +116,8 @@ def diagflat(x: Any, /, offset: int = 0) -> Any:
     return jnp.diag(x.reshape(-1), offset)
 
 
-@op(methods=["diagonal"], aliases={"input": "x", "dim1": "axis1", "dim2": "axis2"})
-def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+@op(methods=["diagonal"], aliases={"input": "x", "dim1": "axis1", "dim2": "axis2"}, views=_DIAGONAL)
+def diagonal(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Diagonals of the matrices in the plane of two axes, along a new last axis.
 
     Examples:
@@ -123,7 +129,7 @@ def diagonal(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
 
 
 @op(methods=["diag_embed"])
-def diag_embed(input: Any, /, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
+def diag_embed(input: Array, /, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Any:
     """Matrices that have the vectors of the last axis on a diagonal.
 
     Examples:
@@ -138,7 +144,7 @@ def diag_embed(input: Any, /, offset: int = 0, dim1: int = -2, dim2: int = -1) -
 
 
 @op(methods=["trace"], aliases={"input": "x", "dim1": "axis1", "dim2": "axis2"})
-def trace(x: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def trace(x: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """Sums of the diagonals in the plane of two axes.
 
     Examples:
@@ -156,7 +162,7 @@ def _diff(x: Any, prepend: Any = None, append: Any = None, /, n: int = 1, axis: 
 
 
 @composite(methods=["diff"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x", "prepend", "append"))
-def diff(x: Any, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
+def diff(x: Tensor, n: int = 1, axis: int = -1, prepend: Any = None, append: Any = None) -> Any:
     """Differences of neighbours along an axis, n times over.
 
     Arguments:
@@ -189,7 +195,7 @@ def _cumulative_trapezoid(y: Any, x: Any = None, dx: Any = 1.0, /, axis: int = -
 
 
 @composite(methods=["trapezoid"], around=call_cached("y", "x"))
-def trapezoid(y: Any, x: Any = None, dx: Any = None, axis: int = -1) -> Any:
+def trapezoid(y: TensorLike, x: Tensor | None = None, dx: TensorLike | None = None, axis: int = -1) -> Any:
     """Integral of y along an axis by the trapezoid rule.
 
     Arguments:
@@ -204,7 +210,7 @@ def trapezoid(y: Any, x: Any = None, dx: Any = None, axis: int = -1) -> Any:
 
 
 @composite(methods=["cumulative_trapezoid"], around=call_cached("y", "x"))
-def cumulative_trapezoid(y: Any, x: Any = None, dx: Any = None, axis: int = -1) -> Any:
+def cumulative_trapezoid(y: TensorLike, x: Tensor | None = None, dx: TensorLike | None = None, axis: int = -1) -> Any:
     """Running integral of y along an axis by the trapezoid rule; arguments as for trapezoid().
 
     Examples:

@@ -9,7 +9,9 @@ import jax.numpy as jnp
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .losses import reduce
+from .types import Array
 
 __all__ = [
     *("cosine_embedding_loss", "cosine_similarity", "hinge_embedding_loss", "margin_ranking_loss", "npair_loss"),
@@ -18,7 +20,7 @@ __all__ = [
 
 
 @op
-def cosine_similarity(x1: Any, x2: Any, /, axis: int = 1, eps: float = 1e-8) -> Any:
+def cosine_similarity(x1: Array, x2: Array, /, axis: int = 1, eps: float = 1e-8) -> Any:
     """Cosine of the angle between x1 and x2 along an axis.
 
     Examples:
@@ -41,7 +43,7 @@ def _cosine_embedding(a: Any, b: Any, label: Any, /, margin: float, reduction: s
 
 @call_cached("input1", "input2", "label")
 def cosine_embedding_loss(
-    input1: Any, input2: Any, label: Any, margin: float = 0, reduction: str = "mean", name: Any = None
+    input1: Tensor, input2: Tensor, label: Tensor, margin: float = 0, reduction: str = "mean", name: str | None = None
 ) -> Any:
     """1 - cosine where label is 1, max(0, cosine - margin) where it is -1; inputs are [n, size] or [size].
 
@@ -67,7 +69,7 @@ def _norm(d: Any, p: float, keepdim: bool = False) -> Any:
 
 
 @op
-def pairwise_distance(x: Any, y: Any, /, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False) -> Any:
+def pairwise_distance(x: Array, y: Array, /, p: float = 2.0, epsilon: float = 1e-6, keepdim: bool = False) -> Any:
     """p-norm of x - y + epsilon along the last axis.
 
     Examples:
@@ -80,7 +82,9 @@ def pairwise_distance(x: Any, y: Any, /, p: float = 2.0, epsilon: float = 1e-6, 
 
 
 @op
-def margin_ranking_loss(input: Any, other: Any, label: Any, /, margin: float = 0.0, reduction: str = "mean") -> Any:
+def margin_ranking_loss(
+    input: Array, other: Array, label: Array, /, margin: float = 0.0, reduction: str = "mean"
+) -> Any:
     """max(0, -label * (input - other) + margin): label is 1 where input should be the larger, -1 elsewhere.
 
     Examples:
@@ -93,7 +97,7 @@ def margin_ranking_loss(input: Any, other: Any, label: Any, /, margin: float = 0
 
 
 @op
-def hinge_embedding_loss(input: Any, label: Any, /, margin: float = 1.0, reduction: str = "mean") -> Any:
+def hinge_embedding_loss(input: Array, label: Array, /, margin: float = 1.0, reduction: str = "mean") -> Any:
     """input where label is 1, max(0, margin - input) where it is -1.
 
     Examples:
@@ -108,9 +112,9 @@ def hinge_embedding_loss(input: Any, label: Any, /, margin: float = 1.0, reducti
 
 @op(amp="black")
 def triplet_margin_loss(
-    input: Any,
-    positive: Any,
-    negative: Any,
+    input: Array,
+    positive: Array,
+    negative: Array,
     /,
     margin: float = 1.0,
     p: float = 2,
@@ -144,14 +148,14 @@ def _triplet(near: Any, far: Any, /, margin: float, reduction: str) -> Any:
 
 @call_cached("input", "positive", "negative")
 def triplet_margin_with_distance_loss(
-    input: Any,
-    positive: Any,
-    negative: Any,
+    input: Tensor,
+    positive: Tensor,
+    negative: Tensor,
     distance_function: Any = None,
     margin: float = 1.0,
     swap: bool = False,
     reduction: str = "mean",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """triplet_margin_loss() with a distance of your own, pairwise_distance() by default.
 
@@ -171,7 +175,7 @@ def triplet_margin_with_distance_loss(
 
 
 @op
-def npair_loss(anchor: Any, positive: Any, labels: Any, /, l2_reg: float = 0.002) -> Any:
+def npair_loss(anchor: Array, positive: Array, labels: Array, /, l2_reg: float = 0.002) -> Any:
     """Cross entropy of the products of anchors and positives, where those of one label belong together.
 
     Source: Sohn, Improved Deep Metric Learning with Multi-class N-pair Loss Objective, 2016.

@@ -69,7 +69,9 @@ def dropout(
         out = fn(x, p, axis, mode == "upscale_in_train")
     else:
         out = x if mode == "upscale_in_train" or training else x * (1 - p)
-    return x._rebind(out, False) if inplace and out is not x else out
+    if inplace:
+        return x if out is x else x._rebind(out, False)
+    return x._twin() if out is x else out  # not x itself: what is done to it in place is not done to x
 
 
 def _channels(n: int, x: Any, p: float, training: bool, data_format: str) -> Any:

@@ -8,8 +8,12 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
+from .creation import zeros
 from .decomposition import H, T
 from .promote import promote
+from .types import Array, TensorLike
+from .view_rules import PERMUTED
 
 __all__ = ["householder_product", "lstsq", "lu", "lu_solve", "lu_unpack", "matrix_exp", "matrix_transpose", "ormqr"]
 
@@ -27,13 +31,22 @@ def _lstsq(x: Any, y: Any, /, rcond: float | None) -> Any:
     return out, residual, jnp.sum(kept, -1).astype(jnp.int32), s
 
 
+# Which of residuals, rank and singular values each method of LAPACK gives; one that it does not is empty.
+_GIVEN = {"gels": (True, False, False), "gelsy": (False, True, False)}
+_GIVEN |= dict.fromkeys(("gelsd", "gelss"), (True, True, True))
+
+
 @composite(methods=["lstsq"])
-def lstsq(x: Any, y: Any, rcond: float | None = None, driver: str | None = None) -> Any:
+def lstsq(x: Tensor, y: TensorLike, rcond: float | None = None, driver: str | None = None) -> Any:
     """The z for which x z is closest to y: solution, residuals, rank and singular values of x.
 
     Arguments:
         rcond: singular values below rcond times the largest count as zero.
-        driver: accepted for Paddle's sake; the method is always the singular value decomposition.
+        driver: "gels" gives no rank and no singular values, "gelsy" (the default) the solution and the rank only;
+            "gelsd" and "gelss" give all. The method is always the singular value decomposition.
+
+    Raises:
+        ValueError: if driver is none of these.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -41,7 +54,11 @@ def lstsq(x: Any, y: Any, rcond: float | None = None, driver: str | None = None)
         >>> f"{paddle.linalg.lstsq(x, y)[0].item():.4f}"
         '2.0000'
     """
-    return _lstsq(x, y, rcond)
+    if (driver or "gelsy") not in _GIVEN:
+        raise ValueError(f"lstsq: driver is {driver!r}; expected one of {', '.join(_GIVEN)}")
+    solution, *rest = _lstsq(x, y, rcond)
+    given = _GIVEN[driver or "gelsy"]
+    return solution, *[part if kept else zeros([0], part.dtype) for part, kept in zip(rest, given, strict=True)]
 
 
 @op(name="lu", amp="black")
@@ -51,7 +68,7 @@ def _lu(x: Any, /) -> Any:
 
 
 @composite(methods=["lu"])
-def lu(x: Any, pivot: bool = True, get_infos: bool = False) -> Any:
+def lu(x: Tensor, pivot: bool = True, get_infos: bool = False) -> Any:
     """LU decomposition with row exchanges: L and U in one matrix, and the exchanges, counted from 1.
 
     Arguments:
@@ -78,8 +95,12 @@ def _lu_unpack(x: Any, y: Any, /) -> Any:
 
 
 @composite(methods=["lu_unpack"])
-def lu_unpack(x: Any, y: Any, unpack_ludata: bool = True, unpack_pivots: bool = True) -> Any:
+def lu_unpack(x: Tensor, y: TensorLike, unpack_ludata: bool = True, unpack_pivots: bool = True) -> Any:
     """P, L and U from the result of lu(), so that the decomposed matrix is P L U.
+
+    Arguments:
+        unpack_ludata: False: L and U are empty.
+        unpack_pivots: False: P is empty.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -88,11 +109,12 @@ def lu_unpack(x: Any, y: Any, unpack_ludata: bool = True, unpack_pivots: bool = 
         >>> (P @ L @ U).tolist()
         [[1.0, 2.0], [2.0, 5.0]]
     """
-    return _lu_unpack(x, y)
+    kept = unpack_pivots, unpack_ludata, unpack_ludata
+    return tuple([part if k else zeros([0], part.dtype) for part, k in zip(_lu_unpack(x, y), kept, strict=True)])
 
 
 @op(methods=["lu_solve"], amp="black")
-def lu_solve(b: Any, lu: Any, pivots: Any, /, trans: str = "N") -> Any:
+def lu_solve(b: Array, lu: Array, pivots: Array, /, trans: str = "N") -> Any:
     """The solution of A z = b, from the LU decomposition of A.
 
     Arguments:
@@ -108,7 +130,7 @@ def lu_solve(b: Any, lu: Any, pivots: Any, /, trans: str = "N") -> Any:
 
 
 @op(methods=["matrix_exp"], amp="black")
-def matrix_exp(x: Any, /) -> Any:
+def matrix_exp(x: Array, /) -> Any:
     """Exponentials of square matrices.
 
     Examples:
@@ -119,8 +141,8 @@ def matrix_exp(x: Any, /) -> Any:
     return jax.scipy.linalg.expm(x) if x.ndim else jnp.exp(x)
 
 
-@op(methods=["matrix_transpose"])
-def matrix_transpose(x: Any, /) -> Any:
+@op(methods=["matrix_transpose"], views=PERMUTED)
+def matrix_transpose(x: Array, /) -> Any:
     """Matrices with rows and columns exchanged.
 
     Examples:
@@ -132,7 +154,7 @@ def matrix_transpose(x: Any, /) -> Any:
 
 
 @op(methods=["householder_product"], amp="black")
-def householder_product(x: Any, tau: Any, /) -> Any:
+def householder_product(x: Array, tau: Array, /) -> Any:
     """The first columns of a product of Householder reflections, from their vectors and scales.
 
     Examples:
@@ -154,7 +176,7 @@ def _ormqr(x: Any, tau: Any, y: Any, /, left: bool, transpose: bool) -> Any:
 
 
 @composite(methods=["ormqr"])
-def ormqr(x: Any, tau: Any, y: Any, left: bool = True, transpose: bool = False) -> Any:
+def ormqr(x: Tensor, tau: TensorLike, y: TensorLike, left: bool = True, transpose: bool = False) -> Any:
     """Product of y with the whole Q of a decomposition given by Householder vectors and scales.
 
     Examples:

@@ -10,6 +10,7 @@ from ..dispatch.define import composite, op
 from .creation import float_dtype
 from .dynamic import fresh
 from .promote import floating, numpy_dtype
+from .types import Array, Axis, DTypeLike
 
 NORMS = ("backward", "ortho", "forward")
 
@@ -106,7 +107,7 @@ ihfftn = _define("ihfftn", _half, f"{_J}n along several axes", _ALL, "[1.0, 1.0]
 
 
 @op
-def fftshift(x: Any, /, axes: Any = None) -> Any:
+def fftshift(x: Array, /, axes: Axis = None) -> Any:
     """Move the zero frequency to the middle.
 
     Examples:
@@ -118,7 +119,7 @@ def fftshift(x: Any, /, axes: Any = None) -> Any:
 
 
 @op
-def ifftshift(x: Any, /, axes: Any = None) -> Any:
+def ifftshift(x: Array, /, axes: Axis = None) -> Any:
     """The reverse of fftshift().
 
     Examples:
@@ -130,7 +131,7 @@ def ifftshift(x: Any, /, axes: Any = None) -> Any:
 
 
 @composite(creates=True)
-def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Any:
+def fftfreq(n: int, d: float = 1.0, dtype: DTypeLike = None) -> Any:
     """Frequencies of a transform of length n with samples at distances d.
 
     Examples:
@@ -142,7 +143,7 @@ def fftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Any:
 
 
 @composite(creates=True)
-def rfftfreq(n: int, d: float = 1.0, dtype: Any = None) -> Any:
+def rfftfreq(n: int, d: float = 1.0, dtype: DTypeLike = None) -> Any:
     """Frequencies of rfft() of length n with samples at distances d.
 
     Examples:

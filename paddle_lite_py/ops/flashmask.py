@@ -6,8 +6,10 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ..core.no_effect import ONE_STREAM, no_effect
 from ..dispatch.define import op
-from .attention import scaled_dot_product_attention
+from ..eager.tensor import Tensor
+from .attention import STREAM, scaled_dot_product_attention
 from .creation import full
 
 __all__ = ["flashmask_attention"]
@@ -31,23 +33,24 @@ def _seen(bounds: Any, /, *, queries: int, causal: bool, window: Any) -> Any:
     return ~hidden
 
 
+@no_effect(fixed_seed_offset=STREAM, rng_name=ONE_STREAM)
 def flashmask_attention(
-    query: Any,
-    key: Any,
-    value: Any,
-    startend_row_indices: Any = None,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
+    startend_row_indices: Tensor | None = None,
     *,
     dropout: float = 0.0,
     causal: bool = False,
     window_size: Any = None,
     return_softmax_lse: bool = False,
     return_seed_offset: bool = False,
-    fixed_seed_offset: Any = None,
+    fixed_seed_offset: Any | None = None,
     rng_name: str = "",
     training: bool = True,
-    name: Any = None,
+    name: str | None = None,
     softmax_scale: float | None = None,
-    block_mask: Any = None,
+    block_mask: Tensor | None = None,
 ) -> Any:
     """scaled_dot_product_attention() with a mask that is given by rows.
 

@@ -9,8 +9,10 @@ import jax.numpy as jnp
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .convolution import tuple_of
 from .random import rand
+from .types import Ints
 from .windows import gathered, lowest
 
 __all__ = ["fractional_max_pool2d", "fractional_max_pool3d"]
@@ -59,9 +61,13 @@ def _fractional(n: int, x: Any, size: Any, kernel: Any, u: Any, mask: bool) -> A
 
 @call_cached("x")
 def fractional_max_pool2d(
-    x: Any, output_size: Any, kernel_size: Any = None, random_u: float | None = None, return_mask: bool = False,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    x: Tensor,
+    output_size: Ints,
+    kernel_size: Ints | None = None,
+    random_u: float | None = None,
+    return_mask: bool = False,
+    name: str | None = None,
+) -> Any:
     """Largest elements of windows that cover an image, whose borders depend on one random number.
 
     Arguments:
@@ -83,9 +89,13 @@ def fractional_max_pool2d(
 
 @call_cached("x")
 def fractional_max_pool3d(
-    x: Any, output_size: Any, kernel_size: Any = None, random_u: float | None = None, return_mask: bool = False,
-    name: Any = None,
-) -> Any:  # fmt: skip
+    x: Tensor,
+    output_size: Ints,
+    kernel_size: Ints | None = None,
+    random_u: float | None = None,
+    return_mask: bool = False,
+    name: str | None = None,
+) -> Any:
     """Largest elements of windows that cover a volume; see fractional_max_pool2d().
 
     Examples:

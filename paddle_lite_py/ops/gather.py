@@ -9,7 +9,9 @@ import jax.numpy as jnp
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
 from .promote import from_start
+from .types import Array
 
 __all__ = [
     *("gather", "gather_nd", "index_sample", "index_select", "one_hot", "shard_index", "take", "take_along_axis"),
@@ -23,7 +25,7 @@ def wrap_negative(index: Any, size: Any) -> Any:
 
 
 @op(methods=["gather"])
-def gather(x: Any, index: Any, /, axis: int | None = None) -> Any:
+def gather(x: Array, index: Array, /, axis: int | None = None) -> Any:
     """Slices of x along an axis, chosen by a vector of indices.
 
     Arguments:
@@ -45,7 +47,7 @@ def gather(x: Any, index: Any, /, axis: int | None = None) -> Any:
 
 
 @op(methods=["index_select"], aliases={"input": "x", "dim": "axis"})
-def index_select(x: Any, index: Any, /, axis: int = 0) -> Any:
+def index_select(x: Array, index: Array, /, axis: int = 0) -> Any:
     """Slices of x along an axis, chosen by a vector of indices.
 
     Examples:
@@ -57,7 +59,7 @@ def index_select(x: Any, index: Any, /, axis: int = 0) -> Any:
 
 
 @op(methods=["gather_nd"])
-def gather_nd(x: Any, index: Any, /) -> Any:
+def gather_nd(x: Array, index: Array, /) -> Any:
     """Elements or slices of x; each row of index holds the indices of its first axes.
 
     Examples:
@@ -69,7 +71,7 @@ def gather_nd(x: Any, index: Any, /) -> Any:
 
 
 @op(methods=["index_sample"])
-def index_sample(x: Any, index: Any, /) -> Any:
+def index_sample(x: Array, index: Array, /) -> Any:
     """From row i of x, the elements that row i of index names.
 
     Examples:
@@ -81,7 +83,7 @@ def index_sample(x: Any, index: Any, /) -> Any:
 
 
 @op(methods=["take_along_axis"], aliases={"input": "arr", "dim": "axis", "index": "indices"})
-def take_along_axis(arr: Any, indices: Any, /, axis: int, broadcast: bool = True) -> Any:
+def take_along_axis(arr: Array, indices: Array, /, axis: int, broadcast: bool = True) -> Any:
     """Elements along an axis, at indices of the same number of dimensions.
 
     Arguments:
@@ -101,7 +103,7 @@ def take_along_axis(arr: Any, indices: Any, /, axis: int, broadcast: bool = True
 
 
 @composite(methods=["take_along_dim"], aliases={"input": "arr", "dim": "axis"}, around=call_cached("arr", "indices"))
-def take_along_dim(arr: Any, indices: Any, axis: int | None = None, broadcast: bool = True) -> Any:
+def take_along_dim(arr: Tensor, indices: Tensor, axis: int | None = None, broadcast: bool = True) -> Any:
     """Elements along an axis at indices that broadcast, or of the flattened tensor.
 
     Examples:
@@ -118,7 +120,7 @@ def crop_others(x: Any, shape: tuple[Any, ...], axis: int) -> Any:
 
 
 @op(methods=["take"], aliases={"input": "x"})
-def take(x: Any, index: Any, /, mode: str = "raise") -> Any:
+def take(x: Array, index: Array, /, mode: str = "raise") -> Any:
     """Elements of the flattened tensor.
 
     Arguments:
@@ -144,7 +146,7 @@ def _one_hot(x: Any, /, num_classes: int) -> Any:
 
 
 @composite
-def one_hot(x: Any, num_classes: int = -1) -> Any:
+def one_hot(x: Tensor, num_classes: int = -1) -> Any:
     """A vector for each integer, 1 at its place and 0 elsewhere; of the largest integer plus one if not given.
 
     Examples:
@@ -156,7 +158,7 @@ def one_hot(x: Any, num_classes: int = -1) -> Any:
 
 
 @op(grad=False)
-def shard_index(input: Any, /, index_num: int, nshards: int, shard_id: int, ignore_value: int = -1) -> Any:
+def shard_index(input: Array, /, index_num: int, nshards: int, shard_id: int, ignore_value: int = -1) -> Any:
     """Indices of a sharded table as indices of one shard; those of other shards become ignore_value.
 
     Examples:

@@ -19,6 +19,7 @@ from ..core.interpreter import state
 from ..dispatch.define import add_methods, op
 from ..eager.tensor import Tensor
 from ..registry.op import SINGLE
+from ..registry.view import ViewRule, ViewStep
 from .convert import to_tensor
 from .dynamic import concrete, is_eager
 from .search import coordinates
@@ -250,7 +251,32 @@ def _picks(operands: list[Any], plan: Plan) -> tuple[Any, ...]:
     return tuple(out)
 
 
-@op(name="getitem")
+def _written_back(x: Any, new: Any, step: ViewStep) -> Any:
+    return _setitem(x, new, list(step.others), step.bound.attrs[0])
+
+
+def _indexed(array: np.ndarray, step: ViewStep) -> np.ndarray:
+    index: list[Any] = []
+    starts = iter([o if isinstance(o, int) else 0 for o in step.others])
+    for kind, *rest in step.bound.attrs[0]:
+        if kind == NEW:
+            index.append(None)
+        elif kind == AT:
+            index.append(next(starts))
+        elif kind == CUT:
+            length, by = rest
+            start = next(starts)
+            stop = start + length * by
+            index.append(slice(start, stop if stop >= 0 else None, by) if length else slice(0, 0))
+        else:
+            index.append(slice(*rest) if kind == FIXED else slice(None))
+    return array[tuple(index)]
+
+
+_BASIC = ViewRule(_written_back, _indexed)
+
+
+@op(name="getitem", views=lambda attrs: None if _has(attrs["plan"], PICK, MASK) else _BASIC)
 def _getitem(x: Any, operands: list[Any], /, plan: Plan) -> Any:
     if _has(plan, FIXED):
         x = x[_fixed(plan)]
@@ -319,7 +345,7 @@ def _fills(value: Any, plan: Plan) -> bool:
 def getitem(x: Tensor, index: Any) -> Any:
     """x[index], as NumPy; index tensors may be traced, masks and slice bounds need their values."""
     if isinstance(index, bool):
-        return getitem(x.unsqueeze(0), slice(0, int(index)))
+        return getitem(x.unsqueeze(0), slice(0, int(index))).clone()
     if isinstance(index, Tensor) and index.ndim == 0 and index.dtype == "bool":
         return getitem(x, bool(concrete(index, "x[mask]", USE_INSTEAD)))
     bound = _bound_of_one(x, index)
@@ -342,8 +368,17 @@ def _bound_of_one(x: Tensor, index: Any) -> Any:
 
 @functools.cache
 def _along_first(kind: str, ndim: int) -> Any:
-    plan = ((kind,), *[(ALL,)] * (ndim - 1))
+    return _along(kind, ndim, 0)
+
+
+@functools.cache
+def _along(kind: str, ndim: int, axis: int) -> Any:
+    plan = (*[(ALL,)] * axis, (kind,), *[(ALL,)] * (ndim - axis - 1))
     return _getitem.__op__.bind((plan,), (SINGLE, 1))
+
+
+# Of what gives all slices along an axis: each is a view of its own, that an index gives.
+SLICES = _BASIC._replace(each=lambda bound, ndim, i: ViewStep(_along(AT, ndim, bound.attrs[0] % ndim), (i,)))
 
 
 def setitem(x: Tensor, index: Any, value: Any) -> None:

@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..dispatch.define import INPLACE, add_methods, composite, op
 from . import logic, math, unary  # noqa: F401  (whose in-place methods get other names here)
 from .creation import _full_like
-from .random import _bernoulli, _gaussian, _uniform
+from .random import _bernoulli, _gaussian, _uniform, seeded
 
 
 def _like(x: Any) -> tuple[tuple[Any, ...], Any]:
@@ -50,7 +50,7 @@ def _fill_uniform(x: Any, min: Any = 0.0, max: Any = 1.0, seed: int = 0) -> Any:
         >>> bool((paddle.zeros([4]).uniform_(2.0, 3.0) >= 2).all())
         True
     """
-    return _uniform(min, max, *_like(x))
+    return seeded(seed, _uniform, (min, max), _like(x)) if seed else _uniform(min, max, *_like(x))
 
 
 @composite(inplace="normal_")

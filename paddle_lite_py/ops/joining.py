@@ -16,6 +16,8 @@ from ..eager.tensor import Tensor
 from .dynamic import concrete, is_eager, known
 from .manipulation import as_tuple
 from .promote import promote_all
+from .types import Array, TensorLike
+from .view_rules import RESHAPED
 
 __all__ = [
     *("atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod", "cat"),
@@ -127,29 +129,41 @@ def _repeat_by(x: Any, counts: Any, /, total: int, axis: int | None) -> Any:
     return jnp.repeat(x, counts, axis or 0, total_repeat_length=total)
 
 
+def _expect_size(wanted: int | None, found: Any) -> None:
+    if wanted is not None and wanted != found:
+        raise ValueError(f"repeat_interleave(): output_size is {wanted}, but the counts add up to {found}")
+
+
 @composite(methods=["repeat_interleave"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x", "repeats?"))
 def repeat_interleave(
-    x: Any, repeats: Any, axis: int | None = None, name: Any = None, *, output_size: int | None = None
+    x: Tensor, repeats: TensorLike, axis: int | None = None, name: str | None = None, *, output_size: int | None = None
 ) -> Any:
     """Repeat each element along an axis (or of the flattened tensor).
 
     Arguments:
         repeats: a number, or one for each element; a tensor of them needs eager mode.
+        output_size: how many elements there are along the axis then.
+
+    Raises:
+        ValueError: if there are not so many.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.repeat_interleave(paddle.to_tensor([1, 2]), 2).tolist()
         [1, 1, 2, 2]
     """
+    size = x.size if axis is None else x.shape[axis]
     if isinstance(repeats, int):
+        _expect_size(output_size, size * repeats)
         return _repeat_each(x, None, repeats, axis)
     if not is_eager() and isinstance(repeats, Tensor):
         total = known(repeats.sum(), "repeat_interleave() with a tensor of counts", "one count")
+        _expect_size(output_size, total)
         return _repeat_by(x, repeats, total, axis)
     counts = concrete(repeats, "repeat_interleave() with a tensor of counts", "one count, repeat_interleave(x, 2)")
-    size = x.size if axis is None else x.shape[axis]
     if counts.shape != (size,):
         raise ValueError(f"repeat_interleave(): repeats has the shape {list(counts.shape)}; expected [{size}]")
+    _expect_size(output_size, int(counts.sum()))
     return _repeat_each(x, np.repeat(np.arange(size), counts), 1, axis)
 
 
@@ -189,7 +203,7 @@ def block_diag(inputs: list[Any], /) -> Any:
     return jax.scipy.linalg.block_diag(*promote_all(inputs))
 
 
-@op(name="_atleast")
+@op(name="_atleast", views=RESHAPED)
 def _atleast(x: Any, /, ndim: int) -> Any:
     return (jnp.atleast_1d, jnp.atleast_2d, jnp.atleast_3d)[ndim - 1](x)
 
@@ -241,7 +255,7 @@ def _cartesian(x: list[Any], /) -> Any:
 
 
 @composite
-def cartesian_prod(x: Any) -> Any:
+def cartesian_prod(x: Tensor) -> Any:
     """All combinations of one element from each vector, one a row.
 
     Examples:
@@ -254,7 +268,7 @@ def cartesian_prod(x: Any) -> Any:
 
 
 @op(methods=["combinations"])
-def combinations(x: Any, /, r: int = 2, with_replacement: bool = False) -> Any:
+def combinations(x: Array, /, r: int = 2, with_replacement: bool = False) -> Any:
     """All choices of r elements of a vector, one a row.
 
     Examples:

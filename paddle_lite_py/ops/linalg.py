@@ -11,7 +11,9 @@ import jax.numpy as jnp
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
 from .promote import promote, promote_all
+from .types import Array, TensorLike
 
 __all__ = [
     *("addmm", "baddbmm", "bmm", "cross", "dot", "einsum", "ger", "inner", "kron", "matmul", "mm", "multi_dot"),
@@ -20,7 +22,7 @@ __all__ = [
 
 
 @op(methods=["matmul"], operators=["__matmul__", "__rmatmul__"], amp="white", aliases={"input": "x", "other": "y"})
-def matmul(x: Any, y: Any, /, transpose_x: bool = False, transpose_y: bool = False) -> Any:
+def matmul(x: Array, y: Array, /, transpose_x: bool = False, transpose_y: bool = False) -> Any:
     """Matrix product of x and y; leading axes are broadcast, vectors are contracted.
 
     Arguments:
@@ -74,7 +76,7 @@ def _need(ndim: int, **operands: Any) -> None:
 
 
 @op(methods=["mm"], amp="white", aliases={"x": "input", "y": "mat2"})
-def mm(input: Any, mat2: Any, /) -> Any:
+def mm(input: Array, mat2: Array, /) -> Any:
     """Matrix product, or products of batches of matrices.
 
     Examples:
@@ -87,7 +89,7 @@ def mm(input: Any, mat2: Any, /) -> Any:
 
 
 @op(methods=["bmm"], amp="white", aliases={"input": "x", "mat2": "y"})
-def bmm(x: Any, y: Any, /) -> Any:
+def bmm(x: Array, y: Array, /) -> Any:
     """Matrix products of two batches of matrices.
 
     Raises:
@@ -104,7 +106,7 @@ def bmm(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["mv"], amp="white", aliases={"input": "x"})
-def mv(x: Any, vec: Any, /) -> Any:
+def mv(x: Array, vec: Array, /) -> Any:
     """Product of a matrix and a vector.
 
     Examples:
@@ -118,7 +120,7 @@ def mv(x: Any, vec: Any, /) -> Any:
 
 
 @op(methods=["dot"], aliases={"input": "x", "tensor": "y"})
-def dot(x: Any, y: Any, /) -> Any:
+def dot(x: Array, y: Array, /) -> Any:
     """Sum of the products of elements along the last axis.
 
     Examples:
@@ -133,7 +135,7 @@ def dot(x: Any, y: Any, /) -> Any:
 
 
 @op
-def vecdot(x: Any, y: Any, /, axis: int = -1) -> Any:
+def vecdot(x: Array, y: Array, /, axis: int = -1) -> Any:
     """Dot product along an axis; the first operand is conjugated.
 
     Examples:
@@ -146,7 +148,7 @@ def vecdot(x: Any, y: Any, /, axis: int = -1) -> Any:
 
 
 @op(methods=["inner"], aliases={"input": "x", "other": "y"})
-def inner(x: Any, y: Any, /) -> Any:
+def inner(x: Array, y: Array, /) -> Any:
     """Sums of products over the last axes of x and y.
 
     Examples:
@@ -158,7 +160,7 @@ def inner(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["outer", "ger"], aliases={"input": "x", "vec2": "y"})
-def outer(x: Any, y: Any, /) -> Any:
+def outer(x: Array, y: Array, /) -> Any:
     """All products of an element of x and one of y, both flattened.
 
     Examples:
@@ -170,7 +172,7 @@ def outer(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["cross"], aliases={"input": "x", "other": "y", "dim": "axis"})
-def cross(x: Any, y: Any, /, axis: int = 9) -> Any:
+def cross(x: Array, y: Array, /, axis: int = 9) -> Any:
     """Cross products of vectors of three elements.
 
     Arguments:
@@ -192,7 +194,7 @@ def cross(x: Any, y: Any, /, axis: int = 9) -> Any:
 @composite(
     methods=["addmm"], inplace="addmm_", aliases={"mat1": "x", "mat2": "y"}, around=call_cached("input", "x", "y")
 )
-def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0) -> Any:
+def addmm(input: Tensor, x: Tensor, y: TensorLike, beta: float = 1.0, alpha: float = 1.0) -> Any:
     """beta * input + alpha * (x @ y), of matrices.
 
     Examples:
@@ -209,7 +211,7 @@ def addmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0) -> 
     aliases={"batch1": "x", "batch2": "y"},
     around=call_cached("input", "x", "y"),
 )
-def baddbmm(input: Any, x: Any, y: Any, beta: float = 1.0, alpha: float = 1.0) -> Any:
+def baddbmm(input: Tensor, x: Tensor, y: TensorLike, beta: float = 1.0, alpha: float = 1.0) -> Any:
     """beta * input + alpha * (x @ y), of batches of matrices.
 
     Examples:
@@ -250,7 +252,7 @@ def einsum(equation: str, *operands: Any) -> Any:
 
 
 @op(methods=["kron"], aliases={"input": "x", "other": "y"})
-def kron(x: Any, y: Any, /) -> Any:
+def kron(x: Array, y: Array, /) -> Any:
     """Kronecker product: each element of x times the whole of y.
 
     Examples:
@@ -262,7 +264,7 @@ def kron(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["tensordot"], amp="white")
-def tensordot(x: Any, y: Any, /, axes: Any = 2) -> Any:
+def tensordot(x: Array, y: Array, /, axes: int | Sequence[Any] = 2) -> Any:
     """Sum of products over pairs of axes.
 
     Arguments:
@@ -303,7 +305,7 @@ def multi_dot(x: Sequence[Any]) -> Any:
 
 
 @op(methods=["vander"])
-def vander(x: Any, /, n: int | None = None, increasing: bool = False) -> Any:
+def vander(x: Array, /, n: int | None = None, increasing: bool = False) -> Any:
     """Vandermonde matrix: powers of x as columns.
 
     Examples:

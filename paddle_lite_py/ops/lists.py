@@ -6,16 +6,18 @@ import operator
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.no_effect import Immaterial, no_effect
 from ..eager.tensor import Tensor
+from .types import DTypeLike
 
 __all__ = ["array_length", "array_read", "array_write", "create_array"]
 
 
-def create_array(dtype: Any = "float32", initialized_list: Sequence[Tensor] | None = None) -> list[Tensor]:
+@no_effect(dtype=Immaterial("each tensor has a dtype of its own"))
+def create_array(dtype: DTypeLike = "float32", initialized_list: Sequence[Tensor] | None = None) -> list[Tensor]:
     """A list of tensors.
 
     Arguments:
-        dtype: accepted; each tensor has its own.
         initialized_list: what it begins with.
 
     Raises:

@@ -8,9 +8,11 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import composite, op
 from .math import XY
 from .promote import is_scalar, natural, promote
+from .types import Array
 from .unary import INPUT
 
 __all__ = [
@@ -110,7 +112,7 @@ logical_xor = _logical("logical_xor", jnp.logical_xor, "Elementwise exclusive or
 
 
 @op(methods=["logical_not"], inplace="logical_not_", grad=False, aliases=INPUT)
-def logical_not(x: Any, /) -> Any:
+def logical_not(x: Array, /) -> Any:
     """Elementwise not.
 
     Examples:
@@ -151,7 +153,7 @@ bitwise_xor = _bitwise("bitwise_xor", jnp.bitwise_xor, "Bitwise exclusive or", "
     aliases=INPUT,
     out_first=True,
 )
-def bitwise_not(x: Any, /) -> Any:
+def bitwise_not(x: Array, /) -> Any:
     """Each bit inverted; for booleans, not.
 
     Examples:
@@ -172,7 +174,8 @@ bitwise_invert = bitwise_not
     grad=False,
     out_first=True,
 )
-def bitwise_left_shift(x: Any, y: Any, /, is_arithmetic: bool = True) -> Any:
+@no_effect(is_arithmetic=Immaterial("the bits that come in from the right are 0 either way"))
+def bitwise_left_shift(x: Array, y: Array, /, is_arithmetic: bool = True) -> Any:
     """The bits of x moved y places to the left.
 
     Examples:
@@ -190,7 +193,7 @@ def bitwise_left_shift(x: Any, y: Any, /, is_arithmetic: bool = True) -> Any:
     grad=False,
     out_first=True,
 )
-def bitwise_right_shift(x: Any, y: Any, /, is_arithmetic: bool = True) -> Any:
+def bitwise_right_shift(x: Array, y: Array, /, is_arithmetic: bool = True) -> Any:
     """The bits of x moved y places to the right.
 
     Arguments:
@@ -224,7 +227,7 @@ signbit = _classify("signbit", jnp.signbit, "the sign bit is set", "[False, Fals
 
 
 @op(methods=["isclose"], grad=False, aliases=XY)
-def isclose(x: Any, y: Any, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+def isclose(x: Array, y: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Elementwise, whether |x - y| <= atol + rtol * |y|.
 
     Examples:
@@ -237,7 +240,7 @@ def isclose(x: Any, y: Any, /, rtol: float = 1e-05, atol: float = 1e-08, equal_n
 
 
 @op(methods=["allclose"], grad=False, aliases=XY)
-def allclose(x: Any, y: Any, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
+def allclose(x: Array, y: Array, /, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False) -> Any:
     """Whether every element of x is close to that of y, as a tensor.
 
     Examples:
@@ -250,7 +253,7 @@ def allclose(x: Any, y: Any, /, rtol: float = 1e-05, atol: float = 1e-08, equal_
 
 
 @op(methods=["equal_all"], grad=False, aliases=XY)
-def equal_all(x: Any, y: Any, /) -> Any:
+def equal_all(x: Array, y: Array, /) -> Any:
     """Whether x and y have one shape and equal elements, as a tensor.
 
     Examples:
@@ -263,7 +266,7 @@ def equal_all(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["isin"], grad=False)
-def isin(x: Any, test_x: Any, /, assume_unique: bool = False, invert: bool = False) -> Any:
+def isin(x: Array, test_x: Array, /, assume_unique: bool = False, invert: bool = False) -> Any:
     """Elementwise, whether x is among the elements of test_x.
 
     Examples:
@@ -276,7 +279,7 @@ def isin(x: Any, test_x: Any, /, assume_unique: bool = False, invert: bool = Fal
 
 
 @op(methods=["is_empty"], grad=False)
-def is_empty(x: Any, /) -> Any:
+def is_empty(x: Array, /) -> Any:
     """Whether a tensor has no elements, as a tensor.
 
     Examples:

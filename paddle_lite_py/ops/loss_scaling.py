@@ -7,10 +7,11 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..dispatch.define import op
+from .types import Array
 
 
 @op(grad=False, amp="keep")
-def unscale_gradients(grads: list[Any], scale: Any, /) -> Any:
+def unscale_gradients(grads: list[Any], scale: Array, /) -> Any:
     """Whether a gradient holds an infinity or NaN (bool[1]), and the gradients divided by scale."""
     found = jnp.stack([jnp.any(~jnp.isfinite(g)) for g in grads]).any().reshape(1)
     inverse = 1.0 / scale.reshape(())
@@ -18,7 +19,7 @@ def unscale_gradients(grads: list[Any], scale: Any, /) -> Any:
 
 
 @op(grad=False, amp="keep")
-def update_loss_scaling(scale: Any, counts: Any, settings: Any, found: Any, /) -> Any:
+def update_loss_scaling(scale: Array, counts: Array, settings: Array, found: Array, /) -> Any:
     """The next scale and counts of good and bad steps.
 
     `settings` holds the factors and the numbers of steps in a row: grow by, shrink by, after good ones, after bad ones.

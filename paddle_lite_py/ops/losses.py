@@ -8,10 +8,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .kinks import magnitude
 from .promote import from_start
+from .types import Array, TensorLike
 
 __all__ = [
     "binary_cross_entropy",
@@ -125,16 +128,16 @@ def _ids(label: Any, x: Any, axis: int) -> Any:
 
 @call_cached("input", "label", "weight")
 def cross_entropy(
-    input: Any,
-    label: Any,
-    weight: Any = None,
+    input: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
     ignore_index: int = -100,
     reduction: str = "mean",
     soft_label: bool = False,
     axis: int = -1,
     use_softmax: bool = True,
     label_smoothing: float = 0.0,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Cross entropy of logits (or probabilities, use_softmax=False) against class ids or soft labels.
 
@@ -158,7 +161,7 @@ def cross_entropy(
 
 
 @op
-def mse_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
+def mse_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
     """Squared difference.
 
     Examples:
@@ -171,7 +174,7 @@ def mse_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
 
 
 @op
-def l1_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
+def l1_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
     """Absolute difference.
 
     Examples:
@@ -184,7 +187,7 @@ def l1_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
 
 
 @op
-def square_error_cost(input: Any, label: Any, /) -> Any:
+def square_error_cost(input: Array, label: Array, /) -> Any:
     """Squared difference of each element.
 
     Examples:
@@ -207,7 +210,9 @@ def _bce(x: Any, label: Any, weight: Any = None, /, *, reduction: str) -> Any:
 
 
 @call_cached("input", "label", "weight")
-def binary_cross_entropy(input: Any, label: Any, weight: Any = None, reduction: str = "mean", name: Any = None) -> Any:
+def binary_cross_entropy(
+    input: Tensor, label: Tensor, weight: Tensor | None = None, reduction: str = "mean", name: str | None = None
+) -> Any:
     """Cross entropy of probabilities against labels between 0 and 1.
 
     Examples:
@@ -228,7 +233,12 @@ def _bce_logits(x: Any, label: Any, weight: Any = None, pos_weight: Any = None, 
 
 @call_cached("logit", "label", "weight", "pos_weight")
 def binary_cross_entropy_with_logits(
-    logit: Any, label: Any, weight: Any = None, reduction: str = "mean", pos_weight: Any = None, name: Any = None
+    logit: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+    name: str | None = None,
 ) -> Any:
     """Cross entropy of logits against labels between 0 and 1.
 
@@ -255,7 +265,12 @@ def _nll(x: Any, label: Any, weight: Any = None, /, *, ignore_index: int, reduct
 
 @call_cached("input", "label", "weight")
 def nll_loss(
-    input: Any, label: Any, weight: Any = None, ignore_index: int = -100, reduction: str = "mean", name: Any = None
+    input: Tensor,
+    label: Tensor,
+    weight: Tensor | None = None,
+    ignore_index: int = -100,
+    reduction: str = "mean",
+    name: str | None = None,
 ) -> Any:
     """Negative log likelihood of class ids under log probabilities [batch, classes, ...].
 
@@ -268,7 +283,7 @@ def nll_loss(
 
 
 @op
-def kl_div(input: Any, label: Any, /, reduction: str = "mean", log_target: bool = False) -> Any:
+def kl_div(input: Array, label: Array, /, reduction: str = "mean", log_target: bool = False) -> Any:
     """Kullback-Leibler divergence of `label` from exp(input).
 
     Examples:
@@ -283,7 +298,7 @@ def kl_div(input: Any, label: Any, /, reduction: str = "mean", log_target: bool 
 
 @op(amp="black")
 def smooth_l1_loss(
-    input: Any, label: Any, /, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True
+    input: Array, label: Array, /, reduction: str = "mean", delta: float = 1.0, is_huber: bool = True
 ) -> Any:
     """Squared difference where it is small, absolute difference elsewhere.
 
@@ -299,7 +314,7 @@ def smooth_l1_loss(
 
 
 @op(amp="black")
-def log_loss(input: Any, label: Any, /, epsilon: float = 0.0001) -> Any:
+def log_loss(input: Array, label: Array, /, epsilon: float = 0.0001) -> Any:
     """-label * log(input + epsilon) - (1 - label) * log(1 - input + epsilon).
 
     Examples:
@@ -312,7 +327,7 @@ def log_loss(input: Any, label: Any, /, epsilon: float = 0.0001) -> Any:
 
 
 @op
-def soft_margin_loss(input: Any, label: Any, /, reduction: str = "mean") -> Any:
+def soft_margin_loss(input: Array, label: Array, /, reduction: str = "mean") -> Any:
     """log(1 + exp(-label * input)).
 
     Examples:
@@ -335,13 +350,13 @@ def _focal(logit: Any, label: Any, normalizer: Any = None, /, *, alpha: float, g
 
 @call_cached("logit", "label", "normalizer")
 def sigmoid_focal_loss(
-    logit: Any,
-    label: Any,
-    normalizer: Any = None,
+    logit: Tensor,
+    label: Tensor,
+    normalizer: TensorLike | None = None,
     alpha: float = 0.25,
     gamma: float = 2.0,
     reduction: str = "sum",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Focal loss (Lin et al., 2017): cross entropy with the easy examples weighed down.
 
@@ -354,7 +369,7 @@ def sigmoid_focal_loss(
 
 
 @op
-def label_smooth(label: Any, prior_dist: Any = None, /, epsilon: float = 0.1) -> Any:
+def label_smooth(label: Array, prior_dist: Array | None = None, /, epsilon: float = 0.1) -> Any:
     """(1 - epsilon) * label + epsilon * prior, uniform by default.
 
     Examples:
@@ -369,9 +384,10 @@ def label_smooth(label: Any, prior_dist: Any = None, /, epsilon: float = 0.1) ->
 
 
 @call_cached("logits", "label")
+@no_effect(numeric_stable_mode=Immaterial("the way that is taken is stable"))
 def softmax_with_cross_entropy(
-    logits: Any,
-    label: Any,
+    logits: Tensor,
+    label: Tensor,
     soft_label: bool = False,
     ignore_index: int = -100,
     numeric_stable_mode: bool = True,

@@ -13,7 +13,10 @@ import numpy as np
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
 from .promote import from_start, natural, numpy_dtype
+from .types import Array, Axis, DTypeLike
+from .view_rules import BITS, PERMUTED, RESHAPED
 
 __all__ = [
     *("broadcast_shape", "broadcast_shapes", "broadcast_to", "cast", "expand", "expand_as", "flatten"),
@@ -30,8 +33,8 @@ def as_tuple(value: Any) -> tuple[Any, ...]:
     return tuple(value) if isinstance(value, list | tuple) else (value,)
 
 
-@op(methods=["reshape"], inplace="reshape_", aliases=INPUT, variadic="shape", reshapes=True)
-def reshape(x: Any, /, shape: Sequence[int]) -> Any:
+@op(methods=["reshape"], inplace="reshape_", aliases=INPUT, variadic="shape", reshapes=True, views=RESHAPED)
+def reshape(x: Array, /, shape: Sequence[int]) -> Any:
     """The same elements in another shape.
 
     Arguments:
@@ -63,8 +66,9 @@ def reshape(x: Any, /, shape: Sequence[int]) -> Any:
     inplace="flatten_",
     reshapes=True,
     aliases={"input": "x", "start_dim": "start_axis", "end_dim": "stop_axis"},
+    views=RESHAPED,
 )
-def flatten(x: Any, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
+def flatten(x: Array, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
     """Join the axes from start_axis to stop_axis into one.
 
     Examples:
@@ -83,9 +87,9 @@ def flatten(x: Any, /, start_axis: int = 0, stop_axis: int = -1) -> Any:
 @composite(
     methods=["ravel"],
     aliases={"x": "input"},
-    around=call_cached("input"),
+    around=call_cached("input", views=True),
 )
-def ravel(input: Any) -> Any:
+def ravel(input: Tensor) -> Any:
     """The elements as a vector.
 
     Examples:
@@ -96,8 +100,8 @@ def ravel(input: Any) -> Any:
     return flatten(input)
 
 
-@op(methods=["unflatten"], aliases=INPUT_DIM)
-def unflatten(x: Any, /, axis: int, shape: Sequence[int]) -> Any:
+@op(methods=["unflatten"], aliases=INPUT_DIM, views=RESHAPED)
+def unflatten(x: Array, /, axis: int, shape: Sequence[int]) -> Any:
     """Split one axis into several; one size may be -1.
 
     Examples:
@@ -110,8 +114,8 @@ def unflatten(x: Any, /, axis: int, shape: Sequence[int]) -> Any:
     return x.reshape(*x.shape[:axis], *[x.shape[axis] // known if n == -1 else n for n in shape], *x.shape[axis + 1 :])
 
 
-@op(methods=["transpose"], inplace="transpose_", aliases=INPUT, variadic="perm", reshapes=True)
-def transpose(x: Any, /, perm: Sequence[int]) -> Any:
+@op(methods=["transpose"], inplace="transpose_", aliases=INPUT, variadic="perm", reshapes=True, views=PERMUTED)
+def transpose(x: Array, /, perm: Sequence[int]) -> Any:
     """Reorder the axes: axis i of the result is axis perm[i] of x.
 
     Arguments:
@@ -129,8 +133,8 @@ def transpose(x: Any, /, perm: Sequence[int]) -> Any:
     return jnp.transpose(x, perm)
 
 
-@op(methods=["permute"], variadic="dims")
-def permute(input: Any, /, dims: Sequence[int]) -> Any:
+@op(methods=["permute"], variadic="dims", views=PERMUTED)
+def permute(input: Array, /, dims: Sequence[int]) -> Any:
     """Reorder the axes: axis i of the result is axis dims[i].
 
     Examples:
@@ -141,8 +145,8 @@ def permute(input: Any, /, dims: Sequence[int]) -> Any:
     return jnp.transpose(input, dims)
 
 
-@op(methods=["t"], inplace="t_", reshapes=True)
-def t(input: Any, /) -> Any:
+@op(methods=["t"], inplace="t_", reshapes=True, views=PERMUTED)
+def t(input: Array, /) -> Any:
     """Transpose of a tensor of at most two dimensions.
 
     Examples:
@@ -155,8 +159,8 @@ def t(input: Any, /) -> Any:
     return input.T
 
 
-@op(methods=["moveaxis"])
-def moveaxis(x: Any, /, source: Any, destination: Any) -> Any:
+@op(methods=["moveaxis"], views=PERMUTED)
+def moveaxis(x: Array, /, source: Any, destination: Any) -> Any:
     """Move axes to other places; the rest keep their order.
 
     Examples:
@@ -178,8 +182,9 @@ def _by_perm(x: Any, axis0: Any = None, axis1: int | None = None, *, perm: Any =
     methods=["swapaxes", "swapdims"],
     aliases={"input": "x", "dim0": "axis0", "dim1": "axis1"},
     wider=_by_perm,
+    views=PERMUTED,
 )
-def swapaxes(x: Any, /, axis0: int, axis1: int) -> Any:
+def swapaxes(x: Array, /, axis0: int, axis1: int) -> Any:
     """Exchange two axes; with a list of all axes instead (perm), put them in that order.
 
     Examples:
@@ -190,8 +195,8 @@ def swapaxes(x: Any, /, axis0: int, axis1: int) -> Any:
     return jnp.swapaxes(x, axis0, axis1)
 
 
-@op(methods=["squeeze"], inplace="squeeze_", aliases=INPUT_DIM, reshapes=True)
-def squeeze(x: Any, /, axis: Any = None) -> Any:
+@op(methods=["squeeze"], inplace="squeeze_", aliases=INPUT_DIM, reshapes=True, views=RESHAPED)
+def squeeze(x: Array, /, axis: Axis = None) -> Any:
     """Drop axes of size 1: all of them, or those named; a named axis of another size stays.
 
     Examples:
@@ -207,8 +212,8 @@ def squeeze(x: Any, /, axis: Any = None) -> Any:
     return jnp.squeeze(x, tuple([a for a in sorted(gone) if isinstance(x.shape[a], int) and x.shape[a] == 1]))
 
 
-@op(methods=["unsqueeze"], inplace="unsqueeze_", aliases=INPUT_DIM, reshapes=True)
-def unsqueeze(x: Any, /, axis: Any) -> Any:
+@op(methods=["unsqueeze"], inplace="unsqueeze_", aliases=INPUT_DIM, reshapes=True, views=RESHAPED)
+def unsqueeze(x: Array, /, axis: Axis) -> Any:
     """Insert axes of size 1, one after the other.
 
     Examples:
@@ -228,7 +233,7 @@ def _expanded(x: Any, shape: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @op(methods=["expand"], aliases={"input": "x", "size": "shape"}, variadic="shape")
-def expand(x: Any, /, shape: Sequence[int]) -> Any:
+def expand(x: Array, /, shape: Sequence[int]) -> Any:
     """Broadcast to a shape; -1 keeps the size of x.
 
     Examples:
@@ -240,7 +245,7 @@ def expand(x: Any, /, shape: Sequence[int]) -> Any:
 
 
 @op(methods=["broadcast_to"], aliases={"input": "x", "size": "shape"}, variadic="shape")
-def broadcast_to(x: Any, /, shape: Sequence[int]) -> Any:
+def broadcast_to(x: Array, /, shape: Sequence[int]) -> Any:
     """Broadcast to a shape; -1 keeps the size of x.
 
     Examples:
@@ -252,7 +257,7 @@ def broadcast_to(x: Any, /, shape: Sequence[int]) -> Any:
 
 
 @op(methods=["expand_as"], aliases={"input": "x", "other": "y"})
-def expand_as(x: Any, y: Any, /) -> Any:
+def expand_as(x: Array, y: Array, /) -> Any:
     """Broadcast x to the shape of y.
 
     Examples:
@@ -287,7 +292,7 @@ def broadcast_shapes(*shapes: Sequence[int]) -> list[int]:
 
 
 @op(methods=["tile"], aliases={"input": "x", "dims": "repeat_times"})
-def tile(x: Any, /, repeat_times: Sequence[int]) -> Any:
+def tile(x: Array, /, repeat_times: Sequence[int]) -> Any:
     """Repeat the tensor along its axes; the counts are for the last ones.
 
     Examples:
@@ -299,7 +304,7 @@ def tile(x: Any, /, repeat_times: Sequence[int]) -> Any:
 
 
 @op(methods=["repeat"], variadic="repeats")
-def repeat(x: Any, /, repeats: Sequence[int]) -> Any:
+def repeat(x: Array, /, repeats: Sequence[int]) -> Any:
     """Repeat the tensor along its axes, as tile().
 
     Examples:
@@ -311,7 +316,7 @@ def repeat(x: Any, /, repeats: Sequence[int]) -> Any:
 
 
 @op(methods=["cast", "astype"], amp="keep", inplace="cast_", aliases=INPUT, reshapes=True)
-def cast(x: Any, /, dtype: Any) -> Any:
+def cast(x: Array, /, dtype: DTypeLike) -> Any:
     """Convert the elements to another dtype.
 
     Examples:
@@ -325,7 +330,7 @@ def cast(x: Any, /, dtype: Any) -> Any:
     return natural(x).astype(kind)
 
 
-@op(name="_bitcast", grad=False)
+@op(name="_bitcast", grad=False, views=BITS)
 def _bitcast(x: Any, /, dtype: Any) -> Any:
     kind = jnp.dtype(numpy_dtype(dtype))
     if kind.itemsize > x.dtype.itemsize:
@@ -338,9 +343,9 @@ def _bitcast(x: Any, /, dtype: Any) -> Any:
     methods=["view"],
     aliases={"shape": "shape_or_dtype", "dtype": "shape_or_dtype"},
     variadic="shape_or_dtype",
-    around=call_cached("x"),
+    around=call_cached("x", views=True),
 )
-def view(x: Any, shape_or_dtype: Any) -> Any:
+def view(x: Tensor, shape_or_dtype: Any) -> Any:
     """The same elements in another shape, or the same bits as another dtype.
 
     Examples:
@@ -355,9 +360,9 @@ def view(x: Any, shape_or_dtype: Any) -> Any:
 
 @composite(
     methods=["view_as", "reshape_as"],
-    around=call_cached("x", "other"),
+    around=call_cached("x", "other", views=True),
 )
-def view_as(x: Any, other: Any) -> Any:
+def view_as(x: Tensor, other: Tensor) -> Any:
     """The same elements in the shape of another tensor.
 
     Examples:

@@ -9,7 +9,9 @@ import jax.numpy as jnp
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
 from .promote import is_inexact, natural, promote, promote_all, promote_floating
+from .types import Array, TensorLike
 
 __all__ = [
     *("add", "add_n", "clamp", "clip", "div", "divide", "floor_divide", "floor_mod", "increment", "lerp", "maximum"),
@@ -32,7 +34,7 @@ def _divide_rounded(x: Any, y: Any, name: Any = None, *, rounding_mode: str | No
 
 
 @op(methods=["add"], operators=["__add__", "__radd__"], inplace="add_", aliases=XY, wider=_add_scaled)
-def add(x: Any, y: Any, /) -> Any:
+def add(x: Array, y: Array, /) -> Any:
     """Elementwise sum of x and y, which are broadcast to one shape.
 
     Raises:
@@ -53,7 +55,7 @@ def add(x: Any, y: Any, /) -> Any:
     aliases=XY,
     wider=_subtract_scaled,
 )
-def subtract(x: Any, y: Any, /) -> Any:
+def subtract(x: Array, y: Array, /) -> Any:
     """Elementwise difference x - y.
 
     Examples:
@@ -65,7 +67,7 @@ def subtract(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["multiply", "mul"], operators=["__mul__", "__rmul__"], inplace="multiply_", aliases=XY)
-def multiply(x: Any, y: Any, /) -> Any:
+def multiply(x: Array, y: Array, /) -> Any:
     """Elementwise product of x and y.
 
     Examples:
@@ -83,7 +85,7 @@ def multiply(x: Any, y: Any, /) -> Any:
     aliases=XY,
     wider=_divide_rounded,
 )
-def divide(x: Any, y: Any, /) -> Any:
+def divide(x: Array, y: Array, /) -> Any:
     """Elementwise quotient x / y; integers divide to the default float.
 
     Examples:
@@ -95,7 +97,7 @@ def divide(x: Any, y: Any, /) -> Any:
 
 
 @composite(methods=["div", "true_divide"], inplace="div_", aliases=XY, around=call_cached("x", "y?"))
-def div(x: Any, y: Any, name: Any = None, *, rounding_mode: str | None = None) -> Any:
+def div(x: Tensor, y: TensorLike, name: str | None = None, *, rounding_mode: str | None = None) -> Any:
     """Elementwise quotient, rounded if asked.
 
     Arguments:
@@ -118,14 +120,14 @@ def div(x: Any, y: Any, name: Any = None, *, rounding_mode: str | None = None) -
 
 
 @op
-def trunc_divide(x: Any, y: Any, /) -> Any:
+def trunc_divide(x: Array, y: Array, /) -> Any:
     """Elementwise quotient rounded towards zero."""
     x, y = promote(x, y)
     return jnp.trunc(x / y) if is_inexact(x) else jax.lax.div(*jnp.broadcast_arrays(x, y))
 
 
 @op(methods=["floor_divide"], operators=["__floordiv__", "__rfloordiv__"], inplace="floor_divide_", aliases=XY)
-def floor_divide(x: Any, y: Any, /) -> Any:
+def floor_divide(x: Array, y: Array, /) -> Any:
     """Elementwise quotient rounded down.
 
     Examples:
@@ -138,7 +140,7 @@ def floor_divide(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["remainder", "mod", "floor_mod"], operators=["__mod__", "__rmod__"], inplace="remainder_", aliases=XY)
-def remainder(x: Any, y: Any, /) -> Any:
+def remainder(x: Array, y: Array, /) -> Any:
     """Elementwise remainder x - floor(x / y) * y, with the sign of y.
 
     Examples:
@@ -156,7 +158,7 @@ def remainder(x: Any, y: Any, /) -> Any:
     aliases={**XY, "exponent": "y"},
     around=call_cached("x", "y?"),
 )
-def pow(x: Any, y: Any) -> Any:
+def pow(x: Tensor, y: TensorLike) -> Any:
     """Each element of x to the power y, a number or a tensor.
 
     Examples:
@@ -168,13 +170,13 @@ def pow(x: Any, y: Any) -> Any:
 
 
 @op(operators=["__rpow__"], amp="black")
-def power(x: Any, y: Any, /) -> Any:
+def power(x: Array, y: Array, /) -> Any:
     """Elementwise power of two tensors."""
     return jnp.power(*promote(x, y))
 
 
 @op(amp="black")
-def power_scalar(x: Any, /, y: float) -> Any:
+def power_scalar(x: Array, /, y: float) -> Any:
     """Power with a number known beforehand, so that x ** 2 is a product."""
     x, exponent = promote(x, y)
     if isinstance(y, int) and abs(y) <= 64 and (is_inexact(x) or y >= 0):
@@ -185,7 +187,7 @@ def power_scalar(x: Any, /, y: float) -> Any:
 
 
 @op(methods=["maximum"], inplace="maximum_", aliases=XY)
-def maximum(x: Any, y: Any, /) -> Any:
+def maximum(x: Array, y: Array, /) -> Any:
     """The greater of each two elements; NaN where one is NaN.
 
     Examples:
@@ -197,7 +199,7 @@ def maximum(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["minimum"], inplace="minimum_", aliases=XY)
-def minimum(x: Any, y: Any, /) -> Any:
+def minimum(x: Array, y: Array, /) -> Any:
     """The smaller of each two elements; NaN where one is NaN.
 
     Examples:
@@ -209,7 +211,7 @@ def minimum(x: Any, y: Any, /) -> Any:
 
 
 @op(methods=["lerp"], inplace="lerp_", aliases={"input": "x", "end": "y"})
-def lerp(x: Any, y: Any, weight: Any, /) -> Any:
+def lerp(x: Array, y: Array, weight: Array, /) -> Any:
     """Linear interpolation x + weight * (y - x).
 
     Examples:
@@ -222,7 +224,7 @@ def lerp(x: Any, y: Any, weight: Any, /) -> Any:
 
 
 @composite(methods=["clip", "clamp"], inplace="clip_", aliases={"input": "x"}, around=call_cached("x", "min?", "max?"))
-def clip(x: Any, min: Any = None, max: Any = None) -> Any:
+def clip(x: Tensor, min: TensorLike | None = None, max: TensorLike | None = None) -> Any:
     """Limit each element to [min, max]; either bound may be a number, a tensor or None.
 
     Examples:
@@ -236,7 +238,7 @@ def clip(x: Any, min: Any = None, max: Any = None) -> Any:
 
 
 @op
-def bounded(x: Any, low: Any = None, high: Any = None, /) -> Any:
+def bounded(x: Array, low: Array | None = None, high: Array | None = None, /) -> Any:
     """x within its bounds. Written with `where`, so that the gradient passes at the bounds, as in Paddle."""
     kind = natural(x).dtype
     for bound in (low, high):
@@ -254,7 +256,9 @@ def _scale(x: Any, scale: Any, bias: Any, /, bias_after_scale: bool = True) -> A
 
 
 @composite(methods=["scale"], inplace="scale_", around=call_cached("x", "scale?"))
-def scale(x: Any, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = True, act: str | None = None) -> Any:
+def scale(
+    x: Tensor, scale: TensorLike = 1.0, bias: TensorLike = 0.0, bias_after_scale: bool = True, act: str | None = None
+) -> Any:
     """scale * x + bias, or scale * (x + bias); the dtype stays that of x.
 
     Arguments:
@@ -272,7 +276,7 @@ def scale(x: Any, scale: Any = 1.0, bias: Any = 0.0, bias_after_scale: bool = Tr
 
 
 @composite
-def increment(x: Any, value: float = 1.0) -> Any:
+def increment(x: Tensor, value: float = 1.0) -> Any:
     """Add a number to a tensor of one element, in place.
 
     Examples:
@@ -307,7 +311,7 @@ def add_n(inputs: list[Any], /) -> Any:
 
 
 @op(methods=["multiplex"])
-def multiplex(inputs: list[Any], index: Any, /) -> Any:
+def multiplex(inputs: list[Any], index: Array, /) -> Any:
     """Row i of the result is row i of the tensor that index[i] chooses.
 
     Examples:

@@ -6,15 +6,18 @@ import math
 from typing import Any
 
 from ..core import dtypes
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import add_methods, composite
+from ..eager import views
 from ..eager.tensor import Tensor
 from . import binary, creation, decomposition, gather, joining, linalg, manipulation, norms, scatter, signal, slicing
 from .dynamic import is_eager
 from .logic import equal, greater_equal, greater_than, less_equal, less_than, not_equal
 from .math import add_n, increment
-from .random import randint
+from .random import _randint, bounds, drawn_from
 from .search import where
 from .softmax import softmax as softmax_along
+from .types import DTypeLike
 
 __all__ = [
     *("equal_", "greater_equal_", "greater_than_", "hann_window", "less_", "less_equal_", "less_than_", "softmax"),
@@ -23,7 +26,7 @@ __all__ = [
 
 
 @composite
-def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
+def softmax(input: Tensor, dim: int | None = None, dtype: DTypeLike = None) -> Any:
     """exp(x) over its sum along a dimension: where none is given the first of 1 or 3, else the second.
 
     Examples:
@@ -35,12 +38,12 @@ def softmax(input: Any, dim: int | None = None, dtype: Any = None) -> Any:
 
 
 @composite(creates=True)
-def hann_window(window_length: int, periodic: bool = True, *, dtype: Any = "float32", layout: Any = None) -> Any:
+@no_effect(layout=Immaterial("tensors are dense"))
+def hann_window(window_length: int, periodic: bool = True, *, dtype: DTypeLike = "float32", layout: Any = None) -> Any:
     """The Hann window: half a period of a raised cosine.
 
     Arguments:
         periodic: for spectra: the first period of a window that goes on; otherwise its ends are both 0.
-        layout: accepted; tensors are dense.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -131,13 +134,21 @@ def where_(condition: Tensor, x: Any = None, y: Any = None, name: Any = None) ->
 
 @_method
 def random_(x: Tensor, from_: int = 0, to: int | None = None, *, generator: Any = None) -> Tensor:
-    """Replace the value by whole numbers from a range; up to what the dtype holds exactly by default."""
+    """Replace the value by whole numbers from a range; up to what the dtype holds exactly by default.
+
+    Arguments:
+        from_, to: one bound alone is the upper one, as of randint().
+        generator: the random stream to take.
+    """
     most = {"float16": 2**11, "bfloat16": 2**8, "float32": 2**24, "float64": 2**53}
-    top = to if to is not None else most.get(x.dtype.name) or dtypes.iinfo(x.dtype).max
-    return x._rebind(randint(from_, top, x.shape, "int64").astype(x.dtype))
+    if to is None and not from_:
+        to = most.get(x.dtype.name) or dtypes.iinfo(x.dtype).max
+    low, high = bounds("random_", from_, to)
+    return x._rebind(drawn_from(generator, _randint, (low, high), (tuple(x._data.shape), dtypes.int64)).astype(x.dtype))
 
 
 @_method
+@no_effect(fill_zero=Immaterial("what is new is 0 in any case"))
 def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: Any = None) -> Tensor:
     """The elements, in order, in another shape: those too many are dropped, those that lack are 0."""
     count, flat = math.prod(shape), x.reshape([-1])
@@ -149,13 +160,24 @@ def resize_(x: Tensor, shape: Any, fill_zero: bool = False, name: Any = None) ->
 def set_(
     x: Tensor, source: Any = None, shape: Any = None, stride: Any = None, offset: int = 0, name: Any = None
 ) -> Tensor:
-    """Become another tensor, seen from an offset in a shape if one is given; nothing at all without a source."""
+    """Become a view of another tensor, as as_strided() gives it; nothing at all without a source.
+
+    Arguments:
+        shape: that of source by default.
+        stride: for each dimension how many elements of source lie between two neighbours; one by one by default.
+        offset: how many bytes come before the first element.
+
+    Raises:
+        ValueError: if the offset is within an element, or an element lies outside of source.
+    """
     if source is None:
         return x._rebind(creation.zeros([0], x.dtype), True)
-    seen = (
-        source.reshape([-1])[offset : offset + math.prod(shape)].reshape(list(shape)) if shape is not None else source
-    )
-    return x._rebind(seen.clone(), True)
+    shape = list(source.shape if shape is None else shape)
+    if stride is None:
+        stride = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    seen = slicing.as_strided(source.contiguous(), shape, list(stride), offset)
+    views.adopt(x, seen, x._twin())
+    return x
 
 
 @_method
@@ -171,7 +193,7 @@ def data_ptr(x: Tensor) -> int:
 
 
 @_method
-def is_coalesced(x: Tensor) -> bool:
+def is_coalesced(self: Tensor) -> bool:
     """False: that is asked of sparse tensors."""
     return False
 
@@ -183,7 +205,7 @@ add_methods({"offset": property(lambda self: 0, doc="Where in its memory the ten
 
 
 @_method
-def sparse_dim(x: Tensor) -> int:
+def sparse_dim(self: Tensor) -> int:
     """0: how many dimensions a sparse tensor has places for."""
     return 0
 

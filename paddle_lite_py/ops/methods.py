@@ -11,7 +11,9 @@ import jax
 
 from ..core import dtypes
 from ..core import place as places
+from ..core.interpreter import no_grad
 from ..dispatch.define import add_methods
+from ..eager import views
 from ..eager.tensor import Tensor, wrap
 from .creation import full
 from .dynamic import is_eager
@@ -237,11 +239,8 @@ def is_same_shape(self: Tensor, y: Tensor) -> bool:
 
 @_method
 def get_strides(self: Tensor) -> list[int]:
-    """How many elements lie between neighbours along each axis, in row-major order."""
-    out = [1]
-    for n in reversed(self.shape[1:]):
-        out.append(out[-1] * n)
-    return out[::-1] if self.ndim else []
+    """How many elements lie between neighbours along each axis, in the storage that a tensor shares with its views."""
+    return views.strides(self)
 
 
 add_methods({"stride": lambda self, dim=None: get_strides(self) if dim is None else get_strides(self)[dim]})
@@ -263,7 +262,7 @@ def mT(self: Tensor) -> Tensor:
 
 @_property
 def strides(self: Tensor) -> list[int]:
-    """How many elements lie between neighbours along each axis, in row-major order."""
+    """How many elements lie between neighbours along each axis, in the storage that a tensor shares with its views."""
     return get_strides(self)
 
 
@@ -286,8 +285,14 @@ def grad_fn(self: Tensor) -> Any:
 
 
 def _get_data(self: Tensor) -> Tensor:
-    """The tensor itself; assigning replaces its value."""
-    return self
+    """The tensor without its place in the graph, on the same data; assigning puts it on those of another one."""
+    return self.detach()
+
+
+def _set_data(self: Tensor, value: Any) -> None:
+    source = value if isinstance(value, Tensor) else Tensor(value, self.dtype)
+    with no_grad():
+        views.adopt(self, source.detach(), self._twin())
 
 
 def _get_requires_grad(self: Tensor) -> bool:
@@ -295,7 +300,7 @@ def _get_requires_grad(self: Tensor) -> bool:
     return not self.stop_gradient
 
 
-add_methods({"data": property(_get_data, lambda self, value: self.set_value(value))})
+add_methods({"data": property(_get_data, _set_data)})
 add_methods({"requires_grad": property(_get_requires_grad, requires_grad_)})
 
 

@@ -10,8 +10,11 @@ import jax
 import jax.numpy as jnp
 
 from ..core.interpreter import no_grad
+from ..core.no_effect import no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
+from .types import Array, Ints
 
 __all__ = ["batch_norm", "group_norm", "instance_norm", "layer_norm", "local_response_norm", "normalize", "rms_norm"]
 
@@ -118,17 +121,17 @@ def _update(running: Any, new: Any, momentum: float) -> None:
 
 @call_cached("x", "running_mean", "running_var", "weight", "bias")
 def batch_norm(
-    x: Any,
-    running_mean: Any,
-    running_var: Any,
-    weight: Any = None,
-    bias: Any = None,
+    x: Tensor,
+    running_mean: Tensor,
+    running_var: Tensor,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     training: bool = False,
     momentum: float = 0.9,
     epsilon: float = 1e-5,
     data_format: str = "NCHW",
     use_global_stats: bool | None = None,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Normalize each channel; while training by the batch's own statistics, which also move the running ones.
 
@@ -156,6 +159,9 @@ def batch_norm(
     return out
 
 
+_OWN = "each instance is normalized by its own statistics, as in PaddlePaddle"
+
+
 @op(name="instance_norm", amp="keep")
 def _instance_norm(x: Any, weight: Any = None, bias: Any = None, /, *, epsilon: float, data_format: str) -> Any:
     channel = _channel(x, data_format)
@@ -164,17 +170,18 @@ def _instance_norm(x: Any, weight: Any = None, bias: Any = None, /, *, epsilon: 
 
 
 @call_cached("x", "weight", "bias")
+@no_effect(running_mean=_OWN, running_var=_OWN, use_input_stats=_OWN, momentum=_OWN)
 def instance_norm(
-    x: Any,
-    running_mean: Any = None,
-    running_var: Any = None,
-    weight: Any = None,
-    bias: Any = None,
+    x: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     use_input_stats: bool = True,
     momentum: float = 0.9,
     eps: float = 1e-5,
     data_format: str = "NCHW",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Normalize each channel of each instance by its own mean and variance; the running ones are not used.
 
@@ -206,13 +213,13 @@ def _group_norm(
 
 @call_cached("x", "weight", "bias")
 def group_norm(
-    x: Any,
+    x: Tensor,
     num_groups: int,
     epsilon: float = 1e-5,
-    weight: Any = None,
-    bias: Any = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
     data_format: str = "NCHW",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Normalize each group of channels of each instance by its own mean and variance.
 
@@ -289,7 +296,12 @@ def _layer_norm(x: Any, weight: Any = None, bias: Any = None, /, *, n_axes: int,
 
 @call_cached("x", "weight", "bias")
 def layer_norm(
-    x: Any, normalized_shape: Any, weight: Any = None, bias: Any = None, epsilon: float = 1e-5, name: Any = None
+    x: Tensor,
+    normalized_shape: Ints,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    epsilon: float = 1e-5,
+    name: str | None = None,
 ) -> Any:
     """Normalize over the last dimensions, which have normalized_shape.
 
@@ -313,7 +325,9 @@ def _rms_norm(x: Any, weight: Any = None, /, *, n_axes: int, epsilon: float) -> 
 
 
 @call_cached("input", "weight")
-def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float = 1e-5, name: Any = None) -> Any:
+def rms_norm(
+    input: Tensor, normalized_shape: Ints, weight: Tensor | None = None, eps: float = 1e-5, name: str | None = None
+) -> Any:
     """Divide by the root mean square over the last dimensions, which have normalized_shape.
 
     Source: Zhang and Sennrich, Root Mean Square Layer Normalization, 2019.
@@ -328,7 +342,7 @@ def rms_norm(input: Any, normalized_shape: Any, weight: Any = None, eps: float =
 
 
 @op(aliases={"input": "x", "dim": "axis", "eps": "epsilon"}, out_first=True)
-def normalize(x: Any, /, p: float = 2, axis: int = 1, epsilon: float = 1e-12) -> Any:
+def normalize(x: Array, /, p: float = 2, axis: int = 1, epsilon: float = 1e-12) -> Any:
     """x divided by its p-norm along an axis, or by epsilon where the norm is smaller.
 
     Examples:
@@ -349,7 +363,7 @@ def normalize(x: Any, /, p: float = 2, axis: int = 1, epsilon: float = 1e-12) ->
 
 @op
 def local_response_norm(
-    x: Any, /, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0, data_format: str = "NCHW"
+    x: Array, /, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0, data_format: str = "NCHW"
 ) -> Any:
     """x over (k + alpha * mean of the squares of `size` neighbouring channels) ** beta.
 

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import jax.numpy as jnp
 
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.codegen import into
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
 from .kinks import magnitude
 from .promote import axes, floating, from_start, numpy_dtype, promote_floating
+from .types import Array, Axis, DTypeLike
 
 __all__ = ["cdist", "dist", "matrix_norm", "norm", "pdist", "renorm", "vector_norm"]
 
@@ -66,13 +70,13 @@ def of_matrices(x: Any, p: Any, axis: tuple[int, int], keepdim: bool = False) ->
 
 @composite(methods=["norm"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x"))
 def norm(
-    x: Any,
-    p: Any = None,
-    axis: Any = None,
+    x: Tensor,
+    p: float | str | None = None,
+    axis: Axis = None,
     keepdim: bool = False,
-    out: Any = None,
-    dtype: Any = None,
-    name: Any = None,
+    out: Tensor | None = None,
+    dtype: DTypeLike = None,
+    name: str | None = None,
 ) -> Any:
     """Norm of vectors or matrices.
 
@@ -102,7 +106,13 @@ def norm(
 
 @composite(methods=["vector_norm"], around=call_cached("x"))
 def vector_norm(
-    x: Any, p: float = 2.0, axis: Any = None, keepdim: bool = False, name: Any = None, *, dtype: Any = None
+    x: Tensor,
+    p: float = 2.0,
+    axis: Axis = None,
+    keepdim: bool = False,
+    name: str | None = None,
+    *,
+    dtype: DTypeLike = None,
 ) -> Any:
     """Norm of vectors along axes, or of the flattened tensor.
 
@@ -116,7 +126,13 @@ def vector_norm(
 
 @composite(methods=["matrix_norm"], around=call_cached("x"))
 def matrix_norm(
-    x: Any, p: Any = "fro", axis: Any = (-2, -1), keepdim: bool = False, name: Any = None, *, dtype: Any = None
+    x: Tensor,
+    p: float | str = "fro",
+    axis: Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    name: str | None = None,
+    *,
+    dtype: DTypeLike = None,
 ) -> Any:
     """Norm of matrices.
 
@@ -137,7 +153,7 @@ def matrix_norm(
 
 
 @op(methods=["dist"], amp="black")
-def dist(x: Any, y: Any, /, p: float = 2) -> Any:
+def dist(x: Array, y: Array, /, p: float = 2) -> Any:
     """p-norm of x - y.
 
     Examples:
@@ -150,7 +166,7 @@ def dist(x: Any, y: Any, /, p: float = 2) -> Any:
 
 
 @op(aliases={"x1": "x", "x2": "y"})
-def cdist(x: Any, y: Any, /, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
+def cdist(x: Array, y: Array, /, p: float = 2.0, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
     """p-norm distance of each row of x to each row of y.
 
     Arguments:
@@ -172,7 +188,8 @@ def cdist(x: Any, y: Any, /, p: float = 2.0, compute_mode: str = "use_mm_for_euc
 
 
 @op
-def pdist(x: Any, /, p: float = 2.0, *, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
+@no_effect(compute_mode=Immaterial("the precise way is taken"))
+def pdist(x: Array, /, p: float = 2.0, *, compute_mode: str = "use_mm_for_euclid_dist_if_necessary") -> Any:
     """p-norm distances between the rows of a matrix, each pair once.
 
     Examples:
@@ -185,7 +202,7 @@ def pdist(x: Any, /, p: float = 2.0, *, compute_mode: str = "use_mm_for_euclid_d
 
 
 @op(methods=["renorm"], inplace="renorm_", amp="black")
-def renorm(x: Any, /, p: float, axis: int, max_norm: float) -> Any:
+def renorm(x: Array, /, p: float, axis: int, max_norm: float) -> Any:
     """Scale down the slices along an axis whose p-norm exceeds max_norm.
 
     Examples:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 
+from ..core.symbolic import is_symbolic
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .creation import shape_tuple
+from .types import Array, Ints
 
 __all__ = ["interpolate", "pad", "pixel_shuffle", "upsample"]
 
@@ -25,13 +29,13 @@ def _pad(x: Any, /, widths: Any, mode: str, value: float) -> Any:
 
 @call_cached("x")
 def pad(
-    x: Any,
+    x: Tensor,
     pad: Any,
     mode: str = "constant",
     value: float = 0.0,
     data_format: str | None = None,
     pad_from_left_axis: bool = True,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """x with elements added at the ends of its axes.
 
@@ -138,8 +142,8 @@ _RANKS = {"linear": (3,), "bilinear": (4,), "trilinear": (5,), "bicubic": (4,), 
 
 @call_cached("x")
 def interpolate(
-    x: Any,
-    size: Any = None,
+    x: Tensor,
+    size: Ints | None = None,
     scale_factor: Any = None,
     mode: str = "nearest",
     align_corners: bool = False,
@@ -147,7 +151,7 @@ def interpolate(
     data_format: str | None = None,
     recompute_scale_factor: bool | None = None,
     antialias: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Resize the spatial dimensions of x to `size`, or by `scale_factor`.
 
@@ -155,6 +159,7 @@ def interpolate(
         mode: "nearest", "linear", "bilinear", "trilinear", "bicubic" or "area".
         align_corners: let the centres of the corner pixels coincide.
         align_mode: 0 takes pixels as areas, 1 as points at whole coordinates.
+        recompute_scale_factor: sample by the ratio of the sizes, which are whole numbers, rather than by scale_factor.
 
     Raises:
         ValueError: if mode does not fit the number of dimensions, or not exactly one of size and scale_factor is given.
@@ -175,17 +180,26 @@ def interpolate(
     spatial = x.ndim - 2
     first = 1 if (data_format or "NC").endswith("C") and data_format else 2
     wanted = _whole(scale_factor if size is None else size, spatial)
-    if len(wanted) != spatial or any(float(n) <= 0 for n in wanted):
+    if len(wanted) != spatial or any(not is_symbolic(n) and float(n) <= 0 for n in wanted):
         what = "scale_factor" if size is None else "size"
         raise ValueError(f"interpolate: {what} is {wanted}; expected {spatial} numbers above 0")
     if size is not None:
-        sizes, scale = [int(n) for n in _whole(size, spatial)], None
+        if recompute_scale_factor:
+            raise ValueError("interpolate: recompute_scale_factor needs scale_factor; leave it out, or size")
+        sizes, scale = [n if is_symbolic(n) else int(n) for n in _whole(size, spatial)], None
     else:
         scale = [float(s) for s in _whole(scale_factor, spatial)]
-        sizes = [int(n * s) for n, s in zip(x.shape[first : first + spatial], scale, strict=True)]
-    return _interpolate(
-        x, tuple(sizes), scale and tuple(scale), mode, align_corners, align_mode == 0 and not align_corners, first
-    )
+        sizes = [_scaled(n, s) for n, s in zip(x.shape[first : first + spatial], scale, strict=True)]
+    given = None if scale is None or recompute_scale_factor else tuple(scale)
+    return _interpolate(x, tuple(sizes), given, mode, align_corners, align_mode == 0 and not align_corners, first)
+
+
+def _scaled(size: Any, factor: float) -> Any:
+    """A size times a factor, rounded down; of an unknown one too."""
+    if not is_symbolic(size):
+        return int(size * factor)
+    exact = Fraction(factor).limit_denominator(1 << 20)
+    return size * exact.numerator // exact.denominator
 
 
 def _whole(size: Any, spatial: int) -> list[Any]:
@@ -214,7 +228,7 @@ def upsample(
 
 
 @op
-def pixel_shuffle(x: Any, /, upscale_factor: int, data_format: str = "NCHW") -> Any:
+def pixel_shuffle(x: Array, /, upscale_factor: int, data_format: str = "NCHW") -> Any:
     """Spread channels over space: [n, c * r * r, h, w] becomes [n, c, h * r, w * r].
 
     Source: Shi et al., Real-Time Single Image and Video Super-Resolution, 2016.

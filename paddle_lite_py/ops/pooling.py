@@ -10,8 +10,10 @@ import jax.numpy as jnp
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .convolution import channels_first, paddings, tuple_of
 from .max_window import max_of_windows
+from .types import Ints, Padding, TensorLike
 from .windows import Windows, gathered, indices, lowest, window_sum, windows
 
 __all__ = [
@@ -47,13 +49,13 @@ def _max_pool(n: int, x: Any, kernel: Any, stride: Any, padding: Any, mask: bool
 
 @call_cached("x")
 def max_pool1d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     return_mask: bool = False,
     ceil_mode: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Largest element of each window of a sequence [n, c, length]; see max_pool2d().
 
@@ -67,14 +69,14 @@ def max_pool1d(
 
 @call_cached("x")
 def max_pool2d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     return_mask: bool = False,
     ceil_mode: bool = False,
     data_format: str = "NCHW",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Largest element of each window of an image.
 
@@ -98,14 +100,14 @@ def max_pool2d(
 
 @call_cached("x")
 def max_pool3d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     return_mask: bool = False,
     ceil_mode: bool = False,
     data_format: str = "NCDHW",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Largest element of each window of a volume; see max_pool2d().
 
@@ -151,13 +153,13 @@ def _avg_pool(
 
 @call_cached("x")
 def avg_pool1d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     exclusive: bool = True,
     ceil_mode: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Mean of each window of a sequence [n, c, length]; see avg_pool2d().
 
@@ -171,15 +173,15 @@ def avg_pool1d(
 
 @call_cached("x")
 def avg_pool2d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     ceil_mode: bool = False,
     exclusive: bool = True,
-    divisor_override: Any = None,
+    divisor_override: TensorLike | None = None,
     data_format: str = "NCHW",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Mean of each window of an image.
 
@@ -198,15 +200,15 @@ def avg_pool2d(
 
 @call_cached("x")
 def avg_pool3d(
-    x: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     ceil_mode: bool = False,
     exclusive: bool = True,
-    divisor_override: Any = None,
+    divisor_override: TensorLike | None = None,
     data_format: str = "NCDHW",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Mean of each window of a volume; see avg_pool2d().
 
@@ -228,14 +230,14 @@ def _lp(x: Any, /, n: int, p: float, kernel: Any, stride: Any, padding: Any, cei
 
 @call_cached("x")
 def lp_pool1d(
-    x: Any,
+    x: Tensor,
     norm_type: float,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     ceil_mode: bool = False,
     data_format: str = "NCL",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Norm of each window of a sequence; see lp_pool2d().
 
@@ -250,14 +252,14 @@ def lp_pool1d(
 
 @call_cached("x")
 def lp_pool2d(
-    x: Any,
+    x: Tensor,
     norm_type: float,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     ceil_mode: bool = False,
     data_format: str = "NCHW",
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Norm of each window of an image: (sum of |x| ** norm_type) ** (1 / norm_type).
 
@@ -292,14 +294,14 @@ def _max_unpool(n: int, x: Any, where: Any, kernel: Any, stride: Any, padding: A
 
 @call_cached("x", "indices")
 def max_unpool1d(
-    x: Any,
-    indices: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    indices: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     data_format: str = "NCL",
-    output_size: Any = None,
-    name: Any = None,
+    output_size: Ints | None = None,
+    name: str | None = None,
 ) -> Any:
     """Put each element where max_pool1d() found it, zeros elsewhere; see max_unpool2d().
 
@@ -314,14 +316,14 @@ def max_unpool1d(
 
 @call_cached("x", "indices")
 def max_unpool2d(
-    x: Any,
-    indices: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    indices: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     data_format: str = "NCHW",
-    output_size: Any = None,
-    name: Any = None,
+    output_size: Ints | None = None,
+    name: str | None = None,
 ) -> Any:
     """Put each element where max_pool2d() found it, zeros elsewhere.
 
@@ -340,14 +342,14 @@ def max_unpool2d(
 
 @call_cached("x", "indices")
 def max_unpool3d(
-    x: Any,
-    indices: Any,
-    kernel_size: Any,
-    stride: Any = None,
-    padding: Any = 0,
+    x: Tensor,
+    indices: Tensor,
+    kernel_size: Ints,
+    stride: Ints | None = None,
+    padding: Padding = 0,
     data_format: str = "NCDHW",
-    output_size: Any = None,
-    name: Any = None,
+    output_size: Ints | None = None,
+    name: str | None = None,
 ) -> Any:
     """Put each element where max_pool3d() found it, zeros elsewhere; see max_unpool2d().
 

@@ -9,12 +9,13 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import op
+from .types import Array
 
 __all__ = ["dequantize_linear", "fake_quantize", "quantize_linear"]
 
 
 @op(name="fake_quantize", amp="float32")
-def fake_quantize(x: Any, scale: Any, /, *, most: float) -> Any:
+def fake_quantize(x: Array, scale: Array, /, *, most: float) -> Any:
     """x rounded to `most` steps on each side of zero, and limited to scale; gradients pass as if it were not."""
     return _rounded(x, _positive(scale).reshape(()).astype(x.dtype), most)
 
@@ -31,7 +32,7 @@ _rounded.defvjp(
 
 
 @op(name="quantize_linear", grad=False)
-def quantize_linear(x: Any, scale: Any, /, axis: int | None = None, most: float = 127.0) -> Any:
+def quantize_linear(x: Array, scale: Array, /, axis: int | None = None, most: float = 127.0) -> Any:
     """x as int8: the number of steps of scale / most, up to `most`.
 
     Arguments:
@@ -50,7 +51,7 @@ def quantize_linear(x: Any, scale: Any, /, axis: int | None = None, most: float 
 
 
 @op(name="dequantize_linear")
-def dequantize_linear(x: Any, scale: Any, /, axis: int | None = None, most: float = 127.0) -> Any:
+def dequantize_linear(x: Array, scale: Array, /, axis: int | None = None, most: float = 127.0) -> Any:
     """The numbers that quantize_linear() made int8 of, as far as that kept them; in the dtype of scale."""
     return x.astype(scale.dtype) * _along(_positive(scale), x, axis) / most
 

@@ -8,10 +8,14 @@ import jax
 import jax.numpy as jnp
 
 from ..core import dtypes
+from ..core.interpreter import state
 from ..dispatch.define import composite, op
+from ..eager.random import Generator
 from ..eager.tensor import Tensor
+from .base import constant
 from .creation import SIZE, float_dtype, shape_tuple
 from .promote import numpy_dtype
+from .types import DTypeLike, Shape, TensorLike
 
 __all__ = [
     *("bernoulli", "binomial", "gaussian", "log_normal", "multinomial", "normal", "poisson", "rand", "rand_like"),
@@ -35,12 +39,29 @@ def _gaussian(key: Any, mean: Any, std: Any, /, shape: Any, dtype: Any) -> Any:
     return unit * jnp.asarray(std).astype(kind) + jnp.asarray(mean).astype(kind)
 
 
+def drawn_from(generator: Generator | None, draw: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+    """What a random op draws from a generator, which moves on; from the stream of the process where there is none."""
+    if generator is None:
+        return draw(*args, *attrs)
+    out, following = state.interpreter.run(draw.__op__.bind(attrs), (generator.state, *args))
+    generator.state._set_payload(following._data)
+    return out
+
+
+def seeded(seed: int, draw: Any, args: tuple[Any, ...], attrs: tuple[Any, ...]) -> Any:
+    """What a random op draws first from the stream that begins at a seed."""
+    start = constant(value=(int(seed) & 0xFFFFFFFF, 0), dtype="uint32")
+    return state.interpreter.run(draw.__op__.bind(attrs), (start, *args))[0]
+
+
 @composite(aliases=SIZE, creates=True)
-def uniform(shape: Any, dtype: Any = None, min: Any = 0.0, max: Any = 1.0, seed: int = 0) -> Tensor:
+def uniform(
+    shape: Shape, dtype: DTypeLike = None, min: TensorLike = 0.0, max: TensorLike = 1.0, seed: int = 0
+) -> Tensor:
     """Numbers equally likely in [min, max).
 
     Arguments:
-        seed: ignored; paddle.seed() sets the stream.
+        seed: above 0: of a stream of its own, so that each call (and each run of a program) gives the same numbers.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -48,11 +69,13 @@ def uniform(shape: Any, dtype: Any = None, min: Any = 0.0, max: Any = 1.0, seed:
         >>> bool((x >= 0).all()), bool((x < 2).all())
         (True, True)
     """
+    if seed:
+        return seeded(seed, _uniform, (min, max), (shape_tuple(shape), float_dtype(dtype)))
     return _uniform(min, max, shape_tuple(shape), float_dtype(dtype))
 
 
 @composite(aliases=SIZE, variadic="shape", creates=True)
-def rand(shape: Any, dtype: Any = None) -> Tensor:
+def rand(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     """Numbers equally likely in [0, 1).
 
     Examples:
@@ -64,7 +87,7 @@ def rand(shape: Any, dtype: Any = None) -> Tensor:
 
 
 @composite(aliases=SIZE, variadic="shape", creates=True)
-def randn(shape: Any, dtype: Any = None) -> Tensor:
+def randn(shape: Shape, dtype: DTypeLike = None) -> Tensor:
     """Numbers of the standard normal distribution.
 
     Examples:
@@ -79,19 +102,26 @@ standard_normal = randn
 
 
 @composite
-def gaussian(shape: Any, mean: Any = 0.0, std: Any = 1.0, seed: int = 0, dtype: Any = None) -> Tensor:
+def gaussian(
+    shape: Shape, mean: TensorLike = 0.0, std: TensorLike = 1.0, seed: int = 0, dtype: DTypeLike = None
+) -> Tensor:
     """Numbers of a normal distribution.
+
+    Arguments:
+        seed: above 0: of a stream of its own, so that each call (and each run of a program) gives the same numbers.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.gaussian([2], mean=5.0, std=0.0).tolist()
         [5.0, 5.0]
     """
+    if seed:
+        return seeded(seed, _gaussian, (mean, std), (shape_tuple(shape), float_dtype(dtype)))
     return _gaussian(mean, std, shape_tuple(shape), float_dtype(dtype))
 
 
 @composite(aliases=SIZE, creates=True)
-def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None) -> Tensor:
+def normal(mean: TensorLike = 0.0, std: TensorLike = 1.0, shape: Shape | None = None) -> Tensor:
     """Numbers of a normal distribution; mean and std may be tensors.
 
     Examples:
@@ -106,7 +136,7 @@ def normal(mean: Any = 0.0, std: Any = 1.0, shape: Any = None) -> Tensor:
 
 
 @composite
-def log_normal(mean: Any = 1.0, std: Any = 2.0, shape: Any = None) -> Tensor:
+def log_normal(mean: TensorLike = 1.0, std: TensorLike = 2.0, shape: Shape | None = None) -> Tensor:
     """Numbers whose logarithms are normally distributed.
 
     Examples:
@@ -123,15 +153,18 @@ def _randint(key: Any, low: Any, high: Any, /, shape: Any, dtype: Any) -> Any:
     return out.astype(numpy_dtype(dtype))
 
 
-def _bounds(low: Any, high: Any) -> tuple[Any, Any]:
+def bounds(who: str, low: Any, high: Any) -> tuple[Any, Any]:
+    """Both bounds of a range of integers, of which one alone is the upper one."""
     low, high = (0, low) if high is None else (low, high)
     if isinstance(low, int) and isinstance(high, int) and low >= high:
-        raise ValueError(f"randint(): the range from {low} to {high} is empty; high must exceed low")
+        raise ValueError(f"{who}(): the range from {low} to {high} is empty; high must exceed low")
     return low, high
 
 
 @composite(aliases=SIZE, creates=True)
-def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None) -> Tensor:
+def randint(
+    low: TensorLike = 0, high: TensorLike | None = None, shape: Shape = (1,), dtype: DTypeLike = None
+) -> Tensor:
     """Integers equally likely in [low, high); one bound alone is the upper one.
 
     Examples:
@@ -139,12 +172,12 @@ def randint(low: Any = 0, high: Any = None, shape: Any = (1,), dtype: Any = None
         >>> paddle.randint(0, 1, [3]).tolist()
         [0, 0, 0]
     """
-    low, high = _bounds(low, high)
+    low, high = bounds("randint", low, high)
     return _randint(low, high, shape_tuple(shape), dtypes.int64 if dtype is None else dtypes.as_dtype(dtype))
 
 
 @composite(aliases={"input": "x"})
-def randint_like(x: Any, low: Any = 0, high: Any = None, dtype: Any = None) -> Tensor:
+def randint_like(x: Tensor, low: TensorLike = 0, high: TensorLike | None = None, dtype: DTypeLike = None) -> Tensor:
     """randint() with the shape (and dtype) of another tensor.
 
     Examples:
@@ -152,11 +185,13 @@ def randint_like(x: Any, low: Any = 0, high: Any = None, dtype: Any = None) -> T
         >>> paddle.randint_like(paddle.zeros([2]), 0, 1).tolist()
         [0.0, 0.0]
     """
-    return _randint(*_bounds(low, high), tuple(x._data.shape), x.dtype if dtype is None else dtypes.as_dtype(dtype))
+    return _randint(
+        *bounds("randint", low, high), tuple(x._data.shape), x.dtype if dtype is None else dtypes.as_dtype(dtype)
+    )
 
 
 @composite(aliases={"x": "input"}, creates=True)
-def rand_like(input: Any, name: Any = None, *, dtype: Any = None) -> Tensor:
+def rand_like(input: Tensor, name: str | None = None, *, dtype: DTypeLike = None) -> Tensor:
     """rand() with the shape (and dtype) of another tensor.
 
     Examples:
@@ -168,7 +203,7 @@ def rand_like(input: Any, name: Any = None, *, dtype: Any = None) -> Tensor:
 
 
 @composite(aliases={"input": "x"}, creates=True)
-def randn_like(x: Any, dtype: Any = None) -> Tensor:
+def randn_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
     """randn() with the shape (and dtype) of another tensor.
 
     Examples:
@@ -185,7 +220,7 @@ def _randperm(key: Any, /, n: int, dtype: Any) -> Any:
 
 
 @composite(creates=True)
-def randperm(n: int, dtype: Any = "int64") -> Tensor:
+def randperm(n: int, dtype: DTypeLike = "int64") -> Tensor:
     """The numbers 0 to n - 1 in random order.
 
     Examples:
@@ -205,7 +240,7 @@ def _bernoulli(key: Any, x: Any, /, shape: Any = None, dtype: Any = None) -> Any
 
 
 @composite(methods=["bernoulli"], aliases={"input": "x"})
-def bernoulli(x: Any, p: Any = None) -> Tensor:
+def bernoulli(x: Tensor, p: float | None = None) -> Tensor:
     """Ones and zeros; each is 1 with the probability x, or p if it is given.
 
     Examples:
@@ -228,7 +263,7 @@ def _multinomial(key: Any, x: Any, /, num_samples: int, replacement: bool) -> An
 
 
 @composite(methods=["multinomial"], aliases={"input": "x"})
-def multinomial(x: Any, num_samples: int = 1, replacement: bool = False) -> Tensor:
+def multinomial(x: Tensor, num_samples: int = 1, replacement: bool = False) -> Tensor:
     """Indices drawn with probabilities proportional to x, along the last axis.
 
     Raises:
@@ -257,7 +292,7 @@ def _poisson(key: Any, x: Any, /) -> Any:
 
 
 @composite
-def poisson(x: Any) -> Tensor:
+def poisson(x: Tensor) -> Tensor:
     """Numbers of Poisson distributions with the means x.
 
     Examples:
@@ -274,7 +309,7 @@ def _binomial(key: Any, count: Any, prob: Any, /) -> Any:
 
 
 @composite
-def binomial(count: Any, prob: Any) -> Tensor:
+def binomial(count: TensorLike, prob: Tensor) -> Tensor:
     """Numbers of successes in `count` trials with the probability `prob`.
 
     Examples:
@@ -291,7 +326,7 @@ def _standard_gamma(key: Any, x: Any, /) -> Any:
 
 
 @composite
-def standard_gamma(x: Any) -> Tensor:
+def standard_gamma(x: Tensor) -> Tensor:
     """Numbers of gamma distributions with the shapes x and scale 1.
 
     Examples:

@@ -13,15 +13,24 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import op
+from .types import Array
 
 __all__ = ["gru_layer", "lstm_layer", "rnn_layer"]
 
-Array = Any
-
 
 @op(amp="white", loops=True)
-def lstm_layer(x: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, lengths: Any = None, /,
-               reverse: bool = False) -> Any:  # fmt: skip
+def lstm_layer(
+    x: Array,
+    h: Array,
+    c: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None = None,
+    b_hh: Array | None = None,
+    lengths: Array | None = None,
+    /,
+    reverse: bool = False,
+) -> Any:
     """An LSTM over x [time, batch, input]; gates in the order input, forget, cell, output.
 
     Arguments:
@@ -44,8 +53,17 @@ def lstm_layer(x: Any, h: Any, c: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b
 
 
 @op(amp="white", loops=True)
-def gru_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, lengths: Any = None, /,
-              reverse: bool = False) -> Any:  # fmt: skip
+def gru_layer(
+    x: Array,
+    h: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None = None,
+    b_hh: Array | None = None,
+    lengths: Array | None = None,
+    /,
+    reverse: bool = False,
+) -> Any:
     """A GRU over x [time, batch, input]; gates in the order reset, update, candidate. Returns outputs, last h.
 
     Examples:
@@ -61,8 +79,18 @@ def gru_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any 
 
 
 @op(amp="white", loops=True)
-def rnn_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any = None, lengths: Any = None, /,
-              activation: str = "tanh", reverse: bool = False) -> Any:  # fmt: skip
+def rnn_layer(
+    x: Array,
+    h: Array,
+    w_ih: Array,
+    w_hh: Array,
+    b_ih: Array | None = None,
+    b_hh: Array | None = None,
+    lengths: Array | None = None,
+    /,
+    activation: str = "tanh",
+    reverse: bool = False,
+) -> Any:
     """A plain recurrent layer over x [time, batch, input]: h = act(W x + U h + b). Returns outputs and the last h.
 
     Examples:
@@ -80,14 +108,14 @@ def rnn_layer(x: Any, h: Any, w_ih: Any, w_hh: Any, b_ih: Any = None, b_hh: Any 
     return _scan(step, xi, (h,), lengths, reverse)
 
 
-def _project(x: Array, w_ih: Array, b_ih: Array, b_hh: Array) -> Array:
+def _project(x: Array, w_ih: Array, b_ih: Array | None, b_hh: Array | None) -> Array:
     xi = x @ w_ih.T
     for b in (b_ih, b_hh):
         xi = xi if b is None else xi + b
     return xi
 
 
-def _gru_step(u: Array, b_hh: Array) -> Any:
+def _gru_step(u: Array, b_hh: Array | None) -> Any:
     def step(state: tuple[Array, ...], g: Array) -> tuple[Array, ...]:
         (h,) = state
         r = h @ u if b_hh is None else h @ u + b_hh
@@ -109,7 +137,7 @@ def _lstm_step(u: Array) -> Any:
     return step
 
 
-def _scan(step: Any, xi: Array, state: tuple[Array, ...], lengths: Array, reverse: bool) -> Any:
+def _scan(step: Any, xi: Array, state: tuple[Array, ...], lengths: Array | None, reverse: bool) -> Any:
     if lengths is not None:
         return _masked(step, xi, state, lengths, reverse)
 

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ..dispatch.define import op
 from .promote import axes, floating, from_start, is_inexact, numpy_dtype
+from .types import Array, Axis, DTypeLike
 
 __all__ = [
     *("all", "amax", "amin", "any", "count_nonzero", "cummax", "cummin", "cumprod", "cumsum", "logcumsumexp"),
@@ -24,7 +25,7 @@ def _summed(x: Any, dtype: Any) -> Any:
 
 
 @op(methods=["sum"], amp="black", aliases=AXIS)
-def sum(x: Any, /, axis: Any = None, dtype: Any = None, keepdim: bool = False) -> Any:
+def sum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool = False) -> Any:
     """Sum over axes; integers and booleans sum in int64.
 
     Arguments:
@@ -41,7 +42,7 @@ def sum(x: Any, /, axis: Any = None, dtype: Any = None, keepdim: bool = False) -
 
 
 @op(methods=["nansum"], aliases=AXIS)
-def nansum(x: Any, /, axis: Any = None, dtype: Any = None, keepdim: bool = False) -> Any:
+def nansum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool = False) -> Any:
     """Sum over axes with NaN as zero.
 
     Examples:
@@ -53,7 +54,7 @@ def nansum(x: Any, /, axis: Any = None, dtype: Any = None, keepdim: bool = False
 
 
 @op(methods=["mean"], amp="black", aliases=AXIS)
-def mean(x: Any, /, axis: Any = None, keepdim: bool = False, *, dtype: Any = None) -> Any:
+def mean(x: Array, /, axis: Axis = None, keepdim: bool = False, *, dtype: DTypeLike = None) -> Any:
     """Mean over axes. As in Paddle, integers have an integer mean, rounded towards zero.
 
     Arguments:
@@ -73,7 +74,7 @@ def mean(x: Any, /, axis: Any = None, keepdim: bool = False, *, dtype: Any = Non
 
 
 @op(methods=["nanmean"], aliases=AXIS)
-def nanmean(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+def nanmean(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Mean over axes of the elements that are not NaN.
 
     Examples:
@@ -85,7 +86,7 @@ def nanmean(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["max"])
-def max(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+def max(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Maximum over axes; equal maxima share the gradient.
 
     Examples:
@@ -97,7 +98,7 @@ def max(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["min"])
-def min(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+def min(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Minimum over axes; equal minima share the gradient.
 
     Examples:
@@ -109,7 +110,7 @@ def min(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["amax"], aliases=AXIS)
-def amax(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+def amax(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Maximum over axes; equal maxima share the gradient.
 
     Examples:
@@ -121,7 +122,7 @@ def amax(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["amin"], aliases=AXIS)
-def amin(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+def amin(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Minimum over axes; equal minima share the gradient.
 
     Examples:
@@ -133,7 +134,7 @@ def amin(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["prod"], amp="black", aliases=AXIS, out_first=True)
-def prod(x: Any, /, axis: Any = None, keepdim: bool = False, dtype: Any = None) -> Any:
+def prod(x: Array, /, axis: Axis = None, keepdim: bool = False, dtype: DTypeLike = None) -> Any:
     """Product over axes.
 
     Examples:
@@ -146,7 +147,7 @@ def prod(x: Any, /, axis: Any = None, keepdim: bool = False, dtype: Any = None) 
 
 
 @op(methods=["all"], grad=False, aliases=AXIS)
-def all(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+def all(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Whether all elements along axes are true.
 
     Examples:
@@ -158,7 +159,7 @@ def all(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["any"], grad=False, aliases=AXIS)
-def any(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+def any(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """Whether an element along axes is true.
 
     Examples:
@@ -170,7 +171,7 @@ def any(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["count_nonzero"], grad=False, aliases=AXIS)
-def count_nonzero(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+def count_nonzero(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """How many elements along axes are not zero.
 
     Examples:
@@ -182,7 +183,7 @@ def count_nonzero(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
 
 
 @op(methods=["logsumexp"], aliases=AXIS)
-def logsumexp(x: Any, /, axis: Any = None, keepdim: bool = False) -> Any:
+def logsumexp(x: Array, /, axis: Axis = None, keepdim: bool = False) -> Any:
     """log(sum(exp(x))) over axes, without overflow.
 
     Examples:
@@ -199,7 +200,7 @@ def _along(x: Any, axis: int | None) -> tuple[Any, int]:
 
 
 @op(methods=["cumsum"], inplace="cumsum_", amp="black", aliases=AXIS)
-def cumsum(x: Any, /, axis: int | None = None, dtype: Any = None) -> Any:
+def cumsum(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Any:
     """Cumulative sum along an axis, or of the flattened tensor.
 
     Examples:
@@ -213,7 +214,7 @@ def cumsum(x: Any, /, axis: int | None = None, dtype: Any = None) -> Any:
 
 
 @op(methods=["cumprod"], inplace="cumprod_", amp="black", aliases={"input": "x", "axis": "dim"})
-def cumprod(x: Any, /, dim: int | None = None, dtype: Any = None) -> Any:
+def cumprod(x: Array, /, dim: int | None = None, dtype: DTypeLike = None) -> Any:
     """Cumulative product along an axis, or of the flattened tensor.
 
     Examples:
@@ -226,7 +227,7 @@ def cumprod(x: Any, /, dim: int | None = None, dtype: Any = None) -> Any:
 
 
 @op(methods=["logcumsumexp"], aliases=AXIS)
-def logcumsumexp(x: Any, /, axis: int | None = None, dtype: Any = None) -> Any:
+def logcumsumexp(x: Array, /, axis: int | None = None, dtype: DTypeLike = None) -> Any:
     """log(cumsum(exp(x))) along an axis, without overflow.
 
     Examples:
@@ -246,7 +247,7 @@ def _latest(best: Any, x: Any, axis: int, dtype: Any) -> Any:
 
 
 @op(methods=["cummax"], aliases=AXIS)
-def cummax(x: Any, /, axis: int | None = None, dtype: Any = "int64") -> Any:
+def cummax(x: Array, /, axis: int | None = None, dtype: DTypeLike = "int64") -> Any:
     """Running maximum along an axis, and where it was last met.
 
     Examples:
@@ -260,7 +261,7 @@ def cummax(x: Any, /, axis: int | None = None, dtype: Any = "int64") -> Any:
 
 
 @op(methods=["cummin"], aliases=AXIS)
-def cummin(x: Any, /, axis: int | None = None, dtype: Any = "int64") -> Any:
+def cummin(x: Array, /, axis: int | None = None, dtype: DTypeLike = "int64") -> Any:
     """Running minimum along an axis, and where it was last met.
 
     Examples:
@@ -274,7 +275,7 @@ def cummin(x: Any, /, axis: int | None = None, dtype: Any = "int64") -> Any:
 
 
 @op(methods=["reduce_as"])
-def reduce_as(x: Any, target: Any, /) -> Any:
+def reduce_as(x: Array, target: Array, /) -> Any:
     """Sum x down to the shape of target, the reverse of broadcasting.
 
     Examples:

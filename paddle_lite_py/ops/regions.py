@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import op
+from .types import Array
 
 
 def bilinear(x: Any, row: Any, column: Any) -> Any:
@@ -25,7 +26,16 @@ def bilinear(x: Any, row: Any, column: Any) -> Any:
 
 @op(name="roi_align")
 def roi_align(
-    x: Any, boxes: Any, image: Any, /, *, size: tuple[int, int], scale: float, ratio: int, grid: int, aligned: bool
+    x: Array,
+    boxes: Array,
+    image: Array,
+    /,
+    *,
+    size: tuple[int, int],
+    scale: float,
+    ratio: int,
+    grid: int,
+    aligned: bool,
 ) -> Any:
     """Means of `grid` x `grid` samples (fewer where the box asks for fewer) in each bin of each box."""
     h, w = x.shape[-2:]
@@ -62,7 +72,7 @@ def _bins(start: Any, length: Any, count: int, limit: int) -> Any:
 
 
 @op(name="roi_pool")
-def roi_pool(x: Any, boxes: Any, image: Any, /, *, size: tuple[int, int], scale: float) -> Any:
+def roi_pool(x: Array, boxes: Array, image: Array, /, *, size: tuple[int, int], scale: float) -> Any:
     """The greatest element in each bin of each box; 0 for empty bins."""
     h, w = x.shape[-2:]
 
@@ -79,7 +89,7 @@ def roi_pool(x: Any, boxes: Any, image: Any, /, *, size: tuple[int, int], scale:
 
 
 @op(name="psroi_pool")
-def psroi_pool(x: Any, boxes: Any, image: Any, /, *, size: tuple[int, int], scale: float) -> Any:
+def psroi_pool(x: Array, boxes: Array, image: Array, /, *, size: tuple[int, int], scale: float) -> Any:
     """Means of each bin of each box, each bin from channels of its own."""
     h, w = x.shape[-2:]
     channels = x.shape[1] // (size[0] * size[1])
@@ -107,11 +117,11 @@ def psroi_pool(x: Any, boxes: Any, image: Any, /, *, size: tuple[int, int], scal
 
 @op(name="deform_conv2d", amp="white")
 def deform_conv2d(
-    x: Any,
-    offset: Any,
-    weight: Any,
-    bias: Any = None,
-    mask: Any = None,
+    x: Array,
+    offset: Array,
+    weight: Array,
+    bias: Array | None = None,
+    mask: Array | None = None,
     /,
     *,
     stride: tuple[int, int],
@@ -140,8 +150,8 @@ def deform_conv2d(
 
 @op(name="yolo_box", grad=False)
 def yolo_box(
-    x: Any,
-    size: Any,
+    x: Array,
+    size: Array,
     /,
     *,
     anchors: tuple[int, ...],

@@ -15,6 +15,7 @@ from .convert import to_tensor
 from .gather import crop_others
 from .indexing import parse, replaced
 from .promote import from_start
+from .types import Array, Shape, TensorLike
 
 __all__ = [
     *("diagonal_scatter", "fill_diagonal_tensor", "index_add", "index_fill", "index_put", "masked_fill"),
@@ -31,9 +32,16 @@ def _scatter(x: Any, index: Any, updates: Any, /, overwrite: bool) -> Any:
 
 @composite(methods=["scatter"], inplace="scatter_", around=call_cached("x", "index?", "updates?", "src"))
 def scatter(
-    x: Any, index: Any, updates: Any = None, overwrite: Any = True, *, dim: int | None = None, src: Any = None,
-    value: Any = None, reduce: str | None = None,
-) -> Any:  # fmt: skip
+    x: Tensor,
+    index: Any,
+    updates: Any = None,
+    overwrite: Any = True,
+    *,
+    dim: int | None = None,
+    src: Tensor | None = None,
+    value: Tensor | None = None,
+    reduce: str | None = None,
+) -> Any:
     """x with some of its rows replaced; or with numbers written along an axis: scatter(x, dim, index, src).
 
     Arguments:
@@ -59,7 +67,7 @@ def scatter(
 
 
 @op(methods=["scatter_nd_add"])
-def scatter_nd_add(x: Any, index: Any, updates: Any, /) -> Any:
+def scatter_nd_add(x: Array, index: Array, updates: Array, /) -> Any:
     """Add updates to elements or slices of x; each row of index holds the indices of its first axes.
 
     Examples:
@@ -72,7 +80,7 @@ def scatter_nd_add(x: Any, index: Any, updates: Any, /) -> Any:
 
 
 @op
-def scatter_nd(index: Any, updates: Any, /, shape: Any) -> Any:
+def scatter_nd(index: Array, updates: Array, /, shape: Shape) -> Any:
     """scatter_nd_add() to zeros of a shape.
 
     Examples:
@@ -89,7 +97,7 @@ def scatter_nd(index: Any, updates: Any, /, shape: Any) -> Any:
     aliases={"input": "x", "dim": "axis", "source": "value"},
     around=call_cached("x", "index", "value"),
 )
-def index_add(x: Any, index: Any, axis: int, value: Any, alpha: Any = 1) -> Any:
+def index_add(x: Tensor, index: Tensor, axis: int, value: Tensor, alpha: Any = 1) -> Any:
     """Add slices to those of x along an axis.
 
     Examples:
@@ -112,7 +120,7 @@ def _index_add(x: Any, index: Any, value: Any, /, axis: int) -> Any:
     aliases={"input": "x", "dim": "axis"},
     around=call_cached("x", "index", "value?"),
 )
-def index_fill(x: Any, index: Any, axis: int, value: Any) -> Any:
+def index_fill(x: Tensor, index: Tensor, axis: int, value: Tensor) -> Any:
     """Set slices of x along an axis to a value.
 
     Examples:
@@ -130,7 +138,7 @@ def _index_fill(x: Any, index: Any, value: Any, /, axis: int) -> Any:
 
 
 @composite(methods=["index_put"], inplace="index_put_", around=call_cached("x!", "indices*", "value!"))
-def index_put(x: Any, indices: Sequence[Any], value: Any, accumulate: bool = False) -> Any:
+def index_put(x: Tensor, indices: Sequence[Any], value: Tensor, accumulate: bool = False) -> Any:
     """Set (or add to) the elements that a tuple of index tensors names.
 
     Arguments:
@@ -164,7 +172,7 @@ def _index_put(x: Any, indices: list[Any], value: Any, /, accumulate: bool) -> A
 
 
 @op(methods=["masked_fill"], inplace="masked_fill_", aliases={"input": "x"})
-def masked_fill(x: Any, mask: Any, value: Any, /) -> Any:
+def masked_fill(x: Array, mask: Array, value: Array, /) -> Any:
     """x with the elements under a mask set to a value.
 
     Examples:
@@ -176,7 +184,7 @@ def masked_fill(x: Any, mask: Any, value: Any, /) -> Any:
 
 
 @op(methods=["masked_scatter"], inplace="masked_scatter_")
-def masked_scatter(x: Any, mask: Any, value: Any, /) -> Any:
+def masked_scatter(x: Array, mask: Array, value: Array, /) -> Any:
     """x with the elements under a mask replaced by those of value, in order.
 
     Examples:
@@ -218,9 +226,9 @@ _REDUCE = {"add": "add", "sum": "add", "mul": "multiply", "multiply": "multiply"
     around=call_cached("arr", "indices", "values?"),
 )
 def put_along_axis(
-    arr: Any,
-    indices: Any,
-    values: Any,
+    arr: Tensor,
+    indices: Tensor,
+    values: Tensor,
     axis: int,
     reduce: str = "assign",
     include_self: bool = True,
@@ -282,7 +290,7 @@ def _reduced(x: Any, at: tuple[Any, ...], values: Any, reduce: str, include_self
     aliases={"x": "input", "axis": "dim"},
     around=call_cached("input", "index", "src"),
 )
-def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
+def scatter_add(input: Tensor, dim: int, index: Tensor, src: Tensor) -> Any:
     """Add src to input along an axis, at indices.
 
     Examples:
@@ -298,7 +306,7 @@ def scatter_add(input: Any, dim: int, index: Any, src: Any) -> Any:
     aliases={"x": "input", "axis": "dim"},
     around=call_cached("input", "index", "src"),
 )
-def scatter_reduce(input: Any, dim: int, index: Any, src: Any, reduce: str, include_self: bool = True) -> Any:
+def scatter_reduce(input: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, include_self: bool = True) -> Any:
     """Reduce src into input along an axis, at indices.
 
     Arguments:
@@ -318,7 +326,7 @@ def _rows(x: Any, axis: int) -> tuple[Any, ...]:
 
 
 @op(methods=["select_scatter"])
-def select_scatter(x: Any, values: Any, /, axis: int, index: int) -> Any:
+def select_scatter(x: Array, values: Array, /, axis: int, index: int) -> Any:
     """x with one slice along an axis replaced.
 
     Examples:
@@ -330,7 +338,9 @@ def select_scatter(x: Any, values: Any, /, axis: int, index: int) -> Any:
 
 
 @op(methods=["slice_scatter"])
-def slice_scatter(x: Any, value: Any, /, axes: Any, starts: Any, ends: Any, strides: Any) -> Any:
+def slice_scatter(
+    x: Array, value: Array, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int]
+) -> Any:
     """x with starts[i]:ends[i]:strides[i] of the axes replaced.
 
     Examples:
@@ -345,7 +355,7 @@ def slice_scatter(x: Any, value: Any, /, axes: Any, starts: Any, ends: Any, stri
 
 
 @op(methods=["diagonal_scatter"])
-def diagonal_scatter(x: Any, y: Any, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
+def diagonal_scatter(x: Array, y: Array, /, offset: int = 0, axis1: int = 0, axis2: int = 1) -> Any:
     """x with a diagonal replaced by y, whose last axis runs along it.
 
     Examples:
@@ -364,7 +374,7 @@ def diagonal_scatter(x: Any, y: Any, /, offset: int = 0, axis1: int = 0, axis2: 
     inplace="fill_diagonal_tensor_",
     around=call_cached("x", "y"),
 )
-def fill_diagonal_tensor(x: Any, y: Any, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
+def fill_diagonal_tensor(x: Tensor, y: TensorLike, offset: int = 0, dim1: int = 0, dim2: int = 1) -> Any:
     """x with a diagonal replaced by y, as diagonal_scatter().
 
     Examples:

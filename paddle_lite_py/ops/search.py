@@ -9,6 +9,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
@@ -17,6 +18,7 @@ from .gather import take_along_axis
 from .joining import stack
 from .promote import from_start, numpy_dtype, promote
 from .reduction import AXIS
+from .types import Array, DTypeLike, Shape, TensorLike
 
 __all__ = [
     *("argmax", "argmin", "argsort", "argwhere", "bucketize", "masked_select", "msort", "nonzero", "searchsorted"),
@@ -33,7 +35,7 @@ def _arg(f: Any, x: Any, axis: int | None, keepdim: bool, dtype: Any) -> Any:
 
 
 @op(methods=["argmax"], grad=False, aliases=AXIS)
-def argmax(x: Any, /, axis: int | None = None, keepdim: bool = False, dtype: Any = "int64") -> Any:
+def argmax(x: Array, /, axis: int | None = None, keepdim: bool = False, dtype: DTypeLike = "int64") -> Any:
     """Where the maximum stands along an axis, or in the flattened tensor.
 
     Examples:
@@ -45,7 +47,7 @@ def argmax(x: Any, /, axis: int | None = None, keepdim: bool = False, dtype: Any
 
 
 @op(methods=["argmin"], grad=False, aliases=AXIS)
-def argmin(x: Any, /, axis: int | None = None, keepdim: bool = False, dtype: Any = "int64") -> Any:
+def argmin(x: Array, /, axis: int | None = None, keepdim: bool = False, dtype: DTypeLike = "int64") -> Any:
     """Where the minimum stands along an axis, or in the flattened tensor.
 
     Examples:
@@ -56,8 +58,13 @@ def argmin(x: Any, /, axis: int | None = None, keepdim: bool = False, dtype: Any
     return _arg(jnp.argmin, x, axis, keepdim, dtype)
 
 
+STABLE = Immaterial("every sort is stable")
+SORTED = Immaterial("the values come in order")
+
+
 @op(methods=["sort"], aliases=AXIS)
-def sort(x: Any, /, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
+@no_effect(stable=STABLE)
+def sort(x: Array, /, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """The elements along an axis in order.
 
     Examples:
@@ -69,7 +76,7 @@ def sort(x: Any, /, axis: int = -1, descending: bool = False, stable: bool = Fal
 
 
 @op(methods=["msort"], aliases={"x": "input"})
-def msort(input: Any, /) -> Any:
+def msort(input: Array, /) -> Any:
     """The elements along the first axis in order.
 
     Examples:
@@ -81,7 +88,8 @@ def msort(input: Any, /) -> Any:
 
 
 @op(methods=["argsort"], grad=False, aliases=AXIS)
-def argsort(x: Any, /, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
+@no_effect(stable=STABLE)
+def argsort(x: Array, /, axis: int = -1, descending: bool = False, stable: bool = False) -> Any:
     """Indices that put the elements along an axis in order; equal ones keep theirs.
 
     Examples:
@@ -94,7 +102,8 @@ def argsort(x: Any, /, axis: int = -1, descending: bool = False, stable: bool = 
 
 
 @op(methods=["topk"], aliases=AXIS)
-def topk(x: Any, /, k: int, axis: int | None = None, largest: bool = True, sorted: bool = True) -> Any:
+@no_effect(sorted=SORTED)
+def topk(x: Array, /, k: int, axis: int | None = None, largest: bool = True, sorted: bool = True) -> Any:
     """The k largest (or smallest) elements along an axis, the last by default, and where they stand.
 
     Raises:
@@ -119,14 +128,14 @@ def topk(x: Any, /, k: int, axis: int | None = None, largest: bool = True, sorte
 
 @composite(methods=["searchsorted"], aliases={"input": "values"}, around=call_cached("sorted_sequence", "values?"))
 def searchsorted(
-    sorted_sequence: Any,
-    values: Any,
+    sorted_sequence: Tensor,
+    values: Tensor,
     out_int32: bool = False,
     right: bool = False,
-    name: Any = None,
+    name: str | None = None,
     *,
     side: str | None = None,
-    sorter: Any = None,
+    sorter: Tensor | None = None,
 ) -> Any:
     """Where values would go into a sorted sequence, along the last axis.
 
@@ -161,7 +170,7 @@ def _searchsorted(sequence: Any, values: Any, /, dtype: str, right: bool) -> Any
 
 
 @composite(methods=["bucketize"], aliases={"input": "x", "boundaries": "sorted_sequence"})
-def bucketize(x: Any, sorted_sequence: Any, out_int32: bool = False, right: bool = False) -> Any:
+def bucketize(x: Tensor, sorted_sequence: Tensor, out_int32: bool = False, right: bool = False) -> Any:
     """The number of the bucket, between sorted boundaries, that each element falls into.
 
     Examples:
@@ -180,7 +189,7 @@ def _where(condition: Any, x: Any, y: Any, /) -> Any:
 
 
 @composite(methods=["where"], aliases={"input": "x", "other": "y"}, around=call_cached("condition", "x?", "y?"))
-def where(condition: Any, x: Any = None, y: Any = None) -> Any:
+def where(condition: Tensor, x: Tensor | None = None, y: TensorLike | None = None) -> Any:
     """Elements of x where the condition holds, of y elsewhere; with a condition alone, nonzero(as_tuple=True).
 
     Raises:
@@ -202,7 +211,7 @@ def where(condition: Any, x: Any = None, y: Any = None) -> Any:
 
 
 @composite(methods=["nonzero"], aliases={"input": "x"})
-def nonzero(x: Any, as_tuple: bool = False) -> Any:
+def nonzero(x: Tensor, as_tuple: bool = False) -> Any:
     """Indices of the elements that are not zero, one a row; needs eager mode.
 
     Arguments:
@@ -241,7 +250,7 @@ def coordinates(mask: Tensor, what: str, instead: str) -> tuple[Tensor, ...]:
 
 
 @composite(methods=["argwhere"], aliases={"x": "input"})
-def argwhere(input: Any) -> Any:
+def argwhere(input: Tensor) -> Any:
     """Indices of the elements that are not zero, one a row; needs eager mode.
 
     Examples:
@@ -253,13 +262,13 @@ def argwhere(input: Any) -> Any:
 
 
 @op(name="_take_flat")
-def take_flat(x: Any, index: Any, /, shape: Any = None) -> Any:
+def take_flat(x: Array, index: Array, /, shape: Shape | None = None) -> Any:
     """Elements of x, flattened (after broadcasting to a shape)."""
     return (x if shape is None else jnp.broadcast_to(x, shape)).reshape(-1)[index]
 
 
 @composite(methods=["masked_select"], aliases={"input": "x"})
-def masked_select(x: Any, mask: Any) -> Any:
+def masked_select(x: Tensor, mask: Tensor) -> Any:
     """The elements under a mask, as a vector; needs eager mode.
 
     Examples:
@@ -280,13 +289,14 @@ def masked_select(x: Any, mask: Any) -> Any:
 
 
 @composite(methods=["unique"], aliases={"input": "x", "dim": "axis"})
+@no_effect(sorted=SORTED)
 def unique(
-    x: Any,
+    x: Tensor,
     return_index: bool = False,
     return_inverse: bool = False,
     return_counts: bool = False,
     axis: int | None = None,
-    dtype: Any = "int64",
+    dtype: DTypeLike = "int64",
     sorted: bool = True,
 ) -> Any:
     """The different elements (or slices along an axis) in order; needs eager mode.
@@ -347,7 +357,11 @@ def _ends(first: Any, /, size: int) -> Any:
 
 @composite(methods=["unique_consecutive"], aliases={"input": "x", "dim": "axis"})
 def unique_consecutive(
-    x: Any, return_inverse: bool = False, return_counts: bool = False, axis: int | None = None, dtype: Any = "int64"
+    x: Tensor,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    axis: int | None = None,
+    dtype: DTypeLike = "int64",
 ) -> Any:
     """The elements (or slices along an axis) that differ from the one before; needs eager mode.
 

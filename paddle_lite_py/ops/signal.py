@@ -7,12 +7,13 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..dispatch.define import op
+from .types import Array
 
 __all__ = ["frame", "istft", "overlap_add", "stft"]
 
 
 @op(name="frame", aliases={"input": "x"})
-def frame(x: Any, /, frame_length: int, hop_length: int, axis: int = -1) -> Any:
+def frame(x: Array, /, frame_length: int, hop_length: int, axis: int = -1) -> Any:
     """Overlapping frames of a signal: [..., frame_length, frames], or [frames, frame_length, ...] for axis 0.
 
     Examples:
@@ -30,7 +31,7 @@ def frame(x: Any, /, frame_length: int, hop_length: int, axis: int = -1) -> Any:
 
 
 @op(name="overlap_add", aliases={"input": "x"})
-def overlap_add(x: Any, /, hop_length: int, axis: int = -1) -> Any:
+def overlap_add(x: Array, /, hop_length: int, axis: int = -1) -> Any:
     """The signal of overlapping frames, added up where they meet: the reverse of frame().
 
     Examples:

@@ -11,14 +11,39 @@ import numpy as np
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
+from ..registry.view import ViewRule, ViewStep
+from .indexing import replaced
+from .types import Array, Axis
+from .view_rules import attributes, strided
 
 __all__ = [
     *("as_strided", "crop", "flip", "narrow", "reverse", "roll", "rot90", "slice", "strided_slice", "unfold"),
 ]
 
 
+def _strided_in(array: np.ndarray, step: ViewStep) -> np.ndarray:
+    shape, stride, offset = step.bound.attrs
+    flat = array.reshape(-1)[offset // array.dtype.itemsize :]
+    return np.lib.stride_tricks.as_strided(flat, shape, [s * array.dtype.itemsize for s in stride], writeable=False)
+
+
+def _windows_in(array: np.ndarray, step: ViewStep) -> np.ndarray:
+    given = attributes(step)
+    axis = given["axis"] % array.ndim
+    seen = np.lib.stride_tricks.sliding_window_view(array, given["size"], axis)
+    return seen[(*[builtins.slice(None)] * axis, builtins.slice(None, None, given["step"]))]
+
+
+_STRIDED, _UNFOLDED = strided(_strided_in, True), strided(_windows_in, True)
+_SLICED = ViewRule(
+    lambda x, new, step: replaced(x, _index(x, *step.bound.attrs), new),
+    lambda array, step: array[_index(array, *step.bound.attrs)],
+)
+
+
 @op(methods=["flip"], aliases={"input": "x", "dims": "axis"})
-def flip(x: Any, /, axis: Any) -> Any:
+def flip(x: Array, /, axis: Axis) -> Any:
     """Reverse the order of the elements along axes.
 
     Examples:
@@ -30,7 +55,7 @@ def flip(x: Any, /, axis: Any) -> Any:
 
 
 @op(methods=["roll"], aliases={"input": "x", "dims": "axis"})
-def roll(x: Any, /, shifts: Any, axis: Any = None) -> Any:
+def roll(x: Array, /, shifts: Any, axis: Axis = None) -> Any:
     """Move the elements along axes; what leaves at the end comes back at the start.
 
     Examples:
@@ -42,7 +67,7 @@ def roll(x: Any, /, shifts: Any, axis: Any = None) -> Any:
 
 
 @op(methods=["rot90"], aliases={"input": "x", "dims": "axes"})
-def rot90(x: Any, /, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
+def rot90(x: Array, /, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
     """Rotate by 90 degrees k times in the plane of two axes.
 
     Examples:
@@ -53,8 +78,8 @@ def rot90(x: Any, /, k: int = 1, axes: Sequence[int] = (0, 1)) -> Any:
     return jnp.rot90(x, k, tuple(axes))  # type: ignore[arg-type]
 
 
-@op(methods=["slice"])
-def slice(input: Any, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Any:
+@op(methods=["slice"], views=_SLICED)
+def slice(input: Array, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int]) -> Any:
     """Cut out starts[i]:ends[i] of axis axes[i].
 
     Examples:
@@ -62,12 +87,12 @@ def slice(input: Any, /, axes: Sequence[int], starts: Sequence[int], ends: Seque
         >>> paddle.slice(paddle.to_tensor([[1, 2, 3], [4, 5, 6]]), [1], [1], [3]).tolist()
         [[2, 3], [5, 6]]
     """
-    return _cut(input, axes, starts, ends, [1] * len(axes))
+    return _cut(input, axes, starts, ends, None)
 
 
-@op(methods=["strided_slice"])
+@op(methods=["strided_slice"], views=_SLICED)
 def strided_slice(
-    x: Any, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int]
+    x: Array, /, axes: Sequence[int], starts: Sequence[int], ends: Sequence[int], strides: Sequence[int]
 ) -> Any:
     """Cut out starts[i]:ends[i]:strides[i] of axis axes[i].
 
@@ -80,14 +105,19 @@ def strided_slice(
 
 
 def _cut(x: Any, axes: Any, starts: Any, ends: Any, strides: Any) -> Any:
+    return x[_index(x, axes, starts, ends, strides)]
+
+
+def _index(x: Any, axes: Any, starts: Any, ends: Any, strides: Any = None) -> tuple[Any, ...]:
+    strides = [1] * len(axes) if strides is None else strides
     index = [builtins.slice(None)] * x.ndim
     for a, start, end, step in zip(axes, starts, ends, strides, strict=True):
         index[a] = builtins.slice(start, None if step < 0 and end < -x.shape[a] else end, step)
-    return x[tuple(index)]
+    return tuple(index)
 
 
-@composite(methods=["narrow"], aliases={"x": "input", "axis": "dim"}, around=call_cached("input"))
-def narrow(input: Any, dim: int, start: int, length: int) -> Any:
+@composite(methods=["narrow"], aliases={"x": "input", "axis": "dim"}, around=call_cached("input", views=True))
+def narrow(input: Tensor, dim: int, start: int, length: int) -> Any:
     """`length` slices along an axis, from `start` on.
 
     Examples:
@@ -100,7 +130,7 @@ def narrow(input: Any, dim: int, start: int, length: int) -> Any:
 
 
 @op(methods=["crop"])
-def crop(x: Any, /, shape: Any = None, offsets: Any = None) -> Any:
+def crop(x: Array, /, shape: Sequence[int] | None = None, offsets: Any = None) -> Any:
     """Cut out a block.
 
     Arguments:
@@ -120,23 +150,40 @@ def crop(x: Any, /, shape: Any = None, offsets: Any = None) -> Any:
     return x[tuple([builtins.slice(a, b) for a, b in zip(start, stop, strict=True)])]
 
 
-@op(methods=["as_strided"], aliases={"input": "x", "size": "shape"})
-def as_strided(x: Any, /, shape: Sequence[int], stride: Sequence[int], offset: int = 0) -> Any:
-    """Elements of the flattened tensor at offset + sum(index * stride); a copy, as arrays are immutable.
+@op(name="as_strided", views=_STRIDED)
+def _as_strided(x: Array, /, shape: Sequence[int], stride: Sequence[int], offset: int = 0) -> Any:
+    first, within = divmod(offset, x.dtype.itemsize)
+    if within:
+        raise ValueError(f"offset is {offset}; expected a multiple of {x.dtype.itemsize}, the bytes of an element")
+    at = np.full((), first)
+    for n, step in zip(shape, stride, strict=True):
+        at = at[..., None] + np.arange(n) * step
+    if at.size and not 0 <= at.min() <= at.max() < x.size:
+        raise ValueError(f"shape, stride and offset reach elements {at.min()} to {at.max()}, but x has {x.size}")
+    return x.reshape(-1)[at]
+
+
+@composite(methods=["as_strided"], aliases={"input": "x", "size": "shape"})
+def as_strided(x: Tensor, shape: Sequence[int], stride: Sequence[int], offset: int = 0) -> Any:
+    """Elements of the storage of a tensor at offset + sum(index * stride), as a view.
+
+    Arguments:
+        stride: for each dimension how many elements lie between two neighbours.
+        offset: how many bytes come before the first element.
+
+    Raises:
+        ValueError: if the offset is within an element, or an element lies outside of the storage.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.as_strided(paddle.to_tensor([1, 2, 3, 4]), [2, 2], [1, 2]).tolist()
         [[1, 3], [2, 4]]
     """
-    at = np.full((), offset)
-    for n, step in zip(shape, stride, strict=True):
-        at = at[..., None] + np.arange(n) * step
-    return x.reshape(-1)[at]
+    return _as_strided(x if x._view is None else x._view[0], shape, stride, offset)
 
 
-@op(methods=["unfold"])
-def unfold(x: Any, /, axis: int, size: int, step: int) -> Any:
+@op(methods=["unfold"], views=_UNFOLDED)
+def unfold(x: Array, /, axis: int, size: int, step: int) -> Any:
     """Windows of a size along an axis, as a new last axis.
 
     Examples:

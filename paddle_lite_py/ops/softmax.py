@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from ..core import dtypes
 from ..dispatch.define import INPLACE, op
 from .promote import from_start
+from .types import Array, DTypeLike
 
 __all__ = ["glu", "gumbel_softmax", "log_softmax", "maxout", "softmax", "softmax_", "swiglu"]
 
@@ -21,7 +22,7 @@ def _in(x: Any, dtype: Any) -> Any:
 
 
 @op(methods=["softmax"], inplace="softmax_", amp="black", aliases=_NAMES)
-def softmax(x: Any, /, axis: int = -1, dtype: Any = None) -> Any:
+def softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
     """exp(x) over its sum along an axis.
 
     Examples:
@@ -33,7 +34,7 @@ def softmax(x: Any, /, axis: int = -1, dtype: Any = None) -> Any:
 
 
 @op(amp="black", aliases=_NAMES)
-def log_softmax(x: Any, /, axis: int = -1, dtype: Any = None) -> Any:
+def log_softmax(x: Array, /, axis: int = -1, dtype: DTypeLike = None) -> Any:
     """Logarithm of softmax().
 
     Examples:
@@ -80,7 +81,7 @@ def _halves(x: Any, axis: int) -> Any:
 
 
 @op(aliases=_NAMES)
-def glu(x: Any, /, axis: int = -1) -> Any:
+def glu(x: Array, /, axis: int = -1) -> Any:
     """The first half of x times the sigmoid of the second half.
 
     Source: Dauphin et al., Language Modeling with Gated Convolutional Networks, 2016.
@@ -95,7 +96,7 @@ def glu(x: Any, /, axis: int = -1) -> Any:
 
 
 @op
-def swiglu(x: Any, y: Any = None, /) -> Any:
+def swiglu(x: Array, y: Array | None = None, /) -> Any:
     """silu(x) * y; without y the two are the halves of the last axis of x.
 
     Source: Shazeer, GLU Variants Improve Transformer, 2020.
@@ -110,7 +111,7 @@ def swiglu(x: Any, y: Any = None, /) -> Any:
 
 
 @op
-def maxout(x: Any, /, groups: int, axis: int = 1) -> Any:
+def maxout(x: Array, /, groups: int, axis: int = 1) -> Any:
     """The largest of each `groups` channels that stand side by side.
 
     Source: Goodfellow et al., Maxout Networks, 2013.

@@ -8,13 +8,20 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import op
+from .types import Array
 
 __all__ = ["sparse_attention"]
 
 
 @op(name="attention_where", amp="white")
 def attention_where(
-    query: Any, key: Any, value: Any, keep: Any, key_padding_mask: Any = None, attn_mask: Any = None, /
+    query: Array,
+    key: Array,
+    value: Array,
+    keep: Array,
+    key_padding_mask: Array | None = None,
+    attn_mask: Array | None = None,
+    /,
 ) -> Any:
     """Attention [batch, heads, length, size] at the places of `keep` [batch, heads, length, length] only."""
     if key_padding_mask is not None:

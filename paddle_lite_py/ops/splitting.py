@@ -10,7 +10,10 @@ import jax.numpy as jnp
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.tensor import Tensor
+from .indexing import SLICES
 from .promote import from_start
+from .types import Ints
 
 __all__ = ["chunk", "dsplit", "hsplit", "split", "tensor_split", "unbind", "unstack", "vsplit"]
 
@@ -41,7 +44,7 @@ def _split(x: Any, /, parts: Any, axis: int) -> Any:
 
 
 @composite(methods=["split"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x"))
-def split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
+def split(x: Tensor, num_or_sections: Any, axis: int = 0) -> list[Any]:
     """Take a tensor apart along an axis.
 
     Arguments:
@@ -59,7 +62,7 @@ def split(x: Any, num_or_sections: Any, axis: int = 0) -> list[Any]:
 
 
 @composite(methods=["chunk"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x"))
-def chunk(x: Any, chunks: int, axis: int = 0) -> list[Any]:
+def chunk(x: Tensor, chunks: int, axis: int = 0) -> list[Any]:
     """Take a tensor apart into equal parts.
 
     Examples:
@@ -79,7 +82,7 @@ def _tensor_split(x: Any, /, at: Any, axis: int) -> Any:
 
 
 @composite(methods=["tensor_split"], around=call_cached("x"))
-def tensor_split(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
+def tensor_split(x: Tensor, num_or_indices: Ints, axis: int = 0) -> list[Any]:
     """Take a tensor apart into nearly equal parts, or at given places.
 
     Examples:
@@ -91,7 +94,7 @@ def tensor_split(x: Any, num_or_indices: Any, axis: int = 0) -> list[Any]:
 
 
 @composite(methods=["hsplit"], around=call_cached("x"))
-def hsplit(x: Any, num_or_indices: Any) -> list[Any]:
+def hsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
     """tensor_split() along the columns (the only axis of a vector).
 
     Examples:
@@ -103,7 +106,7 @@ def hsplit(x: Any, num_or_indices: Any) -> list[Any]:
 
 
 @composite(methods=["vsplit"], around=call_cached("x"))
-def vsplit(x: Any, num_or_indices: Any) -> list[Any]:
+def vsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
     """tensor_split() along the rows.
 
     Examples:
@@ -115,7 +118,7 @@ def vsplit(x: Any, num_or_indices: Any) -> list[Any]:
 
 
 @composite(methods=["dsplit"], around=call_cached("x"))
-def dsplit(x: Any, num_or_indices: Any) -> list[Any]:
+def dsplit(x: Tensor, num_or_indices: Ints) -> list[Any]:
     """tensor_split() along the third axis.
 
     Examples:
@@ -126,27 +129,36 @@ def dsplit(x: Any, num_or_indices: Any) -> list[Any]:
     return tensor_split(x, num_or_indices, 2)
 
 
-@op(name="_unstack")
-def _unstack(x: Any, /, axis: int) -> Any:
+def _slices(x: Any, axis: int) -> Any:
     if not isinstance(x.shape[axis], int):
         raise ValueError(f"the size of axis {axis} is not known, so its slices cannot be listed; loop over the tensor")
     return tuple([jax.lax.index_in_dim(x, i, axis, keepdims=False) for i in range(x.shape[axis])])
 
 
-@composite(methods=["unbind"], aliases={"x": "input", "dim": "axis"}, around=call_cached("input"))
-def unbind(input: Any, axis: int = 0) -> list[Any]:
-    """The slices along an axis, which is dropped.
+@op(name="_unstack")
+def _unstack(x: Any, /, axis: int) -> Any:
+    return _slices(x, axis)
+
+
+@op(name="_unbind", views=SLICES)
+def _unbind(x: Any, /, axis: int) -> Any:
+    return _slices(x, axis)
+
+
+@composite(methods=["unbind"], aliases={"x": "input", "dim": "axis"}, around=call_cached("input", views=True))
+def unbind(input: Tensor, axis: int = 0) -> list[Any]:
+    """The slices along an axis, which is dropped, as views.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> [part.tolist() for part in paddle.unbind(paddle.to_tensor([[1, 2], [3, 4]]))]
         [[1, 2], [3, 4]]
     """
-    return list(_unstack(input, axis))
+    return list(_unbind(input, axis))
 
 
 @composite(methods=["unstack"], around=call_cached("x"))
-def unstack(x: Any, axis: int = 0, num: int | None = None) -> list[Any]:
+def unstack(x: Tensor, axis: int = 0, num: int | None = None) -> list[Any]:
     """The slices along an axis, which is dropped.
 
     Arguments:

@@ -15,6 +15,7 @@ from .dynamic import concrete, fresh, is_eager, known
 from .manipulation import as_tuple
 from .promote import axes, floating, from_start, is_inexact, single
 from .reduction import AXIS
+from .types import Array, Axis
 
 __all__ = [
     *(
@@ -35,7 +36,7 @@ __all__ = [
 
 @op(methods=["var"], aliases=AXIS)
 def var(
-    x: Any, /, axis: Any = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: int = 1
+    x: Array, /, axis: Axis = None, unbiased: bool | None = None, keepdim: bool = False, *, correction: int = 1
 ) -> Any:
     """Variance over axes.
 
@@ -55,7 +56,7 @@ def var(
 
 
 @op(methods=["std"], aliases=AXIS)
-def std(x: Any, /, axis: Any = None, unbiased: bool = True, keepdim: bool = False) -> Any:
+def std(x: Array, /, axis: Axis = None, unbiased: bool = True, keepdim: bool = False) -> Any:
     """Standard deviation over axes; arguments as for var().
 
     Examples:
@@ -67,7 +68,7 @@ def std(x: Any, /, axis: Any = None, unbiased: bool = True, keepdim: bool = Fals
 
 
 @composite(methods=["median"], aliases=AXIS, around=call_cached("x"))
-def median(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -> Any:
+def median(x: Tensor, axis: Axis = None, keepdim: bool = False, mode: str = "avg") -> Any:
     """Median over axes; NaN if there is a NaN.
 
     Arguments:
@@ -118,7 +119,7 @@ def _pick(x: Any, axis: Any, keepdim: bool, rank: Any) -> tuple[Any, Any]:
 
 
 @op(methods=["kthvalue"], aliases=AXIS)
-def kthvalue(x: Any, /, k: int, axis: int | None = None, keepdim: bool = False) -> Any:
+def kthvalue(x: Array, /, k: int, axis: int | None = None, keepdim: bool = False) -> Any:
     """The k-th smallest element along an axis (the last by default), and its index.
 
     Raises:
@@ -136,7 +137,7 @@ def kthvalue(x: Any, /, k: int, axis: int | None = None, keepdim: bool = False) 
 
 
 @op(methods=["mode"], aliases=AXIS)
-def mode(x: Any, /, axis: int = -1, keepdim: bool = False) -> Any:
+def mode(x: Array, /, axis: int = -1, keepdim: bool = False) -> Any:
     """The most frequent element along an axis (the smallest of them), and where it stands last.
 
     Examples:
@@ -155,7 +156,7 @@ def mode(x: Any, /, axis: int = -1, keepdim: bool = False) -> Any:
 
 
 @op(methods=["quantile"], aliases=AXIS)
-def quantile(x: Any, /, q: Any, axis: Any = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
+def quantile(x: Array, /, q: Any, axis: Axis = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
     """Quantiles over axes; several give a first dimension.
 
     Arguments:
@@ -174,7 +175,7 @@ def quantile(x: Any, /, q: Any, axis: Any = None, keepdim: bool = False, interpo
 
 
 @op(methods=["nanquantile"], aliases=AXIS)
-def nanquantile(x: Any, /, q: Any, axis: Any = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
+def nanquantile(x: Array, /, q: Any, axis: Axis = None, keepdim: bool = False, interpolation: str = "linear") -> Any:
     """Quantiles over axes of the elements that are not NaN; arguments as for quantile().
 
     Examples:
@@ -194,7 +195,7 @@ def _middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 
 @composite(methods=["nanmedian"], aliases=AXIS, around=call_cached("x"))
-def nanmedian(x: Any, axis: Any = None, keepdim: bool = False, mode: str = "avg") -> Any:
+def nanmedian(x: Tensor, axis: Axis = None, keepdim: bool = False, mode: str = "avg") -> Any:
     """Median over axes of the elements that are not NaN; arguments as for median().
 
     Examples:
@@ -216,7 +217,9 @@ def _cov(x: Any, fweights: Any = None, aweights: Any = None, /, rowvar: bool = T
 
 
 @composite(methods=["cov"], around=call_cached("x", "fweights", "aweights"))
-def cov(x: Any, rowvar: bool = True, ddof: bool = True, fweights: Any = None, aweights: Any = None) -> Any:
+def cov(
+    x: Tensor, rowvar: bool = True, ddof: bool = True, fweights: Tensor | None = None, aweights: Tensor | None = None
+) -> Any:
     """Covariance matrix of variables.
 
     Arguments:
@@ -233,7 +236,7 @@ def cov(x: Any, rowvar: bool = True, ddof: bool = True, fweights: Any = None, aw
 
 
 @op(methods=["corrcoef"])
-def corrcoef(x: Any, /, rowvar: bool = True) -> Any:
+def corrcoef(x: Array, /, rowvar: bool = True) -> Any:
     """Correlation matrix of variables, one a row (or a column).
 
     Examples:
@@ -245,7 +248,7 @@ def corrcoef(x: Any, /, rowvar: bool = True) -> Any:
 
 
 @composite(methods=["bincount"], aliases={"input": "x"})
-def bincount(x: Any, weights: Any = None, minlength: int = 0) -> Any:
+def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Any:
     """How often each number from 0 occurs, or the sum of its weights.
 
     The length depends on the data; inside a static program it is `minlength` where that is given.
@@ -273,7 +276,12 @@ def _bincount(x: Any, weights: Any = None, /, length: int = 0) -> Any:
 
 @composite(methods=["histogram"], around=call_cached("input", "weight"))
 def histogram(
-    input: Any, bins: int = 100, min: float = 0.0, max: float = 0.0, weight: Any = None, density: bool = False
+    input: Tensor,
+    bins: int = 100,
+    min: float = 0.0,
+    max: float = 0.0,
+    weight: Tensor | None = None,
+    density: bool = False,
 ) -> Any:
     """How many elements fall into each of `bins` equal bins.
 
@@ -315,7 +323,7 @@ def _edges(x: Any, bins: int, low: Any, high: Any) -> Any:
 
 
 @op(methods=["histogram_bin_edges"], grad=False)
-def histogram_bin_edges(input: Any, /, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Any:
+def histogram_bin_edges(input: Array, /, bins: int = 100, min: float = 0.0, max: float = 0.0) -> Any:
     """The bounds of the bins that histogram() uses.
 
     Examples:
@@ -327,7 +335,9 @@ def histogram_bin_edges(input: Any, /, bins: int = 100, min: float = 0.0, max: f
 
 
 @composite(methods=["histogramdd"])
-def histogramdd(x: Any, bins: Any = 10, ranges: Any = None, density: bool = False, weights: Any = None) -> Any:
+def histogramdd(
+    x: Tensor, bins: Any = 10, ranges: Any = None, density: bool = False, weights: Tensor | None = None
+) -> Any:
     """Histogram of points in several dimensions: the counts and the list of bin edges.
 
     Arguments:

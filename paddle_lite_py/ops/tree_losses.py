@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.no_effect import DENSE, ONE_PROCESS, no_effect
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from .bounds import expect_within
@@ -45,16 +46,17 @@ def _hsigmoid(
     return jnp.sum(jax.nn.softplus(score) - jnp.where(there, turns, 0) * score, -1, keepdims=True)
 
 
+@no_effect(is_sparse=DENSE)
 def hsigmoid_loss(
-    input: Any,
-    label: Any,
+    input: Tensor,
+    label: Tensor,
     num_classes: int,
-    weight: Any,
-    bias: Any = None,
-    path_table: Any = None,
-    path_code: Any = None,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    path_table: Tensor | None = None,
+    path_code: Tensor | None = None,
     is_sparse: bool = False,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Hierarchical sigmoid loss [n, 1]: a decision at each node on the way through a tree to the leaf of a class.
 
@@ -64,7 +66,6 @@ def hsigmoid_loss(
         weight: [num_classes - 1, d], a row for each inner node. bias: [num_classes - 1, 1].
         path_table: for a tree of one's own, the nodes on the way to each sample's leaf, [n, longest], padded with -1.
         path_code: 0 or 1, the turn at each of these.
-        is_sparse: accepted; gradients are dense.
 
     Raises:
         ValueError: if num_classes is below 2, only one of path_table and path_code is given, or a label is no class.
@@ -148,13 +149,13 @@ def adaptive_log_softmax_with_loss(
     return (out.squeeze(0) if one else out), loss
 
 
+@no_effect(group=ONE_PROCESS)
 def class_center_sample(label: Tensor, num_classes: int, num_samples: int, group: Any = None) -> tuple[Tensor, Tensor]:
     """Classes of which a loss looks at the centers: all in `label` and random others; and label by places among them.
 
     Arguments:
         label: integers [n].
         num_samples: how many classes; more if label has more.
-        group: accepted; the classes are on one device.
 
     Raises:
         ValueError: if num_samples is above num_classes, or a label is no class.

@@ -11,6 +11,8 @@ import jax.numpy as jnp
 from ..dispatch.define import op
 from .kinks import magnitude
 from .promote import floating, natural
+from .types import Array
+from .view_rules import NUMBERS, PAIRS, PART
 
 INPUT = {"input": "x"}
 
@@ -131,7 +133,7 @@ fix, gammaln, negative = trunc, lgamma, neg
 
 
 @op(methods=["round"], inplace="round_", aliases=INPUT)
-def round(x: Any, /, decimals: int = 0) -> Any:
+def round(x: Array, /, decimals: int = 0) -> Any:
     """Round to a number of decimals, halves to even.
 
     Arguments:
@@ -148,7 +150,7 @@ def round(x: Any, /, decimals: int = 0) -> Any:
 
 
 @op(methods=["logit"], inplace="logit_")
-def logit(x: Any, /, eps: float | None = None) -> Any:
+def logit(x: Array, /, eps: float | None = None) -> Any:
     """log(x / (1 - x)) of each element.
 
     Arguments:
@@ -165,7 +167,7 @@ def logit(x: Any, /, eps: float | None = None) -> Any:
 
 
 @op(methods=["stanh"])
-def stanh(x: Any, /, scale_a: float = 0.67, scale_b: float = 1.7159) -> Any:
+def stanh(x: Array, /, scale_a: float = 0.67, scale_b: float = 1.7159) -> Any:
     """scale_b * tanh(scale_a * x) of each element.
 
     Examples:
@@ -177,7 +179,7 @@ def stanh(x: Any, /, scale_a: float = 0.67, scale_b: float = 1.7159) -> Any:
 
 
 @op(methods=["polygamma"], inplace="polygamma_", aliases=INPUT)
-def polygamma(x: Any, /, n: int) -> Any:
+def polygamma(x: Array, /, n: int) -> Any:
     """The n-th derivative of digamma at each element.
 
     Examples:
@@ -190,7 +192,7 @@ def polygamma(x: Any, /, n: int) -> Any:
 
 
 @op(methods=["multigammaln"], inplace="multigammaln_")
-def multigammaln(x: Any, /, p: int) -> Any:
+def multigammaln(x: Array, /, p: int) -> Any:
     """Logarithm of the multivariate gamma function of dimension p.
 
     Examples:
@@ -202,7 +204,7 @@ def multigammaln(x: Any, /, p: int) -> Any:
 
 
 @op(methods=["nan_to_num"], inplace="nan_to_num_")
-def nan_to_num(x: Any, /, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
+def nan_to_num(x: Array, /, nan: float = 0.0, posinf: float | None = None, neginf: float | None = None) -> Any:
     """Replace NaN, and the infinities (by the largest finite numbers unless given).
 
     Examples:
@@ -213,8 +215,8 @@ def nan_to_num(x: Any, /, nan: float = 0.0, posinf: float | None = None, neginf:
     return jnp.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
-@op(methods=["real"], aliases=INPUT)
-def real(x: Any, /) -> Any:
+@op(methods=["real"], aliases=INPUT, views=PART)
+def real(x: Array, /) -> Any:
     """Real part of each element.
 
     Examples:
@@ -225,8 +227,8 @@ def real(x: Any, /) -> Any:
     return jnp.real(x)
 
 
-@op(methods=["imag"], aliases=INPUT)
-def imag(x: Any, /) -> Any:
+@op(methods=["imag"], aliases=INPUT, views=PART)
+def imag(x: Array, /) -> Any:
     """Imaginary part of each element.
 
     Examples:
@@ -238,7 +240,7 @@ def imag(x: Any, /) -> Any:
 
 
 @op(methods=["conj"], aliases=INPUT)
-def conj(x: Any, /) -> Any:
+def conj(x: Array, /) -> Any:
     """Complex conjugate of each element.
 
     Examples:
@@ -250,7 +252,7 @@ def conj(x: Any, /) -> Any:
 
 
 @op(methods=["angle"], aliases=INPUT)
-def angle(x: Any, /) -> Any:
+def angle(x: Array, /) -> Any:
     """Angle of each element in the complex plane.
 
     Examples:
@@ -261,8 +263,8 @@ def angle(x: Any, /) -> Any:
     return jnp.angle(floating(x))
 
 
-@op(methods=["as_real", "view_as_real"], aliases=INPUT)
-def as_real(x: Any, /) -> Any:
+@op(methods=["as_real", "view_as_real"], aliases=INPUT, views=PAIRS)
+def as_real(x: Array, /) -> Any:
     """A complex tensor as a real one with a last dimension of (real, imaginary).
 
     Examples:
@@ -273,8 +275,8 @@ def as_real(x: Any, /) -> Any:
     return jnp.stack([x.real, x.imag], -1)
 
 
-@op(methods=["as_complex", "view_as_complex"], aliases=INPUT)
-def as_complex(x: Any, /) -> Any:
+@op(methods=["as_complex", "view_as_complex"], aliases=INPUT, views=NUMBERS)
+def as_complex(x: Array, /) -> Any:
     """A real tensor whose last dimension is (real, imaginary) as a complex one.
 
     Examples:

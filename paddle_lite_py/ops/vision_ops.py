@@ -12,9 +12,11 @@ import numpy as np
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.tensor import Tensor
 from .convolution import tuple_of
 from .creation import shape_tuple
 from .padding import pad as pad_axes
+from .types import Array, Ints, Padding
 from .windows import Windows
 
 __all__ = [
@@ -44,7 +46,7 @@ def _patches(space: Any, kernel: Any, stride: Any, pads: Any, dilation: Any) -> 
 
 
 @op(name="im2col")  # Tensor.unfold is another op
-def unfold(x: Any, /, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1) -> Any:
+def unfold(x: Array, /, kernel_sizes: Ints, strides: Ints = 1, paddings: Ints = 0, dilations: Ints = 1) -> Any:
     """The patches of images [n, c, h, w] as columns: [n, c * height * width of a patch, patches].
 
     Arguments:
@@ -70,7 +72,7 @@ def _at(x: Any, w: Windows, offset: tuple[int, int]) -> Any:
 
 @op(name="col2im")
 def fold(
-    x: Any, /, output_sizes: Any, kernel_sizes: Any, strides: Any = 1, paddings: Any = 0, dilations: Any = 1
+    x: Array, /, output_sizes: Ints, kernel_sizes: Ints, strides: Ints = 1, paddings: Ints = 0, dilations: Ints = 1
 ) -> Any:
     """Images from their patches [n, c * height * width of a patch, patches]; where patches overlap they are added up.
 
@@ -103,7 +105,7 @@ def fold(
 
 
 @op
-def pixel_unshuffle(x: Any, /, downscale_factor: int, data_format: str = "NCHW") -> Any:
+def pixel_unshuffle(x: Array, /, downscale_factor: int, data_format: str = "NCHW") -> Any:
     """Move space to channels: [n, c, h * r, w * r] becomes [n, c * r * r, h, w].
 
     Examples:
@@ -121,7 +123,7 @@ def pixel_unshuffle(x: Any, /, downscale_factor: int, data_format: str = "NCHW")
 
 
 @op
-def channel_shuffle(x: Any, /, groups: int, data_format: str = "NCHW") -> Any:
+def channel_shuffle(x: Array, /, groups: int, data_format: str = "NCHW") -> Any:
     """Interleave groups of channels: the first of each group, then the second of each.
 
     Source: Zhang et al., ShuffleNet, 2017.
@@ -150,7 +152,9 @@ def _temporal_shift(x: Any, /, seg_num: int, shift_ratio: float, last: bool) -> 
 
 
 @call_cached("x")
-def temporal_shift(x: Any, seg_num: int, shift_ratio: float = 0.25, name: Any = None, data_format: str = "NCHW") -> Any:
+def temporal_shift(
+    x: Tensor, seg_num: int, shift_ratio: float = 0.25, name: str | None = None, data_format: str = "NCHW"
+) -> Any:
     """Move some channels one step forth in time, and some one step back; x is [batch * seg_num, c, h, w].
 
     Arguments:
@@ -169,7 +173,7 @@ def temporal_shift(x: Any, seg_num: int, shift_ratio: float = 0.25, name: Any = 
 
 
 @call_cached("x")
-def zeropad2d(x: Any, padding: Any, data_format: str = "NCHW", name: Any = None) -> Any:
+def zeropad2d(x: Tensor, padding: Padding, data_format: str = "NCHW", name: str | None = None) -> Any:
     """Zeros around images; padding is a number or [left, right, top, bottom].
 
     Examples:
@@ -192,7 +196,7 @@ def _affine_grid(theta: Any, /, size: Any, align_corners: bool) -> Any:
 
 
 @call_cached("theta")
-def affine_grid(theta: Any, out_shape: Any, align_corners: bool = True, name: Any = None) -> Any:
+def affine_grid(theta: Tensor, out_shape: Any, align_corners: bool = True, name: str | None = None) -> Any:
     """Where grid_sample() must read to apply affine maps theta [n, 2, 3] (images) or [n, 3, 4] (volumes).
 
     Arguments:
@@ -256,12 +260,12 @@ def _grid_sample(x: Any, grid: Any, /, nearest: bool, padding: str, align_corner
 
 @call_cached("x", "grid")
 def grid_sample(
-    x: Any,
-    grid: Any,
+    x: Tensor,
+    grid: Tensor,
     mode: str = "bilinear",
     padding_mode: str = "zeros",
     align_corners: bool = True,
-    name: Any = None,
+    name: str | None = None,
 ) -> Any:
     """Read images at the points of a grid [n, h, w, 2] (volumes: [n, d, h, w, 3]) of coordinates from -1 to 1.
 

@@ -8,10 +8,11 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import op
+from .types import Array
 
 
 @op(name="viterbi_decode", grad=False, loops=True)
-def viterbi(scores: Any, transition: Any, lengths: Any, /, *, ends: bool) -> Any:
+def viterbi(scores: Array, transition: Array, lengths: Array, /, *, ends: bool) -> Any:
     """Scores and tags [batch, time] of the best paths; beyond a length the tags are 0."""
     batch, time, n = scores.shape
     lengths = lengths.astype(jnp.int32)

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import op
+from .types import Array
 
 
 def _cross_entropy(logit: Any, target: Any) -> Any:
@@ -24,10 +25,10 @@ def _overlap(a: Any, b: Any) -> Any:
 
 @op(name="yolo_loss", amp="black")
 def yolo_loss(
-    x: Any,
-    box: Any,
-    label: Any,
-    score: Any = None,
+    x: Array,
+    box: Array,
+    label: Array,
+    score: Array | None = None,
     /,
     *,
     anchors: tuple[float, ...],

@@ -8,8 +8,9 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.no_effect import no_effect
 from . import checks
-from .optimizer import Optimizer
+from .optimizer import ONE_CALL, Optimizer
 from .update import Accumulator, Numbers, Rule, State
 
 
@@ -38,13 +39,13 @@ def adamax_numbers(state: State, rates: Any, beta1: float, **_: Any) -> tuple[St
     return {"rate": rates / (1 - power)}, {"beta1_pow_acc": power * beta1}
 
 
-def lamb_numbers(state: State, rates: Any, beta1: float, beta2: float, **_: Any) -> tuple[State, State]:
+def lamb_numbers(state: State, _rates: Any, beta1: float, beta2: float, **_: Any) -> tuple[State, State]:
     """What the averages lack because they started at zero."""
     return {k: 1 - v for k, v in state.items()}, powers(state, beta1, beta2)
 
 
 def adam(
-    param: Any, grad: Any, state: State, lr: Any, beta1: float, beta2: float, epsilon: float, amsgrad: bool
+    param: Any, grad: Any, state: State, _lr: Any, beta1: float, beta2: float, amsgrad: bool, **_: Any
 ) -> tuple[Any, State]:
     """One step of Adam (Kingma and Ba, 2014)."""
     first, second = moments(grad, state, beta1, beta2)
@@ -61,7 +62,7 @@ def adamw(param: Any, grad: Any, state: State, lr: Any, weight_decay: float, **b
 
 
 def adamax(
-    param: Any, grad: Any, state: State, lr: Any, beta1: float, beta2: float, epsilon: float
+    param: Any, grad: Any, state: State, _lr: Any, beta1: float, beta2: float, epsilon: float
 ) -> tuple[Any, State]:
     """One step of Adamax (Kingma and Ba, 2014)."""
     b1 = np.asarray(beta1, grad.dtype)
@@ -94,6 +95,9 @@ def lamb(
     return param - lr * ratio * step, new
 
 
+LAZY = "gradients are dense, so every row is updated"
+
+
 class Adam(Optimizer):
     """Adam: steps scaled by running averages of the gradient and of its square.
 
@@ -104,7 +108,6 @@ class Adam(Optimizer):
         parameters: what to train, or groups of it.
         weight_decay: a number, L2Decay or L1Decay, added to the gradient.
         grad_clip: how to clip gradients.
-        lazy_mode, use_multi_tensor: accepted for compatibility; one compiled call updates everything anyway.
         multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
         amsgrad: divide by the largest average so far.
 
@@ -123,6 +126,7 @@ class Adam(Optimizer):
     _numbers: Numbers | None = staticmethod(adam_numbers)
     _hyper: tuple[str, ...] = ("beta1", "beta2", "epsilon", "amsgrad")
 
+    @no_effect(lazy_mode=LAZY, use_multi_tensor=ONE_CALL)
     def __init__(
         self,
         learning_rate: Any = 0.001,
@@ -184,6 +188,7 @@ class AdamW(Adam):
     _rule: Rule = staticmethod(adamw)
     _decoupled = True
 
+    @no_effect(lazy_mode=LAZY, use_lowprecision_moment="moments have the dtype of what is updated")
     def __init__(
         self,
         learning_rate: Any = 0.001,

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import difflib
 import warnings
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core.interpreter import state
@@ -50,6 +51,13 @@ def parameters(who: str, given: Any) -> list[Any]:
         if not isinstance(entry, dict | Tensor):
             raise TypeError(f"{who}: parameters[{i}] is a {type(entry).__name__}; expected a Parameter")
     return out
+
+
+def group(who: str, given: dict[str, Any], known: Sequence[str]) -> None:
+    """Raise for a setting of a group that is nearly one that is known; the user may keep others there."""
+    for key in given.keys() - set(known):
+        if near := difflib.get_close_matches(key, known, 1, 0.85):
+            raise ValueError(f"{who}: a group of parameters has {key!r}; did you mean {near[0]!r}?")
 
 
 def unshared(who: str, params: list[Any], others: list[Parameter]) -> list[Parameter]:

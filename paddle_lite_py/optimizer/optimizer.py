@@ -10,6 +10,8 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.interpreter import no_grad, state
+from ..core.no_effect import Immaterial, Refused, no_effect
+from ..eager import views
 from ..eager.execute import Eager
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
@@ -19,6 +21,8 @@ from .lr import LRScheduler
 from .operators import operator
 from .parameter_group import ParameterGroup
 from .update import Accumulator, Numbers, Recipe, Rule, Setting, compiled
+
+ONE_CALL = Immaterial("one compiled call updates all parameters")
 
 
 class Optimizer:
@@ -76,6 +80,8 @@ class Optimizer:
             self._make_group(self._param_groups, {})
 
     def _add_group(self, given: dict[str, Any]) -> None:
+        known = "params", "learning_rate", "weight_decay", "grad_clip", *self._hyper
+        checks.group(type(self).__name__, given, known)
         params = [given["params"]] if isinstance(given["params"], Tensor) else list(given["params"])
         group = self._make_group(params, {k: v for k, v in given.items() if k != "params"})
         for p in group.params:  # what the group says of learning rate and decay takes the place of their own
@@ -174,6 +180,8 @@ class Optimizer:
             new = compiled(recipe)(self._rate(), [g._data for g in grads], donatable([h._data for h in handles]), flag)
             for handle, array in zip(handles, new, strict=True):
                 handle.__dict__["_data"] = array  # not through Parameter.__setattr__: the hot path
+                if handle._views is not None:
+                    views.replaced(handle)
             return
         builder: Any = state.interpreter
         rate = builder.provide(self._rate)
@@ -219,12 +227,17 @@ class Optimizer:
     ) -> tuple[list[Any], list[tuple[Parameter, Any]]]:
         """step(), after the user's loss.backward().
 
+        Arguments:
+            startup_program: in static mode the program that gives new state its first values.
+            parameters: in static mode what is trained. no_grad_set: what no gradient passes.
+
         Returns:
             An empty list (in static mode the update operators), and the (parameter, gradient) pairs.
         """
-        computed = state.interpreter.minimized(self, loss, parameters, no_grad_set)
-        if computed is not None:
-            return self.apply_gradients(computed), computed
+        with state.interpreter.starting(startup_program):
+            computed = state.interpreter.minimized(self, loss, parameters, no_grad_set)
+            if computed is not None:
+                return self.apply_gradients(computed), computed
         pairs = self._present()
         self.step()
         return [], pairs
@@ -232,6 +245,7 @@ class Optimizer:
     def _present(self) -> list[tuple[Parameter, Any]]:
         return [(p, p.grad) for p in self._parameter_list if p._grad is not None and not p.stop_gradient]
 
+    @no_effect(callbacks=Refused("nothing is called while gradients are built"))
     def backward(
         self,
         loss: Tensor,
@@ -244,7 +258,8 @@ class Optimizer:
 
         In eager mode they are what loss.backward(), called before, has left.
         """
-        computed = state.interpreter.minimized(self, loss, parameters, no_grad_set)
+        with state.interpreter.starting(startup_program):
+            computed = state.interpreter.minimized(self, loss, parameters, no_grad_set)
         return self._present() if computed is None else computed
 
     def apply_gradients(self, params_grads: list[tuple[Parameter, Tensor]]) -> list[Any]:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from .optimizer import Optimizer
+from ..core.no_effect import no_effect
+from .optimizer import ONE_CALL, Optimizer
 from .update import Accumulator, State
 
 
@@ -68,6 +69,7 @@ class Momentum(Optimizer):
     _slots = (Accumulator("velocity"),)
     _hyper = ("momentum", "use_nesterov", "rescale_grad")
 
+    @no_effect(use_multi_tensor=ONE_CALL)
     def __init__(
         self,
         learning_rate: Any = 0.001,

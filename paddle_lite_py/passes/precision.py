@@ -27,6 +27,7 @@ class AutoCast:
         level: "O1", "O2" or "OD"; see amp.auto_cast().
         custom_white_list, custom_black_list: names of ops to run in low precision, and in float32.
         use_promote: at level O2, an op with a float32 input runs in float32.
+        keep_results: give the results in the dtypes that they had.
 
     Raises:
         ValueError: for another level or dtype, or an op in both lists.
@@ -47,7 +48,9 @@ class AutoCast:
         custom_white_list: Iterable[str] | None = None,
         custom_black_list: Iterable[str] | None = None,
         use_promote: bool = True,
+        keep_results: bool = False,
     ) -> None:
+        self.keep_results = keep_results
         self.casting = rules(True, custom_white_list, custom_black_list, level, dtype, use_promote)
 
     def __call__(self, program: Program) -> Program:
@@ -55,7 +58,7 @@ class AutoCast:
         if self.casting is None:
             return program
         block = _Block(self.casting, program.block)
-        outputs = block.outputs(program.updates)
+        outputs = block.outputs(range(len(program.block.outputs)) if self.keep_results else program.updates)
         if not block.changed:
             return program
         return program.replaced(Block(program.block.inputs, block.ops, outputs))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import gzip
+import json
 import shutil
 import tempfile
 import time
@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 
+from ..core.no_effect import Immaterial, no_effect
 from .result import ProfilerResult, Row, load_profiler_result
 
 __all__ = [
@@ -138,14 +139,29 @@ def export_chrome_tracing(dir_name: str, worker_name: str | None = None) -> Call
     return export
 
 
-export_protobuf = export_chrome_tracing
+@no_effect("the files are JSON, which load_profiler_result() reads")
+def export_protobuf(dir_name: str, worker_name: str | None = None) -> Callable[[Any], None]:
+    """export_chrome_tracing(), of which it warns.
+
+    Examples:
+        >>> import warnings
+        >>> import paddle_lite_py as paddle
+        >>> with warnings.catch_warnings():
+        ...     warnings.simplefilter("ignore")
+        ...     callable(paddle.profiler.export_protobuf("traces"))
+        True
+    """
+    return export_chrome_tracing(dir_name, worker_name)
+
+
+_ONE_TABLE = "there is one table, of all operations"
 
 
 class Profiler:
     """Records steps of a program: start(), step() after each step, stop().
 
     Arguments:
-        targets: accepted; all devices are recorded.
+        targets: of which kinds of devices operations are kept; of all by default.
         scheduler: what to do in each step, as of make_scheduler(); (first, last) to record these steps; None: all.
         on_trace_ready: called with the profiler after each recording.
         timer_only: record no trace, only the time of the steps.
@@ -160,6 +176,13 @@ class Profiler:
         True
     """
 
+    @no_effect(
+        record_shapes="traces hold the names of operations, without shapes",
+        profile_memory="traces hold times; paddle.device.memory_allocated() has the memory in use",
+        emit_nvtx="XLA marks its own kernels",
+        custom_device_types=Immaterial("all devices are recorded"),
+        with_flops="traces hold times; paddle.flops() counts operations",
+    )
     def __init__(
         self,
         *,
@@ -174,6 +197,7 @@ class Profiler:
         with_flops: bool = False,
     ) -> None:
         self.scheduler = _scheduler(scheduler)
+        self.targets = set(ProfilerTarget if targets is None else targets)
         self.on_trace_ready, self.timer_only = on_trace_ready, timer_only
         self.step_num = 0
         self.current_state = ProfilerState.CLOSED
@@ -222,8 +246,8 @@ class Profiler:
         jax.profiler.stop_trace()
         folder, self._folder = self._folder, None
         found = sorted(Path(folder).rglob("*.trace.json.gz"))
-        self.profiler_result = load_profiler_result(str(found[0])) if found else ProfilerResult([])
-        self._raw = gzip.decompress(found[0].read_bytes()) if found else b'{"traceEvents": []}'
+        whole = load_profiler_result(str(found[0])) if found else ProfilerResult([])
+        self.profiler_result = whole.of({"CPU" if t is ProfilerTarget.CPU else "GPU" for t in self.targets})
         shutil.rmtree(folder, ignore_errors=True)
         if self.on_trace_ready is not None:
             self.on_trace_ready(self)
@@ -244,6 +268,7 @@ class Profiler:
         rate = (samples or count) / max(seconds, 1e-12)
         return f" batch_cost: {seconds / count:.5f} s ips: {rate:.3f} {unit or ('samples/s' if samples else 'steps/s')}"
 
+    @no_effect(format="the file is JSON, which load_profiler_result() reads")
     def export(self, path: str = "", format: str = "json") -> None:
         """Write the last recording as a file for chrome://tracing.
 
@@ -253,8 +278,9 @@ class Profiler:
         if self.profiler_result is None:
             raise RuntimeError("Profiler.export: nothing was recorded")
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_bytes(self._raw)
+        Path(path).write_text(json.dumps({"traceEvents": self.profiler_result.events}))
 
+    @no_effect(op_detail=_ONE_TABLE, thread_sep=_ONE_TABLE, views=_ONE_TABLE)
     def summary(
         self,
         sorted_by: SortedKeys = SortedKeys.CPUTotal,

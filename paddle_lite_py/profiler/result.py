@@ -34,14 +34,23 @@ class ProfilerResult:
     def __init__(self, events: list[dict[str, Any]]) -> None:
         self.events = events
 
+    def _kinds(self) -> dict[Any, str]:
+        """Of each process in the trace the kind of its device."""
+        named = {e["pid"]: e["args"].get("name", "") for e in self.events if e.get("name") == "process_name"}
+        return {pid: "CPU" if "CPU" in name else "GPU" for pid, name in named.items()}
+
+    def of(self, kinds: set[str]) -> ProfilerResult:
+        """The events of devices of these kinds, "CPU" and "GPU"."""
+        found = self._kinds()
+        return ProfilerResult([e for e in self.events if found.get(e.get("pid"), "CPU") in kinds])
+
     def rows(self) -> list[Row]:
         """The events by name, those that took longest first."""
-        places = {e["pid"]: e["args"].get("name", "") for e in self.events if e.get("name") == "process_name"}
+        found = self._kinds()
         times: dict[tuple[str, str], list[float]] = defaultdict(list)
         for e in self.events:
             if e.get("ph") == "X" and not e["name"].startswith("$"):
-                kind = "CPU" if "CPU" in places.get(e.get("pid"), "CPU") else "GPU"
-                times[e["name"], kind].append(float(e.get("dur", 0)))
+                times[e["name"], found.get(e.get("pid"), "CPU")].append(float(e.get("dur", 0)))
         rows = [Row(n, d, len(v), sum(v), max(v), min(v)) for (n, d), v in times.items()]
         return sorted(rows, key=lambda r: -r.total)
 

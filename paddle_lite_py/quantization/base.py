@@ -5,11 +5,15 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from ..core.no_effect import Immaterial
 from ..eager.tensor import Tensor
 from ..nn.base import Layer
 from ..ops.quantize import fake_quantize
 
 __all__ = ["BaseObserver", "BaseQuanter", "QuanterFactory", "fake_quantize", "quanter"]
+
+
+BY_INPUT = Immaterial("the scale is that of the tensors that pass")
 
 
 class BaseQuanter(Layer):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.interpreter import no_grad
+from ..core.no_effect import no_effect
 from ..eager.tensor import Tensor
 from ..nn.base import Layer
 from ..ops.creation import zeros
-from .base import BaseObserver, QuanterFactory
+from .base import BY_INPUT, BaseObserver, QuanterFactory
 
 __all__ = ["AbsmaxObserver", "AbsmaxObserverLayer"]
 
@@ -16,6 +17,7 @@ __all__ = ["AbsmaxObserver", "AbsmaxObserverLayer"]
 class AbsmaxObserverLayer(BaseObserver):
     """Keeps the largest absolute value that passed."""
 
+    @no_effect(layer=BY_INPUT)
     def __init__(self, layer: Layer, quant_bits: int = 8) -> None:
         super().__init__()
         self._bits = quant_bits

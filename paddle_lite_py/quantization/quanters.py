@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..core.interpreter import no_grad
+from ..core.no_effect import no_effect
 from ..eager.tensor import Tensor
 from ..nn.base import Layer
 from ..ops.creation import full
-from .base import BaseQuanter, QuanterFactory, fake_quantize
+from .base import BY_INPUT, BaseQuanter, QuanterFactory, fake_quantize
 
 __all__ = ["FakeQuanterWithAbsMaxObserver", "FakeQuanterWithAbsMaxObserverLayer"]
 
@@ -19,6 +20,7 @@ class FakeQuanterWithAbsMaxObserverLayer(BaseQuanter):
     Source: Jacob et al., Quantization and Training of Neural Networks, 2017.
     """
 
+    @no_effect(layer=BY_INPUT)
     def __init__(
         self,
         layer: Layer,

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..core.cache import BoundedCache
 from ..core.config import compiler_options
+from .view import ViewRule
 
 if TYPE_CHECKING:
     from .op import Op
@@ -28,7 +29,7 @@ class BoundOp:
 
     __slots__ = (
         "__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "keeping", "keeps",
-        "layout", "op"
+        "layout", "op", "views"
     )  # fmt: skip
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
@@ -40,6 +41,7 @@ class BoundOp:
         self.attrs = attrs
         self.layout = layout
         self.fn = fn
+        self.views: ViewRule | None = op.views if isinstance(op.views, ViewRule | None) else self.derived(op.views)
         self.jitted: Callable[..., Any] = self._first_call
         # For each output whether a gradient may flow from it; found at the first recorded call.
         self.differentiable: tuple[bool, ...] | None = None if op.grad else ()

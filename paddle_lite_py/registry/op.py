@@ -17,12 +17,13 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..core import dtypes
+from ..core import dtypes, unknown_size
 from ..core.cache import BoundedCache
 from ..core.interpreter import state
-from ..core.size import Size
 from ..core.traced_number import kind, plain
+from ..core.unknown_size import UnknownSize
 from .bound import BoundOp, Layout
+from .view import ViewRule
 
 REGISTRY: dict[str, Op] = {}
 # Imports the parts of the framework that are loaded on demand, with the ops that they define.
@@ -53,6 +54,8 @@ class Op:
     """A named JAX function with its calling convention and rules."""
 
     custom = False  # it is the user's own
+    # Its result is a view of its first argument; or which attributes make it one.
+    views: ViewRule | Callable[[dict[str, Any]], ViewRule | None] | None = None
     # From attributes to what looks at the arrays of an eager call with them, and raises where they do not fit.
     input_check: Callable[[dict[str, Any]], Callable[..., None] | None] | None = None
     # From attributes to a decorator of what runs the op, which looks at the results of eager calls.
@@ -92,7 +95,7 @@ class Op:
     def bind(self, attrs: tuple[Any, ...], layout: Layout = None) -> BoundOp:
         """The bound op for these attributes, from a cache."""
         # A list is no key itself, and a shape mostly comes as one.
-        attrs = tuple([tuple(v) if v.__class__ is list or v.__class__ is Size else v for v in attrs])
+        attrs = tuple([tuple(v) if v.__class__ is list or v.__class__ is UnknownSize else v for v in attrs])
         try:
             found = self.known.get((attrs, layout, tuple(map(kind, attrs))))
         except TypeError:  # unhashable: a list inside a tuple
@@ -168,7 +171,7 @@ def find(name: str) -> Op | None:
 
 def freeze(value: Any, name: str = "attribute") -> Any:
     """A hashable copy of an attribute; a tensor in it becomes its Python value."""
-    value = plain(value)
+    value = unknown_size.plain(plain(value))
     if isinstance(value, float) and value != value:
         return math.nan  # each NaN is another key
     if value is None or isinstance(value, int | float | str | complex | dtypes.DType):

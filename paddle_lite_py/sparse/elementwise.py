@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.no_effect import no_effect
 from ..ops import logic, math, unary
 
 _DOC = """{name}() of the values of a sparse tensor. The elements that are not kept stay zeros.
@@ -45,6 +46,7 @@ def pow(x: Any, factor: float, name: Any = None) -> Any:
     return x._with(power(x.values(), factor))
 
 
+@no_effect(index_dtype="places are int64")
 def cast(x: Any, index_dtype: Any = None, value_dtype: Any = None, name: Any = None) -> Any:
     """The values in another dtype; places are int64.
 

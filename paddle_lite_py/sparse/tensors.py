@@ -10,6 +10,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.arrays import text_of
+from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
@@ -39,9 +40,10 @@ def gathered(x: Tensor, indices: np.ndarray) -> Tensor:
     return fn(x, places=_frozen(indices))
 
 
-def _floating(value: Any, dtype: Any) -> Tensor:
-    found = value if isinstance(value, Tensor) else to_tensor(value)
-    return found if dtype is None else found.astype(dtype)
+def _floating(value: Any, dtype: Any, place: Any = None) -> Tensor:
+    found: Any = value if isinstance(value, Tensor) else to_tensor(value)
+    found = found if dtype is None else found.astype(dtype)
+    return found if place is None else found.to(place)
 
 
 class _Sparse:
@@ -164,6 +166,7 @@ class SparseCooTensor(_Sparse):
         fn: Any = _scatter
         return fn(self._values, places=_frozen(self._indices), shape=tuple(self.shape[: len(self._indices)]))
 
+    @no_effect(sparse_dim=Immaterial("it has its sparse dimensions"))
     def to_sparse_coo(self, sparse_dim: int | None = None) -> SparseCooTensor:
         """Itself."""
         return self
@@ -230,7 +233,9 @@ class SparseCsrTensor(_Sparse):
         return np.stack([*rows, self._cols]).astype(np.int64)
 
     def to_sparse_coo(self, sparse_dim: int | None = None) -> SparseCooTensor:
-        """The same by coordinates."""
+        """The same by coordinates, all of whose dimensions are sparse."""
+        if sparse_dim not in (None, len(self.shape)):
+            raise ValueError(f"to_sparse_coo: sparse_dim is {sparse_dim}; expected {len(self.shape)}, all dimensions")
         return SparseCooTensor(self._indices, self._values, self.shape)
 
     def to_sparse_csr(self) -> SparseCsrTensor:
@@ -255,6 +260,7 @@ def sparse_coo_tensor(
         indices: places [dimensions, n].
         values: [n], or [n, ...] for blocks.
         shape: as small as the places allow by default.
+        place: the device of the values.
 
     Raises:
         ValueError: if the numbers of places and values differ, or a place lies outside the shape.
@@ -264,7 +270,7 @@ def sparse_coo_tensor(
         >>> paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, 2.0], [2, 2]).to_dense().tolist()
         [[0.0, 1.0], [2.0, 0.0]]
     """
-    places, found = _host(indices, "sparse_coo_tensor()"), _floating(values, dtype)
+    places, found = _host(indices, "sparse_coo_tensor()"), _floating(values, dtype, place)
     if places.ndim != 2 or places.shape[1] != found.shape[0]:
         raise ValueError(f"sparse_coo_tensor: places of shape {list(places.shape)} for {found.shape[0]} values")
     least = [*(places.max(1) + 1 if places.size else [0] * len(places)), *found.shape[1:]]
@@ -296,6 +302,7 @@ def sparse_csr_tensor(
         crows: where each row begins, and the end, [rows + 1]; of several matrices one after the other.
         cols: the column of each value.
         shape: as many columns as the values reach by default.
+        place: the device of the values.
 
     Raises:
         ValueError: if they do not fit together.
@@ -308,7 +315,7 @@ def sparse_csr_tensor(
     starts, columns, found = (
         _host(crows, "sparse_csr_tensor()"),
         _host(cols, "sparse_csr_tensor()"),
-        _floating(values, dtype),
+        _floating(values, dtype, place),
     )
     if shape is None:
         shape = [len(starts) - 1, int(columns.max(initial=-1)) + 1]

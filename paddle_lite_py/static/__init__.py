@@ -24,23 +24,25 @@ from .mode import (
 )
 from .program import Program
 from .saving import (
-    deserialize_persistables,
-    deserialize_program,
     load,
-    load_from_file,
     load_inference_model,
     load_program_state,
     load_vars,
     normalize_program,
     save,
     save_inference_model,
-    save_to_file,
-    serialize_persistables,
-    serialize_program,
     set_program_state,
 )
 from .scope import Scope, global_scope, scope_guard
 from .scope_variable import UninitializedError
+from .serialized import (
+    deserialize_persistables,
+    deserialize_program,
+    load_from_file,
+    save_to_file,
+    serialize_persistables,
+    serialize_program,
+)
 from .strategy import BuildStrategy, CompiledProgram, ExecutionStrategy
 from .variables import (
     Print,

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from ..core.interpreter import no_grad, state
+from ..core.no_effect import Immaterial, no_effect, only_known
 from ..eager.tensor import Tensor, wrap
 from ..ir.block import Block, Value
 from ..ir.program import Program as IRProgram
@@ -25,6 +26,10 @@ __all__ = ["AutoMixedPrecisionLists", "CustomOpLists", "bf16_guard", "decorate",
 class AutoMixedPrecisionLists:
     """Names of ops to run in low precision (white) and in float32 (black), beside the usual ones."""
 
+    @no_effect(
+        custom_black_varnames="operators are cast by their kinds, whatever they take",
+        dtype=Immaterial("decorate() says the dtype"),
+    )
     def __init__(
         self, custom_white_list: Iterable[str] | None = None, custom_black_list: Iterable[str] | None = None,
         custom_black_varnames: Any = None, dtype: str = "float16",
@@ -37,13 +42,22 @@ CustomOpLists = AutoMixedPrecisionLists
 
 @contextlib.contextmanager
 def fp16_guard() -> Iterator[None]:
-    """Accepted: casts are chosen for the program as a whole."""
+    """Nothing: casts are chosen for the program as a whole."""
     yield
 
 
 bf16_guard = fp16_guard
 
 
+_FLOAT32 = Immaterial("parameters and their gradients stay float32")
+
+
+@no_effect(
+    master_weight=_FLOAT32,
+    master_grad=_FLOAT32,
+    use_master_grad=_FLOAT32,
+    use_amp_guard="casts are chosen for the program as a whole",
+)
 def decorate(
     optimizer: Any, amp_lists: AutoMixedPrecisionLists | None = None, level: str = "O1", dtype: str = "float16",
     master_weight: Any = None, master_grad: bool = False, init_loss_scaling: float = 2.0**15,
@@ -61,7 +75,6 @@ def decorate(
         dtype: "float16" or "bfloat16".
         init_loss_scaling, incr_every_n_steps, decr_every_n_nan_or_inf, incr_ratio, decr_ratio: see GradScaler.
         use_dynamic_loss_scaling: whether the scale adapts; for float16 if None.
-        master_weight, master_grad, use_amp_guard, use_master_grad: accepted.
 
     Examples:
         >>> paddle.enable_static()
@@ -74,6 +87,7 @@ def decorate(
         >>> "bfloat16" in str(main)
         True
     """
+    only_known(decorate, kwargs)
     lists = amp_lists or AutoMixedPrecisionLists()
     change = AutoCast(dtype, level, lists.white, lists.black, use_promote)
     scales = dtype == "float16" if use_dynamic_loss_scaling is None else use_dynamic_loss_scaling
@@ -98,6 +112,13 @@ class OptimizerWithMixedPrecision:
     def __getattr__(self, name: str) -> Any:
         return getattr(self._optimizer, name)
 
+    @no_effect(
+        place=_FLOAT32,
+        scope=_FLOAT32,
+        test_program="what is cloned after minimize() has its casts",
+        use_fp16_test="what is cloned after minimize() has its casts",
+        rewrite_test_program="what is cloned after minimize() has its casts",
+    )
     def amp_init(
         self, place: Any = None, scope: Any = None, test_program: Any = None, use_fp16_test: bool = False,
         rewrite_test_program: bool = False,
@@ -115,6 +136,12 @@ class OptimizerWithMixedPrecision:
         builder = state.interpreter
         if not isinstance(builder, StaticBuilder):
             raise RuntimeError("static.amp: no program is under construction; in dynamic mode use paddle.amp.auto_cast")
+        with builder.starting(startup_program):
+            return self._minimized(builder, loss, parameters, no_grad_set)
+
+    def _minimized(
+        self, builder: StaticBuilder, loss: Tensor, parameters: Any, no_grad_set: Any
+    ) -> tuple[list[Any], list[Any]]:
         recast(builder, self._change)
         builder.program.optimizers.append(self._optimizer)
         params = parameters or self._optimizer._parameter_list or None

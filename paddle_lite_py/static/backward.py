@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..core.interpreter import state
+from ..core.no_effect import ONE_PROCESS, Refused, no_effect
 from ..eager.tensor import Parameter, Tensor
 from . import differentiation
 from .builder import StaticBuilder
@@ -13,6 +14,7 @@ from .builder import StaticBuilder
 __all__ = ["append_backward", "gradients"]
 
 
+@no_effect(callbacks=Refused("nothing is called while gradients are built"), distop_context=ONE_PROCESS)
 def append_backward(
     loss: Tensor,
     parameter_list: Iterable[Any] | None = None,
@@ -27,7 +29,6 @@ def append_backward(
         loss: one number.
         parameter_list: parameters, or their names; all that are trained if None.
         no_grad_set: tensors, or their names, that no gradient passes.
-        callbacks, distop_context: accepted for compatibility.
         checkpoints: tensors that are kept for the backward pass; what lies between them is computed again.
 
     Returns:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..core.dtypes import as_dtype
 from ..core.errors import Where
+from ..core.no_effect import only_known
 from ..eager.tensor import Parameter, Tensor
 from ..ir.block import Operator
 from ..tracing.frame import TracedValue
@@ -117,17 +118,21 @@ class BlockView:
         """Whether there is a variable of that name."""
         return name in self.vars
 
-    def create_var(self, name: str, dtype: Any = "float32", shape: Sequence[Any] = (), **kwargs: Any) -> Tensor:
+    def create_var(
+        self, name: str, dtype: Any = "float32", shape: Sequence[Any] = (), *, persistable: bool = False,
+        stop_gradient: bool = False, **kwargs: Any,
+    ) -> Tensor:  # fmt: skip
         """A tensor of a shape and dtype that py_func() is to give a value.
 
         An unknown first size (None, -1) is that of the program's data.
         """
+        only_known(BlockView.create_var, kwargs)
         builder = self.program.builder
         firsts = [v.shape[0] for v in self.program.feeds.values() if v.shape and not isinstance(v.shape[0], int)]
         sizes = [firsts[0] if i == 0 and n in (None, -1) and firsts else n for i, n in enumerate(shape)]
         value = TracedValue(builder.unknown.shape(name, sizes), as_dtype(dtype).np, builder.root)
         out = builder.handle(value)
-        out.name = name
+        out.name, out.persistable, out.stop_gradient = name, persistable, stop_gradient
         return out
 
     def append_op(self, *args: Any, **kwargs: Any) -> NoReturn:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -261,3 +263,12 @@ class StaticBuilder(Builder):
         """The gradients of what an optimizer trains."""
         self.program.optimizers.append(optimizer)
         return append_backward(self, loss, parameters or optimizer._parameter_list or None, no_grad_set)
+
+    @contextmanager
+    def starting(self, program: Any) -> Iterator[None]:
+        """While first values of new state go to this startup program; to the one in force for None."""
+        before, current.startup = current.startup, program or current.startup
+        try:
+            yield
+        finally:
+            current.startup = before

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core.no_effect import ONE_PROCESS, Immaterial, Refused, no_effect, only_known
 from ..eager.random import host_draw
 from ..eager.tensor import Tensor
 from .current import current
@@ -128,14 +129,37 @@ def ahead(feeds: Iterable[Any], most: int = 4) -> Iterator[Any]:
         left.set()
 
 
-class _Dataset:
+_TEXT = Refused("each line holds an instance, slot by slot, and nothing else")
+_HERE = Refused("files are read from this machine; mount the other file system")
+_AT_ONCE = Immaterial("slots_shuffle() needs no preparation")
+
+
+class DatasetBase:
     """Files, and how their slots become feeds."""
 
     def __init__(self) -> None:
         self.files: list[str] = []
         self.batch_size, self.use_var, self.pipe_command, self.threads = 1, list[Any](), "", 0
 
+    @no_effect(
+        input_type=_TEXT,
+        fs_name=_HERE,
+        fs_ugi=_HERE,
+        download_cmd=_HERE,
+        parse_ins_id=_TEXT,
+        parse_content=_TEXT,
+        merge_size=_TEXT,
+        queue_num=Immaterial("set_thread() says how many threads read"),
+        fleet_send_batch_size=ONE_PROCESS,
+        fleet_send_sleep_seconds=ONE_PROCESS,
+        fea_eval=_AT_ONCE,
+        candidate_size=_AT_ONCE,
+    )
     def init(self, batch_size: int = 1, thread_num: int = 1, use_var: Sequence[Any] = (), pipe_command: str = "cat",
+             *, input_type: int = 0, fs_name: str = "", fs_ugi: str = "", download_cmd: str = "cat",
+             parse_ins_id: bool = False, parse_content: bool = False, merge_size: int = -1,
+             queue_num: int | None = None, fleet_send_batch_size: int | None = None,
+             fleet_send_sleep_seconds: int | None = None, fea_eval: bool = False, candidate_size: int = 10000,
              **kwargs: Any) -> None:  # fmt: skip
         """Settings.
 
@@ -143,8 +167,9 @@ class _Dataset:
             batch_size: instances to a batch.
             use_var: the data of the program that the slots feed, in the order of the slots.
             pipe_command: a command that each file is sent through first, such as a script that writes slots.
-            thread_num: threads that read; 1: one for each processor. Settings of file systems are accepted.
+            thread_num: threads that read; 1: one for each processor.
         """
+        only_known(DatasetBase.init, kwargs)
         self.threads = 0 if thread_num == 1 else thread_num
         self.batch_size, self.use_var = int(batch_size), list(use_var)
         self.pipe_command = "" if pipe_command == "cat" else pipe_command
@@ -188,7 +213,7 @@ class _Dataset:
             yield self._feed(slots, order[at : at + self.batch_size])
 
 
-class InMemoryDataset(_Dataset):
+class InMemoryDataset(DatasetBase):
     """Files that are read into memory, and may be shuffled.
 
     A data of the program with the name `<slot>.lengths` is fed the lengths of a slot before padding.
@@ -231,6 +256,7 @@ class InMemoryDataset(_Dataset):
         """Put the instances in a random order, on the stream of paddle.seed()."""
         self._order = host_draw().permutation(self._order)
 
+    @no_effect(fleet=ONE_PROCESS, thread_num=ONE_PROCESS)
     def global_shuffle(self, fleet: Any = None, thread_num: int = 12) -> None:
         """local_shuffle(): there is one process."""
         self.local_shuffle()
@@ -249,6 +275,7 @@ class InMemoryDataset(_Dataset):
         """Forget what was read."""
         self._slots, self._order = [], np.arange(0)
 
+    @no_effect(fleet=ONE_PROCESS)
     def get_memory_data_size(self, fleet: Any = None) -> int:
         """How many instances are in memory."""
         return len(self._order)
@@ -259,7 +286,7 @@ class InMemoryDataset(_Dataset):
         return self._batches(self._slots, self._order)
 
 
-class QueueDataset(_Dataset):
+class QueueDataset(DatasetBase):
     """Files that are read one after the other, each when its turn comes.
 
     Examples:

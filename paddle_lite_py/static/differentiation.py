@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..ir.graph import ancestors
 from ..tracing.frame import TracedValue
+from ..tracing.reopen import reopen
 from .recompute import recompute
 
 if TYPE_CHECKING:
@@ -65,12 +66,17 @@ def _append(
     wrt: list[TracedValue],
     stopped: set[TracedValue],
 ) -> list[Tensor | None]:
+    held = [(v, v.requires_grad) for v in stopped]
+    if stopped:
+        reopen(builder.root, roots, lambda v: True)
     for v in stopped:
         v.requires_grad = False
     made = {v for op in builder.root.block.ops for v in op.outputs}
     rooted = [r if r in made else builder.value_of(wrap(r).clone()) for r in roots]
     builder.version += 1
     found = builder.gradient(rooted, starts, wrt, retain_graph=True, create_graph=True)
+    for v, needed in held:
+        v.requires_grad = needed
     for v, g in zip(wrt, found, strict=True):
         if g is not None:
             g._data.name = f"{v.name}@GRAD"

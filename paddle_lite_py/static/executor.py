@@ -14,6 +14,7 @@ import numpy as np
 from ..core import symbolic
 from ..core.arrays import as_array
 from ..core.dtypes import from_numpy
+from ..core.no_effect import Immaterial, no_effect
 from ..core.place import as_place
 from ..eager.random import default_generator
 from ..eager.tensor import Tensor, wrap
@@ -156,6 +157,12 @@ class Executor:
         device = None if place is None else as_place(place).device
         self._device = None if device == jax.devices()[0] else device  # that of XLA needs no word in each run
 
+    @no_effect(
+        feed_var_name=Immaterial("feeds have names of their own"),
+        fetch_var_name=Immaterial("fetches have names of their own"),
+        use_program_cache=Immaterial("programs are always kept compiled"),
+        use_prune=Immaterial("what nothing needs is never computed"),
+    )
     def run(
         self,
         program: Any = None,
@@ -174,8 +181,6 @@ class Executor:
             program: the default main program if None.
             feed: arrays by the names of its data.
             fetch_list: tensors, or names of them, whose values to return.
-            feed_var_name, fetch_var_name, use_program_cache, use_prune: accepted; programs are always kept compiled,
-                and what nothing needs is never computed.
             scope: where its state is; the scope in force if None.
             return_numpy: True for NumPy arrays, False for tensors.
 
@@ -207,6 +212,7 @@ class Executor:
             return outs
         return [np.array(t._data) for t in outs]
 
+    @no_effect(thread="XLA computes with all cores", debug="times of steps are what paddle.profiler shows")
     def train_from_dataset(
         self, program: Any = None, dataset: Any = None, scope: Scope | None = None, thread: int = 0,
         debug: bool = False, fetch_list: Sequence[Any] | None = None, fetch_info: Sequence[str] | None = None,
@@ -218,7 +224,6 @@ class Executor:
             dataset: an InMemoryDataset, a QueueDataset, or anything that gives feeds: dicts from names to arrays.
             fetch_list, fetch_info: what to print every print_period batches, and the names to print it under.
             fetch_handler: its method handler(dict) is called instead of printing.
-            thread, debug: accepted.
 
         Raises:
             TypeError: if dataset gives no feeds.

@@ -45,7 +45,7 @@ class IpuCompiledProgram:
         there are no IPUs
     """
 
-    def __init__(self, program: Any = None, scope: Any = None, ipu_strategy: Any = None) -> None:
+    def __init__(self, program: Any = None, scope: Any = None, ipu_strategy: Any = None) -> NoReturn:
         _none("IpuCompiledProgram")
 
 

@@ -6,7 +6,8 @@ import contextlib
 from collections.abc import Iterator
 from typing import Any
 
-from ..core.interpreter import no_grad
+from ..core.interpreter import no_grad, state
+from ..core.no_effect import AT_HAND, no_effect
 from ..eager.tensor import Tensor
 from .backward import append_backward
 from .current import current
@@ -47,6 +48,10 @@ class GradientMergeOptimizer:
         self, loss: Tensor, startup_program: Any = None, parameters: Any = None, no_grad_set: Any = None
     ) -> tuple[list[Any], list[Any]]:
         """Append gradients, their sums, and an update that every k-th run makes."""
+        with state.interpreter.starting(startup_program):
+            return self._minimized(loss, parameters, no_grad_set)
+
+    def _minimized(self, loss: Tensor, parameters: Any, no_grad_set: Any) -> tuple[list[Any], list[Any]]:
         optimizer = self.inner_optimizer
         current.main.optimizers.append(optimizer)
         pairs = append_backward(loss, parameters or optimizer._parameter_list or None, no_grad_set)
@@ -130,6 +135,7 @@ class ExponentialMovingAverage:
             if need_restore:
                 self.restore(executor, scope)
 
+    @no_effect(executor=AT_HAND)
     def restore(self, executor: Any, scope: Scope | None = None) -> None:
         """Give the parameters their own values back."""
         for name, array in self._kept.items():

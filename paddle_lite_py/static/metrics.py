@@ -7,6 +7,7 @@ from typing import Any
 import jax.numpy as jnp
 
 from ..core.interpreter import no_grad
+from ..core.no_effect import Refused, no_effect
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from ..metric import accuracy
@@ -33,6 +34,14 @@ def _area(counts: Any, /) -> Any:
     return jnp.where(above[-1] * wrong[-1] > 0, area / jnp.maximum(above[-1] * wrong[-1], 1), 0.0)
 
 
+_ALIKE = Refused("instances count alike; take those that count before the call")
+
+
+@no_effect(
+    topk=Refused("the last column of input counts"),
+    slide_steps=Refused("the second result is of the last batch alone"),
+    ins_tag_weight=_ALIKE,
+)
 def auc(
     input: Tensor, label: Tensor, curve: str = "ROC", num_thresholds: int = 4095, topk: int = 1, slide_steps: int = 1,
     ins_tag_weight: Any = None,
@@ -43,7 +52,6 @@ def auc(
         input: probabilities [n, 2], of which the last column counts.
         label: [n, 1], 0 or 1.
         num_thresholds: bins of the histogram, less one.
-        topk, slide_steps, ins_tag_weight: accepted; the second result is of the last batch alone.
 
     Raises:
         ValueError: for another curve than "ROC".
@@ -71,6 +79,7 @@ def auc(
         return area(kept), area(batch), [kept]
 
 
+@no_effect(ins_tag_weight=_ALIKE)
 def ctr_metric_bundle(input: Tensor, label: Tensor, ins_tag_weight: Any = None) -> tuple[Tensor, ...]:
     """Sums for click-through rates, over all batches so far: squared error, absolute error, probability, q, positives,
     samples. `input` are probabilities [n, 1], `label` 0 or 1.

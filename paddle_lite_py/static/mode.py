@@ -9,6 +9,8 @@ from typing import Any
 
 from ..core import dtypes
 from ..core.interpreter import state
+from ..core.no_effect import no_effect
+from ..core.place import set_device
 from ..eager.execute import EAGER, Eager
 from ..eager.tensor import Tensor
 from .builder import StaticBuilder
@@ -49,6 +51,9 @@ def enable_static() -> None:
 def disable_static(place: Any = None) -> None:
     """Run ops at once again, which is the default.
 
+    Arguments:
+        place: the device of new tensors from here on.
+
     Raises:
         RuntimeError: while a function is traced.
 
@@ -58,6 +63,8 @@ def disable_static(place: Any = None) -> None:
         >>> paddle.in_dynamic_mode()
         True
     """
+    if place is not None:
+        set_device(place)
     if isinstance(state.interpreter, Eager):
         return
     if not isinstance(state.interpreter, StaticBuilder):
@@ -164,6 +171,7 @@ def device_guard(device: str | None = None) -> Iterator[None]:
     yield
 
 
+@no_effect(lod_level="sequences of unlike lengths are fed padded, with their lengths")
 def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor:
     """A feed: an input of the program under construction, which Executor.run() is given by its name.
 
@@ -171,7 +179,6 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor
         name: its name.
         shape: its sizes; None or -1 where they are known only when the program runs.
         dtype: its dtype; the default one if None.
-        lod_level: accepted; sequences of unlike lengths are fed padded, with their lengths.
 
     Raises:
         RuntimeError: in dynamic mode.

@@ -12,6 +12,7 @@ from ..core import dtypes
 from ..core.arrays import as_array
 from ..core.cache import BoundedCache
 from ..core.errors import user_frame
+from ..core.no_effect import Immaterial, no_effect
 from ..eager.random import Generator, default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..ir.block import Operator, Value
@@ -104,6 +105,10 @@ class Program:
         """The parameters that were made in it."""
         return list(self.parameters.values())
 
+    @no_effect(
+        throw_on_error=Immaterial("nothing that is shown can be missing"),
+        with_details=Immaterial("each operator is shown with all that it has"),
+    )
     def to_string(self, throw_on_error: bool = True, with_details: bool = False) -> str:
         """It as text: what it computes and which state it leaves changed."""
         first = [

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import warnings
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-from safetensors import numpy as safetensors
 
-from ..core.arrays import as_array
+from ..core.arrays import as_array, stored_arrays
+from ..core.no_effect import AT_HAND, Immaterial, Refused, no_effect, only_known
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..framework import load as load_file
@@ -21,7 +20,6 @@ from ..ir.simplify import without_prints
 from ..jit import artifact, save_load
 from ..jit.artifact import ArtifactError
 from ..optimizer.operators import Update
-from ..passes.running import as_traced
 from . import serial
 from .current import current
 from .deserialize import from_manifest
@@ -32,14 +30,19 @@ from .scope import Scope, global_scope
 from .snapshot import home_of, snapshot
 
 __all__ = [
-    *("deserialize_persistables", "deserialize_program", "load", "load_from_file", "load_inference_model"),
-    *("load_program_state", "load_vars", "normalize_program", "save", "save_inference_model", "save_to_file"),
-    *("serialize_persistables", "serialize_program", "set_program_state"),
+    *("load", "load_inference_model", "load_program_state", "load_vars", "normalize_program", "save"),
+    *("save_inference_model", "set_program_state"),
 ]
+
+ONE_FORM = Immaterial("an artefact has one form")
+_BY_PREFIX = Refused("the files are named by path_prefix")
+_OF_JIT = "samples", "constraints", "platforms", "passes"  # what paddle.jit.save takes as well
 
 
 # -- checkpoints ---------------------------------------------------------------------------------------------------
-def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -> None:
+def save(
+    program: Program, model_path: str, protocol: int = 4, *, pickle_protocol: int | None = None, **configs: Any
+) -> None:
     """Write a program and its state: parameters to model_path.pdparams, all other to .pdopt, the program to .json.
 
     static.deserialize_program(static.load_from_file(model_path + ".json")) is the program again, and static.load()
@@ -60,7 +63,9 @@ def save(program: Program, model_path: str, protocol: int = 4, **configs: Any) -
         >>> paddle.static.load(again, path, exe)
         >>> paddle.disable_static()
     """
-    _check(program, "save")
+    only_known(save, configs)
+    protocol = protocol if pickle_protocol is None else pickle_protocol
+    check(program, "save")
     save_file(program.state_dict("param"), f"{model_path}.pdparams", protocol)
     rest = program.state_dict("opt")
     vectors = program.state_dict("opt")
@@ -92,6 +97,7 @@ def _numbers(program: Program) -> Iterator[tuple[str, dict[str, int]]]:
                 yield vector, {f"{p}_{slot}_{number}": row for p, row in zip(params, rows, strict=True)}
 
 
+@no_effect(executor=AT_HAND)
 def load(program: Program, model_path: str, executor: Any = None, var_list: Sequence[Any] | None = None) -> None:
     """Set the state of a program to what save() wrote, in the scope in force.
 
@@ -115,7 +121,7 @@ def load(program: Program, model_path: str, executor: Any = None, var_list: Sequ
         >>> paddle.static.save(main, file); paddle.static.load(main, file, exe)
         >>> paddle.disable_static()
     """
-    _check(program, "load")
+    check(program, "load")
     held = load_program_state(model_path, var_list)
     missing = [n for n in program.states("param") if n not in held] if var_list is None else []
     if missing:
@@ -206,7 +212,13 @@ def load_vars(
 
 
 # -- inference models ----------------------------------------------------------------------------------------------
-def normalize_program(program: Program, feed_vars: Any, fetch_vars: Any, **kwargs: Any) -> Program:
+_PRUNED = Refused("a program is saved as what computes fetch_vars of feed_vars")
+
+
+@no_effect(skip_prune_program=_PRUNED)
+def normalize_program(
+    program: Program, feed_vars: Any, fetch_vars: Any, *, skip_prune_program: bool = False, **kwargs: Any
+) -> Program:
     """The part of a program, as it is in evaluation, that computes fetch_vars of feed_vars.
 
     Raises:
@@ -222,7 +234,8 @@ def normalize_program(program: Program, feed_vars: Any, fetch_vars: Any, **kwarg
         ['multiply']
         >>> paddle.disable_static()
     """
-    _check(program, "normalize_program")
+    only_known(normalize_program, kwargs)
+    check(program, "normalize_program")
     return restore(Program(), *_pruned(program, feed_vars, fetch_vars))
 
 
@@ -247,7 +260,7 @@ def _pruned(program: Program, feed_vars: Any, fetch_vars: Any) -> tuple[IRProgra
 def bound(program: Program | None, feed_vars: Any, fetch_vars: Any) -> IRProgram:
     """The same with its state bound to the scope in force."""
     source, scope = program or current.main, global_scope()
-    _check(source, "program")
+    check(source, "program")
     found, _ = _pruned(source, feed_vars, fetch_vars)
     found.captured = {v: _weight(source, s, scope) for v, s in found.captured.items()}
     return found
@@ -270,9 +283,10 @@ def _feed_of(program: Program, var: Any) -> str:
     return name
 
 
+@no_effect(executor=AT_HAND, skip_prune_program=_PRUNED, clip_extra=ONE_FORM, legacy_format=ONE_FORM)
 def save_inference_model(
     path_prefix: str, feed_vars: Any, fetch_vars: Any, executor: Any = None, program: Program | None = None,
-    **kwargs: Any,
+    *, skip_prune_program: bool = False, clip_extra: bool = True, legacy_format: bool = False, **kwargs: Any,
 ) -> None:  # fmt: skip
     """Write what computes fetch_vars of feed_vars, with its weights: the same artefact as paddle.jit.save writes.
 
@@ -281,7 +295,6 @@ def save_inference_model(
     Arguments:
         path_prefix: prefix of the files.
         feed_vars, fetch_vars: tensors of the program, or lists of them.
-        executor: accepted; values are those of the scope in force.
         program: the default main program if None.
 
     Raises:
@@ -303,10 +316,14 @@ def save_inference_model(
         ['x']
         >>> paddle.disable_static()
     """
+    only_known(save_inference_model, kwargs, *_OF_JIT)
     save_load.save(bound(program, feed_vars, fetch_vars), str(path_prefix), **kwargs)
 
 
-def load_inference_model(path_prefix: str, executor: Any = None, **kwargs: Any) -> list[Any]:
+@no_effect(executor=AT_HAND, model_filename=_BY_PREFIX, params_filename=_BY_PREFIX)
+def load_inference_model(
+    path_prefix: str, executor: Any = None, *, model_filename: Any = None, params_filename: Any = None, **kwargs: Any
+) -> list[Any]:
     """What save_inference_model() or jit.save wrote, as a program whose weights are in the scope in force.
 
     Returns:
@@ -331,15 +348,17 @@ def load_inference_model(path_prefix: str, executor: Any = None, **kwargs: Any) 
         ['x']
         >>> paddle.disable_static()
     """
+    only_known(load_inference_model, kwargs)
     manifest, blobs = artifact.read(str(path_prefix))
     program = from_manifest(Program(), manifest)
-    _set_weights(program, blobs["safetensors"], global_scope())
+    set_weights(program, blobs["safetensors"], global_scope())
     return [program, list(program.feeds), program.fetches]
 
 
-def _set_weights(program: Program, data: bytes, scope: Scope) -> None:
+def set_weights(program: Program, data: bytes, scope: Scope) -> None:
+    """Set the state of a program in a scope to arrays in the form of safetensors."""
     try:
-        arrays = safetensors.load(bytes(data))
+        arrays = stored_arrays(data)
     except Exception as e:
         raise ArtifactError(f"the weights are damaged: {type(e).__name__}: {e}") from None
     missing = [n for n, s in program.states().items() if n not in arrays and s.home is None]
@@ -349,129 +368,11 @@ def _set_weights(program: Program, data: bytes, scope: Scope) -> None:
         program.set_state_dict(arrays, scope)
 
 
-# -- in memory -----------------------------------------------------------------------------------------------------
-def serialize_program(feed_vars: Any, fetch_vars: Any, program: Program | None = None, **kwargs: Any) -> bytes:
-    """What computes fetch_vars of feed_vars as bytes, without weights: JSON, as in the manifest of jit.save.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> paddle.enable_static()
-        >>> main, startup = paddle.static.Program(), paddle.static.Program()
-        >>> with paddle.static.program_guard(main, startup):
-        ...     x = paddle.static.data("x", [None, 2], "float32")
-        ...     y = paddle.static.nn.fc(x, 1)
-        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
-        >>> isinstance(paddle.static.serialize_program([x], [y], program=main), bytes)
-        True
-        >>> paddle.disable_static()
-    """
-    found = as_traced(bound(program, feed_vars, fetch_vars))
-    writer = save_load.ArtifactWriter(None, (), ())
-    writer.methods = {"forward": {"eval": writer.variant(found, "program")}}
-    head = {"format": artifact.FORMAT, "version": artifact.VERSION, "name": "program", "saved_in": "eval"}
-    return json.dumps(head | writer.manifest()).encode()
-
-
-def deserialize_program(data: bytes) -> Program:
-    """The program that serialize_program(), Program.serialize_to_string() or static.save() wrote.
-
-    Raises:
-        ArtifactError: if the bytes are damaged, foreign or of a newer version.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> paddle.enable_static()
-        >>> main, startup = paddle.static.Program(), paddle.static.Program()
-        >>> with paddle.static.program_guard(main, startup):
-        ...     x = paddle.static.data("x", [None, 2], "float32")
-        ...     y = paddle.static.nn.fc(x, 1)
-        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
-        >>> data = paddle.static.serialize_program([x], [y], program=main)
-        >>> type(paddle.static.deserialize_program(data)).__name__
-        'Program'
-        >>> paddle.disable_static()
-    """
-    return Program.parse_from_string(data)
-
-
-def serialize_persistables(
-    feed_vars: Any, fetch_vars: Any, executor: Any = None, program: Program | None = None, **kwargs: Any
-) -> bytes:
-    """The weights that fetch_vars need, in the scope in force, as bytes: safetensors.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> paddle.enable_static()
-        >>> main, startup = paddle.static.Program(), paddle.static.Program()
-        >>> with paddle.static.program_guard(main, startup):
-        ...     x = paddle.static.data("x", [None, 2], "float32")
-        ...     y = paddle.static.nn.fc(x, 1)
-        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
-        >>> isinstance(paddle.static.serialize_persistables([x], [y], exe, program=main), bytes)
-        True
-        >>> paddle.disable_static()
-    """
-    found = bound(program, feed_vars, fetch_vars)
-    held = [t for t in found.captured.values() if t is not default_generator.state]
-    return safetensors.save({t.name: t.numpy() for t in held})
-
-
-def deserialize_persistables(program: Program, data: bytes, executor: Any = None) -> None:
-    """Set the weights of a program, in the scope in force, to what serialize_persistables() wrote.
-
-    Raises:
-        ArtifactError: if the bytes are damaged, or a weight is missing.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> paddle.enable_static()
-        >>> main, startup = paddle.static.Program(), paddle.static.Program()
-        >>> with paddle.static.program_guard(main, startup):
-        ...     x = paddle.static.data("x", [None, 2], "float32")
-        ...     y = paddle.static.nn.fc(x, 1)
-        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
-        >>> data = paddle.static.serialize_persistables([x], [y], exe, program=main)
-        >>> paddle.static.deserialize_persistables(main, data, exe)
-        >>> paddle.disable_static()
-    """
-    _check(program, "deserialize_persistables")
-    _set_weights(program, data, global_scope())
-
-
-def save_to_file(path: str, content: bytes) -> None:
-    """Write bytes to a file.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> import tempfile
-        >>> file = tempfile.mkdtemp() + "/m"
-        >>> paddle.static.save_to_file(file, b"abc")
-        >>> paddle.static.load_from_file(file)
-        b'abc'
-    """
-    if not isinstance(content, bytes):
-        raise TypeError(f"save_to_file: content is a {type(content).__name__}; expected bytes")
-    Path(path).write_bytes(content)
-
-
-def load_from_file(path: str) -> bytes:
-    """The bytes of a file.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> import tempfile
-        >>> file = tempfile.mkdtemp() + "/m"
-        >>> paddle.static.save_to_file(file, b"abc")
-        >>> paddle.static.load_from_file(file)
-        b'abc'
-    """
-    return Path(path).read_bytes()
-
-
 def _listed(given: Any) -> list[Any]:
     return list(given) if isinstance(given, list | tuple) else [given]
 
 
-def _check(program: Any, who: str) -> None:
+def check(program: Any, who: str) -> None:
+    """Raise for what is no Program."""
     if not isinstance(program, Program):
         raise TypeError(f"{who}: program is a {type(program).__name__}; expected a paddle.static.Program")

@@ -48,8 +48,8 @@ class ScopeVariable:
             )
         return found
 
-    def concrete(self, what: str) -> Any:
-        """The array, from the scope in force. `what` is the user's call that asked for it."""
+    def concrete(self, _what: str) -> Any:
+        """The array, from the scope in force."""
         return self.find(global_scope())._data
 
     def __repr__(self) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.no_effect import FUSING, ONE_PROCESS, no_effect
 from .program import Program
 
 __all__ = ["BuildStrategy", "CompiledProgram", "ExecutionStrategy"]
@@ -82,6 +83,7 @@ class CompiledProgram:
         >>> paddle.disable_static()
     """
 
+    @no_effect(build_strategy=FUSING)
     def __init__(self, program_or_graph: Any, build_strategy: BuildStrategy | None = None) -> None:
         if not isinstance(program_or_graph, Program):
             raise TypeError(
@@ -89,6 +91,7 @@ class CompiledProgram:
             )
         self.program, self.build_strategy = program_or_graph, build_strategy
 
+    @no_effect(args=ONE_PROCESS, kwargs=ONE_PROCESS)
     def with_data_parallel(self, *args: Any, **kwargs: Any) -> CompiledProgram:
         """Itself: one program on one device."""
         return self

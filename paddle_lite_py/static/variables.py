@@ -10,6 +10,7 @@ import numpy as np
 from ..core import dtypes
 from ..core import place as places
 from ..core.interpreter import state
+from ..core.no_effect import Immaterial, no_effect
 from ..core.param_attr import ParamAttr
 from ..dispatch.define import add_methods
 from ..eager.tensor import Parameter, Tensor, wrap
@@ -23,13 +24,11 @@ __all__ = [
 ]
 
 
+@no_effect(persistable=Immaterial("all state is kept"), force_cpu="state is on the device that the program runs on")
 def create_global_var(
     shape: Any, value: Any, dtype: Any, persistable: bool = False, force_cpu: bool = False, name: str | None = None
 ) -> Tensor:
     """State that starts as one number and keeps its value between runs; paddle.assign(x, output=var) changes it.
-
-    Arguments:
-        persistable, force_cpu: accepted; all state is kept, on the device of the program.
 
     Examples:
         >>> paddle.enable_static()
@@ -77,6 +76,16 @@ class WeightNormParamAttr(ParamAttr):
         )
 
 
+_FORWARD = "each run prints the forward value"
+
+
+@no_effect(
+    first_n=_FORWARD,
+    print_phase=_FORWARD,
+    summarize="long values are shortened as paddle.set_printoptions() says",
+    print_tensor_layout=Immaterial("there is one layout, which is not printed"),
+    print_tensor_lod=Immaterial("sequences are padded"),
+)
 def Print(  # noqa: N802  (the reference's name)
     input: Tensor, first_n: int = -1, message: str | None = None, summarize: int = 20, print_tensor_name: bool = True,
     print_tensor_type: bool = True, print_tensor_shape: bool = True, print_tensor_layout: bool = True,
@@ -87,8 +96,6 @@ def Print(  # noqa: N802  (the reference's name)
     Arguments:
         message: is printed before it.
         print_tensor_name, print_tensor_type, print_tensor_shape: whether to print these.
-        first_n, summarize, print_tensor_layout, print_tensor_lod, print_phase: accepted; each run prints the forward
-            value, shortened as NumPy does.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -135,6 +142,7 @@ def cuda_places(device_ids: Any = None) -> list[places.Place]:
     return [places.CUDAPlace(i) for i in ([device_ids] if isinstance(device_ids, int) else device_ids)]
 
 
+@no_effect(device_ids=Immaterial("there are no XPUs"))
 def xpu_places(device_ids: Any = None) -> list[places.Place]:
     """None: there are no XPUs here.
 

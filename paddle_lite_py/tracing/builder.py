@@ -23,6 +23,7 @@ from ..core.traced_number import TracedNumber
 from ..eager.execute import EAGER, explain
 from ..eager.random import default_generator
 from ..eager.tensor import ZEROS, Tensor, wrap
+from ..eager.views import link
 from ..ir.block import Operator, Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
@@ -144,7 +145,7 @@ class Builder(Differentiation, Interpreter):
     ) -> None:
         """Fail with error(*shown) when the program runs and `passed` is false, or gets here if that is None."""
         self.checks = self.checks or Checks()
-        self.checks.fail(self.checks.add(error, where), passed, [self.detached(t) for t in shown])
+        self.checks.fail(self.checks.add(error, where), passed, [self.twin(t, detached=True) for t in shown])
 
     def _capture(self, tensor: Tensor) -> TracedValue:
         found = self.captures.get(id(tensor))
@@ -199,7 +200,10 @@ class Builder(Differentiation, Interpreter):
         if numbers and all(is_number(a) for a in args if isinstance(a, Tensor)):
             values[0].is_number = True
         outs = tuple(map(self.handle, values))
-        return outs[0] if not isinstance(self._last, tuple) else outs
+        made = outs[0] if not isinstance(self._last, tuple) else outs
+        if bound.views is not None:
+            link(args[0], made, bound, args[1:])
+        return made
 
     def _input(self, arg: Any) -> Any:
         if isinstance(arg, Tensor):
@@ -227,6 +231,8 @@ class Builder(Differentiation, Interpreter):
         try:
             self._last = out = bound.infer(specs)
         except Exception as e:
+            if self.sizes is not None:
+                self.sizes.refused(bound, inputs, e)
             raise explain(bound, tuple([wrap(v) if isinstance(v, TracedValue) else v for v in inputs]), e) from None
         freed = any(isinstance(v, TracedValue) and v.freed and v.requires_grad for v in inputs)
         values = []
@@ -256,6 +262,12 @@ class Builder(Differentiation, Interpreter):
         """Give a tensor another payload, noted in the log."""
         self.rebound(tensor, "_data")
         tensor._data = data
+
+    def sees(self, tensor: Tensor) -> bool:
+        """Whether the payload of a tensor is of this frame, one around it, or outside."""
+        data = tensor._data
+        frame = data.frame if isinstance(data, TracedValue) else self.root
+        return frame is not None and not frame.closed and self.frame.inside(frame)
 
     def rebound(self, obj: Any, name: str) -> None:
         """Note what an attribute held before this frame changed it, unless the frame itself made the object."""
@@ -341,9 +353,10 @@ class Builder(Differentiation, Interpreter):
         value = tensor._data
         return not isinstance(value, TracedValue) or tensor.stop_gradient or value in value.frame.leaves
 
-    def detached(self, tensor: Tensor) -> Tensor:
-        """The value without its gradient."""
-        return self.handle(self.value_of(tensor))
+    def twin(self, tensor: Tensor, detached: bool = False) -> Tensor:
+        """Another handle on the value of a tensor: of this program, so that each run reads the tensor itself."""
+        value = self.value_of(tensor)
+        return self.handle(self._detach(value) if detached and value.requires_grad else value)
 
     def assume(self, tensor: Tensor, otherwise: Exception) -> Any:
         """The value of a traced tensor in the call under way: the program will serve calls with this value only.
@@ -360,10 +373,11 @@ class Builder(Differentiation, Interpreter):
         """The Python value of a tensor used as an attribute; of a traced one, that of the call under way."""
         if isinstance(tensor._data, TracedValue):
             if (size := size_of(tensor._data)) is not None:
-                return size
+                return size[0] if isinstance(size, list) and len(size) == 1 else size
             error = DataDependentError(
                 f"{what} at {user_frame()} must be known while a static program is traced, but it is a traced "
-                f"{tensor.dtype.name}{[*tensor.shape]} tensor; pass an int, or use an op that takes a tensor there"
+                f"{tensor.dtype.name}{[*tensor.shape]} tensor; pass a Python int, or use an op that takes a tensor "
+                "there"
             )
             found = self.assume(tensor, error)
             return found[0] if tensor.size == 1 and isinstance(found, list) else found

@@ -13,7 +13,8 @@ from ..ir.block import Operator
 from ..ir.graph import acts, ancestors, close
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
-from .frame import Frame, TracedValue, origin
+from .frame import Frame, TracedValue, origin, traced_copy
+from .reopen import reopen
 
 
 class Differentiation:
@@ -27,6 +28,9 @@ class Differentiation:
     arguments: dict[int, int]
     reached: dict[int, Any]
     convert: Callable[[Any], Any]
+    rebind: Callable[[Tensor, Any], None]
+    is_leaf: Callable[[Tensor], bool]
+    _detach: Callable[[TracedValue], TracedValue]
 
     def backward(self, tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
         """Append the gradient of `tensors` and add it to the leaves' .grad."""
@@ -54,6 +58,16 @@ class Differentiation:
         """Gradients of the outputs with respect to the inputs; None where none depends on one."""
         roots, wrt = [self._root(t) for t in outputs], [self.value_of(t) for t in inputs]
         return self.gradient(roots, grads, wrt, retain_graph, create_graph)
+
+    def overwrite(self, tensor: Tensor, data: Any) -> None:
+        """Give a tensor another payload, through which gradients go on to where its own went."""
+        held = tensor._data
+        if not tensor.stop_gradient and isinstance(data, TracedValue) and data.requires_grad:
+            data = self._detach(data)
+        if isinstance(held, TracedValue) and held.requires_grad and not self.is_leaf(tensor):
+            kept = REGISTRY["with_gradient_of"].bind(())
+            data = self.emit(kept, (self.value_of(wrap(data)), self.value_of(tensor)), True)[0]
+        self.rebind(tensor, data)
 
     def register_hook(self, tensor: Tensor, hook: Callable[[Tensor], Any]) -> Any:
         """Call `hook` with the gradient of a tensor.
@@ -148,24 +162,32 @@ class Differentiation:
     ) -> list[Tensor | None]:
         """Move what the roots depend on into one grad operator; gradients of `wrt`, inner values included."""
         frame = self.frame
+        asked = set(wrt)
+        reopen(frame, roots, lambda v: v in asked)
+        starts = _starts(frame.block.ops, wrt)
+        roots = [self.emit(identity(), (r,), requires_grad=True)[0] if r in starts else r for r in roots]
         given = [1.0 if g is None else self.value_of(g) for g in grads]
         ops = frame.block.ops
-        needed = _with_effects(ops, _differentiated(ops, roots, _starts(ops, wrt)))
+        needed = _with_effects(ops, _differentiated(ops, roots, starts))
         block, mapping, outer = close(needed)
+        first = ancestors(ops, [v for v in (*outer, *given) if isinstance(v, TracedValue)])
         made = {v: None for op in needed for v in op.outputs}
-        first, moved = _before(ops, needed, [*outer, *given])
         forward = list(dict.fromkeys([*roots, *made]))
         inner = [v for v in dict.fromkeys(wrt) if v in made]
         block.outputs = [mapping[v] for v in [*forward, *inner]]
         outside = [v for v in dict.fromkeys(wrt) if v in mapping and v not in made]
         bound = control.grad(block, tuple([outer.index(v) for v in outside]), tuple(range(len(inner))), len(roots))
         outs = {v: TracedValue(v.shape, v.dtype, frame, create_graph) for v in [*outside, *inner]}
-        op = Operator(bound, tuple(moved), (*forward, *outs.values()), user_frame())
-        taken = set(needed) | set(first)
+        # Where the gradient reads some of what it takes in, all of that stays where it is: XLA computes it once.
+        apart = not set(first).isdisjoint(needed)
+        results = (*[traced_copy(v, frame) if apart else v for v in forward], *outs.values())
+        op = Operator(bound, (*outer, *given), results, user_frame())
+        taken = set(first) if apart else set(first) | set(needed)
         frame.block.ops = [*first, op, *[o for o in ops if o not in taken]]
         for v in made if not retain_graph else ():
             v.freed = v.freed or v.requires_grad  # type: ignore[attr-defined]
-        return [self.handle(outs[v]) if v in outs else None for v in wrt]
+        reached = _reached(needed, roots)
+        return [self.handle(outs[v]) if v in outs and v in reached else None for v in wrt]
 
 
 class _Fixed:
@@ -208,6 +230,15 @@ def _differentiated(ops: list[Operator], roots: list[TracedValue], starts: set[T
         stop -= mixed
 
 
+def _reached(ops: list[Operator], roots: list[TracedValue]) -> set[Any]:
+    """The values that gradients of the roots flow to."""
+    found: set[Any] = set(roots)
+    for op in reversed(ops):
+        if any(v in found and v.requires_grad for v in op.outputs):
+            found.update(op.inputs)
+    return found
+
+
 def _with_effects(ops: list[Operator], needed: list[Operator]) -> list[Operator]:
     """The operators, with those in between that act on the world, if some of them do: their order is kept."""
     inside = set(needed)
@@ -222,19 +253,6 @@ def _with_effects(ops: list[Operator], needed: list[Operator]) -> list[Operator]
             inside.add(op)
             made.update(op.outputs)
     return [op for op in ops if op in inside]
-
-
-def _before(ops: list[Operator], needed: list[Operator], values: list[Any]) -> tuple[list[Operator], list[Any]]:
-    """The operators behind values that a grad operator reads; a copy of those that it is about to take in."""
-    first = ancestors(ops, [v for v in values if isinstance(v, TracedValue)])
-    if not set(first) & set(needed):
-        return first, values
-    block, mapping, outer = close(first)
-    back = dict(zip(block.inputs, outer, strict=True))
-    for op in block.ops:
-        op.inputs = tuple(back.get(v, v) if isinstance(v, TracedValue) else v for v in op.inputs)
-    made = {v for op in first for v in op.outputs}
-    return block.ops + [op for op in first if op not in set(needed)], [mapping[v] if v in made else v for v in values]
 
 
 def identity() -> BoundOp:

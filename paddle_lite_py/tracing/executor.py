@@ -15,6 +15,7 @@ from ..core.dtypes import is_inexact
 from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
+from ..eager.views import replaced
 from ..ir.block import Block, Value
 from ..ir.lower import lower
 from ..ir.program import Program
@@ -73,6 +74,8 @@ class Executable:
         )
         self.acts = bool(traced.effects or traced.deferred or traced.checks)
         self.records_loops = traced.loop_buffer is not None and any(op.name == "grad" for op in program.ops())
+        # Tensors whose gradient is added to.
+        self.accumulated = {id(t) for t, kind in traced.gradients if kind == "some"}
         self._compile()
 
     def _compile(self) -> None:
@@ -197,7 +200,10 @@ class Executable:
         for effect in self.traced.effects:
             arrays = outs[at : at + effect.n_leaves]
             at += effect.n_leaves
-            _put(effect, arrays, args)
+            _put(effect, arrays, args, self.accumulated)
+        for effect in self.traced.effects:
+            if effect.write.key == "_data":
+                _show(_owner(effect, args))
         for function in self.traced.deferred:
             function()
 
@@ -247,9 +253,19 @@ class Executable:
         return tensors
 
 
-def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
-    write = effect.write
-    owner = args[write.owner.position] if write.owner.__class__ is Argument else write.owner
+def _owner(effect: Effect, args: Sequence[Tensor]) -> Any:
+    owner = effect.write.owner
+    return args[owner.position] if owner.__class__ is Argument else owner
+
+
+def _show(tensor: Tensor) -> None:
+    """Show a new payload in what shares the elements of a tensor."""
+    if tensor._views is not None or tensor._view is not None:
+        replaced(tensor)
+
+
+def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor], accumulated: set[int]) -> None:
+    write, owner = effect.write, _owner(effect, args)
     if write.key == "_data":
         # Past Parameter.__setattr__, which looks after its other attributes.
         owner.__dict__["_data"] = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
@@ -257,6 +273,9 @@ def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
     value = nested.unflatten(effect.structure, iter([wrap(a) for a in arrays]))
     if type(value) is traced_number.TracedNumber:
         value = value.get()
+    if write.key == "_grad" and id(owner) in accumulated and isinstance(value, Tensor):
+        owner._grad._set_payload(value._data)  # in place, for who holds it
+        return
     write._replace(owner=owner).put(resolve(value, effect.structure, args))
 
 

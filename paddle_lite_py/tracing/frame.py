@@ -8,6 +8,9 @@ from types import MemberDescriptorType
 from typing import Any, NamedTuple
 
 from ..core.errors import UNKNOWN, EscapedTensorError, TracedValueError, is_own, user_frame
+from ..core.symbolic import has_symbolic
+from ..core.unknown_size import Shape
+from ..eager.tensor import TIES, Tensor
 from ..ir.block import Block, Value
 
 
@@ -18,6 +21,11 @@ class Write(NamedTuple):
     key: Any
     before: Any
     is_item: bool = False
+
+    @property
+    def is_tie(self) -> bool:
+        """Whether it says what a tensor is a view of: known while tracing, and nothing that a run changes."""
+        return self.key in TIES and isinstance(self.owner, Tensor)
 
     def get(self) -> Any:
         """What it holds now; MISSING if nothing."""
@@ -101,6 +109,8 @@ class TracedValue(Value):
 
     def __init__(self, shape: tuple[Any, ...], dtype: Any, frame: Frame | None, requires_grad: bool = False) -> None:
         super().__init__(shape, dtype, requires_grad)
+        if has_symbolic(self.shape):
+            self.shape = Shape(self.shape)
         self.frame: Any = frame  # the block that defines it
         self.is_number = False  # it stands for what int(), float() or item() would give: see traced_scalars
         self.freed = False  # a backward() in the program has consumed the graph behind it
@@ -121,6 +131,13 @@ class TracedValue(Value):
             "when it has no value yet; keep it a tensor (paddle.where, tensor arithmetic), let to_static convert the "
             "`if` or `while` that asks, or move this line out of the static function"
         )
+
+
+def traced_copy(value: Value, frame: Frame) -> TracedValue:
+    """A new value like another one, in a frame."""
+    made = TracedValue(value.shape, value.dtype, frame, value.requires_grad)
+    made.name, made.where, made.weak = value.name, value.where, value.weak
+    return made
 
 
 class Frame:
@@ -163,7 +180,7 @@ class Frame:
         written = {key: (w, w.get()) for key, w in log.items() if id(w.owner) not in own}
         for w, _ in reversed(written.values()):
             w.put(w.before)
-        return written
+        return {key: found for key, found in written.items() if not found[0].is_tie}
 
 
 def origin(value: TracedValue) -> TracedValue:

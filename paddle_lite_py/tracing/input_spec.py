@@ -70,13 +70,24 @@ class InputSpec:
     def __hash__(self) -> int:
         return hash((self.shape, self.dtype, self.name))
 
+    def takes(self, shape: tuple[Any, ...]) -> bool:
+        """True if a shape is such as is declared."""
+        pairs = zip(self.shape, shape, strict=False)
+        return len(shape) == len(self.shape) and all(not isinstance(w, int) or w < 0 or w == g for w, g in pairs)
+
+    def sized(self, tensor: Tensor) -> InputSpec:
+        """This spec; or one with the sizes of a tensor where it asks for others."""
+        found = tensor.shape
+        differ = [isinstance(w, int) and 0 <= w != g for w, g in zip(self.shape, found, strict=False)]
+        if not any(differ) or len(found) != len(self.shape):
+            return self
+        shape = [g if d else w for w, g, d in zip(self.shape, found, differ, strict=True)]
+        return InputSpec(shape, self.dtype, self.name, self.stop_gradient)
+
     def check(self, tensor: Tensor, argument: str) -> None:
         """Raise if a tensor does not fit."""
         found = tensor.shape
-        fits = len(found) == len(self.shape) and all(
-            not isinstance(w, int) or w < 0 or w == g for w, g in zip(self.shape, found, strict=True)
-        )
-        if not fits or tensor.dtype != self.dtype:
+        if not self.takes(tuple(found)) or tensor.dtype != self.dtype:
             raise ValueError(
                 f"argument `{argument}` is {tensor.dtype.name}{found}, but its InputSpec asks for "
                 f"{self.dtype.name}{list(self.shape)}; pass such a tensor, or change the input_spec of to_static"

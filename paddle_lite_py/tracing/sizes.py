@@ -39,6 +39,8 @@ def _made(op: Operator) -> Any:
         return list(inputs[0].shape)
     if name == "dimension":
         return attrs[0]
+    if name == "full" and type(inputs[0]) is int and op.outputs[0].shape in ((), (1,)):
+        return [inputs[0]] if op.outputs[0].shape else inputs[0]
     if name in SAME:
         found = size_of(inputs[0])
         return found[0] if name in ("reshape", "squeeze") and not op.outputs[0].shape and _listed(found) else found

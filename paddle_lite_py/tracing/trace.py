@@ -11,13 +11,16 @@ import jax
 
 from ..core import structure as nested
 from ..core.interpreter import use
+from ..core.symbolic import is_symbolic
 from ..core.traced_number import TracedNumber, plain
+from ..eager import views
 from ..eager.tensor import Tensor
 from ..ir.block import Value
 from ..ir.program import Program
 from ..ir.simplify import dead_code
 from .builder import Builder
 from .checks import Cleared
+from .dimensions import Dimensions
 from .escape import unescaped
 from .frame import Capture, TracedValue, Write
 from .speculation import Speculated, Speculation
@@ -63,6 +66,7 @@ class Traced(NamedTuple):
     ] = ()  # values taken for granted; those of a run are outputs after those of the effects
 
     looked: tuple[tuple[Tensor, Any], ...] = ()  # tensors whose data Python has read, and those data
+    constraints: tuple[str, ...] = ()  # between unknown dimensions, which the trace has taken for granted
 
     @property
     def speculated_outputs(self) -> slice:
@@ -84,22 +88,26 @@ def trace(
     names: Sequence[str],
     convert: Callable[[Any], Any] = lambda f: f,
     outside: dict[int, Any] | None = None,
+    shared: tuple[Any, ...] = (),
+    sizes: Dimensions | None = None,
 ) -> Traced:
     """Trace fn(*tensors), one tensor for each spec.
 
     State that fn changes is given back whatever happens: only a run changes it. Arrays among the specs are those of a
-    call, whose values the program may take for granted. `outside` has the containers that fn can reach, by id.
+    call, whose values the program may take for granted. `outside` has the containers that fn can reach, by id; `shared`
+    says which of the tensors are views of which (views.shared); `sizes` has the unknown dimensions of the specs.
     """
     with LOCK:
         builder = Builder(convert)
-        builder.outside = outside or {}
+        builder.outside, builder.sizes = outside or {}, sizes
         if all(isinstance(s, jax.Array) for s in specs):
             builder.speculation = Speculation(builder, specs)
-        return _trace(builder, fn, specs, grads, names)
+        tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
+        views.share(tensors, shared)
+        return _trace(builder, fn, tensors, names)
 
 
-def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool], names: Sequence[str]) -> Traced:
-    tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
+def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str]) -> Traced:
     for tensor, name in zip(tensors, names, strict=True):
         tensor._data.name = name
     leaves: list[TracedValue] = []
@@ -109,6 +117,7 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
             result = fn(*tensors)
             made = unescaped(list(builder.root.log.values()))
             outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
+            outside = [w for w in outside if not (w.is_tie or _follows(builder, w))]
             updated = {id(w.owner) for w in outside if w.key == "_data"}
             structure = _outputs(builder, result, leaves, updated)
             n_results = len(leaves)
@@ -132,6 +141,13 @@ def _trace(builder: Builder, fn: Any, specs: Sequence[Any], grads: Sequence[bool
         builder.root.undo()
         builder.root.closed = True
     return _assemble(builder, len(tensors), structure, leaves, n_results, effects, paths)
+
+
+def _follows(builder: Builder, write: Write) -> bool:
+    """True for a view of a tensor from outside that changes too: a run shows the change in the views there are then."""
+    view = write.owner._view if write.key == "_data" and isinstance(write.owner, Tensor) else None
+    found = None if view is None else builder.root.log.get((id(view[0]), "_data", False))
+    return found is not None and builder.is_outside(found)
 
 
 def _own(builder: Builder) -> list[Tensor]:
@@ -166,10 +182,11 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
         value = builder.handle(value)
     elif isinstance(value, jax.Array):
         return nested.Static(value)
-    tensors: list[Tensor] = []
-    structure = nested.flatten(value, lambda v: isinstance(v, Tensor), tensors)
+    tensors: list[Any] = []
+    structure = nested.flatten(value, lambda v: isinstance(v, Tensor) or is_symbolic(v), tensors)
 
-    def place(tensor: Tensor) -> Any:
+    def place(tensor: Any) -> Any:
+        tensor = tensor if isinstance(tensor, Tensor) else builder.sizes.returned(tensor)
         if id(tensor) in builder.arguments:
             return nested.Static(Argument(builder.arguments[id(tensor)]))
         if id(tensor) in updated or not isinstance(tensor._data, Value):

@@ -7,6 +7,7 @@ against Paddle's own C++ library (`#include "paddle/extension.h"`) have to be re
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
 import re
 import shutil
@@ -19,6 +20,7 @@ from typing import Any
 import jax
 
 from ..core.config import cache_dir
+from ..core.no_effect import Immaterial, no_effect, nothing_more
 from ..custom.kernel import Library
 
 __all__ = ["BuildExtension", "CUDAExtension", "CompileError", "CppExtension", "get_build_directory", "load", "setup"]
@@ -34,6 +36,7 @@ class CompileError(RuntimeError):
     """The compiler refused a source, or there is none."""
 
 
+@no_effect(extra_cuda_cflags=Immaterial("sources for CUDA are refused"))
 def load(
     name: str,
     sources: Sequence[str] | str,
@@ -164,10 +167,28 @@ def _compiler(name: str) -> str:
     return found
 
 
+_OF_SETUPTOOLS = {
+    "extra_link_args": "extra_ldflags",
+    "include_dirs": "extra_include_paths",
+    "library_dirs": "extra_library_paths",
+    "libraries": "extra_libraries",
+}
+
+
 # -- packages ------------------------------------------------------------------------------------------------------
 def CppExtension(sources: Sequence[str], *args: Any, **kwargs: Any) -> dict[str, Any]:  # noqa: N802  (the reference's name)
-    """The sources of a library, and options of load(), for setup()."""
-    return {"sources": list(sources)} | {k: v for k, v in kwargs.items() if k.startswith("extra_")}
+    """The sources of a library, and options of load(), for setup(); those of setuptools.Extension are taken for these.
+
+    Raises:
+        TypeError: for other arguments.
+    """
+    flags = kwargs.pop("extra_compile_args", None)
+    options = {"extra_cxx_cflags": flags.get("cxx") if isinstance(flags, dict) else flags}
+    options |= {new: kwargs.pop(old, None) for old, new in _OF_SETUPTOOLS.items()}
+    kwargs.pop("language", None)  # C++ in any case
+    known = [n for n in inspect.signature(load).parameters if n.startswith("extra_")]
+    nothing_more(CppExtension, args, {k: v for k, v in kwargs.items() if k not in known})
+    return {"sources": list(sources)} | {k: v for k, v in (options | kwargs).items() if v is not None}
 
 
 def CUDAExtension(sources: Any, *args: Any, **kwargs: Any) -> Any:  # noqa: N802  (the reference's name)
@@ -183,6 +204,7 @@ class BuildExtension:
     """Accepted for compatibility: the library is compiled by load()."""
 
     @classmethod
+    @no_effect(options=Immaterial("load() compiles, by options of its own"))
     def with_options(cls, **options: Any) -> type[BuildExtension]:
         """Itself."""
         return cls
@@ -231,6 +253,6 @@ def setup(**attr: Any) -> None:
         shutil.copy(source, folder / source.name)
     text = _PACKAGE.format(name=name, sources=[s.name for s in sources], options=options)
     (folder / "__init__.py").write_text(text)
-    attr.pop("cmdclass", None)
+    attr["cmdclass"] = {k: v for k, v in (attr.get("cmdclass") or {}).items() if v is not BuildExtension}
     kept = {"packages": [name], "package_dir": {name: str(folder)}, "package_data": {name: [s.name for s in sources]}}
     setuptools.setup(name=name, **kept, **attr)

@@ -49,7 +49,4 @@ def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) ->
         >>> from_dlpack(to_dlpack(paddle.to_tensor([1, 2]))).tolist()
         [1, 2]
     """
-    if copy is False:
-        raise BufferError("from_dlpack: copy=False cannot be had, since tensors do not share their data; leave it out")
-    made = _from_dlpack(dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack))
-    return made if device is None else made.to(device)
+    return _from_dlpack(dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack), device=device, copy=copy)

@@ -8,15 +8,19 @@ import tarfile
 import tempfile
 import urllib.request
 import zipfile
+from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from urllib.parse import unquote, urlparse
+
+from ..core.no_effect import Immaterial, no_effect
 
 __all__ = ["get_path_from_url", "get_weights_path_from_url"]
 
 _CHUNK = 1 << 20
 
 
-def _home() -> Path:
+def home() -> Path:
+    """The folder of what was fetched."""
     root = os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache")
     return Path(root) / "paddle" / "hapi"
 
@@ -27,9 +31,10 @@ def get_weights_path_from_url(url: str, md5sum: str | None = None) -> str:
     Raises:
         RuntimeError: if it cannot be fetched, or its checksum differs.
     """
-    return get_path_from_url(url, str(_home() / "weights"), md5sum)
+    return get_path_from_url(url, str(home() / "weights"), md5sum)
 
 
+@no_effect(method=Immaterial("each method fetches the same file"))
 def get_path_from_url(
     url: str,
     root_dir: str,
@@ -48,14 +53,8 @@ def get_path_from_url(
     Raises:
         RuntimeError: if it cannot be fetched, or its checksum differs.
     """
-    name = PurePosixPath(unquote(urlparse(url).path)).name
-    if not name:
-        raise ValueError(f"get_path_from_url: the url {url!r} names no file")
-    path = Path(root_dir) / name
-    if not (check_exist and path.exists() and _matches(path, md5sum)):
-        _fetch(url, path, md5sum)
-    archive = tarfile.is_tarfile(path) or zipfile.is_zipfile(path)
-    return str(_unpacked(path) if decompress and archive else path)
+    path = fetched(url, Path(root_dir) / file_name(url), lambda path: _matches(path, md5sum), check_exist)
+    return str(opened(path) if decompress else path)
 
 
 def is_url(path: str) -> bool:
@@ -88,20 +87,48 @@ def _matches(path: Path, md5sum: str | None) -> bool:
     return digest.hexdigest() == md5sum
 
 
-def _fetch(url: str, path: Path, md5sum: str | None) -> None:
+def file_name(url: str) -> str:
+    """The last part of an address.
+
+    Raises:
+        ValueError: if there is none.
+    """
+    name = PurePosixPath(unquote(urlparse(url).path)).name
+    if not name:
+        raise ValueError(f"the url {url!r} names no file")
+    return name
+
+
+def fetched(url: str, path: Path, is_whole: Callable[[Path], bool], check_exist: bool = True) -> Path:
+    """The path of a file, fetched when it is not there yet.
+
+    Raises:
+        RuntimeError: if it cannot be fetched, or is not whole then.
+    """
+    if not (check_exist and path.exists() and is_whole(path)):
+        _fetch(url, path, is_whole)
+    return path
+
+
+def _fetch(url: str, path: Path, is_whole: Callable[[Path], bool]) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
     try:
         with os.fdopen(handle, "wb") as out, urllib.request.urlopen(url) as answer:
             while chunk := answer.read(_CHUNK):
                 out.write(chunk)
-        if not _matches(Path(part), md5sum):
-            raise RuntimeError(f"{url}: the checksum is not {md5sum}; the file is damaged or another one")
+        if not is_whole(Path(part)):
+            raise RuntimeError(f"{url}: the checksum is not the expected one; the file is damaged or another one")
         os.replace(part, path)
     except OSError as e:
         raise RuntimeError(f"{url} cannot be fetched ({e}); put the file at {path} yourself") from e
     finally:
         Path(part).unlink(missing_ok=True)
+
+
+def opened(path: Path) -> Path:
+    """What an archive holds, unpacked beside it; another file itself."""
+    return _unpacked(path) if tarfile.is_tarfile(path) or zipfile.is_zipfile(path) else path
 
 
 def _unpacked(path: Path) -> Path:

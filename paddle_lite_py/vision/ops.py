@@ -308,7 +308,8 @@ def nms(
 
     Arguments:
         boxes: [n, 4], left, top, right and bottom; the better ones first, unless scores are given.
-        category_idxs, categories: boxes of different categories do not compete.
+        category_idxs: the category of each box; boxes of different categories do not compete.
+        categories: those that are looked for; all by default.
         top_k: how many to keep at most.
 
     Examples:
@@ -320,6 +321,8 @@ def nms(
     places = concrete(boxes, "nms()", "scores and masks")
     order = np.arange(len(places)) if scores is None else np.argsort(-scores.numpy(), kind="stable")
     kinds = np.zeros(len(places)) if category_idxs is None else category_idxs.numpy()
+    if categories is not None:
+        order = order[np.isin(kinds[order], list(categories))]
     kept = _best(places, order, kinds, iou_threshold)
     return to_tensor(np.array(kept if top_k is None else kept[:top_k], np.int64))
 

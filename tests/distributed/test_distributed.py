@@ -64,6 +64,7 @@ def test_what_one_process_cannot_do_is_said(monkeypatch):
     strategy.hybrid_configs = {"mp_degree": 2}
     with pytest.raises(NotImplementedError, match="mp_degree is 2"):
         fleet.init(is_collective=True, strategy=strategy)
+    fleet.init(is_collective=True)  # what was refused is not kept
     with pytest.raises(AttributeError, match="no setting 'speed'"):
         strategy.speed = 1
     with pytest.raises(NotImplementedError, match="current_id is 1"):

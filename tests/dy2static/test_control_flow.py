@@ -273,6 +273,26 @@ def finally_return(x):
     return "end"
 
 
+def loops_in_a_finally(x):
+    seen = []
+    try:
+        x = 10 // x
+    finally:
+        for i in range(x):
+            seen.append(i)
+            if i == 3:
+                break
+        else:
+            x += 100
+        while x < 0:
+            x += 1
+        else:
+            x += 1000
+        if x > 1107:
+            return "finally", x
+    return x, seen
+
+
 def finally_always_returns(x):
     try:
         try:
@@ -400,6 +420,7 @@ PLAIN_ONLY = {
     "return_nothing",
     "finally_return",
     "finally_always_returns",
+    "loops_in_a_finally",
     "break_in_finally",
     "try_except_else",
     "match_patterns",

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 
 import gast
 import pytest
-from hypothesis import given, settings
-from test_programs import common, helper
 
 from dy2static.compiler import _as_function
 from dy2static.names import Namer
@@ -94,11 +93,11 @@ def test_a_tree_holds_syntax_alone(options):
     assert watched(waiting, options).looks >= 3
 
 
-@settings(common, max_examples=50)
-@given(programs(tame=False))
-def test_a_tree_of_any_program_holds_syntax_alone(text):
-    for options in SETTINGS:
-        assert watched(compiled(text, helper=helper, failure=failure), options).looks >= 3
+def test_a_tree_of_any_program_holds_syntax_alone():
+    for text in programs(7, 50, tame=False):
+        for options in SETTINGS:
+            f = compiled(text, helper=abs, suppress=contextlib.suppress, failure=failure)
+            assert watched(f, options).looks >= 3
 
 
 def test_extra_attributes_are_found():

@@ -5,20 +5,13 @@ from __future__ import annotations
 import contextlib
 import os
 
-from hypothesis import HealthCheck, Phase, given, settings
+import pytest
 
 from conversions import same, staged
 from programs import compiled, failure, programs
 
-EXAMPLES = int(os.environ.get("DY2STATIC_EXAMPLES", "2000"))
+SEEDS = range(int(os.environ.get("DY2STATIC_SEEDS", "20")))  # each stands for some programs
 SETS = [(0, 0), (1, 2), (-3, 1), (7, 4), (5, -2)]
-common = settings(
-    deadline=None,
-    derandomize=True,
-    database=None,
-    phases=[Phase.generate],  # a failing program is seldom made shorter in minutes
-    suppress_health_check=list(HealthCheck),
-)
 
 
 def helper(x, y):
@@ -28,13 +21,15 @@ def helper(x, y):
     return y % 7
 
 
-@settings(common, max_examples=EXAMPLES)
-@given(programs(tame=False))
-def test_same(text):
-    same(compiled(text, helper=helper, suppress=contextlib.suppress, failure=failure), *SETS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_same(seed):
+    for text in programs(seed, 50, tame=False):
+        print(text)
+        same(compiled(text, helper=helper, suppress=contextlib.suppress, failure=failure), *SETS)
 
 
-@settings(common, max_examples=EXAMPLES // 10)
-@given(programs(tame=True))
-def test_staged(text):
-    staged(compiled(text, helper=helper), *SETS)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_staged(seed):
+    for text in programs(seed, 5, tame=True):
+        print(text)
+        staged(compiled(text, helper=helper), *SETS)

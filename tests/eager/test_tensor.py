@@ -201,7 +201,7 @@ def test_conversions_and_siblings():
     assert x.to("float64").dtype == x.to(dtype="float64").dtype == x.to("cpu", "float64").dtype == "float64"
     assert x.to(paddle.zeros([1], "int8")).dtype == x.type_as(paddle.zeros([1], "int8")).dtype == "int8"
     assert x.new_zeros([3]).shape == x.new_ones(3).shape == [3] and x.new_full([1], 7, dtype="int32").tolist() == [7]
-    assert x.cpu().place == paddle.CPUPlace() and x.data is x and paddle.zeros([4, 2, 3]).mT.shape == [4, 3, 2]
+    assert x.cpu().place == paddle.CPUPlace() and (x.data == x).all() and paddle.zeros([4, 2, 3]).mT.shape == [4, 3, 2]
     x.requires_grad = True
     assert not x.stop_gradient and x.requires_grad_(False).stop_gradient
 
@@ -291,7 +291,7 @@ def test_decompositions_multiply_to_the_matrix():
 
 def test_solutions():
     x, y = matrix(4, 2), matrix(4, 3)
-    solution, residual, rank, values = find("lstsq")(x, y)
+    solution, residual, rank, values = find("lstsq")(x, y, driver="gelsd")
     want = np.linalg.lstsq(x.numpy(), y.numpy(), rcond=None)
     for got, expected in zip((solution, residual, rank, values), want, strict=True):
         np.testing.assert_allclose(got.numpy(), expected)
@@ -342,7 +342,7 @@ def test_storage():
         "DENSE_TENSOR",
     )
     y = paddle.zeros([1])
-    assert y.set_(x, [2], offset=1) is y and y.tolist() == [2.0, 3.0]
+    assert y.set_(x, [2], offset=4) is y and y.tolist() == [2.0, 3.0]
     assert y.resize_([3]).tolist() == [2.0, 3.0, 0.0] and y.resize_([1]).tolist() == [2.0]
     assert y.set_().shape == [0]
     drawn = paddle.zeros([50]).random_(2, 5).numpy()

@@ -27,6 +27,7 @@ import model_cases  # noqa: E402
 import optimizer_cases  # noqa: E402
 import program_cases  # noqa: E402
 import schedule_cases  # noqa: E402
+import sequence_cases  # noqa: E402
 import special_cases  # noqa: E402
 
 
@@ -54,6 +55,7 @@ def main(paddle: Any, keep: Callable[[str, dict[str, Any]], None]) -> None:
     keep("models", model_cases.record(paddle))
     keep("gradients", gradient_cases.record(paddle))
     keep("special", special_cases.record(paddle))
+    keep("sequences", sequence_cases.record(paddle))
     trained = {case: [float(f"{x:.7g}") for x in program_cases.run(paddle, case)] for case in program_cases.CASES}
     keep("programs", trained)
     layers = {}

@@ -1,8 +1,8 @@
 """Writes the table of module paths: under which names the modules of PaddlePaddle have what lies elsewhere here.
 
-First `python tests/golden/module_paths.py list FILE` where PaddlePaddle 3.3.1 is installed writes what its modules
-have and where else that is public; then `python tests/golden/module_paths.py keep FILE` here, which keeps what this
-package has, and writes `paddle_lite_py/migrate/module_paths.txt`. A line of it is a module (`+`: a file here), and
+First `python tests/golden/module_paths.py list FILE` where PaddlePaddle 3.3.1 is installed, which writes what its
+modules have and where else that is public; then `python tests/golden/module_paths.py keep FILE` here, which keeps what
+this package has, and writes `paddle_lite_py/migrate/module_paths.txt`. A line of it is a module (`+`: a file here), and
 then, for each module that has them, names (`name=other` where they are called otherwise there); modules stand after
 an `@`.
 """

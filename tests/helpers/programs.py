@@ -1,40 +1,32 @@
-"""Random programs for the property tests."""
+"""Random programs, drawn without shrinking in view: a failing one is seldom made shorter in minutes."""
 
 from __future__ import annotations
 
-import functools
 import itertools
 import linecache
-from collections.abc import Callable
+import random
 from typing import Any
-
-from hypothesis import strategies as st
 
 _number = itertools.count()
 NAMES = "abc"
 
 
-@functools.cache
-def _one_of(*choices: Any) -> Any:
-    return st.sampled_from(choices)
-
-
 class Writer:
-    """Writes one program; draws every choice from hypothesis.
+    """Writes one program.
 
     Arguments:
-        draw: hypothesis's.
+        rng: what every choice is drawn from.
         tame: whether the program must run with staged numbers too: no errors, no unbound names.
         alike: whether all that the program returns has one structure.
     """
 
-    def __init__(self, draw: Callable[[Any], Any], tame: bool, alike: bool = False) -> None:
-        self.draw, self.tame, self.alike = draw, tame, alike
+    def __init__(self, rng: random.Random, tame: bool, alike: bool = False) -> None:
+        self.rng, self.tame, self.alike = rng, tame, alike
         self.lines: list[str] = []
         self.loops = 0
 
     def pick(self, *choices: Any) -> Any:
-        return self.draw(_one_of(*choices))
+        return self.rng.choice(choices)
 
     def program(self) -> str:
         self.lines = ["def f(a, b):", "    c = a - b" if self.tame else "    pass", "    log = []"]
@@ -47,7 +39,7 @@ class Writer:
         self.lines.append("    " * depth + text)
 
     def block(self, depth: int, most: int, in_loop: bool) -> None:
-        for _ in range(self.draw(st.integers(1, most))):
+        for _ in range(self.rng.randint(1, most)):
             self.statement(depth, in_loop)
 
     def statement(self, depth: int, in_loop: bool) -> None:
@@ -178,10 +170,12 @@ class Writer:
         self.emit(depth, f"log += [{self.value()} for c in range(3) if {self.test()}]")
 
 
-@st.composite
-def programs(draw: Any, tame: bool, alike: bool = False) -> str:
-    """The text of a function `f(a, b)`."""
-    return Writer(draw, tame, alike).program()
+def programs(seed: int, count: int, tame: bool, alike: bool = False) -> list[str]:
+    """The texts of functions `f(a, b)`, all different."""
+    rng, found = random.Random(seed), dict[str, None]()
+    while len(found) < count:
+        found[Writer(rng, tame, alike).program()] = None
+    return list(found)
 
 
 def failure(error: Exception) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from paddle_lite_py.jit import ArtifactError, InputSpec
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
+from paddle_lite_py.core.no_effect import NoEffectWarning
 from paddle_lite_py.inference import (
     Config,
     DataType,
@@ -109,11 +111,13 @@ def test_settings_are_accepted_and_summed_up(saved):
     config.switch_ir_optim(True)
     config.enable_memory_optim()
     config.disable_glog_info()
-    config.enable_mkldnn()
-    config.set_cpu_math_library_num_threads(4)
     config.switch_use_feed_fetch_ops(False)
-    config.enable_tensorrt_engine(workspace_size=1 << 30, precision_mode=PrecisionType.Float32)
-    config.pass_builder().delete_pass("conv_bn_fuse_pass")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", NoEffectWarning)
+        config.enable_mkldnn()
+        config.set_cpu_math_library_num_threads(4)
+        config.enable_tensorrt_engine(workspace_size=1 << 30, precision_mode=PrecisionType.Float32)
+        config.pass_builder().delete_pass("conv_bn_fuse_pass")
     assert config.cpu_math_library_num_threads() == 4 and config.glog_info_disabled()
     assert config.ir_optim() and not config.tensorrt_engine_enabled() and not config.use_gpu()
     assert "noted, no effect: enable_mkldnn()" in config.summary() and "device: cpu:0" in config.summary()

@@ -45,7 +45,7 @@ def through_numpy(x):
 def test_parts_before_and_after_are_compiled(compiled_calls):
     f = broken(through_numpy)
     x = tensor(3.0, 1.0, 2.0)
-    with pytest.warns(UserWarning, match=r"`through_numpy` cannot be staged.*test_graph_breaks.py:\d+ runs as Python"):
+    with pytest.warns(UserWarning, match=r"`through_numpy` cannot be staged.*test_breaks.py:\d+ runs as Python"):
         first = f(x)
     assert first.tolist() == through_numpy(x).tolist()
     compiled_calls.clear()
@@ -61,7 +61,7 @@ def test_one_warning_names_the_statement(recwarn):
 
 
 def test_full_graph_is_an_error_that_names_line_and_fix():
-    with pytest.raises(TracedValueError, match=r"numpy\(\) at test_graph_breaks.py:\d+ needs the value of.*move this"):
+    with pytest.raises(TracedValueError, match=r"numpy\(\) at test_breaks.py:\d+ needs the value of.*move this"):
         to_static(through_numpy)(tensor(1.0))
 
 
@@ -262,7 +262,7 @@ def test_backward_from_outside_is_not_cut_off():
     def run_backward(loss):
         loss.backward()
 
-    with pytest.raises(TypeError, match=r"backward\(\) at test_graph_breaks.py:\d+ reaches argument `loss`, which was"):
+    with pytest.raises(TypeError, match=r"backward\(\) at test_breaks.py:\d+ reaches argument `loss`, which was"):
         to_static(run_backward)((w * w).sum())
     with pytest.warns(UserWarning, match="cannot be staged"):
         broken(run_backward)((w * w).sum())

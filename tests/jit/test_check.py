@@ -59,7 +59,7 @@ def test_the_first_operator_that_differs_is_named():
             y = drift(y)
         return y.tanh()
 
-    with pytest.raises(CheckError, match=r"result is float32\[1\].*first operator that differs is multiply at test_st"):
+    with pytest.raises(CheckError, match=r"result is float32\[1\].*first operator that differs is multiply at test_ch"):
         f(tensor(1.0))
 
 

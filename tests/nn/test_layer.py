@@ -300,3 +300,29 @@ def test_parameters_are_of_the_default_dtype():
     assert {t.dtype for layer in told for t in layer.state_dict().values()} == {paddle.float32}
     assert (own.p.dtype, own.q.dtype) == (paddle.float64, paddle.float16)
     assert "dtype=float64" in repr(made[0])
+
+
+def test_a_property_is_set_by_its_setter():
+    class Scaled(paddle.nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.kept = []
+
+        @property
+        def scale(self):
+            return self.factor * 2
+
+        @scale.setter
+        def scale(self, value):
+            self.kept.append(type(value).__name__)
+            self.factor = value
+
+    layer = Scaled()
+    for value in (paddle.ones([1]), paddle.create_parameter([1], "float32"), paddle.nn.ReLU(), 3.0):
+        if "factor" in layer.__dict__ or hasattr(layer, "factor"):
+            del layer.factor
+        layer.scale = value
+        assert layer.factor is value
+        assert "scale" not in {*layer._parameters, *layer._buffers, *layer._sub_layers}
+    assert layer.kept == ["Tensor", "Parameter", "ReLU", "float"]
+    assert layer.scale == 6.0

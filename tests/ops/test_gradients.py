@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import itertools
 from typing import Any
 
 import numpy as np
@@ -10,42 +10,30 @@ import pytest
 
 import gradient_cases
 import paddle_lite_py as paddle
-
-GOLDEN = gradient_cases.golden()
-# By the size of the largest element. In low precision: two roundings.
-PRECISION = {"float32": 1e-6, "complex64": 1e-6, "float64": 1e-12, "bfloat16": 2.0**-7, "float16": 2.0**-10}
-LOOSER = {  # how many times as far apart the values of an op may be, and why
-    **dict.fromkeys(("lgamma", "digamma", "gammainc", "gammaincc"), (5, "other series")),
-    **dict.fromkeys(("cond", "ctc_loss", "cosine_embedding_loss", "nll_loss"), (3, "sums of terms that cancel")),
-    **dict.fromkeys(("conv1d", "conv2d", "conv3d", "std"), (3, "sums in another order")),
-    "interpolate": (10, "low precision is summed in float32; PaddlePaddle rounds each term of a gradient"),
-}
+from figures import GOLDEN, compare
 
 
-@pytest.mark.parametrize("case", GOLDEN)
+@pytest.mark.parametrize("case", [c for c in GOLDEN if c.endswith(" float32")])
 def test_figures(case: str):
+    compare(case, found(case, "out first"), "out first")
+
+
+@pytest.mark.repeat
+@pytest.mark.parametrize("case", [c for c in GOLDEN if not c.endswith(" float32")])
+def test_figures_in_low_precision(case: str):
+    compare(case, found(case, "out first"), "out first")
+
+
+@pytest.mark.repeat
+@pytest.mark.parametrize("case", [c for c in GOLDEN if "second" in GOLDEN[c]])
+def test_figures_of_second_order(case: str):
+    compare(case, found(case, "out first second"), "second")
+
+
+def found(case: str, orders: str) -> dict[str, list[Any]]:
+    """What the row of a case gives eagerly."""
     key, _, dtype = case.rpartition(" ")
-    found: dict[str, list[Any]] = {}
-    for order, tensors in gradient_cases.run(paddle, key, dtype):
-        found[order] = [gradient_cases.summary(t) for t in tensors]
-        if len(found) == len(GOLDEN[case]):
-            break
-    for order, wanted in GOLDEN[case].items():
-        if not gradient_cases.apart(key, order):
-            for got, want in zip(found.get(order, [[]] * len(wanted)), wanted, strict=True):
-                agree(gradient_cases.cases()[key].name, got, want)
-
-
-def agree(name: str, got: list[Any], want: list[Any]) -> None:
-    """Compare figures. Where PaddlePaddle has no gradient ours may have one; 0 is the same as none."""
-    if not want or (not got and not any(want[2:])):
-        return
-    assert got[:2] == want[:2]
-    (largest, total, *some), (size, sum_, *others) = got[2:], want[2:]
-    bound = PRECISION.get(want[0], 0) * LOOSER.get(name, (1,))[0]
-    finite = size if math.isfinite(size) else 1.0
-    np.testing.assert_allclose([largest, *some], [size, *others], rtol=0, atol=bound * finite)
-    np.testing.assert_allclose(total, sum_, rtol=0, atol=2 * bound * finite * max(1, math.prod(want[1])) ** 0.5)
+    return dict(itertools.islice(gradient_cases.run(paddle, key, dtype), len(orders.split())))
 
 
 def test_every_row_is_recorded():

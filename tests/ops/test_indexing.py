@@ -169,9 +169,10 @@ def test_a_leaf_that_requires_gradient_cannot_be_set():
 
 def test_earlier_results_keep_their_values():
     x = paddle.to_tensor(X)
-    row, copy = x[0], x.numpy()
+    row, copy, view = x[[0]], x.numpy(), x[0]
     x[0] = 0.0
-    assert row.tolist() == X[0].tolist() and copy.tolist() == X.tolist()
+    assert row.tolist() == X[[0]].tolist() and copy.tolist() == X.tolist()
+    assert not view.any()
 
 
 @pytest.mark.parametrize(

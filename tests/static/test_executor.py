@@ -224,7 +224,8 @@ def test_strategies_are_accepted():
     y = static.data("x", [1]) + 1
     strategy = static.BuildStrategy()
     strategy.memory_optimize = True
-    compiled = static.CompiledProgram(static.default_main_program(), strategy)
+    with pytest.warns(UserWarning, match="CompiledProgram: build_strategy=<BuildStrategy> has no effect"):
+        compiled = static.CompiledProgram(static.default_main_program(), strategy)
     assert static.Executor().run(compiled, {"x": np.ones([1], "float32")}, [y])[0].tolist() == [2]
     with pytest.raises(TypeError, match="CompiledProgram: program_or_graph is a str"):
         static.CompiledProgram("x")

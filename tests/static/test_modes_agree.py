@@ -119,32 +119,44 @@ def placed(value: Any, name: str, feed: dict[str, np.ndarray]) -> Any:
     return out
 
 
-@pytest.mark.parametrize(("key", "expression", "inputs"), CASES, ids=[key for key, *_ in CASES])
-def test_layers_give_what_they_give_eagerly(key, expression, inputs):
-    paddle.enable_static()
-    feed: dict[str, np.ndarray] = {}
-    given = [placed(v, f"in{i}", feed) for i, v in enumerate(inputs)]
-    layer = layer_cases.make(paddle, expression)
+def outs_and_gradients(layer: nn.Layer, given: list[Any]) -> dict[str, Any]:
+    """What a layer gives in a program, and the gradients of its parameters, by the names of layers.json."""
     outs = layer_cases.flat(layer(*given))
     weighted = [
         (o * paddle.to_tensor(np.cos(np.arange(o.size)).astype("float32").reshape(o.shape))).sum()
         for o in outs
         if "float" in str(o.dtype)
     ]
-    fetches = {f"out{i}": o for i, o in enumerate(outs)}
+    found = {f"out{i}": o for i, o in enumerate(outs)}
     if weighted and not sum(weighted).stop_gradient:
         named = [(n, p) for n, p in layer.named_parameters() if not p.stop_gradient]
         grads = static.gradients(weighted, [p for _, p in named])
-        fetches |= {f"grad of {n}": g for (n, _), g in zip(named, grads, strict=True) if g is not None}
+        found |= {f"grad of {n}": g for (n, _), g in zip(named, grads, strict=True) if g is not None}
+    return found
+
+
+AT_ONCE = 12  # layers in a program, which is compiled once
+
+
+@pytest.mark.parametrize("at", range(0, len(CASES), AT_ONCE), ids=lambda at: CASES[at][0])
+def test_layers_give_what_they_give_eagerly(at):
+    paddle.enable_static()
+    cases, feed = CASES[at : at + AT_ONCE], {}
+    made, fetches = [], {}
+    for key, expression, inputs in cases:
+        given = [placed(v, f"in{len(made)}_{i}", feed) for i, v in enumerate(inputs)]
+        made.append(layer_cases.make(paddle, expression))
+        fetches |= {(key, name): out for name, out in outs_and_gradients(made[-1], given).items()}
     exe = static.Executor()
     exe.run(static.default_startup_program())
-    layer_cases.draw(layer)
-    for name, array in zip(fetches, exe.run(feed=feed, fetch_list=list(fetches.values())), strict=True):
+    for layer in made:
+        layer_cases.draw(layer)
+    for (key, name), array in zip(fetches, exe.run(feed=feed, fetch_list=list(fetches.values())), strict=True):
         shape, first, total = LAYERS[key][name]
         found_shape, found_first, found_total = layer_cases.summary(array)
-        assert found_shape == shape, name
-        np.testing.assert_allclose(found_first, first, rtol=2e-4, atol=2e-5, err_msg=name)
-        assert abs(found_total - total) <= 2e-5 * max(1.0, float(np.abs(array).sum())), name
+        assert found_shape == shape, (key, name)
+        np.testing.assert_allclose(found_first, first, rtol=2e-4, atol=2e-5, err_msg=f"{key}: {name}")
+        assert abs(found_total - total) <= 2e-5 * max(1.0, float(np.abs(array).sum())), (key, name)
 
 
 # The layers that the table above has not, made here and compared with dynamic mode directly; [N, C, ...] unless said.

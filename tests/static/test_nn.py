@@ -72,7 +72,7 @@ CALLS = {
     "spectral_norm": (lambda x: static.nn.spectral_norm(static.create_parameter([4, 3], "float32")), (4, 3)),
     "bilinear": (lambda x: static.nn.bilinear_tensor_product(x[:, 0, 0], x[:, 1, 1], 5), (2, 5)),
     "row_conv": (lambda x: static.nn.row_conv(x[:, 0], 2), (2, 4, 4)),
-    "nce": (lambda x: static.nn.nce(x[:, 0, 0], paddle.zeros([2, 1], "int64"), 7, num_neg_samples=3), (2, 1)),
+    "nce": (lambda x: static.nn.nce(x[:, 0, 0], paddle.zeros([2, 1], "int64"), 7, num_neg_samples=3, seed=1), (2, 1)),
     **{
         f"prelu_{mode}": ((lambda m: lambda x: static.nn.prelu(x, m))(mode), (2, 3, 4, 4))
         for mode in ("all", "channel", "element")
@@ -91,7 +91,33 @@ def test_layers_run_and_train(name):
     found, first = exe.run(feed={"x": images()}, fetch_list=[y, loss])
     assert found.shape == shape
     second = exe.run(feed={"x": images()}, fetch_list=[loss])[0]
-    assert np.isfinite(second) and (second < first or name == "nce" or "norm" in name)
+    assert 0 < second < first
+
+
+@pytest.mark.parametrize(("drawn", "costs", "slopes"), [
+    (1, [0.74586, 0.6936053], [0.00295181, 0.00354696]),
+    (3, [0.60665894, 0.56268233], [0.00262979, 0.00270109]),
+])  # fmt: skip
+def test_noise_costs_what_it_costs_in_paddle(drawn, costs, slopes):
+    """All classes weigh the same, so that it does not matter which are drawn."""
+    x = static.data("x", [2, 3])
+    x.stop_gradient = False
+    same = [nn.initializer.Constant(v) for v in (0.5, 0.25)]
+    y = static.nn.nce(x, paddle.zeros([2, 1], "int64"), 2, None, *same, drawn)
+    (grad,) = static.gradients([y], [x])
+    cost, slope = run([y, grad], x=np.array([[1, 2, 3], [-1, 0.5, 0.25]], "float32"))
+    np.testing.assert_allclose(cost[:, 0], costs, rtol=1e-6)
+    np.testing.assert_allclose(slope, np.repeat([slopes], 3, 0).T, rtol=1e-5)
+
+
+def test_noise_is_drawn_anew_unless_a_seed_is_given():
+    x = paddle.ones([1, 3])
+    costs = [static.nn.nce(x, paddle.zeros([1, 1], "int64"), 50, seed=seed) for seed in (0, 1)]
+    exe = static.Executor()
+    exe.run(static.default_startup_program())
+    found = [[float(c[0, 0]) for c in exe.run(fetch_list=costs)] for _ in range(3)]
+    drawn, given = map(set, zip(*found, strict=True))
+    assert len(drawn) == 3 and len(given) == 1
 
 
 def test_layers_equal_those_of_nn():

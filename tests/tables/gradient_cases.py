@@ -57,19 +57,29 @@ def _function(paddle: Any, key: str, name: str) -> Any:
     return next(getattr(p, last) for p in [getattr(paddle, family, paddle), *places] if hasattr(p, last))
 
 
+def arguments(paddle: Any, key: str, dtype: str) -> tuple[list[Any], list[Any]]:
+    """The arguments of a row, and those among them (or in them) that a gradient may reach."""
+    xs: list[Any] = []
+    return [_tensor(paddle, s, dtype, xs) for s in cases()[key].sample()], xs
+
+
+def results(paddle: Any, key: str, args: list[Any]) -> list[Any]:
+    """The tensors that a row's function makes of arguments."""
+    row, call = cases()[key], _function(paddle, key, cases()[key].name)
+    made = call(**dict(zip(row.names, args, strict=True)), **row.attrs) if row.names else call(*args, **row.attrs)
+    return [o for o in _leaves(made) if isinstance(o, paddle.Tensor)]
+
+
 def run(paddle: Any, key: str, dtype: str = "float32") -> Iterator[tuple[str, list[Any]]]:
     """The results ("out"), the gradients ("first") and the gradients of these ("second") of a row."""
-    row, xs = cases()[key], []
-    args = [_tensor(paddle, s, dtype, xs) for s in row.sample()]
-    call = _function(paddle, key, row.name)
-    made = call(**dict(zip(row.names, args, strict=True)), **row.attrs) if row.names else call(*args, **row.attrs)
-    outs = [o for o in _leaves(made) if isinstance(o, paddle.Tensor)]
+    args, xs = arguments(paddle, key, dtype)
+    outs = results(paddle, key, args)
     yield "out", outs
     for order in ("first", "second"):
         flowing = [o for o in outs if o is not None and not o.stop_gradient]
         if not flowing:
             return
-        weights = [_weights(paddle, o) for o in flowing]
+        weights = [weights_of(paddle, o) for o in flowing]
         once = paddle.grad(flowing, xs, weights, retain_graph=True, allow_unused=True)
         yield order, once
         outs = paddle.grad(flowing, xs, weights, create_graph=True, allow_unused=True) if order == "first" else []
@@ -87,7 +97,7 @@ def _tensor(paddle: Any, value: Any, dtype: str, found: list[Any]) -> Any:
     return made
 
 
-def _weights(paddle: Any, out: Any) -> Any:
+def weights_of(paddle: Any, out: Any) -> Any:
     """What stands for the gradient of a result: different numbers, and an imaginary part where there is one."""
     n = np.arange(int(np.prod(out.shape)), dtype="float32").reshape(out.shape)
     complex_ = "complex" in str(out.dtype)

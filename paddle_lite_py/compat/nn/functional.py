@@ -60,7 +60,7 @@ def scaled_dot_product_attention(
         paddle.Size([1, 2, 3, 4])
     """
     q, k, v = (t.transpose([0, 2, 1, 3]) for t in (query, key, value))
-    out = F.scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal, scale=scale)
+    out = F.scaled_dot_product_attention(q, k, v, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa)
     return out.transpose([0, 2, 1, 3])
 
 

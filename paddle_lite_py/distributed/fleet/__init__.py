@@ -42,8 +42,9 @@ class Fleet:
             NotImplementedError: if a launcher started more than one process, or the strategy asks for more.
         """
         init_parallel_env()
-        self.strategy = strategy or self.strategy
-        self.strategy.check()
+        strategy = strategy or self.strategy
+        strategy.check()
+        self.strategy = strategy
         return self
 
     def distributed_model(self, model: T) -> T:

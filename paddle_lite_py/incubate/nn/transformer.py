@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.no_effect import NO_ROTARY, ONE_PROCESS, no_effect
 from ...nn.base import Layer
 from ...nn.initializer import Constant
 from ...nn.transformer import attrs_of_parts
@@ -24,7 +25,7 @@ class FusedMultiHeadAttention(Layer):
         normalize_before: normalize the input; otherwise the result.
         *_attr: ParamAttr of the parameters; False: no bias.
         transpose_qkv_wb: the projection is [features, 3 * features].
-        kdim, vdim, need_weights: None and False. nranks, ring_id: accepted; the layer is on one device.
+        kdim, vdim, need_weights: None and False.
 
     Raises:
         ValueError: if the features do not divide into the heads, or kdim, vdim or need_weights are others.
@@ -35,6 +36,7 @@ class FusedMultiHeadAttention(Layer):
         paddle.Size([1, 3, 4])
     """
 
+    @no_effect(nranks=ONE_PROCESS, ring_id=ONE_PROCESS)
     def __init__(
         self,
         embed_dim: int,
@@ -80,7 +82,17 @@ class FusedMultiHeadAttention(Layer):
         self.ln_scale, self.ln_bias = _NONE if normalize_before else pair
 
     def forward(self, query: Any, key: Any = None, value: Any = None, attn_mask: Any = None, cache: Any = None) -> Any:
-        """The result; with a cache, also the longer one. key and value are the query."""
+        """The result; with a cache, also the longer one.
+
+        Raises:
+            NotImplementedError: if key or value is another tensor than the query.
+        """
+        for what, given in (("key", key), ("value", value)):
+            if given is not None and given is not query:
+                raise NotImplementedError(
+                    f"FusedMultiHeadAttention: {what} is another tensor than query, and one weight projects all three; "
+                    "use paddle.nn.MultiHeadAttention"
+                )
         return fused.fused_multi_head_attention(
             query,
             self.qkv_weight,
@@ -123,7 +135,6 @@ class FusedFeedForward(Layer):
         activation: "relu" or "gelu".
         normalize_before: normalize the input; otherwise the result.
         *_attr: ParamAttr of the parameters; False: no bias.
-        nranks, ring_id: accepted; the layer is on one device.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -131,6 +142,7 @@ class FusedFeedForward(Layer):
         paddle.Size([1, 2, 4])
     """
 
+    @no_effect(nranks=ONE_PROCESS, ring_id=ONE_PROCESS)
     def __init__(
         self,
         d_model: int,
@@ -165,6 +177,7 @@ class FusedFeedForward(Layer):
         self._activation, self._normalize_before, self._dropout_rate = activation, normalize_before, dropout_rate
         self._act_dropout_rate = dropout_rate if act_dropout_rate is None else act_dropout_rate
 
+    @no_effect(cache="a feed-forward part keeps nothing of earlier steps")
     def forward(self, src: Any, cache: Any = None) -> Any:
         """The layer's result."""
         return fused.fused_feedforward(
@@ -252,7 +265,6 @@ class FusedMultiTransformer(Layer):
         normalize_before: normalize the input of each part; otherwise the result.
         *_attrs: ParamAttr, or a list of one for each layer; False: no bias.
         trans_qkvw: the projection is [3, heads, size, features], otherwise [features, 3, heads, size].
-        nranks, ring_id: accepted; the stack is on one device.
 
     Raises:
         ValueError: if num_layers is not given, as a number or by the length of a list.
@@ -263,6 +275,7 @@ class FusedMultiTransformer(Layer):
         paddle.Size([1, 3, 4])
     """
 
+    @no_effect(nranks=ONE_PROCESS, ring_id=ONE_PROCESS, use_neox_rotary_style=NO_ROTARY)
     def __init__(
         self,
         embed_dim: int,
@@ -331,6 +344,7 @@ class FusedMultiTransformer(Layer):
     def _listed(self, what: str) -> list[Any]:
         return [getattr(self, f"{what}_{i}") for i in range(self.num_layers)]
 
+    @no_effect(rotary_emb_dims=NO_ROTARY)
     def forward(
         self,
         src: Any,

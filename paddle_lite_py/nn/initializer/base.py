@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ...core import dtypes
+from ...core.no_effect import Immaterial, no_effect
 from ...eager.tensor import Tensor
 
 Shape = tuple[int, ...]
@@ -29,6 +30,7 @@ class Initializer:
     def _values(self, shape: Shape) -> Any:
         raise NotImplementedError(f"{type(self).__name__} does not say what it draws")
 
+    @no_effect(block=Immaterial("a parameter knows its program"))
     def __call__(self, param: Tensor, block: Any = None) -> Tensor:
         """Draw a parameter anew."""
         param.set_value(self.draw(tuple(param.shape), param.dtype))

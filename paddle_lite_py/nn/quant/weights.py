@@ -6,6 +6,7 @@ from typing import Any
 
 import jax.numpy as jnp
 
+from ...core.no_effect import Immaterial, no_effect
 from ...dispatch.define import op
 
 MOST = 127.0
@@ -28,6 +29,10 @@ def _quantize(x: Any, /) -> Any:
     return jnp.clip(out, -MOST, MOST).astype(jnp.int8).T, scale
 
 
+_ONE_LAYOUT = Immaterial("the layout is the same on every device")
+
+
+@no_effect(arch=_ONE_LAYOUT)
 def weight_quantize(x: Any, algo: str = "weight_only_int8", arch: Any = None, group_size: int = -1) -> tuple[Any, Any]:
     """A weight [in, out] as int8 [out, in], and the scale of each output.
 
@@ -59,6 +64,7 @@ def _linear(x: Any, weight: Any, scale: Any, bias: Any = None, /) -> Any:
     return out if bias is None else out + bias
 
 
+@no_effect(arch=_ONE_LAYOUT)
 def weight_only_linear(
     x: Any,
     weight: Any,

@@ -22,7 +22,7 @@ class _Derived(Initializer):
     def __init__(self, function: Callable[..., Any], sources: tuple[Any, ...]) -> None:
         self.function, self.payloads = function, [s._data for s in sources]
 
-    def draw(self, shape: Any, dtype: Any) -> np.ndarray:
+    def draw(self, _shape: Any, dtype: Any) -> np.ndarray:
         """An array of this shape and dtype."""
         arrays = [d if isinstance(d, jax.Array) else d.concrete("a first value") for d in self.payloads]
         with use(EAGER), no_grad():

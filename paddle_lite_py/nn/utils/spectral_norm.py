@@ -20,7 +20,7 @@ class SpectralNormHook:
     def __init__(self, name: str, dim: int, n_power_iterations: int, eps: float) -> None:
         self.name, self.dim, self.iterations, self.eps = name, dim, n_power_iterations, eps
 
-    def __call__(self, layer: Any, inputs: Any) -> None:
+    def __call__(self, layer: Any, _inputs: Any) -> None:
         u, v = getattr(layer, f"{self.name}_u"), getattr(layer, f"{self.name}_v")
         iterations = self.iterations if layer.training else 0
         weight = getattr(layer, f"{self.name}_orig")

@@ -30,7 +30,7 @@ class WeightNorm:
     def __init__(self, name: str, dim: int | None, handle: RemoveHandle | None = None) -> None:
         self.name, self.dim, self.handle = name, dim, handle
 
-    def __call__(self, layer: Layer, inputs: Any) -> None:
+    def __call__(self, layer: Layer, _inputs: Any) -> None:
         found = _weight(getattr(layer, f"{self.name}_v"), getattr(layer, f"{self.name}_g"), self.dim)
         state.interpreter.rebound(layer, self.name)
         setattr(layer, self.name, found)

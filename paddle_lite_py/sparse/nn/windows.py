@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+from ...core.no_effect import KERNELS, Immaterial, no_effect
 from ...nn import batch_norm
 from ...nn.base import Layer
 from ...nn.conv import as_list
@@ -104,12 +105,11 @@ class Conv3D(_SparseConv):
         self._make(in_channels, out_channels, *window, groups, padding_mode, weight_attr, bias_attr, data_format)
 
 
+_AT_PLACES = Immaterial("what meets where is kept with the places")
+
+
 class SubmConv2D(_SparseConv):
     """Convolution of sparse images at their own sites (submanifold), so that they stay as sparse; see Conv2D.
-
-    Arguments:
-        key: accepted; what meets where is kept with the places.
-        backend: accepted.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -120,6 +120,7 @@ class SubmConv2D(_SparseConv):
 
     _n, _same_sites = 2, True
 
+    @no_effect(key=_AT_PLACES, backend=KERNELS)
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
         dilation: Any = 1, groups: int = 1, padding_mode: str = "zeros", key: str | None = None,
@@ -142,6 +143,7 @@ class SubmConv3D(_SparseConv):
 
     _n, _same_sites = 3, True
 
+    @no_effect(key=_AT_PLACES, backend=KERNELS)
     def __init__(
         self, in_channels: int, out_channels: int, kernel_size: Any, stride: Any = 1, padding: Any = 0,
         dilation: Any = 1, groups: int = 1, padding_mode: str = "zeros", key: str | None = None,

@@ -7,16 +7,17 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import nn
+from ...core.no_effect import DENSE, KERNELS, MEMORY, NO_GRADIENT, Immaterial, no_effect
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.initializer import Constant
 from ...nn.norm import GroupNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D, SpectralNorm
-from ...ops.manipulation import flatten, reshape
+from ...ops.manipulation import reshape
 from ...vision.ops import DeformConv2D
 
 __all__ = [
     *("batch_norm", "bilinear_tensor_product", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"),
-    *("deform_conv2d", "embedding", "fc", "group_norm", "instance_norm", "layer_norm", "nce", "prelu", "row_conv"),
+    *("deform_conv2d", "embedding", "fc", "group_norm", "instance_norm", "layer_norm", "prelu", "row_conv"),
     *("sparse_embedding", "spectral_norm"),
 ]
 
@@ -74,13 +75,12 @@ def fc(
     return _activated(out if bias is None else out + bias, activation)
 
 
+@no_effect(is_sparse=DENSE, is_distributed="there is one process")
 def embedding(
     input: Any, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False,
     padding_idx: int | None = None, param_attr: Any = None, dtype: Any = "float32",
 ) -> Any:  # fmt: skip
     """Rows of a trained table of `size` for integer ids; rows of `padding_idx` are zeros and not trained.
-
-    `is_sparse` and `is_distributed` are accepted; gradients are dense.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -99,6 +99,10 @@ def embedding(
     return F.embedding(input, weight, padding)
 
 
+_NO_SERVER = "no parameter server keeps the table"
+
+
+@no_effect(is_test=NO_GRADIENT, entry=_NO_SERVER, table_class=_NO_SERVER, slot=_NO_SERVER)
 def sparse_embedding(
     input: Any, size: Sequence[int], padding_idx: int | None = None, is_test: bool = False, entry: Any = None,
     table_class: str = "MemorySparseTable", param_attr: Any = None, dtype: Any = "float32", slot: Any = None,
@@ -117,19 +121,20 @@ def sparse_embedding(
         (2, 3, 5)
         >>> paddle.disable_static()
     """
-    return embedding(input, size, True, False, padding_idx, param_attr, dtype)
+    return embedding(input, size, False, False, padding_idx, param_attr, dtype)
 
 
 def _channels(input: Any, data_format: str) -> int:
     return _known(input.shape[1 if data_format.startswith("NC") else -1], "the number of channels")
 
 
+@no_effect(use_cudnn=KERNELS)
 def conv2d(
     input: Any, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
     groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
     act: str | None = None, name: str | None = None, data_format: str = "NCHW",
 ) -> Any:  # fmt: skip
-    """A convolution of images with trained filters; see paddle.nn.Conv2D. `use_cudnn` is accepted.
+    """A convolution of images with trained filters; see paddle.nn.Conv2D.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -150,12 +155,13 @@ def conv2d(
     return _activated(layer(input), act)
 
 
+@no_effect(use_cudnn=KERNELS)
 def conv3d(
     input: Any, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0, dilation: Any = 1,
     groups: int | None = None, param_attr: Any = None, bias_attr: Any = None, use_cudnn: bool = True,
     act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
 ) -> Any:  # fmt: skip
-    """A convolution of volumes with trained filters; see paddle.nn.Conv3D. `use_cudnn` is accepted.
+    """A convolution of volumes with trained filters; see paddle.nn.Conv3D.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -193,12 +199,13 @@ def _transposed(made: Any, input: Any, output_size: Any, filter_size: Any, strid
     return _activated(layer(input, output_size), act)
 
 
+@no_effect(use_cudnn=KERNELS)
 def conv2d_transpose(
     input: Any, num_filters: int, output_size: Any = None, filter_size: Any = None, padding: Any = 0, stride: Any = 1,
     dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
     use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = "NCHW",
 ) -> Any:  # fmt: skip
-    """The transpose of a convolution of images; see paddle.nn.Conv2DTranspose. `use_cudnn` is accepted.
+    """The transpose of a convolution of images; see paddle.nn.Conv2DTranspose.
 
     Raises:
         ValueError: if neither filter_size nor output_size is given.
@@ -220,12 +227,13 @@ def conv2d_transpose(
     return _transposed(nn.Conv2DTranspose, input, output_size, filter_size, stride, padding, dilation, rest, act)
 
 
+@no_effect(use_cudnn=KERNELS)
 def conv3d_transpose(
     input: Any, num_filters: int, output_size: Any = None, filter_size: Any = None, padding: Any = 0, stride: Any = 1,
     dilation: Any = 1, groups: int | None = None, param_attr: Any = None, bias_attr: Any = None,
     use_cudnn: bool = True, act: str | None = None, name: str | None = None, data_format: str = "NCDHW",
 ) -> Any:  # fmt: skip
-    """The transpose of a convolution of volumes; see paddle.nn.Conv3DTranspose. `use_cudnn` is accepted.
+    """The transpose of a convolution of volumes; see paddle.nn.Conv3DTranspose.
 
     Raises:
         ValueError: if neither filter_size nor output_size is given.
@@ -247,6 +255,7 @@ def conv3d_transpose(
     return _transposed(nn.Conv3DTranspose, input, output_size, filter_size, stride, padding, dilation, rest, act)
 
 
+@no_effect(im2col_step=KERNELS)
 def deform_conv2d(
     x: Any, offset: Any, mask: Any, num_filters: int, filter_size: Any, stride: Any = 1, padding: Any = 0,
     dilation: Any = 1, groups: int = 1, deformable_groups: int = 1, im2col_step: int = 1, weight_attr: Any = None,
@@ -273,6 +282,7 @@ def deform_conv2d(
     return layer(x, offset, mask)
 
 
+@no_effect(in_place=MEMORY, do_model_average_for_mean_and_var=Immaterial("ModelAverage averages parameters only"))
 def batch_norm(
     input: Any, act: str | None = None, is_test: bool = False, momentum: float = 0.9, epsilon: float = 1e-5,
     param_attr: Any = None, bias_attr: Any = None, data_layout: str = "NCHW", in_place: bool = False,
@@ -280,8 +290,6 @@ def batch_norm(
     do_model_average_for_mean_and_var: bool = True, use_global_stats: bool = False,
 ) -> Any:  # fmt: skip
     """Normalization of each channel by the batch's statistics, which move running ones; by these in evaluation.
-
-    `in_place` and `do_model_average_for_mean_and_var` are accepted.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -469,54 +477,3 @@ def row_conv(input: Any, future_context_size: int, param_attr: Any = None, act: 
     steps = input.shape[1]
     out = sum(padded[:, k : k + steps] * weight[k] for k in range(future_context_size + 1))
     return _activated(out, act)
-
-
-def nce(
-    input: Any, label: Any, num_total_classes: int, sample_weight: Any = None, param_attr: Any = None,
-    bias_attr: Any = None, num_neg_samples: int | None = None, name: str | None = None, sampler: str = "uniform",
-    custom_dist: Any = None, seed: int = 0, is_sparse: bool = False,
-) -> Any:  # fmt: skip
-    """Noise-contrastive estimation: a loss for many classes that looks at the label and at a few drawn classes.
-
-    Arguments:
-        input: [n, width].
-        label: [n, 1] integers.
-        num_total_classes: how many classes there are.
-        sample_weight: [n, 1], a factor for each sample.
-        num_neg_samples: classes drawn for the batch, 10 by default.
-        sampler: "uniform"; the others are not available.
-
-    Raises:
-        NotImplementedError: for another sampler.
-
-    Source: Gutmann and Hyvärinen, Noise-Contrastive Estimation, 2010.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> paddle.enable_static()
-        >>> main, startup = paddle.static.Program(), paddle.static.Program()
-        >>> with paddle.static.program_guard(main, startup):
-        ...     x = paddle.static.data("x", [None, 3], "float32")
-        ...     y = paddle.static.nn.nce(x, paddle.ones([2, 1], "int64"), 5, num_neg_samples=2)
-        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
-        >>> exe.run(main, feed={"x": np.ones([2, 3], "float32")}, fetch_list=[y])[0].shape
-        (2, 1)
-        >>> paddle.disable_static()
-    """
-    if sampler != "uniform":
-        raise NotImplementedError(f"nce: sampler is {sampler!r}; only 'uniform' is available")
-    from ...ops.random import randint
-
-    drawn = num_neg_samples or 10
-    layer, width = nn.Layer(name or "nce"), _known(input.shape[1], "nce: the width")
-    weight = layer.create_parameter([num_total_classes, width], param_attr, input.dtype)
-    bias = layer.create_parameter([num_total_classes, 1], bias_attr, input.dtype, is_bias=True)
-    noise = randint(0, num_total_classes, [drawn])
-    rows, true = flatten(label), math.log(drawn / num_total_classes)
-    positive = (F.embedding(rows, weight) * input).sum(-1, keepdim=True) - true
-    negative = input.matmul(F.embedding(noise, weight), transpose_y=True) - true
-    if bias is not None:
-        positive = positive + F.embedding(rows, bias)
-        negative = negative + reshape(F.embedding(noise, bias), [1, drawn])
-    loss = F.softplus(-positive) + F.softplus(negative).sum(-1, keepdim=True)
-    return loss if sample_weight is None else loss * reshape(sample_weight, [-1, 1])

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from ...core.interpreter import state
+from ...core.no_effect import NO_GRADIENT, Immaterial, no_effect
 from ...eager.execute import Eager
 from ...eager.tensor import Tensor
 from ...jit import functional
@@ -19,6 +20,7 @@ def _nothing() -> None:
     return None
 
 
+@no_effect(return_names=Immaterial("results are told apart by where they stand"))
 def cond(
     pred: Any, true_fn: Branch | None = None, false_fn: Branch | None = None, name: str | None = None,
     return_names: Any = None,
@@ -28,7 +30,6 @@ def cond(
     Arguments:
         pred: one boolean.
         true_fn, false_fn: functions without arguments that give the same structure, shapes and dtypes; None: nothing.
-        return_names: accepted for compatibility.
 
     Raises:
         TypeError: if a branch is no function, or the two leave results of different kinds.
@@ -102,6 +103,7 @@ def switch_case(branch_index: Any, branch_fns: Any, default: Branch | None = Non
     return _case([(branch_index == i, f) for i, f in given], given[-1][1] if default is None else default)
 
 
+@no_effect(is_test=NO_GRADIENT)
 def while_loop(
     cond: Callable[..., Any], body: Callable[..., Any], loop_vars: Sequence[Any], is_test: bool = False,
     name: str | None = None,
@@ -112,7 +114,6 @@ def while_loop(
         cond: takes the loop variables, gives one boolean.
         body: takes the loop variables, gives their next values, of the same shapes and dtypes.
         loop_vars: the first values.
-        is_test: accepted for compatibility.
 
     Raises:
         TypeError: if cond or body is no function, or an iteration changes the kind of a variable.

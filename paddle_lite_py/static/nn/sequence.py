@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from ... import nn
+from ...core.no_effect import KERNELS, NO_GRADIENT, Immaterial, no_effect
 from ...nn import functional as F
 from ...ops.creation import arange, full_like
 from ...ops.manipulation import reshape, unsqueeze
@@ -36,6 +37,7 @@ def _at(input: Any, index: Any) -> Any:
     return where(hit, input, input * 0).sum(1)
 
 
+@no_effect(is_test=NO_GRADIENT)
 def sequence_pool(
     input: Any, pool_type: str, is_test: bool = False, pad_value: float = 0.0, lengths: Any = None
 ) -> Any:
@@ -107,6 +109,7 @@ def sequence_last_step(input: Any, lengths: Any = None) -> Any:
     return sequence_pool(input, "last", lengths=lengths)
 
 
+@no_effect(use_cudnn=KERNELS)
 def sequence_softmax(input: Any, use_cudnn: bool = False, name: str | None = None, lengths: Any = None) -> Any:
     """Softmax over the steps of each sequence; steps beyond its length get 0. `input` is [n, time] or [n, time, 1].
 
@@ -123,15 +126,21 @@ def sequence_softmax(input: Any, use_cudnn: bool = False, name: str | None = Non
 def sequence_expand(x: Any, y: Any, ref_level: int = -1, name: str | None = None, lengths: Any = None) -> Any:
     """Each row of x, [n, ...], repeated for the steps of y, [n, time, ...]; zeros beyond the lengths of y.
 
+    Raises:
+        ValueError: if ref_level is none of -1 and 0: padded data have one level.
+
     Examples:
         >>> x, y = paddle.to_tensor([[1.0], [2.0]]), paddle.zeros([2, 2, 1])
         >>> sequence_expand(x, y, lengths=paddle.to_tensor([2, 1])).tolist()
         [[[1.0], [1.0]], [[2.0], [0.0]]]
     """
+    if ref_level not in (-1, 0):
+        raise ValueError(f"sequence_expand: ref_level is {ref_level}; padded data have one level, 0 or -1")
     out = unsqueeze(x, 1)
     return where(_mask(y, lengths, out.ndim), out, out * 0)
 
 
+@no_effect(padding=Immaterial("steps beyond the ends are zeros in any case"))
 def sequence_conv(
     input: Any, num_filters: int, filter_size: int = 3, filter_stride: int = 1, padding: bool = True,
     padding_start: int | None = None, bias_attr: Any = None, param_attr: Any = None, act: str | None = None,

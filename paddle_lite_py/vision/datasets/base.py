@@ -29,9 +29,9 @@ def find(who: str, given: Any, url: str, md5: str, download: bool, folder: str) 
         raise ValueError(f"{who}: give the files of the data set, or download=True")
     from pathlib import Path
 
-    from ...utils.download import _home
+    from ...utils.download import home
 
-    return get_path_from_url(url, str(Path(_home()).parent / "dataset" / folder), md5, decompress=False)
+    return get_path_from_url(url, str(Path(home()).parent / "dataset" / folder), md5, decompress=False)
 
 
 class PictureDataset(Dataset):

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ....core.no_effect import NO_QUANT, NO_ROTARY, Immaterial, no_effect
 from ....dispatch.define import op
 
 
@@ -93,6 +94,15 @@ def _length(mask: Any, /) -> Any:
     return jnp.full((mask.shape[0],), mask.shape[-1] - 1, jnp.int32)
 
 
+@no_effect(
+    seq_len=Immaterial("the cache says how long it is"),
+    rotary_emb_dims=NO_ROTARY,
+    use_neox_rotary_style=NO_ROTARY,
+    compute_dtype="it is computed in the dtype of x",
+    quant_round_type=NO_QUANT,
+    quant_max_bound=NO_QUANT,
+    quant_min_bound=NO_QUANT,
+)
 def masked_multihead_attention(
     x: Any,
     cache_kv: Any = None,

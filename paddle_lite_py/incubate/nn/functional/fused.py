@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ....core.no_effect import NO_QUANT, no_effect
 from ....nn import functional as F
 from ....ops.linalg import matmul
 from ....ops.manipulation import flatten
@@ -147,6 +148,7 @@ def _rms(x: Any, shape: Any, weight: Any, bias: Any, epsilon: float) -> Any:
     return out if bias is None else out + bias
 
 
+@no_effect(quant_round_type=NO_QUANT, quant_max_bound=NO_QUANT, quant_min_bound=NO_QUANT)
 def fused_rms_norm(
     x: Any,
     norm_weight: Any,
@@ -186,6 +188,7 @@ def fused_rms_norm_ext(x: Any, scale: Any, epsilon: float = 1e-5, name: Any = No
     return F.rms_norm(x, x.shape[-1:], scale, epsilon), inverse
 
 
+@no_effect(quant_round_type=NO_QUANT, quant_max_bound=NO_QUANT, quant_min_bound=NO_QUANT)
 def fused_layer_norm(
     x: Any,
     norm_weight: Any,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ....core.no_effect import NO_ROTARY, ONE_PROCESS, no_effect
 from ....nn import functional as F
 from ....ops.creation import arange
 from ....ops.joining import concat, stack
@@ -39,6 +40,7 @@ def _normalized(x: Any, scale: Any, bias: Any, epsilon: float, norm_type: str = 
     return F.layer_norm(x, x.shape[-1:], scale, bias, epsilon)
 
 
+@no_effect(ring_id=ONE_PROCESS)
 def fused_multi_head_attention(
     x: Any,
     qkv_weight: Any,
@@ -75,7 +77,6 @@ def fused_multi_head_attention(
             returned as well.
         attn_mask: added to the scores, or a boolean mask of what is seen.
         dropout_rate, attn_dropout_rate, mode: of dropout() on the result and on the weights.
-        ring_id: accepted; the layer is on one device.
 
     Raises:
         ValueError: if transpose_qkv_wb is given without num_heads.
@@ -103,6 +104,7 @@ def fused_multi_head_attention(
     return out if kept is None else (out, kept)
 
 
+@no_effect(ring_id=ONE_PROCESS)
 def fused_feedforward(
     x: Any,
     linear1_weight: Any,
@@ -131,7 +133,6 @@ def fused_feedforward(
         x: [batch, length, features]. linear1_weight: [features, inner]. linear2_weight: [inner, features].
         pre_layer_norm: normalize x, by ln1_*; otherwise the result, by ln2_*.
         dropout1_rate, dropout2_rate, mode: of dropout() after the activation and on the result.
-        ring_id: accepted; the layer is on one device.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -184,6 +185,7 @@ def of(tensors: Sequence[Any] | None, i: int) -> Any:
     return tensors[i] if tensors else None
 
 
+@no_effect(rotary_emb_dims=NO_ROTARY, use_neox_rotary_style=NO_ROTARY, ring_id=ONE_PROCESS)
 def fused_multi_transformer(
     x: Any,
     ln_scales: Sequence[Any],
@@ -232,7 +234,6 @@ def fused_multi_transformer(
         time_step: where the one new token stands in the caches; None: x is the beginning.
         attn_mask: added to the scores, or a boolean mask of what is seen.
         norm_type: "layernorm" or "rmsnorm".
-        ring_id: accepted; the stack is on one device.
 
     Raises:
         NotImplementedError: for beams, caches of prefixes, packed sequences, rotary embedding, and grouped heads.

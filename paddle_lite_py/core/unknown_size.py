@@ -1,0 +1,123 @@
+"""An unknown dimension as code sees it: `x.shape[0]` of a tensor whose size no trace may take for known.
+
+A dimension of JAX answers `n == 4` with False where it cannot tell, refuses `n > 4`, and has no float. An `UnknownSize`
+asks the trace, which knows the sizes of the call under way: what it answers is noted, and the program serves such calls
+only.
+"""
+
+from __future__ import annotations
+
+import copy
+import operator
+from collections.abc import Callable
+from typing import Any
+
+from jax import export
+
+from .interpreter import state
+from .symbolic import is_symbolic
+
+# The class of JAX's dimensions, which all of JAX takes: a UnknownSize is one of them.
+_DIMENSION: Any = type(export.symbolic_shape("n")[0])
+
+
+class UnknownSize(_DIMENSION):
+    """A dimension that asks the trace under way for what it cannot tell by itself."""
+
+    __slots__ = ()
+    __hash__ = _DIMENSION.__hash__
+
+    @classmethod
+    def of(cls, dim: Any) -> Any:
+        """A dimension as a UnknownSize; a number as it is."""
+        if dim.__class__ is not _DIMENSION or state.interpreter.sizes is None:
+            return dim
+        made = copy.copy(dim)
+        made.__class__ = cls
+        return made
+
+    def plain(self) -> Any:
+        """JAX's own dimension."""
+        made = copy.copy(self)
+        made.__class__ = _DIMENSION
+        return made
+
+    def number(self) -> Any:
+        """The size as a traced number."""
+        return state.interpreter.sizes.number(self.plain())
+
+    def __index__(self) -> int:
+        return int(state.interpreter.sizes.wanted(self.plain()))
+
+    __int__ = __index__
+
+    def __float__(self) -> float:
+        return float(state.interpreter.sizes.wanted(self.plain()))
+
+
+class Shape(tuple[Any, ...]):
+    """A shape with unknown dimensions."""
+
+    __slots__ = ()
+
+    def listed(self) -> list[Any]:
+        """The sizes as code sees them."""
+        return [UnknownSize.of(n) for n in self]
+
+
+def plain(value: Any) -> Any:
+    """JAX's own dimension in the place of a UnknownSize."""
+    return value.plain() if value.__class__ is UnknownSize else value
+
+
+def _compared(name: str) -> Callable[[UnknownSize, Any], Any]:
+    compare = getattr(operator, name)
+
+    def method(self: UnknownSize, other: Any) -> Any:
+        if not isinstance(other, int) and not is_symbolic(other):
+            return compare(self.number(), other) if isinstance(other, float) else NotImplemented
+        sizes = state.interpreter.sizes
+        a, b = self.plain(), plain(other)
+        return getattr(a, f"__{name}__")(b) if sizes is None else sizes.compare(name, a, b)
+
+    return method
+
+
+def _arithmetic(name: str) -> Callable[..., Any]:
+    whole = getattr(_DIMENSION, name)
+    of_numbers = getattr(operator, name.strip("_").removeprefix("r"))
+
+    def method(self: UnknownSize, *others: Any) -> Any:
+        if any(isinstance(o, float) for o in others):
+            pair = (self.number(), *others)
+            return of_numbers(*(pair[::-1] if name.startswith("__r") else pair))
+        if others and not isinstance(others[0], int) and not is_symbolic(others[0]):
+            return NotImplemented
+        return UnknownSize.of(whole(self.plain(), *map(plain, others)))
+
+    return method
+
+
+def _divided(reverse: bool) -> Callable[[UnknownSize, Any], Any]:
+    def method(self: UnknownSize, other: Any) -> Any:
+        if not isinstance(other, int | float) and not is_symbolic(other):
+            return NotImplemented
+        a, b = (x.number() if isinstance(x, UnknownSize) else x for x in ((other, self) if reverse else (self, other)))
+        return a / b
+
+    return method
+
+
+def _install() -> None:
+    for name in ("eq", "ne", "lt", "le", "gt", "ge"):
+        setattr(UnknownSize, f"__{name}__", _compared(name))
+    for name in ("add", "sub", "mul", "floordiv", "mod"):
+        setattr(UnknownSize, f"__{name}__", _arithmetic(f"__{name}__"))
+        setattr(UnknownSize, f"__r{name}__", _arithmetic(f"__r{name}__"))
+    UnknownSize.__neg__ = _arithmetic("__neg__")
+    UnknownSize.__pow__ = _arithmetic("__pow__")
+    UnknownSize.__truediv__ = _divided(False)
+    UnknownSize.__rtruediv__ = _divided(True)
+
+
+_install()

@@ -1,0 +1,390 @@
+"""Views: handles whose elements are those of another tensor, so that a change of either shows in both.
+
+Payloads are immutable, so a view has a payload of its own, and knows its root (the tensor that has the storage) and the
+steps that lead there. A root knows its views by weak references. What is written into a view is put back into the root
+by an op, which gradients flow through, and then the other views take their elements anew. Tensors that `detach()` gave
+are *mates*: roots with the same payload, each with its own place in the graph.
+
+Views are made in each forward pass, and seldom written to. So making one only notes how it was made: the code that
+calls ops sets `_view` and adds a weak reference, and all else is found out when something is written.
+"""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from ..core.cache import BoundedCache
+from ..core.interpreter import no_grad, state
+from ..registry.op import REGISTRY
+from ..registry.view import ViewStep
+
+if TYPE_CHECKING:
+    from .tensor import Tensor
+
+# Views of a root that are noted before dead ones are looked for.
+MANY = 64
+# Steps of a view before they are made one.
+MAX_STEPS = 8
+_ref: Any = weakref.ref
+
+
+class View(NamedTuple):
+    """What `_view` holds, as a plain tuple: the root, the last step, and `_view` of what that step was made on."""
+
+    root: Any
+    bound: Any
+    others: tuple[Any, ...]
+    before: Any
+
+
+class Viewers(list[Any]):
+    """Weak references to the views of a root. The mates of a root, itself among them, share one list of their own."""
+
+    __slots__ = ("limit", "mates")
+
+    def __init__(self) -> None:
+        self.limit = MANY
+        self.mates: list[Any] | None = None
+
+    def add(self, view: Tensor) -> None:
+        """Note one more view."""
+        if len(self) >= self.limit:
+            self[:] = [r for r in self if r() is not None]
+            self.limit = max(MANY, 2 * len(self))
+        self.append(_ref(view))
+
+
+def steps(view: Any) -> list[ViewStep]:
+    """The steps from the root to a view."""
+    found = []
+    while view is not None:
+        found.append(ViewStep(view[1], view[2]))
+        view = view[3]
+    return found[::-1]
+
+
+# -- making views ----------------------------------------------------------------------------------------------------
+def note(x: Tensor, made: Tensor) -> None:
+    """Tell the root of x of a view of x, in which `_view` says how x gave it."""
+    parent = x._view
+    if parent is None:
+        _viewers(x).add(made)
+        return
+    _, bound, others, _ = made._view
+    root = parent[0]
+    key, at = [root._data.shape, root._data.dtype, bound], parent
+    while at is not None:
+        key.append(at[1])
+        at = at[3]
+    stays = _in_place.get(tuple(key))
+    if stays is None:
+        stays = _in_place.put(tuple(key), _can_lie(root._data, [*steps(parent), ViewStep(bound, others)]))
+    if not stays:
+        made._view = None  # a copy, as the reference makes one
+        return
+    one = None
+    if len(key) > MAX_STEPS + 2:
+        one = _in_one(root._data, [*steps(parent), ViewStep(bound, others)])
+    made._view = (root, bound, others, parent) if one is None else (root, *one, None)
+    viewers = root._views
+    (_viewers(root) if viewers is None else viewers).add(made)
+
+
+def _in_one(root: Any, path: list[ViewStep]) -> ViewStep | None:
+    """The steps to a view as one, so that `x = x[1:]` again and again is no ever longer path; None if it cannot be."""
+    if not all(isinstance(n, int) for n in (*root.shape, *[o for step in path for o in step.others])):
+        return None
+    seen, item = layout(root, path), root.dtype.itemsize
+    if seen.dtype != root.dtype:
+        return None
+    strides = tuple([s // item for s in seen.strides])
+    return ViewStep(REGISTRY["as_strided"].bind((seen.shape, strides, start(seen) * item)))
+
+
+def _viewers(root: Tensor) -> Viewers:
+    if root._views is None:
+        root._views = Viewers()
+    return root._views
+
+
+def link(x: Any, made: Any, bound: Any, others: tuple[Any, ...]) -> None:
+    """Note that a view op has made a tensor, or a tuple of them, from the tensor x."""
+    if not hasattr(x, "_views"):
+        return
+    if others:  # an index may be changed later; the view stays where it is
+        others = others if others[0].__class__ is int and len(others) == 1 else tuple(map(_fixed, others))
+    if made.__class__ not in (tuple, list):
+        made._view = (x, bound, others, None)
+        viewers = x._views
+        if viewers is None or len(viewers) >= viewers.limit:
+            note(x, made)
+        else:
+            viewers.append(_ref(made))
+        return
+    for i, part in enumerate(made):
+        step = bound.views.each(bound, x.ndim, i)
+        part._view = (x, *step, None)
+        note(x, part)
+
+
+def _fixed(index: Any) -> Any:
+    return index if isinstance(index, int) or not hasattr(index, "_twin") else index._twin()
+
+
+def alias(x: Tensor, out: Tensor) -> Tensor:
+    """Make `out`, which has the payload of x, a tensor on the same storage with its own place in the graph."""
+    if x._view is not None:
+        root = x._view[0].detach()
+        out._view = (root, *x._view[1:])
+        _viewers(root).add(out)
+        return out
+    viewers = _viewers(x)
+    if viewers.mates is None:
+        viewers.mates = [_ref(x)]
+    mates = viewers.mates
+    if len(mates) & (len(mates) - 1) == 0:
+        mates[:] = [r for r in mates if r() is not None]
+    mates.append(_ref(out))
+    _viewers(out).mates = mates
+    return out
+
+
+def shared(tensors: list[Tensor]) -> tuple[Any, ...]:
+    """Which of some tensors share elements with an earlier one or with their root among them: (index of that, steps).
+
+    None for the others; nothing at all where there are none.
+    """
+    if all(t._view is None and t._views is None for t in tensors):
+        return ()
+    groups: dict[int, int] = {}
+    for i, t in enumerate(tensors):
+        if t._view is None:
+            groups.setdefault(id(t), i)
+            for mate in _mates(t):
+                groups.setdefault(id(mate), i)
+    found = tuple([_place(i, t, groups) for i, t in enumerate(tensors)])
+    return found if any(f is not None for f in found) else ()
+
+
+def _place(i: int, x: Tensor, groups: dict[int, int]) -> tuple[int, tuple[ViewStep, ...]] | None:
+    path = steps(x._view)
+    at = groups.get(id(x if x._view is None else x._view[0]), i)
+    fixed = all(isinstance(o, int) for step in path for o in step.others)
+    return (at, tuple(path)) if at != i and fixed else None
+
+
+def share(tensors: list[Tensor], found: tuple[Any, ...]) -> None:
+    """Tie tensors to each other as shared() found it of others."""
+    for x, place in zip(tensors, found, strict=False):
+        if place is None:
+            continue
+        root = tensors[place[0]]
+        if not place[1]:
+            alias(root, x)
+            continue
+        view = None
+        for step in place[1]:
+            view = (root, *step, view)
+        x._view = view
+        _viewers(root).add(x)
+
+
+# -- writing ---------------------------------------------------------------------------------------------------------
+def write(x: Tensor, new: Tensor) -> None:
+    """Make a tensor that shares its elements `new`, of the same shape, and show that in what shares them."""
+    if x._view is None:
+        x._become(new)
+        _spread(x)
+        return
+    root, path = x._view[0], steps(x._view)
+    if state.grad_enabled and not root.stop_gradient and root.is_leaf:
+        # The data of a leaf change, and it remains one.
+        x._become(new)
+        with no_grad():
+            _write_back(x, root, path, new)
+        return
+    _write_back(x, root, path, new)
+
+
+def _write_back(x: Tensor, root: Tensor, path: list[ViewStep], new: Tensor) -> None:
+    root._become(_replaced(root, path, new))
+    if any(step.rule.overlaps for step in path):
+        _spread(root)
+        return
+    x._become(new)
+    _spread(root, x)
+
+
+def replaced(x: Tensor) -> None:
+    """The same where x has its new payload already, past the graph."""
+    with no_grad():
+        write(x, x)
+
+
+def _replaced(root: Tensor, path: list[ViewStep], new: Tensor) -> Tensor:
+    """The root with the elements of a view replaced."""
+    seen = [root]
+    for step in path[:-1]:
+        seen.append(_taken(seen[-1], step))
+    for x, step in zip(reversed(seen), reversed(path), strict=True):
+        new = step.rule.back(x, new, step)
+    return new
+
+
+def _taken(x: Tensor, step: ViewStep) -> Tensor:
+    return state.interpreter.run(step.bound, (x, *step.others))
+
+
+def _live(viewers: Viewers | None) -> list[Tensor]:
+    return [] if viewers is None else [v for r in list(viewers) if (v := r()) is not None]
+
+
+def _mates(root: Tensor) -> Iterator[Tensor]:
+    if root._views is not None and root._views.mates is not None:
+        for mate in [r() for r in root._views.mates]:
+            if mate is not None and mate is not root:
+                yield mate
+
+
+def _spread(root: Tensor, but: Tensor | None = None) -> None:
+    """Show the elements of a root in its views, and in its mates and their views."""
+    _refresh(root, but)
+    with no_grad():
+        for mate in _mates(root):
+            mate._become(root)
+            _refresh(mate)
+    if root._views is not None and not _live(root._views) and not any(True for _ in _mates(root)):
+        root._views = None
+
+
+def _refresh(root: Tensor, but: Tensor | None = None) -> None:
+    for view in _live(root._views):
+        if view is not but and view._view is not None and state.interpreter.sees(view):
+            seen = root
+            for step in steps(view._view):
+                seen = _taken(seen, step)
+            view._become(seen)
+
+
+# -- other storage ---------------------------------------------------------------------------------------------------
+def reshaped(x: Tensor, new: Tensor, hidden: Tensor) -> None:
+    """Make x, in place, `new` of another shape or dtype: on its own storage where `new` is a view of x.
+
+    Arguments:
+        hidden: a handle on what x was, which the views of x have for their root from now on.
+    """
+    view, root = new._view, x if x._view is None else x._view[0]
+    stays = view is not None and view[0] is root
+    if x._view is not None:
+        _tie(x, "_view", view if stays else None)
+    elif _hand_over(x, new, hidden) and stays:
+        _tie(x, "_view", (hidden, *view[1:]))
+    x._become(new)
+    if x._view is not None:
+        _viewers(x._view[0]).add(x)
+
+
+def _hand_over(x: Tensor, new: Tensor, hidden: Tensor) -> bool:
+    """Let the hidden handle be the root in the place of x; False if nothing shares the elements of x."""
+    viewers = x._views
+    _tie(x, "_views", None)
+    if viewers is None:
+        return False
+    others, mates = [v for v in _live(viewers) if v is not new], viewers.mates
+    if mates is not None:
+        mates[:] = [r for r in mates if r() is not None and r() is not x]
+    if not others and not mates:
+        return False
+    if mates is not None:
+        mates.append(_ref(hidden))
+    hidden._views = viewers
+    for view in others:
+        _tie(view, "_view", (hidden, *view._view[1:]))
+    return True
+
+
+def _tie(x: Tensor, name: str, value: Any) -> None:
+    state.interpreter.rebound(x, name)
+    setattr(x, name, value)
+
+
+def adopt(x: Tensor, source: Tensor, hidden: Tensor) -> None:
+    """Put x on the storage of `source`, a handle just made; what has shared the elements of x keeps them."""
+    if x._view is None:
+        _hand_over(x, source, hidden)
+    _tie(x, "_view", source._view)
+    x._become(source)
+    if x._view is not None:
+        _viewers(x._view[0]).add(x)
+    elif source._views is not None and (mates := source._views.mates) is not None:
+        mates.append(_ref(x))
+        _viewers(x).mates = mates
+
+
+# -- where the elements lie ------------------------------------------------------------------------------------------
+_in_place: BoundedCache[Any, bool] = BoundedCache("views of views", 1024)
+
+
+def _can_lie(root: Any, path: list[ViewStep]) -> bool:
+    if not all(isinstance(n, int) for n in root.shape):  # unknown sizes: only what cannot need a copy
+        return all(step.rule is path[-1].rule for step in path)
+    try:
+        return layout(root, path) is not None
+    except ValueError:
+        return False
+
+
+def whole(data: Any) -> np.ndarray:
+    """Memory that is not there, as an array of the shape and dtype of some data."""
+    memory = _memory.setdefault(data.dtype, np.empty(1, data.dtype))
+    return np.lib.stride_tricks.as_strided(
+        memory, data.shape, _row_major(data.shape, data.dtype.itemsize), writeable=False
+    )
+
+
+_memory: dict[Any, np.ndarray] = {}
+
+
+def start(seen: np.ndarray) -> int:
+    """Where a view of whole() begins, in elements."""
+    return (_address(seen) - _address(_memory[seen.dtype])) // seen.dtype.itemsize
+
+
+def _address(array: np.ndarray) -> int:
+    return array.__array_interface__["data"][0]
+
+
+def layout(root: Any, path: list[ViewStep]) -> np.ndarray:
+    """A view as NumPy would have it, of memory that is not there: for shape and strides only.
+
+    Raises:
+        ValueError: the elements do not lie so that a view could have that shape.
+    """
+    seen = whole(root)
+    for step in path:
+        seen = step.rule.layout(seen, step)
+    return seen
+
+
+def _row_major(shape: Any, item: int) -> tuple[int, ...]:
+    return tuple([item * math.prod(shape[i + 1 :]) for i in range(len(shape))])
+
+
+def strides(x: Tensor) -> list[int]:
+    """How many elements lie between neighbours along each axis, in memory as the reference has it."""
+    if x._view is None:
+        return list(_row_major(x._data.shape, 1))
+    seen = layout(x._view[0]._data, steps(x._view))
+    return [s // seen.dtype.itemsize for s in seen.strides]
+
+
+def is_contiguous(x: Tensor) -> bool:
+    """Whether the elements of a tensor lie one after the other."""
+    if x._view is None or not all(isinstance(n, int) for n in x._data.shape):
+        return True
+    return bool(layout(x._view[0]._data, steps(x._view)).flags.c_contiguous)

@@ -1,0 +1,29 @@
+"""What the arguments of public functions may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jax
+import numpy as np
+
+from ..core.dtypes import DType
+from ..core.place import Place
+from ..eager.tensor import Tensor
+
+# What an op computes with; its callers give tensors.
+Array = jax.Array
+# A tensor, or what becomes one: a number takes the dtype of the tensor that it meets.
+TensorLike = Tensor | np.ndarray | complex
+# One axis, several, or all.
+Axis = int | Sequence[int] | None
+# A number for each dimension of an image, or one for all.
+Ints = int | Sequence[int]
+# Sizes, of which some or all may be tensors.
+Shape = int | Sequence[int | Tensor] | Tensor
+# "same", "valid", or numbers: for all sides, each axis, each side, or each side of each axis.
+Padding = str | int | Sequence[int] | Sequence[Sequence[int]]
+# A dtype by name, as the class of the reference, of NumPy, or of Python; None: the default or that of the argument.
+DTypeLike = str | DType | np.dtype | type | None
+# A place or its name; None: the current one.
+PlaceLike = Place | str | None

@@ -1,0 +1,110 @@
+"""Rules of views: how each kind of op that shares elements gives back what is written into its result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..core.interpreter import state
+from ..dispatch.define import op
+from ..eager import views
+from ..registry.op import REGISTRY
+from ..registry.view import ViewRule, ViewStep
+
+
+def _run(name: str, attrs: tuple[Any, ...], *args: Any) -> Any:
+    return state.interpreter.run(REGISTRY[name].bind(attrs), args)
+
+
+# -- the same elements in another shape --------------------------------------------------------------------------------
+def _shaped(array: np.ndarray, step: ViewStep) -> np.ndarray:
+    spec = jax.ShapeDtypeStruct(array.shape, array.dtype)
+    seen = array.view()
+    try:
+        seen.shape = step.bound.infer((spec,)).shape
+    except AttributeError as e:
+        raise ValueError(str(e)) from None
+    return seen
+
+
+RESHAPED = ViewRule(lambda x, new, step: _run("reshape", (tuple(x._data.shape),), new), _shaped)
+
+
+# -- axes in another order ---------------------------------------------------------------------------------------------
+def _order(ndim: int, step: ViewStep) -> list[int]:
+    """Which axis of its argument each axis of the result is: read off a shape in which all sizes differ."""
+    spec = jax.ShapeDtypeStruct(tuple(range(2, ndim + 2)), np.dtype("float32"))
+    return [n - 2 for n in step.bound.infer((spec,)).shape]
+
+
+def _permuted_back(x: Any, new: Any, step: ViewStep) -> Any:
+    return _run("transpose", (tuple(np.argsort(_order(x.ndim, step)).tolist()),), new)
+
+
+PERMUTED = ViewRule(_permuted_back, lambda array, step: array.transpose(_order(array.ndim, step)))
+
+
+# -- elements at multiples of strides ----------------------------------------------------------------------------------
+@op(name="_set_strided")
+def _set_strided(x: Any, new: Any, /, strides: Any, offset: int) -> Any:
+    at = np.full((), offset)
+    for n, stride in zip(new.shape, strides, strict=True):
+        at = at[..., None] + np.arange(n) * stride
+    return x.reshape(-1).at[at].set(new.astype(x.dtype)).reshape(x.shape)
+
+
+def strided(layout: Callable[[np.ndarray, ViewStep], np.ndarray], overlaps: bool = False) -> ViewRule:
+    """The rule of a view that NumPy has as well."""
+
+    def back(x: Any, new: Any, step: ViewStep) -> Any:
+        seen = layout(views.whole(x._data), step)
+        strides = tuple([s // seen.dtype.itemsize for s in seen.strides])
+        return _run("_set_strided", (strides, views.start(seen)), x, new)
+
+    return ViewRule(back, layout, overlaps)
+
+
+def attributes(step: ViewStep) -> dict[str, Any]:
+    """The attributes of a step by name."""
+    return dict(zip(step.bound.op.attr_names, step.bound.attrs, strict=True))
+
+
+# -- the same bits as another dtype ------------------------------------------------------------------------------------
+def _bits_back(x: Any, new: Any, step: ViewStep) -> Any:
+    return _run("reshape", (tuple(x._data.shape),), _run("_bitcast", (x.dtype,), new))
+
+
+def _bits(array: np.ndarray, step: ViewStep) -> np.ndarray:
+    kind = step.bound.infer((jax.ShapeDtypeStruct(array.shape, array.dtype),)).dtype
+    return array.view(kind)
+
+
+BITS = ViewRule(_bits_back, _bits)
+
+
+# -- complex numbers and their parts -----------------------------------------------------------------------------------
+def _pairs(array: np.ndarray, step: ViewStep) -> np.ndarray:
+    return array[..., None].view(array.real.dtype)
+
+
+def _numbers(array: np.ndarray, step: ViewStep) -> np.ndarray:
+    return array.view(np.result_type(array.dtype, np.complex64))[..., 0]
+
+
+@op(name="_with_part")
+def _with_part(x: Any, new: Any, /, part: str) -> Any:
+    if not jnp.iscomplexobj(x):
+        return new if part == "real" else x
+    return jax.lax.complex(new, x.imag) if part == "real" else jax.lax.complex(x.real, new)
+
+
+PAIRS = ViewRule(lambda x, new, step: _run("as_complex", (), new), _pairs)
+NUMBERS = ViewRule(lambda x, new, step: _run("as_real", (), new), _numbers)
+PART = ViewRule(
+    lambda x, new, step: _run("_with_part", (step.bound.op.name,), x, new),
+    lambda array, step: array.real if step.bound.op.name == "real" else array.imag,
+)

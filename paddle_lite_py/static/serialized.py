@@ -1,0 +1,150 @@
+"""Programs and their values as bytes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from safetensors import numpy as safetensors
+
+from ..core.no_effect import AT_HAND, no_effect, only_known
+from ..eager.random import default_generator
+from ..jit import artifact, save_load
+from ..passes.running import as_traced
+from .program import Program
+from .saving import ONE_FORM, bound, check, set_weights
+from .scope import global_scope
+
+__all__ = [
+    *("deserialize_persistables", "deserialize_program", "load_from_file", "save_to_file", "serialize_persistables"),
+    "serialize_program",
+]
+
+# Bytes of a serialised program, and of its weights beside it.
+MAX_PROGRAM = artifact.MAX_MANIFEST
+
+
+@no_effect(legacy_format=ONE_FORM)
+def serialize_program(
+    feed_vars: Any, fetch_vars: Any, program: Program | None = None, *, legacy_format: bool = False, **kwargs: Any
+) -> bytes:
+    """What computes fetch_vars of feed_vars as bytes, without weights: JSON, as in the manifest of jit.save.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> isinstance(paddle.static.serialize_program([x], [y], program=main), bytes)
+        True
+        >>> paddle.disable_static()
+    """
+    only_known(serialize_program, kwargs)
+    found = as_traced(bound(program, feed_vars, fetch_vars))
+    writer = save_load.ArtifactWriter(None, (), ())
+    writer.methods = {"forward": {"eval": writer.variant(found, "program")}}
+    head = {"format": artifact.FORMAT, "version": artifact.VERSION, "name": "program", "saved_in": "eval"}
+    return json.dumps(head | writer.manifest()).encode()
+
+
+def deserialize_program(data: bytes) -> Program:
+    """The program that serialize_program(), Program.serialize_to_string() or static.save() wrote.
+
+    Raises:
+        ArtifactError: if the bytes are damaged, foreign or of a newer version.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> data = paddle.static.serialize_program([x], [y], program=main)
+        >>> type(paddle.static.deserialize_program(data)).__name__
+        'Program'
+        >>> paddle.disable_static()
+    """
+    return Program.parse_from_string(data)
+
+
+@no_effect(executor=AT_HAND)
+def serialize_persistables(
+    feed_vars: Any, fetch_vars: Any, executor: Any = None, program: Program | None = None, **kwargs: Any
+) -> bytes:
+    """The weights that fetch_vars need, in the scope in force, as bytes: safetensors.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> isinstance(paddle.static.serialize_persistables([x], [y], exe, program=main), bytes)
+        True
+        >>> paddle.disable_static()
+    """
+    only_known(serialize_persistables, kwargs)
+    found = bound(program, feed_vars, fetch_vars)
+    held = [t for t in found.captured.values() if t is not default_generator.state]
+    return safetensors.save({t.name: t.numpy() for t in held})
+
+
+@no_effect(executor=AT_HAND)
+def deserialize_persistables(program: Program, data: bytes, executor: Any = None) -> None:
+    """Set the weights of a program, in the scope in force, to what serialize_persistables() wrote.
+
+    Raises:
+        ArtifactError: if the bytes are damaged, or a weight is missing.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.enable_static()
+        >>> main, startup = paddle.static.Program(), paddle.static.Program()
+        >>> with paddle.static.program_guard(main, startup):
+        ...     x = paddle.static.data("x", [None, 2], "float32")
+        ...     y = paddle.static.nn.fc(x, 1)
+        >>> exe = paddle.static.Executor(); _ = exe.run(startup)
+        >>> data = paddle.static.serialize_persistables([x], [y], exe, program=main)
+        >>> paddle.static.deserialize_persistables(main, data, exe)
+        >>> paddle.disable_static()
+    """
+    check(program, "deserialize_persistables")
+    set_weights(program, data, global_scope())
+
+
+def save_to_file(path: str, content: bytes) -> None:
+    """Write bytes to a file.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import tempfile
+        >>> file = tempfile.mkdtemp() + "/m"
+        >>> paddle.static.save_to_file(file, b"abc")
+        >>> paddle.static.load_from_file(file)
+        b'abc'
+    """
+    if not isinstance(content, bytes):
+        raise TypeError(f"save_to_file: content is a {type(content).__name__}; expected bytes")
+    Path(path).write_bytes(content)
+
+
+def load_from_file(path: str) -> bytes:
+    """The bytes of a file.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import tempfile
+        >>> file = tempfile.mkdtemp() + "/m"
+        >>> paddle.static.save_to_file(file, b"abc")
+        >>> paddle.static.load_from_file(file)
+        b'abc'
+    """
+    return Path(path).read_bytes()

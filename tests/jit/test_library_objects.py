@@ -1,0 +1,53 @@
+"""Objects of the standard library that a static function reads and writes: a changed value is seen."""
+
+from __future__ import annotations
+
+import argparse
+import array
+import collections
+import types
+
+import pytest
+from paddle_lite_py.jit import to_static
+
+import paddle_lite_py as paddle
+
+
+def write(key, value):
+    def change(held):
+        held[key] = value
+
+    return change
+
+
+HELD = {
+    "namespace": (types.SimpleNamespace(k=2), lambda h: h.k, lambda h: setattr(h, "k", 5)),
+    "arguments": (argparse.Namespace(k=2), lambda h: h.k, lambda h: setattr(h, "k", 5)),
+    "deque": (collections.deque([2]), lambda h: h[0], write(0, 5)),
+    "array": (array.array("i", [2]), lambda h: h[0], write(0, 5)),
+    "bytearray": (bytearray([2]), lambda h: h[0], write(0, 5)),
+    "user dict": (collections.UserDict(k=2), lambda h: h["k"], write("k", 5)),
+    "user list": (collections.UserList([2]), lambda h: h[0], write(0, 5)),
+    "chain map": (collections.ChainMap({"k": 2}), lambda h: h["k"], write("k", 5)),
+}
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_a_changed_value_is_seen(name):
+    held, read, change = HELD[name]
+    static = to_static(lambda x: x * read(held))
+    x = paddle.ones([1])
+    assert static(x).item() == static(x).item() == 2 and static.get_traced_count() == 1
+    change(held)
+    assert static(x).item() == 5
+
+
+def test_an_attribute_that_a_call_counts_up():
+    held = types.SimpleNamespace(step=0)
+
+    def count(x):
+        held.step += 1
+        return x * held.step
+
+    static = to_static(count)
+    assert [static(paddle.ones([1])).item() for _ in range(4)] == [1, 2, 3, 4] and held.step == 4
