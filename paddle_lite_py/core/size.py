@@ -1,8 +1,4 @@
-"""An unknown dimension as code sees it: `x.shape[0]` of a tensor whose size no trace may take for known.
-
-A dimension of JAX answers `n == 4` with False where it cannot tell, refuses `n > 4`, and has no float. A `Size` asks
-the trace, which knows the sizes of the call under way: what it answers is noted, and the program serves them alone.
-"""
+"""Size: the sizes of the dimensions of a tensor."""
 
 from __future__ import annotations
 
