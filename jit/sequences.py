@@ -31,12 +31,7 @@ def truth(x: Tensor, what: str) -> Tensor:
     """
     if x.size != 1:
         raise ValueError(
-<<<<<<< HEAD
             f"{what} asks for the truth of a {x.dtype.name}{[*x.shape]} tensor, which is not defined; use .any()/.all()"
-=======
-            f"{what} asks for the truth of a {x.dtype.name}{[*x.shape]} tensor, which is not defined; use .any() or "
-            ".all()"
->>>>>>> spelling
         )
     return x.reshape([]).astype("bool")
 

@@ -56,12 +56,7 @@ def _children() -> dict[str, list[str]]:
 def places(line: str) -> dict[str, tuple[str, str]]:
     """The module that has each name of a line, and its name there.
 
-<<<<<<< HEAD
     "@" has modules, "!" and a word what is not available, for the reason of that word; "*" stands for all other names.
-=======
-    "@" has modules, "!" and a word what is not available, for the reason of that word; the name "*" stands for all
-    others.
->>>>>>> spelling
     """
     found = {}
     for part in filter(str.strip, line.split(";")):

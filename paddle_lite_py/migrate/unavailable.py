@@ -7,13 +7,8 @@ from typing import Any
 REASONS = {
     "gpu": "it is a kernel that PaddlePaddle has for its own GPU runtime; write it with the functions of paddle, which "
     "XLA fuses, or as a kernel of your own with paddle.utils.custom_op",
-<<<<<<< HEAD
     "ir": "programs here are none of PaddlePaddle's own representation; paddle.static and paddle_lite_py.passes "
     "have what reads and rewrites programs",
-=======
-    "ir": "programs here are none of PaddlePaddle's own representation; paddle.static and paddle_lite_py.passes have "
-    "what reads and rewrites programs",
->>>>>>> spelling
     "quant": "passes over PaddlePaddle's own programs are not there; use paddle.quantization.QAT or PTQ on the layer "
     "before it is made static, or paddle_lite_py.passes.quantize_weights on the program",
     "share": "tensors are not shared between processes through memory of their own; send arrays, or the file's name",

@@ -376,12 +376,7 @@ class Builder(Differentiation, Interpreter):
                 return size[0] if isinstance(size, list) and len(size) == 1 else size
             error = DataDependentError(
                 f"{what} at {user_frame()} must be known while a static program is traced, but it is a traced "
-<<<<<<< HEAD
                 f"{tensor.dtype.name}{[*tensor.shape]} tensor; pass an int, or use an op that takes a tensor there"
-=======
-                f"{tensor.dtype.name}{[*tensor.shape]} tensor; pass a Python int, or use an op that takes a tensor "
-                "there"
->>>>>>> spelling
             )
             found = self.assume(tensor, error)
             return found[0] if tensor.size == 1 and isinstance(found, list) else found
