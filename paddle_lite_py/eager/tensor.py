@@ -367,9 +367,6 @@ class Parameter(Tensor):
             setattr(out, name, value)
         return out
 
-    def __repr__(self) -> str:
-        return f"Parameter containing:\n{super().__repr__()}"
-
     def __setattr__(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)
         if name == "stop_gradient":

@@ -149,7 +149,8 @@ class TensorData:
     def __repr__(self) -> str:
         if not isinstance(self._data, jax.Array):
             return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, traced as {self._data})"
-        return as_text(np.asarray(self._data), self.place, self.stop_gradient)
+        text = as_text(np.asarray(self._data), self.place, self.stop_gradient)
+        return f"Parameter containing:\n{text}" if hasattr(self, "trainable") else text
 
     def _repr_html_(self) -> str:
         head, _, body = repr(self).partition("\n")
