@@ -339,8 +339,7 @@ class Parameter(Tensor):
     """
 
     stop_gradient = False
-    persistable = True
-    _HEADING = "Parameter containing:\n"
+    persistable, _HEADING = True, "Parameter containing:\n"
     optimize_attr: dict[str, float]
     regularizer: Any = None
     need_clip, is_distributed = True, False

@@ -2,7 +2,7 @@
 
 `python tests/golden/docstrings.py PADDLE_PYTHON` takes the docstrings from the installed reference, whose Python is
 named, and prints how many pass here, and which do not. Numbers are compared to 1e-4; white space and addresses are left
-aside. No case are examples that the reference itself fails, that are marked to be skipped, that print what a seed gives,
+aside. No case are examples that the reference itself fails, that are marked to be skipped, that print a seed's draws,
 and those of paddle.distributed. What differs here on purpose is in `docstring_exceptions.txt`, with its reason.
 """
 
