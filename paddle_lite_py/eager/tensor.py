@@ -339,7 +339,7 @@ class Parameter(Tensor):
     """
 
     stop_gradient = False
-    persistable = True
+    persistable, _HEADING = True, "Parameter containing:\n"
     optimize_attr: dict[str, float]
     regularizer: Any = None
     need_clip, is_distributed = True, False
@@ -366,9 +366,6 @@ class Parameter(Tensor):
         for name, value in kwargs.items():
             setattr(out, name, value)
         return out
-
-    def __repr__(self) -> str:
-        return f"Parameter containing:\n{super().__repr__()}"
 
     def __setattr__(self, name: str, value: Any) -> None:
         object.__setattr__(self, name, value)

@@ -36,6 +36,7 @@ class TensorData:
     grad: Any
     stop_gradient: Any
     __getitem__: Any
+    _HEADING = ""  # what stands above the text of a tensor of this class
 
     def _array(self, what: str) -> jax.Array:
         """The payload as data; `what` is the user's call, for the error where there are none yet."""
@@ -149,7 +150,7 @@ class TensorData:
     def __repr__(self) -> str:
         if not isinstance(self._data, jax.Array):
             return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, traced as {self._data})"
-        return as_text(np.asarray(self._data), self.place, self.stop_gradient)
+        return self._HEADING + as_text(np.asarray(self._data), self.place, self.stop_gradient)
 
     def _repr_html_(self) -> str:
         head, _, body = repr(self).partition("\n")

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.arrays import text_of
 from ..core.no_effect import Immaterial, no_effect
+from ..core.size import Size
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
@@ -49,7 +50,7 @@ def _floating(value: Any, dtype: Any, place: Any = None) -> Tensor:
 class _Sparse:
     """What both kinds share: `shape`, the values, and the places as arrays of the host."""
 
-    shape: list[int]
+    shape: Size
     _values: Tensor
     _PRINTED: tuple[str, ...]
 
@@ -144,7 +145,7 @@ class SparseCooTensor(_Sparse):
     _PRINTED = ("indices", "values")
 
     def __init__(self, indices: np.ndarray, values: Tensor, shape: Sequence[int]) -> None:
-        self._indices, self._values, self.shape = indices, values, list(shape)
+        self._indices, self._values, self.shape = indices, values, Size(shape)
 
     def indices(self) -> Tensor:
         """Places [dimensions, n]."""
@@ -204,7 +205,7 @@ class SparseCsrTensor(_Sparse):
     _PRINTED = ("crows", "cols", "values")
 
     def __init__(self, crows: np.ndarray, cols: np.ndarray, values: Tensor, shape: Sequence[int]) -> None:
-        self._crows, self._cols, self._values, self.shape = crows, cols, values, list(shape)
+        self._crows, self._cols, self._values, self.shape = crows, cols, values, Size(shape)
 
     def crows(self) -> Tensor:
         """Where each row begins, and the end."""

@@ -71,7 +71,7 @@ def _found(places: np.ndarray, shape: list[int], window: Window) -> Meeting:
     n, count = len(window.kernel), places.shape[1]
     pad, space = window.placed(shape[1:-1])
     if (space < 1).any():
-        raise ValueError(f"the window {list(window.kernel)} is larger than the padded space {shape[1:-1]}")
+        raise ValueError(f"the window {list(window.kernel)} is larger than the padded space {[*shape[1:-1]]}")
     offsets = np.indices(window.kernel).reshape(n, -1)
     stride = np.array(window.stride if not window.same_sites else (1,) * n)[:, None, None]
     shifted = places[1:, None] + pad[:, None, None] - (offsets * np.array(window.dilation)[:, None])[:, :, None]
