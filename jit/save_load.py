@@ -12,6 +12,7 @@ from safetensors import flax as safetensors
 
 from paddle_lite_py.autograd import enable_grad
 from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.dtypes import is_inexact
 from paddle_lite_py.core.interpreter import no_grad
 from paddle_lite_py.core.no_effect import Immaterial, Refused, no_effect, only_known
 from paddle_lite_py.custom.kernel import kernels
@@ -242,8 +243,9 @@ class ArtifactWriter:
 
 
 def _without_gradient(program: Program) -> bool:
-    """True if it has a loop that was traced as one that needs no gradient, and so has none."""
-    return any(op.name == "while" and op.bound.attrs[3] is None for op in program.ops())
+    """True if it has a loop, of more than integers, that was traced as one that needs no gradient, and so has none."""
+    loops = [op for op in program.ops() if op.name == "while" and op.bound.attrs[3] is None]
+    return any(is_inexact(v.dtype) for op in loops for v in op.outputs)
 
 
 @contextmanager

@@ -152,5 +152,7 @@ def _misfit(name: str, tensor: Tensor, value: Any) -> str:
         return f"{name} is a {type(value).__name__}, not an array."
     shape = list(value.shape) if hasattr(value, "shape") else list(np.shape(value))
     return (
-        "" if shape == tensor.shape else f"{name} receives a shape {shape}, but the expected shape is {tensor.shape}."
+        ""
+        if shape == tensor.shape
+        else f"{name} receives a shape {shape}, but the expected shape is {[*tensor.shape]}."
     )

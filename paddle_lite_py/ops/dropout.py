@@ -8,6 +8,7 @@ import jax.numpy as jnp
 
 from ..dispatch.define import op
 from . import threefry
+from .base import identity
 from .promote import from_start
 
 __all__ = ["alpha_dropout", "dropout", "dropout1d", "dropout2d", "dropout3d", "feature_alpha_dropout"]
@@ -71,7 +72,12 @@ def dropout(
         out = x if mode == "upscale_in_train" or training else x * (1 - p)
     if inplace:
         return x if out is x else x._rebind(out, False)
-    return x._twin() if out is x else out  # not x itself: what is done to it in place is not done to x
+    return _itself(x) if out is x else out
+
+
+def _itself(x: Any) -> Any:
+    """The value of x on a handle of its own: what is done to it in place is not done to x, whose gradient it gives."""
+    return x._twin() if x.stop_gradient or not x.is_leaf else identity(x)
 
 
 def _channels(n: int, x: Any, p: float, training: bool, data_format: str) -> Any:

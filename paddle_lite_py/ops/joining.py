@@ -184,11 +184,11 @@ Examples:
     return made
 
 
-hstack = _stacker("hstack", jnp.hstack, "Join tensors along the columns", "[2, 6]")
-vstack = _stacker("vstack", jnp.vstack, "Join tensors along the rows", "[4, 3]")
+hstack = _stacker("hstack", jnp.hstack, "Join tensors along the columns", "paddle.Size([2, 6])")
+vstack = _stacker("vstack", jnp.vstack, "Join tensors along the rows", "paddle.Size([4, 3])")
 row_stack = vstack
-dstack = _stacker("dstack", jnp.dstack, "Join tensors along the third axis", "[2, 3, 2]")
-column_stack = _stacker("column_stack", jnp.column_stack, "Join vectors and matrices as columns", "[2, 6]")
+dstack = _stacker("dstack", jnp.dstack, "Join tensors along the third axis", "paddle.Size([2, 3, 2])")
+column_stack = _stacker("column_stack", jnp.column_stack, "Join vectors and matrices as columns", "paddle.Size([2, 6])")
 
 
 @op

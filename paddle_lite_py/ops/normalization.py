@@ -242,7 +242,7 @@ def _tail(function: str, x: Any, normalized_shape: Any) -> int:
     shape = [normalized_shape] if isinstance(normalized_shape, int) else list(normalized_shape)
     if list(x.shape[-len(shape) :]) != shape:
         raise ValueError(
-            f"{function}: normalized_shape is {shape}, but the last dimensions of x are {x.shape[-len(shape) :]}"
+            f"{function}: normalized_shape is {shape}, but the last dimensions of x are {list(x.shape[-len(shape) :])}"
         )
     return len(shape)
 

@@ -20,8 +20,8 @@ import numpy as np
 from ..core import dtypes, unknown_size
 from ..core.cache import BoundedCache
 from ..core.interpreter import state
+from ..core.size import Size
 from ..core.traced_number import kind, plain
-from ..core.unknown_size import UnknownSize
 from .bound import BoundOp, Layout
 from .view import ViewRule
 
@@ -95,7 +95,7 @@ class Op:
     def bind(self, attrs: tuple[Any, ...], layout: Layout = None) -> BoundOp:
         """The bound op for these attributes, from a cache."""
         # A list is no key itself, and a shape mostly comes as one.
-        attrs = tuple([tuple(v) if v.__class__ is list or v.__class__ is UnknownSize else v for v in attrs])
+        attrs = tuple([tuple(v) if v.__class__ is list or v.__class__ is Size else v for v in attrs])
         try:
             found = self.known.get((attrs, layout, tuple(map(kind, attrs))))
         except TypeError:  # unhashable: a list inside a tuple

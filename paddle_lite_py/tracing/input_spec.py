@@ -86,7 +86,7 @@ class InputSpec:
 
     def check(self, tensor: Tensor, argument: str) -> None:
         """Raise if a tensor does not fit."""
-        found = tensor.shape
+        found = [*tensor.shape]
         if not self.takes(tuple(found)) or tensor.dtype != self.dtype:
             raise ValueError(
                 f"argument `{argument}` is {tensor.dtype.name}{found}, but its InputSpec asks for "

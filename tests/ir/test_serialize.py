@@ -19,7 +19,7 @@ from traces import X, traced
 LATE = """
 import importlib, json, sys
 import paddle_lite_py
-from paddle_lite_py.dispatch import op
+from paddle_lite_py.registry import op
 assert op.find("frame") is not None and op.find("no such op") is None
 found = set(op.REGISTRY)
 for name in json.loads(sys.argv[1]):

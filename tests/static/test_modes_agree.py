@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -62,7 +65,20 @@ def trained(case: str, steps: int) -> tuple[list[float], dict[str, np.ndarray]]:
     return losses, {n: p.numpy() for n, p in model.named_parameters()}
 
 
-@pytest.mark.parametrize("case", program_cases.CASES)
+# The plain kernels that tests are compiled with round otherwise, which a deep net multiplies.
+PLAIN = "xla_cpu_use_fusion_emitters=false" in os.environ.get("XLA_FLAGS", "")
+TRAINED = [case for case in program_cases.CASES if not (PLAIN and case == "resnet")]
+
+
+@pytest.mark.skipif(not PLAIN, reason="it is among the others")
+def test_a_deep_net_with_the_kernels_of_users():
+    env = {**os.environ, "XLA_FLAGS": "--xla_backend_optimization_level=0"}
+    command = [sys.executable, "-m", "pytest", "-q", __file__, "-k", "resnet and test_programs"]
+    done = subprocess.run(command, env=env, cwd=GOLDEN.parents[1], capture_output=True, text=True)
+    assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout
+
+
+@pytest.mark.parametrize("case", TRAINED)
 def test_programs_train_to_the_same_losses(case):
     losses, _ = trained(case, program_cases.STEPS)
     np.testing.assert_allclose(losses, LOSSES[case], atol=1e-4, rtol=0)
@@ -94,7 +110,7 @@ def followed(case: str, losses: list[float], wrap: Any) -> dict[str, np.ndarray]
     return {n: p.numpy() for n, p in model.named_parameters()}
 
 
-@pytest.mark.parametrize("case", program_cases.CASES)
+@pytest.mark.parametrize("case", TRAINED)
 def test_programs_leave_the_same_parameters(case):
     losses, found = trained(case, 3)
     for wrap in (lambda step: step, paddle.jit.to_static):
@@ -248,9 +264,9 @@ def test_other_layers_give_what_they_give_eagerly(expression, shapes):
         out = layer(*inputs)
         (out * out.detach().cos()).sum().backward()
         grads = [p.grad for p in (*inputs, *layer.parameters()) if p.grad is not None]
-        found = [out, *grads]
-        layer.clear_gradients()
-        return [t.numpy() for t in found]
+        found = [t.numpy() for t in (out, *grads)]
+        layer.clear_gradients()  # zeroes the gradients that somebody holds
+        return found
 
     expected = two_steps(eagerly, layer)
     paddle.enable_static()

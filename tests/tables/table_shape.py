@@ -73,7 +73,14 @@ row("slice", [X], lambda x: x[:1, 1:3], axes=[0, 1], starts=[-3, 1], ends=[1, 99
 row("strided_slice", [X], lambda x: x[:, ::-2, 1:4:2], axes=[1, 2], starts=[2, 1], ends=[-4, 4], strides=[-2, 2])
 row("narrow", [X], lambda x: x[:, 1:3], dim=1, start=-2, length=2)
 row("crop", [N], lambda x: x[1:, :2], shape=[-1, 2], offsets=[1, 0])
-row("as_strided", [N], lambda x: x.reshape(-1)[[[1, 3], [2, 4]]], shape=[2, 2], stride=[1, 2], offset=1)
+row(
+    "as_strided",
+    [N],
+    lambda x: x.reshape(-1)[8 // x.itemsize :][[[0, 2], [1, 3]]],
+    shape=[2, 2],
+    stride=[1, 2],
+    offset=8,
+)
 row(
     "unfold",
     [normal(2, 5)],
