@@ -30,9 +30,8 @@ def truth(x: Tensor, what: str) -> Tensor:
         ValueError: it has more.
     """
     if x.size != 1:
-        raise ValueError(
-            f"{what} asks for the truth of a {x.dtype.name}{[*x.shape]} tensor, which is not defined; use .any()/.all()"
-        )
+        kind = f"{x.dtype.name}{[*x.shape]}"
+        raise ValueError(f"{what} asks for the truth of a {kind} tensor, which is not defined; use .any() or .all()")
     return x.reshape([]).astype("bool")
 
 

@@ -15,7 +15,7 @@ from paddle_lite_py.tracing.traced_scalars import NUMBER, NUMBER_TEXT, is_number
 from .errors import StagingError
 
 Part = str | tuple[Any, int, str]
-_PLAIN = -1  # no conversion
+_PLAIN, _STR = -1, ord("s")  # no conversion, which shows a tensor of no dimensions as its number, and that of `!s`
 
 
 @dataclasses.dataclass(eq=False, repr=False)
@@ -76,7 +76,7 @@ def parts_of(value: Any) -> list[Part]:
     """A printed value as parts."""
     if isinstance(value, StagedText):
         return value.parts
-    return [_part(value, _PLAIN, "")] if isinstance(value, Tensor) else [str(value)]
+    return [_part(value, _STR, "")] if isinstance(value, Tensor) else [str(value)]
 
 
 def text(parts: list[Part]) -> str | StagedText:

@@ -35,6 +35,6 @@ def print_(tensors: list[Any], /, texts: Any, sep: str = " ", end: str = "\n") -
 
 
 def _shown(array: np.ndarray, place: Any, stop_gradient: bool, conversion: int, spec: str) -> str:
-    if conversion <= NUMBER or (spec and array.size == 1 and conversion < 0):
+    if conversion <= NUMBER or (conversion < 0 and (array.ndim == 0 or (spec and array.size == 1))):
         return number_text(array, conversion, spec)
     return format(as_text(array, place, stop_gradient), spec)
