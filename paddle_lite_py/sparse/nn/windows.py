@@ -161,7 +161,7 @@ class MaxPool3D(Layer):
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0], [1], [1], [1]], [[1.0, 2.0]], [1, 4, 4, 4, 2])
         >>> paddle.sparse.nn.MaxPool3D(2)(x).shape
-        [1, 2, 2, 2, 2]
+        paddle.Size([1, 2, 2, 2, 2])
     """
 
     def __init__(
