@@ -63,6 +63,20 @@ class Path(NamedTuple):
     values: tuple[Any, ...]
     written: dict[Any, tuple[Write, Any]]
 
+    changed: frozenset[int] = frozenset()  # ids of the lists and dicts that it has changed, which are as they were now
+
+    def has_changed(self, value: Any) -> bool:
+        """Whether the value is, or holds, a list or dict that the path has changed."""
+        if not self.changed or not isinstance(value, list | tuple | dict):
+            return False
+        children = value.values() if isinstance(value, dict) else value
+        return id(value) in self.changed or any(map(self.has_changed, children))
+
+    def final(self, x: Any) -> Any:
+        """A tensor with the payload that the path has left it; other values as they are."""
+        found = self.written.get((id(x), "_data", False)) if isinstance(x, Tensor) else None
+        return x if found is None else content(found[1])
+
 
 def follow(builder: Builder, body: Callable[[], Any], state: Any, prepare: Callable[[], None] | None = None,
            frame: Frame | None = None) -> Path:  # fmt: skip
@@ -78,11 +92,12 @@ def follow(builder: Builder, body: Callable[[], Any], state: Any, prepare: Calla
         finally:
             written = inner.undo(lambda log: unescaped(log, before, values))
             state._set(before[: state._plain])
+    changed = frozenset([id(w.owner) for w, _ in written.values() if w.is_item])
     for key, (write, _) in written.items():
         if _is_variable(write, state):
             builder.item_written(write.owner, write.key)
             slots.add(key)
-    return Path(inner, values, {k: v for k, v in written.items() if k not in slots})
+    return Path(inner, values, {k: v for k, v in written.items() if k not in slots}, changed)
 
 
 def _is_variable(write: Write, state: Any) -> bool:

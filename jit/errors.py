@@ -37,6 +37,14 @@ def branch_mismatch(name: str, true: str, false: str, where: Any) -> StagingErro
     )
 
 
+def replaced_and_changed(name: str, where: Any) -> StagingError:
+    """A variable with a list or dict that a staged statement both changes and puts another one in the place of."""
+    return StagingError(
+        f"{_quoted(name)} is one list or dict or another after the statement at {where}, which also changes it in "
+        f"place; do only one of both{_line(where)}"
+    )
+
+
 def loop_mismatch(name: str, before: str, after: str, where: Any) -> StagingError:
     """A variable whose type or shape changes from one iteration of a staged loop to the next."""
     return StagingError(

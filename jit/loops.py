@@ -6,6 +6,7 @@ dtype that it promotes, or a write to state outside makes another attempt, until
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -24,7 +25,7 @@ from . import merge
 from .branches import finish
 from .cells import Cell, Path, content, follow, store, variables, written_cell
 from .cells import before as replaced
-from .errors import StagingError, loop_mismatch
+from .errors import StagingError, loop_mismatch, replaced_and_changed
 
 MAX_ATTEMPTS = 12
 
@@ -70,6 +71,7 @@ class Loop:
             inputs.append(frame.new_input(jax.ShapeDtypeStruct((), "int64")))
             number = wrap(inputs[0])
         values = list(self.start)
+        self.inside, self.since = {}, self.builder.aliases.clock
         for key, carry in self.carries.items():
             handles = []
             for shape, dtype, leaf in zip(carry.shapes, carry.dtypes, carry.leaves, strict=True):
@@ -87,6 +89,10 @@ class Loop:
                 self._leaf(frame, key, inputs[-1])
             else:
                 values[key] = filled
+            if key not in self.writes or self.writes[key].key not in ("_data", "_grad"):
+                self.inside[key] = filled
+                before = self.start[key] if key not in self.writes else replaced(self.writes[key])
+                self.builder.aliases.join(filled, [before], self.where)
         self.state.set(values)
         return inputs, number
 
@@ -116,15 +122,15 @@ class Loop:
         """Compare an iteration's end with its start; True if the carries had to be changed."""
         changed = False
         for i, (cell, after) in enumerate(zip(self.cells, path.values, strict=True)):
-            changed |= self._widen_one(i, cell, self.start[i], after)
+            changed |= self._widen_one(i, cell, self.start[i], after, path)
         for key, (write, after) in path.written.items():
             if key not in self.writes:
                 self.writes[key] = write
             cell = written_cell(write, self.bodies)
-            changed |= self._widen_one(key, cell, replaced(self.writes[key]), content(after))
+            changed |= self._widen_one(key, cell, replaced(self.writes[key]), content(after), path)
         return changed
 
-    def _widen_one(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:
+    def _widen_one(self, key: Any, cell: Cell, before: Any, after: Any, path: Path) -> bool:
         if after is before:
             return False
         if key not in self.carries:
@@ -133,6 +139,9 @@ class Loop:
         structure, leaves = merge.parts(after)
         if cell.is_gradient and merge.is_blank(after):
             return False
+        if path.has_changed(after):
+            raise replaced_and_changed(cell.name, self.where)
+        leaves = [path.final(x) for x in leaves]
         if structure != carry.structure or len(leaves) != len(carry.leaves):
             raise loop_mismatch(cell.name, merge.describe(before), merge.describe(after), self.where)
         changed = False
@@ -204,7 +213,7 @@ class Loop:
             for key, carry in self.carries.items():
                 after = content(path.written[key][1]) if key in self.writes else path.values[key]
                 leaves = [None] if carry.cell.is_gradient and merge.is_blank(after) else merge.parts(after)[1]
-                for leaf, shape, dtype in zip(leaves, carry.shapes, carry.dtypes, strict=True):
+                for leaf, shape, dtype in zip(map(path.final, leaves), carry.shapes, carry.dtypes, strict=True):
                     absent = leaf is None
                     out.append(
                         merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype)
@@ -213,17 +222,43 @@ class Loop:
                     out.append(merge.as_value(self.builder, merge.is_there(after), "bool"))
         return out
 
-    def leave(self, path: Path, results: list[TracedValue]) -> None:
+    def leave(self, path: Path, results: list[TracedValue], at_least: int = 0) -> None:
         """Put the results in the variables."""
         tensors = iter([self.builder.handle(v) for v in results])
         filled = {key: self._filled(c, tensors) for key, c in self.carries.items()}
         values = [filled.get(i, self._untouched(i, path)) for i in range(len(self.start))]
         self.state.set(values)
+        for key, made in filled.items():
+            before, after = self._around(key, path)
+            self.builder.aliases.join(made, [after] if at_least else [before, after], self.where)
         for key, write in self.writes.items():
             if key in filled:
                 store(self.builder, write, filled[key])
             elif key in path.written and written_cell(write, self.bodies).is_gradient:
                 store(self.builder, write, path.written[key][1])
+
+    def _around(self, key: Any, path: Path) -> tuple[Any, Any]:
+        """What a cell holds before the loop and after an iteration; payloads are nothing that could be an alias."""
+        if key not in self.writes:
+            return self.start[key], path.values[key]
+        write = self.writes[key]
+        if write.key in ("_data", "_grad"):
+            return None, None
+        return replaced(write), path.written[key][1] if key in path.written else replaced(write)
+
+    def look_for_aliases(self, path: Path) -> None:
+        """Tensors that an iteration leaves in variables must not be changed by the next one through another name."""
+        ends = {key: self._around(key, path)[1] for key in self.carries}
+        held = Counter([id(leaf) for end in ends.values() for leaf in merge.parts(end)[1]])
+
+        def is_own(base: int) -> bool:
+            return held[base] == 1 and base in made
+
+        for key, inside in self.inside.items():
+            leaves = [x for x in merge.parts(ends[key])[1] if isinstance(x, Tensor)]
+            made = {id(x) for x in leaves if isinstance(x._data, TracedValue) and x._data.frame is path.frame}
+            for now, after in zip(merge.parts(inside)[1], leaves, strict=False):
+                self.builder.aliases.carried(now, after, self.since, is_own, self.where)
 
     def _filled(self, carry: Carry, tensors: Any) -> Any:
         value = nested.unflatten(carry.structure, tensors)
@@ -258,7 +293,7 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     holding = builder.speculation.holding() if builder.speculation else None
     held = test if holding is None else lambda: test().logical_and(holding)
     tested, test_inputs, going = loop.trace(lambda _: held(), index=False)
-    changes = [w for k, (w, now) in tested.written.items() if k not in loop.writes or now not in test_inputs]
+    changes = [w for k, (w, now) in tested.written.items() if k not in loop.writes or not _given(now, test_inputs)]
     if changes:
         write = changes[0]
         raise StagingError(
@@ -283,6 +318,11 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
         needed._set_payload(needed.maximum(builder.handle(results[-1]))._data)
 
 
+def _given(now: Any, inputs: list[TracedValue]) -> bool:
+    """Whether what state holds is what the loop has put there."""
+    return all(isinstance(x, Tensor) and any(x._data is v for v in inputs) for x in merge.parts(content(now))[1])
+
+
 def for_(
     builder: Builder,
     length: int,
@@ -299,13 +339,14 @@ def for_(
     operands = list(path.frame.operands)
     finish(path.frame, operands, finals, inputs)
     bound = control.for_(path.frame.block, len(init), length)
-    loop.leave(path, list(_append(builder, bound, [*init, *operands], path.frame.block.outputs)))
+    loop.leave(path, list(_append(builder, bound, [*init, *operands], path.frame.block.outputs)), length)
 
 
 def _stable(loop: Loop, run: Callable[[Tensor | None], Any], index: bool) -> tuple[Path, list[TracedValue], Any]:
     for _ in range(MAX_ATTEMPTS):
         path, inputs, result = loop.trace(run, index)
         if not loop.widen(path):
+            loop.look_for_aliases(path)
             return path, inputs, result
     raise StagingError(f"the types of the loop at {loop.where} do not settle: each iteration changes them again")
 

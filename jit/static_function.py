@@ -24,6 +24,7 @@ from paddle_lite_py.eager import views
 from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.nn.base import Layer
+from paddle_lite_py.tracing.aliases import Undecided
 from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.executor import Executable
 from paddle_lite_py.tracing.speculation import SpeculationFailed
@@ -314,13 +315,16 @@ class StaticFunction(DeclaredSpecs, Inspection):
             a, k = nested.unflatten(structure, iter(tensors))
             return note(converted(*a, **k), structure, (a, k), tensors)
 
+        decided: frozenset[Any] = frozenset()
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         while True:
             try:
                 with self._implicit.converted():
                     outside = reads.containers_of(self._function)
-                    found = trace(call, shapes, grads, names, _converted, outside, self._shared, sizes)
+                    found = trace(call, shapes, grads, names, _converted, outside, self._shared, sizes, decided)
                 return passed(found, self.options.passes)
+            except Undecided as e:
+                decided |= e.places
             except TracedValueError as e:
                 if missing is not None:
                     raise missing from None

@@ -41,10 +41,22 @@ class DataDependentWarning(UserWarning):
 
 def if_(builder: Builder, pred: Tensor, staged: Callable[[], None], body: Any, orelse: Any, where: Any) -> None:
     """A staged `if`, or the branch that this call takes."""
+    stale = dict(builder.aliases.stale)
     try:
+        _may_be_staged(builder, where)
         staged()
     except UNSTAGEABLE as error:
+        builder.aliases.stale = stale
         (body if decided(builder, pred, error, where) else orelse)()
+
+
+def _may_be_staged(builder: Builder, where: Any) -> None:
+    """Raises a StagingError for a statement that an earlier trace has found to need the data."""
+    if where in builder.decided:
+        raise StagingError(
+            f"after the statement at {where} a variable is one of several tensors or lists, of which one is changed in "
+            "place later: change a copy (`y = x.clone()`), or change it out of place"
+        )
 
 
 def while_(
@@ -53,9 +65,12 @@ def while_(
     """A staged `while`, or the iterations that this call makes; `going` is its first test."""
     for i in range(MAX_ITERATIONS):
         if i < TRIES and isinstance(going, Tensor):
+            stale = dict(builder.aliases.stale)
             try:
+                _may_be_staged(builder, where)
                 return staged()
             except UNSTAGEABLE_LOOP as e:
+                builder.aliases.stale = stale
                 error = e.with_traceback(None)  # its frames would keep alive what the body made
         if not decided(builder, going, error, where if i == TRIES else None):
             return None
@@ -71,9 +86,12 @@ def for_(
     length = length_of(iterable)
     for i in range(MAX_ITERATIONS):
         if i < TRIES:
+            stale = dict(builder.aliases.stale)
             try:
+                _may_be_staged(builder, where)
                 return staged(Rest(iterable, i) if i else iterable)
             except UNSTAGEABLE_LOOP as e:
+                builder.aliases.stale = stale
                 error = e.with_traceback(None)
         elif i == TRIES:
             length = decided(builder, length, error, where)

@@ -27,6 +27,7 @@ from ..eager.views import link
 from ..ir.block import Operator, Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
+from .aliases import Aliases
 from .checks import Checks, Cleared, DefinedFlag, LoopBuffer
 from .differentiate import Differentiation, identity
 from .frame import CONTENTS, Capture, Frame, Replay, TracedValue, Write, attribute, item, origin
@@ -59,6 +60,8 @@ class Builder(Differentiation, Interpreter):
         self.looked: dict[int, tuple[Tensor, Any]] = {}  # tensors that Python has read, and what they held
         self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
+        self.aliases = Aliases(decides=False)
+        self.decided: frozenset[Any] = frozenset()  # statements that data decide, whether or not they can be staged
 
     def argument(self, spec: Any, position: int, requires_grad: bool = False) -> Tensor:
         """A handle on a new input of the program."""
@@ -110,6 +113,8 @@ class Builder(Differentiation, Interpreter):
     def value_of(self, tensor: Tensor) -> TracedValue:
         """The TracedValue of a tensor in the current frame: its own, lifted from outside, or captured."""
         data = tensor._data
+        if self.aliases.stale:
+            self.aliases.read(tensor)
         if isinstance(data, TracedValue):
             if data.frame is None or data.frame.closed or not self.frame.inside(data.frame):
                 data.concrete("using a tensor")
@@ -261,6 +266,7 @@ class Builder(Differentiation, Interpreter):
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, noted in the log."""
         self.rebound(tensor, "_data")
+        self.aliases.written(tensor)
         tensor._data = data
 
     def sees(self, tensor: Tensor) -> bool:
@@ -333,6 +339,7 @@ class Builder(Differentiation, Interpreter):
 
     def contents_written(self, container: Any) -> None:
         """The same for all that a list, dict or set holds, before a method changes it."""
+        self.aliases.contents_written(container)
         self.frame.log.setdefault((id(container), CONTENTS, True), Write(container, CONTENTS, container.copy(), True))
 
     def replay(self, container: Any, method: str, args: tuple[Any, ...], traced: bool) -> None:
@@ -346,6 +353,7 @@ class Builder(Differentiation, Interpreter):
 
     def item_written(self, container: Any, key: Any) -> None:
         """The same for an item of a dict or list."""
+        self.aliases.contents_written(container)
         self.frame.log.setdefault((id(container), key, True), Write(container, key, item(container, key), True))
 
     def is_leaf(self, tensor: Tensor) -> bool:

@@ -90,18 +90,22 @@ def trace(
     outside: dict[int, Any] | None = None,
     shared: tuple[Any, ...] = (),
     sizes: Dimensions | None = None,
+    decided: frozenset[Any] | None = None,
 ) -> Traced:
     """Trace fn(*tensors), one tensor for each spec.
 
     State that fn changes is given back whatever happens: only a run changes it. Arrays among the specs are those of a
     call, whose values the program may take for granted. `outside` has the containers that fn can reach, by id; `shared`
-    says which of the tensors are views of which (views.shared); `sizes` has the unknown dimensions of the specs.
+    says which of the tensors are views of which (views.shared); `sizes` has the unknown dimensions of the specs;
+    `decided` says which statements data decide, if they may: then Undecided tells of more.
     """
     with LOCK:
         builder = Builder(convert)
         builder.outside, builder.sizes = outside or {}, sizes
         if all(isinstance(s, jax.Array) for s in specs):
             builder.speculation = Speculation(builder, specs)
+            if decided is not None:
+                builder.decided, builder.aliases.decides = decided, True
         tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
         views.share(tensors, shared)
         return _trace(builder, fn, tensors, names)
@@ -115,6 +119,7 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
     try:
         with use(builder):
             result = fn(*tensors)
+            _look_for_stale(builder)
             made = unescaped(list(builder.root.log.values()))
             outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
             outside = [w for w in outside if not (w.is_tie or _follows(builder, w))]
@@ -141,6 +146,13 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
         builder.root.undo()
         builder.root.closed = True
     return _assemble(builder, len(tensors), structure, leaves, n_results, effects, paths)
+
+
+def _look_for_stale(builder: Builder) -> None:
+    """Tensors from outside must have seen all writes."""
+    for held in builder.aliases.stale_objects():
+        if isinstance(held, Tensor) and builder.is_outside(Write(held, "_data", None)):
+            builder.aliases.read(held)
 
 
 def _follows(builder: Builder, write: Write) -> bool:
