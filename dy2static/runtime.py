@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from .state import State
 
 # The types whose values are never staged.
+FIXED = frozenset({bool, int, float, complex, str, bytes, tuple, frozenset, range, type(None)})  # never change in place
 PLAIN = frozenset({bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, range, type(None)})
 
 
@@ -146,6 +147,9 @@ class Runtime:
     def augmented(self, obj: Any, key: Any) -> Any:
         """`obj[key]`, read in order to be changed and stored again."""
         return obj[key]
+
+    def augmenting(self, value: Any) -> None:
+        """Told of the value of a variable before `+=` and its like, which may change it in place."""
 
     def setitem_(self, obj: Any, key: Any, value: Any) -> None:
         """`obj[key] = value`."""

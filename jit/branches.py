@@ -14,7 +14,7 @@ from paddle_lite_py.tracing.frame import Frame, TracedValue, origin
 
 from . import merge
 from .cells import Cell, Path, before, content, follow, store, variables, written_cell
-from .errors import branch_mismatch, replaced_and_changed, too_deep
+from .errors import branch_mismatch, replaced_and_changed, there_or_not, too_deep
 
 # Staged statements inside of each other; a program that needs more is a recursion without an end.
 MAX_DEPTH = 48
@@ -107,6 +107,8 @@ def _join(outs: Outputs, cell: Cell, true: Any, false: Any, start: Any, where: A
     if merge.is_absent(true) or merge.is_absent(false):
         if merge.is_absent(true) and merge.is_absent(false):
             return nested.Static(true)
+        if cell.is_place and outs.builder.aliases.decides:
+            raise there_or_not(cell.name, where)
         joined = _one_sided(outs, true, false)
         if cell.internal or joined is None:
             return nested.Static(Undefined(cell.name, where)) if joined is None else joined

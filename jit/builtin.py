@@ -23,10 +23,13 @@ _MUTATORS = frozenset(
 )
 
 
+CONTAINERS = (list, dict, set, collections.deque)
+
+
 def replacement(f: Any) -> Callable[..., Any] | None:
     """The form of a builtin that takes tensors, or that notes what it changes; None if it has none."""
     owner = getattr(f, "__self__", None)
-    if isinstance(owner, list | dict | set | collections.deque):
+    if isinstance(owner, CONTAINERS):
         if f.__name__ in _MUTATORS:
             return functools.partial(_mutate, f)
         return functools.partial(_look_up, f) if f.__name__ == "get" else None

@@ -21,12 +21,14 @@ class Cell(NamedTuple):
     live: bool
     carried: bool
     is_gradient: bool = False
+    is_place: bool = False  # an attribute or item, of which anybody may ask whether it is there
 
 
 def variables(state: Any) -> list[Cell]:
     """A cell for each variable of a statement."""
     return [
-        Cell("what is returned" if state.is_internal(i) else name, state.is_internal(i), live, carried)
+        Cell("what is returned" if state.is_internal(i) else name, state.is_internal(i), live, carried,
+             is_place=i >= state._plain)  # fmt: skip
         for i, (name, live, carried) in enumerate(zip(state.names, state.live_out, state.carried, strict=True))
     ]
 
@@ -53,7 +55,7 @@ def written_cell(write: Write, bodies: tuple[Any, ...] = ()) -> Cell:
         name = name_of(owner, bodies) or f"the {type(owner).__name__} that its methods change"
         return Cell(name, False, True, True)
     place = f"[{write.key!r}]" if write.is_item else f".{write.key}"
-    return Cell(f"{name_of(owner, bodies) or type(owner).__name__}{place}", False, True, True)
+    return Cell(f"{name_of(owner, bodies) or type(owner).__name__}{place}", False, True, True, is_place=True)
 
 
 class Path(NamedTuple):

@@ -45,6 +45,14 @@ def replaced_and_changed(name: str, where: Any) -> StagingError:
     )
 
 
+def there_or_not(name: str, where: Any) -> StagingError:
+    """An attribute or item that is there after one path of a staged statement only."""
+    return StagingError(
+        f"{_quoted(name)} is there or not after the statement at {where}: set it before, so that it always is"
+        f"{_line(where)}"
+    )
+
+
 def loop_mismatch(name: str, before: str, after: str, where: Any) -> StagingError:
     """A variable whose type or shape changes from one iteration of a staged loop to the next."""
     return StagingError(

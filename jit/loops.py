@@ -25,7 +25,7 @@ from . import merge
 from .branches import finish
 from .cells import Cell, Path, content, follow, store, variables, written_cell
 from .cells import before as replaced
-from .errors import StagingError, loop_mismatch, replaced_and_changed
+from .errors import StagingError, loop_mismatch, replaced_and_changed, there_or_not
 
 MAX_ATTEMPTS = 12
 
@@ -180,6 +180,8 @@ class Loop:
             self.carry(key, cell, after)
             blank = self.carries[key]
             partial = merge.is_absent(before) and not cell.internal
+            if partial and cell.is_place and self.builder.aliases.decides:
+                raise there_or_not(cell.name, self.where)
             self.carries[key] = blank._replace(leaves=[None] * len(leaves), partial=partial)
             return True
         if merge.parts(before) == ([], []) or not merge.parts(before)[1]:

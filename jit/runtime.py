@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -15,7 +15,7 @@ from paddle_lite_py.ops.search import where
 from paddle_lite_py.tracing.builder import Builder
 
 from . import branches, loops, sequences, text, unrolled
-from .builtin import replacement
+from .builtin import CONTAINERS, replacement
 from .iterables import elements, is_staged, item_of, length_of
 from .raising import checked
 from .sequences import known_key
@@ -169,20 +169,39 @@ class StagedRuntime(dy2static.Runtime):
     def setitem_(self, obj: Any, key: Any, value: Any) -> None:
         """Note what the item was, then set it."""
         key = known_key(obj, key)
-        if (
-            isinstance(mode.interpreter, Builder)
-            and isinstance(obj, dict | list)
-            and builtins.isinstance(key, int | str)
-        ):
-            mode.interpreter.item_written(obj, key)
+        if isinstance(mode.interpreter, Builder) and isinstance(obj, dict | list):
+            _note(mode.interpreter, obj, key)
         if _is_mask(obj, key) and isinstance(value, Tensor) and value.shape == obj.shape:
             obj[...] = where(key, value, obj)  # from augmented()
         else:
             obj[key] = value
 
+    def delitem_(self, obj: Any, key: Any) -> None:
+        """Note what there was, then remove the item."""
+        key = known_key(obj, key)
+        if isinstance(mode.interpreter, Builder) and isinstance(obj, dict | list):
+            mode.interpreter.contents_written(obj)
+        del obj[key]
+
+    def augmenting(self, value: Any) -> None:
+        """Note what a list or its like holds, before `+=` changes it."""
+        builder = mode.interpreter
+        if isinstance(builder, Builder) and isinstance(value, CONTAINERS):
+            builder.contents_written(value)
+
     def augmented(self, obj: Any, key: Any) -> Any:
         """For a mask, all elements: how many it has is not known; setitem_ takes those that it has."""
         return obj.clone() if _is_mask(obj, key) else obj[key]
+
+
+def _note(builder: Builder, container: Any, key: Any) -> None:
+    """Note what an item holds that is about to be set."""
+    if isinstance(container, dict):
+        builder.item_written(container, key)
+    elif not hasattr(key, "__index__"):
+        builder.contents_written(container)
+    elif -len(container) <= (at := operator.index(key)) < len(container):
+        builder.item_written(container, at % len(container))
 
 
 def _is_mask(obj: Any, key: Any) -> bool:
