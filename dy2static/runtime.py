@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -9,8 +10,9 @@ if TYPE_CHECKING:
     from .location import Location
     from .state import State
 
+# The types whose values never change in place.
+FIXED = frozenset({bool, int, float, complex, str, bytes, tuple, frozenset, range, type(None)})
 # The types whose values are never staged.
-FIXED = frozenset({bool, int, float, complex, str, bytes, tuple, frozenset, range, type(None)})  # never change in place
 PLAIN = frozenset({bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, range, type(None)})
 
 
@@ -74,6 +76,10 @@ class Runtime:
     def raise_(self, exc: BaseException | type[BaseException], where: Location) -> Any:
         """A `raise`; where it returns instead of raising, the innermost function or staged body is left."""
         raise exc
+
+    def trying(self) -> Any:
+        """A context manager, in which the body of each `try` with an `except` runs."""
+        return contextlib.nullcontext()
 
     # Expressions. The left operand is a value, the others are thunks.
 

@@ -53,6 +53,22 @@ def there_or_not(name: str, where: Any) -> StagingError:
     )
 
 
+def caught_perhaps(where: Any) -> StagingError:
+    """An assertion on a tensor that a `try` may catch."""
+    return StagingError(
+        f"the `assert` at {where} stands in a `try`, which may catch its error when the program runs: test the "
+        f"condition with an `if`{_line(where)}"
+    )
+
+
+def one_of_several(where: Any) -> StagingError:
+    """A statement that an earlier trace has found to leave open which tensor a variable is."""
+    return StagingError(
+        f"after the statement at {where} a variable is one of several tensors or lists, of which one is changed in "
+        f"place later: change a copy (`y = x.clone()`), or change it out of place{_line(where)}"
+    )
+
+
 def loop_mismatch(name: str, before: str, after: str, where: Any) -> StagingError:
     """A variable whose type or shape changes from one iteration of a staged loop to the next."""
     return StagingError(

@@ -16,6 +16,7 @@ from paddle_lite_py.tracing.builder import Builder
 
 from . import branches, loops, sequences, text, unrolled
 from .builtin import CONTAINERS, replacement
+from .errors import caught_perhaps
 from .iterables import elements, is_staged, item_of, length_of
 from .raising import checked
 from .sequences import known_key
@@ -124,12 +125,23 @@ class StagedRuntime(dy2static.Runtime):
     def assert_(self, test: Any, message: Any, where: Any) -> None:
         """A check, whose failure is raised after the run."""
         error = AssertionError(*() if message is None else (message(),))
+        if self.builder.trying:
+            return self._assert_now(truth(test, where), error, where)
         checked(self.builder, truth(test, where), error, where)
+
+    def _assert_now(self, test: Tensor, error: AssertionError, where: Any) -> None:
+        """Inside of a `try`, which may catch it: data decide."""
+        if not unrolled.decided(self.builder, test, caught_perhaps(where), where):
+            raise error
+
+    def trying(self) -> Any:
+        """Notes that the code may catch what it raises."""
+        return _TRYING
 
     def raise_(self, exc: Any, where: Any) -> Any:
         """A check that fails in the staged branch that raises; a plain raise elsewhere."""
         builder = mode.interpreter
-        if not isinstance(builder, Builder) or builder.frame is builder.root:
+        if not isinstance(builder, Builder) or builder.frame is builder.root or builder.trying:
             raise exc
         checked(builder, None, exc, where)
 
@@ -219,6 +231,23 @@ def truth(value: Any, where: Any) -> Tensor:
         )
     value = value if not value.shape else value.reshape([])
     return value if value.dtype == "bool" else value != 0
+
+
+class _Trying:
+    """Counts the `try` statements around."""
+
+    def __enter__(self) -> None:
+        self._add(1)
+
+    def __exit__(self, *error: Any) -> None:
+        self._add(-1)
+
+    def _add(self, n: int) -> None:
+        if isinstance(mode.interpreter, Builder):
+            mode.interpreter.trying += n
+
+
+_TRYING = _Trying()
 
 
 class _Result:

@@ -104,6 +104,8 @@ class ControlFlow(StagedForms):
         for field in ("body", "orelse", "finalbody"):
             if fields.get(field):
                 fields[field] = self._block(fields[field], staged)
+        if fields.get("handlers") and self.raises:
+            fields["body"] = statements("with OPS.trying:\n    BODY", stmt, OPS=self.namer.operators, BODY=fields["body"])
         if "handlers" in fields:
             fields["handlers"] = [self._container(handler, staged) for handler in stmt.handlers]
         return locate(type(stmt)(**fields), stmt)

@@ -60,6 +60,7 @@ class Builder(Differentiation, Interpreter):
         self.looked: dict[int, tuple[Tensor, Any]] = {}  # tensors that Python has read, and what they held
         self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
+        self.trying = 0  # `try` statements around, which may catch what is raised
         self.aliases = Aliases(decides=False)
         self.decided: frozenset[Any] = frozenset()  # statements that data decide, whether or not they can be staged
 
