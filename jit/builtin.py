@@ -57,8 +57,10 @@ def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
     builder, sorts = mode.interpreter, method.__name__ == "sort"
     if (inside := _body()) is not None:
         inside.contents_written(method.__self__)
-    elif isinstance(builder, Builder) and not kwargs and not sorts:
-        builder.replay(method.__self__, method.__name__, args, _holds_traced(args))
+    elif isinstance(builder, Builder):
+        builder.contents_change(method.__self__)
+        if not kwargs and not sorts:
+            builder.replay(method.__self__, method.__name__, args, _holds_traced(args))
     if sorts and isinstance(builder, Builder):
         method.__self__[:] = sequences.sorted_(method.__self__, **kwargs)
         return None

@@ -341,7 +341,13 @@ class Builder(Differentiation, Interpreter):
     def contents_written(self, container: Any) -> None:
         """The same for all that a list, dict or set holds, before a method changes it."""
         self.aliases.contents_written(container)
-        self.frame.log.setdefault((id(container), CONTENTS, True), Write(container, CONTENTS, container.copy(), True))
+        self.frame.note_contents(container)
+
+    def contents_change(self, container: Any) -> None:
+        """A method changes a container outside of branches and loops: a trace notes it where it has noted items of it."""
+        self.aliases.contents_written(container)
+        if any(w.is_item and w.owner is container for w in self.frame.log.values()):
+            self.frame.note_contents(container)
 
     def replay(self, container: Any, method: str, args: tuple[Any, ...], traced: bool) -> None:
         """Have each run call a method of a container from outside, which the trace gives back as it was.
@@ -355,7 +361,8 @@ class Builder(Differentiation, Interpreter):
     def item_written(self, container: Any, key: Any) -> None:
         """The same for an item of a dict or list."""
         self.aliases.contents_written(container)
-        self.frame.log.setdefault((id(container), key, True), Write(container, key, item(container, key), True))
+        if (id(container), CONTENTS, True) not in self.frame.log:
+            self.frame.log.setdefault((id(container), key, True), Write(container, key, item(container, key), True))
 
     def is_leaf(self, tensor: Tensor) -> bool:
         """True for what is not made by the program: captured, or an argument."""

@@ -170,6 +170,18 @@ class Frame:
         self.block.inputs.append(value)
         return value
 
+    def note_contents(self, container: Any) -> None:
+        """Note all that a list, dict or set holds, which takes the place of notes on its items."""
+        key = (id(container), CONTENTS, True)
+        if key in self.log:
+            return
+        before = container.copy()
+        noted = [(k, w) for k, w in self.log.items() if w.is_item and w.owner is container]
+        for k, write in reversed(noted):
+            write._replace(owner=before).put(write.before)
+            del self.log[k]
+        self.log[key] = Write(container, CONTENTS, before, True)
+
     def undo(self, made: Callable[[list[Write]], Collection[int]] = lambda log: ()) -> dict[Key, tuple[Write, Any]]:
         """Give every written piece of state its old value back; returns what was written.
 
