@@ -10,7 +10,7 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir import control
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.frame import Frame, TracedValue, origin
+from paddle_lite_py.tracing.frame import CONTENTS, Frame, TracedValue, Write, origin
 
 from . import merge
 from .cells import Cell, Path, before, content, follow, store, variables, written_cell
@@ -59,7 +59,7 @@ def if_(
         _join(outs, cell, t, f, old, where)
         for cell, t, f, old in zip(variables(state), true.values, false.values, start, strict=True)
     ]
-    writes = {k: w for path in (true, false) for k, (w, _) in path.written.items()}
+    writes = _without_items({k: w for path in (true, false) for k, (w, _) in path.written.items()})
     stored = [
         (k, w, _join(outs, written_cell(w, state.bodies), _after(true, k, w), _after(false, k, w), before(w), where))
         for k, w in writes.items()
@@ -94,8 +94,16 @@ class _Partial(NamedTuple):
     where: Any
 
 
-def _after(path: Path, key: Any, write: Any) -> Any:
-    return content(path.written[key][1]) if key in path.written else before(write)
+def _without_items(writes: dict[Any, Write]) -> dict[Any, Write]:
+    """The writes but those to single items of a container of which one path has changed all that it holds."""
+    whole = {id(w.owner) for w in writes.values() if w.key is CONTENTS}
+    return {k: w for k, w in writes.items() if not (w.is_item and w.key is not CONTENTS and id(w.owner) in whole)}
+
+
+def _after(path: Path, key: Any, write: Write) -> Any:
+    if key in path.written:
+        return content(path.written[key][1])
+    return path.contents_of(write) if write.key is CONTENTS else before(write)
 
 
 def _join(outs: Outputs, cell: Cell, true: Any, false: Any, start: Any, where: Any) -> Any:

@@ -65,11 +65,24 @@ class Path(NamedTuple):
     values: tuple[Any, ...]
     written: dict[Any, tuple[Write, Any]]
 
-    changed: frozenset[int] = frozenset()  # ids of the lists and dicts that it has changed, which are as they were now
+    items: tuple[tuple[Write, Any], ...] = ()  # what it has put into lists and dicts, which are as they were by now
+
+    @property
+    def changed(self) -> set[int]:
+        """Ids of the lists and dicts that the path has changed."""
+        return {id(w.owner) for w, _ in self.items}
+
+    def contents_of(self, write: Write) -> Any:
+        """What a container holds, of which the path has set items at most."""
+        found = write.before.copy()
+        for w, value in self.items:
+            if w.owner is write.owner:
+                w._replace(owner=found).put(value)
+        return found
 
     def has_changed(self, value: Any) -> bool:
         """Whether the value is, or holds, a list or dict that the path has changed."""
-        if not self.changed or not isinstance(value, list | tuple | dict):
+        if not self.items or not isinstance(value, list | tuple | dict):
             return False
         children = value.values() if isinstance(value, dict) else value
         return id(value) in self.changed or any(map(self.has_changed, children))
@@ -94,12 +107,12 @@ def follow(builder: Builder, body: Callable[[], Any], state: Any, prepare: Calla
         finally:
             written = inner.undo(lambda log: unescaped(log, before, values))
             state._set(before[: state._plain])
-    changed = frozenset([id(w.owner) for w, _ in written.values() if w.is_item])
+    items = tuple([(w, now) for w, now in written.values() if w.is_item])
     for key, (write, _) in written.items():
         if _is_variable(write, state):
             builder.item_written(write.owner, write.key)
             slots.add(key)
-    return Path(inner, values, {k: v for k, v in written.items() if k not in slots}, changed)
+    return Path(inner, values, {k: v for k, v in written.items() if k not in slots}, items)
 
 
 def _is_variable(write: Write, state: Any) -> bool:

@@ -41,6 +41,7 @@ from .entry import Entry
 from .errors import GraphBreak, InnerGradientError, StagingError
 from .implicit import Implicit
 from .inspection import Inspection, passed
+from .raising import raised_by_user
 from .runtime import convert
 from .settling import settled
 from .spec import SpecifiedCall
@@ -132,7 +133,12 @@ class StaticFunction(DeclaredSpecs, Inspection):
                             out = _new(Tensor)
                             out._data = entry.call(*arrays)
                             return out
-                        return entry.run(args)
+                        try:
+                            return entry.run(args)
+                        except Exception as e:
+                            if not raised_by_user(e):
+                                raise
+                            return self._as_it_is(args, kwargs)
         return self._call(args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -148,7 +154,12 @@ class StaticFunction(DeclaredSpecs, Inspection):
         try:
             if self._parts is not None:
                 return self._parts.run(args, kwargs)
-            return self._run(args, kwargs)
+            try:
+                return self._run(args, kwargs)
+            except Exception as e:
+                if not raised_by_user(e):
+                    raise
+                return self._function(*map(_tensor, args), **{k: _tensor(v) for k, v in kwargs.items()})
         except GraphBreak as e:
             return self._break(e.cause, args, kwargs)
         except InnerGradientError as e:
@@ -163,6 +174,13 @@ class StaticFunction(DeclaredSpecs, Inspection):
         except Exception as e:
             found = original(e)
             raise found.with_traceback(user_traceback(found.__traceback__)) from found.__cause__
+
+    def _as_it_is(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function itself, which raises what its program has found, after what it does before it raises."""
+        try:
+            return self._function(*args, **kwargs)
+        except Exception as e:
+            raise e.with_traceback(user_traceback(e.__traceback__)) from e.__cause__
 
     def _break(self, cause: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run in parts from now on; if that fails as well, the function itself is to blame."""
@@ -232,7 +250,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
                     with self._sharing(among_them):
                         entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
                 except Exception as e:
-                    raise e if self.options.full_graph else GraphBreak(e) from None
+                    raise e if self.options.full_graph or raised_by_user(e) else GraphBreak(e) from None
                 self.cache.add(key, entry, _kinds(tensors), cause, since)
                 self._show()
         return entry, numbers

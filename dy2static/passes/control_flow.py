@@ -101,9 +101,12 @@ class ControlFlow(StagedForms):
 
     def _container(self, stmt: Any, staged: bool) -> Any:
         fields = dict(gast.iter_fields(stmt))
+        catches = isinstance(stmt, TRIES)
+        self.trying += catches
         for field in ("body", "orelse", "finalbody"):
             if fields.get(field):
                 fields[field] = self._block(fields[field], staged)
+        self.trying -= catches
         if fields.get("handlers") and self.raises:
             fields["body"] = statements("with OPS.trying:\n    BODY", stmt, OPS=self.namer.operators, BODY=fields["body"])
         if "handlers" in fields:

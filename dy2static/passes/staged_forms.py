@@ -26,6 +26,8 @@ class StagedForms:
     def __init__(self, namer: Namer, facts: Facts, changes: dict[int, Changes], later: Later | None) -> None:
         self.namer, self.facts, self.changes, self.later = namer, facts, changes, later
 
+    trying = 0  # `try` statements around, whose handlers read what the variables are when something is raised
+
     def _block(self, body: list[Any], staged: bool) -> list[gast.stmt]:
         raise NotImplementedError
 
@@ -33,6 +35,8 @@ class StagedForms:
         return statements(source, at, OPS=self.namer.operators, V=self.namer.value, **holes)
 
     def _lifted(self, body: Callable[[], list[Any]], at: gast.stmt, *extra: str) -> list[gast.stmt]:
+        if self.trying:
+            return body()
         return lifted(body, self.changes[id(at)], list(extra), self.namer, self.later, at)
 
     def _inner(self, name: str, parameter: str, at: gast.stmt, body: list[Any]) -> list[gast.stmt]:

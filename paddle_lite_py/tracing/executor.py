@@ -21,6 +21,7 @@ from ..ir.lower import lower
 from ..ir.program import Program
 from ..ir.simplify import only_needed
 from ..registry.bound import xla_jit
+from .checks import note_failure
 from .speculation import compare
 from .trace import LOCK, Argument, Effect, Traced
 
@@ -72,6 +73,7 @@ class Executable:
             or traced.providers
             or traced.speculated
         )
+        self.repeatable = not any(op.bound.op.effect for op in program.ops())
         self.acts = bool(traced.effects or traced.deferred or traced.checks)
         self.records_loops = traced.loop_buffer is not None and any(op.name == "grad" for op in program.ops())
         # Tensors whose gradient is added to.
@@ -195,7 +197,10 @@ class Executable:
 
     def _apply(self, outs: list[Any], args: Sequence[Tensor]) -> None:
         if self.traced.checks is not None and (failed := int(outs[-2 if self.traced.loop_buffer else -1])):
-            raise self.traced.checks.failure(failed, outs[self.traced.shown])
+            error = self.traced.checks.failure(failed, outs[self.traced.shown])
+            if self.repeatable:
+                note_failure(error)
+            raise error
         at = self.traced.n_results
         for effect in self.traced.effects:
             arrays = outs[at : at + effect.n_leaves]
