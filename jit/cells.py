@@ -27,8 +27,13 @@ class Cell(NamedTuple):
 def variables(state: Any) -> list[Cell]:
     """A cell for each variable of a statement."""
     return [
-        Cell("what is returned" if state.is_internal(i) else name, state.is_internal(i), live, carried,
-             is_place=i >= state._plain)  # fmt: skip
+        Cell(
+            "what is returned" if state.is_internal(i) else name,
+            state.is_internal(i),
+            live,
+            carried,
+            is_place=i >= state._plain,
+        )  # fmt: skip
         for i, (name, live, carried) in enumerate(zip(state.names, state.live_out, state.carried, strict=True))
     ]
 

@@ -15,9 +15,10 @@ from paddle_lite_py.ops.search import where
 from paddle_lite_py.tracing.builder import Builder
 
 from . import branches, loops, sequences, text, unrolled
-from .builtin import CONTAINERS, replacement
+from .builtin import replacement
 from .errors import caught_perhaps
 from .iterables import elements, is_staged, item_of, length_of
+from .mutations import CONTAINERS
 from .raising import checked
 from .sequences import known_key
 

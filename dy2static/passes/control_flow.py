@@ -108,7 +108,9 @@ class ControlFlow(StagedForms):
                 fields[field] = self._block(fields[field], staged)
         self.trying -= catches
         if fields.get("handlers") and self.raises:
-            fields["body"] = statements("with OPS.trying:\n    BODY", stmt, OPS=self.namer.operators, BODY=fields["body"])
+            fields["body"] = statements(
+                "with OPS.trying:\n    BODY", stmt, OPS=self.namer.operators, BODY=fields["body"]
+            )
         if "handlers" in fields:
             fields["handlers"] = [self._container(handler, staged) for handler in stmt.handlers]
         return locate(type(stmt)(**fields), stmt)

@@ -58,7 +58,10 @@ class Writer:
         own = self.chance(0.5)
         self.lines = ["def f(x, y, z, n):", f"    {OWN}" if own else "    pass"]
         first, second, third = (self.pick("x", "y", "z", "x * 0.5", "y + 1.0") for _ in range(3))
-        self.lines += [f"    l = [{first}, {second}, z - 1.0]", f'    d = {{"a": {third}, "b": {self.pick("y", "z * 2.0")}}}']
+        self.lines += [
+            f"    l = [{first}, {second}, z - 1.0]",
+            f'    d = {{"a": {third}, "b": {self.pick("y", "z * 2.0")}}}',
+        ]
         self.lines += ["    o = Box()", f"    o.v = {self.pick('x', 'z', 'x - y')}"]
         if self.views:
             self.lines += [f"    v = {self.view()}", f"    w = {self.view()}"]
@@ -126,7 +129,13 @@ class Writer:
 
     def _dict(self, depth: int, in_loop: bool) -> None:
         key = self.pick("b", "c")
-        forms = ['d["{3}"] = {1}', 'd["{3}"] = {0}', '{2} = d.get("{3}", {0})', 'd.pop("{3}", None)', "{2} = {2} + len(d)"]
+        forms = [
+            'd["{3}"] = {1}',
+            'd["{3}"] = {0}',
+            '{2} = d.get("{3}", {0})',
+            'd.pop("{3}", None)',
+            "{2} = {2} + len(d)",
+        ]
         forms += ['d.setdefault("{3}", {0}).add_({1})', 'd = {{**d, "{3}": {0}}}', "{2} = sum(d.values())"]
         forms += ['if "{3}" in d:\n{i}    del d["{3}"]', 'if "{3}" in d:\n{i}    d["{3}"].scale_(0.5)']
         forms += ['e = d\n{i}e["a"] = {1}', "for key in list(d):\n{i}    d[key] = d[key] * 0.5"]
@@ -180,6 +189,22 @@ class Writer:
         self.block(depth + 1, 1, in_loop)
 
 
+def has_gradients(text: str) -> bool:
+    """Whether gradients can be asked of a program: it changes no arguments."""
+    return OWN in text
+
+
+def close(a: Any, b: Any) -> bool:
+    """Whether two outcomes are the same."""
+    if isinstance(a, list):
+        return isinstance(b, list) and len(a) == len(b) and all(map(close, a, b))
+    if isinstance(a, dict):
+        return isinstance(b, dict) and list(a) == list(b) and all(close(a[k], b[k]) for k in a)
+    if isinstance(a, float) and isinstance(b, float):
+        return a == b or abs(a - b) <= 1e-5 + 1e-4 * abs(b) or (a != a and b != b)
+    return type(a) is type(b) and a == b
+
+
 def program(seed: int, views: bool = False) -> str:
     """The text of one program."""
     return Writer(random.Random(f"{seed} {views}"), views).program()
@@ -194,14 +219,30 @@ def compiled(text: str) -> Any:
     return namespace["f"]
 
 
-def outcome(paddle: Any, f: Any, inputs: Any) -> Any:
-    """What a program gives for some numbers: results and arguments as numbers, or the name of an error."""
+def outcome(paddle: Any, f: Any, inputs: Any, with_grad: bool = False) -> Any:
+    """What a program gives for some numbers: results, arguments and gradients as numbers, or the name of an error."""
     tensors = [paddle.to_tensor(i) for i in inputs[:3]] + [paddle.to_tensor(inputs[3], dtype="int64")]
+    for t in tensors[:3]:
+        t.stop_gradient = not with_grad
     try:
         result = f(*tensors)
     except Exception as e:
-        result = {"error": type(e).__name__, "says": str(e)}
-    return {"result": numbers(result), "arguments": numbers(tensors)}
+        return {"error": type(e).__name__, "arguments": numbers(tensors)}
+    found = {"result": numbers(result), "arguments": numbers(tensors)}
+    if with_grad:
+        wanted = [t for t in floating(result) if not t.stop_gradient]
+        if wanted:
+            sum(((i + 1.0) * t * t).sum() for i, t in enumerate(wanted)).backward()
+        found["gradients"] = [t.grad is not None and numbers(t.grad) for t in tensors[:3]]
+    return found
+
+
+def floating(value: Any) -> list[Any]:
+    """The tensors in a result."""
+    if isinstance(value, list | tuple | dict):
+        parts = value.values() if isinstance(value, dict) else value
+        return [t for part in parts for t in floating(part)]
+    return [value] if hasattr(value, "numpy") else []
 
 
 def numbers(value: Any) -> Any:
