@@ -17,6 +17,8 @@ INPUTS = [
     ([-1.0, 0.5, -2.5], [2.0, 1.0, 1.5], [3.0, -0.5, 1.0], 1),
     ([-0.5, -3.0, 1.0], [-2.0, -1.0, 0.5], [-1.0, -2.0, -0.75], 3),
 ]
+# Programs of each kind whose outcomes in the reference are recorded: (number, with views).
+RECORDED = [(200, False), (60, True)]
 SETUP = """
 class Box:
     pass
@@ -233,7 +235,7 @@ def outcome(paddle: Any, f: Any, inputs: Any, with_grad: bool = False) -> Any:
         wanted = [t for t in floating(result) if not t.stop_gradient]
         if wanted:
             sum(((i + 1.0) * t * t).sum() for i, t in enumerate(wanted)).backward()
-        found["gradients"] = [t.grad is not None and numbers(t.grad) for t in tensors[:3]]
+        found["gradients"] = [[0.0] * 3 if t.grad is None else numbers(t.grad) for t in tensors[:3]]
     return found
 
 
@@ -252,3 +254,23 @@ def numbers(value: Any) -> Any:
     if isinstance(value, dict):
         return {k: numbers(v) for k, v in value.items()}
     return value.numpy().tolist() if hasattr(value, "numpy") else value
+
+
+def record(paddle: Any) -> dict[str, Any]:
+    """The outcomes of programs, by seed."""
+    found = {}
+    for count, views in RECORDED:
+        for seed in range(count):
+            f = compiled(program(seed, views))
+            outcomes = [outcome(paddle, f, inputs) for inputs in INPUTS]
+            found[f"{seed} views" if views else str(seed)] = [rounded(o) for o in outcomes]
+    return found
+
+
+def rounded(value: Any) -> Any:
+    """Numbers with so many digits as are compared."""
+    if isinstance(value, list):
+        return [rounded(v) for v in value]
+    if isinstance(value, dict):
+        return {k: rounded(v) for k, v in value.items()}
+    return float(f"{value:.5g}") if isinstance(value, float) else value
