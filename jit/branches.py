@@ -27,6 +27,7 @@ class Outputs:
         self.builder, self.condition = builder, condition
         self.paths, self.frames = (true, false), (true.frame, false.frame)
         self.pairs: list[tuple[TracedValue, TracedValue]] = []
+        self.are_numbers: list[bool] = []  # for each pair, whether both are Python numbers in eager code
 
     def add(self, a: Any, b: Any, shape: Any, dtype: Any) -> None:
         """Add one output: in each frame a tensor, a number, or None for zeros that nothing reads."""
@@ -36,6 +37,7 @@ class Outputs:
                 zero = x is None
                 made.append(merge.zeros(self.builder, shape, dtype) if zero else merge.as_value(self.builder, x, dtype))
         self.pairs.append((made[0], made[1]))
+        self.are_numbers.append(all(x is None or merge.is_number_like(x) for x in (a, b)))
 
     def final(self, a: Any, b: Any) -> tuple[Any, Any]:
         """The same on both sides as the branches have left it."""
@@ -195,8 +197,8 @@ def _emit(builder: Builder, pred: Tensor, outs: Outputs) -> list[Tensor]:
     bound = control.cond(true.block, false.block)
     grad = any(v.requires_grad for v in true.block.outputs + false.block.outputs)
     values = builder.emit(bound, (builder.value_of(pred), *operands), grad)
-    for value, (a, b) in zip(values, outs.pairs, strict=True):
-        value.requires_grad = a.requires_grad or b.requires_grad
+    for value, (a, b), number in zip(values, outs.pairs, outs.are_numbers, strict=True):
+        value.requires_grad, value.is_number = a.requires_grad or b.requires_grad, number
     return [builder.handle(v) for v in values]
 
 

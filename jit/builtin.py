@@ -13,6 +13,7 @@ from paddle_lite_py.core.unknown_size import UnknownSize
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.convert import to_tensor
 from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.traced_scalars import is_number
 
 from . import iterables, sequences, text
 from .mutations import CONTAINERS, method_of_container
@@ -88,6 +89,12 @@ def _of_math(method: str) -> Callable[..., Any]:
     return called
 
 
+def _kind(number: Tensor) -> type:
+    """The type of the Python number that a traced one stands for."""
+    kind = number._data.dtype.kind
+    return {"b": bool, "i": int, "c": complex}.get(kind, float)
+
+
 _TO_INTEGERS = frozenset({"floor", "ceil", "trunc"})
 _MATH = (
     "sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh floor ceil trunc "
@@ -114,6 +121,11 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.str: (text.str_, _is_tensor),
     # Text as well: it is printed by each run, where eager code would print it.
     builtins.print: (text.print_, _is_anything),
+    builtins.isinstance: (
+        lambda x, kinds: isinstance(x, kinds) if not is_number(x) else issubclass(_kind(x), kinds),
+        is_number,
+    ),
+    builtins.type: (lambda x: _kind(x), is_number),
 } | {
     getattr(math, name.partition(":")[0]): (_with_numbers(_of_math(name.partition(":")[2] or name)), _is_number)
     for name in _MATH.split()

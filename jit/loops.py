@@ -38,6 +38,7 @@ class Carry(NamedTuple):
     leaves: list[Any]
     shapes: list[tuple[Any, ...]]
     dtypes: list[Any]
+    are_numbers: list[bool]  # in eager code, in each iteration
     # Not surely defined before the loop: a flag is carried after the leaves.
     partial: bool = False
 
@@ -60,7 +61,8 @@ class Loop:
         structure, leaves = merge.parts(value)
         shapes = [tuple(x._data.shape) if isinstance(x, Tensor) else () for x in leaves]
         partial = merge.defined(value) is not None
-        self.carries[key] = Carry(cell, structure, leaves, shapes, [merge.natural_dtype(x) for x in leaves], partial)
+        dtypes, numbers = [merge.natural_dtype(x) for x in leaves], [merge.is_number_like(x) for x in leaves]
+        self.carries[key] = Carry(cell, structure, leaves, shapes, dtypes, numbers, partial)
 
     # -- one attempt -----------------------------------------------------------------------------------------------
     def enter(self, frame: Frame, index: bool) -> tuple[list[TracedValue], Tensor | None]:
@@ -74,9 +76,11 @@ class Loop:
         self.inside, self.since = {}, self.builder.aliases.clock
         for key, carry in self.carries.items():
             handles = []
-            for shape, dtype, leaf in zip(carry.shapes, carry.dtypes, carry.leaves, strict=True):
+            leaves = zip(carry.shapes, carry.dtypes, carry.leaves, carry.are_numbers, strict=True)
+            for shape, dtype, leaf, is_number in leaves:
                 grad = isinstance(leaf, Tensor) and not leaf.stop_gradient
                 value = frame.new_input(jax.ShapeDtypeStruct(shape, dtype), grad or key in self.graded)
+                value.is_number = is_number
                 inputs.append(value)
                 handles.append(self.builder.handle(value))
             filled = nested.unflatten(carry.structure, iter(handles))
@@ -154,6 +158,8 @@ class Loop:
                 raise loop_mismatch(cell.name, found, merge.describe(leaf), self.where) from None
             if dtype != carry.dtypes[i]:
                 carry.dtypes[i], changed = dtype, True
+            if carry.are_numbers[i] and not merge.is_number_like(leaf):
+                carry.are_numbers[i], changed = False, True
             if (
                 isinstance(leaf, Tensor)
                 and not leaf.stop_gradient
@@ -264,6 +270,8 @@ class Loop:
 
     def _filled(self, carry: Carry, tensors: Any) -> Any:
         value = nested.unflatten(carry.structure, tensors)
+        for x, is_number in zip(merge.parts(value)[1], carry.are_numbers, strict=True):
+            x._data.is_number = is_number
         return merge.with_presence(value, next(tensors)._data, carry.cell.name, self.where) if carry.partial else value
 
     def _untouched(self, i: int, path: Path) -> Any:

@@ -9,10 +9,10 @@ import warnings
 from pathlib import Path
 
 import pytest
+from paddle_lite_py.jit import DataDependentWarning, to_static
 
 import paddle_lite_py as paddle
 import state_programs
-from paddle_lite_py.jit import DataDependentWarning, to_static
 
 # (seed, with views); `make fuzz` has more of them.
 PROGRAMS = [(s, False) for s in range(int(os.environ.get("STATE_PROGRAMS", "200")))]

@@ -232,9 +232,9 @@ def outcome(paddle: Any, f: Any, inputs: Any, with_grad: bool = False) -> Any:
         return {"error": type(e).__name__, "arguments": numbers(tensors)}
     found = {"result": numbers(result), "arguments": numbers(tensors)}
     if with_grad:
-        wanted = [t for t in floating(result) if not t.stop_gradient]
-        if wanted:
-            sum(((i + 1.0) * t * t).sum() for i, t in enumerate(wanted)).backward()
+        parts = [((i + 1.0) * t * t).sum() for i, t in enumerate(floating(result)) if not t.stop_gradient]
+        if parts:
+            sum(parts).backward()
         found["gradients"] = [[0.0] * 3 if t.grad is None else numbers(t.grad) for t in tensors[:3]]
     return found
 
