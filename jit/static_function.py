@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -33,7 +32,7 @@ from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace
 from . import guards, reads, spec
 from .breaks import Parts
 from .buckets import Buckets
-from .cache import SIZE, Cache, CacheKey, Sharing
+from .cache import Cache, CacheKey, Sharing
 from .check import checked
 from .containers import Changed, note, restore
 from .declared import DeclaredSpecs
@@ -41,6 +40,7 @@ from .entry import Entry
 from .errors import GraphBreak, InnerGradientError, StagingError
 from .implicit import Implicit
 from .inspection import Inspection, passed
+from .options import DEFAULTS, CompileOptions, settings
 from .raising import raised_by_user
 from .runtime import convert
 from .settling import settled
@@ -48,18 +48,6 @@ from .spec import SpecifiedCall
 from .varying_scalars import ScalarLocations, VaryingScalars, with_numbers
 
 _new = Tensor.__new__
-# Set to 1, every static function is checked against its eager run.
-CHECK_VARIABLE = "PADDLE_LITE_CHECK"
-
-
-class _Settings:
-    enabled = True
-    verbosity = 0  # above 0, each trace is printed
-    code_level = 0  # above 0, converted code is printed when it is traced
-    check = os.environ.get(CHECK_VARIABLE, "") not in ("", "0")
-
-
-settings = _Settings()
 
 
 class Other(NamedTuple):
@@ -67,19 +55,6 @@ class Other(NamedTuple):
 
     cause: str
     serves: Callable[[Entry], bool]
-
-
-class CompileOptions(NamedTuple):
-    """How a function is compiled: see to_static."""
-
-    full_graph: bool = True
-    cache_size: int = SIZE
-    check: bool = False
-    buckets: Any = None
-    passes: Any = ()  # over the program that a trace gives
-
-
-DEFAULTS = CompileOptions()
 
 
 class StaticFunction(DeclaredSpecs, Inspection):

@@ -95,6 +95,16 @@ class StagedForms:
             union = expression("OPS.or_(A, lambda: B)", at, OPS=self.namer.operators, A=flag, B=union)
         return expression("OPS.not_(U)", at, OPS=self.namer.operators, U=union)
 
+    def _elements(self, stmt: gast.For) -> gast.expr:
+        if stmt not in self.facts.notes.unrolled:
+            return stmt.iter
+        return expression("OPS.elements(X)", stmt, OPS=self.namer.operators, X=stmt.iter)
+
+    def _raise(self, stmt: gast.Raise) -> gast.stmt:
+        call = expression("OPS.raise_(X)", stmt, OPS=self.namer.operators, X=stmt.exc)
+        call.args += [stmt.cause] if stmt.cause is not None else []
+        return locate(gast.Return(value=call), stmt)
+
 
 def _tuple(elements: list[gast.expr], at: gast.AST) -> gast.expr:
     return locate(gast.Tuple(elements, gast.Load()), at)

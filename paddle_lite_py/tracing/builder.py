@@ -29,14 +29,15 @@ from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
 from .aliases import Aliases
 from .checks import Checks, Cleared, DefinedFlag, LoopBuffer
+from .container_notes import ContainerNotes
 from .differentiate import Differentiation, identity
-from .frame import CONTENTS, Capture, Frame, Replay, TracedValue, Write, attribute, item, origin
+from .frame import Capture, Frame, Replay, TracedValue, Write, attribute, origin
 from .sizes import size_of
 from .speculation import MAX_ELEMENTS, Speculation
 from .traced_scalars import chosen, following, is_number
 
 
-class Builder(Differentiation, Interpreter):
+class Builder(Differentiation, ContainerNotes, Interpreter):
     """The interpreter that builds a Program."""
 
     def __init__(self, convert: Callable[[Any], Any] = lambda f: f) -> None:
@@ -337,32 +338,6 @@ class Builder(Differentiation, Interpreter):
             return True
         payload = self.root.log.get((id(owner), "_data", False))
         return isinstance(owner._data if payload is None else payload.before, jax.Array)
-
-    def contents_written(self, container: Any) -> None:
-        """The same for all that a list, dict or set holds, before a method changes it."""
-        self.aliases.contents_written(container)
-        self.frame.note_contents(container)
-
-    def contents_change(self, container: Any) -> None:
-        """A method changes a container outside of branches and loops: a trace notes it where it has noted items of it."""
-        self.aliases.contents_written(container)
-        if any(w.is_item and w.owner is container for w in self.frame.log.values()):
-            self.frame.note_contents(container)
-
-    def replay(self, container: Any, method: str, args: tuple[Any, ...], traced: bool) -> None:
-        """Have each run call a method of a container from outside, which the trace gives back as it was.
-
-        What puts no traced tensors into it is left to the trace alone, unless something before did.
-        """
-        if id(container) in self.outside and (traced or any(container is c for c, _, _ in self.replays)):
-            self.contents_written(container)
-            self.replays.append((container, Replay(method), args))
-
-    def item_written(self, container: Any, key: Any) -> None:
-        """The same for an item of a dict or list."""
-        self.aliases.contents_written(container)
-        if (id(container), CONTENTS, True) not in self.frame.log:
-            self.frame.log.setdefault((id(container), key, True), Write(container, key, item(container, key), True))
 
     def is_leaf(self, tensor: Tensor) -> bool:
         """True for what is not made by the program: captured, or an argument."""
