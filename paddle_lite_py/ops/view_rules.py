@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.interpreter import state
 from ..dispatch.define import op
-from ..eager import views
+from ..eager import view_layout
 from ..registry.op import REGISTRY
 from ..registry.view import ViewRule, ViewStep
 
@@ -45,7 +45,7 @@ def _permuted_back(x: Any, new: Any, step: ViewStep) -> Any:
     return _run("transpose", (tuple(np.argsort(_order(x.ndim, step)).tolist()),), new)
 
 
-PERMUTED = ViewRule(_permuted_back, lambda array, step: array.transpose(_order(array.ndim, step)))
+PERMUTED = ViewRule(_permuted_back, lambda array, step: array.transpose(_order(array.ndim, step)), anywhere=True)
 
 
 # -- elements at multiples of strides ----------------------------------------------------------------------------------
@@ -61,11 +61,11 @@ def strided(layout: Callable[[np.ndarray, ViewStep], np.ndarray], overlaps: bool
     """The rule of a view that NumPy has as well."""
 
     def back(x: Any, new: Any, step: ViewStep) -> Any:
-        seen = layout(views.whole(x._data), step)
+        seen = layout(view_layout.whole(x._data), step)
         strides = tuple([s // seen.dtype.itemsize for s in seen.strides])
-        return _run("_set_strided", (strides, views.start(seen)), x, new)
+        return _run("_set_strided", (strides, view_layout.start(seen)), x, new)
 
-    return ViewRule(back, layout, overlaps)
+    return ViewRule(back, layout, overlaps=overlaps)
 
 
 def attributes(step: ViewStep) -> dict[str, Any]:
