@@ -1,9 +1,8 @@
 """Tensors, lists and dicts that stand for one of several: which one, a staged statement has chosen.
 
-After `c = a if t else b`, with a staged `t`, `c` is a new handle on the chosen value. Python's `c` is `a` or `b` itself,
-and what is written into one of them shows in the other. As long as nothing is, no one can tell. So writes make stale
-what may be the same thing, and who reads something stale begins the trace again, with `t` decided by the data of the
-call.
+After `c = a if t else b`, with a staged `t`, `c` is a new handle on the chosen value. Python's `c` is `a` or `b`
+itself, and what is written into one of them shows in the other. As long as nothing is, no one can tell. So writes make
+stale what may be the same thing, and who reads something stale begins the trace again, with `t` decided by the data.
 """
 
 from __future__ import annotations
