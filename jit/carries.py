@@ -83,8 +83,8 @@ class Loop:
                 inputs.append(flag)
                 merge.with_presence(filled, flag, carry.cell.name, self.where)
             if key in self.writes:
-                store(self.builder, self.writes[key], filled)
                 self._leaf(frame, key, inputs[-1])
+                store(self.builder, self.writes[key], filled)
             else:
                 values[key] = filled
             if key not in self.writes or self.writes[key].key not in ("_data", "_grad"):

@@ -152,3 +152,6 @@ def store(builder: Builder, write: Write, value: Any) -> None:
     else:
         builder.rebound(write.owner, write.key)
     write.put(value._data if write.key == "_data" else value)
+    if write.key == "_data" and write.owner.stop_gradient and not value.stop_gradient:
+        builder.rebound(write.owner, "stop_gradient")  # a recorded write has made it part of the graph
+        write.owner.stop_gradient = False

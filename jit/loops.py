@@ -42,12 +42,14 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     operands = list(dict.fromkeys([*tested.frame.operands, *path.frame.operands]))
     finish(tested.frame, operands, [answer], test_inputs)
     finish(path.frame, operands, final_values, inputs)
-    grad = mode.grad_enabled and any(v.requires_grad for v in final_values)
+    grad = mode.grad_enabled and any(v.requires_grad for v in (*init, *final_values))
     if grad and builder.loop_buffer is None:
         builder.loop_buffer = LoopBuffer()
     capacity = builder.loop_buffer.capacity if grad and builder.loop_buffer else None
     bound = control.while_(tested.frame.block, path.frame.block, len(init), capacity)
     results = list(_append(builder, bound, [*init, *operands], path.frame.block.outputs))
+    for result, first in zip(results, init, strict=False):  # what no iteration changes
+        result.requires_grad = result.requires_grad or first.requires_grad
     loop.leave(path, results[: len(init)])
     if grad and builder.loop_buffer:
         needed = builder.loop_buffer.needed

@@ -279,8 +279,9 @@ def _spread(root: Tensor, but: Tensor | None = None) -> None:
     _refresh(root, but)
     with no_grad():
         for mate in _mates(root):
-            mate._become(root)
-            _refresh(mate)
+            if state.interpreter.sees(mate):
+                mate._become(root)
+                _refresh(mate)
     if root._views is not None and not _live(root._views) and not any(True for _ in _mates(root)):
         root._views = None
 

@@ -267,6 +267,8 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, noted in the log."""
+        if self.frame is not self.root:
+            self.rebound(tensor, "stop_gradient")
         self.rebound(tensor, "_data")
         self.aliases.written(tensor)
         tensor._data = data

@@ -24,8 +24,8 @@ class Write(NamedTuple):
 
     @property
     def is_tie(self) -> bool:
-        """Whether it says what a tensor is a view of: known while tracing, and nothing that a run changes."""
-        return self.key in TIES and isinstance(self.owner, Tensor)
+        """Whether it says what a tensor is a view of, or part of: known while tracing, and nothing a run changes."""
+        return (self.key in TIES or self.key == "stop_gradient") and isinstance(self.owner, Tensor)
 
     def get(self) -> Any:
         """What it holds now; MISSING if nothing."""
