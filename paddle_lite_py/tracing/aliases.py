@@ -12,6 +12,7 @@ from collections.abc import Collection, Iterable
 from typing import Any
 
 from ..core.errors import DataDependentError
+from ..eager import views
 from ..eager.tensor import Tensor
 
 Places = frozenset[Any]
@@ -78,7 +79,7 @@ class Aliases:
         if not self._stand_ins:
             return
         self.clock += 1
-        family = {id(r): r for r in _family(tensor)}
+        family = {id(r): r for r in views.family(tensor)}
         self._written.update(dict.fromkeys(family, self.clock))
         for other in self._others(family):
             self.stale[other] = self.stale.get(other, _NO_PLACES) | self._between([*family, other])
@@ -108,7 +109,7 @@ class Aliases:
         Raises:
             Undecided: it is.
         """
-        for root in _family(tensor):
+        for root in views.family(tensor):
             if id(root) in self.stale:
                 self.undecided(self.stale[id(root)])
 
@@ -147,15 +148,7 @@ class Aliases:
 
 
 def _root(obj: Any) -> Any:
-    view = obj._view if isinstance(obj, Tensor) else None
-    return obj if view is None else view[0]
-
-
-def _family(tensor: Tensor) -> list[Tensor]:
-    """The root of a tensor, and the other roots of the same elements."""
-    root = _root(tensor)
-    mates = None if root._views is None else root._views.mates
-    return [root] if mates is None else [root, *[m for r in mates if (m := r()) is not None and m is not root]]
+    return views.root_of(obj) if isinstance(obj, Tensor) else obj
 
 
 # References to an object that nothing but the notes keep.

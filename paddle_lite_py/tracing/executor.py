@@ -16,7 +16,7 @@ from ..core.dtypes import is_inexact
 from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
-from ..eager.views import replaced
+from ..eager.views import family, replaced, shares_with
 from ..ir.block import Block, Value
 from ..ir.lower import lower
 from ..ir.program import Program
@@ -31,6 +31,10 @@ _ALONE = 3
 MIN_DONATED_BYTES = 64 << 20
 # Seconds that a run waits for a trace in another thread to end.
 PATIENCE = 600
+
+
+class SharedWithState(Exception):
+    """An argument shares elements with what the program changes: a call that another program has to serve."""
 
 
 def donatable(arrays: list[Any]) -> list[Any]:
@@ -59,6 +63,9 @@ class Executable:
         captures = list(enumerate(traced.captures, n))
         self.mutable = [h for _, h in captures if id(h) in written]
         self.fixed = [h for _, h in captures if id(h) not in written]
+        # Arguments that share elements with these tensors are views of them, which the program must have been made for.
+        changes_arguments = any(type(e.write.owner) is Argument for e in traced.effects)
+        self.watched = {id(r) for h in (traced.captures if changes_arguments else self.mutable) for r in family(h)}
         order = [i for i, h in captures if id(h) in written] + [i for i, h in captures if id(h) not in written]
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
@@ -175,6 +182,8 @@ class Executable:
             arrays = donatable(arrays)
         arrays += [h._data for h in self.fixed]
         arrays += [a._data for a in args]
+        if self.watched:
+            self._look_for_shared(args)
         traced = self.traced
         if traced.providers:
             arrays += [get() for get in traced.providers]
@@ -188,6 +197,11 @@ class Executable:
         if self.acts:
             self._apply(outs, args)
         return self._result([wrap(a) for a in outs[: traced.n_results]], args)
+
+    def _look_for_shared(self, args: Sequence[Tensor]) -> None:
+        for a in args:
+            if (a._view is not None or a._views is not None or id(a) in self.watched) and shares_with(a, self.watched):
+                raise SharedWithState
 
     def _short_of_room(self, outs: list[Any]) -> bool:
         """True, after making more, if a loop ran for more iterations than its gradient had room for."""
@@ -231,6 +245,8 @@ class Executable:
     def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
         arrays = [h._data for h in handles] + [get() for get in self.traced.providers]
+        if self.watched:
+            self._look_for_shared(args)
         if self.guard_program is not None:
             compare(self.traced.speculated, self.guard_program(*arrays))
         takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
