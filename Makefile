@@ -16,7 +16,7 @@ test: $(VENV)/.has-test
 
 # Random programs that change state under conditions, many more than the tests have: static code gives what eager code gives.
 fuzz: $(VENV)/.has-test
-	@STATE_PROGRAMS=3000 VIEW_PROGRAMS=1000 $(PY) -m pytest -q -n $(JOBS) tests/jit/test_state_programs.py $(ARGS)
+	@PLAIN_PROGRAMS=3000 VIEWS_PROGRAMS=1000 OUTSIDE_PROGRAMS=1000 $(PY) -m pytest -q -n $(JOBS) tests/jit/test_state_programs.py $(ARGS)
 
 # With the repeats too, and compiled as users' programs are.
 test-all: $(VENV)/.has-test

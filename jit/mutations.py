@@ -8,10 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from paddle_lite_py.core.interpreter import state as mode
-from paddle_lite_py.eager.tensor import Tensor
-from paddle_lite_py.tracing.builder import Builder, is_traced
+from paddle_lite_py.tracing.builder import Builder
 
-from . import merge, sequences
+from . import sequences
 
 CONTAINERS = (list, dict, set, collections.deque)
 _MUTATORS = frozenset(
@@ -27,12 +26,6 @@ def method_of_container(method: Any) -> Callable[..., Any] | None:
     return functools.partial(_look_up, method) if method.__name__ == "get" else None
 
 
-def _body() -> Builder | None:
-    """The builder, where a staged branch or loop is being traced: what is done there waits for the program."""
-    builder = mode.interpreter
-    return builder if isinstance(builder, Builder) and builder.frame is not builder.root else None
-
-
 def _look_up(method: Any, key: Any, *default: Any) -> Any:
     return method(sequences.known_key(method.__self__, key), *default)
 
@@ -41,17 +34,11 @@ def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
     if args and not isinstance(method.__self__, list):
         args = (sequences.known_key(method.__self__, args[0]), *args[1:])
     builder, sorts = mode.interpreter, method.__name__ == "sort"
-    if (inside := _body()) is not None:
-        inside.contents_written(method.__self__)
-    elif isinstance(builder, Builder):
-        builder.contents_change(method.__self__)
-        if not kwargs and not sorts:
-            builder.replay(method.__self__, method.__name__, args, _holds_traced(args))
+    if isinstance(builder, Builder):
+        builder.contents_written(method.__self__)
+        if not kwargs:
+            builder.replay(method.__self__, method.__name__, args)
     if sorts and isinstance(builder, Builder):
         method.__self__[:] = sequences.sorted_(method.__self__, **kwargs)
         return None
     return method(*args, **kwargs)
-
-
-def _holds_traced(args: Any) -> bool:
-    return any(isinstance(leaf, Tensor) and is_traced(leaf) for leaf in merge.parts(args)[1])

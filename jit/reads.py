@@ -84,14 +84,17 @@ def environment(names: Iterable[str]) -> list[Any]:
     return [Guard(os.environ.get, n, os.environ.get(n, ABSENT), f"the environment's {n}") for n in sorted(names)]
 
 
-def containers_of(function: Callable[..., Any]) -> dict[int, Any]:
-    """The lists, dicts and sets that a function can reach, by id."""
+def containers_of(function: Callable[..., Any], args: list[Any]) -> dict[int, tuple[Any, bool]]:
+    """The containers that a function called with `args` can reach, by id, and whether it only puts things into them."""
     walk, size = Walk(frozenset()), -1
     while len(walk.names) > size:
         size = len(walk.names)
         walk.start()
         walk.function(function)
-    return {k: v for k, v in (walk.visited | walk.growing).items() if isinstance(v, list | dict | set)}
+        for value in args:
+            walk.visit(value, "an argument")
+    found = (walk.visited | walk.growing).items()
+    return {k: (v, k in walk.growing) for k, v in found if isinstance(v, list | dict | set | collections.deque)}
 
 
 class Walk:

@@ -323,7 +323,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         while True:
             try:
                 with self._implicit.converted():
-                    outside = reads.containers_of(self._function)
+                    outside = reads.containers_of(self._function, list(nested.statics(structure)))
                     found = trace(call, shapes, grads, names, _converted, outside, self._shared, sizes, self._decided)
                 return passed(found, self.options.passes)
             except Undecided as e:

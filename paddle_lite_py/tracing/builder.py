@@ -55,7 +55,7 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
         self.peeking = False  # a variable is passed on, not read
         self.loop_buffer: LoopBuffer | None = None  # of the loops that have a gradient
         self.speculation: Speculation | None = None  # what the call under way holds, where the trace is of one
-        self.outside: dict[int, Any] = {}  # containers that were there before the trace
+        self.outside: dict[int, tuple[Any, bool]] = {}  # containers that were there before: see ContainerNotes
         self.replays: list[tuple[Any, Replay, tuple[Any, ...]]] = []  # what each run does with them again
         self.told: set[Any] = set()  # places that the user has been warned of
         self.looked: dict[int, tuple[Tensor, Any]] = {}  # tensors that Python has read, and what they held

@@ -13,27 +13,24 @@ class ContainerNotes:
 
     frame: Frame
     aliases: Aliases
-    outside: dict[int, Any]  # containers that were there before the trace
+    root: Frame
+    outside: dict[int, tuple[Any, bool]]  # containers from outside, by id; True for one of which nothing is read
     replays: list[tuple[Any, Replay, tuple[Any, ...]]]  # what each run does with them again
 
     def contents_written(self, container: Any) -> None:
-        """Note all that a list, dict or set holds, before a branch or loop changes it."""
-        self.aliases.contents_written(container)
-        self.frame.note_contents(container)
+        """Note all that a list, dict or set holds, before it is changed.
 
-    def contents_change(self, container: Any) -> None:
-        """A method changes a container outside of branches and loops: noted where items of it have been noted."""
+        Outside of branches and loops, one that the trace has made itself needs no note.
+        """
         self.aliases.contents_written(container)
-        if any(w.is_item and w.owner is container for w in self.frame.log.values()):
+        held = self.frame is not self.root or id(container) in self.outside
+        if held or any(w.is_item and w.owner is container for w in self.frame.log.values()):
             self.frame.note_contents(container)
 
-    def replay(self, container: Any, method: str, args: tuple[Any, ...], traced: bool) -> None:
-        """Have each run call a method of a container from outside, which the trace gives back as it was.
-
-        What puts no traced tensors into it is left to the trace alone, unless something before did.
-        """
-        if id(container) in self.outside and (traced or any(container is c for c, _, _ in self.replays)):
-            self.contents_written(container)
+    def replay(self, container: Any, method: str, args: tuple[Any, ...]) -> None:
+        """Have each run call a method of a container again, which the trace gives back as it was: it may only grow."""
+        _, grows = self.outside.get(id(container), (None, False))
+        if grows and self.frame is self.root:
             self.replays.append((container, Replay(method), args))
 
     def item_written(self, container: Any, key: Any) -> None:

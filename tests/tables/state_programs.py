@@ -17,8 +17,9 @@ INPUTS = [
     ([-1.0, 0.5, -2.5], [2.0, 1.0, 1.5], [3.0, -0.5, 1.0], 1),
     ([-0.5, -3.0, 1.0], [-2.0, -1.0, 0.5], [-1.0, -2.0, -0.75], 3),
 ]
-# Programs of each kind whose outcomes in the reference are recorded: (number, with views).
-RECORDED = [(200, False), (60, True)]
+# Programs of each kind whose outcomes in the reference are recorded. `views` make tensors that share elements; `outside`
+# have a list, a dict and an object that were there before, and stay.
+RECORDED = [(200, "plain"), (60, "views"), (40, "outside")]
 SETUP = """
 class Box:
     pass
@@ -42,11 +43,11 @@ class Writer:
 
     Arguments:
         rng: what every choice is drawn from.
-        views: whether tensors that share elements are made.
+        kind: see RECORDED.
     """
 
-    def __init__(self, rng: random.Random, views: bool = False) -> None:
-        self.rng, self.views = rng, views
+    def __init__(self, rng: random.Random, kind: str) -> None:
+        self.rng, self.views, self.outside = rng, kind == "views", kind == "outside"
         self.lines: list[str] = []
         self.names = itertools.count(1)
 
@@ -57,7 +58,7 @@ class Writer:
         return self.rng.random() < part
 
     def program(self) -> str:
-        own = self.chance(0.5)
+        own = self.chance(0.5) and not self.outside
         self.lines = ["def f(x, y, z, n):", f"    {OWN}" if own else "    pass"]
         first, second, third = (self.pick("x", "y", "z", "x * 0.5", "y + 1.0") for _ in range(3))
         self.lines += [
@@ -65,6 +66,8 @@ class Writer:
             f'    d = {{"a": {third}, "b": {self.pick("y", "z * 2.0")}}}',
         ]
         self.lines += ["    o = Box()", f"    o.v = {self.pick('x', 'z', 'x - y')}"]
+        if self.outside:
+            self.lines[2:] = ["    l, d, o = L, D, O"]
         if self.views:
             self.lines += [f"    v = {self.view()}", f"    w = {self.view()}"]
         for _ in range(self.rng.randint(2, 4)):
@@ -207,36 +210,46 @@ def close(a: Any, b: Any) -> bool:
     return type(a) is type(b) and a == b
 
 
-def program(seed: int, views: bool = False) -> str:
+def program(seed: int, kind: str = "plain") -> str:
     """The text of one program."""
-    return Writer(random.Random(f"{seed} {views}"), views).program()
+    return Writer(random.Random(f"{seed} {kind}"), kind).program()
 
 
-def compiled(text: str) -> Any:
-    """The function of a program, whose source `linecache` knows."""
+def compiled(text: str, paddle: Any) -> Any:
+    """The function of a program, whose source `linecache` knows, with state of its own outside."""
     filename = f"<state program {next(_number)}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
-    namespace: dict[str, Any] = {}
+    a, b, c = [paddle.to_tensor(i) for i in INPUTS[0][:3]]
+    namespace: dict[str, Any] = {"L": [a, b, a * 0.5], "D": {"a": b, "b": c}}
     exec(compile(text, filename, "exec"), namespace)  # noqa: S102
+    namespace["O"] = namespace["Box"]()
+    namespace["O"].v = c
     return namespace["f"]
 
 
 def outcome(paddle: Any, f: Any, inputs: Any, with_grad: bool = False) -> Any:
-    """What a program gives for some numbers: results, arguments and gradients as numbers, or the name of an error."""
+    """What a program gives for some numbers: results, what it has changed, and gradients; or the name of an error."""
     tensors = [paddle.to_tensor(i) for i in inputs[:3]] + [paddle.to_tensor(inputs[3], dtype="int64")]
     for t in tensors[:3]:
         t.stop_gradient = not with_grad
     try:
         result = f(*tensors)
     except Exception as e:
-        return {"error": type(e).__name__, "arguments": numbers(tensors)}
-    found = {"result": numbers(result), "arguments": numbers(tensors)}
+        return {"error": type(e).__name__, "arguments": numbers(tensors), "outside": outside(f)}
+    found = {"result": numbers(result), "arguments": numbers(tensors), "outside": outside(f)}
     if with_grad:
         parts = [((i + 1.0) * t * t).sum() for i, t in enumerate(floating(result)) if not t.stop_gradient]
         if parts:
             sum(parts).backward()
         found["gradients"] = [[0.0] * 3 if t.grad is None else numbers(t.grad) for t in tensors[:3]]
     return found
+
+
+def outside(f: Any) -> Any:
+    """The state outside of a program that has some, as numbers."""
+    plain = getattr(f, "dygraph_function", f)
+    names = plain.__globals__
+    return numbers([names["L"], names["D"], vars(names["O"])]) if "L" in plain.__code__.co_names else []
 
 
 def floating(value: Any) -> list[Any]:
@@ -257,13 +270,12 @@ def numbers(value: Any) -> Any:
 
 
 def record(paddle: Any) -> dict[str, Any]:
-    """The outcomes of programs, by seed."""
+    """The outcomes of programs, by kind and seed."""
     found = {}
-    for count, views in RECORDED:
+    for count, kind in RECORDED:
         for seed in range(count):
-            f = compiled(program(seed, views))
-            outcomes = [outcome(paddle, f, inputs) for inputs in INPUTS]
-            found[f"{seed} views" if views else str(seed)] = [rounded(o) for o in outcomes]
+            f = compiled(program(seed, kind), paddle)
+            found[f"{kind} {seed}"] = [rounded(outcome(paddle, f, inputs)) for inputs in INPUTS]
     return found
 
 
