@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -55,7 +56,8 @@ class Traced(NamedTuple):
     effects: list[Effect]
     requires_grad: tuple[bool, ...]  # for each result, whether a gradient may still be asked of it
     layers: list[Any]  # that were called
-    paths: list[tuple[Write, Any]]  # attributes and items that runs replace by new tensors, and the spec they have
+    # Attributes and items that runs replace by new tensors: the spec they have, and a weak reference to the first one.
+    paths: list[tuple[Write, Any, Any]]
     gradients: list[tuple[Tensor, str]]  # what .grad of a tensor must hold: "some", "empty", "none" or "zeros"
     checks: Any = None  # the asserts and raises; the code of the one that failed is an output after the rest
     loop_buffer: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
@@ -221,17 +223,21 @@ def _payload_of(place: Write) -> Any:
     return place.get()._data
 
 
-def _follow_paths(builder: Builder) -> list[tuple[Write, Any]]:
+def _follow_paths(builder: Builder) -> list[tuple[Write, Any, Any]]:
     """Read by path what runs replace: the tensor that `self.h` held at first is not the one it holds later."""
-    paths = []
+    paths, followed = [], dict[int, TracedValue]()
     for write in builder.root.log.values():
-        held = builder.captures.get(id(write.before)) if isinstance(write.before, Tensor) else None
-        if held is None or held.handle is not write.before or write.key in ("_data", "_grad"):
+        before = write.before
+        if not isinstance(before, Tensor) or write.key in ("_data", "_grad"):
             continue
-        del builder.captures[id(held.handle)]
         place = write._replace(before=None)
-        builder.providers.append((functools.partial(_payload_of, place), held.value))
-        paths.append((place, held.value.spec))
+        held = builder.captures.get(id(before))
+        if held is not None and held.handle is before:
+            del builder.captures[id(before)]
+            followed[id(before)] = held.value
+            builder.providers.append((functools.partial(_payload_of, place), held.value))
+        if id(before) in followed:
+            paths.append((place, followed[id(before)].spec, weakref.ref(before)))
     return paths
 
 
@@ -253,7 +259,7 @@ def _assemble(
     leaves: list[TracedValue],
     n_results: int,
     effects: list[Effect],
-    paths: list[tuple[Write, Any]],
+    paths: list[tuple[Write, Any, Any]],
 ) -> Traced:
     block = builder.root.block
     captures = list(builder.captures.values())
