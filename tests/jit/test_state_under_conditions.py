@@ -1,4 +1,4 @@
-"""State under a staged condition: aliases, elements, keys and attributes, errors. Static code gives what eager code gives."""
+"""State under a staged condition (aliases, elements, keys, attributes, errors): as in eager code."""
 
 from __future__ import annotations
 

@@ -17,8 +17,8 @@ INPUTS = [
     ([-1.0, 0.5, -2.5], [2.0, 1.0, 1.5], [3.0, -0.5, 1.0], 1),
     ([-0.5, -3.0, 1.0], [-2.0, -1.0, 0.5], [-1.0, -2.0, -0.75], 3),
 ]
-# Programs of each kind whose outcomes in the reference are recorded. `views` make tensors that share elements; `outside`
-# have a list, a dict and an object that were there before, and stay.
+# Programs of each kind whose outcomes in the reference are recorded. `views` make tensors that share elements, those
+# `outside` have a list, a dict and an object that were there before, and stay.
 RECORDED = [(200, "plain"), (60, "views"), (40, "outside")]
 SETUP = """
 class Box:
@@ -220,7 +220,7 @@ def compiled(text: str, paddle: Any) -> Any:
     filename = f"<state program {next(_number)}>"
     linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
     a, b, c = [paddle.to_tensor(i) for i in INPUTS[0][:3]]
-    namespace: dict[str, Any] = {"L": [a, b, a * 0.5], "D": {"a": b, "b": c}}
+    namespace: dict[str, Any] = {"__name__": "state_program", "L": [a, b, a * 0.5], "D": {"a": b, "b": c}}
     exec(compile(text, filename, "exec"), namespace)  # noqa: S102
     namespace["O"] = namespace["Box"]()
     namespace["O"].v = c
