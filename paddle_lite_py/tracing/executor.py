@@ -194,9 +194,12 @@ class Executable:
             compare(traced.speculated, outs[traced.speculated_outputs])
         if self.records_loops and self._short_of_room(outs):
             outs = self.jitted(*arrays)
+        tensors = [wrap(a) for a in outs[: traced.n_results]]
+        if traced.same:
+            tensors = [tensors[traced.same.get(i, i)] for i in range(len(tensors))]
         if self.acts:
-            self._apply(outs, args)
-        return self._result([wrap(a) for a in outs[: traced.n_results]], args)
+            self._apply(outs, args, tensors)
+        return self._result(tensors, args)
 
     def _look_for_shared(self, args: Sequence[Tensor]) -> None:
         for a in args:
@@ -212,15 +215,17 @@ class Executable:
         self._compile()
         return True
 
-    def _apply(self, outs: list[Any], args: Sequence[Tensor]) -> None:
+    def _apply(self, outs: list[Any], args: Sequence[Tensor], results: list[Tensor]) -> None:
         if self.traced.checks is not None and (failed := int(outs[-2 if self.traced.loop_buffer else -1])):
             error = self.traced.checks.failure(failed, outs[self.traced.shown])
             if self.repeatable:
                 note_failure(error)
             raise error
-        at = self.traced.n_results
+        at, made = self.traced.n_results, dict[int, Tensor]()
         for effect in self.traced.effects:
             arrays = outs[at : at + effect.n_leaves]
+            if self.traced.same and effect.write.key != "_data":
+                arrays = self._once(at, arrays, results, made)
             at += effect.n_leaves
             _put(effect, arrays, args, self.accumulated)
         for effect in self.traced.effects:
@@ -228,6 +233,14 @@ class Executable:
                 _show(_owner(effect, args))
         for function in self.traced.deferred:
             function()
+
+    def _once(self, at: int, arrays: list[Any], results: list[Tensor], made: dict[int, Tensor]) -> list[Any]:
+        """Outputs from `at` on, as one tensor where they are one."""
+        firsts = [self.traced.same.get(i, i) for i in range(at, at + len(arrays))]
+        return [
+            results[first] if first < len(results) else made.setdefault(first, wrap(array))
+            for first, array in zip(firsts, arrays, strict=True)
+        ]
 
     def _result(self, tensors: list[Tensor], args: Sequence[Tensor]) -> Any:
         structure = self.traced.structure
@@ -259,7 +272,7 @@ class Executable:
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(self.traced.providers)
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
-        self._apply(outs, args)
+        self._apply(outs, args, tensors)
         return self._result(tensors, args)
 
     def _flowing(self, arrays: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -294,7 +307,7 @@ def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor], accumulated:
         # Past Parameter.__setattr__, which looks after its other attributes.
         owner.__dict__["_data"] = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
         return
-    value = nested.unflatten(effect.structure, iter([wrap(a) for a in arrays]))
+    value = nested.unflatten(effect.structure, iter([a if isinstance(a, Tensor) else wrap(a) for a in arrays]))
     if type(value) is traced_number.TracedNumber:
         value = value.get()
     if write.key == "_grad" and id(owner) in accumulated and isinstance(value, Tensor):

@@ -68,6 +68,7 @@ class Traced(NamedTuple):
     ] = ()  # values taken for granted; those of a run are outputs after those of the effects
 
     looked: tuple[tuple[Tensor, Any], ...] = ()  # tensors whose data Python has read, and those data
+    same: dict[int, int] = {}  # noqa: RUF012  outputs that are one tensor: the place of each, and of the first of them
     constraints: tuple[str, ...] = ()  # between unknown dimensions, which the trace has taken for granted
 
     @property
@@ -193,7 +194,8 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
     `updated` has the ids of those from outside that are given new payloads.
     """
     if isinstance(value, Value):  # a payload
-        value = builder.handle(value)
+        leaves.append(builder.value_of(builder.handle(value)))
+        return nested.LEAF
     elif isinstance(value, jax.Array):
         return nested.Static(value)
     tensors: list[Any] = []
@@ -205,6 +207,8 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
             return nested.Static(Argument(builder.arguments[id(tensor)]))
         if id(tensor) in updated or not isinstance(tensor._data, Value):
             return nested.Static(tensor)
+        builder.given.setdefault(id(tensor), []).append(len(leaves))
+        builder.kept.append(tensor)
         leaves.append(builder.value_of(tensor))
         return nested.LEAF
 
@@ -289,4 +293,5 @@ def _assemble(
         builder.reached,
         tuple(builder.speculation.speculated if builder.speculation else ()),
         tuple(builder.looked.values()),
+        same={i: at[0] for at in builder.given.values() for i in at[1:]},
     )
