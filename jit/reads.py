@@ -35,6 +35,7 @@ _ENVIRONMENT = frozenset({"environ", "getenv"})
 _ASKING = frozenset({"getattr", "hasattr"})
 _DYNAMIC = frozenset({"getattr", "vars", "__dict__"})
 _GROWING = ("append", "extend", "add", "update")
+_CODE = (type, types.ModuleType, types.FunctionType, types.MethodType)
 # What holds functions of the user, and where.
 _HOLDERS: dict[type, tuple[str, ...]] = {
     property: ("fget", "fset", "fdel"),
@@ -93,8 +94,9 @@ def containers_of(function: Callable[..., Any], args: list[Any]) -> dict[int, tu
         walk.function(function)
         for value in args:
             walk.visit(value, "an argument")
-    found = (walk.visited | walk.growing).items()
-    return {k: (v, k in walk.growing) for k, v in found if isinstance(v, list | dict | set | collections.deque)}
+    states = [vars(v) for v in walk.visited.values() if not isinstance(v, _CODE) and hasattr(v, "__dict__")]
+    held = [v for v in (walk.visited | walk.growing).values() if isinstance(v, list | dict | set | collections.deque)]
+    return {id(v): (v, id(v) in walk.growing) for v in [*states, *held]}
 
 
 class Walk:

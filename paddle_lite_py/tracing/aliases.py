@@ -39,7 +39,7 @@ class Aliases:
         self.decides = decides
         self.stale: dict[int, Places] = {}
         self._may_be: dict[int, frozenset[int]] = {}
-        self._stand_ins: dict[int, set[int]] = {}
+        self.stand_ins: dict[int, set[int]] = {}
         self._places: dict[int, Places] = {}
         self._kept: dict[int, Any] = {}  # so that ids stay theirs
         self._written: dict[int, int] = {}  # when
@@ -66,7 +66,7 @@ class Aliases:
             self._kept[id(obj)] = obj
         self._may_be[id(made)], self._places[id(made)] = bases, places
         for base in bases:
-            self._stand_ins.setdefault(base, set()).add(id(made))
+            self.stand_ins.setdefault(base, set()).add(id(made))
 
     def bases(self, obj: Any) -> frozenset[int]:
         """Ids of what an object may be; of a view, of what its root may be."""
@@ -76,7 +76,7 @@ class Aliases:
     # -- writes and reads ------------------------------------------------------------------------------------------
     def written(self, tensor: Tensor) -> None:
         """Make stale what may share elements with a tensor that is written to."""
-        if not self._stand_ins:
+        if not self.stand_ins:
             return
         self.clock += 1
         family = {id(r): r for r in views.family(tensor)}
@@ -87,7 +87,7 @@ class Aliases:
     def _others(self, family: Collection[int]) -> set[int]:
         """Ids of what may be one of a family, and of what one of them may be."""
         bases = frozenset().union(*[self._may_be.get(i, {i}) for i in family])
-        found = set().union(*[self._stand_ins.get(b, ()) for b in bases])
+        found = set().union(*[self.stand_ins.get(b, ()) for b in bases])
         return (found | bases if found else found).difference(family)
 
     def _between(self, ids: Iterable[int]) -> Places:
@@ -112,6 +112,15 @@ class Aliases:
         for root in views.family(tensor):
             if id(root) in self.stale:
                 self.undecided(self.stale[id(root)])
+
+    def settle(self, tensor: Tensor, held: Collection[int]) -> None:
+        """Look whether a tensor may be one of those that are held elsewhere.
+
+        Raises:
+            Undecided: it may.
+        """
+        if id(tensor) in self._may_be and not self._may_be[id(tensor)].isdisjoint(held):
+            self.undecided(self._places[id(tensor)])
 
     def stale_objects(self) -> list[Any]:
         """What is stale."""

@@ -23,14 +23,22 @@ class ContainerNotes:
         Outside of branches and loops, one that the trace has made itself needs no note.
         """
         self.aliases.contents_written(container)
-        held = self.frame is not self.root or id(container) in self.outside
-        if held or any(w.is_item and w.owner is container for w in self.frame.log.values()):
+        held = id(container) in self.outside and not self.outside[id(container)][1]
+        if (
+            self.frame is not self.root
+            or held
+            or any(w.is_item and w.owner is container for w in self.frame.log.values())
+        ):
             self.frame.note_contents(container)
 
-    def replay(self, container: Any, method: str, args: tuple[Any, ...]) -> None:
-        """Have each run call a method of a container again, which the trace gives back as it was: it may only grow."""
+    def replay(self, container: Any, method: str, args: tuple[Any, ...], traced: bool) -> None:
+        """Have each run call a method of a container that only grows again, which the trace gives back as it was.
+
+        What puts no traced tensors into it is left to the trace alone, unless something before did.
+        """
         _, grows = self.outside.get(id(container), (None, False))
-        if grows and self.frame is self.root:
+        if grows and self.frame is self.root and (traced or any(container is c for c, _, _ in self.replays)):
+            self.frame.note_contents(container)
             self.replays.append((container, Replay(method), args))
 
     def item_written(self, container: Any, key: Any) -> None:

@@ -272,6 +272,8 @@ class Executable:
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(self.traced.providers)
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
+        if self.traced.same:
+            tensors = [tensors[self.traced.same.get(i, i)] for i in range(len(tensors))]
         self._apply(outs, args, tensors)
         return self._result(tensors, args)
 

@@ -126,6 +126,7 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
             made = unescaped(list(builder.root.log.values()))
             outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
             outside = [w for w in outside if not (w.is_tie or _follows(builder, w))]
+            _look_for_kept_aliases(builder, outside)
             updated = {id(w.owner) for w in outside if w.key == "_data"}
             structure = _outputs(builder, result, leaves, updated)
             n_results = len(leaves)
@@ -156,6 +157,20 @@ def _look_for_stale(builder: Builder) -> None:
     for held in builder.aliases.stale_objects():
         if isinstance(held, Tensor) and builder.is_outside(Write(held, "_data", None)):
             builder.aliases.read(held)
+
+
+def _look_for_kept_aliases(builder: Builder, writes: list[Write]) -> None:
+    """What is put into state must be no stand-in for a tensor that stays in another place of it."""
+    if not builder.aliases.stand_ins:
+        return
+    held = {id(v): v for c, _ in builder.outside.values() for v in (c.values() if isinstance(c, dict) else c)}
+    for write in writes:
+        if write.key in ("_data", "_grad"):
+            continue
+        tensors: list[Tensor] = []
+        nested.flatten(write.get(), lambda v: isinstance(v, Tensor), tensors)
+        for tensor in tensors:
+            builder.aliases.settle(tensor, held.keys() - {id(write.before)})
 
 
 def _follows(builder: Builder, write: Write) -> bool:
