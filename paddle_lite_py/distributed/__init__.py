@@ -43,6 +43,8 @@ from .collective import (
     wait,
 )
 from .communication import stream
+from .flex_checkpoint.dcp.load_state_dict import load_state_dict
+from .flex_checkpoint.dcp.save_state_dict import save_state_dict
 from .group import (
     Group,
     ParallelEnv,

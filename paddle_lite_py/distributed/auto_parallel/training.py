@@ -184,7 +184,7 @@ class DistModel:
 
     Arguments:
         layer: whose parameters lie over a mesh.
-        loader: accepted for compatibility: batches are given to the call.
+        loader: see docs/differences.md.
         loss: of outputs and labels.
         optimizer: makes a step in the mode of training.
 
@@ -192,6 +192,7 @@ class DistModel:
         ValueError: in the mode of training without a loss or an optimizer.
     """
 
+    @no_effect(loader=Immaterial("batches are given to the call"))
     def __init__(self, layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None) -> None:
         from ...jit import to_static as compiled
 
