@@ -170,7 +170,7 @@ def _look_for_kept_aliases(builder: Builder, writes: list[Write]) -> None:
         tensors: list[Tensor] = []
         nested.flatten(write.get(), lambda v: isinstance(v, Tensor), tensors)
         for tensor in tensors:
-            builder.aliases.settle(tensor, held.keys() - {id(write.before)})
+            builder.aliases.settle(tensor, held.keys())
 
 
 def _follows(builder: Builder, write: Write) -> bool:
