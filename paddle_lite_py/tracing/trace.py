@@ -123,6 +123,7 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
         with use(builder):
             result = fn(*tensors)
             _look_for_stale(builder)
+            builder.replaced = _replaced(builder)
             made = unescaped(list(builder.root.log.values()))
             outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
             outside = [w for w in outside if not (w.is_tie or _follows(builder, w))]
@@ -220,7 +221,7 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
         tensor = tensor if isinstance(tensor, Tensor) else builder.sizes.returned(tensor)
         if id(tensor) in builder.arguments:
             return nested.Static(Argument(builder.arguments[id(tensor)]))
-        if id(tensor) in updated or not isinstance(tensor._data, Value):
+        if id(tensor) in updated or not (isinstance(tensor._data, Value) or id(tensor) in builder.replaced):
             return nested.Static(tensor)
         builder.given.setdefault(id(tensor), []).append(len(leaves))
         builder.kept.append(tensor)
@@ -228,6 +229,12 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
         return nested.LEAF
 
     return _replace(structure, iter([place(t) for t in tensors]))
+
+
+def _replaced(builder: Builder) -> set[int]:
+    """Ids of tensors from outside in whose place a run puts others: a later run finds another one there."""
+    log = builder.root.log.values()
+    return {id(w.before) for w in log if isinstance(w.before, Tensor) and w.key not in ("_data", "_grad")}
 
 
 def _replace(structure: Any, places: Any) -> Any:
