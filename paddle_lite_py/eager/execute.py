@@ -96,6 +96,10 @@ class Eager(Interpreter):
         """True unless a node of the tape made the tensor."""
         return tensor._source is None
 
+    def as_gradient(self, tensor: Tensor) -> Tensor:
+        """The value of a tensor as a gradient."""
+        return gradients.leaf_gradient(tensor._data)
+
     # Accumulates gradients in the leaves that tensors depend on.
     backward = staticmethod(gradients.backward)
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import faulthandler
 import importlib
 import inspect
 import io
@@ -138,12 +139,14 @@ def run_all(paddle: Any, file: Path, out: Path) -> None:
     with out.open("w") as results:
         for name, found in json.loads(file.read_text()):
             signal.alarm(SECONDS)
+            faulthandler.dump_traceback_later(SECONDS + 5, exit=True)  # what hangs in C hears no signal
             try:
                 reset(paddle)
                 wrong = run(found)
             except BaseException as e:
                 wrong = f"{type(e).__name__}: {e}"
             signal.alarm(0)
+            faulthandler.cancel_dump_traceback_later()
             results.write(json.dumps([name, wrong]) + "\n")
             results.flush()
 
