@@ -261,7 +261,7 @@ def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exceptio
     return kind(f"{bound.op.name.lstrip('_')}({', '.join(said)}): {text}")
 
 
-KINDS = (ValueError, TypeError, IndexError, NotImplementedError, MemoryError)
+KINDS = (ValueError, TypeError, IndexError, NotImplementedError, MemoryError, ZeroDivisionError)
 # How messages begin that do not say which argument is meant.
 UNSPECIFIC = (
     *("list index", "list assignment", "Invalid type", "broadcast_in_dim shape", "Shapes must be"),

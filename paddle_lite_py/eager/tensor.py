@@ -22,6 +22,7 @@ from ..core.no_effect import NOT_DRAWN, no_effect
 from ..core.size import Size
 from ..core.unknown_size import Shape
 from . import views
+from .remove_handle import RemoveHandle
 from .tensor_data import TensorData
 
 # What `_grad` holds after clear_grad(): zeros that nobody has read yet.
@@ -380,21 +381,6 @@ class Parameter(Tensor):
     @trainable.setter
     def trainable(self, value: bool) -> None:
         self.stop_gradient = not value
-
-
-class RemoveHandle:
-    """Takes a hook off again."""
-
-    def __init__(self, hooks: Any, key: Any) -> None:
-        self._hooks, self._key = hooks, key
-
-    def __repr__(self) -> str:
-        return f"RemoveHandle({'on' if self._key in self._hooks else 'removed'})"
-
-    def remove(self) -> bool:
-        """Remove the hook; True if it was still there."""
-        layer_version.number += 1
-        return self._hooks.pop(self._key, None) is not None
 
 
 _new: Any = object.__new__

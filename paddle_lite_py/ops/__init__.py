@@ -19,6 +19,7 @@ from . import (
     distance_losses,
     dropout,
     dynamic,
+    edit_distance,
     effects,
     factors,
     fft,

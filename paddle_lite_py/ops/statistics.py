@@ -85,7 +85,7 @@ def median(x: Tensor, axis: Axis = None, keepdim: bool = False, mode: str = "avg
     if mode == "avg":
         return _middle(x, axis, keepdim)
     out, index = _lower_middle(x, axis, keepdim)
-    return out if axis is None else (out, index)
+    return (out, index) if isinstance(axis, int) else out
 
 
 @op(name="_median")
@@ -97,7 +97,12 @@ def _middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 @op(name="_median_min")
 def _lower_middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
-    return _pick(x, axis, keepdim, lambda flat: (flat.shape[-1] - 1) // 2)
+    # NaN sorts last: the first of them where there are any.
+    def rank(flat: Any) -> Any:
+        last = jnp.sum(~jnp.isnan(flat), -1, keepdims=True)
+        return jnp.where(last < flat.shape[-1], last, (flat.shape[-1] - 1) // 2)
+
+    return _pick(x, axis, keepdim, rank)
 
 
 @op(name="_nanmedian_min")
@@ -208,7 +213,7 @@ def nanmedian(x: Tensor, axis: Axis = None, keepdim: bool = False, mode: str = "
     if mode == "avg":
         return _middle_of_numbers(x, axis, keepdim)
     out, index = _lower_middle_of_numbers(x, axis, keepdim)
-    return out if axis is None else (out, index)
+    return (out, index) if isinstance(axis, int) else out
 
 
 @op(name="cov")
