@@ -235,7 +235,7 @@ class FloatLimits:
     def __init__(self, dtype: Any) -> None:
         limits = ml_dtypes.finfo(dtype)
         self.min, self.max, self.eps = float(limits.min), float(limits.max), float(limits.eps)
-        self.resolution = float(str(limits.resolution))  # its decimals, which bfloat16 does not hold
+        self.resolution = float(f"1e-{limits.precision}")  # which bfloat16 itself does not hold
         self.smallest_normal, self.tiny = float(limits.smallest_normal), float(limits.tiny)
         self.bits, self.dtype = int(limits.bits), str(limits.dtype)
 

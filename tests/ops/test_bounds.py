@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -59,3 +61,22 @@ def test_an_index_that_is_gone_says_nothing_of_the_next_at_its_place():
         assert paddle.gather(x, paddle.to_tensor([i % 8])).item() == i % 8
         with pytest.raises(IndexError):
             paddle.gather(x, paddle.to_tensor([8 + i]))
+
+
+@pytest.mark.parametrize(
+    "divide", [operator.floordiv, operator.mod, lambda x, y: paddle.div(x, y, rounding_mode="trunc")]
+)
+def test_integers_are_not_divided_by_zero(divide):
+    x = paddle.to_tensor([[4, 5]])
+    with pytest.raises(ZeroDivisionError, match=r"y=int64\[1, 2\]\): y is 0 at \[0, 1\]; integers are not divided"):
+        divide(x, paddle.to_tensor([[1, 0]]))
+    for zero in (0, False, paddle.to_tensor(0)):
+        with pytest.raises(ZeroDivisionError, match="y is 0; integers"):
+            divide(x, zero)
+    assert divide(x, 3).dtype == "int64" and divide(x, paddle.to_tensor([[0.5]])).shape == [1, 2]
+    assert not divide(paddle.to_tensor([1.0]), 0).isfinite().any()
+
+
+def test_a_float_is_no_row_of_bits():
+    with pytest.raises(TypeError, match="a float number; expected an integer or a boolean"):
+        paddle.to_tensor([True]) & 2.0
