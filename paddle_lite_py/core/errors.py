@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 from types import TracebackType
 from typing import NamedTuple
+
+import jax
 
 # The folder of paddle_lite_py, in which this file lies one level down.
 PACKAGE_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -85,12 +88,17 @@ def original(error: BaseException) -> BaseException:
     return error
 
 
+@cache
+def _is_of_jax(filename: str) -> bool:
+    return filename.startswith(os.path.dirname(jax.__file__) + os.sep)
+
+
 def user_frame() -> Where:
-    """The innermost line of the current stack that is not the framework's."""
+    """The innermost line of the current stack that is not the framework's, nor of JAX, which calls it back."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not is_own(name):
+        if not is_own(name) and not _is_of_jax(name):
             return Where(name, frame.f_lineno)
         frame = frame.f_back  # type: ignore[assignment]
     return UNKNOWN
