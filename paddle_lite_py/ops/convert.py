@@ -88,14 +88,15 @@ as_tensor = tensor
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """A tensor of the data; one that is a tensor already is given back, unless it must change or `copy` is True.
+    """A new tensor of the data, with gradients if asked; one without gradients stays unless something must change.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.asarray([1, 2]).tolist()
         [1, 2]
     """
-    if isinstance(obj, Tensor) and not copy and device is None and (dtype is None or obj.dtype == dtype):
+    stays = isinstance(obj, Tensor) and obj.stop_gradient is not requires_grad
+    if stays and not copy and device is None and (dtype is None or obj.dtype == dtype):
         return obj
     return to_tensor(obj, dtype, device, not requires_grad)
 

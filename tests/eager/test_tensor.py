@@ -382,3 +382,10 @@ def test_a_tensor_becomes_another_one():
     x, other = paddle.to_tensor([1.0], stop_gradient=False), paddle.to_tensor([2, 3])
     x.reconstruct_from_(other)
     assert x.tolist() == [2, 3] and x.dtype == "int64" and x.stop_gradient
+
+
+def test_a_module_that_makes_tensors():
+    x = paddle.tensor([1, 2], dtype="float32", requires_grad=True)
+    assert not x.stop_gradient and paddle.tensor(x).stop_gradient and paddle.asarray(x).stop_gradient
+    plain = paddle.ones([1])
+    assert paddle.asarray(plain) is plain and not paddle.asarray(plain, requires_grad=True).stop_gradient
