@@ -134,7 +134,8 @@ def test_parts_do_not_import_each_other_in_a_circle():
     graph: dict[str, set[str]] = {}
     for i in house.imports():
         source, target = part_of(i.importer), part_of(i.target)
-        if source != target and target in LAYER and (i.importer, target) not in ALLOWED:
+        own = i.target.split(".")[0] == "paddle_lite_py"  # Python has a module `signal` as well
+        if own and source != target and target in LAYER and (i.importer, target) not in ALLOWED:
             graph.setdefault(source, set()).add(target)
     assert list(graphlib.TopologicalSorter(graph).static_order())
 

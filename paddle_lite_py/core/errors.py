@@ -36,6 +36,10 @@ class GraphFreedError(RuntimeError):
     """backward() met a graph whose saved tensors an earlier backward() had freed; keep them with retain_graph=True."""
 
 
+class DivisorError(ZeroDivisionError, ValueError):
+    """Integers were to be divided by 0."""
+
+
 class Where(NamedTuple):
     """A place in the user's code."""
 

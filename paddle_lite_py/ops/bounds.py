@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cache import IdentityCache
+from ..core.errors import DivisorError
 from ..registry.op import REGISTRY
 from . import singular
 from .indexing import AT, CUT, MASK, NEW, PICK
@@ -165,8 +166,10 @@ _NAMES = tuple([f"indices[{i}]" for i in range(64)])
 
 
 def _rows(attrs: dict[str, Any]) -> Check:
+    low = -1 if attrs["row"] is None else 0  # without a row of padding, -1 stands for one
+
     def check(x: Any, weight: Any) -> None:
-        _within(x, -1, weight.shape[0], "x", ValueError, shown=0)
+        _within(x, low, weight.shape[0], "x", ValueError, shown=0)
 
     return check
 
@@ -210,9 +213,7 @@ def _divisor(attrs: dict[str, Any]) -> Check:
             return
         found = (y, y) if y.__class__ in (int, bool) else _range(y)
         if found is not None and found[0] <= 0 <= found[1] and len(at := np.argwhere(np.equal(y, 0))):
-            raise ZeroDivisionError(
-                f"y is 0{f' at {at[0].tolist()}' if at.size else ''}; integers are not divided by it"
-            )
+            raise DivisorError(f"y is 0{f' at {at[0].tolist()}' if at.size else ''}; integers are not divided by it")
 
     return check
 

@@ -74,7 +74,8 @@ def pad_last(x: Tensor, pairs: list[tuple[int, int]], mode: str, value: float = 
     """x with elements before and after, of the last axis first, then of the one before it, and so on."""
     widths = [(0, 0)] * (x.ndim - len(pairs)) + pairs[::-1]
     if mode == "reflect" and any(max(w) >= n for w, n in zip(widths, x.shape, strict=True) if max(w)):
-        raise ValueError(f"pad: pad is {pairs}; mode 'reflect' needs sizes above it, and x is {list(x.shape)}")
+        given = [n for pair in pairs for n in pair]
+        raise ValueError(f"pad: pad is {given}; mode 'reflect' needs sizes above it, and x is {list(x.shape)}")
     return _pad(x, tuple(widths), mode, value)
 
 

@@ -80,3 +80,22 @@ def test_integers_are_not_divided_by_zero(divide):
 def test_a_float_is_no_row_of_bits():
     with pytest.raises(TypeError, match="a float number; expected an integer or a boolean"):
         paddle.to_tensor([True]) & 2.0
+
+
+def test_what_does_not_broadcast_is_named():
+    x, y = paddle.ones([2, 3]), paddle.ones([4])
+    with pytest.raises(ValueError, match=r"x \[2, 3\] and y \[4\] do not broadcast: sizes 3 and 4 in axis -1"):
+        x + y
+    with pytest.raises(ValueError, match=r"condition \[2, 3\] and y \[4\] do not broadcast"):
+        paddle.where(x > 0, x, y)
+    with pytest.raises(ValueError, match=r"x \[2, 3\] and shape \[2, 1\] do not broadcast: sizes 3 and 1 in axis -1"):
+        paddle.broadcast_to(x, [2, 1])
+    with pytest.raises(ValueError, match=r"x \[2, 3\] and y \[4\] do not broadcast"):
+        paddle.jit.to_static(lambda a, b: a * b)(x, y)
+
+
+def test_minus_one_is_a_row_only_where_none_is_for_padding():
+    weight = paddle.ones([3, 2])
+    assert F.embedding(paddle.to_tensor([-1, 1]), weight).tolist() == [[0.0, 0.0], [1.0, 1.0]]
+    with pytest.raises(ValueError, match=r"x holds -1 at \[1\]; expected 0 to 2"):
+        F.embedding(paddle.to_tensor([0, -1]), weight, padding_idx=-1)
