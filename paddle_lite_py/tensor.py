@@ -27,6 +27,7 @@ from .nn import create_parameter
 from .ops.convert import as_tensor
 from .ops.lists import *  # noqa: F403
 from .ops.public import *  # noqa: F403
+from .ops.top_p import top_p_sampling
 from .signal import istft, stft
 
 

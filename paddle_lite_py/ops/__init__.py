@@ -50,6 +50,7 @@ from . import (
     softmax,
     splitting,
     statistics,
+    top_p,
     unary,
     vision_ops,
 )
