@@ -87,11 +87,11 @@ class Place:
             ValueError: if this machine has no such device.
         """
         try:
-            devices = jax.devices(_JAX_NAME.get(self.kind, self.kind))
+            devices = jax.local_devices(backend=_JAX_NAME.get(self.kind, self.kind))
         except RuntimeError:
             devices = []
         if self.index >= len(devices):
-            have = ", ".join(sorted({of_device(d).name for d in jax.devices()} | {"cpu"}))
+            have = ", ".join(sorted({of_device(d).name for d in jax.local_devices()} | {"cpu"}))
             raise ValueError(f"device '{self.name}' is not there; this machine has {have}")
         return devices[self.index]
 
@@ -201,7 +201,7 @@ def of_device(device: jax.Device) -> Place:
 def current() -> Place:
     """The place of new tensors."""
     chosen = getattr(jax.config, "jax_default_device", None)
-    return of_device(chosen if chosen is not None else jax.devices()[0])
+    return of_device(chosen if chosen is not None else jax.local_devices()[0])
 
 
 def set_device(device: Any) -> Place:

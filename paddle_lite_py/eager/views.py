@@ -19,7 +19,7 @@ from ..core.cache import BoundedCache
 from ..core.interpreter import no_grad, state
 from ..registry.op import REGISTRY
 from ..registry.view import ViewStep
-from .layout import layout, row_major, start
+from .view_layout import can_lie, layout, row_major, start
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -97,7 +97,7 @@ def _stays(root: Any, bound: Any, others: tuple[Any, ...], parent: Any) -> bool:
         at = at[3]
     found = _in_place.get(tuple(key))
     if found is None:
-        found = _in_place.put(tuple(key), _can_lie(root, [*steps(parent), ViewStep(bound, others)]))
+        found = _in_place.put(tuple(key), can_lie(root, [*steps(parent), ViewStep(bound, others)]))
     return found
 
 
@@ -146,6 +146,7 @@ def link(x: Any, made: Any, bound: Any, others: tuple[Any, ...]) -> None:
             viewers.append(_ref(part))
 
 
+_in_place: BoundedCache[Any, bool] = BoundedCache("views of views", 1024)
 # Of the op that gives several views, the step to each of them.
 _each: BoundedCache[Any, list[ViewStep]] = BoundedCache("views made together", 256)
 
@@ -347,18 +348,6 @@ def adopt(x: Tensor, source: Tensor, hidden: Tensor) -> None:
 
 
 # -- where the elements lie ------------------------------------------------------------------------------------------
-_in_place: BoundedCache[Any, bool] = BoundedCache("views of views", 1024)
-
-
-def _can_lie(root: Any, path: list[ViewStep]) -> bool:
-    if not all(isinstance(n, int) for n in root.shape):  # unknown sizes: only what cannot need a copy
-        return all(step.rule is path[-1].rule for step in path)
-    try:
-        return layout(root, path) is not None
-    except ValueError:
-        return False
-
-
 def strides(x: Tensor) -> list[int]:
     """How many elements lie between neighbours along each axis, in memory as the reference has it."""
     if x._view is None:

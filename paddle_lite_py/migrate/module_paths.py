@@ -23,9 +23,12 @@ OWN = __name__.partition(".")[0]
 TABLES = ("module_paths.txt", "private_names.txt")
 
 
+_dict_of: Any = vars(ModuleType)["__dict__"].__get__
+
+
 def _held(module: ModuleType) -> dict[str, Any]:
     """What a module holds so far."""
-    return ModuleType.__dict__["__dict__"].__get__(module)  # type: ignore[no-any-return]
+    return _dict_of(module)
 
 
 class ComputedModule(ModuleType):

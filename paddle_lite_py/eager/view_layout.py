@@ -1,4 +1,4 @@
-"""Where the elements of views lie in the storage of their root, as NumPy would have them."""
+"""Where the elements of a view lie in the memory of its root, as the reference has it."""
 
 from __future__ import annotations
 
@@ -8,6 +8,16 @@ from typing import Any
 import numpy as np
 
 from ..registry.view import ViewStep
+
+
+def can_lie(root: Any, path: list[ViewStep]) -> bool:
+    """Whether what some steps lead to is a view, and need not be copied."""
+    if not all(isinstance(n, int) for n in root.shape):  # unknown sizes: only what cannot need a copy
+        return all(step.rule is path[-1].rule for step in path)
+    try:
+        return layout(root, path) is not None
+    except ValueError:
+        return False
 
 
 def whole(data: Any) -> np.ndarray:
@@ -43,5 +53,5 @@ def layout(root: Any, path: list[ViewStep]) -> np.ndarray:
 
 
 def row_major(shape: Any, item: int) -> tuple[int, ...]:
-    """The strides of elements of a size that lie in order."""
+    """How far apart neighbours along each axis are where elements lie one after the other."""
     return tuple([item * math.prod(shape[i + 1 :]) for i in range(len(shape))])
