@@ -75,6 +75,8 @@ class Eager(Interpreter):
         """Give a tensor another payload."""
         tensor._data = data
 
+    overwrite = rebind  # its place in the graph is no part of the payload
+
     def twin(self, tensor: Tensor, detached: bool = False) -> Tensor:
         """Another handle on the value of a tensor."""
         out = wrap(tensor._data)

@@ -139,7 +139,7 @@ class Tensor(TensorData):
     # -- rebinding -------------------------------------------------------------------------------------------------
     def _set_payload(self, data: Any) -> None:
         """Rebind to a new immutable value (unrecorded: buffers, parameters under an optimizer)."""
-        state.interpreter.rebind(self, data)
+        state.interpreter.overwrite(self, data)
         if self._views is not None or self._view is not None:
             views.replaced(self)
 

@@ -67,6 +67,24 @@ def steps(view: Any) -> list[ViewStep]:
     return found[::-1]
 
 
+def root_of(x: Tensor) -> Tensor:
+    """The tensor that has the storage of x."""
+    return x if x._view is None else x._view[0]
+
+
+def family(x: Tensor) -> list[Tensor]:
+    """The root of x, and the other roots of the same elements."""
+    root = root_of(x)
+    return [root, *_mates(root)]
+
+
+def shares_with(x: Tensor, ids: set[int]) -> bool:
+    """Whether x is on the storage of one of the roots with these ids."""
+    if x._view is None and x._views is None:
+        return id(x) in ids
+    return any(id(r) in ids for r in family(x))
+
+
 # -- making views ----------------------------------------------------------------------------------------------------
 def note(x: Tensor, made: Tensor) -> None:
     """Tell the root of x of a view of x, in which `_view` says how x gave it."""
@@ -277,8 +295,9 @@ def _spread(root: Tensor, but: Tensor | None = None) -> None:
     _refresh(root, but)
     with no_grad():
         for mate in _mates(root):
-            mate._become(root)
-            _refresh(mate)
+            if state.interpreter.sees(mate):
+                mate._become(root)
+                _refresh(mate)
     if root._views is not None and not _live(root._views) and not any(True for _ in _mates(root)):
         root._views = None
 
