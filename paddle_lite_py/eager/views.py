@@ -287,9 +287,7 @@ def _live(viewers: Viewers | None) -> list[Tensor]:
 
 def _mates(root: Tensor) -> Iterator[Tensor]:
     if root._views is not None and root._views.mates is not None:
-        for mate in [r() for r in root._views.mates]:
-            if mate is not None and mate is not root:
-                yield mate
+        yield from [m for r in root._views.mates if (m := r()) is not None and m is not root]
 
 
 def _spread(root: Tensor, but: Tensor | None = None) -> None:
@@ -375,6 +373,17 @@ def strides(x: Tensor) -> list[int]:
         return list(row_major(x._data.shape, 1))
     seen = layout(x._view[0]._data, steps(x._view))
     return [s // seen.dtype.itemsize for s in seen.strides]
+
+
+def shares(x: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have one storage, of which they may show different elements."""
+    root, others = (t if t._view is None else t._view[0] for t in (x, other))
+    return root is others or any(mate is others for mate in _mates(root))
+
+
+def offset(x: Tensor) -> int:
+    """How many bytes of the storage lie before the first element, in memory as the reference has it."""
+    return 0 if x._view is None else start(layout(x._view[0]._data, steps(x._view))) * x._data.dtype.itemsize
 
 
 def is_contiguous(x: Tensor) -> bool:

@@ -312,9 +312,11 @@ def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor], accumulated:
     value = nested.unflatten(effect.structure, iter([a if isinstance(a, Tensor) else wrap(a) for a in arrays]))
     if type(value) is traced_number.TracedNumber:
         value = value.get()
-    if write.key == "_grad" and id(owner) in accumulated and isinstance(value, Tensor):
-        owner._grad._set_payload(value._data)  # in place, for who holds it
-        return
+    if write.key == "_grad" and isinstance(value, Tensor):
+        if id(owner) in accumulated:
+            owner._grad._set_payload(value._data)  # in place, for who holds it
+            return
+        value.stop_gradient = False
     write._replace(owner=owner).put(resolve(value, effect.structure, args))
 
 
