@@ -1,0 +1,172 @@
+"""Steps that work element by element."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .rules import MOVES, elementwise, plainly
+from .steps import Step, UnknownStepError
+
+Function = Callable[..., Any]
+
+plainly(
+    **{"add": np.add, "add_any": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative},
+    **{"max": np.maximum, "min": np.minimum, "abs": np.absolute, "square": np.square},
+    **{"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal},
+    **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.invert},
+    **{"floor": np.floor, "ceil": np.ceil, "is_finite": np.isfinite, "nextafter": np.nextafter},
+    **{"exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sqrt": np.sqrt},
+    **{"sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan},
+    **{"sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh},
+    **{"atanh": np.arctanh, "atan2": np.arctan2, "cbrt": np.cbrt},
+)
+MOVES.update(("and", "or", "xor", "not"))
+
+
+def _is_float(step: Step) -> bool:
+    return step.given[0].dtype.kind == "f"
+
+
+@elementwise("div")
+def _div(step: Step) -> Function:
+    return np.divide if _is_float(step) else _integer_quotient
+
+
+def _integer_quotient(x: Any, y: Any) -> Any:
+    """Towards zero, and -1 where the divisor is 0."""
+    safe = np.where(y == 0, np.ones_like(y), y)
+    quotient, rest = x // safe, np.fmod(x, safe)
+    quotient = quotient + ((rest != 0) & ((rest < 0) != (safe < 0))).astype(quotient.dtype) * (quotient < 0)
+    return np.where(y == 0, ~np.zeros_like(y), quotient)
+
+
+@elementwise("rem")
+def _rem(step: Step) -> Function:
+    return np.fmod if _is_float(step) else lambda x, y: np.where(y == 0, x, np.fmod(x, np.where(y == 0, np.ones_like(y), y)))
+
+
+@elementwise("sign")
+def _sign(step: Step) -> Function:
+    # XLA keeps the sign of a zero.
+    return (lambda x: np.where(x == 0, x, np.sign(x))) if _is_float(step) else np.sign
+
+
+@elementwise("round")
+def _round(step: Step) -> Function:
+    return np.rint if int(step.params["rounding_method"]) == 1 else _away_from_zero
+
+
+def _away_from_zero(x: Any) -> Any:
+    whole = np.trunc(x)
+    return np.copysign(whole + (np.absolute(x - whole) >= 0.5) * np.sign(x), x).astype(x.dtype)
+
+
+@elementwise("rsqrt")
+def _rsqrt(step: Step) -> str:
+    return "_reciprocal(_sqrt({0}))"
+
+
+@elementwise("logistic")
+def _logistic(step: Step) -> str:
+    return "_reciprocal(_exp(-{0}) + 1)"
+
+
+@elementwise("integer_pow")
+def _integer_pow(step: Step) -> Function:
+    y = step.params["y"]
+    if y < 0 and not _is_float(step):
+        raise UnknownStepError("a negative power of integers")
+    return (lambda x: np.reciprocal(_power(x, -y))) if y < 0 else lambda x: _power(x, y)
+
+
+def _power(x: Any, y: int) -> Any:
+    """By repeated squaring, as XLA does it."""
+    out = None
+    while y:
+        if y & 1:
+            out = x if out is None else out * x
+        y >>= 1
+        x = x * x if y else x
+    return np.ones_like(x) if out is None else out
+
+
+@elementwise("pow")
+def _pow(step: Step) -> Function:
+    x, y = step.given
+    if x.dtype.kind != "f":
+        raise UnknownStepError("a power of integers")
+    return np.power if y.dtype == x.dtype else lambda a, b: np.power(a, b.astype(x.dtype))
+
+
+@elementwise("clamp")
+def _clamp(step: Step) -> str:
+    return "_minimum(_maximum({1}, {0}), {2})"
+
+
+@elementwise("select_n")
+def _select_n(step: Step) -> Any:
+    if len(step.given) == 3 and step.given[0].dtype == bool:
+        return "_where({0}, {2}, {1})"
+    if len(step.given) == 2:
+        return "{1}"
+    return lambda which, *cases: np.choose(which.astype(np.intp), cases, mode="clip")
+
+
+@elementwise("convert_element_type")
+def _convert(step: Step) -> Any:
+    held, wanted = step.given[0].dtype, step.made[0].dtype
+    if held == wanted:
+        return "{0}"
+    if held.kind == "f" and wanted.kind in "iu":
+        return _to_integer(wanted)
+    return lambda x: x.astype(wanted)
+
+
+def _to_integer(wanted: np.dtype) -> Function:
+    """What does not fit becomes the nearest number that does, and NaN 0."""
+    info = np.iinfo(wanted)
+
+    def convert(x: Any) -> Any:
+        kept = np.nan_to_num(np.trunc(x), nan=0.0, posinf=np.inf, neginf=-np.inf)
+        high, low = kept >= float(info.max), kept <= float(info.min)
+        made = np.where(high | low, np.zeros_like(kept), kept).astype(wanted)
+        return np.where(high, info.max, np.where(low, info.min, made)).astype(wanted)
+
+    return convert
+
+
+@elementwise("shift_left", "shift_right_logical", "shift_right_arithmetic")
+def _shift(step: Step) -> Function:
+    dtype = step.given[0].dtype
+    bits, unsigned = dtype.itemsize * 8, np.dtype(f"u{dtype.itemsize}")
+
+    def shift(x: Any, by: Any) -> Any:
+        over = by.astype(unsigned) >= bits
+        by = np.where(over, np.zeros_like(by), by)
+        if step.name == "shift_right_arithmetic":
+            return np.where(over, x >> np.full_like(by, bits - 1), x >> by)
+        moved = x << by if step.name == "shift_left" else (x.astype(unsigned) >> by.astype(unsigned)).astype(dtype)
+        return np.where(over, np.zeros_like(moved), moved)
+
+    return shift
+
+
+@elementwise("population_count")
+def _population_count(step: Step) -> Function:
+    return lambda x: np.bitwise_count(x).astype(step.made[0].dtype)
+
+
+@elementwise("copy", "copy_p", "stop_gradient", "reduce_precision_none")
+def _same(step: Step) -> str:
+    return "{0}"
+
+
+@elementwise("erf", "erfc", "erf_inv", "lgamma", "digamma")
+def _special(step: Step) -> Function:
+    from scipy import special  # loaded by who asks for it
+
+    names = {"erf": "erf", "erfc": "erfc", "erf_inv": "erfinv", "lgamma": "gammaln", "digamma": "psi"}
+    return getattr(special, names[step.name])

@@ -1,0 +1,117 @@
+"""Steps that fold an axis: reductions, running sums, order, and products of matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .rules import rule
+from .steps import Step, UnknownStepError
+
+Function = Callable[..., Any]
+_FOLDS: dict[str, Any] = {
+    **{"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum},
+    **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor},
+}
+
+
+@rule(*[f"reduce_{name}" for name in _FOLDS])
+def _reduce(step: Step) -> Function:
+    name, axes, dtype = step.name.removeprefix("reduce_"), tuple(step.params["axes"]), step.made[0].dtype
+    fold = _FOLDS[name].reduce
+    if name in ("sum", "prod"):
+        return lambda x: fold(x, axes, dtype)
+    start = _least(name, dtype) if 0 in step.given[0].shape else None
+    return (lambda x: fold(x, axes)) if start is None else lambda x: fold(x, axes, initial=start)
+
+
+def _least(name: str, dtype: np.dtype) -> Any:
+    """What a reduction of no elements gives."""
+    if name not in ("max", "min"):
+        return None
+    if dtype.kind == "f":
+        return dtype.type(-math.inf if name == "max" else math.inf)
+    if dtype.kind == "b":
+        return name == "min"
+    return np.iinfo(dtype).min if name == "max" else np.iinfo(dtype).max
+
+
+@rule("argmax", "argmin")
+def _arg(step: Step) -> Function:
+    find, (axis,) = getattr(np, step.name), step.params["axes"]
+    if step.given[0].shape[axis] == 0:
+        raise UnknownStepError("the place of the largest of no elements")
+    dtype = step.made[0].dtype
+    return lambda x: find(x, axis).astype(dtype)
+
+
+_RUNNING = {"cumsum": np.add, "cumprod": np.multiply, "cummax": np.maximum, "cummin": np.minimum}
+_RUNNING["cumlogsumexp"] = np.logaddexp
+
+
+@rule(*_RUNNING)
+def _running(step: Step) -> Function:
+    fold, axis, dtype = _RUNNING[step.name].accumulate, step.params["axis"], step.made[0].dtype
+    if not step.params["reverse"]:
+        return lambda x: fold(x, axis, dtype)
+    return lambda x: np.flip(fold(np.flip(x, axis), axis, dtype), axis)
+
+
+@rule("sort")
+def _sort(step: Step) -> Function:
+    axis, keys = step.params["dimension"], step.params["num_keys"]
+    if len(step.given) == 1:
+        return lambda x: (np.sort(x, axis, kind="stable"),)
+
+    def sort(*arrays: Any) -> Any:
+        if keys == 1:
+            order = np.argsort(arrays[0], axis, kind="stable")
+        else:
+            order = np.lexsort(arrays[:keys][::-1], axis)
+        return tuple([np.take_along_axis(a, order, axis) for a in arrays])
+
+    return sort
+
+
+@rule("top_k")
+def _top_k(step: Step) -> Function:
+    k, axis = step.params["k"], step.params.get("axis", -1)
+    size, kind = step.given[0].shape[axis], step.made[1].dtype
+
+    def top_k(x: Any) -> Any:
+        # Of equal ones the first comes first.
+        order = size - 1 - np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
+        order = order.take(range(k), axis)
+        return np.take_along_axis(x, order, axis), order.astype(kind)
+
+    return top_k
+
+
+@rule("dot_general")
+def _dot_general(step: Step) -> Any:
+    ((of_x, of_y), (batch_x, batch_y)), (x, y) = step.params["dimension_numbers"], step.given
+    if x.dtype != step.made[0].dtype or y.dtype != x.dtype or x.dtype == bool:
+        raise UnknownStepError("a product in another dtype")
+    if not batch_x and len(of_x) == 1 and len(x.shape) == len(y.shape) == 2:
+        left, right = "" if of_x[0] else ".T", ".T" if of_y[0] else ""
+        return f"{{0}}{left}.dot({{1}}{right})"
+    free_x = [i for i in range(len(x.shape)) if i not in (*of_x, *batch_x)]
+    free_y = [i for i in range(len(y.shape)) if i not in (*of_y, *batch_y)]
+    batch, depth = _sizes(x, batch_x), math.prod(_sizes(x, of_x))
+    shape_x = (*batch, math.prod(_sizes(x, free_x)), depth)
+    shape_y = (*batch, depth, math.prod(_sizes(y, free_y)))
+    order_x, order_y = (*batch_x, *free_x, *of_x), (*batch_y, *of_y, *free_y)
+    shape = step.made[0].shape
+    return f"({_turned('{0}', order_x, shape_x)} @ {_turned('{1}', order_y, shape_y)}).reshape({shape})"
+
+
+def _turned(name: str, order: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    turned = name if order == tuple(range(len(order))) else f"{name}.transpose({order})"
+    return f"{turned}.reshape({shape})"
+
+
+def _sizes(x: Any, axes: Any) -> tuple[int, ...]:
+    return tuple([x.shape[i] for i in axes])

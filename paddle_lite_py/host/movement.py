@@ -1,0 +1,96 @@
+"""Steps that move elements and leave them as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .rules import rule
+from .steps import Step
+
+Function = Callable[..., Any]
+
+
+@rule("reshape", "squeeze", "expand_dims", moves=True)
+def _reshape(step: Step) -> str:
+    return f"{{0}}.reshape({step.made[0].shape})"
+
+
+@rule("transpose", moves=True)
+def _transpose(step: Step) -> str:
+    return f"{{0}}.transpose({tuple(step.params['permutation'])})"
+
+
+@rule("slice", moves=True)
+def _slice(step: Step) -> str:
+    p = step.params
+    strides = p["strides"] or (1,) * len(p["start_indices"])
+    parts = [f"{a}:{b}:{s}" for a, b, s in zip(p["start_indices"], p["limit_indices"], strides, strict=True)]
+    return f"{{0}}[{', '.join(parts) or '()'}]"
+
+
+@rule("rev", moves=True)
+def _rev(step: Step) -> str:
+    turned = [":"] * len(step.given[0].shape)
+    for axis in step.params["dimensions"]:
+        turned[axis] = "::-1"
+    return f"{{0}}[{', '.join(turned) or '()'}]"
+
+
+@rule("concatenate", moves=True)
+def _concatenate(step: Step) -> str:
+    return f"_concatenate(({_names(step)}), {step.params['dimension']})"
+
+
+@rule("stack", moves=True)
+def _stack(step: Step) -> str:
+    return f"_stack(({_names(step)}), {step.params['axis']})"
+
+
+def _names(step: Step) -> str:
+    return "".join([f"{{{i}}}, " for i in range(len(step.given))])
+
+
+@rule("tile", moves=True)
+def _tile(step: Step) -> Function:
+    return lambda x: np.tile(x, step.params["reps"])
+
+
+@rule("split", moves=True)
+def _split(step: Step) -> Function:
+    ends = np.cumsum(step.params["sizes"])[:-1].tolist()
+    return lambda x: tuple(np.split(x, ends, step.params["axis"]))
+
+
+@rule("iota", moves=True)
+def _iota(step: Step) -> Function:
+    shape, axis = step.made[0].shape, step.params["dimension"]
+    column = [-1 if i == axis else 1 for i in range(len(shape))]
+    return lambda: np.broadcast_to(np.arange(shape[axis], dtype=step.made[0].dtype).reshape(column), shape)
+
+
+@rule("pad", moves=True)
+def _pad(step: Step) -> Function:
+    config, made = step.params["padding_config"], step.made[0]
+    box, kept = [], []
+    for (low, _, inner), n, size in zip(config, step.given[0].shape, made.shape, strict=True):
+        places = [i for i in range(n) if 0 <= low + i * (inner + 1) < size]  # negative padding cuts off
+        first, last = (places[0], places[-1]) if places else (0, -1)
+        kept.append(slice(first, last + 1))
+        start = low + first * (inner + 1)
+        box.append(slice(start, start + (last - first) * (inner + 1) + 1, inner + 1) if places else slice(0, 0))
+    to, of = tuple(box), tuple(kept)
+
+    def pad(x: Any, value: Any) -> Any:
+        out = np.full(made.shape, value, made.dtype)
+        out[to] = x[of]
+        return out
+
+    return pad
+
+
+@rule("optimization_barrier", moves=True)
+def _barrier(step: Step) -> Function:
+    return lambda *arrays: arrays
