@@ -16,9 +16,10 @@ from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.custom.kernel import kernels, unknown_kernels
 from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.tensor import Tensor, wrap
+from paddle_lite_py.host.tier import xla_jit
 from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.program import Program
-from paddle_lite_py.registry.bound import BoundOp, xla_jit
+from paddle_lite_py.registry.bound import BoundOp
 from paddle_lite_py.registry.op import Op
 from paddle_lite_py.tracing.checks import Checks, LoopBuffer, told
 from paddle_lite_py.tracing.executor import resolve

@@ -6,6 +6,8 @@ from typing import Any
 
 import jax
 
+from . import small
+
 _JAX_NAME = {"cpu": "cpu", "gpu": "gpu", "tpu": "tpu", "xpu": "xpu"}
 
 
@@ -196,6 +198,11 @@ def of_device(device: jax.Device) -> Place:
     return _KINDS.get(device.platform, CPUPlace)(0 if device.platform == "cpu" else device.id)
 
 
+def is_host(device: jax.Device) -> bool:
+    """True for the device whose small arrays are the host's, as long as it is in use."""
+    return small.most() >= 0 and device == jax.devices()[0]
+
+
 def current() -> Place:
     """The place of new tensors."""
     chosen = getattr(jax.config, "jax_default_device", None)
@@ -214,6 +221,7 @@ def set_device(device: Any) -> Place:
     """
     place = as_place(device)
     jax.config.update("jax_default_device", place.device)
+    small.changed()
     return place
 
 

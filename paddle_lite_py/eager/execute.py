@@ -10,7 +10,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..core.arrays import as_array, filled
+from ..core.arrays import as_array, filled, is_array
 from ..core.cache import BoundedCache
 from ..core.dtypes import is_inexact
 from ..core.errors import original
@@ -83,7 +83,7 @@ class Eager(Interpreter):
 
     def sees(self, tensor: Tensor) -> bool:
         """Whether a tensor can be given a new payload: not one that a trace has left behind."""
-        return isinstance(tensor._data, jax.Array)
+        return is_array(tensor._data)
 
     def cleared(self, tensor: Tensor) -> Any:
         """Zeros where there was a gradient, and in it, if somebody else holds it."""
@@ -228,7 +228,7 @@ def _number(kind: type, value: Any) -> Any:
 def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
     """The error of an op that failed to run."""
     for a in args:
-        if isinstance(a, Tensor) and not isinstance(a._data, jax.Array):
+        if isinstance(a, Tensor) and not is_array(a._data):
             try:
                 a._data.concrete(f"{bound.op.name}()")
             except Exception as escaped:

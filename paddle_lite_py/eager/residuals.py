@@ -12,7 +12,8 @@ from typing import Any
 
 import jax
 
-from ..registry.bound import BoundOp, cotangent, turned, xla_jit
+from ..host.tier import tiered, xla_jit
+from ..registry.bound import BoundOp, cotangent, turned
 from ..registry.op import Op
 
 Takes = tuple[bool, ...]
@@ -90,13 +91,16 @@ class Forward:
 
     def __init__(self, name: str, flowing: Callable[[list[Any]], tuple[list[Any], Any]], library: bool = True) -> None:
         self.name, self._flowing, self._library = name, flowing, library
-        self._compiled: dict[Takes, Any] = {}
+        self._tiers: dict[Takes, Any] = {}
         # The results as an op of the inputs, to differentiate twice.
         self._again = lambda *arrays: tuple(flowing(list(arrays))[0])
 
     def __call__(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, ResidualPullback, SavedResiduals]:
         """All results, the backward, and what it needs."""
-        outs, residuals = (self._compiled.get(takes) or self.compiled(takes))(*arrays)
+        run = self._tiers.get(takes)
+        if run is None:
+            run = self._tiers[takes] = tiered(self._of(takes), len(arrays), self._library)
+        outs, residuals = run(*arrays)
         pull, pool = residuals.pull, (*arrays, *outs, *residuals.arrays)
         saved = SavedResiduals([pool[i] for i in pull.kept])
         saved.again = self._again, arrays
@@ -104,12 +108,12 @@ class Forward:
 
     def compiled(self, takes: Takes) -> Any:
         """The function for a choice of inputs, under jax.jit."""
-        found = self._compiled.get(takes)
-        if found is None:
-            call = functools.update_wrapper(functools.partial(self._call, takes), self._call)
-            call.__name__ = call.__qualname__ = self.name
-            found = self._compiled[takes] = xla_jit(call, self._library)
-        return found
+        return xla_jit(self._of(takes), self._library)
+
+    def _of(self, takes: Takes) -> Callable[..., Any]:
+        call = functools.update_wrapper(functools.partial(self._call, takes), self._call)
+        call.__name__ = call.__qualname__ = self.name
+        return call
 
     def _call(self, takes: Takes, *arrays: Any) -> tuple[Any, _Residuals]:
         diff = [a for a, t in zip(arrays, takes, strict=True) if t]

@@ -15,7 +15,14 @@ Function = Callable[..., Any]
 plainly(
     **{"add": np.add, "add_any": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative},
     **{"max": np.maximum, "min": np.minimum, "abs": np.absolute, "square": np.square},
-    **{"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal, "gt": np.greater, "ge": np.greater_equal},
+    **{
+        "eq": np.equal,
+        "ne": np.not_equal,
+        "lt": np.less,
+        "le": np.less_equal,
+        "gt": np.greater,
+        "ge": np.greater_equal,
+    },
     **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.invert},
     **{"floor": np.floor, "ceil": np.ceil, "is_finite": np.isfinite, "nextafter": np.nextafter},
     **{"exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sqrt": np.sqrt},
@@ -45,7 +52,11 @@ def _integer_quotient(x: Any, y: Any) -> Any:
 
 @elementwise("rem")
 def _rem(step: Step) -> Function:
-    return np.fmod if _is_float(step) else lambda x, y: np.where(y == 0, x, np.fmod(x, np.where(y == 0, np.ones_like(y), y)))
+    return (
+        np.fmod
+        if _is_float(step)
+        else lambda x, y: np.where(y == 0, x, np.fmod(x, np.where(y == 0, np.ones_like(y), y)))
+    )
 
 
 @elementwise("sign")

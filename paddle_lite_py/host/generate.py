@@ -92,7 +92,11 @@ class Generator:
         if step.name not in ELEMENTWISE:
             values = [self._full(v, t) for v, t in zip(values, step.given, strict=True)]
         found = RULES[step.name](step)
-        text = found if isinstance(found, str) else f"{self._name(found, 'f')}({', '.join(f'{{{i}}}' for i in range(len(values)))})"
+        text = (
+            found
+            if isinstance(found, str)
+            else f"{self._name(found, 'f')}({', '.join(f'{{{i}}}' for i in range(len(values)))})"
+        )
         made = text.format(*[v.name for v in values])
         if all(v.array is not None for v in values):
             self._fold(step, made)

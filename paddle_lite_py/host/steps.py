@@ -9,12 +9,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from jax.extend import core
 
-# The dtypes that NumPy computes in as XLA does.
-DTYPES = frozenset(map(np.dtype, ("bool", "f4", "f8", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8")))
+from ..core.small import DTYPES
+
 # Where calls of functions keep the function.
 _CALLED = ("jaxpr", "call_jaxpr", "fun_jaxpr")
 _CALLS = frozenset(
-    ("jit", "pjit", "closed_call", "core_call", "custom_jvp_call", "custom_vjp_call", "custom_vjp_call_jaxpr", "checkpoint")
+    (
+        "jit",
+        "pjit",
+        "closed_call",
+        "core_call",
+        "custom_jvp_call",
+        "custom_vjp_call",
+        "custom_vjp_call_jaxpr",
+        "checkpoint",
+    )
 )
 
 

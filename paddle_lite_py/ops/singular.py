@@ -16,6 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..core.arrays import is_array
 from ..core.cache import IdentityCache
 
 Run = Callable[..., Any]  # what runs an op
@@ -30,7 +31,7 @@ def _bad_input(array: Any) -> Any:
     if _finite.find(array):
         return None
     bad = _bad(array)
-    if bad is None and isinstance(array, jax.Array):
+    if bad is None and is_array(array):
         _finite.put(array, True)
     return bad
 

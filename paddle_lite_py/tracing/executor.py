@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ..core import memory, traced_number
 from ..core import structure as nested
@@ -16,11 +17,11 @@ from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
 from ..eager.views import replaced
+from ..host.tier import xla_jit
 from ..ir.block import Block, Value
 from ..ir.lower import lower
 from ..ir.program import Program
 from ..ir.simplify import only_needed
-from ..registry.bound import xla_jit
 from .speculation import compare
 from .trace import LOCK, Argument, Effect, Traced
 
@@ -34,7 +35,8 @@ PATIENCE = 600
 def donatable(arrays: list[Any]) -> list[Any]:
     """The arrays, each one that somebody else may still read replaced by a copy, so that XLA may reuse their memory."""
     for i in range(len(arrays)):
-        if sys.getrefcount(arrays[i]) > _ALONE:
+        # JAX copies what is NumPy's itself.
+        if arrays[i].__class__ is not np.ndarray and sys.getrefcount(arrays[i]) > _ALONE:
             arrays[i] = jnp.copy(arrays[i])
     return arrays
 

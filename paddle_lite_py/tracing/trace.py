@@ -7,9 +7,8 @@ import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import jax
-
 from ..core import structure as nested
+from ..core.arrays import is_array
 from ..core.interpreter import use
 from ..core.symbolic import is_symbolic
 from ..core.traced_number import TracedNumber, plain
@@ -100,7 +99,7 @@ def trace(
     with LOCK:
         builder = Builder(convert)
         builder.outside, builder.sizes = outside or {}, sizes
-        if all(isinstance(s, jax.Array) for s in specs):
+        if all(is_array(s) for s in specs):
             builder.speculation = Speculation(builder, specs)
         tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
         views.share(tensors, shared)
@@ -180,7 +179,7 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
     """
     if isinstance(value, Value):  # a payload
         value = builder.handle(value)
-    elif isinstance(value, jax.Array):
+    elif is_array(value):
         return nested.Static(value)
     tensors: list[Any] = []
     structure = nested.flatten(value, lambda v: isinstance(v, Tensor) or is_symbolic(v), tensors)
