@@ -200,29 +200,11 @@ def _flows(bound: BoundOp, outs: tuple[Any, ...]) -> tuple[bool, ...]:
 def _payload(arg: Any) -> Any:
     """A Python scalar as it is (a weak scalar to the op), anything else as an array."""
     kind = arg.__class__
-    if kind is float or kind is int or kind is bool:
-        return _number(kind, arg)
-    if kind is complex:
+    if kind is float or kind is int or kind is bool or kind is complex:
         return arg
     if isinstance(arg, np.generic):
         return arg.item()
     return as_array(arg)
-
-
-_numbers: BoundedCache[Any, Any] = BoundedCache("numbers as arrays", 1024)
-
-
-def _number(kind: type, value: Any) -> Any:
-    """A number as JAX takes it: when it comes again, as an array, which takes JAX half the time to pass on."""
-    # The dictionary takes -0.0 for 0.0.
-    key = (kind, value if value or kind is not float else repr(value))
-    found = _numbers.get(key)
-    if found is None:
-        return _numbers.put(key, value)
-    if found.__class__ is kind:
-        with jax.ensure_compile_time_eval():  # JAX may be tracing
-            found = _numbers[key] = jax.numpy.asarray(value)  # weak, as the number is
-    return found
 
 
 def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:

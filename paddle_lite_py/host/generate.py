@@ -61,7 +61,8 @@ class Generator:
         self.quiet = True  # nothing in it can make NumPy warn
         self.held: dict[int, Value] = {n: self._constant(c) for n, c in steps.constants.items()}
         names = [f"a{i}" for i in range(len(steps.inputs))]
-        self.held |= {n: Value(a, self.types[n].shape) for n, a in zip(steps.inputs, names, strict=True)}
+        for n, a in zip(steps.inputs, names, strict=True):
+            self._input(n, a)
         for step in steps.list:
             self._add(step)
         given = [self._result(n) for n in steps.outputs]
@@ -73,6 +74,12 @@ class Generator:
         exec(compile(self.text, "<host tier>", "exec"), self.env)
         call = self.env["call"]
         return call if self.quiet else np.errstate(all="ignore")(call)
+
+    def _input(self, number: int, name: str) -> None:
+        aval = self.types[number]
+        if getattr(aval, "weak_type", False):  # a Python number
+            self.lines.append(f"{name} = _asarray({name}, {self._name(aval.dtype, 'd')})")
+        self.held[number] = Value(name, aval.shape)
 
     def _name(self, value: Any, kind: str) -> str:
         name = f"{kind}{len(self.env)}"

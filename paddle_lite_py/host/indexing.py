@@ -45,16 +45,28 @@ class Windows(NamedTuple):
         steps = np.array([strides[a] for a in self.mapped], np.int64)
         offsets = self._offsets(strides, n_indices)
         spread = tuple([n_indices[self.outer.index(i)] if i in self.outer else 1 for i in range(self.rank)])
+        most = last.view(np.uint64)
 
         def places(indices: Any) -> tuple[Any, Any]:
-            indices = indices.astype(np.int64)  # unsigned ones beyond the range become negative, and are outside too
-            start = np.minimum(np.maximum(indices, 0), last)
+            start = indices.astype(np.int64, copy=False)
             inside = None
-            if mode == _DROP and not (start == indices).all():
-                inside = (start == indices).all(-1).reshape(spread)
+            if not (start.view(np.uint64) <= most).all():  # a negative one is a large one
+                inside = ((start >= 0) & (start <= last)).all(-1).reshape(spread) if mode == _DROP else None
+                start = np.minimum(np.maximum(start, 0), last)
             return start.dot(steps).reshape(spread) + offsets, inside
 
         return places
+
+    @property
+    def rows(self) -> int | None:
+        """The axis of which whole rows are taken, where that is all, and the rows take its place; otherwise None."""
+        if len(self.mapped) != 1 or self.batched:
+            return None
+        (axis,) = self.mapped
+        kept = [a for a in range(len(self.shape)) if a != axis]
+        at = [a if a < axis else a + len(self.outer) - 1 for a in kept]
+        whole = all(self.sizes[a] == self.shape[a] for a in kept) and self.sizes[axis] == 1
+        return axis if whole and self.inner == tuple(zip(kept, at, strict=True)) else None
 
     def _offsets(self, strides: Sequence[int], n_indices: tuple[int, ...]) -> np.ndarray:
         """What is added to the place of each window, for each of its elements."""
@@ -79,14 +91,26 @@ def _gather(step: Step) -> Function:
         tuple(zip(batching, numbers.start_indices_batching_dims, strict=True)),
         tuple(zip(kept, numbers.offset_dims, strict=True)), outer, len(made.shape),
     )  # fmt: skip
-    places, fill = windows.places(_known(mode), indices.shape[:-1]), _fill_value(p["fill_value"], x.dtype)
+    mode, n_indices = _known(mode), indices.shape[:-1]
+    places, fill = windows.places(mode, n_indices), _fill_value(p["fill_value"], x.dtype)
 
     def gather(x: Any, indices: Any) -> Any:
         at, inside = places(indices)
         found = x.reshape(-1).take(at) if x.size else np.full(made.shape, fill, x.dtype)
         return found if inside is None else np.where(inside, found, fill)
 
-    return gather
+    axis = windows.rows
+    if axis is None or not x.shape[axis]:
+        return gather
+    size = np.uint64(x.shape[axis])
+
+    def rows(x: Any, indices: Any) -> Any:
+        start = indices.astype(np.int64, copy=False)
+        if mode == _DROP and not (start.view(np.uint64) < size).all():
+            return gather(x, indices)
+        return x.take(start.reshape(n_indices), axis, mode="clip")
+
+    return rows
 
 
 def _known(mode: Any) -> Any:

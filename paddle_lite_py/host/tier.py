@@ -25,7 +25,8 @@ MAX_KINDS = 1024  # of one function: shapes may change for ever
 # A function of more steps is faster compiled.
 MAX_STEPS = 1000
 _JAX_ARRAY = type(jnp.zeros(()))
-_NUMBERS = {float: np.dtype(np.float64), int: np.dtype(np.int64), bool: np.dtype(np.bool_)}
+_NUMBERS = frozenset((float, int, bool))
+_ndarray = np.ndarray
 
 
 def xla_jit(fn: Callable[..., Any], library: bool = True, **options: Any) -> Any:
@@ -54,46 +55,75 @@ class Tiers:
 
     def entry(self, n: int) -> Callable[..., Any]:
         """What is called: it finds what runs small arrays at once, and knows a large one when it comes first."""
+        small.most()  # known from here on
         return _entry(n)(self.known, self.other, self.xla, small.limit)
 
     def other(self, *args: Any) -> Any:
         """A call that is new, or with other things than arrays of the host."""
-        given = []
+        given: tuple[Any, ...] = args
         key: list[Any] = []
-        most = small.most()
-        for a in args:
+        for i, a in enumerate(args):
             kind = a.__class__
-            if kind is _JAX_ARRAY:
-                if math.prod(a.shape) > most or a.committed or a.dtype not in small.DTYPES:
-                    return self.xla(*args)
-                key += (a.shape, (a.dtype, True) if a.weak_type else a.dtype)
-                a = np.asarray(a)
-            elif kind is np.ndarray:
-                key += (a.shape, a.dtype)
+            if kind is _ndarray:
+                key.append(a.shape)
+                key.append(a.dtype)
             elif kind in _NUMBERS:
-                key += ((), (_NUMBERS[kind], True))
-                a = np.asarray(a, _NUMBERS[kind])
+                key.append(kind)
+            elif kind is _JAX_ARRAY and _is_host(a):
+                a = np.asarray(a)
+                key += (a.shape, a.dtype)
+                given = (*given[:i], a, *given[i + 1 :])
             else:
-                return self.xla(*args)
-            given.append(a)
-        run = self.known.get(tuple(key))
+                return self._on_xla(*args)
+        found = tuple(key)
+        run = self.known.get(found)
         if run is None:
-            run = self.known.put(tuple(key), self._new(args, given))
-        return run(*(args if run is self.xla else given))
+            run = self.known.put(found, self._new(given))
+        return run(*given)
 
-    def _new(self, args: tuple[Any, ...], given: list[Any]) -> Callable[..., Any]:
-        """What runs arrays like these."""
+    def _on_xla(self, *args: Any) -> Any:
+        """XLA takes an array in half the time that it takes for a number."""
+        return self.xla(*[_as_array(a) if a.__class__ in _NUMBERS else a for a in args])
+
+    def _new(self, args: tuple[Any, ...]) -> Callable[..., Any]:
+        """What runs arrays and numbers like these."""
         most = small.most()
-        if any(a.size > most for a in given):
-            return self.xla
+        if any(np.size(a) > most for a in args):
+            return self._on_xla
+        traced = self.xla.trace(*args)
         try:
-            traced = self.xla.trace(*args)
             steps = Steps(traced.jaxpr)
-            if elements(steps) > most or len(steps.list) > MAX_STEPS:
-                return self.xla
-            return generated(steps, traced.out_info)
+            if elements(steps) <= most and len(steps.list) <= MAX_STEPS:
+                return generated(steps, traced.out_info)
         except UnknownStepError:
-            return self.xla
+            pass
+        return self._on_xla
+
+
+def _is_host(array: Any) -> bool:
+    """Whether an array of JAX's is small, and where the host's are."""
+    return (
+        math.prod(array.shape) <= small.most()
+        and not (array.committed or array.weak_type)
+        and array.dtype in small.DTYPES
+    )
+
+
+_numbers: BoundedCache[Any, Any] = BoundedCache("numbers as arrays", 1024)
+
+
+def _as_array(value: Any) -> Any:
+    """A number as JAX takes it: when it comes again, as a weak array."""
+    kind = value.__class__
+    # The dictionary takes -0.0 for 0.0.
+    key = (kind, value if value or kind is not float else repr(value))
+    found = _numbers.get(key)
+    if found is None:
+        return _numbers.put(key, value)
+    if found.__class__ is kind:
+        with jax.ensure_compile_time_eval():  # JAX may be tracing
+            found = _numbers[key] = jnp.asarray(value)
+    return found
 
 
 def generated(steps: Steps, info: Any) -> Callable[..., Any]:
@@ -111,12 +141,9 @@ def _entry(n: int) -> Callable[..., Callable[..., Any]]:
     given = ", ".join(names)
     arrays = " and ".join([f"{a}.__class__ is _ndarray" for a in names]) or "True"
     key = "".join([f"{a}.shape, {a}.dtype, " for a in names])
-    large = "".join(
-        [
-            f"        if {a}.__class__ is _jax_array and _prod({a}.shape) > (_limit.most or 0):\n            return _xla({given})\n"
-            for a in names[:1]
-        ]
-    )
+    # Many arguments are those of a gradient or an update, where a number more or less does not show.
+    no_numbers = "".join([f" and {a}.__class__ not in _NUMBERS" for a in names[1:4]])
+    is_large = f"a0.__class__ is _jax_array and _prod(a0.shape) > _limit.most{no_numbers}" if names else "False"
     text = f"""def make(_known, _other, _xla, _limit):
     def call({given}):
         if {arrays}:
@@ -125,10 +152,12 @@ def _entry(n: int) -> Callable[..., Callable[..., Any]]:
             except KeyError:
                 return _other({given})
             return _run({given})
-{large}        return _other({given})
+        if {is_large}:
+            return _xla({given})
+        return _other({given})
     return call
 """
-    env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": _JAX_ARRAY, "_prod": math.prod}
+    env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": _JAX_ARRAY, "_prod": math.prod, "_NUMBERS": _NUMBERS}
     exec(compile(text, "<entry of tiers>", "exec"), env)
     return env["make"]
 
