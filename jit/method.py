@@ -170,7 +170,7 @@ class Method:
             for x, (shape, dtype) in zip(inputs, kinds):  # noqa: B905  (lengths are equal)
                 if x.__class__ is not Tensor or x._data.shape != shape or x._data.dtype is not dtype:
                     break
-                arrays.append(x._data)
+                arrays.append(x._for_xla())
             else:
                 for handle in self.handles:
                     arrays.append(handle._data)  # noqa: PERF401  (a comprehension would be a call)
@@ -182,6 +182,8 @@ class Method:
     def _run(self, inputs: Sequence[Any]) -> Any:
         tensors = self._check(inputs)
         if self._plain:
+            for handle in self.handles:
+                handle._for_xla()
             self._kinds = [(t._data.shape, t._data.dtype) for t in tensors]
         out = mode.interpreter.run(self._bound, (*tensors, *self.handles))
         outs = list(out) if isinstance(out, tuple) else [out]

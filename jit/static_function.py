@@ -123,7 +123,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
                 data = a._data
                 if data.shape != shape or data.dtype is not dtype:
                     break
-                arrays.append(data)
+                arrays.append(data if data.__class__ is not np.ndarray else a._for_xla())
             else:
                 if mode.grad_enabled is entry.grad_enabled and settings.enabled:
                     if (entry.plain and entry.layer_version == layer_version.number) or entry.stale() is None:

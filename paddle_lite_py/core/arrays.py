@@ -47,7 +47,7 @@ def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
         out = data if kind is None or data.dtype == kind else data.astype(kind)
         return out if device is None else jax.device_put(out, device)
     # A copy: the caller may change the data later.
-    copied = np.array(data, dtype=kind or data.dtype.newbyteorder("="), order="C")
+    copied = np.array(data, dtype=kind or np.dtype(data.dtype.type), order="C")
     return from_host(copied) if device is None or places.is_host(device) else jax.device_put(copied, device)
 
 

@@ -11,7 +11,6 @@ import jax
 import numpy as np
 
 from ..core.arrays import as_array, filled, is_array
-from ..core.cache import BoundedCache
 from ..core.dtypes import is_inexact
 from ..core.errors import original
 from ..core.interpreter import Interpreter, begin_with, state

@@ -8,6 +8,7 @@ changing shapes cause no compile storm.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterable, Sequence
@@ -17,7 +18,7 @@ import jax
 
 from ..core.cache import BoundedCache
 from ..core.errors import GraphFreedError
-from ..host.tier import tiered
+from ..host.tier import tiered, xla_jit
 from ..registry.bound import ONES, BoundOp
 
 Array = Any
@@ -316,7 +317,9 @@ class Form:
         """The gradient of each slot (None where none arrives)."""
         if self.is_hot(data):
             if self.compiled is None:
-                self.compiled = tiered(self.backward, len(data) + len(heads), self.library)
+                hosted = all(b.hosted for b in self.structure.bounds)
+                made = functools.partial(tiered, n=len(data) + len(heads)) if hosted else xla_jit
+                self.compiled = made(self.backward, library=self.library)
             return self.compiled(*data, *heads)
         return walk(self.structure, self.structure.split(data), heads, _gradients, _add)
 

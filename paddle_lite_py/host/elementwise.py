@@ -152,25 +152,29 @@ def _to_integer(wanted: np.dtype) -> Function:
 @elementwise("shift_left", "shift_right_logical", "shift_right_arithmetic")
 def _shift(step: Step) -> Function:
     dtype = step.given[0].dtype
-    bits, unsigned = dtype.itemsize * 8, np.dtype(f"u{dtype.itemsize}")
+    bits, unsigned, signed = dtype.itemsize * 8, np.dtype(f"u{dtype.itemsize}"), np.dtype(f"i{dtype.itemsize}")
+
+    def arithmetic(x: Any, by: Any) -> Any:
+        by = np.minimum(by.astype(unsigned), bits - 1).astype(signed)
+        return (x.astype(signed) >> by).astype(dtype)
 
     def shift(x: Any, by: Any) -> Any:
-        over = by.astype(unsigned) >= bits
-        by = np.where(over, np.zeros_like(by), by)
-        if step.name == "shift_right_arithmetic":
-            return np.where(over, x >> np.full_like(by, bits - 1), x >> by)
-        moved = x << by if step.name == "shift_left" else (x.astype(unsigned) >> by.astype(unsigned)).astype(dtype)
-        return np.where(over, np.zeros_like(moved), moved)
+        by = by.astype(unsigned)
+        over, by = by >= bits, np.minimum(by, bits - 1)
+        moved = x.astype(unsigned) << by if step.name == "shift_left" else x.astype(unsigned) >> by
+        return np.where(over, np.zeros_like(moved), moved).astype(dtype)
 
-    return shift
+    return arithmetic if step.name == "shift_right_arithmetic" else shift
 
 
 @elementwise("population_count")
 def _population_count(step: Step) -> Function:
-    return lambda x: np.bitwise_count(x).astype(step.made[0].dtype)
+    dtype = step.given[0].dtype
+    unsigned = np.dtype(f"u{dtype.itemsize}")  # of a negative number NumPy counts the bits of its size
+    return lambda x: np.bitwise_count(x.astype(unsigned)).astype(dtype)
 
 
-@elementwise("copy", "copy_p", "stop_gradient", "reduce_precision_none")
+@elementwise("copy", "copy_p", "stop_gradient")
 def _same(step: Step) -> str:
     return "{0}"
 
@@ -179,5 +183,6 @@ def _same(step: Step) -> str:
 def _special(step: Step) -> Function:
     from scipy import special  # loaded by who asks for it
 
-    names = {"erf": "erf", "erfc": "erfc", "erf_inv": "erfinv", "lgamma": "gammaln", "digamma": "psi"}
-    return getattr(special, names[step.name])
+    if step.name == "lgamma":
+        return lambda x: np.where(x == -np.inf, np.inf, special.gammaln(x)).astype(x.dtype)
+    return getattr(special, {"erf_inv": "erfinv", "digamma": "psi"}.get(step.name, step.name))

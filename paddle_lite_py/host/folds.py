@@ -23,6 +23,9 @@ def _reduce(step: Step) -> Function:
     name, axes, dtype = step.name.removeprefix("reduce_"), tuple(step.params["axes"]), step.made[0].dtype
     fold = _FOLDS[name].reduce
     if name in ("sum", "prod"):
+        rest = step.made[0].shape
+        if len(axes) > 1 and sorted(axes) == list(range(len(rest), len(rest) + len(axes))):
+            return lambda x: fold(x.reshape((*rest, -1)) if x.size else x, -1 if x.size else axes, dtype)
         return lambda x: fold(x, axes, dtype)
     start = _least(name, dtype) if 0 in step.given[0].shape else None
     return (lambda x: fold(x, axes)) if start is None else lambda x: fold(x, axes, initial=start)

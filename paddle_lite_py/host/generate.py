@@ -52,17 +52,20 @@ class Generator:
     Arguments:
         steps: what it does.
         result: the text that makes of the results, {0}, {1}, ..., what the function returns.
+        numbers: which of its arguments are Python numbers.
     """
 
-    def __init__(self, steps: Steps, result: str) -> None:
+    def __init__(self, steps: Steps, result: str, numbers: frozenset[int]) -> None:
         self.types = steps.types
         self.env: dict[str, Any] = dict(_NAMES)
         self.lines: list[str] = []
         self.quiet = True  # nothing in it can make NumPy warn
         self.held: dict[int, Value] = {n: self._constant(c) for n, c in steps.constants.items()}
         names = [f"a{i}" for i in range(len(steps.inputs))]
-        for n, a in zip(steps.inputs, names, strict=True):
-            self._input(n, a)
+        for i, (n, a) in enumerate(zip(steps.inputs, names, strict=True)):
+            self.held[n] = Value(a, self.types[n].shape)
+            if i in numbers:
+                self.lines.append(f"{a} = _asarray({a}, {self._name(self.types[n].dtype, 'd')})")
         for step in steps.list:
             self._add(step)
         given = [self._result(n) for n in steps.outputs]
@@ -74,12 +77,6 @@ class Generator:
         exec(compile(self.text, "<host tier>", "exec"), self.env)
         call = self.env["call"]
         return call if self.quiet else np.errstate(all="ignore")(call)
-
-    def _input(self, number: int, name: str) -> None:
-        aval = self.types[number]
-        if getattr(aval, "weak_type", False):  # a Python number
-            self.lines.append(f"{name} = _asarray({name}, {self._name(aval.dtype, 'd')})")
-        self.held[number] = Value(name, aval.shape)
 
     def _name(self, value: Any, kind: str) -> str:
         name = f"{kind}{len(self.env)}"

@@ -15,7 +15,9 @@ Function = Callable[..., Any]
 
 @rule("reshape", "squeeze", "expand_dims", moves=True)
 def _reshape(step: Step) -> str:
-    return f"{{0}}.reshape({step.made[0].shape})"
+    order = step.params.get("dimensions") if step.name == "reshape" else None
+    turned = "" if order is None else f".transpose({tuple(order)})"
+    return f"{{0}}{turned}.reshape({step.made[0].shape})"
 
 
 @rule("transpose", moves=True)

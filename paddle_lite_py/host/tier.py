@@ -94,7 +94,9 @@ class Tiers:
         try:
             steps = Steps(traced.jaxpr)
             if elements(steps) <= most and len(steps.list) <= MAX_STEPS:
-                return generated(steps, traced.out_info)
+                return generated(
+                    steps, traced.out_info, frozenset(i for i, a in enumerate(args) if a.__class__ in _NUMBERS)
+                )
         except UnknownStepError:
             pass
         return self._on_xla
@@ -126,10 +128,14 @@ def _as_array(value: Any) -> Any:
     return found
 
 
-def generated(steps: Steps, info: Any) -> Callable[..., Any]:
-    """The NumPy function of some steps, which gives results structured like `info`."""
+def generated(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> Callable[..., Any]:
+    """The NumPy function of some steps, which gives results structured like `info`.
+
+    Arguments:
+        numbers: which of its arguments are Python numbers.
+    """
     text, names = returning(jax.tree.structure(info))
-    generator = Generator(steps, text)
+    generator = Generator(steps, text, numbers)
     generator.env |= names
     return generator.function()
 

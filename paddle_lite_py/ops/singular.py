@@ -45,6 +45,8 @@ def _bad(array: Any, axes: tuple[int, ...] = (-2, -1)) -> Any:
 
 def _is_finite(array: Any) -> bool:
     """Whether all numbers are finite; True where they cannot be looked at where they are."""
+    if array.__class__ is np.ndarray:
+        array = np.ascontiguousarray(array)  # what is read are bytes
     try:
         numbers = _numbers_of(array.shape, array.dtype)(array)
     except _ELSEWHERE:
@@ -76,7 +78,7 @@ def _numbers_of(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[Any], Any]
 
 def on_cpu(array: Any) -> bool:
     """True for an array that NumPy can look at where it is."""
-    return _only_cpu() or next(iter(array.devices())).platform == "cpu"
+    return _only_cpu() or array.__class__ is np.ndarray or next(iter(array.devices())).platform == "cpu"
 
 
 @functools.cache

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.cache import BoundedCache
-from ..host.tier import tiered
+from ..host.tier import tiered, xla_jit
 from .view import ViewRule
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class BoundOp:
     )  # fmt: skip
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
+    # Small arrays of it are computed by NumPy.
+    hosted = True
     # How many arrays a node of it saves, where that is not one for each argument.
     n_saved: int | None = None
 
@@ -105,7 +107,8 @@ class BoundOp:
                 return self.vjp(arrays[:n], cts, mask)
 
             flat.__name__ = f"{self.op.name}_grad"
-            pull = self._pullbacks[mask, given] = tiered(flat, n + given.count(True), library=not self.windows)
+            compiled = functools.partial(tiered, n=n + given.count(True)) if self.hosted else xla_jit
+            pull = self._pullbacks[mask, given] = compiled(flat, library=not self.windows)
         return pull(*data, *[ct for ct, g in zip(cotangents, given, strict=True) if g])
 
     def infer(self, specs: tuple[Any, ...]) -> Any:

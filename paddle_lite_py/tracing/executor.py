@@ -79,12 +79,15 @@ class Executable:
         # Tensors whose gradient is added to.
         self.accumulated = {id(t) for t, kind in traced.gradients if kind == "some"}
         self._compile()
+        for handle in self.fixed:  # weights are JAX's from now on
+            handle._for_xla()
+            handle._for_xla()
 
     def _compile(self) -> None:
         self.lowered = lower(self.traced.program)
         donated = tuple(range(len(self.mutable))) if self.donates else ()
         self.jitted = xla_jit(self._named(self._call), donate_argnums=donated)
-        self._forward = Forward(self.name, self._flowing)
+        self._forward = Forward(self.name, self._flowing, hosted=False)
         self.fresh = True  # the first run compiles
         self.guard_program = (
             self._guard_program()
@@ -136,7 +139,7 @@ class Executable:
             return self._alone(self._run, args)
         arrays = [h._data for h in self.fixed]
         for a in args:
-            arrays.append(a._data)
+            arrays.append(a._for_xla())
         try:
             return wrap(self.jitted(*arrays))
         except TypeError:
@@ -171,7 +174,7 @@ class Executable:
         if arrays and self.donates:
             arrays = donatable(arrays)
         arrays += [h._data for h in self.fixed]
-        arrays += [a._data for a in args]
+        arrays += [a._for_xla() for a in args]
         traced = self.traced
         if traced.providers:
             arrays += [get() for get in traced.providers]
