@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
-from . import elementwise, folds, indexing, movement  # noqa: F401  (their rules)
+from . import draws, elementwise, folds, indexing, movement  # noqa: F401  (their rules)
 from .rules import ELEMENTWISE, MOVES, RULES
 from .steps import Step, Steps, UnknownStepError
 

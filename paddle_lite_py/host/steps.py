@@ -6,6 +6,7 @@ import itertools
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
+import jax
 import numpy as np
 from jax.extend import core
 
@@ -25,6 +26,12 @@ _CALLS = frozenset(
         "checkpoint",
     )
 )
+
+
+# The dtype of the keys of JAX's own generator, threefry: two words each.
+_KEY = "key<fry>"
+_OF_KEYS = frozenset(("random_seed", "random_fold_in", "random_bits", "random_split", "random_wrap", "random_unwrap"))
+_OF_KEYS |= {"slice", "squeeze", "reshape"}  # which leave the last axis alone
 
 
 class UnknownStepError(Exception):
@@ -56,15 +63,16 @@ class Steps:
         self.types: dict[int, Any] = {}
         self.constants: dict[int, np.ndarray] = {}
         self.list: list[Step] = []
-        self._numbers = itertools.count()
+        self._numbers, self._keys = itertools.count(), set[int]()
         self.inputs = tuple([self._new(v.aval) for v in closed.jaxpr.invars])
         self.outputs = self._inline(closed.jaxpr, [self._constant(c) for c in closed.consts], self.inputs)
         self._drop_unread()
 
     def _new(self, aval: Any) -> int:
-        if getattr(aval, "dtype", None) not in DTYPES:
-            raise UnknownStepError(f"values of {aval}")
         number = next(self._numbers)
+        if str(aval.dtype) == _KEY:
+            aval = jax.ShapeDtypeStruct((*aval.shape, 2), np.uint32)
+            self._keys.add(number)
         self.types[number] = aval
         return number
 
@@ -94,6 +102,8 @@ class Steps:
             makes = tuple([self._new(v.aval) for v in eqn.outvars])
             known |= zip(eqn.outvars, makes, strict=True)
             given, made = tuple([self.types[n] for n in reads]), tuple([self.types[n] for n in makes])
+            if not (name in _OF_KEYS or self._keys.isdisjoint((*reads, *makes))):
+                raise UnknownStepError(f"{name} of keys")
             self.list.append(Step(name, eqn.params, reads, makes, given, made))
         return tuple(map(read, jaxpr.outvars))
 
@@ -104,3 +114,8 @@ class Steps:
                 read.update(step.reads)
                 kept.append(step)
         self.list = kept[::-1]
+        for n in {n for step in kept for n in (*step.reads, *step.makes)}.union(self.inputs, self.outputs):
+            if self.types[n].dtype not in DTYPES:
+                raise UnknownStepError(f"values of {self.types[n]}")
+        if not self._keys.isdisjoint((*self.inputs, *self.outputs)):
+            raise UnknownStepError("keys from outside")

@@ -36,7 +36,7 @@ def sample(rs: np.random.RandomState, shape: Any, dtype: str) -> np.ndarray:
     if isinstance(shape, np.ndarray):
         return shape
     kind = np.dtype(dtype)
-    if kind == bool:
+    if kind.kind == "b":
         return rs.rand(*shape) > 0.5
     if kind.kind == "f":
         found = (rs.randn(*shape) * 3).astype(kind)
@@ -93,7 +93,8 @@ CASES = [
     *unary("exp exp2 expm1 log log1p sqrt rsqrt cbrt logistic", ulps=16),
     *unary("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh", ulps=64),
     *unary("erf erfc lgamma", ulps=64),
-    *[Case("erf_inv", lambda x: lax.erf_inv(lax.tanh(x / 4)), ((5, 7),), FLOATS, 256)],
+    Case("erf_inv", lambda x: lax.erf_inv(lax.tanh(x / 4)), ((5, 7),), FLOATS, 256),
+    Case("erf_inv", lambda x: lax.erf_inv(x), (np.linspace(-1, 1, 999, dtype="f4"),), FLOATS[:1], 256),
     *[Case("digamma", lambda x: lax.digamma(lax.abs(x) + 0.1), ((5, 7),), FLOATS, 256)],
     *[Case("integer_pow", lambda x, y=y: lax.integer_pow(x, y), ((5, 7),), FLOATS, 8) for y in (0, 2, 3, 7, -1, -2)],
     Case("integer_pow", lambda x: lax.integer_pow(x, 3), ((5, 7),), INTS),
@@ -131,6 +132,18 @@ CASES = [
     *[
         Case("pad", lambda x, c=c: lax.pad(x, x[0, 0], c), ((3, 6),))
         for c in (((1, 2, 0), (0, 1, 2)), ((-1, 0, 0), (2, -3, 1)), ((-3, 1, 0), (0, 0, 0)), ((0, -1, 2), (-2, 1, 0)))
+    ],
+    Case("bitcast_convert_type", lambda x: lax.bitcast_convert_type(x, f"uint{x.dtype.itemsize * 8}"), ((3, 6),)),
+    *[
+        Case(name, lambda x, d=d: d(jax.random.fold_in(jax.random.key(x[0]), x[1])), ((2,),), ("uint32", "int64"), 16)
+        for name, d in (
+            ("random_seed", lambda key: jax.random.uniform(key, (3, 50), "float32")),
+            ("random_fold_in", lambda key: jax.random.normal(key, (300,), "float32")),
+            ("random_bits", lambda key: jax.random.bits(key, (7,), "uint64")),
+            ("random_split", lambda key: jax.random.randint(key, (2, 1000), 0, 10)),
+            ("random_unwrap", lambda key: jax.random.key_data(key)),
+            ("random_wrap", lambda key: jax.random.bernoulli(jax.random.wrap_key_data(jax.random.key_data(key)), 0.3, (9,))),
+        )
     ],
     Case("optimization_barrier", lambda x, y: lax.optimization_barrier((x, y)), ((3,), (2,))),
     Case("copy", lambda x: jnp.copy(x), ((3, 6),)),
