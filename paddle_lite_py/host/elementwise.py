@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -120,10 +121,25 @@ def _clamp(step: Step) -> str:
 @elementwise("select_n")
 def _select_n(step: Step) -> Any:
     if len(step.given) == 3 and step.given[0].dtype == bool:
-        return "_where({0}, {2}, {1})"
+        size = math.prod(step.made[0].shape)
+        return "_where({0}, {2}, {1})" if size < _MANY or step.made[0].dtype == bool else _selected(step.made[0].dtype)
     if len(step.given) == 2:
         return "{1}"
     return lambda which, *cases: np.choose(which.astype(np.intp), cases, mode="clip")
+
+
+# From here on np.where(), which branches at each element, is slower than operations on bits.
+_MANY = 2048
+
+
+def _selected(dtype: np.dtype) -> Function:
+    bits = np.dtype(f"i{dtype.itemsize}")
+
+    def select(which: Any, no: Any, yes: Any) -> Any:
+        no = np.asarray(no).view(bits)
+        return (no ^ ((np.asarray(yes).view(bits) ^ no) & -which.astype(bits))).view(dtype)
+
+    return select
 
 
 @elementwise("convert_element_type")

@@ -38,12 +38,8 @@ _NAMES: dict[str, Any] = {
 }
 
 
-class Generated(NamedTuple):
-    """A NumPy function of the arguments of a jaxpr, which gives its results as a list."""
-
-    call: Callable[..., list[Array]]
-    text: str
-    n_lines: int
+# Steps whose rules give a tuple, even of one result.
+_SEVERAL = frozenset(("sort", "split", "optimization_barrier", "scan", "cond"))
 
 
 class Generator:
@@ -55,7 +51,7 @@ class Generator:
         numbers: which of its arguments are Python numbers.
     """
 
-    def __init__(self, steps: Steps, result: str, numbers: frozenset[int]) -> None:
+    def __init__(self, steps: Steps, result: str, numbers: frozenset[int] = frozenset()) -> None:
         self.types = steps.types
         self.env: dict[str, Any] = dict(_NAMES)
         self.lines: list[str] = []
@@ -74,9 +70,13 @@ class Generator:
 
     def function(self) -> Callable[..., Any]:
         """The function; XLA knows no warnings of NumPy's."""
-        exec(compile(self.text, "<host tier>", "exec"), self.env)
-        call = self.env["call"]
+        call = self.plain_function()
         return call if self.quiet else np.errstate(all="ignore")(call)
+
+    def plain_function(self) -> Callable[..., Any]:
+        """The function as a part of another one."""
+        exec(compile(self.text, "<host tier>", "exec"), self.env)
+        return self.env["call"]
 
     def _name(self, value: Any, kind: str) -> str:
         name = f"{kind}{len(self.env)}"
@@ -120,8 +120,8 @@ class Generator:
     def _line(self, step: Step, made: str) -> None:
         self.quiet = self.quiet and step.name in MOVES
         names = [f"v{n}" for n in step.makes]
-        several = "," if step.name in ("sort", "split", "optimization_barrier") else ""
-        self.lines.append(f"{', '.join(names)}{several} = {made}")
+        several = "," if step.name in _SEVERAL else ""
+        self.lines.append(f"{', '.join(names)}{several} = {made}" if names else made)
         self.held |= {n: Value(f"v{n}", self.types[n].shape) for n in step.makes}
 
     def _fold(self, step: Step, made: str) -> None:
@@ -180,7 +180,12 @@ def returning(tree: Any) -> tuple[str, dict[str, Any]]:
     try:
         return _text(nested), {}
     except TypeError:
-        return "_tree((" + "".join([f"{{{i}}}, " for i in range(n)]) + "))", {"_tree": tree.unflatten}
+        return f"_tree({returning_list(n)})", {"_tree": tree.unflatten}
+
+
+def returning_list(n: int) -> str:
+    """The same for a list of n results."""
+    return "[" + ", ".join([f"{{{i}}}" for i in range(n)]) + "]"
 
 
 def _text(nested: Any) -> str:

@@ -14,6 +14,7 @@ from .steps import Step, UnknownStepError
 
 Function = Callable[..., Any]
 _DROP, _CLIP = GatherScatterMode.FILL_OR_DROP, GatherScatterMode.CLIP
+_ZERO = np.zeros((), np.int64)
 _PROMISE = GatherScatterMode.PROMISE_IN_BOUNDS
 
 
@@ -53,7 +54,8 @@ class Windows(NamedTuple):
             if not (start.view(np.uint64) <= most).all():  # a negative one is a large one
                 inside = ((start >= 0) & (start <= last)).all(-1).reshape(spread) if mode == _DROP else None
                 start = np.minimum(np.maximum(start, 0), last)
-            return start.dot(steps).reshape(spread) + offsets, inside
+            at = start * steps[0] if len(steps) == 1 else sum([start[..., i] * n for i, n in enumerate(steps)], _ZERO)
+            return at.reshape(spread) + offsets, inside
 
         return places
 

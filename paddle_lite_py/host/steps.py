@@ -56,10 +56,12 @@ class Steps:
         closed: the jaxpr, with its constants.
 
     Raises:
-        UnknownStepError: it has values of a dtype that is XLA's alone.
+        UnknownStepError: it acts on the world, or has values of a dtype that is XLA's alone.
     """
 
     def __init__(self, closed: Any) -> None:
+        if closed.effects:
+            raise UnknownStepError("what acts on the world")
         self.types: dict[int, Any] = {}
         self.constants: dict[int, np.ndarray] = {}
         self.list: list[Step] = []

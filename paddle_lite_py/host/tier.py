@@ -18,12 +18,15 @@ import numpy as np
 from ..core import small
 from ..core.cache import BoundedCache
 from ..core.config import compiler_options
+from . import loops  # noqa: F401  (their rules)
 from .generate import Generator, elements, returning
-from .steps import Steps, UnknownStepError
+from .rules import cost
+from .steps import Step, Steps, UnknownStepError
 
 MAX_KINDS = 1024  # of one function: shapes may change for ever
-# A function of more steps is faster compiled.
-MAX_STEPS = 1000
+# A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it and
+# for each step.
+MAX_STEPS, _MOST, _MORE = 1000, 100_000, 2000
 _JAX_ARRAY = type(jnp.zeros(()))
 _NUMBERS = frozenset((float, int, bool))
 _ndarray = np.ndarray
@@ -93,7 +96,7 @@ class Tiers:
         traced = self.xla.trace(*args)
         try:
             steps = Steps(traced.jaxpr)
-            if elements(steps) <= most and len(steps.list) <= MAX_STEPS:
+            if elements(steps) <= most and is_cheap(steps.list):
                 return generated(
                     steps, traced.out_info, frozenset(i for i, a in enumerate(args) if a.__class__ in _NUMBERS)
                 )
@@ -126,6 +129,11 @@ def _as_array(value: Any) -> Any:
         with jax.ensure_compile_time_eval():  # JAX may be tracing
             found = _numbers[key] = jnp.asarray(value)
     return found
+
+
+def is_cheap(steps: list[Step]) -> bool:
+    """Whether NumPy takes about as long for some steps as XLA would, compiled."""
+    return len(steps) <= MAX_STEPS and sum(map(cost, steps)) <= _MOST + _MORE * len(steps)
 
 
 def generated(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> Callable[..., Any]:

@@ -145,6 +145,12 @@ CASES = [
             ("random_wrap", lambda key: jax.random.bernoulli(jax.random.wrap_key_data(jax.random.key_data(key)), 0.3, (9,))),
         )
     ],
+    *[
+        Case("scan", lambda x, y, r=r: lax.scan(lambda s, g: (s + g[0], (s * g[1], g[0])), x[0], (x, y), reverse=r), ((4, 3), (4,)), ulps=4)
+        for r in (False, True)
+    ],
+    Case("scan", lambda x: lax.scan(lambda s, _: (s * 2, None), x, length=3), ((4,),)),
+    *[Case("cond", lambda x, i=i: lax.switch(i + x[0].astype("int32") * 0, [lambda x: (x, x + 1), lambda x: (x, x * 2)], x), ((4,),), ("int32",)) for i in (-1, 0, 1, 5)],
     Case("optimization_barrier", lambda x, y: lax.optimization_barrier((x, y)), ((3,), (2,))),
     Case("copy", lambda x: jnp.copy(x), ((3, 6),)),
     *[
