@@ -51,6 +51,7 @@ class Tiers:
 
     def __init__(self, fn: Callable[..., Any], xla: Any) -> None:
         self.xla = xla
+        self.on_xla = self._on_xla  # one object, to be told by
         self.known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(
             f"tiers of {getattr(fn, '__name__', 'a function')}", MAX_KINDS
         )
@@ -82,7 +83,7 @@ class Tiers:
         run = self.known.get(found)
         if run is None:
             run = self.known.put(found, self._new(given))
-        return run(*given)
+        return run(*(args if run is self.on_xla else given))
 
     def _on_xla(self, *args: Any) -> Any:
         """XLA takes an array in half the time that it takes for a number."""
@@ -92,7 +93,7 @@ class Tiers:
         """What runs arrays and numbers like these."""
         most = small.most()
         if any(np.size(a) > most for a in args):
-            return self._on_xla
+            return self.on_xla
         traced = self.xla.trace(*args)
         try:
             steps = Steps(traced.jaxpr)
@@ -102,7 +103,7 @@ class Tiers:
                 )
         except UnknownStepError:
             pass
-        return self._on_xla
+        return self.on_xla
 
 
 def _is_host(array: Any) -> bool:
