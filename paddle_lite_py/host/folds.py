@@ -116,6 +116,25 @@ def _top_k(step: Step) -> Function:
     return top_k
 
 
+# Larger products NumPy's library gives to threads of its own, which wait for each other by spinning: where other threads
+# have work, that takes a hundred times as long.
+_MOST_AT_ONCE = 1 << 18
+
+
+def _in_blocks(each: int, shape: tuple[int, int], left: bool, right: bool) -> Function:
+    """A product of matrices, some rows at a time; left and right: a factor is turned."""
+    starts = range(0, shape[0], max(each, 1))
+
+    def product(x: Any, y: Any) -> Any:
+        x, y = x.T if left else x, y.T if right else y
+        out = np.empty(shape, x.dtype)
+        for start in starts:
+            np.dot(x[start : start + each], y, out[start : start + each])
+        return out
+
+    return product
+
+
 @rule("dot_general")
 def _dot_general(step: Step) -> Any:
     ((of_x, of_y), (batch_x, batch_y)), (x, y) = step.params["dimension_numbers"], step.given
@@ -123,10 +142,16 @@ def _dot_general(step: Step) -> Any:
         raise UnknownStepError("a product in another dtype")
     if not batch_x and len(of_x) == 1 and len(x.shape) == len(y.shape) == 2:
         left, right = "" if of_x[0] else ".T", ".T" if of_y[0] else ""
-        return f"{{0}}{left}.dot({{1}}{right})"
+        rows, columns = step.made[0].shape
+        each = _MOST_AT_ONCE // max(columns * x.shape[of_x[0]], 1)
+        if rows <= each or x.dtype.kind != "f":
+            return f"{{0}}{left}.dot({{1}}{right})"
+        return _in_blocks(each, (rows, columns), bool(left), bool(right))
     free_x = [i for i in range(len(x.shape)) if i not in (*of_x, *batch_x)]
     free_y = [i for i in range(len(y.shape)) if i not in (*of_y, *batch_y)]
     batch, depth = _sizes(x, batch_x), math.prod(_sizes(x, of_x))
+    if math.prod(_sizes(x, free_x)) * depth * math.prod(_sizes(y, free_y)) > _MOST_AT_ONCE:
+        raise UnknownStepError("a large product of many dimensions")
     shape_x = (*batch, math.prod(_sizes(x, free_x)), depth)
     shape_y = (*batch, depth, math.prod(_sizes(y, free_y)))
     order_x, order_y = (*batch_x, *free_x, *of_x), (*batch_y, *of_y, *free_y)

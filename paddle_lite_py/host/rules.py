@@ -29,12 +29,13 @@ _USUAL = 0.4
 def cost(step: Step) -> float:
     """About how many nanoseconds a step takes, but for its start."""
     elements = max([math.prod(aval.shape) for aval in (*step.given, *step.made)], default=0)
-    if step.made[0].dtype.kind in "iu":
-        if step.name == "dot_general":  # without a library
-            (of_x, _), _ = step.params["dimension_numbers"]
-            return float(math.prod(step.made[0].shape) * math.prod([step.given[0].shape[a] for a in of_x]))
-        if step.name in ("div", "rem"):
-            return 10.0 * elements
+    whole = step.made[0].dtype.kind in "iu"
+    if step.name == "dot_general":
+        (of_x, _), _ = step.params["dimension_numbers"]
+        products = math.prod(step.made[0].shape) * math.prod([step.given[0].shape[a] for a in of_x])
+        return products * (1.0 if whole else 0.03)  # those of integers have no library
+    if whole and step.name in ("div", "rem"):
+        return 10.0 * elements
     return COSTS.get(step.name, _USUAL) * elements
 
 
