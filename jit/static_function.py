@@ -23,6 +23,7 @@ from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs
 from paddle_lite_py.eager import views
 from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.eager.tensor import Tensor, wrap
+from paddle_lite_py.host.tier import for_xla
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.executor import Executable
@@ -123,7 +124,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
                 data = a._data
                 if data.shape != shape or data.dtype is not dtype:
                     break
-                arrays.append(data if data.__class__ is not np.ndarray else a._for_xla())
+                arrays.append(data if data.__class__ is not np.ndarray else for_xla(data))
             else:
                 if mode.grad_enabled is entry.grad_enabled and settings.enabled:
                     if (entry.plain and entry.layer_version == layer_version.number) or entry.stale() is None:

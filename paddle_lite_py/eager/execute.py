@@ -24,6 +24,7 @@ from .tensor import ZEROS, Tensor, wrap
 from .views import link
 
 _new: Any = object.__new__
+_DRAWN = np.array([0, 1], np.uint32)  # what a draw adds to the generator's state
 # References to a gradient that only its tensor holds: its attribute, the variable, and getrefcount's own.
 _ALONE = 3
 
@@ -65,8 +66,10 @@ class Eager(Interpreter):
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a random op and keep the generator's next state."""
         word = default_generator.state
+        before = word._data
         out, following = self.run(bound, (word, *args))
-        word._data = following._data
+        # What is the host's stays there, and waits for no array.
+        word._data = before + _DRAWN if before.__class__ is np.ndarray else following._data
         return out
 
     def rebind(self, tensor: Tensor, data: Any) -> None:

@@ -231,7 +231,7 @@ def _input(data: Any, source: Any) -> Any:
     if source is None or not is_array(data):
         return wrap(data) if is_array(data) else data
     if isinstance(source, Tensor):
-        return source if source._data is data or source._fed is data else _as_leaf(data, source)
+        return source if source._data is data else _as_leaf(data, source)
     out = wrap(data)
     out._source, out.stop_gradient = source, False
     return out

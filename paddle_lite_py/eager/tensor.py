@@ -28,7 +28,7 @@ _HOST = places.CPUPlace()
 # What `_grad` holds after clear_grad(): zeros that nobody has read yet.
 ZEROS = "zeros"
 # Attributes that tie a tensor to others on the same storage, which a copy has not.
-TIES = ("_view", "_views", "_fed")
+TIES = ("_view", "_views")
 
 
 class Tensor(TensorData):
@@ -52,7 +52,6 @@ class Tensor(TensorData):
     _name: str | None = None
     _view: Any = None  # of a view: its root, and how it was taken (views.View)
     _views: Any = None  # of a root: its views (views.Viewers)
-    _fed: Any = None  # a payload of NumPy's that compiled programs were given
 
     if TYPE_CHECKING:
         # The methods and operators of the ops, which dispatch.define.add_methods() puts here.
@@ -176,17 +175,6 @@ class Tensor(TensorData):
         if not new.stop_gradient or self._source is not None:
             self._source = new._source
             self.stop_gradient = new.stop_gradient
-
-    def _for_xla(self) -> Any:
-        """The payload as an input of a compiled program: one that comes again is handed over to JAX once for all."""
-        data = self._data
-        if data.__class__ is not np.ndarray:
-            return data
-        if self._fed is data:
-            self._data = data = jax.numpy.asarray(data)
-        else:
-            self._fed = data
-        return data
 
     def _twin(self) -> Tensor:
         """Another handle on the same value, at the same place in the graph."""

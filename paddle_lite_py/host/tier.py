@@ -1,12 +1,13 @@
-"""The two tiers of a function of arrays: NumPy where all of them are small, XLA elsewhere.
+"""The two tiers of a function of arrays: NumPy where all of them are small and the host's, XLA elsewhere.
 
-Which one it is follows from the function, the shapes and the dtypes.
+What is made of arrays of the host alone is the host's as well, as long as it is small, whichever of the two has made it;
+and what is made with an array of XLA's is XLA's. So one can run while the other waits for nothing, and which one it is
+follows from the function, the shapes and the dtypes.
 """
 
 from __future__ import annotations
 
 import functools
-import math
 import weakref
 from collections.abc import Callable
 from typing import Any
@@ -16,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import small
-from ..core.cache import BoundedCache
+from ..core.cache import BoundedCache, IdentityCache
 from ..core.config import compiler_options
 from . import loops  # noqa: F401  (their rules)
 from .generate import Generator, elements, returning
@@ -27,7 +28,6 @@ MAX_KINDS = 1024  # of one function: shapes may change for ever
 # A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it and
 # for each step.
 MAX_STEPS, _MOST, _MORE = 1000, 100_000, 2000
-_JAX_ARRAY = type(jnp.zeros(()))
 _NUMBERS = frozenset((float, int, bool))
 _ndarray = np.ndarray
 
@@ -51,43 +51,38 @@ class Tiers:
 
     def __init__(self, fn: Callable[..., Any], xla: Any) -> None:
         self.xla = xla
-        self.on_xla = self._on_xla  # one object, to be told by
         self.known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(
             f"tiers of {getattr(fn, '__name__', 'a function')}", MAX_KINDS
         )
         _all.add(self)
 
     def entry(self, n: int) -> Callable[..., Any]:
-        """What is called: it finds what runs small arrays at once, and knows a large one when it comes first."""
-        small.most()  # known from here on
-        return _entry(n)(self.known, self.other, self.xla, small.limit)
+        """What is called: it finds at once what runs arrays of the host, and of XLA's."""
+        return _entry(n)(self.known, self.xla, self.other)
 
     def other(self, *args: Any) -> Any:
         """A call that is new, or with other things than arrays of the host."""
-        given: tuple[Any, ...] = args
         key: list[Any] = []
-        for i, a in enumerate(args):
+        for a in args:
             kind = a.__class__
             if kind is _ndarray:
                 key.append(a.shape)
                 key.append(a.dtype)
             elif kind in _NUMBERS:
                 key.append(kind)
-            elif kind is _JAX_ARRAY and _is_host(a):
-                a = np.asarray(a)
-                key += (a.shape, a.dtype)
-                given = (*given[:i], a, *given[i + 1 :])
             else:
-                return self._on_xla(*args)
+                return self.on_xla(*args)
         found = tuple(key)
         run = self.known.get(found)
-        if run is None:
-            run = self.known.put(found, self._new(given))
-        return run(*(args if run is self.on_xla else given))
+        return (self.known.put(found, self._new(args)) if run is None else run)(*args)
 
-    def _on_xla(self, *args: Any) -> Any:
-        """XLA takes an array in half the time that it takes for a number."""
-        return self.xla(*[_as_array(a) if a.__class__ in _NUMBERS else a for a in args])
+    def on_xla(self, *args: Any) -> Any:
+        """Run it compiled."""
+        return self.xla(*[for_xla(a) for a in args])
+
+    def to_host(self, *args: Any) -> Any:
+        """Run it compiled, on arrays of the host: then its results are the host's too."""
+        return jax.tree.map(np.asarray, self.on_xla(*args))
 
     def _new(self, args: tuple[Any, ...]) -> Callable[..., Any]:
         """What runs arrays and numbers like these."""
@@ -98,29 +93,35 @@ class Tiers:
         try:
             steps = Steps(traced.jaxpr)
             if elements(steps) <= most and is_cheap(steps.list):
-                return generated(
-                    steps, traced.out_info, frozenset(i for i, a in enumerate(args) if a.__class__ in _NUMBERS)
-                )
+                numbers = frozenset([i for i, a in enumerate(args) if a.__class__ in _NUMBERS])
+                return generated(steps, traced.out_info, numbers)
         except UnknownStepError:
             pass
-        return self.on_xla
+        outs = jax.tree.leaves(traced.out_info)
+        return self.to_host if all(small.is_small(o.shape, o.dtype) for o in outs) else self.on_xla
 
 
-def _is_host(array: Any) -> bool:
-    """Whether an array of JAX's is small, and where the host's are."""
-    return (
-        math.prod(array.shape) <= small.most()
-        and not (array.committed or array.weak_type)
-        and array.dtype in small.DTYPES
-    )
-
-
+# -- what XLA is given -----------------------------------------------------------------------------------------------
+_handed: IdentityCache = IdentityCache()
 _numbers: BoundedCache[Any, Any] = BoundedCache("numbers as arrays", 1024)
 
 
-def _as_array(value: Any) -> Any:
-    """A number as JAX takes it: when it comes again, as a weak array."""
+def for_xla(value: Any) -> Any:
+    """An array of the host, or a number, as XLA takes it: when it comes again, as an array of JAX's.
+
+    XLA takes that in half the time.
+    """
     kind = value.__class__
+    if kind is _ndarray:
+        held = _handed.get(id(value))
+        if held is None:
+            _handed.put(value, None)
+            return value
+        return _handed.put(value, jnp.asarray(value)) if held[1] is None else held[1]
+    return _weak(kind, value) if kind in _NUMBERS else value
+
+
+def _weak(kind: type, value: Any) -> Any:
     # The dictionary takes -0.0 for 0.0.
     key = (kind, value if value or kind is not float else repr(value))
     found = _numbers.get(key)
@@ -156,10 +157,8 @@ def _entry(n: int) -> Callable[..., Callable[..., Any]]:
     given = ", ".join(names)
     arrays = " and ".join([f"{a}.__class__ is _ndarray" for a in names]) or "True"
     key = "".join([f"{a}.shape, {a}.dtype, " for a in names])
-    # Many arguments are those of a gradient or an update, where a number more or less does not show.
-    no_numbers = "".join([f" and {a}.__class__ not in _NUMBERS" for a in names[1:4]])
-    is_large = f"a0.__class__ is _jax_array and _prod(a0.shape) > _limit.most{no_numbers}" if names else "False"
-    text = f"""def make(_known, _other, _xla, _limit):
+    others = " and ".join([f"{a}.__class__ is _jax_array" for a in names]) or "False"
+    text = f"""def make(_known, _xla, _other):
     def call({given}):
         if {arrays}:
             try:
@@ -167,12 +166,12 @@ def _entry(n: int) -> Callable[..., Callable[..., Any]]:
             except KeyError:
                 return _other({given})
             return _run({given})
-        if {is_large}:
+        if {others}:
             return _xla({given})
         return _other({given})
     return call
 """
-    env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": _JAX_ARRAY, "_prod": math.prod, "_NUMBERS": _NUMBERS}
+    env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": type(jax.device_put(0))}
     exec(compile(text, "<entry of tiers>", "exec"), env)
     return env["make"]
 

@@ -17,7 +17,7 @@ from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
 from ..eager.views import replaced
-from ..host.tier import xla_jit
+from ..host.tier import for_xla, xla_jit
 from ..ir.block import Block, Value
 from ..ir.lower import lower
 from ..ir.program import Program
@@ -79,9 +79,6 @@ class Executable:
         # Tensors whose gradient is added to.
         self.accumulated = {id(t) for t, kind in traced.gradients if kind == "some"}
         self._compile()
-        for handle in self.fixed:  # weights are JAX's from now on
-            handle._for_xla()
-            handle._for_xla()
 
     def _compile(self) -> None:
         self.lowered = lower(self.traced.program)
@@ -137,9 +134,9 @@ class Executable:
         """Results for the argument tensors, without a gradient."""
         if not self.plain:
             return self._alone(self._run, args)
-        arrays = [h._data for h in self.fixed]
-        for a in args:
-            arrays.append(a._for_xla())
+        arrays = []
+        for h in (*self.fixed, *args):
+            arrays.append(for_xla(h._data))  # noqa: PERF401  (a comprehension would be a call)
         try:
             return wrap(self.jitted(*arrays))
         except TypeError:
@@ -173,8 +170,7 @@ class Executable:
         arrays = [h._data for h in self.mutable]
         if arrays and self.donates:
             arrays = donatable(arrays)
-        arrays += [h._data for h in self.fixed]
-        arrays += [a._for_xla() for a in args]
+        arrays += [for_xla(h._data) for h in (*self.fixed, *args)]
         traced = self.traced
         if traced.providers:
             arrays += [get() for get in traced.providers]
@@ -227,7 +223,7 @@ class Executable:
 
     def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
-        arrays = [h._data for h in handles] + [get() for get in self.traced.providers]
+        arrays = [for_xla(h._data) for h in handles] + [get() for get in self.traced.providers]
         if self.guard_program is not None:
             compare(self.traced.speculated, self.guard_program(*arrays))
         takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
