@@ -45,18 +45,19 @@ class View(NamedTuple):
 class Viewers(list[Any]):
     """Weak references to the views of a root. The mates of a root, itself among them, share one list of their own."""
 
-    __slots__ = ("limit", "mates")
-
-    def __init__(self) -> None:
-        self.limit = MANY
-        self.mates: list[Any] | None = None
+    limit = MANY
+    mates: Viewers | None = None
 
     def add(self, view: Tensor) -> None:
         """Note one more view."""
         if len(self) >= self.limit:
-            self[:] = [r for r in self if r() is not None]
-            self.limit = max(MANY, 2 * len(self))
+            self.forget()
         self.append(_ref(view))
+
+    def forget(self) -> None:
+        """Let those go that are no more."""
+        self[:] = [r for r in self if r() is not None]
+        self.limit = max(MANY, 2 * len(self))
 
 
 def steps(view: Any) -> list[ViewStep]:
@@ -75,24 +76,31 @@ def note(x: Tensor, made: Tensor) -> None:
     if parent is None:
         _viewers(x).add(made)
         return
-    _, bound, others, _ = made._view
-    root = parent[0]
-    key, at = [root._data.shape, root._data.dtype, bound], parent
+    root, bound, others = parent[0], made._view[1], made._view[2]
+    depth, at = 2, parent[3]
     while at is not None:
-        key.append(at[1])
-        at = at[3]
-    stays = _in_place.get(tuple(key))
-    if stays is None:
-        stays = _in_place.put(tuple(key), _can_lie(root._data, [*steps(parent), ViewStep(bound, others)]))
-    if not stays:
+        depth, at = depth + 1, at[3]
+    if not (bound.views.anywhere or _stays(root._data, bound, others, parent)):
         made._view = None  # a copy, as the reference makes one
         return
     one = None
-    if len(key) > MAX_STEPS + 2:
+    if depth > MAX_STEPS:
         one = _in_one(root._data, [*steps(parent), ViewStep(bound, others)])
     made._view = (root, bound, others, parent) if one is None else (root, *one, None)
     viewers = root._views
     (_viewers(root) if viewers is None else viewers).add(made)
+
+
+def _stays(root: Any, bound: Any, others: tuple[Any, ...], parent: Any) -> bool:
+    """Whether what an op makes of a view can be a view too, by how the elements of that lie."""
+    key, at = [root.shape, root.dtype, bound], parent
+    while at is not None:
+        key.append(at[1])
+        at = at[3]
+    found = _in_place.get(tuple(key))
+    if found is None:
+        found = _in_place.put(tuple(key), _can_lie(root, [*steps(parent), ViewStep(bound, others)]))
+    return found
 
 
 def _in_one(root: Any, path: list[ViewStep]) -> ViewStep | None:
@@ -114,22 +122,34 @@ def _viewers(root: Tensor) -> Viewers:
 
 def link(x: Any, made: Any, bound: Any, others: tuple[Any, ...]) -> None:
     """Note that a view op has made a tensor, or a tuple of them, from the tensor x."""
-    if not hasattr(x, "_views"):
+    try:
+        viewers = x._views
+    except AttributeError:  # an array
         return
     if others:  # an index may be changed later; the view stays where it is
         others = others if others[0].__class__ is int and len(others) == 1 else tuple(map(_fixed, others))
     if made.__class__ not in (tuple, list):
         made._view = (x, bound, others, None)
-        viewers = x._views
         if viewers is None or len(viewers) >= viewers.limit:
             note(x, made)
         else:
             viewers.append(_ref(made))
         return
-    for i, part in enumerate(made):
-        step = bound.views.each(bound, x.ndim, i)
-        part._view = (x, *step, None)
-        note(x, part)
+    key = bound, len(made), len(x._data.shape)
+    each = _each.get(key)
+    if each is None:
+        each = _each.put(key, [bound.views.each(bound, key[2], i) for i in range(key[1])])
+    for part, (one, at) in zip(made, each, strict=True):
+        part._view = (x, one, at, None)
+        viewers = x._views
+        if viewers is None or len(viewers) >= viewers.limit:
+            note(x, part)
+        else:
+            viewers.append(_ref(part))
+
+
+# Of the op that gives several views, the step to each of them.
+_each: BoundedCache[Any, list[ViewStep]] = BoundedCache("views made together", 256)
 
 
 def _fixed(index: Any) -> Any:
@@ -143,14 +163,18 @@ def alias(x: Tensor, out: Tensor) -> Tensor:
         out._view = (root, *x._view[1:])
         _viewers(root).add(out)
         return out
-    viewers = _viewers(x)
-    if viewers.mates is None:
-        viewers.mates = [_ref(x)]
+    viewers = x._views
+    if viewers is None:
+        viewers = x._views = Viewers()
     mates = viewers.mates
-    if len(mates) & (len(mates) - 1) == 0:
-        mates[:] = [r for r in mates if r() is not None]
+    if mates is None:
+        mates = viewers.mates = Viewers()
+        mates.append(_ref(x))
+    if len(mates) >= mates.limit:
+        mates.forget()
     mates.append(_ref(out))
-    _viewers(out).mates = mates
+    out._views = viewers = Viewers()
+    viewers.mates = mates
     return out
 
 

@@ -273,7 +273,7 @@ def _indexed(array: np.ndarray, step: ViewStep) -> np.ndarray:
     return array[tuple(index)]
 
 
-_BASIC = ViewRule(_written_back, _indexed)
+_BASIC = ViewRule(_written_back, _indexed, anywhere=True)
 
 
 @op(name="getitem", views=lambda attrs: None if _has(attrs["plan"], PICK, MASK) else _BASIC)

@@ -39,6 +39,7 @@ _STRIDED, _UNFOLDED = strided(_strided_in, True), strided(_windows_in, True)
 _SLICED = ViewRule(
     lambda x, new, step: replaced(x, _index(x, *step.bound.attrs), new),
     lambda array, step: array[_index(array, *step.bound.attrs)],
+    anywhere=True,
 )
 
 

@@ -45,7 +45,7 @@ def _permuted_back(x: Any, new: Any, step: ViewStep) -> Any:
     return _run("transpose", (tuple(np.argsort(_order(x.ndim, step)).tolist()),), new)
 
 
-PERMUTED = ViewRule(_permuted_back, lambda array, step: array.transpose(_order(array.ndim, step)))
+PERMUTED = ViewRule(_permuted_back, lambda array, step: array.transpose(_order(array.ndim, step)), anywhere=True)
 
 
 # -- elements at multiples of strides ----------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ def strided(layout: Callable[[np.ndarray, ViewStep], np.ndarray], overlaps: bool
         strides = tuple([s // seen.dtype.itemsize for s in seen.strides])
         return _run("_set_strided", (strides, views.start(seen)), x, new)
 
-    return ViewRule(back, layout, overlaps)
+    return ViewRule(back, layout, overlaps=overlaps)
 
 
 def attributes(step: ViewStep) -> dict[str, Any]:

@@ -30,11 +30,13 @@ class ViewRule(NamedTuple):
     Arguments:
         back: (tensor, new, step) -> the tensor with the elements of its view replaced by `new`.
         layout: (array, step) -> the same view of a NumPy array; ValueError where the elements would have to be copied.
+        anywhere: a view of anything, however that lies in memory; others may have to copy what is no plain block.
         overlaps: an element may be in the view more than once.
         each: for several results, (bound op, number of dimensions, i) -> the step that gives the i-th alone.
     """
 
     back: Callable[[Any, Any, ViewStep], Any]
     layout: Callable[[np.ndarray, ViewStep], np.ndarray]
+    anywhere: bool = False
     overlaps: bool = False
     each: Callable[[BoundOp, int, int], ViewStep] | None = None
