@@ -121,18 +121,11 @@ def _top_k(step: Step) -> Function:
 _MOST_AT_ONCE = 1 << 18
 
 
-def _in_blocks(each: int, shape: tuple[int, int], left: bool, right: bool) -> Function:
-    """A product of matrices, some rows at a time; left and right: a factor is turned."""
-    starts = range(0, shape[0], max(each, 1))
-
-    def product(x: Any, y: Any) -> Any:
-        x, y = x.T if left else x, y.T if right else y
-        out = np.empty(shape, x.dtype)
-        for start in starts:
-            np.dot(x[start : start + each], y, out[start : start + each])
-        return out
-
-    return product
+def in_blocks(x: Any, y: Any, each: int, out: Any) -> Any:
+    """A product of matrices, some rows at a time."""
+    for start in range(0, len(x), each):
+        np.dot(x[start : start + each], y, out[start : start + each])
+    return out
 
 
 @rule("dot_general")
@@ -140,28 +133,27 @@ def _dot_general(step: Step) -> Any:
     ((of_x, of_y), (batch_x, batch_y)), (x, y) = step.params["dimension_numbers"], step.given
     if x.dtype != step.made[0].dtype or y.dtype != x.dtype or x.dtype == bool:
         raise UnknownStepError("a product in another dtype")
-    if not batch_x and len(of_x) == 1 and len(x.shape) == len(y.shape) == 2:
-        left, right = "" if of_x[0] else ".T", ".T" if of_y[0] else ""
-        rows, columns = step.made[0].shape
-        each = _MOST_AT_ONCE // max(columns * x.shape[of_x[0]], 1)
-        if rows <= each or x.dtype.kind != "f":
-            return f"{{0}}{left}.dot({{1}}{right})"
-        return _in_blocks(each, (rows, columns), bool(left), bool(right))
     free_x = [i for i in range(len(x.shape)) if i not in (*of_x, *batch_x)]
     free_y = [i for i in range(len(y.shape)) if i not in (*of_y, *batch_y)]
     batch, depth = _sizes(x, batch_x), math.prod(_sizes(x, of_x))
-    if math.prod(_sizes(x, free_x)) * depth * math.prod(_sizes(y, free_y)) > _MOST_AT_ONCE:
-        raise UnknownStepError("a large product of many dimensions")
-    shape_x = (*batch, math.prod(_sizes(x, free_x)), depth)
-    shape_y = (*batch, depth, math.prod(_sizes(y, free_y)))
-    order_x, order_y = (*batch_x, *free_x, *of_x), (*batch_y, *of_y, *free_y)
+    rows, columns = math.prod(_sizes(x, free_x)), math.prod(_sizes(y, free_y))
+    left = _turned("{0}", x, (*batch_x, *free_x, *of_x), (*batch, rows, depth))
+    right = _turned("{1}", y, (*batch_y, *of_y, *free_y), (*batch, depth, columns))
     shape = step.made[0].shape
-    return f"({_turned('{0}', order_x, shape_x)} @ {_turned('{1}', order_y, shape_y)}).reshape({shape})"
+    each = max(_MOST_AT_ONCE // max(depth * columns, 1), 1)
+    if rows <= each or x.dtype.kind != "f":
+        made = f"({left} @ {right})" if batch else f"{left}.dot({right})"
+    elif not batch:
+        made = f"_in_blocks({left}, {right}, {each}, _empty({(rows, columns)}, {{0}}.dtype))"
+    else:
+        raise UnknownStepError("many large products")
+    return made if shape == (*batch, rows, columns) else f"{made}.reshape({shape})"
 
 
-def _turned(name: str, order: tuple[int, ...], shape: tuple[int, ...]) -> str:
+def _turned(name: str, aval: Any, order: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    """The text of an array with its axes in an order, in a shape."""
     turned = name if order == tuple(range(len(order))) else f"{name}.transpose({order})"
-    return f"{turned}.reshape({shape})"
+    return turned if tuple([aval.shape[i] for i in order]) == shape else f"{turned}.reshape({shape})"
 
 
 def _sizes(x: Any, axes: Any) -> tuple[int, ...]:

@@ -34,7 +34,7 @@ def _filled(x: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
 _NAMES: dict[str, Any] = {
     **{"_asarray": np.asarray, "_filled": _filled, "_concatenate": np.concatenate, "_stack": np.stack},
     **{"_minimum": np.minimum, "_maximum": np.maximum, "_where": np.where, "_exp": np.exp, "_sqrt": np.sqrt},
-    **{"_reciprocal": np.reciprocal},
+    **{"_reciprocal": np.reciprocal, "_empty": np.empty, "_in_blocks": folds.in_blocks},
 }
 
 

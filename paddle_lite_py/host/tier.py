@@ -117,7 +117,7 @@ def for_xla(value: Any) -> Any:
         if held is None:
             _handed.put(value, None)
             return value
-        return _handed.put(value, jnp.asarray(value)) if held[1] is None else held[1]
+        return _handed.put(value, jax.device_put(value)) if held[1] is None else held[1]
     return _weak(kind, value) if kind in _NUMBERS else value
 
 
