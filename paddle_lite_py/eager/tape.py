@@ -23,8 +23,10 @@ from ..registry.bound import ONES, BoundOp
 
 Array = Any
 MAX_FORMS = 512
-# A segment is compiled when it is met for this many-th time, and for that many shapes; then shapes must come back too.
+# A segment is compiled when it is met first, as long as most that were came again, else when it is met for this many-th
+# time; and for that many shapes. Then shapes must come back too.
 HOT = 2
+MAX_LONE = 4
 MAX_TRACES = 8
 
 
@@ -327,6 +329,10 @@ class Form:
         """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
         self.met += 1
         if self.traces < MAX_TRACES:
+            if self.met == 1 and len(_lone) < MAX_LONE:
+                _lone.add(self)
+                return True
+            _lone.discard(self)
             return self.met >= HOT
         if self.shapes is None:
             self.shapes = BoundedCache("shapes of a backward segment", MAX_FORMS)
@@ -334,6 +340,8 @@ class Form:
         return self.shapes.put(key, self.shapes.get(key, 0) + 1) >= HOT
 
 
+# Forms that were compiled when they were met first, and have not come again.
+_lone: set[Form] = set()
 _forms: BoundedCache[Key, Form] = BoundedCache("backward segments", MAX_FORMS)
 
 
