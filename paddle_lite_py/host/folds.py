@@ -48,7 +48,7 @@ def _by_parts(step: Step, combine: Any) -> Function | None:
     def fold(x: Any) -> Any:
         out = x[..., 0].copy()
         for i in range(1, shape[-1]):
-            combine(out, x[..., i], out)
+            combine(out, x[..., i], out=out)
         return out
 
     return fold

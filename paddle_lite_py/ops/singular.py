@@ -101,10 +101,11 @@ def _unless_finite(complain: Callable[..., None]) -> Callable[[Run], Run]:
             nonlocal last
             out = run(*args)
             try:  # as in _is_finite()
-                kind, read = last
-                if out.aval is not kind:
-                    kind, read = last = out.aval, _numbers_of(out.shape, out.dtype)
-                numbers = read(out)
+                (kind, read), held = last, out.__class__ is np.ndarray
+                now = (out.shape, out.dtype) if held else out.aval
+                if now is not kind and now != kind:
+                    kind, read = last = now, _numbers_of(out.shape, out.dtype)
+                numbers = read(np.ascontiguousarray(out) if held else out)
             except _ELSEWHERE:
                 return out
             # Most often few numbers, all finite: told without a call.
