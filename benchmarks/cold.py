@@ -2,8 +2,8 @@
 
 usage: cold.py [--paddle PY] [--ours PY] [--only REGEX] [--rounds N] [--out cold.json]
 
-Ours runs with an empty cache of compiled programs, and once more with what the first run has left there. A figure is the
-best of the rounds.
+Ours runs with an empty cache of compiled programs, and once more with what the first run has left there. A figure is
+the best of the rounds.
 """
 
 from __future__ import annotations

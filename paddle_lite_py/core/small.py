@@ -42,7 +42,7 @@ def most() -> int:
 
 def _found() -> int:
     chosen = getattr(jax.config, "jax_default_device", None)
-    plain = limit.wanted and not jax.config.jax_debug_nans and jax.default_backend() == "cpu"
+    plain = limit.wanted and not getattr(jax.config, "jax_debug_nans", False) and jax.default_backend() == "cpu"
     return MOST if plain and (chosen is None or chosen == jax.devices()[0]) else _OFF
 
 

@@ -13,13 +13,18 @@ import jax
 import numpy as np
 
 from .rules import rule
-from .steps import Step, UnknownStepError
+from .steps import HostStep, UnknownStepError
 
 Function = Callable[..., Any]
 # Of more numbers XLA's code takes a fraction of the time.
 MOST = 2048
 _TURNS = ((13, 15, 26, 6), (17, 29, 16, 24))
 _WORD = 0xFFFFFFFF
+
+
+def _partitionable() -> bool:
+    """Whether the bits of an element depend on its place alone."""
+    return getattr(jax.config, "jax_threefry_partitionable", False)
 
 
 def _keys(first: int, second: int) -> tuple[int, int, int]:
@@ -58,7 +63,7 @@ def hash_words(key: Any, n: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 @rule("random_seed")
-def _random_seed(step: Step) -> Function:
+def _random_seed(step: HostStep) -> Function:
     if step.given[0].shape:
         raise UnknownStepError("many keys")
     wide = step.given[0].dtype.itemsize == 8
@@ -71,26 +76,26 @@ def _random_seed(step: Step) -> Function:
 
 
 @rule("random_fold_in")
-def _random_fold_in(step: Step) -> Function:
+def _random_fold_in(step: HostStep) -> Function:
     if step.given[0].shape != (2,) or step.given[1].shape:
         raise UnknownStepError("many keys")
     return lambda key, data: np.array(hash_word(key, int(data) & _WORD), np.uint32)
 
 
 @rule("random_split")
-def _random_split(step: Step) -> Function:
+def _random_split(step: HostStep) -> Function:
     shape = tuple(step.params["shape"])
     n = math.prod(shape)
-    if step.given[0].shape != (2,) or n > MOST or not jax.config.jax_threefry_partitionable:
+    if step.given[0].shape != (2,) or n > MOST or not _partitionable():
         raise UnknownStepError("many keys")
     return lambda key: np.stack(hash_words(key, n), -1).reshape((*shape, 2))
 
 
 @rule("random_bits")
-def _random_bits(step: Step) -> Function:
+def _random_bits(step: HostStep) -> Function:
     width, shape = step.params["bit_width"], tuple(step.params["shape"])
     n = math.prod(shape)
-    plain = step.given[0].shape == (2,) and width in (32, 64) and jax.config.jax_threefry_partitionable
+    plain = step.given[0].shape == (2,) and width in (32, 64) and _partitionable()
     if not plain or n > MOST:
         raise UnknownStepError("many keys, or many numbers")
 
@@ -104,12 +109,12 @@ def _random_bits(step: Step) -> Function:
 
 
 @rule("random_wrap", "random_unwrap", moves=True)
-def _random_wrap(step: Step) -> str:
+def _random_wrap(step: HostStep) -> str:
     return "{0}"
 
 
 @rule("bitcast_convert_type", moves=True)
-def _bitcast(step: Step) -> Function:
+def _bitcast(step: HostStep) -> Function:
     if step.given[0].dtype.itemsize != step.made[0].dtype.itemsize or bool in (step.given[0].dtype, step.made[0].dtype):
         raise UnknownStepError("bits of another width")
     return lambda x: x.view(step.made[0].dtype)

@@ -8,38 +8,32 @@ from typing import Any
 
 import numpy as np
 
-from .rules import MOVES, elementwise, plainly
-from .steps import Step, UnknownStepError
+from .rules import elementwise, plainly
+from .steps import HostStep, UnknownStepError
 
 Function = Callable[..., Any]
 
 plainly(
-    **{"add": np.add, "add_any": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative},
-    **{"max": np.maximum, "min": np.minimum, "abs": np.absolute, "square": np.square},
-    **{
-        "eq": np.equal,
-        "ne": np.not_equal,
-        "lt": np.less,
-        "le": np.less_equal,
-        "gt": np.greater,
-        "ge": np.greater_equal,
-    },
-    **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.invert},
-    **{"floor": np.floor, "ceil": np.ceil, "is_finite": np.isfinite, "nextafter": np.nextafter},
-    **{"exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sqrt": np.sqrt},
-    **{"sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan},
-    **{"sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh},
-    **{"atanh": np.arctanh, "atan2": np.arctan2, "cbrt": np.cbrt},
+    {
+        **{"add": np.add, "add_any": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative},
+        **{"max": np.maximum, "min": np.minimum, "abs": np.absolute, "square": np.square, "nextafter": np.nextafter},
+        **{"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal},
+        **{"gt": np.greater, "ge": np.greater_equal, "floor": np.floor, "ceil": np.ceil, "is_finite": np.isfinite},
+        **{"exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sqrt": np.sqrt},
+        **{"sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan},
+        **{"sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh},
+        **{"atanh": np.arctanh, "atan2": np.arctan2, "cbrt": np.cbrt},
+    }
 )
-MOVES.update(("and", "or", "xor", "not"))
+plainly({"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.invert}, moves=True)
 
 
-def _is_float(step: Step) -> bool:
+def _is_float(step: HostStep) -> bool:
     return step.given[0].dtype.kind == "f"
 
 
 @elementwise("div")
-def _div(step: Step) -> Function:
+def _div(step: HostStep) -> Function:
     return np.divide if _is_float(step) else _integer_quotient
 
 
@@ -52,7 +46,7 @@ def _integer_quotient(x: Any, y: Any) -> Any:
 
 
 @elementwise("rem")
-def _rem(step: Step) -> Function:
+def _rem(step: HostStep) -> Function:
     return (
         np.fmod
         if _is_float(step)
@@ -61,13 +55,13 @@ def _rem(step: Step) -> Function:
 
 
 @elementwise("sign")
-def _sign(step: Step) -> Function:
+def _sign(step: HostStep) -> Function:
     # XLA keeps the sign of a zero.
     return (lambda x: np.where(x == 0, x, np.sign(x))) if _is_float(step) else np.sign
 
 
 @elementwise("round")
-def _round(step: Step) -> Function:
+def _round(step: HostStep) -> Function:
     return np.rint if int(step.params["rounding_method"]) == 1 else _away_from_zero
 
 
@@ -77,17 +71,17 @@ def _away_from_zero(x: Any) -> Any:
 
 
 @elementwise("rsqrt")
-def _rsqrt(step: Step) -> str:
+def _rsqrt(step: HostStep) -> str:
     return "_reciprocal(_sqrt({0}))"
 
 
 @elementwise("logistic")
-def _logistic(step: Step) -> str:
+def _logistic(step: HostStep) -> str:
     return "_reciprocal(_exp(-{0}) + 1)"
 
 
 @elementwise("integer_pow")
-def _integer_pow(step: Step) -> Function:
+def _integer_pow(step: HostStep) -> Function:
     y = step.params["y"]
     if y < 0 and not _is_float(step):
         raise UnknownStepError("a negative power of integers")
@@ -106,7 +100,7 @@ def _power(x: Any, y: int) -> Any:
 
 
 @elementwise("pow")
-def _pow(step: Step) -> Function:
+def _pow(step: HostStep) -> Function:
     x, y = step.given
     if x.dtype.kind != "f":
         raise UnknownStepError("a power of integers")
@@ -114,12 +108,12 @@ def _pow(step: Step) -> Function:
 
 
 @elementwise("clamp")
-def _clamp(step: Step) -> str:
+def _clamp(step: HostStep) -> str:
     return "_minimum(_maximum({1}, {0}), {2})"
 
 
 @elementwise("select_n")
-def _select_n(step: Step) -> Any:
+def _select_n(step: HostStep) -> Any:
     if len(step.given) == 3 and step.given[0].dtype == bool:
         size = math.prod(step.made[0].shape)
         return "_where({0}, {2}, {1})" if size < _MANY or step.made[0].dtype == bool else _selected(step.made[0].dtype)
@@ -143,7 +137,7 @@ def _selected(dtype: np.dtype) -> Function:
 
 
 @elementwise("convert_element_type")
-def _convert(step: Step) -> Any:
+def _convert(step: HostStep) -> Any:
     held, wanted = step.given[0].dtype, step.made[0].dtype
     if held == wanted:
         return "{0}"
@@ -166,7 +160,7 @@ def _to_integer(wanted: np.dtype) -> Function:
 
 
 @elementwise("shift_left", "shift_right_logical", "shift_right_arithmetic")
-def _shift(step: Step) -> Function:
+def _shift(step: HostStep) -> Function:
     dtype = step.given[0].dtype
     bits, unsigned, signed = dtype.itemsize * 8, np.dtype(f"u{dtype.itemsize}"), np.dtype(f"i{dtype.itemsize}")
 
@@ -184,22 +178,26 @@ def _shift(step: Step) -> Function:
 
 
 @elementwise("population_count")
-def _population_count(step: Step) -> Function:
+def _population_count(step: HostStep) -> Function:
     dtype = step.given[0].dtype
     unsigned = np.dtype(f"u{dtype.itemsize}")  # of a negative number NumPy counts the bits of its size
     return lambda x: np.bitwise_count(x.astype(unsigned)).astype(dtype)
 
 
 @elementwise("copy", "copy_p", "stop_gradient")
-def _same(step: Step) -> str:
+def _same(step: HostStep) -> str:
     return "{0}"
 
 
 # After Mike Giles, "Approximating the erfinv function": a polynomial in the middle and one for the tails.
-_MIDDLE = (2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087, -0.00125372503)
-_MIDDLE += (-0.00417768164, 0.246640727, 1.50140941)
-_TAILS = (-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773, -0.0076224613)
-_TAILS += (0.00943887047, 1.00167406, 2.83297682)
+_MIDDLE = (
+    *(2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087),
+    *(-0.00125372503, -0.00417768164, 0.246640727, 1.50140941),
+)
+_TAILS = (
+    *(-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773),
+    *(-0.0076224613, 0.00943887047, 1.00167406, 2.83297682),
+)
 
 
 def _erf_inv(x: Any) -> Any:
@@ -221,7 +219,7 @@ def _polynomial(factors: tuple[float, ...], x: Any) -> Any:
 
 
 @elementwise("erf", "erfc", "erf_inv", "lgamma", "digamma")
-def _special(step: Step) -> Function:
+def _special(step: HostStep) -> Function:
     from scipy import special  # loaded by who asks for it
 
     if step.name == "erf_inv" and step.given[0].dtype == np.float32:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .rules import rule
-from .steps import Step, UnknownStepError
+from .steps import HostStep, UnknownStepError
 
 Function = Callable[..., Any]
 _FOLDS: dict[str, Any] = {
@@ -19,7 +19,7 @@ _FOLDS: dict[str, Any] = {
 
 
 @rule(*[f"reduce_{name}" for name in _FOLDS])
-def _reduce(step: Step) -> Function:
+def _reduce(step: HostStep) -> Function:
     name, axes, dtype = step.name.removeprefix("reduce_"), tuple(step.params["axes"]), step.made[0].dtype
     fold = _FOLDS[name].reduce
     if name in ("sum", "prod"):
@@ -37,7 +37,7 @@ def _reduce(step: Step) -> Function:
 _SHORT, _ROWS_EACH = 16, 20
 
 
-def _by_parts(step: Step, combine: Any) -> Function | None:
+def _by_parts(step: HostStep, combine: Any) -> Function | None:
     """The reduction of many short rows, one element of all of them after the other; None where that is no faster."""
     shape = step.given[0].shape
     if tuple(step.params["axes"]) != (len(shape) - 1,) or not 0 < shape[-1] <= _SHORT:
@@ -66,7 +66,7 @@ def _least(name: str, dtype: np.dtype) -> Any:
 
 
 @rule("argmax", "argmin")
-def _arg(step: Step) -> Function:
+def _arg(step: HostStep) -> Function:
     find, (axis,) = getattr(np, step.name), step.params["axes"]
     if step.given[0].shape[axis] == 0:
         raise UnknownStepError("the place of the largest of no elements")
@@ -74,12 +74,12 @@ def _arg(step: Step) -> Function:
     return lambda x: find(x, axis).astype(dtype)
 
 
-_RUNNING = {"cumsum": np.add, "cumprod": np.multiply, "cummax": np.maximum, "cummin": np.minimum}
+_RUNNING: dict[str, Any] = {"cumsum": np.add, "cumprod": np.multiply, "cummax": np.maximum, "cummin": np.minimum}
 _RUNNING["cumlogsumexp"] = np.logaddexp
 
 
 @rule(*_RUNNING)
-def _running(step: Step) -> Function:
+def _running(step: HostStep) -> Function:
     fold, axis, dtype = _RUNNING[step.name].accumulate, step.params["axis"], step.made[0].dtype
     if not step.params["reverse"]:
         return lambda x: fold(x, axis, dtype)
@@ -87,7 +87,7 @@ def _running(step: Step) -> Function:
 
 
 @rule("sort")
-def _sort(step: Step) -> Function:
+def _sort(step: HostStep) -> Function:
     axis, keys = step.params["dimension"], step.params["num_keys"]
     if len(step.given) == 1:
         return lambda x: (np.sort(x, axis, kind="stable"),)
@@ -103,7 +103,7 @@ def _sort(step: Step) -> Function:
 
 
 @rule("top_k")
-def _top_k(step: Step) -> Function:
+def _top_k(step: HostStep) -> Function:
     k, axis = step.params["k"], step.params.get("axis", -1)
     size, kind = step.given[0].shape[axis], step.made[1].dtype
 
@@ -116,8 +116,8 @@ def _top_k(step: Step) -> Function:
     return top_k
 
 
-# Larger products NumPy's library gives to threads of its own, which wait for each other by spinning: where other threads
-# have work, that takes a hundred times as long.
+# Larger products NumPy's library gives to threads of its own, which wait for each other by spinning: where others have
+# work, that takes a hundred times as long.
 _MOST_AT_ONCE = 1 << 18
 
 
@@ -129,7 +129,7 @@ def in_blocks(x: Any, y: Any, each: int, out: Any) -> Any:
 
 
 @rule("dot_general")
-def _dot_general(step: Step) -> Any:
+def _dot_general(step: HostStep) -> Any:
     ((of_x, of_y), (batch_x, batch_y)), (x, y) = step.params["dimension_numbers"], step.given
     if x.dtype != step.made[0].dtype or y.dtype != x.dtype or x.dtype == bool:
         raise UnknownStepError("a product in another dtype")

@@ -1,4 +1,4 @@
-"""From a jaxpr to a NumPy function: one line for each step, what is constant computed beforehand, broadcasts left out."""
+"""From a jaxpr to a NumPy function: a line for each step, what is constant computed beforehand, broadcasts left out."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import numpy as np
 
 from . import draws, elementwise, folds, indexing, movement  # noqa: F401  (their rules)
 from .rules import ELEMENTWISE, MOVES, RULES
-from .steps import Step, Steps, UnknownStepError
+from .steps import HostStep, Steps, UnknownStepError
 
 Array = Any
 _BROADCAST = "broadcast_in_dim"
 
 
-class Value(NamedTuple):
+class HeldValue(NamedTuple):
     """What a name of the generated code holds."""
 
     name: str
@@ -42,7 +42,7 @@ _NAMES: dict[str, Any] = {
 _SEVERAL = frozenset(("sort", "split", "optimization_barrier", "scan", "cond"))
 
 
-class Generator:
+class FunctionWriter:
     """Writes the function.
 
     Arguments:
@@ -56,10 +56,10 @@ class Generator:
         self.env: dict[str, Any] = dict(_NAMES)
         self.lines: list[str] = []
         self.quiet = True  # nothing in it can make NumPy warn
-        self.held: dict[int, Value] = {n: self._constant(c) for n, c in steps.constants.items()}
+        self.held: dict[int, HeldValue] = {n: self._constant(c) for n, c in steps.constants.items()}
         names = [f"a{i}" for i in range(len(steps.inputs))]
         for i, (n, a) in enumerate(zip(steps.inputs, names, strict=True)):
-            self.held[n] = Value(a, self.types[n].shape)
+            self.held[n] = HeldValue(a, self.types[n].shape)
             if i in numbers:
                 self.lines.append(f"{a} = _asarray({a}, {self._name(self.types[n].dtype, 'd')})")
         for step in steps.list:
@@ -83,10 +83,10 @@ class Generator:
         self.env[name] = value
         return name
 
-    def _constant(self, array: np.ndarray) -> Value:
-        return Value(self._name(array, "k"), array.shape, array)
+    def _constant(self, array: np.ndarray) -> HeldValue:
+        return HeldValue(self._name(array, "k"), array.shape, array)
 
-    def _add(self, step: Step) -> None:
+    def _add(self, step: HostStep) -> None:
         values = [self.held[n] for n in step.reads]
         if step.name == _BROADCAST:
             self.held[step.makes[0]] = self._broadcast(step, values[0])
@@ -109,22 +109,22 @@ class Generator:
         else:
             self._line(step, made)
 
-    def _elementwise(self, step: Step, text: str, made: str, values: list[Value]) -> None:
+    def _elementwise(self, step: HostStep, text: str, made: str, values: list[HeldValue]) -> None:
         if text in ("{0}", "{1}"):
             self.held[step.makes[0]] = values[int(text[1])]
             return
         self._line(step, made)
         name = self.held[step.makes[0]].name
-        self.held[step.makes[0]] = Value(name, np.broadcast_shapes(*[v.shape for v in values]))
+        self.held[step.makes[0]] = HeldValue(name, np.broadcast_shapes(*[v.shape for v in values]))
 
-    def _line(self, step: Step, made: str) -> None:
+    def _line(self, step: HostStep, made: str) -> None:
         self.quiet = self.quiet and step.name in MOVES
         names = [f"v{n}" for n in step.makes]
         several = "," if step.name in _SEVERAL else ""
         self.lines.append(f"{', '.join(names)}{several} = {made}" if names else made)
-        self.held |= {n: Value(f"v{n}", self.types[n].shape) for n in step.makes}
+        self.held |= {n: HeldValue(f"v{n}", self.types[n].shape) for n in step.makes}
 
-    def _fold(self, step: Step, made: str) -> None:
+    def _fold(self, step: HostStep, made: str) -> None:
         """Compute what depends on constants alone."""
         with np.errstate(all="ignore"):
             found = eval(made, self.env)
@@ -132,7 +132,7 @@ class Generator:
         for n, array in zip(step.makes, arrays, strict=True):
             self.held[n] = self._constant(np.asarray(array))
 
-    def _broadcast(self, step: Step, value: Value) -> Value:
+    def _broadcast(self, step: HostStep, value: HeldValue) -> HeldValue:
         """Left to NumPy's own broadcasting; only the axes are brought in their places."""
         if not value.shape:
             return value
@@ -145,9 +145,9 @@ class Generator:
             return value
         name = f"v{step.makes[0]}"
         self.lines.append(f"{name} = {value.name}.reshape({tuple(shape)})")
-        return Value(name, tuple(shape))
+        return HeldValue(name, tuple(shape))
 
-    def _full(self, value: Value, aval: Any) -> Value:
+    def _full(self, value: HeldValue, aval: Any) -> HeldValue:
         """The value with all its elements."""
         if value.shape == aval.shape:
             return value
@@ -156,7 +156,7 @@ class Generator:
         name = f"w{len(self.lines)}"
         kind = self._name(aval.dtype, "d")
         self.lines.append(f"{name} = _filled({value.name}, {aval.shape}, {kind})")
-        return Value(name, aval.shape)
+        return HeldValue(name, aval.shape)
 
     def _result(self, number: int) -> str:
         aval, value = self.types[number], self.held[number]

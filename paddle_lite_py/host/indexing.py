@@ -10,7 +10,7 @@ import numpy as np
 from jax.lax import GatherScatterMode
 
 from .rules import rule
-from .steps import Step, UnknownStepError
+from .steps import HostStep, UnknownStepError
 
 Function = Callable[..., Any]
 _DROP, _CLIP = GatherScatterMode.FILL_OR_DROP, GatherScatterMode.CLIP
@@ -18,7 +18,7 @@ _ZERO = np.zeros((), np.int64)
 _PROMISE = GatherScatterMode.PROMISE_IN_BOUNDS
 
 
-class Windows(NamedTuple):
+class WindowPlaces(NamedTuple):
     """Where the windows of an array lie: for each index the place of its first element, and from there each element.
 
     Arguments:
@@ -82,13 +82,13 @@ class Windows(NamedTuple):
 
 
 @rule("gather")
-def _gather(step: Step) -> Function:
+def _gather(step: HostStep) -> Function:
     p, (x, indices) = step.params, step.given
     numbers, made, mode = p["dimension_numbers"], step.made[0], p["mode"]
     batching = tuple(numbers.operand_batching_dims)
     kept = [a for a in range(len(x.shape)) if a not in (*numbers.collapsed_slice_dims, *batching)]
     outer = tuple([i for i in range(len(made.shape)) if i not in numbers.offset_dims])
-    windows = Windows(
+    windows = WindowPlaces(
         x.shape, tuple(p["slice_sizes"]), tuple(numbers.start_index_map),
         tuple(zip(batching, numbers.start_indices_batching_dims, strict=True)),
         tuple(zip(kept, numbers.offset_dims, strict=True)), outer, len(made.shape),
@@ -139,7 +139,7 @@ _COMBINED |= {"scatter-max": np.maximum, "scatter_max": np.maximum}
 
 
 @rule(*_COMBINED)
-def _scatter(step: Step) -> Function:
+def _scatter(step: HostStep) -> Function:
     p, (x, indices, updates) = step.params, step.given
     numbers, combine, mode = p["dimension_numbers"], _COMBINED[step.name], _known(p["mode"])
     batching = tuple(numbers.operand_batching_dims)
@@ -149,7 +149,7 @@ def _scatter(step: Step) -> Function:
     for axis, at in inner:
         sizes[axis] = updates.shape[at]
     outer = tuple([i for i in range(len(updates.shape)) if i not in numbers.update_window_dims])
-    windows = Windows(
+    windows = WindowPlaces(
         x.shape, tuple(sizes), tuple(numbers.scatter_dims_to_operand_dims),
         tuple(zip(batching, numbers.scatter_indices_batching_dims, strict=True)), inner, outer, len(updates.shape),
     )  # fmt: skip
@@ -176,7 +176,7 @@ def _put(combine: Any, out: Any, at: Any, updates: Any) -> None:
 
 
 @rule("dynamic_slice", moves=True)
-def _dynamic_slice(step: Step) -> Function:
+def _dynamic_slice(step: HostStep) -> Function:
     sizes = tuple(step.params["slice_sizes"])
     last = [n - size for n, size in zip(step.given[0].shape, sizes, strict=True)]
 
@@ -193,7 +193,7 @@ def _box(starts: Any, sizes: Sequence[int], last: Sequence[int]) -> tuple[slice,
 
 
 @rule("dynamic_update_slice", moves=True)
-def _dynamic_update_slice(step: Step) -> Function:
+def _dynamic_update_slice(step: HostStep) -> Function:
     sizes = step.given[1].shape
     last = [n - size for n, size in zip(step.given[0].shape, sizes, strict=True)]
 

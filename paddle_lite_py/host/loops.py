@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .generate import Generator, returning_list
+from .generate import FunctionWriter, returning_list
 from .rules import rule
-from .steps import Step, Steps, UnknownStepError
+from .steps import HostStep, Steps, UnknownStepError
 
 Function = Callable[..., Any]
 # Lines that a loop may run in all: a longer one is faster compiled.
@@ -19,14 +19,14 @@ MOST = 4000
 def _function(closed: Any, length: int = 1) -> Function:
     """The NumPy function of a jaxpr, which gives a list."""
     steps = Steps(closed)
-    generator = Generator(steps, returning_list(len(steps.outputs)))
-    if len(generator.lines) * length > MOST:
+    writer = FunctionWriter(steps, returning_list(len(steps.outputs)))
+    if len(writer.lines) * length > MOST:
         raise UnknownStepError("a long loop")
-    return generator.plain_function()
+    return writer.plain_function()
 
 
 @rule("scan")
-def _scan(step: Step) -> Function:
+def _scan(step: HostStep) -> Function:
     p = step.params
     length, n_consts, n_carry = p["length"], p["num_consts"], p["num_carry"]
     body = _function(p["jaxpr"], length)
@@ -47,7 +47,7 @@ def _scan(step: Step) -> Function:
 
 
 @rule("cond")
-def _cond(step: Step) -> Function:
+def _cond(step: HostStep) -> Function:
     branches = [_function(closed) for closed in step.params["branches"]]
 
     def cond(index: Any, *given: Any) -> Any:

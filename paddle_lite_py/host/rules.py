@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable
 from typing import Any
 
-from .steps import Step
+from .steps import HostStep
 
 # A rule gives, for a step, a function of arrays or the text of an expression, in which {0}, {1}, ... are the arguments.
-Rule = Callable[[Step], Any]
+Rule = Callable[[HostStep], Any]
 RULES: dict[str, Rule] = {}
 # Steps whose arguments may have fewer elements than their types say, as long as these can be broadcast.
 ELEMENTWISE: set[str] = set()
@@ -26,7 +27,7 @@ COSTS = {
 _USUAL = 0.4
 
 
-def cost(step: Step) -> float:
+def cost(step: HostStep) -> float:
     """About how many nanoseconds a step takes, but for its start."""
     elements = max([math.prod(aval.shape) for aval in (*step.given, *step.made)], default=0)
     whole = step.made[0].dtype.kind in "iu"
@@ -57,8 +58,12 @@ def elementwise(*names: str) -> Callable[[Rule], Rule]:
     return rule(*names)
 
 
-def plainly(**functions: Any) -> None:
+def plainly(functions: dict[str, Any], moves: bool = False) -> None:
     """Rules of steps that are one elementwise function of NumPy, whatever their parameters."""
     for name, function in functions.items():
         ELEMENTWISE.add(name)
-        RULES[name] = lambda step, function=function: function
+        rule(name, moves=moves)(functools.partial(_always, function))
+
+
+def _always(function: Any, _step: HostStep) -> Any:
+    return function

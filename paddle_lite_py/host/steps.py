@@ -1,4 +1,4 @@
-"""A jaxpr as a flat list of steps: calls of functions within it are put in their place, and what nobody reads is gone."""
+"""A jaxpr as a flat list of steps: calls of functions are put in their place, and what nobody reads is gone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class UnknownStepError(Exception):
     """The host tier has no rule for this; XLA compiles it."""
 
 
-class Step(NamedTuple):
+class HostStep(NamedTuple):
     """One primitive: what it reads and makes, by number, with the shapes and dtypes of both."""
 
     name: str
@@ -64,7 +64,7 @@ class Steps:
             raise UnknownStepError("what acts on the world")
         self.types: dict[int, Any] = {}
         self.constants: dict[int, np.ndarray] = {}
-        self.list: list[Step] = []
+        self.list: list[HostStep] = []
         self._numbers, self._keys = itertools.count(), set[int]()
         self.inputs = tuple([self._new(v.aval) for v in closed.jaxpr.invars])
         self.outputs = self._inline(closed.jaxpr, [self._constant(c) for c in closed.consts], self.inputs)
@@ -90,7 +90,7 @@ class Steps:
 
         def read(atom: Any) -> int:
             if isinstance(atom, core.Literal):
-                return self._constant(np.asarray(atom.val, atom.aval.dtype))
+                return self._constant(np.asarray(atom.val, getattr(atom.aval, "dtype", None)))
             return known[atom]
 
         for eqn in jaxpr.eqns:
@@ -106,7 +106,7 @@ class Steps:
             given, made = tuple([self.types[n] for n in reads]), tuple([self.types[n] for n in makes])
             if not (name in _OF_KEYS or self._keys.isdisjoint((*reads, *makes))):
                 raise UnknownStepError(f"{name} of keys")
-            self.list.append(Step(name, eqn.params, reads, makes, given, made))
+            self.list.append(HostStep(name, eqn.params, reads, makes, given, made))
         return tuple(map(read, jaxpr.outvars))
 
     def _drop_unread(self) -> None:

@@ -1,8 +1,8 @@
 """The two tiers of a function of arrays: NumPy where all of them are small and the host's, XLA elsewhere.
 
-What is made of arrays of the host alone is the host's as well, as long as it is small, whichever of the two has made it;
-and what is made with an array of XLA's is XLA's. So one can run while the other waits for nothing, and which one it is
-follows from the function, the shapes and the dtypes.
+What is made of arrays of the host alone is the host's as well, as long as it is small, whichever of the two has made
+it; what is made with an array of XLA's is XLA's. So nobody waits for what XLA still computes, and which tier it is
+follows from the program, the shapes and the dtypes, not from what has run before.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ from ..core import small
 from ..core.cache import BoundedCache, IdentityCache
 from ..core.config import compiler_options
 from . import loops  # noqa: F401  (their rules)
-from .generate import Generator, elements, returning
+from .generate import FunctionWriter, elements, returning
 from .rules import cost
-from .steps import Step, Steps, UnknownStepError
+from .steps import HostStep, Steps, UnknownStepError
 
 MAX_KINDS = 1024  # of one function: shapes may change for ever
-# A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it and
-# for each step.
+# A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it
+# and for each step.
 MAX_STEPS, _MOST, _MORE = 1000, 100_000, 2000
 _NUMBERS = frozenset((float, int, bool))
 _ndarray = np.ndarray
@@ -133,7 +133,7 @@ def _weak(kind: type, value: Any) -> Any:
     return found
 
 
-def is_cheap(steps: list[Step]) -> bool:
+def is_cheap(steps: list[HostStep]) -> bool:
     """Whether NumPy takes about as long for some steps as XLA would, compiled."""
     return len(steps) <= MAX_STEPS and sum(map(cost, steps)) <= _MOST + _MORE * len(steps)
 
@@ -145,9 +145,9 @@ def generated(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) ->
         numbers: which of its arguments are Python numbers.
     """
     text, names = returning(jax.tree.structure(info))
-    generator = Generator(steps, text, numbers)
-    generator.env |= names
-    return generator.function()
+    writer = FunctionWriter(steps, text, numbers)
+    writer.env |= names
+    return writer.function()
 
 
 @functools.cache
