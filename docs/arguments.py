@@ -10,7 +10,7 @@ import pkgutil
 from pathlib import Path
 
 import paddle_lite_py
-from paddle_lite_py.core.no_effect import DECLARATIONS, EXEMPT, ROOMS, public_name
+from paddle_lite_py.core.no_effect import DECLARATIONS, EXEMPT, public_name
 
 PAGE = Path(__file__).resolve().parent / "differences.md"
 BEGIN, END = "<!-- written by docs/arguments.py: begin -->\n", "<!-- end -->\n"
@@ -36,7 +36,6 @@ def table() -> str:
             cells = [_listed(sorted(set(names))), _listed(arguments) if any(arguments) else "all", told, reason]
             lines.append("| " + " | ".join(cells) + " |")
     everywhere = [f"- `{name}`: {reason}." for name, reason in EXEMPT.items()]
-    everywhere += [f"- all of `{room}`: {reason}." for room, reason in ROOMS.items()]
     return "\n".join([*everywhere, "", *lines[:2], *sorted(lines[2:])]) + "\n"
 
 

@@ -18,9 +18,10 @@ from .migrate import module_paths as _module_paths
 
 _module_paths.install()
 
-from .core import config
+from .core import config, processes
 
 config.configure()
+_joined = processes.join()
 # Hundreds of ops are made below, none of them garbage: to look through JAX's objects for some would cost half as much.
 _collects = _gc.isenabled()
 _gc.disable()
@@ -180,6 +181,8 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *_SUBPACKAGES, *_NAMES})
 
 
+if _joined:
+    importlib.import_module(f"{__name__}.distributed.exchange").exchanges()
 _module_paths.complete(importlib.import_module(__name__))
 if _collects:
     _gc.enable()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from ..core.interpreter import state
+from ..core.interpreter import run_backward, state
 from ..core.no_effect import NOT_DRAWN, Refused, no_effect
 from ..eager.tensor import Tensor, wrap
 
@@ -30,7 +30,7 @@ def backward(
         8.0
     """
     outs = _listed(tensors)
-    state.interpreter.backward(outs, _grads(grad_tensors, len(outs)), retain_graph)
+    run_backward(outs, _grads(grad_tensors, len(outs)), retain_graph)
 
 
 @no_effect(

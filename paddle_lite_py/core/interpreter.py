@@ -167,3 +167,15 @@ def no_grad() -> Iterator[None]:
         yield
     finally:
         state.grad_enabled = before
+
+
+# What is called after each backward() of the user, in any mode.
+after_backward: list[Callable[[], None]] = []
+
+
+def run_backward(tensors: list[Any], grads: list[Any], retain_graph: bool) -> None:
+    """backward() in the current mode, and what follows it."""
+    state.interpreter.backward(tensors, grads, retain_graph)
+    if after_backward:
+        for call in [*after_backward]:
+            call()

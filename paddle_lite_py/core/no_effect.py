@@ -52,9 +52,9 @@ EXEMPT = {
     "blocking": "who reads the data of a tensor waits for them",
     "non_blocking": "who reads the data of a tensor waits for them",
     "pin_memory": "XLA pins what it transfers",
+    "sync_op": "who reads what an exchange gives waits for it",
+    "use_calc_stream": "who reads what an exchange gives waits for it",
 }
-# Rooms with arguments that are about what is not there; nothing is said of these.
-ROOMS = {"distributed": "there is one process, so groups have one member, and what is exchanged comes back as it is"}
 # Reasons that several functions share.
 AT_HAND = Immaterial("the scope is at hand without running a program")
 KERNELS = "XLA chooses the kernels itself"
@@ -63,7 +63,8 @@ FUSING = "XLA decides what it fuses and computes in place"
 MEMORY = "XLA decides what is computed in place"
 NO_QUANT = Immaterial("the scale that would ask for 8 bits is refused")
 NO_ROTARY = Immaterial("the tensors of rotary embedding are refused")
-ONE_PROCESS = Immaterial("there is one process")
+ONE_PROCESS = Immaterial("this is done in each process by itself")
+AT_ONCE = Immaterial("all of them travel together")
 NO_GRADIENT = Immaterial("nothing is kept for gradients that nobody takes")
 NOT_DRAWN = "the graph of gradients is not drawn"
 ONE_STREAM = Immaterial("one stream of random numbers serves all")

@@ -87,11 +87,11 @@ class Place:
             ValueError: if this machine has no such device.
         """
         try:
-            devices = jax.devices(_JAX_NAME.get(self.kind, self.kind))
+            devices = jax.local_devices(backend=_JAX_NAME.get(self.kind, self.kind))
         except RuntimeError:
             devices = []
         if self.index >= len(devices):
-            have = ", ".join(sorted({str(of_device(d)) for d in jax.devices()} | {"cpu"}))
+            have = ", ".join(sorted({str(of_device(d)) for d in jax.local_devices()} | {"cpu"}))
             raise ValueError(f"device '{self}' is not there; this machine has {have}")
         return devices[self.index]
 
@@ -200,13 +200,13 @@ def of_device(device: jax.Device) -> Place:
 
 def is_host(device: jax.Device) -> bool:
     """True for the device whose small arrays are the host's, as long as it is in use."""
-    return small.most() >= 0 and device == jax.devices()[0]
+    return small.most() >= 0 and device == jax.local_devices()[0]
 
 
 def current() -> Place:
     """The place of new tensors."""
     chosen = getattr(jax.config, "jax_default_device", None)
-    return of_device(chosen if chosen is not None else jax.devices()[0])
+    return of_device(chosen if chosen is not None else jax.local_devices()[0])
 
 
 def set_device(device: Any) -> Place:

@@ -43,7 +43,7 @@ def most() -> int:
 def _found() -> int:
     chosen = getattr(jax.config, "jax_default_device", None)
     plain = limit.wanted and not getattr(jax.config, "jax_debug_nans", False) and jax.default_backend() == "cpu"
-    return MOST if plain and (chosen is None or chosen == jax.devices()[0]) else _OFF
+    return MOST if plain and (chosen is None or chosen == jax.local_devices()[0]) else _OFF
 
 
 def is_small(shape: tuple[int, ...], dtype: Any) -> bool:

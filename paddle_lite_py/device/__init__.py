@@ -72,7 +72,7 @@ def is_available() -> bool:
         >>> paddle.device.is_available() == any(name != "cpu" for name in paddle.device.get_all_device_type())
         True
     """
-    return any(d.platform != "cpu" for d in jax.devices())
+    return any(d.platform != "cpu" for d in jax.local_devices())
 
 
 def is_bf16_supported(including_emulation: bool = True) -> bool:
@@ -150,7 +150,7 @@ def get_all_device_type() -> list[str]:
         >>> "cpu" in paddle.device.get_all_device_type()
         True
     """
-    return sorted({"cpu", *(d.platform for d in jax.devices())})
+    return sorted({"cpu", *(d.platform for d in jax.local_devices())})
 
 
 def get_all_custom_device_type() -> list[str]:
@@ -172,7 +172,7 @@ def get_available_custom_device() -> list[str]:
         >>> "cpu" in paddle.device.get_available_custom_device()
         False
     """
-    return [f"{d.platform}:{d.id}" for d in jax.devices() if d.platform not in ("cpu", "gpu")]
+    return [f"{d.platform}:{d.id}" for d in jax.local_devices() if d.platform not in ("cpu", "gpu")]
 
 
 @contextmanager

@@ -16,7 +16,7 @@ def as_device(device: Any = None) -> jax.Device:
         ValueError: if this machine has not got it.
     """
     if isinstance(device, int):
-        found = jax.devices()
+        found = jax.local_devices()
         if not 0 <= device < len(found):
             raise ValueError(f"device {device} is not there; this machine has {len(found)}")
         return found[device]
@@ -31,7 +31,7 @@ def is_compiled_with_cuda() -> bool:
         >>> paddle.is_compiled_with_cuda() == (paddle.device.cuda.device_count() > 0)
         True
     """
-    return any(d.platform == "gpu" for d in jax.devices())
+    return any(d.platform == "gpu" for d in jax.local_devices())
 
 
 def device_count(device_type: str | None = None) -> int:
@@ -43,8 +43,8 @@ def device_count(device_type: str | None = None) -> int:
         True
     """
     if device_type == "cpu":
-        return len(jax.devices("cpu"))
-    return sum(d.platform == device_type if device_type else d.platform != "cpu" for d in jax.devices())
+        return len(jax.local_devices(backend="cpu"))
+    return sum(d.platform == device_type if device_type else d.platform != "cpu" for d in jax.local_devices())
 
 
 def get_available_device() -> list[str]:
@@ -55,7 +55,7 @@ def get_available_device() -> list[str]:
         >>> "cpu" in paddle.device.get_available_device()
         True
     """
-    accelerators = [f"{d.platform}:{d.id}" for d in jax.devices() if d.platform != "cpu"]
+    accelerators = [f"{d.platform}:{d.id}" for d in jax.local_devices() if d.platform != "cpu"]
     return ["cpu", *accelerators]
 
 

@@ -1,9 +1,6 @@
-"""What programs for many processes say, for one: ranks and groups, exchanges, `fleet`.
+"""Training in several processes: ranks and groups, exchanges, launching, `fleet`. A program runs alone as well."""
 
-Such a program runs as it does in PaddlePaddle without a launcher. More than one process is an error that says so.
-"""
-
-from . import collective, communication, fleet, group, parallel, sharding, utils
+from . import collective, communication, fleet, group, launch, parallel, sharding, utils
 from .collective import (
     all_gather,
     all_gather_object,
@@ -36,5 +33,15 @@ from .group import (
     is_initialized,
     new_group,
     shutdown_process_group,
+)
+from .point_to_point import (
+    P2POp,
+    batch_isend_irecv,
+    irecv,
+    isend,
+    recv,
+    recv_object_list,
+    send,
+    send_object_list,
 )
 from .spawning import spawn

@@ -1,22 +1,72 @@
-"""DataParallel for one process."""
+"""Copies of a model in several processes, each with its share of the data, and one gradient."""
 
 from __future__ import annotations
 
+import functools
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .. import nn
+import numpy as np
 
-__all__ = ["DataParallel"]
+from .. import nn
+from ..core.interpreter import after_backward, no_grad, state
+from ..core.no_effect import no_effect
+from ..eager.execute import EAGER
+from ..eager.tensor import Tensor
+from ..ops.convert import to_tensor
+from ..ops.creation import zeros_like
+from .group import Group, ReduceOp, init_parallel_env
+from .programs import exchanged
+
+__all__ = ["DataParallel", "sync_params_buffers"]
+
+_BY_XLA = "gradients travel together after backward(), in one program"
+
+
+@no_effect(is_model_parallel="all parameters of the layer are given", more="each parameter travels once")
+def sync_params_buffers(
+    model: nn.Layer, comm_group: Group | None = None, src_rank: int = 0, is_model_parallel: bool = False, **more: Any
+) -> None:
+    """Give each process the parameters and buffers of one.
+
+    Arguments:
+        model: a layer, of the same structure in all processes.
+        comm_group: who takes part; all by default.
+        src_rank: the rank of the process that has them.
+        is_model_parallel, more: see docs/differences.md.
+
+    Raises:
+        RuntimeError: if the layers of the processes differ.
+    """
+    group = comm_group or init_parallel_env()
+    held = [*model.parameters(), *model.buffers()]
+    if group.nranks == 1 or not held:
+        return
+    with no_grad():
+        found = exchanged("broadcast of a model", held, group, group.get_group_rank(src_rank))
+        for tensor, value in zip(held, found, strict=True):
+            tensor._set_payload(value._data)
+
+
+def _note(model: Any, parameter: Tensor, gradient: Tensor) -> None:
+    if (found := model()) is not None:
+        found._reached[id(parameter)] = parameter
 
 
 class DataParallel(nn.Layer):
-    """A layer as it is, in a process of its own: there is nobody to exchange gradients with.
+    """A layer of which each process has a copy: after backward(), in any mode, gradients are means over the processes.
 
     Arguments:
-        layers: the model.
-        strategy, comm_buffer_size, last_comm_buffer_size, find_unused_parameters, group: accepted for compatibility.
+        layers: the model; parameters and buffers begin as those of the first process.
+        find_unused_parameters: let processes differ in which parameters a step uses.
+        group: who has a copy; all processes by default.
+        strategy, comm_buffer_size, last_comm_buffer_size: see docs/differences.md.
+
+    Raises:
+        TypeError: if `layers` is no Layer.
+        RuntimeError: in backward(), if processes differ in what they have gradients of, and that was not expected.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -25,6 +75,7 @@ class DataParallel(nn.Layer):
         (paddle.Size([3, 1]), ['weight', 'bias'])
     """
 
+    @no_effect(strategy=_BY_XLA, comm_buffer_size=_BY_XLA, last_comm_buffer_size=_BY_XLA)
     def __init__(
         self,
         layers: nn.Layer,
@@ -39,22 +90,71 @@ class DataParallel(nn.Layer):
             raise TypeError(f"DataParallel: layers is a {type(layers).__name__}; expected a Layer")
         self._layers = layers
         self.find_unused_parameters = find_unused_parameters
+        self.group = group or init_parallel_env()
+        self.grad_need_sync = True
+        self._reached: dict[int, Tensor] = {}
+        if self.group.nranks > 1:
+            sync_params_buffers(layers, self.group, self.group.ranks[0])
+            self._listen()
+
+    def _listen(self) -> None:
+        """Note which parameters a backward() reaches, and exchange their gradients when it is over."""
+        me = weakref.ref(self)
+        self._layers.__dict__["_copies"] = self  # it lives as long as the model, which may be trained without it
+        for p in self._layers.parameters():
+            if not p.stop_gradient:
+                p.register_hook(functools.partial(_note, me, p))
+
+        def call() -> None:
+            if (it := me()) is None:
+                after_backward.remove(call)
+            elif it._reached:
+                it._meet()
+
+        after_backward.append(call)
+
+    def _meet(self) -> None:
+        reached, self._reached = self._reached, {}
+        if not self.grad_need_sync:
+            return
+        trained = [(name, p) for name, p in self._layers.named_parameters() if not p.stop_gradient]
+        used = [(name, p) for name, p in trained if id(p) in reached]
+        with no_grad():
+            if self.find_unused_parameters and state.interpreter is EAGER:
+                used = self._used_by_any(trained, reached)
+            which = "all" if len(used) == len(trained) else ", ".join([name for name, _ in used])
+            grads = [p.grad if p.grad is not None else zeros_like(p) for _, p in used]
+            means = exchanged("all_reduce of gradients", grads, self.group, ReduceOp.AVG, which)
+            for (_, p), mean in zip(used, means, strict=True):
+                p.grad = mean
+
+    def _used_by_any(self, trained: list[Any], reached: dict[int, Tensor]) -> list[Any]:
+        mine = to_tensor(np.array([id(p) in reached for _, p in trained]))
+        found = exchanged("all_reduce", [mine], self.group, ReduceOp.MAX)[0].numpy()
+        return [one for one, is_used in zip(trained, found, strict=True) if is_used]
 
     def forward(self, *inputs: Any, **kwargs: Any) -> Any:
         """The layer's."""
         return self._layers(*inputs, **kwargs)
 
     def scale_loss(self, loss: Any) -> Any:
-        """The loss as it is."""
+        """The loss as it is: gradients are means already."""
         return loss
 
     def apply_collective_grads(self) -> None:
-        """Nothing: the gradients are whole."""
+        """Make the gradients means over the processes, where no backward() outside of `no_sync` has."""
+        self._reached |= {id(p): p for p in self._layers.parameters() if p.grad is not None}
+        if self.group.nranks > 1 and self._reached:
+            self._meet()
 
     @contextmanager
     def no_sync(self) -> Iterator[None]:
-        """The block as it is: no gradients are exchanged."""
-        yield
+        """A block in which gradients stay those of this process, until a backward() outside of it adds to them."""
+        before, self.grad_need_sync = self.grad_need_sync, False
+        try:
+            yield
+        finally:
+            self.grad_need_sync = before
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         """The layer's, under its own names."""

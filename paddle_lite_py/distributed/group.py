@@ -1,9 +1,16 @@
-"""Who takes part: this process alone. What programs ask before they share work: ranks, sizes, groups."""
+"""Who takes part. What programs ask before they share work: ranks, sizes, groups."""
 
 from __future__ import annotations
 
+import datetime
+import math
 import os
 from typing import Any, ClassVar
+
+from ..core.cache import BoundedCache
+from ..core.no_effect import Immaterial, no_effect
+from ..core.processes import world
+from .exchange import PATIENCE, ExchangeProgram, exchanges
 
 
 class ReduceOp:
@@ -23,11 +30,12 @@ class ReduceOp:
 
 
 class Group:
-    """Processes that exchange values: this one, or none of them.
+    """Processes that exchange values.
 
     Args:
-        ranks: who belongs to it.
-        id: its number.
+        ranks: who belongs to it, each by its rank among all processes.
+        id: its number, the same in all of them.
+        patience: seconds that members may be apart before an exchange fails.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -36,9 +44,10 @@ class Group:
         (1, 0, True)
     """
 
-    def __init__(self, ranks: list[int], id: int = 0) -> None:
-        self.ranks, self.id = ranks, id
+    def __init__(self, ranks: list[int], id: int = 0, patience: float = PATIENCE) -> None:
+        self.ranks, self.id, self.patience = ranks, id, patience
         self.name, self.backend = f"_default_pg{id}", "XLA"
+        self.programs: BoundedCache[Any, ExchangeProgram] = BoundedCache("exchanges of a group", 1024)
 
     @property
     def nranks(self) -> int:
@@ -50,11 +59,11 @@ class Group:
     @property
     def rank(self) -> int:
         """The place of this process; -1 outside of the group."""
-        return self.get_group_rank(0)
+        return self.get_group_rank(world().rank)
 
     def is_member(self) -> bool:
         """Whether this process belongs to it."""
-        return 0 in self.ranks
+        return world().rank in self.ranks
 
     def get_group_rank(self, rank: int) -> int:
         """The place in the group of the process with that rank; -1 where it has none."""
@@ -64,12 +73,17 @@ class Group:
         """The rank among all processes of the one at that place."""
         return self.ranks[rank]
 
+    @property
+    def process_group(self) -> Group:
+        """Itself."""
+        return self
+
     def __repr__(self) -> str:
         return f"rank: {self.rank}, nranks: {self.nranks}, id: {self.id}, ranks: {self.ranks}; name: {self.name}"
 
 
 class ParallelEnv:
-    """The surroundings of this process: one of one, on the first device.
+    """The surroundings of this process, as its launcher made them.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -78,33 +92,68 @@ class ParallelEnv:
         (0, 1, 0)
     """
 
-    rank = local_rank = device_id = dev_id = 0
-    world_size = nranks = nrings = 1
+    nrings = 1
     device_type = "cpu"
-    current_endpoint = ""
-    trainer_endpoints: ClassVar[list[str]] = [""]
+
+    @property
+    def rank(self) -> int:
+        """The rank of this process."""
+        return world().rank
+
+    @property
+    def world_size(self) -> int:
+        """How many processes there are."""
+        return world().size
+
+    nranks = world_size
+
+    @property
+    def local_rank(self) -> int:
+        """The rank among those of this machine, as PADDLE_LOCAL_RANK has it; else the rank."""
+        return world().local_rank
+
+    @property
+    def device_id(self) -> int:
+        """The device of this process, as FLAGS_selected_gpus has it."""
+        return int(os.environ.get("FLAGS_selected_gpus", "0").split(",")[0] or 0)
+
+    dev_id = device_id
+
+    @property
+    def nodes(self) -> int:
+        """How many machines there are."""
+        return world().nodes
+
+    @property
+    def current_endpoint(self) -> str:
+        """The address of this process."""
+        return os.environ.get("PADDLE_CURRENT_ENDPOINT") or world().endpoints[world().rank]
+
+    @property
+    def trainer_endpoints(self) -> list[str]:
+        """The addresses of all processes."""
+        return list(world().endpoints)
 
 
 _groups: dict[int, Group] = {}
 
 
+@no_effect(nccl_config="XLA chooses how values travel")
 def init_parallel_env(nccl_config: Any = None) -> Group:
-    """Begin: the group of all processes, which is this one.
+    """Begin: the group of all processes.
 
     Raises:
-        NotImplementedError: if a launcher started more than one process.
+        RuntimeError: if other processes are not there.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.distributed.init_parallel_env().nranks
         1
     """
-    if (processes := int(os.environ.get("PADDLE_TRAINERS_NUM", "1"))) > 1:
-        raise NotImplementedError(
-            f"init_parallel_env: PADDLE_TRAINERS_NUM is {processes}; training runs in one process: start the program "
-            "without a launcher, or unset the variable"
-        )
-    return _groups.setdefault(0, Group([0]))
+    here = world()
+    if here.size > 1:
+        exchanges()
+    return _groups.setdefault(0, Group(list(range(here.size))))
 
 
 def is_initialized() -> bool:
@@ -125,7 +174,7 @@ def get_rank(group: Group | None = None) -> int:
         >>> paddle.distributed.get_rank()
         0
     """
-    return 0 if group is None else group.rank
+    return world().rank if group is None else group.rank
 
 
 def get_world_size(group: Group | None = None) -> int:
@@ -136,23 +185,31 @@ def get_world_size(group: Group | None = None) -> int:
         >>> paddle.distributed.get_world_size()
         1
     """
-    return 1 if group is None else group.nranks
+    return world().size if group is None else group.nranks
 
 
+@no_effect(group=Immaterial("XLA carries the exchanges of all"))
 def get_backend(group: Group | None = None) -> str:
     """What carries values between devices."""
     return "XLA"
 
 
+@no_effect(
+    backend="XLA carries all exchanges",
+    nccl_comm_init_option="XLA chooses how values travel",
+    nccl_config="XLA chooses how values travel",
+)
 def new_group(
-    ranks: list[int] | None = None, backend: str | None = None, timeout: Any = None,
+    ranks: list[int] | None = None, backend: str | None = None,
+    timeout: datetime.timedelta = datetime.timedelta(seconds=PATIENCE),
     nccl_comm_init_option: int = 0, nccl_config: Any = None,
 ) -> Group:  # fmt: skip
-    """A group of some of the processes.
+    """A group of some of the processes; all processes make it, also those that do not belong to it.
 
     Args:
         ranks: who belongs to it; all by default.
-        backend, timeout, nccl_comm_init_option, nccl_config: accepted for compatibility.
+        timeout: how long members may be apart before an exchange fails.
+        backend, nccl_comm_init_option, nccl_config: see docs/differences.md.
 
     Raises:
         ValueError: if there is no process of one of the ranks.
@@ -162,10 +219,16 @@ def new_group(
         >>> paddle.distributed.new_group([0]).ranks
         [0]
     """
-    found = [0] if ranks is None else sorted(ranks)
-    if any(r != 0 for r in found):
-        raise ValueError(f"new_group: ranks is {found}; there is one process, of rank 0: ask get_world_size() first")
-    group = Group(found, max(_groups, default=0) + 1)
+    size = world().size
+    found = list(range(size)) if ranks is None else sorted(set(ranks))
+    if wrong := [r for r in found if not 0 <= r < size]:
+        raise ValueError(
+            f"new_group: ranks is {ranks}, but there is no process of rank {wrong[0]}; there are {size}: ask "
+            "get_world_size() first"
+        )
+    init_parallel_env()
+    seconds = timeout.total_seconds() if isinstance(timeout, datetime.timedelta) else float(timeout)
+    group = Group(found, max(_groups, default=0) + 1, seconds if seconds > 0 else math.inf)
     return _groups.setdefault(group.id, group)
 
 

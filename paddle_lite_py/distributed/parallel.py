@@ -1,16 +1,13 @@
-"""Copies of a model in several processes; here there is one."""
+"""Paths under which programs look for what begins training in several processes."""
 
-from __future__ import annotations
+from .data_parallel import DataParallel, sync_params_buffers
+from .group import ParallelEnv, get_rank, get_world_size, init_parallel_env
 
-from typing import Any
-
-from .. import nn
-from .group import Group, ParallelEnv, get_rank, get_world_size, init_parallel_env
-
-__all__ = ["ParallelEnv", "get_rank", "get_world_size", "init_parallel_env", "sync_params_buffers"]
-
-
-def sync_params_buffers(
-    model: nn.Layer, comm_group: Group | None = None, src_rank: int = 0, is_model_parallel: bool = False, **more: Any
-) -> None:
-    """Give each process the parameters of one: they are the only ones."""
+__all__ = [
+    "DataParallel",
+    "ParallelEnv",
+    "get_rank",
+    "get_world_size",
+    "init_parallel_env",
+    "sync_params_buffers",
+]

@@ -1,29 +1,45 @@
-"""Parameters, gradients and states that are spread over processes. One process holds them all."""
+"""Gradients and states that are spread over processes; one process holds them all."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
+from ..core.no_effect import no_effect
 from ..framework import save
+from .data_parallel import DataParallel
+from .fleet.meta_optimizers.dygraph_optimizer import DygraphShardingOptimizer
+from .fleet.meta_parallel.sharding.group_sharded_optimizer_stage2 import GroupShardedOptimizerStage2, StatesGroup
+from .group import Group, get_rank, init_parallel_env
 
 __all__ = ["group_sharded_parallel", "save_group_sharded_model"]
 
 LEVELS = ("os", "os_g", "p_g_os")
+_TOGETHER = "all gradients travel together, after backward()"
 
 
+@no_effect(
+    buffer_max_size=_TOGETHER, segment_size=_TOGETHER, sync_comm=_TOGETHER, sync_buffers="buffers begin the same",
+    offload="states stay on the device", dp_group="give all processes that share the data as `group`",
+    exclude_layer="parameters stay whole in any case",
+)  # fmt: skip
 def group_sharded_parallel(
-    model: Any, optimizer: Any, level: str, scaler: Any = None, group: Any = None, **settings: Any
-) -> tuple[Any, Any, Any]:
-    """A model, its optimizer and its scaler for many processes: the same, for one.
+    model: Any, optimizer: Any, level: str, scaler: Any = None, group: Group | None = None, offload: bool = False,
+    sync_buffers: bool = False, buffer_max_size: int = 2**23, segment_size: int = 2**20, sync_comm: bool = False,
+    dp_group: Any = None, exclude_layer: Any = None,
+) -> tuple[Any, Any, Any]:  # fmt: skip
+    """A model, its optimizer and its scaler, for many processes.
 
     Args:
         model, optimizer, scaler: what trains.
-        level: what is spread: "os", "os_g" or "p_g_os".
-        group, settings: accepted for compatibility.
+        level: what is spread: "os" states of the optimizer, "os_g" gradients too, "p_g_os" parameters too.
+        group: who shares them; all processes by default.
+        offload, sync_buffers, buffer_max_size, segment_size, sync_comm, dp_group, exclude_layer: see
+            docs/differences.md.
 
     Raises:
         ValueError: if there is no such level.
+        NotImplementedError: for "p_g_os" with more than one process.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -34,17 +50,30 @@ def group_sharded_parallel(
     """
     if level not in LEVELS:
         raise ValueError(f"group_sharded_parallel: level is {level!r}; expected one of {', '.join(LEVELS)}")
-    return model, optimizer, scaler
+    among = group or init_parallel_env()
+    if among.nranks == 1:
+        return model, optimizer, scaler
+    if level == "p_g_os":
+        raise NotImplementedError(
+            "group_sharded_parallel: level 'p_g_os' spreads parameters, which stay whole here; use 'os_g'"
+        )
+    if level == "os_g":
+        sharded: Any = GroupShardedOptimizerStage2(model.parameters(), optimizer, among)
+    else:
+        sharded = DygraphShardingOptimizer(optimizer, StatesGroup(among), among)
+    return DataParallel(model, group=among), sharded, scaler
 
 
 def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> None:
-    """Save model.pdmodel, and model.pdopt of an optimizer, into a folder.
+    """Save model.pdmodel, and model.pdopt of an optimizer, into a folder, as the first process has them.
 
     Args:
         model: a layer.
         output: the folder.
         optimizer: its optimizer.
     """
+    if get_rank():
+        return
     os.makedirs(output, exist_ok=True)
     save(model.state_dict(), os.path.join(output, "model.pdmodel"))
     if optimizer is not None:

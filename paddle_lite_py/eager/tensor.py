@@ -17,7 +17,7 @@ import numpy as np
 from ..core import dtypes
 from ..core import place as places
 from ..core.arrays import as_array, filled, from_host, is_array
-from ..core.interpreter import layer_version, state
+from ..core.interpreter import layer_version, run_backward, state
 from ..core.no_effect import NOT_DRAWN, no_effect
 from ..core.size import Size
 from ..core.unknown_size import Shape
@@ -262,7 +262,7 @@ class Tensor(TensorData):
             >>> (x * x).backward(); float(x.grad)
             6.0
         """
-        state.interpreter.backward([self], [grad_tensor], retain_graph)
+        run_backward([self], [grad_tensor], retain_graph)
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemoveHandle:
         """Call `hook` with this tensor's gradient in each backward(); a tensor that it returns replaces it."""

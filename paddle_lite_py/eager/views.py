@@ -11,17 +11,15 @@ calls ops sets `_view` and adds a weak reference, and all else is found out when
 
 from __future__ import annotations
 
-import math
 import weakref
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, NamedTuple
-
-import numpy as np
 
 from ..core.cache import BoundedCache
 from ..core.interpreter import no_grad, state
 from ..registry.op import REGISTRY
 from ..registry.view import ViewStep
+from .view_layout import can_lie, layout, row_major, start
 
 if TYPE_CHECKING:
     from .tensor import Tensor
@@ -99,7 +97,7 @@ def _stays(root: Any, bound: Any, others: tuple[Any, ...], parent: Any) -> bool:
         at = at[3]
     found = _in_place.get(tuple(key))
     if found is None:
-        found = _in_place.put(tuple(key), _can_lie(root, [*steps(parent), ViewStep(bound, others)]))
+        found = _in_place.put(tuple(key), can_lie(root, [*steps(parent), ViewStep(bound, others)]))
     return found
 
 
@@ -148,6 +146,7 @@ def link(x: Any, made: Any, bound: Any, others: tuple[Any, ...]) -> None:
             viewers.append(_ref(part))
 
 
+_in_place: BoundedCache[Any, bool] = BoundedCache("views of views", 1024)
 # Of the op that gives several views, the step to each of them.
 _each: BoundedCache[Any, list[ViewStep]] = BoundedCache("views made together", 256)
 
@@ -351,58 +350,10 @@ def adopt(x: Tensor, source: Tensor, hidden: Tensor) -> None:
 
 
 # -- where the elements lie ------------------------------------------------------------------------------------------
-_in_place: BoundedCache[Any, bool] = BoundedCache("views of views", 1024)
-
-
-def _can_lie(root: Any, path: list[ViewStep]) -> bool:
-    if not all(isinstance(n, int) for n in root.shape):  # unknown sizes: only what cannot need a copy
-        return all(step.rule is path[-1].rule for step in path)
-    try:
-        return layout(root, path) is not None
-    except ValueError:
-        return False
-
-
-def whole(data: Any) -> np.ndarray:
-    """Memory that is not there, as an array of the shape and dtype of some data."""
-    memory = _memory.setdefault(data.dtype, np.empty(1, data.dtype))
-    return np.lib.stride_tricks.as_strided(
-        memory, data.shape, _row_major(data.shape, data.dtype.itemsize), writeable=False
-    )
-
-
-_memory: dict[Any, np.ndarray] = {}
-
-
-def start(seen: np.ndarray) -> int:
-    """Where a view of whole() begins, in elements."""
-    return (_address(seen) - _address(_memory[seen.dtype])) // seen.dtype.itemsize
-
-
-def _address(array: np.ndarray) -> int:
-    return array.__array_interface__["data"][0]
-
-
-def layout(root: Any, path: list[ViewStep]) -> np.ndarray:
-    """A view as NumPy would have it, of memory that is not there: for shape and strides only.
-
-    Raises:
-        ValueError: the elements do not lie so that a view could have that shape.
-    """
-    seen = whole(root)
-    for step in path:
-        seen = step.rule.layout(seen, step)
-    return seen
-
-
-def _row_major(shape: Any, item: int) -> tuple[int, ...]:
-    return tuple([item * math.prod(shape[i + 1 :]) for i in range(len(shape))])
-
-
 def strides(x: Tensor) -> list[int]:
     """How many elements lie between neighbours along each axis, in memory as the reference has it."""
     if x._view is None:
-        return list(_row_major(x._data.shape, 1))
+        return list(row_major(x._data.shape, 1))
     seen = layout(x._view[0]._data, steps(x._view))
     return [s // seen.dtype.itemsize for s in seen.strides]
 

@@ -16,7 +16,7 @@ __all__ = ["CPUPlace", "CUDAPinnedPlace", "CUDAPlace", "Place", "default_cpu_gen
 
 def is_compiled_with_cuda() -> bool:
     """True if JAX found a CUDA device."""
-    return any(d.platform == "gpu" for d in jax.devices())
+    return any(d.platform == "gpu" for d in jax.local_devices())
 
 
 def is_compiled_with_xpu() -> bool:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ..core.interpreter import state
 from ..dispatch.define import op
-from ..eager import views
+from ..eager import view_layout
 from ..registry.op import REGISTRY
 from ..registry.view import ViewRule, ViewStep
 
@@ -61,9 +61,9 @@ def strided(layout: Callable[[np.ndarray, ViewStep], np.ndarray], overlaps: bool
     """The rule of a view that NumPy has as well."""
 
     def back(x: Any, new: Any, step: ViewStep) -> Any:
-        seen = layout(views.whole(x._data), step)
+        seen = layout(view_layout.whole(x._data), step)
         strides = tuple([s // seen.dtype.itemsize for s in seen.strides])
-        return _run("_set_strided", (strides, views.start(seen)), x, new)
+        return _run("_set_strided", (strides, view_layout.start(seen)), x, new)
 
     return ViewRule(back, layout, overlaps=overlaps)
 

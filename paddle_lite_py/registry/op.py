@@ -56,6 +56,8 @@ class Op:
     custom = False  # it is the user's own
     # Its result is a view of its first argument; or which attributes make it one.
     views: ViewRule | Callable[[dict[str, Any]], ViewRule | None] | None = None
+    # Compiles programs that hold it, in the place of xla_jit(): (function, their operators, **options) -> callable.
+    across: Callable[..., Any] | None = None
     # From attributes to what looks at the arrays of an eager call with them, and raises where they do not fit.
     input_check: Callable[[dict[str, Any]], Callable[..., None] | None] | None = None
     # From attributes to a decorator of what runs the op, which looks at the results of eager calls.

@@ -155,7 +155,7 @@ class Executor:
     def __init__(self, place: Any = None) -> None:
         self.place = place
         device = None if place is None else as_place(place).device
-        self._device = None if device == jax.devices()[0] else device  # that of XLA needs no word in each run
+        self._device = None if device == jax.local_devices()[0] else device  # that of XLA needs no word in each run
 
     @no_effect(
         feed_var_name=Immaterial("feeds have names of their own"),

@@ -138,7 +138,7 @@ def cuda_places(device_ids: Any = None) -> list[places.Place]:
         1
     """
     if device_ids is None:
-        device_ids = range(sum(d.platform in ("gpu", "cuda", "rocm") for d in jax.devices()))
+        device_ids = range(sum(d.platform in ("gpu", "cuda", "rocm") for d in jax.local_devices()))
     return [places.CUDAPlace(i) for i in ([device_ids] if isinstance(device_ids, int) else device_ids)]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -83,7 +84,9 @@ class Executable:
     def _compile(self) -> None:
         self.lowered = lower(self.traced.program)
         donated = tuple(range(len(self.mutable))) if self.donates else ()
-        self.jitted = xla_jit(self._named(self._call), donate_argnums=donated)
+        across = [a for o in self.traced.program.ops() if (a := o.bound.op.across) is not None]
+        jit = functools.partial(across[0], operators=self.traced.program.ops()) if across else xla_jit
+        self.jitted = jit(self._named(self._call), donate_argnums=donated)
         self._forward = Forward(self.name, self._flowing, hosted=False)
         self.fresh = True  # the first run compiles
         self.guard_program = (

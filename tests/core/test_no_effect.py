@@ -281,8 +281,7 @@ def test_a_misspelt_setting_of_a_group_is_an_error():
 
 # -- the source ----------------------------------------------------------------------------------------------------
 def test_no_argument_is_silently_dropped():
-    rooms = tuple(f"paddle_lite_py/{room}/" for room in mechanism.ROOMS)
-    found = [line for line in silent.dropped(silent.functions()) if not line.startswith(rooms)]
+    found = silent.dropped(silent.functions())
     assert not found, "\n".join(["read each of these, or declare it with no_effect():", *found])
 
 

@@ -10,7 +10,7 @@ from typing import Any
 from .. import collective
 
 
-def _streamed(exchange: Callable[..., collective.Task], **names: str) -> Callable[..., collective.Task]:
+def _streamed(exchange: Callable[..., collective.Task | None], **names: str) -> Callable[..., collective.Task | None]:
     """An exchange with other names for some of its parameters, and one more for the stream."""
     found = inspect.signature(exchange)
     stream = inspect.Parameter("use_calc_stream", inspect.Parameter.POSITIONAL_OR_KEYWORD, default=False)
@@ -18,7 +18,7 @@ def _streamed(exchange: Callable[..., collective.Task], **names: str) -> Callabl
     own = dict(zip(shown.parameters, found.parameters, strict=False))
 
     @functools.wraps(exchange)
-    def on_stream(*args: Any, **kwargs: Any) -> collective.Task:
+    def on_stream(*args: Any, **kwargs: Any) -> collective.Task | None:
         given = shown.bind(*args, **kwargs).arguments
         return exchange(**{own[n]: v for n, v in given.items() if n in own})
 

@@ -1,14 +1,21 @@
-"""The front door for training in many processes, for one: models, optimizers and scalers stay what they are."""
+"""The front door for training in many processes: models, optimizers and scalers that share the work."""
 
 from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from ..group import ParallelEnv, init_parallel_env
+from ...core.no_effect import Immaterial, no_effect
+from ..collective import barrier
+from ..data_parallel import DataParallel
+from ..group import ParallelEnv, get_rank, get_world_size, init_parallel_env
 from . import base, layers, meta_optimizers, meta_parallel, recompute, utils
+from .current import hybrid_group, use_topology
+from .meta_optimizers.dygraph_optimizer import DygraphShardingOptimizer, HybridParallelOptimizer
+from .meta_parallel.parallel import PipelineParallel
 from .roles import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker, UtilBase
 from .strategy import DistributedStrategy
-from .topology import HybridCommunicateGroup
+from .topology import AXES, CommunicateTopology, HybridCommunicateGroup
+from .utils.hybrid_parallel_util import sync_shared
 
 T = TypeVar("T")
 
@@ -28,6 +35,11 @@ class Fleet:
     def __init__(self) -> None:
         self.util, self.strategy = UtilBase(), DistributedStrategy()
 
+    @no_effect(
+        role_maker=Immaterial("the environment says what this process is"),
+        is_collective=Immaterial("all processes train"),
+        log_level=Immaterial("errors say what is wrong, and nothing else is logged"),
+    )
     def init(
         self, role_maker: Any = None, is_collective: bool = False, strategy: DistributedStrategy | None = None,
         log_level: int | str = "INFO",
@@ -39,44 +51,78 @@ class Fleet:
             strategy: what to do in parallel.
 
         Raises:
-            NotImplementedError: if a launcher started more than one process, or the strategy asks for more.
+            ValueError: if the strategy asks for more or fewer processes than there are.
+            NotImplementedError: if it asks for what is not there.
         """
         init_parallel_env()
         strategy = strategy or self.strategy
         strategy.check()
+        use_topology(_topology(strategy))
+        tracker, parts = meta_parallel.get_rng_state_tracker(), hybrid_group()
+        if parts.get_model_parallel_world_size() > 1 and not tracker.states_:
+            tracker.add("model_parallel_rng", 1024 * (1 + parts.get_model_parallel_rank()))
         self.strategy = strategy
         return self
 
-    def distributed_model(self, model: T) -> T:
-        """The model: no other process has a copy or a part of it."""
-        return model
+    def distributed_model(self, model: Any) -> Any:
+        """The model as this process trains it: with the gradients of all who share its weights, or as a stage.
 
-    def distributed_optimizer(self, optimizer: T, strategy: DistributedStrategy | None = None) -> T:
-        """The optimizer: its gradients are whole."""
+        Arguments:
+            model: a layer, of the same structure in all processes that share its weights.
+        """
+        hcg = hybrid_group()
+        if hcg.get_num_stages() > 1 or isinstance(model, meta_parallel.PipelineLayer):
+            return PipelineParallel(model, hcg, self.strategy)
+        if hcg.get_model_parallel_world_size() > 1:
+            sync_shared(model, hcg.get_model_parallel_group())
+        if hcg.gradient_group.nranks == 1:
+            return model
+        unused = bool(self.strategy.find_unused_parameters)
+        return DataParallel(model, find_unused_parameters=unused, group=hcg.gradient_group)
+
+    def distributed_optimizer(self, optimizer: Any, strategy: DistributedStrategy | None = None) -> Any:
+        """The optimizer as this process runs it: with its share of the states, or a norm over all processes."""
         (strategy or self.strategy).check()
-        return optimizer
+        hcg = hybrid_group()
+        if hcg.nranks == 1:
+            return optimizer
+        if hcg.get_sharding_parallel_world_size() > 1:
+            optimizer = DygraphShardingOptimizer(optimizer, hcg)
+        return HybridParallelOptimizer(optimizer, hcg, self.strategy)
 
     def distributed_scaler(self, scaler: T) -> T:
-        """The scaler: it sees all gradients."""
+        """The scaler: it sees gradients that are the same in all processes that share weights."""
         return scaler
 
     def worker_num(self) -> int:
-        """1: how many processes train."""
-        return ParallelEnv.world_size
+        """How many processes train."""
+        return get_world_size()
 
-    nranks = world_size = node_num = worker_num
+    nranks = world_size = worker_num
+
+    def node_num(self) -> int:
+        """How many machines there are."""
+        return ParallelEnv().nodes
 
     def worker_index(self) -> int:
-        """0: the rank of this process."""
-        return ParallelEnv.rank
+        """The rank of this process."""
+        return get_rank()
 
-    rank = local_rank = rank_in_node = worker_index
+    rank = worker_index
+
+    def local_rank(self) -> int:
+        """The rank among the processes of this machine."""
+        return ParallelEnv().local_rank
+
+    rank_in_node = local_rank
 
     def is_first_worker(self) -> bool:
-        """True: this process trains, and is the first that does."""
-        return True
+        """Whether this process is the first."""
+        return get_rank() == 0
 
-    is_worker = is_first_worker
+    def is_worker(self) -> bool:
+        """True: this process trains."""
+        return True
 
     def is_server(self) -> bool:
         """False: no process keeps parameters for others."""
@@ -86,11 +132,14 @@ class Fleet:
 
     def worker_endpoints(self, to_string: bool = False) -> list[str] | str:
         """The addresses of the processes that train."""
-        return "" if to_string else list(ParallelEnv.trainer_endpoints)
+        found = ParallelEnv().trainer_endpoints
+        return ",".join(found) if to_string else found
 
     def barrier_worker(self) -> None:
         """Wait until all processes are here."""
+        barrier()
 
+    @no_effect(scopes=Immaterial("nothing has to begin"))
     def init_worker(self, scopes: Any = None) -> None:
         """Begin as a process that trains."""
 
@@ -99,15 +148,40 @@ class Fleet:
 
     def get_hybrid_communicate_group(self) -> HybridCommunicateGroup:
         """Who this process shares data, layers and states with."""
-        return HybridCommunicateGroup()
+        return hybrid_group()
+
+
+def _topology(strategy: DistributedStrategy) -> CommunicateTopology:
+    """The box of processes that a strategy asks for; what it leaves open shares data.
+
+    Raises:
+        ValueError: if its degrees do not fit the number of processes.
+    """
+    size = get_world_size()
+    degrees = {axis: int(strategy.hybrid_configs.get(f"{axis}_degree", 1)) for axis in AXES}
+    others = 1
+    for axis, degree in degrees.items():
+        others *= degree if axis != "dp" and degree > 0 else 1
+    if size % others or degrees["dp"] * others not in (size, -others, others):
+        given = ", ".join(f"{a}_degree={d}" for a, d in degrees.items())
+        raise ValueError(
+            f"DistributedStrategy: hybrid_configs has {given} for {size} processes; the degrees must multiply to their "
+            "number"
+        )
+    degrees["dp"] = size // others
+    order = [a for a in strategy.hybrid_parallel_order if a in AXES]
+    order += [a for a in AXES if a not in order]
+    return CommunicateTopology([AXES[a] for a in order], [max(degrees[a], 1) for a in order])
 
 
 fleet = Fleet()
 init, util = fleet.init, fleet.util
 distributed_model, distributed_optimizer = fleet.distributed_model, fleet.distributed_optimizer
 distributed_scaler = fleet.distributed_scaler
-worker_num = nranks = world_size = node_num = fleet.worker_num
-worker_index = rank = local_rank = rank_in_node = fleet.worker_index
+worker_num = nranks = world_size = fleet.worker_num
+node_num = fleet.node_num
+worker_index = rank = fleet.worker_index
+local_rank = rank_in_node = fleet.local_rank
 is_first_worker, is_worker = fleet.is_first_worker, fleet.is_worker
 is_server, is_coordinator = fleet.is_server, fleet.is_coordinator
 worker_endpoints, barrier_worker = fleet.worker_endpoints, fleet.barrier_worker

@@ -1,26 +1,5 @@
-"""Models that run in stages, one in each process."""
+"""Models in stages, under the path of the reference."""
 
-from __future__ import annotations
-
-from typing import Any
-
-from ...nn import Layer
+from .meta_parallel.parallel import PipelineParallel
 
 __all__ = ["PipelineParallel"]
-
-
-class PipelineParallel(Layer):
-    """A model in stages: here one, which is all of it.
-
-    Args:
-        layers: a `PipelineLayer`.
-        hcg, strategy: accepted for compatibility.
-    """
-
-    def __init__(self, layers: Any, hcg: Any = None, strategy: Any = None) -> None:
-        super().__init__()
-        self._layers = layers
-
-    def forward(self, *inputs: Any, **kwargs: Any) -> Any:
-        """The model's."""
-        return self._layers(*inputs, **kwargs)

@@ -38,6 +38,10 @@ class DistributedStrategy:
         1
     """
 
+    find_unused_parameters: bool
+    hybrid_configs: dict[str, Any]
+    hybrid_parallel_order: list[str]
+
     def __init__(self) -> None:
         configs: dict[str, Any] = {f"{name}_configs": {} for name in (*SWITCHES, "gradient_scale", "trainer_desc")}
         configs["hybrid_configs"] = dict.fromkeys(DEGREES, 1)
@@ -51,16 +55,13 @@ class DistributedStrategy:
         self.__dict__[name] = {**self.__dict__[name], **value} if name.endswith("_configs") else value
 
     def check(self) -> None:
-        """See that one process can do what it says.
+        """See that what it says is there.
 
         Raises:
-            NotImplementedError: if it asks for more processes, or for what changes the results and is not there.
+            NotImplementedError: if it asks for what changes the results and is not there.
         """
-        for name in DEGREES:
-            if (degree := self.__dict__["hybrid_configs"].get(name, 1)) > 1:
-                raise NotImplementedError(
-                    f"DistributedStrategy: {name} is {degree}; training runs in one process: set 1"
-                )
+        if (degree := self.__dict__["hybrid_configs"].get("ep_degree", 1)) > 1:
+            raise NotImplementedError(f"DistributedStrategy: ep_degree is {degree}; experts are not spread: set 1")
         if wanted := [] if isinstance(state.interpreter, Eager) else [n for n in CHANGES if getattr(self, n)]:
             raise NotImplementedError(
                 f"DistributedStrategy: {wanted[0]} is on; fleet leaves programs as they are: use paddle.static.amp, "

@@ -1,16 +1,86 @@
-"""Who shares data, layers and states with whom: each axis of parallelism holds one process."""
+"""Who shares data, layers and states with whom: processes as places in a box, an axis for each kind of parallelism."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
 
-from ..group import Group
+from ...core.no_effect import Immaterial, no_effect
+from ..group import Group, get_rank, get_world_size, new_group
 
-AXES = ("data", "model", "sharding", "pipe", "sep", "expert")
+# Axes as programs name them in `hybrid_parallel_order`, and as methods have them.
+AXES = {"dp": "data", "pp": "pipe", "sharding": "sharding", "sep": "sep", "mp": "model"}
+
+
+class CommunicateTopology:
+    """The box: names and lengths of its axes; ranks count along the last axis first.
+
+    Examples:
+        >>> box = CommunicateTopology(["data", "model"], [2, 4])
+        >>> box.get_rank(data=1, model=0), box.get_comm_list("data")[0]
+        (4, [0, 4])
+    """
+
+    def __init__(
+        self, hybrid_group_names: Sequence[str] = tuple(AXES.values()), dims: Sequence[int] = (1,) * len(AXES)
+    ) -> None:
+        self._names, self._dims = list(hybrid_group_names), list(dims)
+        self._places = list(itertools.product(*map(range, dims)))
+
+    def get_hybrid_group_names(self) -> list[str]:
+        """The axes."""
+        return self._names
+
+    def get_dim(self, axis_name: str) -> int:
+        """The length of an axis."""
+        return self._dims[self._names.index(axis_name)]
+
+    get_dim_size = get_dim
+
+    def world_size(self) -> int:
+        """How many processes there are."""
+        return len(self._places)
+
+    def get_rank(self, **place: int) -> int:
+        """The rank at a place, which all axes are given of."""
+        return self._places.index(tuple(place[n] for n in self._names))
+
+    def get_coord(self, rank: int) -> tuple[int, ...]:
+        """The place of a rank."""
+        return self._places[rank]
+
+    def get_axis_list(self, axis_name: str, index: int) -> list[int]:
+        """The ranks at one place of an axis."""
+        at = self._names.index(axis_name)
+        return [rank for rank, place in enumerate(self._places) if place[at] == index]
+
+    def get_comm_list(self, axis_name: str) -> list[list[int]]:
+        """The groups of ranks that differ along an axis only."""
+        return self.get_fused_ranks([axis_name])
+
+    def get_fused_ranks(self, fused_axis: Sequence[str]) -> list[list[int]]:
+        """The groups of ranks that differ along some axes only."""
+        among = [self._names.index(n) for n in fused_axis]
+        found: dict[tuple[int, ...], list[int]] = {}
+        for rank, place in enumerate(self._places):
+            found.setdefault(tuple(p for i, p in enumerate(place) if i not in among), []).append(rank)
+        return list(found.values())
+
+    def get_rank_from_stage(self, global_rank: int, **changed: int) -> int:
+        """The rank at the place of another but for some axes."""
+        return self.get_rank(**{**dict(zip(self._names, self._places[global_rank], strict=True)), **changed})
 
 
 class HybridCommunicateGroup:
     """Ranks, sizes and groups of each axis: `get_data_parallel_rank`, `get_model_parallel_world_size`, and so on.
+
+    Arguments:
+        topology: the box of all processes; one process by default.
+
+    Raises:
+        ValueError: if it has not as many places as there are processes.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -19,25 +89,73 @@ class HybridCommunicateGroup:
         (1, 0)
     """
 
-    nranks = 1
-    global_rank = 0
-    is_first_stage = is_last_stage = True
+    def __init__(self, topology: CommunicateTopology | None = None) -> None:
+        self._topo = topology or CommunicateTopology(dims=[get_world_size(), *[1] * (len(AXES) - 1)])
+        if self._topo.world_size() != get_world_size():
+            raise ValueError(
+                f"the topology has {self._topo.world_size()} places for {get_world_size()} processes: the degrees of "
+                "hybrid_configs must multiply to the number of processes"
+            )
+        self.global_rank, self.nranks = get_rank(), get_world_size()
+        names = self._topo.get_hybrid_group_names()
+        self._groups = {n: self._own([n]) for n in names}
+        shared = [n for n in ("data", "sharding", "sep") if n in names]
+        # Who has the same weights, and other data.
+        self.gradient_group = self._own(shared) if shared else Group([self.global_rank])
 
-    def get_stage_id(self) -> int:
-        """0: the first and only stage of a pipeline."""
-        return 0
+    def _own(self, axes: Sequence[str]) -> Group:
+        """The group of this process along axes; all processes make all groups, in one order."""
+        if math.prod(self._topo.get_dim(n) for n in axes) == 1:
+            return Group([self.global_rank])
+        made: list[Group] = [new_group(ranks) for ranks in self._topo.get_fused_ranks(axes)]
+        return next(g for g in made if g.is_member())
+
+    def topology(self) -> CommunicateTopology:
+        """The box of all processes."""
+        return self._topo
 
     def get_global_rank(self) -> int:
-        """0: the rank of this process."""
-        return 0
+        """The rank of this process."""
+        return self.global_rank
+
+    def get_stage_id(self) -> int:
+        """The stage of a pipeline that this process is."""
+        return self._groups["pipe"].rank
+
+    def get_num_stages(self) -> int:
+        """How many stages the pipeline has."""
+        return self._groups["pipe"].nranks
+
+    @property
+    def is_first_stage(self) -> bool:
+        """Whether the pipeline begins here."""
+        return self.get_stage_id() == 0
+
+    @property
+    def is_last_stage(self) -> bool:
+        """Whether the pipeline ends here."""
+        return self.get_stage_id() == self.get_num_stages() - 1
+
+    def get_rank_from_stage(self, stage_id: int, **changed: int) -> int:
+        """The rank of a stage, at this process's place of all other axes."""
+        return self._topo.get_rank_from_stage(self.global_rank, pipe=stage_id, **changed)
 
     def get_parallel_mode(self) -> int:
-        """0: processes share data."""
-        return 0
+        """What is shared most: 0 data, 1 layers, 2 stages, 3 states, 4 sequences."""
+        order = (("pipe", 2), ("model", 1), ("sep", 4), ("sharding", 3))
+        return next((mode for axis, mode in order if self._groups[axis].nranks > 1), 0)
 
-    def __getattr__(self, name: str) -> Callable[..., int | Group]:
-        for axis in AXES:
-            for what, answer in (("rank", 0), ("world_size", 1), ("group", Group([0])), ("group_src_rank", 0)):
-                if name == f"get_{axis}_parallel_{what}":
-                    return lambda *_, answer=answer: answer
-        raise AttributeError(f"HybridCommunicateGroup has no attribute {name!r}")
+    @no_effect(sharding=Immaterial("states are whole numbers of parameters"))
+    def get_check_parallel_group(self, sharding: bool = False) -> Group:
+        """Who must agree on whether gradients are finite."""
+        return self._groups["model"]
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        head, _, what = name.partition("_parallel_")
+        group = self.__dict__.get("_groups", {}).get(head.removeprefix("get_")) if head.startswith("get_") else None
+        answers = {"rank": "rank", "world_size": "nranks", "group": "", "group_src_rank": ""}
+        if group is None or what not in answers:
+            raise AttributeError(f"HybridCommunicateGroup has no attribute {name!r}")
+        if what == "group":
+            return lambda *_: group
+        return lambda *_: group.ranks[0] if what == "group_src_rank" else getattr(group, answers[what])

@@ -1,5 +1,5 @@
-"""Who shares data, layers and states with whom."""
+"""Who shares what with whom, under the path of the reference."""
 
-from ..topology import HybridCommunicateGroup
+from ..topology import CommunicateTopology, HybridCommunicateGroup
 
-__all__ = ["HybridCommunicateGroup"]
+__all__ = ["CommunicateTopology", "HybridCommunicateGroup"]

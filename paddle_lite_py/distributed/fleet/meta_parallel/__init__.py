@@ -1,6 +1,7 @@
-"""Models whose layers are split over processes. One process holds each of them whole."""
+"""Models whose layers are split over processes."""
 
 from .layers import ColumnParallelLinear, ParallelCrossEntropy, RowParallelLinear, VocabParallelEmbedding
+from .parallel import PipelineParallel
 from .pipeline import LayerDesc, PipelineLayer, SharedLayerDesc
 from .tracker import RNGStatesTracker, get_rng_state_tracker, model_parallel_random_seed
 
@@ -9,6 +10,7 @@ __all__ = [
     "LayerDesc",
     "ParallelCrossEntropy",
     "PipelineLayer",
+    "PipelineParallel",
     "RNGStatesTracker",
     "RowParallelLinear",
     "SharedLayerDesc",

@@ -1,24 +1,70 @@
-"""Layers whose weights would be split over processes."""
+"""Layers whose weights are split over processes; one process has them whole."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from ....autograd import PyLayer
+from ....core.no_effect import Immaterial, no_effect
+from ....eager.tensor import Tensor
 from ....nn import Layer
 from ....nn import functional as F
-from ....nn.common import Embedding, Linear
+from ....ops.gather import take_along_axis
+from ....ops.search import where
+from ...collective import exchanged
+from ...group import Group, ReduceOp
+from ..current import hybrid_group
+from ..layers.mpu.mp_ops import _c_concat, _c_identity, _c_split, _mp_allreduce
+from .tracker import get_rng_state_tracker
 
 __all__ = ["ColumnParallelLinear", "ParallelCrossEntropy", "RowParallelLinear", "VocabParallelEmbedding"]
 
 
-class ColumnParallelLinear(Linear):
-    """Linear, of which each process would hold some columns of the weight.
+_FUSED = Immaterial("XLA joins what it can")
 
-    Args:
-        in_features, out_features: sizes of the last dimension before and after.
+
+class _Split(Layer):
+    """A layer of which each process of a group has a part.
+
+    Arguments:
+        mp_group: the group; that of model parallelism by default.
+    """
+
+    def __init__(self, mp_group: Group | None) -> None:
+        super().__init__()
+        self.model_parallel_group = mp_group or hybrid_group().get_model_parallel_group()
+        self.world_size, self.rank = self.model_parallel_group.nranks, self.model_parallel_group.rank
+        self.is_mp = self.world_size > 1
+
+    def _share(self, name: str, size: int) -> int:
+        if size % self.world_size:
+            raise ValueError(
+                f"{type(self).__name__}: {name} is {size}, which cannot be divided among {self.world_size} processes"
+            )
+        return size // self.world_size
+
+    def _part(self, shape: list[int], attr: Any, axis: int, is_bias: bool = False) -> Any:
+        """A parameter of which each process has another part; they are drawn from a stream of each process's own."""
+        with get_rng_state_tracker().rng_state():
+            found = self.create_parameter(shape, attr, is_bias=is_bias)
+        if found is not None:
+            found.is_distributed, found.split_axis = self.is_mp, axis
+        return found
+
+
+class ColumnParallelLinear(_Split):
+    """Linear, of which each process holds some columns of the weight.
+
+    Arguments:
+        in_features, out_features: sizes of the last dimension before and after, of all columns.
         weight_attr: ParamAttr of the weight.
         has_bias: whether something is added.
-        gather_output, fuse_matmul_bias, mp_group: accepted for compatibility.
+        gather_output: give each process the results of all.
+        fuse_matmul_bias: see docs/differences.md.
+        mp_group: who has the columns; the processes of model parallelism by default.
+
+    Raises:
+        ValueError: if out_features cannot be divided among the processes.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -27,60 +73,100 @@ class ColumnParallelLinear(Linear):
         paddle.Size([3, 4])
     """
 
-    is_mp, world_size = False, 1
-
+    @no_effect(fuse_matmul_bias=_FUSED)
     def __init__(
         self, in_features: int, out_features: int, weight_attr: Any = None, has_bias: bool | None = None,
         gather_output: bool = True, fuse_matmul_bias: bool = False, mp_group: Any = None, name: str | None = None,
     ) -> None:  # fmt: skip
+        super().__init__(mp_group)
+        self.name, self.gather_output = name, gather_output
+        self.output_size_per_partition = self._share("out_features", out_features)
+        self.weight = self._part([in_features, self.output_size_per_partition], weight_attr, axis=1)
         # As in PaddlePaddle: None means no bias.
-        super().__init__(in_features, out_features, weight_attr, None if has_bias else False, name)
-        self.gather_output, self.output_size_per_partition = gather_output, out_features
+        self.bias = self._part([self.output_size_per_partition], None, 0, is_bias=True) if has_bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x @ weight + bias: this process's columns, or all."""
+        out = F.linear(_c_identity(x, self.model_parallel_group), self.weight, self.bias)
+        return _c_concat(out, self.model_parallel_group) if self.gather_output else out
 
 
-class RowParallelLinear(Linear):
-    """Linear, of which each process would hold some rows of the weight.
+class RowParallelLinear(_Split):
+    """Linear, of which each process holds some rows of the weight.
 
-    Args:
-        in_features, out_features: sizes of the last dimension before and after.
+    Arguments:
+        in_features, out_features: sizes of the last dimension before and after, of all rows.
         weight_attr: ParamAttr of the weight.
         has_bias: whether something is added.
-        input_is_parallel, fuse_matmul_bias, mp_group: accepted for compatibility.
+        input_is_parallel: each process has its own part of the input already.
+        fuse_matmul_bias: see docs/differences.md.
+        mp_group: who has the rows; the processes of model parallelism by default.
+
+    Raises:
+        ValueError: if in_features cannot be divided among the processes.
     """
 
-    is_mp, world_size = False, 1
-
+    @no_effect(fuse_matmul_bias=_FUSED)
     def __init__(
         self, in_features: int, out_features: int, weight_attr: Any = None, has_bias: bool = True,
         input_is_parallel: bool = False, fuse_matmul_bias: bool = False, mp_group: Any = None, name: str | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(in_features, out_features, weight_attr, None if has_bias else False, name)
-        self.input_is_parallel, self.input_size_per_partition = input_is_parallel, in_features
+        super().__init__(mp_group)
+        self.name, self.input_is_parallel = name, input_is_parallel
+        self.input_size_per_partition = self._share("in_features", in_features)
+        self.weight = self._part([self.input_size_per_partition, out_features], weight_attr, axis=0)
+        self.bias = self.create_parameter([out_features], is_bias=True) if has_bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        """x @ weight + bias, the sum over all rows."""
+        part = x if self.input_is_parallel else _c_split(x, self.model_parallel_group)
+        out = _mp_allreduce(F.linear(part, self.weight), group=self.model_parallel_group)
+        return out if self.bias is None else out + self.bias
 
 
-class VocabParallelEmbedding(Embedding):
-    """Embedding, of which each process would hold some rows.
+class VocabParallelEmbedding(_Split):
+    """Embedding, of which each process holds some rows.
 
-    Args:
-        num_embeddings, embedding_dim: the size of the table.
+    Arguments:
+        num_embeddings, embedding_dim: the size of the whole table.
         weight_attr: ParamAttr of the table.
-        mp_group: accepted for compatibility.
-    """
+        mp_group: who has the rows; the processes of model parallelism by default.
 
-    is_mp, world_size = False, 1
+    Raises:
+        ValueError: if num_embeddings cannot be divided among the processes.
+    """
 
     def __init__(
         self, num_embeddings: int, embedding_dim: int, weight_attr: Any = None, mp_group: Any = None,
         name: str | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(num_embeddings, embedding_dim, weight_attr=weight_attr, name=name)
+        super().__init__(mp_group)
+        self.name, self.num_embeddings = name, num_embeddings
+        self.per_part_size = self._share("num_embeddings", num_embeddings)
+        self.vocab_start_index = self.rank * self.per_part_size
+        self.weight = self._part([self.per_part_size, embedding_dim], weight_attr, axis=0)
+
+    def forward(self, x: Tensor) -> Tensor:
+        """The rows of some indices."""
+        if not self.is_mp:
+            return F.embedding(x, self.weight)
+        at, mine = _own(x, self.vocab_start_index, self.per_part_size)
+        found = F.embedding(at, self.weight) * mine.unsqueeze(-1).astype(self.weight.dtype)
+        return _mp_allreduce(found, group=self.model_parallel_group)
+
+
+def _own(index: Tensor, start: int, size: int) -> tuple[Tensor, Tensor]:
+    """Indices into this process's part (0 for those of others), and which are its own."""
+    at = index - start
+    mine = (at >= 0) & (at < size)
+    return where(mine, at, at * 0), mine
 
 
 class ParallelCrossEntropy(Layer):
-    """The cross entropy of each element, [..., 1], of which each process would hold some classes.
+    """The cross entropy of each element, [..., 1], of which each process holds some classes.
 
-    Args:
-        mp_group, name: accepted for compatibility.
+    Arguments:
+        mp_group: who has the classes; the processes of model parallelism by default.
         ignore_index: the label that counts nothing.
 
     Examples:
@@ -92,10 +178,37 @@ class ParallelCrossEntropy(Layer):
 
     def __init__(self, mp_group: Any = None, name: str | None = None, ignore_index: int = -100) -> None:
         super().__init__()
-        self.ignore_index = ignore_index
+        self.name, self.ignore_index = name, ignore_index
+        self.model_parallel_group = mp_group or hybrid_group().get_model_parallel_group()
 
-    def forward(self, input: Any, label: Any) -> Any:
+    def forward(self, input: Tensor, label: Tensor) -> Tensor:
         """The losses."""
         if label.ndim == input.ndim - 1:
             label = label.unsqueeze(-1)
-        return F.cross_entropy(input, label, reduction="none", ignore_index=self.ignore_index)
+        if self.model_parallel_group.nranks == 1:
+            return F.cross_entropy(input, label, reduction="none", ignore_index=self.ignore_index)
+        return _CrossEntropy.apply(input, label, self.model_parallel_group, self.ignore_index)
+
+
+class _CrossEntropy(PyLayer):
+    """Cross entropy over classes of which each process has some."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, label: Tensor, group: Group, ignored: int) -> Tensor:
+        """The losses, of all classes."""
+        own = logits.shape[-1]
+        top = exchanged("all_reduce", logits.max(-1, keepdim=True), group, ReduceOp.MAX)
+        shifted = logits - top
+        total = exchanged("all_reduce", shifted.exp().sum(-1, keepdim=True), group, ReduceOp.SUM)
+        at, mine = _own(label, group.rank * own, own)
+        told = take_along_axis(shifted, at, -1) * mine.astype(logits.dtype)
+        counts = label.not_equal(ignored).astype(logits.dtype)
+        ctx.save_for_backward(shifted.exp() / total, at, mine.astype(logits.dtype), counts)
+        return (total.log() - exchanged("all_reduce", told, group, ReduceOp.SUM)) * counts
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        """The softmax without the label's one, for this process's classes."""
+        probability, at, mine, counts = ctx.saved_tensor()
+        hit = F.one_hot(at.squeeze(-1), probability.shape[-1]).astype(probability.dtype) * mine
+        return (probability - hit) * (grad * counts), None

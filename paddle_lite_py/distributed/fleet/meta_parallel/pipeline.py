@@ -1,4 +1,4 @@
-"""A model as a list of layers, of which each process would hold some."""
+"""A model as a list of layers, of which each process holds some."""
 
 from __future__ import annotations
 
@@ -6,6 +6,11 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from .... import nn
+from ....core.interpreter import no_grad
+from ....core.no_effect import Immaterial, no_effect
+from ...collective import exchanged
+from ...group import Group, ReduceOp, new_group
+from ..current import hybrid_group
 from ..recompute import recompute
 
 __all__ = ["LayerDesc", "PipelineLayer", "SharedLayerDesc"]
@@ -47,13 +52,20 @@ class SharedLayerDesc(LayerDesc):
 
 
 class PipelineLayer(nn.Layer):
-    """Layers one after the other.
+    """Layers one after the other, in stages, of which each process of a pipeline builds its own.
 
-    Args:
+    Arguments:
         layers: layers, functions and descriptions of layers.
-        loss_fn: the loss of what they give.
+        num_stages: how many stages there are; as many as the topology has by default.
+        loss_fn: the loss of what the last layer gives.
+        seg_method: where stages begin: "uniform", "layer:NAME" (as many layers of that class in each), or a list of
+            the first layer of each.
         recompute_interval: every how many layers are computed again by backward; 0: none.
-        num_stages, topology, seg_method, recompute_ctx, num_virtual_pipeline_stages: accepted for compatibility.
+        topology, recompute_ctx, num_virtual_pipeline_stages: see docs/differences.md.
+
+    Raises:
+        ValueError: if there are fewer layers than stages, or other stages than processes of the pipeline.
+        NotImplementedError: if a process shall have several stages.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -63,15 +75,30 @@ class PipelineLayer(nn.Layer):
         paddle.Size([4, 3])
     """
 
+    @no_effect(
+        topology="the topology of fleet.init() is that of all", recompute_ctx="random numbers are kept in any case"
+    )
     def __init__(
         self, layers: Sequence[Any], num_stages: int | None = None, topology: Any = None, loss_fn: Any = None,
-        seg_method: str = "uniform", recompute_interval: int = 0, recompute_ctx: Any = None,
-        num_virtual_pipeline_stages: int | None = None, **more: Any,
+        seg_method: Any = "uniform", recompute_interval: int = 0, recompute_ctx: Any = None,
+        num_virtual_pipeline_stages: int | None = None,
     ) -> None:  # fmt: skip
         super().__init__()
+        hcg = hybrid_group()
+        self._pipe: Group = hcg.get_pipe_parallel_group()
+        stages = self._pipe.nranks
+        if num_stages not in (None, stages):
+            raise ValueError(f"PipelineLayer: num_stages is {num_stages}, but the pipeline has {stages} processes")
+        if (num_virtual_pipeline_stages or 1) > 1 and stages > 1:
+            raise NotImplementedError(
+                f"PipelineLayer: num_virtual_pipeline_stages is {num_virtual_pipeline_stages}; a process has one stage"
+            )
         self._loss_fn, self._recompute_interval = loss_fn, recompute_interval
+        self.segment_parts = segments(layers, stages, seg_method)
+        first, end = self.segment_parts[self._pipe.rank], self.segment_parts[self._pipe.rank + 1]
         self.shared_layers = nn.LayerDict()
-        self.run_function = [self._made(i, described) for i, described in enumerate(layers)]
+        self._sharing = _sharing(layers, self.segment_parts, hcg)
+        self.run_function = [self._made(i, layers[i]) for i in range(first, end)]
 
     def _made(self, place: int, described: Any) -> Any:
         if isinstance(described, SharedLayerDesc):
@@ -87,17 +114,99 @@ class PipelineLayer(nn.Layer):
         layer, forward = self.shared_layers[described.layer_name], described.forward_func
         return layer if forward is None else lambda *args: forward(layer, *args)
 
+    def get_num_items(self) -> int:
+        """How many layers all stages have."""
+        return self.segment_parts[-1]
+
+    # -- weights that several stages have --------------------------------------------------------------------------
+    def _shared_weights(self) -> list[tuple[Any, Group]]:
+        return [
+            (getattr(self.shared_layers[key], attribute), group)
+            for key, (attribute, group) in self._sharing.items()
+            if key in self.shared_layers and group.nranks > 1
+        ]
+
+    def sync_shared_weights(self) -> None:
+        """Give all stages that share a weight the first one's value of it."""
+        with no_grad():
+            for weight, group in self._shared_weights():
+                weight.is_firstly_shared = group.rank == 0
+                weight._set_payload(exchanged("broadcast", weight, group, 0)._data)
+
+    def add_shared_gradients(self) -> None:
+        """Add the gradients that stages give to a weight that they share."""
+        with no_grad():
+            for weight, group in self._shared_weights():
+                weight.grad = exchanged("all_reduce", weight.grad, group, ReduceOp.SUM)
+
+    # -- running ---------------------------------------------------------------------------------------------------
     def _run(self, start: int, end: int, x: Any) -> Any:
         for function in self.run_function[start:end]:
-            x = function(x)
+            x = function(*x) if isinstance(x, tuple) else function(x)
         return x
 
+    @no_effect(chunk_id=Immaterial("a process has one stage"))
     def forward(self, input: Any, chunk_id: int | None = None) -> Any:
-        """What the last layer gives."""
-        step = self._recompute_interval or len(self.run_function)
+        """What the last layer of the stage gives."""
+        step = self._recompute_interval or len(self.run_function) or 1
         for start in range(0, len(self.run_function), step):
             if self._recompute_interval:
                 input = recompute(lambda x, start=start: self._run(start, start + step, x), input)
             else:
                 input = self._run(start, start + step, input)
         return input
+
+
+def segments(layers: Sequence[Any], stages: int, method: Any = "uniform") -> list[int]:
+    """The first layer of each stage, and the number of layers.
+
+    Raises:
+        ValueError: if there are too few layers, or the method says nothing.
+
+    Examples:
+        >>> segments(range(7), 3)
+        [0, 2, 4, 7]
+    """
+    count = len(layers)
+    if isinstance(method, list | tuple):
+        return [*method, count] if len(method) == stages else list(method)
+    weights = [1] * count
+    if str(method).startswith("layer:"):
+        wanted = str(method).removeprefix("layer:")
+        weights = [int(_name(layer) == wanted) for layer in layers]
+    elif method != "uniform":
+        raise ValueError(f"PipelineLayer: seg_method is {method!r}; expected 'uniform', 'layer:NAME' or a list")
+    total = sum(weights)
+    if total < stages:
+        raise ValueError(f"PipelineLayer: {total} layers to divide into {stages} stages (seg_method={method!r})")
+    share, more = divmod(total, stages)
+    parts, seen, wanted_at = [0], 0, share + (stages - 1 < more)
+    for i, w in enumerate(weights):
+        if w and seen == wanted_at and len(parts) < stages:
+            parts.append(i)
+            wanted_at += share + (stages - len(parts) < more)
+        seen += w
+    return [*parts, count]
+
+
+def _name(described: Any) -> str:
+    made = described.layer_func if isinstance(described, LayerDesc) else type(described)
+    return getattr(made, "__name__", "")
+
+
+def _sharing(layers: Sequence[Any], parts: list[int], hcg: Any) -> dict[str, tuple[str, Group]]:
+    """Weights that stand in several places: the attribute, and who has it; all processes make all groups."""
+    found: dict[str, tuple[str, list[int]]] = {}
+    for stage in range(len(parts) - 1):
+        for layer in layers[parts[stage] : parts[stage + 1]]:
+            if isinstance(layer, SharedLayerDesc):
+                stages = found.setdefault(layer.layer_name, (layer.shared_weight_attr, []))[1]
+                if stage not in stages:
+                    stages.append(stage)
+    made = {}
+    for key, (attribute, stages) in found.items():
+        groups = [Group([hcg.global_rank])]
+        if len(stages) > 1:
+            groups += [new_group([ranks[s] for s in stages]) for ranks in hcg.topology().get_comm_list("pipe")]
+        made[key] = (attribute, next((g for g in groups[::-1] if g.is_member()), groups[0]))
+    return made

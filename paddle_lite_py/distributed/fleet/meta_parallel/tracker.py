@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ....eager import random
+from ..current import hybrid_group
 
 __all__ = ["RNGStatesTracker", "get_rng_state_tracker", "model_parallel_random_seed"]
 
@@ -66,7 +67,11 @@ def get_rng_state_tracker() -> RNGStatesTracker:
 
 
 def model_parallel_random_seed(seed: int = 0) -> None:
-    """Start the streams of this process at a seed."""
+    """Start the streams of this process at a seed: one that all processes have, and one of each part of a layer.
+
+    Arguments:
+        seed: the same in all processes.
+    """
     random.seed(seed)
     _tracker.reset()
-    _tracker.add("model_parallel_rng", seed)
+    _tracker.add("model_parallel_rng", seed + 1024 * hybrid_group().get_model_parallel_rank())

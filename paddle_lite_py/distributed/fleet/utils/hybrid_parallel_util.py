@@ -1,9 +1,82 @@
-"""What processes exchange after backward."""
+"""What processes exchange after backward, where a program does that itself."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+from ....core.interpreter import no_grad
+from ....core.no_effect import AT_ONCE, no_effect
+from ....nn import Layer
+from ...data_parallel import sync_params_buffers
+from ...group import Group, ReduceOp
+from ...programs import exchanged
+from ..current import hybrid_group
 
-def fused_allreduce_gradients(parameter_list: Any, hcg: Any = None) -> None:
-    """Add the gradients of all processes: they are whole."""
+__all__ = [
+    "broadcast_dp_parameters",
+    "broadcast_mp_parameters",
+    "broadcast_sharding_parameters",
+    "fused_allreduce_gradients",
+    "fused_allreduce_gradients_with_group",
+]
+
+
+def fused_allreduce_gradients(parameter_list: Sequence[Any], hcg: Any = None) -> None:
+    """Make gradients means over the processes that share weights.
+
+    Arguments:
+        parameter_list: parameters; those without a gradient are left out.
+        hcg: the topology; that in force by default.
+    """
+    fused_allreduce_gradients_with_group(parameter_list, (hcg or hybrid_group()).gradient_group)
+
+
+@no_effect(bucket_size=AT_ONCE)
+def fused_allreduce_gradients_with_group(
+    parameter_list: Sequence[Any], group: Group, bucket_size: int = 128 << 20, scale: float | None = None
+) -> None:
+    """Make gradients means over a group.
+
+    Arguments:
+        parameter_list: parameters; those without a gradient are left out.
+        group: who has gradients of them.
+        bucket_size: see docs/differences.md.
+        scale: divides the sum, in the place of the number of processes.
+    """
+    held = [p for p in parameter_list if p.grad is not None]
+    if group.nranks == 1 or not held:
+        return
+    with no_grad():
+        names = ", ".join([p.name for p in held]) if len(held) < 8 else f"{len(held)} parameters"
+        op = ReduceOp.AVG if scale is None else ReduceOp.SUM
+        found = exchanged("all_reduce of gradients", [p.grad for p in held], group, op, names)
+        for p, grad in zip(held, found, strict=True):
+            p.grad = grad if scale is None else grad / scale
+
+
+def broadcast_mp_parameters(model: Layer, hcg: Any) -> None:
+    """Give processes of model parallelism one value of what is not split."""
+    sync_shared(model, hcg.get_model_parallel_group())
+
+
+def broadcast_dp_parameters(model: Layer, hcg: Any) -> None:
+    """Give processes of data parallelism one value of everything."""
+    group = hcg.get_data_parallel_group()
+    sync_params_buffers(model, group, group.ranks[0])
+
+
+def broadcast_sharding_parameters(model: Layer, hcg: Any) -> None:
+    """Give processes that share states one value of everything."""
+    group = hcg.get_sharding_parallel_group()
+    sync_params_buffers(model, group, group.ranks[0])
+
+
+def sync_shared(model: Layer, group: Group) -> None:
+    """Give all processes of a group the first one's value of what is not split among them."""
+    shared = [t for t in (*model.parameters(), *model.buffers()) if not getattr(t, "is_distributed", False)]
+    if group.nranks == 1 or not shared:
+        return
+    with no_grad():
+        for tensor, value in zip(shared, exchanged("broadcast of a model", shared, group, 0), strict=True):
+            tensor._set_payload(value._data)

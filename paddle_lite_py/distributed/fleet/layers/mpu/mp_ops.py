@@ -1,13 +1,119 @@
-"""Exchanges between the parts of a layer. There is one part, so that each tensor is what it was."""
+"""Exchanges between the parts of a layer, with their gradients, in any mode."""
 
 from __future__ import annotations
 
 from typing import Any
 
+from .....autograd import PyLayer
+from .....eager.tensor import Tensor
+from .....ops.joining import concat
+from .....ops.splitting import split
+from ....collective import exchanged
+from ....group import Group, ReduceOp
+from ...current import hybrid_group
 
-def _c_identity(tensor: Any, group: Any = None, **settings: Any) -> Any:
+
+def _parallel(group: Group | None) -> Group:
+    return group or hybrid_group().get_model_parallel_group()
+
+
+def _sum(x: Tensor, group: Group) -> Tensor:
+    return exchanged("all_reduce", x, group, ReduceOp.SUM)
+
+
+def _joined(x: Tensor, group: Group, axis: int) -> Tensor:
+    return concat(exchanged("all_gather", x, group).unbind(0), axis)
+
+
+def _part(x: Tensor, group: Group, axis: int) -> Tensor:
+    if x.shape[axis] % group.nranks:
+        raise ValueError(f"axis {axis} of the shape {[*x.shape]} cannot be divided among {group.nranks} processes")
+    return split(x, group.nranks, axis)[group.rank]
+
+
+def _sum_of_parts(x: Tensor, group: Group, axis: int) -> Tensor:
+    rows = concat([p.unsqueeze(0) for p in split(x, group.nranks, axis)], 0)
+    return exchanged("reduce_scatter", rows, group, ReduceOp.SUM)
+
+
+class _Same(PyLayer):
+    """The tensor, the gradients of which are added over the parts."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, group: Group) -> Tensor:
+        """Itself."""
+        ctx.group = group
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        """The sum."""
+        return _sum(grad, ctx.group)
+
+
+class _Sum(PyLayer):
+    """The sum over the parts, each of which has the gradient of the sum."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, group: Group) -> Tensor:
+        """The sum."""
+        return _sum(x, group)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        """Itself."""
+        return grad.clone()
+
+
+class Gathered(PyLayer):
+    """The parts joined along an axis; the gradient of a part is its share, or the sum of all shares with `summed`."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, group: Group, axis: int, summed: bool = False) -> Tensor:
+        """The whole."""
+        ctx.group, ctx.axis, ctx.summed = group, axis, summed
+        return _joined(x, group, axis)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        """The share of this part."""
+        return (_sum_of_parts if ctx.summed else _part)(grad, ctx.group, ctx.axis)
+
+
+class Scattered(PyLayer):
+    """This process's part along an axis: of the tensor, or of the sum over all with `summed`."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, group: Group, axis: int, summed: bool = False) -> Tensor:
+        """The part."""
+        ctx.group, ctx.axis = group, axis
+        return (_sum_of_parts if summed else _part)(x, group, axis).clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        """The parts of the gradient, joined."""
+        return _joined(grad, ctx.group, ctx.axis)
+
+
+def _c_identity(tensor: Tensor, group: Group | None = None, **settings: Any) -> Tensor:
     """The tensor, the gradients of all parts of which are added."""
-    return tensor
+    among = _parallel(group)
+    return tensor if among.nranks == 1 else _Same.apply(tensor, among)
 
 
-_c_concat = _c_split = _mp_allreduce = _c_identity
+def _mp_allreduce(tensor: Tensor, op: int = ReduceOp.SUM, group: Group | None = None, **settings: Any) -> Tensor:
+    """The sum over all parts, each of which has the gradient of the sum."""
+    among = _parallel(group)
+    return tensor if among.nranks == 1 else _Sum.apply(tensor, among)
+
+
+def _c_concat(tensor: Tensor, group: Group | None = None) -> Tensor:
+    """The parts of the last axis, joined."""
+    among = _parallel(group)
+    return tensor if among.nranks == 1 else Gathered.apply(tensor, among, -1)
+
+
+def _c_split(tensor: Tensor, group: Group | None = None) -> Tensor:
+    """This process's part of the last axis."""
+    among = _parallel(group)
+    return tensor if among.nranks == 1 else Scattered.apply(tensor, among, -1)

@@ -1,0 +1,106 @@
+"""The processes that train together: what a launcher told this one, and JAX's runtime between them."""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+import jax
+
+# What a process that has joined says to those that it starts.
+JOINED = "PADDLE_LITE_JOINED"
+# Seconds after which a process that says nothing is taken for dead.
+HEARTBEAT = 10
+
+
+class World(NamedTuple):
+    """The place of this process among all that train together.
+
+    Examples:
+        >>> World(1, 2, ("10.0.0.1:8000", "10.0.0.2:8000")).host
+        '10.0.0.2'
+    """
+
+    rank: int = 0
+    size: int = 1
+    endpoints: tuple[str, ...] = ("",)
+    local_rank: int = 0
+    local_size: int = 1
+    node: int = 0
+    nodes: int = 1
+
+    @property
+    def host(self) -> str:
+        """The address under which others reach this process."""
+        return self.endpoints[self.rank].rpartition(":")[0] or "127.0.0.1"
+
+    @property
+    def coordinator(self) -> str:
+        """Where JAX's runtime of the first process listens."""
+        return os.environ.get("PADDLE_MASTER") or self.endpoints[0]
+
+
+def world() -> World:
+    """What the environment says, in the words of the reference's launcher.
+
+    Raises:
+        ValueError: if what it says does not fit together.
+    """
+    size, rank = _number("PADDLE_TRAINERS_NUM", 1), _number("PADDLE_TRAINER_ID", 0)
+    given = os.environ.get("PADDLE_TRAINER_ENDPOINTS", "")
+    endpoints = tuple(given.split(",")) if given else ("",) * size
+    if size > 1 and not (os.environ.get("PADDLE_MASTER") or given):
+        raise ValueError(
+            f"PADDLE_TRAINERS_NUM is {size}, but neither PADDLE_MASTER nor PADDLE_TRAINER_ENDPOINTS says where the "
+            "processes find each other; start them by `python -m paddle_lite_py.distributed.launch`, or unset the first"
+        )
+    if not (0 <= rank < size == len(endpoints)):
+        raise ValueError(
+            f"PADDLE_TRAINER_ID is {rank} of PADDLE_TRAINERS_NUM={size} with {len(endpoints)} "
+            "PADDLE_TRAINER_ENDPOINTS; expected a rank below the number of processes, and an endpoint for each"
+        )
+    local, locals_ = _number("PADDLE_LOCAL_RANK", rank), _number("PADDLE_LOCAL_SIZE", size)
+    return World(
+        rank, size, endpoints, local, locals_, _number("PADDLE_NODE_RANK", 0), _number("PADDLE_NNODES", 1)
+    )  # fmt: skip
+
+
+def _number(name: str, default: int) -> int:
+    text = os.environ.get(name, "")
+    try:
+        return int(text) if text else default
+    except ValueError:
+        raise ValueError(f"{name} is {text!r}; expected a number") from None
+
+
+def join() -> bool:
+    """Join the other processes, if the environment tells of some: before anything asks JAX for its devices.
+
+    What a process of them starts itself, such as a worker that loads data, inherits its environment, and stays alone.
+
+    Returns:
+        Whether there are others.
+
+    Raises:
+        ValueError: if the environment makes no sense.
+    """
+    if _number("PADDLE_TRAINERS_NUM", 1) <= 1 or os.environ.get(JOINED) == _told():
+        return False
+    here = world()
+    if os.environ.get("JAX_PLATFORMS", "cpu") == "cpu":
+        jax.config.update("jax_cpu_collectives_implementation", "gloo")
+    # A process whose peer has died lives on to say so.
+    jax.config.update("jax_enable_recoverability", True)
+    jax.config.update("jax_enable_preemption_service", False)  # SIGTERM is the program's
+    jax.distributed.initialize(
+        here.coordinator,
+        here.size,
+        here.rank,
+        heartbeat_timeout_seconds=HEARTBEAT,
+    )
+    os.environ[JOINED] = _told()
+    return True
+
+
+def _told() -> str:
+    return f"{os.environ.get('PADDLE_TRAINER_ID')} {os.environ.get('PADDLE_MASTER')}"

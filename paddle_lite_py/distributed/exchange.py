@@ -1,0 +1,258 @@
+"""Running an exchange: XLA's program over the devices of a group, begun only when all members begin the same."""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import jax
+import numpy as np
+
+from ..core.processes import World, world
+from ..host.tier import xla_jit
+from . import kernels
+from .messenger import Messenger, PeerGone
+
+if TYPE_CHECKING:
+    from .group import Group
+
+# Seconds that members may be apart before an exchange fails; groups may have their own.
+PATIENCE = float(os.environ.get("PADDLE_EXCHANGE_TIMEOUT", 1800))
+# Ask the others before every exchange, not only the first of its kind: to find where processes part.
+ASKS_ALWAYS = os.environ.get("PADDLE_CHECK_EXCHANGES", "0") == "1"
+# Seconds after which an exchange that is not over is looked into.
+SLOW = 5.0
+# Seconds that the first process, which has JAX's coordinator, waits at its end for the others to end.
+FAREWELL = 10.0
+
+
+class Exchanges:
+    """The exchanges of this process with others."""
+
+    def __init__(self, here: World) -> None:
+        self.here = here
+        self.devices = [next(d for d in jax.devices() if d.process_index == r) for r in range(here.size)]
+        self.messenger = Messenger(here.rank, here.host)
+        self.under_way: tuple[Group, int, float] | None = None
+        self.failed = ""
+        self._introduce()
+        threading.Thread(target=self._watch, daemon=True, name="exchange watch").start()
+        self._hook = sys.excepthook
+        sys.excepthook = self._note_failure
+        atexit.register(self.leave)
+
+    def _introduce(self) -> None:
+        """Tell all where this process listens, and hear where they do."""
+        mesh = self.mesh(tuple(range(self.here.size)))
+        word = np.zeros(72, np.uint8)
+        text = f"{self.here.host}:{self.messenger.port}".encode()
+        word[: len(text)] = np.frombuffer(text, np.uint8)
+        found = ExchangeProgram(mesh, kernels.all_gather, [word])(word)
+        for rank, row in enumerate(np.asarray(found)):
+            host, _, port = bytes(row).rstrip(b"\0").decode().rpartition(":")
+            self.messenger.peers[rank] = (host, int(port))
+
+    def mesh(self, ranks: tuple[int, ...]) -> jax.sharding.Mesh:
+        """The devices of some processes, each at its place along one axis."""
+        return jax.sharding.Mesh(np.array([self.devices[r] for r in ranks]), (kernels.AXIS,))
+
+    # -- one exchange ----------------------------------------------------------------------------------------------
+    def run(
+        self, group: Group, kind: str, fn: Callable[..., Any], how: tuple[Any, ...], *arrays: Any,
+        donated: tuple[int, ...] = (),
+    ) -> Any:  # fmt: skip
+        """Exchange arrays with the other members of a group.
+
+        Arguments:
+            group: who takes part.
+            kind: what messages call the exchange.
+            fn: of the arrays and `how`, along kernels.AXIS.
+            how: what all must agree on beside the shapes and dtypes: hashable.
+            arrays: those of this process.
+            donated: which of them the results may be written over.
+
+        Raises:
+            RuntimeError: if members do different things, or one has ended.
+        """
+        key = (kind, fn, how, *[(a.shape, a.dtype) for a in arrays])
+        program = group.programs.get(key)
+        journal = self.messenger.journal(group.id)
+        what = program.what if program is not None else _described(kind, how, arrays)
+        count = journal.begin(what)
+        if program is None or ASKS_ALWAYS:
+            self._agree(group, count, what)
+        if program is None:
+            made = ExchangeProgram(
+                self.mesh(tuple(group.ranks)), lambda *parts: fn(*parts, *how), arrays, what, donated
+            )
+            program = group.programs.put(key, made)
+        self.under_way = group, count, time.monotonic()
+        try:
+            return program(*arrays)
+        except Exception as e:
+            raise RuntimeError(self._explain(group, count, what, e)) from None
+        finally:
+            self.under_way = None
+            journal.done = count
+
+    def _others(self, group: Group) -> list[int]:
+        return [r for r in group.ranks if r != self.here.rank]
+
+    def _agree(self, group: Group, count: int, what: str) -> None:
+        """Wait until all members have begun their exchange of that number, and see that it is the same."""
+        end = time.monotonic() + group.patience
+        try:
+            for question in [self.messenger.ask(r, group.id, count, now=False) for r in self._others(group)]:
+                if not question.answered(max(end - time.monotonic(), 0)):
+                    raise RuntimeError(
+                        f"{self._where(group, count, what)}: rank {question.rank} has not come to it within "
+                        f"{group.patience:g} s; give new_group(timeout=...) or PADDLE_EXCHANGE_TIMEOUT more seconds if "
+                        "it has more to do before"
+                    )
+                theirs = question.answer()
+                if theirs != what:
+                    raise RuntimeError(self._differs(group, count, what, question.rank, theirs))
+        except PeerGone as e:
+            raise RuntimeError(f"{self._where(group, count, what)}: {e}; see its log for the reason") from None
+
+    def _where(self, group: Group, count: int, what: str) -> str:
+        return f"{what} in group {group.id} of ranks {group.ranks} (exchange {count} there, rank {self.here.rank})"
+
+    def _differs(self, group: Group, count: int, what: str, rank: int, theirs: str | None) -> str:
+        return (
+            f"{self._where(group, count, what)}: rank {rank} does {theirs} at this point; all members must make the "
+            "same exchanges in the same order, of the same shapes and dtypes"
+        )
+
+    def _explain(self, group: Group, count: int, what: str, error: Exception) -> str:
+        return self._looked_into(group, count, what, patience=2.0) or (
+            f"{self._where(group, count, what)}: {str(error).splitlines()[0]}"
+        )
+
+    def _looked_into(self, group: Group, count: int, what: str, patience: float = 0.0) -> str:
+        """What is wrong with the members of an exchange; empty if nothing is found."""
+        end = time.monotonic() + patience
+        while True:
+            for rank in self._others(group):
+                try:
+                    question = self.messenger.ask(rank, group.id, count, now=True)
+                    theirs = question.answer() if question.answered(SLOW) else None
+                except PeerGone as e:
+                    return f"{self._where(group, count, what)}: {e}; see its log for the reason"
+                if theirs not in (None, what):
+                    return self._differs(group, count, what, rank, theirs)
+            if time.monotonic() >= end:
+                return ""
+            time.sleep(0.1)
+
+    # -- what takes long, and the end ------------------------------------------------------------------------------
+    def _watch(self) -> None:
+        """End this process where an exchange cannot end: XLA gives no way to leave it."""
+        while True:
+            time.sleep(1.0)
+            now = self.under_way
+            if now is None or time.monotonic() - now[2] < SLOW:
+                continue
+            group, count, since = now
+            what = self.messenger.journal(group.id).at(count) or "an exchange"
+            wrong = self._looked_into(group, count, what)
+            if not wrong and time.monotonic() - since > group.patience:
+                wrong = f"{self._where(group, count, what)}: not over after {group.patience:g} s"
+            if wrong and self.under_way is now:
+                print(f"RuntimeError: {wrong}", file=sys.stderr, flush=True)
+                self.messenger.bye(wrong[:500])
+                os.kill(os.getpid(), signal.SIGKILL)
+
+    def _note_failure(self, kind: Any, error: Any, trace: Any) -> None:
+        self.failed = f"{kind.__name__}: {str(error)[:300]}"
+        self._hook(kind, error, trace)
+
+    def leave(self) -> None:
+        """Say goodbye; the first process, which the runtime of the others hangs on, waits until they have gone."""
+        self.messenger.bye(self.failed)
+        if self.here.rank:
+            return
+        end = time.monotonic() + (FAREWELL if self.failed else self.patience_at_the_end)
+        waiting = set(range(1, self.here.size))
+        while waiting and time.monotonic() < end:
+            for rank in list(waiting):
+                try:
+                    self.messenger.connect(rank).close()
+                except PeerGone:
+                    waiting.discard(rank)
+            time.sleep(0.05)
+
+    patience_at_the_end = PATIENCE
+
+
+def _described(kind: str, how: tuple[Any, ...], arrays: tuple[Any, ...]) -> str:
+    """An exchange as messages have it: all_reduce(float32[2, 3], 0)."""
+    shown = [f"{a.dtype.name}{[*a.shape]}" for a in arrays]
+    if len(shown) > 4:
+        shown = [*shown[:3], f"... {len(shown)} arrays, {sum(a.nbytes for a in arrays)} bytes"]
+    return f"{kind}({', '.join([*shown, *map(str, how)])})"
+
+
+class ExchangeProgram:
+    """An exchange, compiled: from the arrays of this process to its own results.
+
+    Arguments:
+        mesh: a device of each member.
+        fn: of arrays like the examples.
+        examples: arrays, or their specs.
+        what: what messages call it.
+        donated: which arrays the results may be written over.
+    """
+
+    def __init__(
+        self, mesh: Any, fn: Callable[..., Any], examples: Sequence[Any], what: str = "", donated: tuple[int, ...] = ()
+    ) -> None:
+        self.what, self.size, self.fn = what, mesh.devices.size, fn
+        self.sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(kernels.AXIS))
+        self.numbers = [i for i, a in enumerate(examples) if not a.shape]  # they travel as one element
+        self.made_numbers: list[int] = []
+        self.jitted = xla_jit(kernels.over(mesh, self._of_parts), donate_argnums=donated)
+
+    def _of_parts(self, *parts: Any) -> Any:
+        outs = self.fn(*[p.reshape(()) if i in self.numbers else p for i, p in enumerate(parts)])
+        several = outs if isinstance(outs, tuple | list) else (outs,)
+        self.made_numbers = [i for i, o in enumerate(several) if not o.shape]
+        shaped = tuple([o.reshape(1) if not o.shape else o for o in several])
+        return shaped if isinstance(outs, tuple | list) else shaped[0]
+
+    def __call__(self, *arrays: Any) -> Any:
+        """The results of this process."""
+        if self.numbers:
+            arrays = tuple([a if a.shape else a.reshape(1) for a in arrays])
+        outs = self.jitted(*[self._part_of_all(a) for a in arrays])
+        if outs.__class__ is not tuple:
+            mine = outs.addressable_data(0)
+            return mine.reshape(()) if self.made_numbers else mine
+        own = [o.addressable_data(0) for o in outs]
+        return tuple([o.reshape(()) if i in self.made_numbers else o for i, o in enumerate(own)])
+
+    def _part_of_all(self, array: Any) -> Any:
+        if not isinstance(array, jax.Array):
+            array = jax.numpy.asarray(array)
+        shape = (array.shape[0] * self.size, *array.shape[1:])
+        return jax.make_array_from_single_device_arrays(shape, self.sharding, [array])
+
+
+def leave(why: str = "") -> None:
+    """Say goodbye to the other processes, if there are some; `why`, where this one has failed."""
+    if exchanges.cache_info().currsize:
+        exchanges().failed = why
+        exchanges().leave()
+
+
+@functools.cache
+def exchanges() -> Exchanges:
+    """Those of this process, begun when first asked for."""
+    return Exchanges(world())

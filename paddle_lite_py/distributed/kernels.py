@@ -1,0 +1,127 @@
+"""What processes exchange, as functions of the array of each, along an axis of which every process is one place."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+
+AXIS = "ranks"
+SUM, MAX, MIN, PROD, AVG = range(5)
+OP_NAMES = ("SUM", "MAX", "MIN", "PROD", "AVG")
+
+
+def _gathered(x: Any) -> Any:
+    """The arrays of all, along a new first axis; booleans travel as bytes."""
+    if x.dtype == bool:
+        return lax.all_gather(x.astype(jnp.uint8), AXIS).astype(bool)
+    return lax.all_gather(x, AXIS)
+
+
+def _extreme(x: Any, over: Callable[[Any, str], Any]) -> Any:
+    if x.dtype == bool:
+        return over(x.astype(jnp.uint8), AXIS).astype(bool)
+    return over(x, AXIS)
+
+
+def all_reduce(x: Any, op: int) -> Any:
+    """The reduction over all, for each."""
+    if op == PROD:
+        return jnp.prod(_gathered(x), axis=0, dtype=x.dtype)
+    if op in (MAX, MIN):
+        return _extreme(x, lax.pmax if op == MAX else lax.pmin)
+    if x.dtype == bool:
+        return lax.psum(x.astype(jnp.int32), AXIS) > 0
+    total = lax.psum(x, AXIS)
+    return total if op == SUM else (total / lax.axis_size(AXIS)).astype(x.dtype)
+
+
+def broadcast(x: Any, root: int) -> Any:
+    """The array of one, for each: the bytes of all others are zero in a sum, which changes none."""
+    if jnp.iscomplexobj(x):
+        return lax.complex(broadcast(x.real, root), broadcast(x.imag, root))
+    held = x.astype(jnp.uint8) if x.dtype == bool else lax.bitcast_convert_type(x, jnp.uint8)
+    taken = lax.psum(jnp.where(lax.axis_index(AXIS) == root, held, jnp.zeros_like(held)), AXIS)
+    return taken.astype(bool) if x.dtype == bool else lax.bitcast_convert_type(taken, x.dtype)
+
+
+def all_gather(x: Any) -> Any:
+    """The arrays of all, along a new first axis."""
+    return _gathered(x)
+
+
+def all_to_all(x: Any) -> Any:
+    """Row i of the result is what process i had for this one: its row of this number."""
+    if x.dtype == bool:
+        return all_to_all(x.astype(jnp.uint8)).astype(bool)
+    return lax.all_to_all(x, AXIS, 0, 0)
+
+
+def reduce_scatter(x: Any, op: int) -> Any:
+    """The reduction over all of what each had for this process: its row of this number."""
+    if op in (SUM, AVG) and x.dtype != bool:
+        total = lax.psum_scatter(x, AXIS)
+        return total if op == SUM else (total / lax.axis_size(AXIS)).astype(x.dtype)
+    found = all_to_all(x)
+    if op in (MAX, MIN):
+        return (found.max if op == MAX else found.min)(axis=0)
+    return jnp.prod(found, axis=0, dtype=x.dtype) if op == PROD else found.any(axis=0)
+
+
+def scatter(x: Any, root: int) -> Any:
+    """What one process had for this one."""
+    return all_to_all(x)[root]
+
+
+def reduced(*given: Any) -> tuple[Any, ...]:
+    """all_reduce() of several arrays at once: those of one dtype travel as one.
+
+    After the arrays come the operation, and which arrays they are, for processes to agree on.
+    """
+    *xs, op, _ = given
+    made: list[Any] = [None] * len(xs)
+    for kind in {x.dtype for x in xs}:
+        at = [i for i, x in enumerate(xs) if x.dtype == kind]
+        flat = all_reduce(jnp.concatenate([xs[i].reshape(-1) for i in at]), op)
+        ends = [sum(xs[i].size for i in at[: n + 1]) for n in range(len(at))]
+        for i, part in zip(at, jnp.split(flat, ends[:-1]), strict=True):
+            made[i] = part.reshape(xs[i].shape)
+    return tuple(made)
+
+
+def broadcasts(*xs_and_root: Any) -> tuple[Any, ...]:
+    """broadcast() of several arrays at once. The last argument is the place of the one that has them."""
+    *xs, root = xs_and_root
+    return tuple([broadcast(x, root) for x in xs])
+
+
+# By the name under which messages speak of an exchange.
+KERNELS: dict[str, Callable[..., Any]] = {
+    "all_reduce": all_reduce,
+    "reduce": lambda x, op, root: all_reduce(x, op),
+    "broadcast": broadcast,
+    "all_gather": all_gather,
+    "gather": lambda x, root: all_gather(x),
+    "all_to_all": all_to_all,
+    "reduce_scatter": reduce_scatter,
+    "scatter": scatter,
+    "all_reduce of gradients": reduced,
+    "broadcast of a model": broadcasts,
+}
+
+
+def over(mesh: jax.sharding.Mesh, fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of the arrays of one process as one of those of all, stacked along their first axis."""
+    spec = jax.sharding.PartitionSpec(AXIS)
+    return jax.shard_map(fn, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
+
+
+# The same for a process that is alone.
+ALONE: dict[str, Callable[[Any], Any]] = {
+    **dict.fromkeys(("all_reduce", "reduce", "broadcast", "all_to_all"), lambda x: x),
+    **dict.fromkeys(("all_gather", "gather"), lambda x: x.unsqueeze(0)),
+    **dict.fromkeys(("reduce_scatter", "scatter"), lambda x: x[0]),
+}

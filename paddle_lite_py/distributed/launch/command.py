@@ -1,0 +1,85 @@
+"""What the command line of the launcher means."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+from typing import NoReturn
+
+from .job import Job, run
+from .meeting import meet
+
+# Accepted for programs that give them, without a meaning for XLA: (flag, why).
+_UNUSED = {
+    "--log_level": "the launcher says what fails, and nothing else",
+    "--run_mode": "processes exchange values; there are no parameter servers",
+    "--sort_ip": "nodes are in the order in which they come, or as --rank says",
+    "--start_port": "ports are those that are free",
+    "--trainers": "ports are those that are free",
+    "--enable_gpu_log": "the launcher says what fails, and nothing else",
+    "--log_overwrite": "logs of a new job take the place of those of the last",
+    "--with_gloo": "XLA carries all exchanges",
+    "--elastic_timeout": "--max_restart says how often a job is begun again",
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The command line."""
+    found = argparse.ArgumentParser(prog="python -m paddle_lite_py.distributed.launch", description=__doc__)
+    found.add_argument("--master", help="host:port where the launchers of several nodes meet")
+    found.add_argument("--nnodes", default=os.environ.get("PADDLE_NNODES", "1"), help="how many nodes there are")
+    found.add_argument("--rank", type=int, default=-1, help="the number of this node; by default as they come")
+    found.add_argument("--nproc_per_node", type=int, help="processes of this node; by default one for each device")
+    found.add_argument("--devices", "--gpus", "--xpus", "--npus", help="the devices of this node, as 0,1,2")
+    found.add_argument("--ips", help="addresses of the nodes, instead of --nnodes; the first is the master's")
+    found.add_argument("--host", default=os.environ.get("POD_IP"), help="the address of this node")
+    found.add_argument("--log_dir", default=os.environ.get("PADDLE_LOG_DIR", "log"), help="a log for each process")
+    found.add_argument("--job_id", default=os.environ.get("PADDLE_JOB_ID", "default"), help="a name for the job")
+    found.add_argument("--max_restart", type=int, default=0, help="how often a job that fails is begun again")
+    found.add_argument("--elastic_level", type=int, default=-1, help="-1 or 0: nodes neither come nor go")
+    found.add_argument("--server_num", type=int, default=0, help=argparse.SUPPRESS)
+    found.add_argument("--trainer_num", type=int, default=0, help=argparse.SUPPRESS)
+    for flag in _UNUSED:
+        found.add_argument(flag, help=argparse.SUPPRESS)
+    found.add_argument("-m", dest="module", action="store_true", help="the program is a module, as in python -m")
+    found.add_argument("training_script", help="the program")
+    found.add_argument("training_script_args", nargs=argparse.REMAINDER)
+    return found
+
+
+def launch(argv: Sequence[str] | None = None) -> NoReturn:
+    """Start the program that the command line names in each process, and exit with its code.
+
+    Arguments:
+        argv: the command line; that of this process by default.
+    """
+    arguments = parser()
+    given = arguments.parse_args(argv)
+    for flag, why in _UNUSED.items():
+        if getattr(given, flag[2:]) is not None:
+            print(f"launch: {flag} has no effect: {why}", file=sys.stderr)
+    if given.server_num or given.trainer_num:
+        arguments.error("--server_num and --trainer_num: there are no parameter servers; give --nproc_per_node")
+    if given.elastic_level > 0 or ":" in given.nnodes:
+        arguments.error("nodes cannot come and go: give --nnodes as one number, and --max_restart for new attempts")
+    ips = given.ips.split(",") if given.ips else []
+    nodes = len(ips) or int(given.nnodes)
+    if nodes > 1 and not (given.master or ips):
+        arguments.error(f"--nnodes is {nodes}; give --master host:port, where the launchers of all nodes meet")
+    devices = given.devices.split(",") if given.devices else []
+    count = given.nproc_per_node or len(devices) or 1
+    if devices and len(devices) < count:
+        arguments.error(f"--nproc_per_node is {count}, but --devices names {len(devices)}")
+    job = Job(_command(given), count, devices, given.log_dir, given.job_id, given.max_restart)
+    master = given.master or (f"{ips[0]}:6070" if ips else "")
+    sys.exit(run(job, lambda attempt: meet(master, nodes, given.rank, count, given.host, job.id, attempt)))
+
+
+def _command(given: argparse.Namespace) -> list[str]:
+    script = [given.training_script, *given.training_script_args]
+    is_program = given.module or given.training_script.endswith(".py")
+    if not is_program and os.access(given.training_script, os.X_OK):
+        return script
+    return [sys.executable, "-u", "-m", "paddle_lite_py", "run", *["-m"] * given.module, *script]

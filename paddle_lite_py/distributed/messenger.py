@@ -1,0 +1,211 @@
+"""Words between processes beside XLA's exchanges: who is about to do what, tensors from one to one, and goodbyes.
+
+What XLA exchanges between processes must be the same program in each: of different sizes it would end the processes, of
+different kinds it would wait for ever. So a process asks the others before it runs an exchange for the first time, and
+while one takes long. Nothing here is unpickled, and who does not have the key of the job is not listened to.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import queue
+import threading
+import time
+from collections import deque
+from multiprocessing.connection import Client, Connection, Listener
+from typing import Any
+
+import numpy as np
+
+from ..core.dtypes import as_dtype
+
+# Exchanges of a group that are remembered for peers that ask later.
+REMEMBERED = 256
+# Seconds between two looks at what has changed.
+PAUSE = 0.005
+
+
+class PeerGone(ConnectionError):
+    """A process that does not answer any more."""
+
+
+def job_key() -> bytes:
+    """What the processes of one job know: the launcher's word, or else where they meet."""
+    known = os.environ.get("PADDLE_JOB_KEY") or f"{os.environ.get('PADDLE_MASTER')} {os.environ.get('PADDLE_JOB_ID')}"
+    return hashlib.sha256(known.encode()).digest()
+
+
+class Journal:
+    """The exchanges of one group in this process, in order: how many, and what the last ones were."""
+
+    def __init__(self) -> None:
+        self.count = 0  # of the exchange under way, or the last
+        self.done = 0
+        self.last: deque[tuple[int, str]] = deque(maxlen=REMEMBERED)
+
+    def begin(self, what: str) -> int:
+        """Note that an exchange begins."""
+        count = self.count + 1
+        self.last.append((count, what))
+        self.count = count
+        return count
+
+    def at(self, count: int) -> str | None:
+        """What the exchange of that number is; None if it has not begun."""
+        if count > self.count:
+            return None
+        return next((what for n, what in list(self.last) if n == count), "one that is long over")
+
+
+class Messenger:
+    """The end of this process: it answers, and it asks."""
+
+    def __init__(self, rank: int, host: str) -> None:
+        self.rank, self.key = rank, job_key()
+        self.journals: dict[int, Journal] = {}
+        self.inbox: dict[tuple[int, int], queue.Queue[Any]] = {}
+        self.lock = threading.Lock()
+        self.peers: dict[int, tuple[str, int]] = {}
+        self.outgoing: dict[int, Connection] = {}
+        self.left: dict[int, str] = {}  # peers that said goodbye: "" or what went wrong
+        self.listener = Listener((host, 0), backlog=64, authkey=self.key)
+        self.port = self.listener.address[1]
+        threading.Thread(target=self._accept, daemon=True, name="exchange messenger").start()
+
+    # -- answering -------------------------------------------------------------------------------------------------
+    def _accept(self) -> None:
+        while True:
+            try:
+                connection = self.listener.accept()
+            except OSError:
+                return
+            except Exception:  # not of this job
+                continue
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection: Connection) -> None:
+        try:
+            while True:
+                word = json.loads(connection.recv_bytes())
+                getattr(self, f"_on_{word['say']}")(connection, word)
+        except (EOFError, OSError):
+            connection.close()
+
+    def _on_ask(self, connection: Connection, word: dict[str, Any]) -> None:
+        """What this process does as its n-th exchange of a group, as soon as it does."""
+        journal = self.journal(word["group"])
+        while (what := journal.at(word["count"])) is None and not (word["now"] or connection.poll()):
+            time.sleep(PAUSE)
+        connection.send_bytes(json.dumps(what).encode())
+
+    def _on_tensor(self, connection: Connection, word: dict[str, Any]) -> None:
+        self.box(word["group"], word["rank"]).put((word, connection.recv_bytes()))
+
+    def _on_bye(self, connection: Connection, word: dict[str, Any]) -> None:
+        self.left[word["rank"]] = word["why"]
+
+    def journal(self, group: int) -> Journal:
+        """The exchanges of a group."""
+        with self.lock:
+            return self.journals.setdefault(group, Journal())
+
+    def box(self, group: int, source: int) -> queue.Queue[Any]:
+        """What has come from a process and was not yet taken."""
+        with self.lock:
+            return self.inbox.setdefault((group, source), queue.Queue())
+
+    # -- asking ----------------------------------------------------------------------------------------------------
+    def connect(self, rank: int) -> Connection:
+        """A new connection to a process.
+
+        Raises:
+            PeerGone: if it is no more.
+        """
+        try:
+            return Client(self.peers[rank], authkey=self.key)
+        except (OSError, EOFError):
+            raise PeerGone(self.gone(rank)) from None
+
+    def gone(self, rank: int) -> str:
+        """What is known of a process that does not answer."""
+        if rank not in self.left:
+            return f"rank {rank} has ended or cannot be reached"
+        return f"rank {rank} has ended" + (f" ({self.left[rank]})" if self.left[rank] else "")
+
+    def ask(self, rank: int, group: int, count: int, now: bool) -> Question:
+        """Ask what a process does as its n-th exchange of a group: `now`, or as soon as it does that."""
+        connection = self.connect(rank)
+        word = {"say": "ask", "group": group, "count": count, "now": now}
+        try:
+            connection.send_bytes(json.dumps(word).encode())
+        except OSError:
+            raise PeerGone(self.gone(rank)) from None
+        return Question(rank, connection, self)
+
+    def send(self, rank: int, group: int, array: np.ndarray) -> None:
+        """Send an array to a process; it need not wait for it yet."""
+        word = {"say": "tensor", "group": group, "rank": self.rank, "shape": array.shape, "dtype": array.dtype.name}
+        try:
+            with self.lock:
+                connection = self.outgoing.get(rank)
+            if connection is None:
+                connection = self.outgoing[rank] = self.connect(rank)
+            connection.send_bytes(json.dumps(word).encode())
+            connection.send_bytes(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+        except OSError as e:
+            raise e if isinstance(e, PeerGone) else PeerGone(self.gone(rank)) from None
+
+    def receive(self, rank: int, group: int, patience: float) -> np.ndarray:
+        """The next array from a process.
+
+        Raises:
+            PeerGone: if the process ends before it has sent one.
+            TimeoutError: if none has come within `patience` seconds.
+        """
+        box, end, looked = self.box(group, rank), time.monotonic() + patience, time.monotonic()
+        while True:
+            try:
+                word, data = box.get(timeout=0.5)
+                return np.frombuffer(data, as_dtype(word["dtype"]).np).reshape(word["shape"])
+            except queue.Empty:
+                if time.monotonic() > end:
+                    raise TimeoutError(f"rank {rank} has sent nothing for {patience:g} s") from None
+                if time.monotonic() - looked > 2:
+                    looked = time.monotonic()
+                    self.connect(rank).close()
+
+    def bye(self, why: str) -> None:
+        """Tell all others that this process ends."""
+        for rank in self.peers:
+            if rank != self.rank:
+                try:
+                    with Client(self.peers[rank], authkey=self.key) as connection:
+                        connection.send_bytes(json.dumps({"say": "bye", "rank": self.rank, "why": why}).encode())
+                except (OSError, EOFError):
+                    continue
+
+
+class Question:
+    """A question to a process that is not answered yet."""
+
+    def __init__(self, rank: int, connection: Connection, messenger: Messenger) -> None:
+        self.rank, self.connection, self.messenger = rank, connection, messenger
+
+    def answered(self, patience: float) -> bool:
+        """Whether the answer comes within some seconds."""
+        return self.connection.poll(patience)
+
+    def answer(self) -> str | None:
+        """The answer.
+
+        Raises:
+            PeerGone: if the process ended before it.
+        """
+        try:
+            return json.loads(self.connection.recv_bytes())
+        except (EOFError, OSError):
+            raise PeerGone(self.messenger.gone(self.rank)) from None
+        finally:
+            self.connection.close()

@@ -1,0 +1,197 @@
+"""Tensors from one process to another, in the order in which they were sent; a sender does not wait."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from ..core.arrays import from_host
+from ..eager.tensor import Tensor, wrap
+from .collective import Task, from_bytes, member, place, put, to_bytes
+from .exchange import exchanges
+from .group import Group
+from .messenger import PeerGone
+
+
+class Transfer(Task):
+    """A tensor on its way, received in the background."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        super().__init__()
+        self._work = work
+        self._error: Exception | None = None
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self._thread.start()
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        except Exception as e:
+            self._error = e
+
+    def wait(self, timeout: Any = None) -> bool:
+        """Wait until it is over; True.
+
+        Raises:
+            RuntimeError: if the other process has ended.
+            ValueError: if what came does not fit the tensor.
+        """
+        self._thread.join(timeout)
+        if self._error is not None:
+            raise self._error
+        return not self._thread.is_alive()
+
+    synchronize = wait
+
+    def is_completed(self) -> bool:
+        """Whether it is over."""
+        return not self._thread.is_alive()
+
+
+def _peer(name: str, rank: int, group: Group | None) -> Group | None:
+    among = member(group)
+    if among is None:
+        return None
+    place(name, rank, among)
+    if rank == among.get_global_rank(among.rank):
+        raise ValueError(f"{name}: rank {rank} is this process; give the rank of another")
+    return among
+
+
+def isend(tensor: Tensor, dst: int, group: Group | None = None) -> Task | None:
+    """Begin to send a tensor to the process `dst`.
+
+    Args:
+        tensor: of any shape and dtype; what is sent is what it holds now.
+        dst: a rank among all processes.
+        group: to which both belong; all processes by default.
+
+    Raises:
+        ValueError: if there is no process `dst`.
+        RuntimeError: if it has ended.
+    """
+    if (among := _peer("send", dst, group)) is None:
+        return None
+    try:
+        exchanges().messenger.send(dst, among.id, tensor.numpy())
+    except PeerGone as e:
+        raise RuntimeError(f"send({tensor.dtype.name}{[*tensor.shape]}, dst={dst}): {e}") from None
+    return Task()
+
+
+def irecv(tensor: Tensor, src: int | None = None, group: Group | None = None) -> Task | None:
+    """Begin to receive a tensor from the process `src`: it is there after `wait()`.
+
+    Args:
+        tensor: takes what comes; of the same shape and dtype.
+        src: a rank among all processes.
+        group: to which both belong; all processes by default.
+
+    Raises:
+        ValueError: if there is no process `src`.
+    """
+    source = 0 if src is None else src
+    if (among := _peer("recv", source, group)) is None:
+        return None
+    before = _last.get((among.id, source))
+
+    def take() -> None:
+        if before is not None:
+            before.wait()
+        put(tensor, wrap(from_host(_received(tensor, source, among))))
+
+    transfer = _last[among.id, source] = Transfer(take)
+    return transfer
+
+
+# The last transfer from each process: what comes is taken in the order in which it was asked for.
+_last: dict[tuple[int, int], Transfer] = {}
+
+
+def _received(tensor: Tensor, source: int, group: Group) -> np.ndarray:
+    what = f"recv({tensor.dtype.name}{[*tensor.shape]}, src={source})"
+    try:
+        found = exchanges().messenger.receive(source, group.id, group.patience)
+    except (PeerGone, TimeoutError) as e:
+        raise RuntimeError(f"{what}: {e}") from None
+    if list(found.shape) != list(tensor.shape) or found.dtype != tensor.dtype.np:
+        raise ValueError(f"{what}: rank {source} has sent {found.dtype.name}{list(found.shape)}")
+    return found
+
+
+def send(tensor: Tensor, dst: int = 0, group: Group | None = None, sync_op: bool = True) -> Task | None:
+    """Send a tensor to the process `dst`; see isend()."""
+    return isend(tensor, dst, group)
+
+
+def recv(tensor: Tensor, src: int = 0, group: Group | None = None, sync_op: bool = True) -> Task | None:
+    """Receive a tensor from the process `src`, in place; see irecv().
+
+    Raises:
+        RuntimeError: if the process has ended.
+        ValueError: if what came does not fit the tensor.
+    """
+    task = irecv(tensor, src, group)
+    if task is not None and sync_op:
+        task.wait()
+    return task
+
+
+def send_object_list(
+    object_list: list[Any], dst: int | None = None, group: Group | None = None, dst_in_group: int | None = None
+) -> None:
+    """Send objects to the process `dst`, or that at a place of the group."""
+    target = _by_place("send_object_list", dst, group, dst_in_group)
+    if (among := _peer("send_object_list", target, group)) is not None:
+        exchanges().messenger.send(target, among.id, to_bytes(object_list))
+
+
+def recv_object_list(
+    object_list: list[Any], src: int | None = None, group: Group | None = None, src_in_group: int | None = None
+) -> None:
+    """Take the objects that the process `src`, or that at a place of the group, has sent."""
+    source = _by_place("recv_object_list", src, group, src_in_group)
+    if (among := _peer("recv_object_list", source, group)) is not None:
+        object_list[:] = from_bytes(exchanges().messenger.receive(source, among.id, among.patience))
+
+
+def _by_place(name: str, rank: int | None, group: Group | None, at: int | None) -> int:
+    if at is not None and group is not None:
+        return group.get_global_rank(at)
+    if rank is None:
+        raise ValueError(f"{name}: neither a rank nor a place in a group is given")
+    return rank
+
+
+class P2POp:
+    """One of several sends and receives that begin together.
+
+    Args:
+        op: `isend` or `irecv`.
+        tensor: what is sent, or takes what comes.
+        peer: the rank of the other process.
+        group: to which both belong; all processes by default.
+
+    Raises:
+        RuntimeError: if `op` is neither.
+    """
+
+    def __init__(self, op: Callable[..., Any], tensor: Tensor, peer: int, group: Group | None = None) -> None:
+        if op not in (isend, irecv):
+            raise RuntimeError(f"P2POp: op is {op!r}; expected paddle.distributed.isend or paddle.distributed.irecv")
+        self.op, self.tensor, self.peer, self.group = op, tensor, peer, group
+
+
+def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Task]:
+    """Begin several sends and receives.
+
+    Raises:
+        RuntimeError: if the list has something else, or is empty.
+    """
+    if not p2p_op_list or not all(isinstance(p, P2POp) for p in p2p_op_list):
+        raise RuntimeError("batch_isend_irecv: p2p_op_list must be a list of P2POp, of at least one")
+    tasks = [p.op(p.tensor, p.peer, p.group) for p in p2p_op_list]
+    return [t for t in tasks if t is not None]

@@ -1,0 +1,132 @@
+"""paddle.distributed in several real processes: exchanges, training, and what is said when one fails."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+
+ROOT = Path(__file__).parents[2]
+SCRIPTS = ROOT / "tests" / "scripts"
+
+
+def launched(tmp_path, count, program, *arguments, code=0, options=()):
+    """What the launcher prints, to both streams."""
+    command = [sys.executable, "-m", "paddle_lite_py.distributed.launch", "--nproc_per_node", str(count)]
+    command += ["--log_dir", str(tmp_path / "log"), *options, str(program), *arguments]
+    done = subprocess.run(
+        command,
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == code, done.stdout[-4000:]
+    return done.stdout
+
+
+def written(tmp_path, text):
+    program = tmp_path / "program.py"
+    program.write_text("import paddle\nimport paddle.distributed as dist\ndist.init_parallel_env()\n" + text)
+    return program
+
+
+def test_two_processes_exchange_and_train(tmp_path):
+    said = launched(tmp_path, 2, SCRIPTS / "two_processes.py")
+    assert said.count(" is well") == 7
+
+
+def _losses(tmp_path, count, degrees, *more):
+    said = launched(tmp_path, count, SCRIPTS / "hybrid_parallel.py", json.dumps(degrees), *more)
+    line = next(line for line in said.splitlines() if line.startswith("losses"))
+    return json.loads(line.removeprefix("losses"))
+
+
+@pytest.fixture(scope="module")
+def losses_of_one(tmp_path_factory):
+    return _losses(tmp_path_factory.mktemp("one"), 1, {})
+
+
+@pytest.mark.parametrize(
+    ("degrees", "more"),
+    [
+        ({"mp_degree": 2}, ()),
+        ({"mp_degree": 2}, ("static",)),
+        ({"pp_degree": 2}, ()),
+        ({"sharding_degree": 2}, ()),
+        *[
+            pytest.param({a: 2, b: 2}, (), marks=pytest.mark.repeat)
+            for a, b in (
+                ("dp_degree", "mp_degree"),
+                ("dp_degree", "pp_degree"),
+                ("mp_degree", "pp_degree"),
+                ("sharding_degree", "mp_degree"),
+            )
+        ],
+    ],
+    ids=str,
+)
+def test_parallel_is_serial(tmp_path, losses_of_one, degrees, more):
+    found = _losses(tmp_path, 2 ** len(degrees), degrees, *more)
+    np.testing.assert_allclose(found, losses_of_one, rtol=1e-5)
+
+
+def test_a_process_that_fails_ends_the_job(tmp_path):
+    text = "if dist.get_rank() == 1: raise ValueError('batch 3 is empty')\ndist.barrier()\n"
+    said = launched(tmp_path, 2, written(tmp_path, text), code=1)
+    assert "rank 1 has failed (exit code 1)" in said and "ValueError: batch 3 is empty" in said
+    assert (tmp_path / "log" / "workerlog.1").exists()
+    assert "in group 0 of ranks [0, 1]" in (tmp_path / "log" / "workerlog.0").read_text()
+
+
+def test_a_job_that_fails_is_begun_again(tmp_path):
+    text = "from pathlib import Path\nif dist.get_rank() == 0 and not Path('tried').exists():\n"
+    text += "    Path('tried').touch(); raise SystemExit(7)\nprint('trained')\n"
+    said = launched(tmp_path, 1, written(tmp_path, text), options=("--max_restart", "1"))
+    assert "attempt 1 of 2 has failed" in said and said.endswith("trained\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("dist.all_reduce(paddle.ones([2 + dist.get_rank()]))", r"rank \d does all_reduce\(float32\[\d\], 0\) at this"),
+        (
+            "dist.recv(paddle.zeros([3]), 0) if dist.get_rank() else dist.send(paddle.ones([2]), 1)",
+            r"has sent float32\[2",
+        ),
+    ],
+)
+def test_processes_that_differ_are_told(tmp_path, text, message):
+    said = launched(tmp_path, 2, written(tmp_path, text), code=1)
+    assert re.search(message, said), said[-2000:]
+
+
+def _add(start):
+    from paddle_lite_py import distributed as dist
+
+    x = paddle.ones([1]) * dist.get_rank() + start
+    dist.all_reduce(x)
+    if start and dist.get_rank() == 1:
+        raise ValueError(f"the sum is {x.item():g}")
+
+
+def test_spawn(monkeypatch):
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{Path(__file__).parent}")
+    code = "from test_processes import _add; import paddle_lite_py as p\n"
+    code += "if __name__ == '__main__':\n    p.distributed.spawn(_add, (0,), nprocs=2)\n"
+    code += "    p.distributed.spawn(_add, (2,), nprocs=2)\n"
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=Path(__file__).parent
+    )
+    assert done.returncode == 1 and "spawn: the process of rank 1 has failed (exit code 1)" in done.stderr
+    assert "ValueError: the sum is 5" in done.stderr.split("spawn: the process of rank 1")[-1]

@@ -1,0 +1,165 @@
+"""What two processes say to each other; run by the launcher, an assertion that fails ends the job."""
+
+import numpy as np
+
+import paddle_lite_py as paddle
+import paddle_lite_py.nn.functional as F
+from paddle_lite_py import distributed as dist
+from paddle_lite_py import nn
+
+dist.init_parallel_env()
+RANK = dist.get_rank()
+REDUCED = {"SUM": [3, 1, 5], "MAX": [2, 1, 3], "MIN": [1, 0, 2], "PROD": [2, 0, 6], "AVG": [1.5, 0.5, 2.5]}
+KINDS = ("int8", "uint8", "int32", "int64", "float16", "bfloat16", "float32", "float64")
+
+
+def reductions():
+    for kind in KINDS:
+        for name, expected in REDUCED.items():
+            x = paddle.to_tensor(np.array([1, 0, 2]) + RANK).astype(kind)
+            dist.all_reduce(x, getattr(dist.ReduceOp, name))
+            assert x.astype("float64").tolist() == [
+                float(np.array(e).astype(int) if "int" in kind else e) for e in expected
+            ]
+    flags = paddle.to_tensor([True, RANK == 0, False])
+    dist.all_reduce(flags, dist.ReduceOp.MAX)
+    assert flags.tolist() == [True, True, False]
+    number = paddle.to_tensor(1.0 + 2j * RANK)
+    dist.all_reduce(number)
+    assert number.item() == 2 + 2j
+    mine = paddle.to_tensor([1.0])
+    dist.reduce(mine, 1)
+    assert mine.item() == (2 if RANK else 1)
+
+
+def deliveries():
+    bits = paddle.to_tensor([-0.0, float("nan")]) if RANK == 0 else paddle.ones([2])
+    dist.broadcast(bits, 0)
+    assert np.signbit(bits.numpy()[0]) and np.isnan(bits.numpy()[1])
+    rows = []
+    dist.all_gather(rows, paddle.to_tensor([RANK, 5]))
+    assert [r.tolist() for r in rows] == [[0, 5], [1, 5]]
+    one = paddle.zeros([2])
+    dist.scatter(one, [paddle.full([2], 5.0), paddle.full([2], 6.0)] if RANK == 1 else None, src=1)
+    assert one.tolist() == [5.0 + RANK] * 2
+    dist.reduce_scatter(one, [paddle.full([2], 1.0), paddle.full([2], 2.0 + RANK)])
+    assert one.tolist() == ([2.0, 2.0], [5.0, 5.0])[RANK]
+    parts = []
+    dist.alltoall(parts, [paddle.to_tensor([10 * RANK]), paddle.to_tensor([10 * RANK + 1])])
+    assert [p.item() for p in parts] == [RANK, 10 + RANK]
+    parts = []
+    dist.alltoall(parts, [paddle.full([RANK + i + 1, 2], RANK) for i in range(2)])
+    assert [p.shape for p in parts] == [[RANK + 1, 2], [RANK + 2, 2]]
+    whole = paddle.zeros([3]) if RANK == 0 else paddle.zeros([1])
+    sizes = ([2, 0], [1, 1])[RANK]
+    dist.alltoall_single(whole, paddle.arange(2, dtype="float32") + 10 * RANK, sizes, ([2, 1], [0, 1])[RANK])
+    assert whole.tolist() == ([0.0, 1.0, 10.0], [11.0])[RANK]
+    objects = []
+    dist.all_gather_object(objects, {"rank": RANK, "text": "x" * (1000 * RANK)})
+    assert [len(o["text"]) for o in objects] == [0, 1000]
+    words = ["from", RANK]
+    dist.broadcast_object_list(words, 1)
+    assert words == ["from", 1]
+
+
+def one_to_one():
+    mine, other = paddle.full([3], float(RANK)), paddle.zeros([3])
+    operations = [dist.P2POp(dist.isend, mine, 1 - RANK), dist.P2POp(dist.irecv, other, 1 - RANK)]
+    for task in dist.batch_isend_irecv(operations):
+        task.wait()
+    assert other.tolist() == [1.0 - RANK] * 3
+    if RANK == 0:
+        for i in range(3):
+            dist.send(paddle.to_tensor([i]), 1)
+        dist.send_object_list([{"a": 1}], 1)
+    else:
+        first, second, third = [paddle.zeros([1], "int64") for _ in range(3)]
+        tasks = [dist.irecv(t, 0) for t in (first, second, third)]
+        tasks[2].wait()
+        assert [first.item(), second.item(), third.item()] == [0, 1, 2]
+        found = []
+        dist.recv_object_list(found, 0)
+        assert found == [{"a": 1}]
+
+
+def groups():
+    alone = [dist.new_group([r]) for r in range(2)]
+    assert alone[RANK].is_member() and not alone[1 - RANK].is_member() and alone[RANK].rank == 0
+    x = paddle.ones([1])
+    assert dist.all_reduce(x, group=alone[1 - RANK]) is None
+    dist.all_reduce(x, group=alone[RANK])
+    assert x.item() == 1
+
+
+def _trained(parallel, static=False, pieces=False, level=None):
+    paddle.seed(3)
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
+    if parallel and RANK:
+        for p in net.parameters():
+            p.set_value(p * 0 + 7)
+    model = paddle.DataParallel(net) if parallel and not level else net
+    opt = paddle.optimizer.Adam(0.05, parameters=net.parameters())
+    if level:
+        model, opt, _ = dist.sharding.group_sharded_parallel(net, opt, level)
+    rng = np.random.default_rng(0)
+    x, y = [paddle.to_tensor(rng.normal(size=s).astype("float32")) for s in ((8, 4), (8, 1))]
+    if parallel:
+        x, y = x[4 * RANK : 4 * RANK + 4], y[4 * RANK : 4 * RANK + 4]
+
+    def step(x, y):
+        loss = F.mse_loss(model(x), y)
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    def step_in_pieces(x, y):
+        with model.no_sync():
+            (F.mse_loss(model(x[:2]), y[:2]) / 2).backward()
+        (F.mse_loss(model(x[2:]), y[2:]) / 2).backward()
+        opt.step()
+        opt.clear_grad()
+
+    run = step_in_pieces if pieces else paddle.jit.to_static(step) if static else step
+    for _ in range(3):
+        run(x, y)
+    return np.concatenate([p.numpy().ravel() for p in net.parameters()])
+
+
+def data_parallel():
+    alone = _trained(False)
+    for how in ({}, {"static": True}, {"pieces": True}, {"level": "os"}, {"level": "os_g"}):
+        np.testing.assert_allclose(_trained(True, **how), alone, atol=1e-6, err_msg=str(how))
+
+
+class _Either(nn.Layer):
+    def __init__(self):
+        super().__init__()
+        self.a, self.b, self.c = nn.Linear(2, 1), nn.Linear(2, 1), nn.Linear(2, 1)
+
+    def forward(self, x, first):
+        return self.a(x) if first else self.b(x)
+
+
+def unused_parameters():
+    model = _Either()
+    paddle.DataParallel(model, find_unused_parameters=True)(paddle.ones([1, 2]), RANK == 0).sum().backward()
+    assert model.a.weight.grad.tolist() == model.b.weight.grad.tolist() == [[0.5], [0.5]]
+    assert model.c.weight.grad is None
+
+
+def in_a_static_function():
+    @paddle.jit.to_static
+    def doubled(x):
+        y = x * 2
+        dist.all_reduce(y)
+        return y + 1
+
+    for _ in range(2):
+        assert doubled(paddle.ones([2]) * (RANK + 1)).tolist() == [7.0, 7.0]
+
+
+for check in (reductions, deliveries, one_to_one, groups, data_parallel, unused_parameters, in_a_static_function):
+    check()
+    print(f"{check.__name__} is well", flush=True)
+dist.barrier()
