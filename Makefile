@@ -30,6 +30,7 @@ bench: $(VENV)/.has-bench
 	@$(PY) benchmarks/converter.py
 	@$(PY) benchmarks/passes.py
 	@$(PY) benchmarks/dataset.py
+	@$(PY) benchmarks/cold.py $(if $(PADDLE),--paddle $(PADDLE))
 
 # Every op called eagerly against the same computation compiled by hand, and kernels of training forward and backward.
 bench-ops: $(VENV)/.has-bench $(VENV)/.has-test

@@ -198,6 +198,11 @@ def of_device(device: jax.Device) -> Place:
     return _KINDS.get(device.platform, CPUPlace)(0 if device.platform == "cpu" else device.id)
 
 
+def of_array(array: Any) -> Place:
+    """The Place of an array of JAX's or of NumPy's."""
+    return of_device(next(iter(array.devices()))) if isinstance(array, jax.Array) else CPUPlace()
+
+
 def is_host(device: jax.Device) -> bool:
     """True for the device whose small arrays are the host's, as long as it is in use."""
     return small.most() >= 0 and device == jax.local_devices()[0]

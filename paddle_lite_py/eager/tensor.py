@@ -11,7 +11,6 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-import jax
 import numpy as np
 
 from ..core import dtypes
@@ -24,7 +23,6 @@ from ..core.unknown_size import Shape
 from . import views
 from .tensor_data import TensorData
 
-_HOST = places.CPUPlace()
 # What `_grad` holds after clear_grad(): zeros that nobody has read yet.
 ZEROS = "zeros"
 # Attributes that tie a tensor to others on the same storage, which a copy has not.
@@ -95,11 +93,7 @@ class Tensor(TensorData):
     @property
     def place(self) -> places.Place:
         """Where the data are."""
-        if self._data.__class__ is np.ndarray:
-            return _HOST
-        if isinstance(self._data, jax.Array):
-            return places.of_device(next(iter(self._data.devices())))
-        return places.current()
+        return places.of_array(self._data) if is_array(self._data) else places.current()
 
     @property
     def name(self) -> str:
