@@ -24,7 +24,7 @@ from ..registry.bound import ONES, BoundOp
 Array = Any
 MAX_FORMS = 512
 # A segment is compiled when it is met first, as long as most that were came again, else when it is met for this many-th
-# time; and for that many shapes. Then shapes must come back too.
+# time; for that many shapes, which must come back too then.
 HOT = 2
 MAX_LONE = 4
 MAX_TRACES = 8
@@ -311,6 +311,7 @@ class Form:
         def backward_of_ones(*data: Array) -> list[Array | None]:
             return backward(list(data), ())
 
+        backward_flat.__name__ = backward_of_ones.__name__ = "backward"
         self.library = not any(b.windows for b in structure.bounds)
         self.backward = backward_flat if structure.heads else backward_of_ones
         self.compiled: Any = None

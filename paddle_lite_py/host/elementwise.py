@@ -115,6 +115,8 @@ def _clamp(step: HostStep) -> str:
 @elementwise("select_n")
 def _select_n(step: HostStep) -> Any:
     if len(step.given) == 3 and step.given[0].dtype == bool:
+        if not any(aval.shape for aval in step.given):
+            return "({2} if {0} else {1})"
         size = math.prod(step.made[0].shape)
         return "_where({0}, {2}, {1})" if size < _MANY or step.made[0].dtype == bool else _selected(step.made[0].dtype)
     if len(step.given) == 2:
@@ -189,41 +191,10 @@ def _same(step: HostStep) -> str:
     return "{0}"
 
 
-# After Mike Giles, "Approximating the erfinv function": a polynomial in the middle and one for the tails.
-_MIDDLE = (
-    *(2.81022636e-08, 3.43273939e-07, -3.5233877e-06, -4.39150654e-06, 0.00021858087),
-    *(-0.00125372503, -0.00417768164, 0.246640727, 1.50140941),
-)
-_TAILS = (
-    *(-0.000200214257, 0.000100950558, 0.00134934322, -0.00367342844, 0.00573950773),
-    *(-0.0076224613, 0.00943887047, 1.00167406, 2.83297682),
-)
-
-
-def _erf_inv(x: Any) -> Any:
-    """The inverse of erf in float32 as XLA computes it, so that one seed gives the same normal numbers."""
-    w = -np.log1p(-x * x)
-    tail = w >= 5
-    made = _polynomial(_MIDDLE, w - np.float32(2.5))
-    if tail.any():
-        made = np.where(tail, _polynomial(_TAILS, np.sqrt(w) - np.float32(3)), made)
-        made = np.where(np.absolute(x) == 1, np.float32(np.inf), made)
-    return made * x
-
-
-def _polynomial(factors: tuple[float, ...], x: Any) -> Any:
-    out = np.full_like(x, factors[0])
-    for factor in factors[1:]:
-        out = out * x + np.float32(factor)
-    return out
-
-
 @elementwise("erf", "erfc", "erf_inv", "lgamma", "digamma")
 def _special(step: HostStep) -> Function:
     from scipy import special  # loaded by who asks for it
 
-    if step.name == "erf_inv" and step.given[0].dtype == np.float32:
-        return _erf_inv
     if step.name == "lgamma":
         return lambda x: np.where(x == -np.inf, np.inf, special.gammaln(x)).astype(x.dtype)
     return getattr(special, {"erf_inv": "erfinv", "digamma": "psi"}.get(step.name, step.name))

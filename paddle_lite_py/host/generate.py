@@ -35,6 +35,7 @@ _NAMES: dict[str, Any] = {
     **{"_asarray": np.asarray, "_filled": _filled, "_concatenate": np.concatenate, "_stack": np.stack},
     **{"_minimum": np.minimum, "_maximum": np.maximum, "_where": np.where, "_exp": np.exp, "_sqrt": np.sqrt},
     **{"_reciprocal": np.reciprocal, "_empty": np.empty, "_in_blocks": folds.in_blocks},
+    **{"_index": np.s_, "_replaced": indexing.replaced},
 }
 
 

@@ -176,30 +176,26 @@ def _put(combine: Any, out: Any, at: Any, updates: Any) -> None:
 
 
 @rule("dynamic_slice", moves=True)
-def _dynamic_slice(step: HostStep) -> Function:
-    sizes = tuple(step.params["slice_sizes"])
-    last = [n - size for n, size in zip(step.given[0].shape, sizes, strict=True)]
-
-    def dynamic_slice(x: Any, *starts: Any) -> Any:
-        return x[_box(starts, sizes, last)]
-
-    return dynamic_slice
+def _dynamic_slice(step: HostStep) -> str:
+    return f"{{0}}[{_box(step.given[0].shape, step.params['slice_sizes'], 1)}]"
 
 
-def _box(starts: Any, sizes: Sequence[int], last: Sequence[int]) -> tuple[slice, ...]:
-    """A window that is moved inside."""
-    first = [min(max(int(s), 0), most) for s, most in zip(starts, last, strict=True)]
-    return tuple([slice(s, s + size) for s, size in zip(first, sizes, strict=True)])
+def _box(shape: Sequence[int], sizes: Sequence[int], first: int) -> str:
+    """The text of the index of a window, whose starts are arguments from `first` on, and which is moved inside."""
+    parts = [
+        ":" if n == size else f"(_at{i} := min(max(int({{{i}}}), 0), {n - size})) : _at{i} + {size}"
+        for i, (n, size) in enumerate(zip(shape, sizes, strict=True), first)
+    ]
+    return ", ".join(parts) or "()"
 
 
 @rule("dynamic_update_slice", moves=True)
-def _dynamic_update_slice(step: HostStep) -> Function:
-    sizes = step.given[1].shape
-    last = [n - size for n, size in zip(step.given[0].shape, sizes, strict=True)]
+def _dynamic_update_slice(step: HostStep) -> str:
+    return f"_replaced({{0}}, {{1}}, _index[{_box(step.given[0].shape, step.given[1].shape, 2)}])"
 
-    def dynamic_update_slice(x: Any, update: Any, *starts: Any) -> Any:
-        out = x.copy()
-        out[_box(starts, sizes, last)] = update
-        return out
 
-    return dynamic_update_slice
+def replaced(x: Any, update: Any, box: Any) -> Any:
+    """An array with a window of it replaced."""
+    out = x.copy()
+    out[box] = update
+    return out

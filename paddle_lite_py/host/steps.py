@@ -28,6 +28,8 @@ _CALLS = frozenset(
 )
 
 
+# Functions that have a rule as a whole.
+_OF_THE_HOST = frozenset(("random_words",))
 # The dtype of the keys of JAX's own generator, threefry: two words each.
 _KEY = "key<fry>"
 _OF_KEYS = frozenset(("random_seed", "random_fold_in", "random_bits", "random_split", "random_wrap", "random_unwrap"))
@@ -95,6 +97,8 @@ class Steps:
 
         for eqn in jaxpr.eqns:
             reads, name = tuple(map(read, eqn.invars)), eqn.primitive.name
+            if eqn.params.get("name") in _OF_THE_HOST:
+                name = eqn.params["name"]
             if name in _CALLS:
                 inner = next(eqn.params[k] for k in _CALLED if k in eqn.params)
                 inner = inner if hasattr(inner, "consts") else core.ClosedJaxpr(inner, ())

@@ -16,6 +16,7 @@ from jax import lax
 from paddle_lite_py.host.rules import RULES
 from paddle_lite_py.host.steps import Steps, UnknownStepError
 from paddle_lite_py.host.tier import generated
+from paddle_lite_py.ops.threefry import random_words
 
 FLOATS, INTS = ("float32", "float64"), ("int8", "int32", "int64", "uint8", "uint32")
 ODD = {"f": (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -2.5, 1e30, 3e-30), "i": (0, 1, -1), "u": (0, 1)}
@@ -147,7 +148,8 @@ CASES = [
             ("random_seed", lambda key: jax.random.uniform(key, (3, 50), "float32")),
             ("random_fold_in", lambda key: jax.random.normal(key, (300,), "float32")),
             ("random_bits", lambda key: jax.random.bits(key, (7,), "uint64")),
-            ("random_split", lambda key: jax.random.randint(key, (2, 1000), 0, 10)),
+            ("random_split", lambda key: jax.random.randint(key, (2, 250), 0, 10)),
+            ("random_words", lambda key: random_words(jax.random.key_data(key), (3, 40))),
             ("random_unwrap", lambda key: jax.random.key_data(key)),
             ("random_wrap", lambda key: jax.random.bits(jax.random.wrap_key_data(jax.random.key_data(key)), (9,))),
         )
