@@ -1,6 +1,30 @@
 """Training in several processes: ranks and groups, exchanges, launching, `fleet`. A program runs alone as well."""
 
-from . import collective, communication, fleet, group, launch, parallel, sharding, utils
+from . import auto_parallel, collective, communication, fleet, group, launch, parallel, sharding, utils
+from .auto_parallel import (
+    DistModel,
+    Partial,
+    Placement,
+    ProcessMesh,
+    ReduceType,
+    Replicate,
+    Shard,
+    ShardDataloader,
+    ShardingStage1,
+    ShardingStage2,
+    ShardingStage3,
+    dtensor_from_fn,
+    get_mesh,
+    reshard,
+    set_mesh,
+    shard_dataloader,
+    shard_layer,
+    shard_optimizer,
+    shard_scaler,
+    shard_tensor,
+    to_static,
+    unshard_dtensor,
+)
 from .collective import (
     all_gather,
     all_gather_object,
@@ -19,6 +43,8 @@ from .collective import (
     wait,
 )
 from .communication import stream
+from .flex_checkpoint.dcp.load_state_dict import load_state_dict
+from .flex_checkpoint.dcp.save_state_dict import save_state_dict
 from .group import (
     Group,
     ParallelEnv,

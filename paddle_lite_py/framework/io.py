@@ -72,7 +72,7 @@ def save(
     if not target.name or str(path).endswith(("/", os.sep)) or target.is_dir():
         raise ValueError(f"paddle.save: '{path}' is a folder; expected the name of a file")
     target.parent.mkdir(parents=True, exist_ok=True)
-    _replace(target, data)
+    replace_file(target, data)
 
 
 def _as_safetensors(obj: Any) -> bytes:
@@ -81,7 +81,8 @@ def _as_safetensors(obj: Any) -> bytes:
     return bytes_of({k: np.asarray(t._data) for k, t in obj.items()})
 
 
-def _replace(target: Path, data: bytes) -> None:
+def replace_file(target: Path, data: bytes) -> None:
+    """Write a file: whole, or not at all."""
     handle, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "wb") as f:

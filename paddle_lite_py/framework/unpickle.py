@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import pickle
 from collections import OrderedDict
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -74,6 +75,7 @@ def _latin1(text: Any, encoding: Any) -> bytes:
     return text.encode("latin1")
 
 
+_NONE: dict[tuple[str, str], Any] = {}
 _CONTAINERS = {"tuple": tuple, "list": list, "dict": dict, "set": set, "frozenset": frozenset, "complex": complex}
 _KNOWN: dict[tuple[str, str], Any] = {
     ("numpy", "ndarray"): _Array,
@@ -88,8 +90,10 @@ _KNOWN: dict[tuple[str, str], Any] = {
 
 
 class _Unpickler(pickle.Unpickler):
+    more: Mapping[tuple[str, str], Any] = _NONE
+
     def find_class(self, module: str, name: str) -> Any:
-        found = _KNOWN.get((module, name))
+        found = _KNOWN.get((module, name)) or self.more.get((module, name))
         if found is None:
             raise RefusedError(f"an object of the type '{module}.{name}'")
         return found
@@ -98,17 +102,20 @@ class _Unpickler(pickle.Unpickler):
         raise RefusedError("a reference to something outside of the file")
 
 
-def read(file: Any, encoding: str = "ASCII") -> Any:
+def read(file: Any, encoding: str = "ASCII", more: Mapping[tuple[str, str], Any] = _NONE) -> Any:
     """The containers, plain values and arrays of numbers or text in a pickle.
 
     Arguments:
         encoding: of the text that Python 2 wrote; "bytes" leaves it as bytes.
+        more: records that it may hold too, by module and name.
 
     Raises:
         RefusedError: if it holds anything else.
         Exception: of many kinds, if the file is damaged.
     """
-    return _finished(_Unpickler(file, encoding=encoding).load())
+    reader = _Unpickler(file, encoding=encoding)
+    reader.more = more
+    return _finished(reader.load())
 
 
 def _finished(value: Any) -> Any:

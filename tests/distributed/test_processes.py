@@ -13,26 +13,7 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
-
-ROOT = Path(__file__).parents[2]
-SCRIPTS = ROOT / "tests" / "scripts"
-
-
-def launched(tmp_path, count, program, *arguments, code=0, options=()):
-    """What the launcher prints, to both streams."""
-    command = [sys.executable, "-m", "paddle_lite_py.distributed.launch", "--nproc_per_node", str(count)]
-    command += ["--log_dir", str(tmp_path / "log"), *options, str(program), *arguments]
-    done = subprocess.run(
-        command,
-        cwd=tmp_path,
-        env={**os.environ, "PYTHONPATH": str(ROOT)},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        timeout=240,
-    )
-    assert done.returncode == code, done.stdout[-4000:]
-    return done.stdout
+from launching import PROGRAMS, ROOT, launched
 
 
 def written(tmp_path, text):
@@ -42,12 +23,12 @@ def written(tmp_path, text):
 
 
 def test_two_processes_exchange_and_train(tmp_path):
-    said = launched(tmp_path, 2, SCRIPTS / "two_processes.py")
+    said = launched(tmp_path, 2, PROGRAMS / "two_processes.py")
     assert said.count(" is well") == 7
 
 
 def _losses(tmp_path, count, degrees, *more):
-    said = launched(tmp_path, count, SCRIPTS / "hybrid_parallel.py", json.dumps(degrees), *more)
+    said = launched(tmp_path, count, PROGRAMS / "hybrid_parallel.py", json.dumps(degrees), *more)
     line = next(line for line in said.splitlines() if line.startswith("losses"))
     return json.loads(line.removeprefix("losses"))
 
@@ -121,7 +102,9 @@ def _add(start):
 
 
 def test_spawn(monkeypatch):
-    monkeypatch.setenv("PYTHONPATH", f"{ROOT}{os.pathsep}{Path(__file__).parent}")
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join(map(str, (ROOT, ROOT / "tests" / "helpers", Path(__file__).parent)))
+    )
     code = "from test_processes import _add; import paddle_lite_py as p\n"
     code += "if __name__ == '__main__':\n    p.distributed.spawn(_add, (0,), nprocs=2)\n"
     code += "    p.distributed.spawn(_add, (2,), nprocs=2)\n"

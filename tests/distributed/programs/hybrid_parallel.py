@@ -1,4 +1,4 @@
-"""A small language model, trained as the degrees of the command line say; prints its losses as all processes have them."""
+"""A small language model, trained as the degrees of the command line say; prints its losses over all processes."""
 
 import json
 import sys

@@ -1,0 +1,271 @@
+"""Processes in a box with named axes, and how a tensor lies over them."""
+
+from __future__ import annotations
+
+import enum
+import functools
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+import numpy as np
+
+from ...core.processes import world
+from ..exchange import exchanges
+from ..group import Group, new_group
+
+
+class ProcessMesh:
+    """A box of processes, or of devices of one process: numbers in an array, a name for each axis.
+
+    Arguments:
+        mesh: nested lists of numbers; or give shape and process_ids.
+        dim_names: names of the axes; d0, d1, ... by default.
+
+    Raises:
+        ValueError: if a number stands twice, or names do not fit the axes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> mesh = paddle.distributed.ProcessMesh([[0, 1], [2, 3]], dim_names=["x", "y"])
+        >>> print(mesh)
+        shape [2, 2], process_ids [0, 1, 2, 3], dim_names ['x', 'y']
+    """
+
+    def __init__(
+        self, mesh: Any = None, dim_names: list[str] | None = None, shape: Any = None, process_ids: Any = None
+    ) -> None:
+        self._mesh = np.array(mesh if mesh is not None else np.reshape(list(process_ids), shape))
+        if self._mesh.ndim == 0:
+            self._mesh = self._mesh.reshape(1)
+        self._names = list(dim_names) if dim_names is not None else [f"d{i}" for i in range(self._mesh.ndim)]
+        if len(self._names) != self._mesh.ndim or len(set(self._names)) < len(self._names):
+            raise ValueError(f"ProcessMesh: dim_names is {self._names} for a mesh of {self._mesh.ndim} axes")
+        if len(set(self.process_ids)) < self._mesh.size:
+            raise ValueError(f"ProcessMesh: a process stands twice in {self.process_ids}")
+
+    mesh = property(lambda self: self._mesh)
+    shape = property(lambda self: list(self._mesh.shape))
+    ndim = property(lambda self: self._mesh.ndim)
+    dim_names = property(lambda self: self._names)
+    size = property(lambda self: self._mesh.size)
+
+    @property
+    def process_ids(self) -> list[int]:
+        """The numbers, row by row."""
+        return [int(i) for i in self._mesh.flatten()]
+
+    @property
+    def unique_id(self) -> int:
+        """A number that equal meshes share."""
+        return hash(self)
+
+    def contains(self, process_id: int) -> bool:
+        """Whether a process belongs to it."""
+        return process_id in self.process_ids
+
+    def empty(self) -> bool:
+        """Whether nobody belongs to it."""
+        return not self._mesh.size
+
+    def dim_size(self, dim: str | int) -> int:
+        """How long an axis is."""
+        return self._mesh.shape[self._axis(dim)]
+
+    get_dim_size = dim_size
+
+    def _axis(self, dim: str | int) -> int:
+        if isinstance(dim, str) and dim not in self._names:
+            raise ValueError(f"ProcessMesh has no axis {dim!r}; it has {', '.join(self._names)}")
+        return self._names.index(dim) if isinstance(dim, str) else dim
+
+    def get_mesh_with_dim(self, dim_name: str, index: int | None = None) -> ProcessMesh:
+        """The mesh with an axis first; its part at one place of that axis, if an index is given."""
+        at = self._axis(dim_name)
+        names = [self._names[at], *[n for i, n in enumerate(self._names) if i != at]]
+        turned = np.moveaxis(self._mesh, at, 0)
+        if index is None:
+            return ProcessMesh(turned, names)
+        part = turned[index]
+        return ProcessMesh(part, names[1:]) if part.ndim else ProcessMesh([int(part)], names[:1])
+
+    get_submesh_with_dim = functools.partialmethod(get_mesh_with_dim, index=0)
+
+    def get_rank_by_dim_and_process_id(self, dim: str | int, process_id: int) -> int:
+        """The place of a process along an axis; -1 where it does not belong to the mesh."""
+        found = np.argwhere(self._mesh == process_id)
+        return int(found[0][self._axis(dim)]) if len(found) else -1
+
+    def get_group(self, dim_name: str | None = None) -> Group:
+        """The processes that differ from this one along an axis only; all of the mesh with one axis by default."""
+        at = self._axis(dim_name) if dim_name is not None else 0
+        rows = np.moveaxis(self._mesh, at, -1).reshape(-1, self._mesh.shape[at])
+        made = [new_group([int(i) for i in row]) for row in rows]
+        return next((g for g in made if g.is_member()), made[0])
+
+    def __getitem__(self, index: Any) -> ProcessMesh:
+        part = self._mesh[index]
+        where = index if isinstance(index, tuple) else (index,)
+        names = [n for i, n in enumerate(self._names) if i >= len(where) or isinstance(where[i], slice)]
+        return ProcessMesh(part, names) if np.ndim(part) else ProcessMesh([int(part)], self._names[:1])
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, ProcessMesh) and hash(self) == hash(other)
+
+    def __hash__(self) -> int:
+        return hash((self._mesh.shape, tuple(self.process_ids), tuple(self._names)))
+
+    def __str__(self) -> str:
+        return f"shape {self.shape}, process_ids {self.process_ids}, dim_names {self._names}"
+
+
+class ReduceType(enum.IntEnum):
+    """How the parts of a Partial tensor make the whole."""
+
+    kRedSum, kRedMax, kRedMin, kRedProd, kRedAvg, kRedAny, kRedAll = range(7)  # noqa: N815
+
+
+class Placement:
+    """How a tensor lies along one axis of a mesh."""
+
+    def is_shard(self, dim: int | None = None) -> bool:
+        """Whether it is cut: along `dim`, if that is given."""
+        return False
+
+    def is_replicated(self) -> bool:
+        """Whether each process has all of it."""
+        return False
+
+    def is_partial(self) -> bool:
+        """Whether what processes have makes the whole only together."""
+        return False
+
+    def __eq__(self, other: object) -> bool:
+        return repr(self) == repr(other)
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+
+class Shard(Placement):
+    """Cut along an axis of the tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distributed.Shard(1)
+        Shard(dim=1)
+    """
+
+    def __init__(self, dim: int) -> None:
+        self.dim = dim
+
+    def get_dim(self) -> int:
+        """The axis of the tensor."""
+        return self.dim
+
+    def is_shard(self, dim: int | None = None) -> bool:
+        """See Placement."""
+        return dim is None or dim == self.dim
+
+    def __repr__(self) -> str:
+        return f"Shard(dim={self.dim})"
+
+
+class Replicate(Placement):
+    """All of it in each process."""
+
+    def is_replicated(self) -> bool:
+        """See Placement."""
+        return True
+
+    def __repr__(self) -> str:
+        return "Replicate()"
+
+
+class Partial(Placement):
+    """Parts of which a reduction makes the whole; they are reduced as soon as a tensor is made of them.
+
+    Arguments:
+        reduce_type: how.
+    """
+
+    def __init__(self, reduce_type: ReduceType = ReduceType.kRedSum) -> None:
+        self._reduce_type = reduce_type
+
+    def reduce_type(self) -> ReduceType:
+        """How parts make the whole."""
+        return self._reduce_type
+
+    def is_partial(self) -> bool:
+        """See Placement."""
+        return True
+
+    def __repr__(self) -> str:
+        return f"Partial(reduce_type={self._reduce_type.name.removeprefix('kRed').upper()})"
+
+
+# -- as XLA has them -------------------------------------------------------------------------------------------------
+@functools.lru_cache(maxsize=256)
+def xla_mesh(mesh: ProcessMesh) -> jax.sharding.Mesh:
+    """The devices of a mesh.
+
+    Raises:
+        ValueError: if there are not so many.
+    """
+    devices = exchanges().devices if world().size > 1 else jax.devices()
+    if max(mesh.process_ids) >= len(devices):
+        raise ValueError(
+            f"ProcessMesh {mesh}: there are {len(devices)} devices; start as many processes by "
+            "`python -m paddle_lite_py.distributed.launch --nproc_per_node ...`, or one with "
+            "XLA_FLAGS=--xla_force_host_platform_device_count=..."
+        )
+    _met[tuple(devices[i].id for i in mesh.process_ids), tuple(mesh.dim_names)] = mesh
+    return jax.sharding.Mesh(np.array([devices[i] for i in mesh.process_ids]).reshape(mesh.shape), mesh.dim_names)
+
+
+_met: dict[Any, ProcessMesh] = {}
+
+
+def sharding(mesh: ProcessMesh, placements: Sequence[Placement], shape: Sequence[int]) -> jax.sharding.NamedSharding:
+    """How XLA lays a tensor of a shape.
+
+    Raises:
+        ValueError: if there is not one placement for each axis of the mesh, or an axis cannot be cut so.
+    """
+    if len(placements) > mesh.ndim:
+        raise ValueError(f"placements has {len(placements)} entries for a mesh of {mesh.ndim} axes: {mesh}")
+    cuts: list[list[str]] = [[] for _ in shape]
+    for name, placement in zip(mesh.dim_names, placements, strict=False):
+        if isinstance(placement, Shard):
+            if not -len(shape) <= placement.dim < len(shape):
+                raise ValueError(f"{placement} of a tensor of the shape {list(shape)}: it has no such axis")
+            cuts[placement.dim].append(name)
+    for axis, names in enumerate(cuts):
+        pieces = int(np.prod([mesh.dim_size(n) for n in names]))
+        if shape[axis] % pieces:
+            raise ValueError(
+                f"axis {axis} of the shape {list(shape)} cannot be cut into {pieces} equal pieces along "
+                + ", ".join(names)
+            )
+    spec = jax.sharding.PartitionSpec(*[tuple(names) if names else None for names in cuts])
+    return jax.sharding.NamedSharding(xla_mesh(mesh), spec)
+
+
+def mesh_of(array: Any) -> ProcessMesh | None:
+    """The mesh that an array lies over; None for one on a single device."""
+    held = getattr(array, "sharding", None)
+    if not isinstance(held, jax.sharding.NamedSharding):
+        return None
+    return _met.get((tuple(d.id for d in held.mesh.devices.flat), tuple(held.mesh.axis_names)))
+
+
+def placements_of(array: Any) -> list[Placement] | None:
+    """How an array lies along each axis of its mesh; None for one on a single device."""
+    mesh = mesh_of(array)
+    if mesh is None:
+        return None
+    found: list[Placement] = [Replicate() for _ in mesh.dim_names]
+    for axis, names in enumerate(array.sharding.spec):
+        for name in (names,) if isinstance(names, str) else names or ():
+            found[mesh.dim_names.index(name)] = Shard(axis)
+    return found

@@ -1,0 +1,267 @@
+"""Optimizers, data and whole steps over a mesh."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import jax
+
+from ...core.interpreter import no_grad, state
+from ...core.no_effect import Immaterial, no_effect
+from ...eager.execute import EAGER
+from ...eager.tensor import Tensor
+from ...nn import Layer
+from ...ops.convert import to_tensor
+from .api import constrained, laid, shard_tensor
+from .process_mesh import Placement, ProcessMesh, Replicate, Shard, mesh_of, placements_of, sharding
+
+
+class _Stage:
+    """Lays the state of an optimizer over an axis of a mesh, each array along the first axis that can be cut so.
+
+    Arguments:
+        sharding_mesh_dim: the axis of the mesh, by name or number.
+        mesh: the mesh of parameters that lie over none.
+    """
+
+    def __init__(self, sharding_mesh_dim: int | str = 0, mesh: ProcessMesh | None = None) -> None:
+        self.dim, self.mesh = sharding_mesh_dim, mesh
+
+    @no_effect(key=Immaterial("all arrays of state are spread alike"))
+    def __call__(self, key: str, param: Tensor, accumulator: Tensor) -> Tensor:
+        """An array of state, laid."""
+        return self.spread(accumulator, mesh_of(param._data) or self.mesh)
+
+    def spread(self, tensor: Tensor, mesh: ProcessMesh | None) -> Tensor:
+        """A tensor cut once more; as it is where it cannot be."""
+        if mesh is None:
+            return tensor
+        at = mesh.dim_names.index(self.dim) if isinstance(self.dim, str) else self.dim
+        placements: list[Placement] = placements_of(tensor._data) or [Replicate() for _ in mesh.dim_names]
+        taken = {p.dim for p in placements if isinstance(p, Shard)}
+        for axis, size in enumerate(tensor.shape):
+            if isinstance(placements[at], Replicate) and axis not in taken and size % mesh.shape[at] == 0:
+                placements[at] = Shard(axis)
+                return shard_tensor(tensor, mesh, placements)
+        return tensor
+
+
+class ShardingStage1(_Stage):
+    """States of the optimizer are spread (ZeRO, stage 1; Rajbhandari et al., 2020)."""
+
+
+class ShardingStage2(_Stage):
+    """States are spread; gradients lie as XLA finds best for the update (stage 2)."""
+
+
+class ShardingStage3(_Stage):
+    """States and parameters are spread; XLA gathers a parameter where it is used (stage 3)."""
+
+
+class ShardOptimizer:
+    """An optimizer whose state lies over a mesh, with all its methods.
+
+    Arguments:
+        optimizer: an optimizer.
+        shard_fn: (name, parameter, state) -> state as it shall lie; as the parameter lies by default.
+        gradient_accumulation_steps: steps are made at every so many calls of step().
+    """
+
+    def __init__(self, optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> None:
+        self._inner_opt, self._shard_fn, self._every, self._calls = optimizer, shard_fn, gradient_accumulation_steps, 0
+        self._laid: set[int] = set()
+        self._where: list[tuple[Any, Any]] = []  # how parameters lie, which an update does not change
+        if isinstance(shard_fn, ShardingStage3):
+            for p in optimizer._parameter_list:
+                p._set_payload(shard_fn.spread(p.detach(), mesh_of(p._data) or shard_fn.mesh)._data)
+
+    def prepare(self) -> None:
+        """Make the state of all parameters that have none, and lay it."""
+        for group in self._inner_opt._groups:
+            trained = [i for i, p in enumerate(group.params) if not p.stop_gradient]
+            group.start(trained, self._inner_opt._multi_precision)
+            for name, column in group.arrays.items():
+                for i in trained:
+                    if self._shard_fn is not None and id(column[i]) not in self._laid:
+                        column[i]._set_payload(self._shard_fn(name, group.params[i], column[i])._data)
+                        self._laid.add(id(column[i]))
+        if not self._where:
+            held = [(p, p._data.sharding) for p in self._inner_opt._parameter_list if mesh_of(p._data) is not None]
+            self._where = held
+
+    def step(self) -> None:
+        """Update the parameters, at every call that is due."""
+        self._calls += 1
+        if self._calls % self._every == 0:
+            if state.interpreter is EAGER:
+                self.prepare()
+            self._inner_opt.step()
+            with no_grad():
+                for p, where in self._where:
+                    _keep(p, where)
+
+    def clear_grad(self, set_to_zero: bool = True) -> None:
+        """Forget the gradients, after a call of step() that was due."""
+        if self._calls % self._every == 0:
+            self._inner_opt.clear_grad(set_to_zero)
+
+    clear_gradients = clear_grad
+
+    def __getattr__(self, name: str) -> Any:
+        if name == "_inner_opt":  # not there yet, while it is copied
+            raise AttributeError(name)
+        return getattr(self._inner_opt, name)
+
+
+def _keep(parameter: Any, where: Any) -> None:
+    """Lay a parameter as it lay before an update."""
+    if state.interpreter is not EAGER:
+        parameter._set_payload(constrained(parameter, where)._data)
+    elif parameter._data.sharding != where:
+        parameter._set_payload(jax.device_put(parameter._data, where))
+
+
+def shard_optimizer(optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> ShardOptimizer:
+    """An optimizer whose state lies over a mesh; see ShardOptimizer."""
+    return ShardOptimizer(optimizer, shard_fn, gradient_accumulation_steps)
+
+
+def shard_scaler(scaler: Any) -> Any:
+    """The scaler: whether gradients are finite is found over all of them."""
+    return scaler
+
+
+class ShardDataloader:
+    """The batches of a loader, laid over meshes.
+
+    Arguments:
+        dataloader: gives whole batches, the same in each process.
+        meshes: for all entries of a batch, or one for each.
+        input_keys: the entries of a batch that is a dict.
+        shard_dims: the axis of the mesh along which rows are cut, for all entries or one for each.
+    """
+
+    def __init__(self, dataloader: Any, meshes: Any, input_keys: Any = None, shard_dims: Any = None) -> None:
+        self.dataloader, self._meshes, self._keys, self._dims = dataloader, meshes, input_keys, shard_dims
+
+    def __len__(self) -> int:
+        return len(self.dataloader)
+
+    def __iter__(self) -> Iterator[Any]:
+        for batch in self.dataloader:
+            if isinstance(batch, dict):
+                keys = list(self._keys or batch)
+                yield {k: self._laid(batch[k], keys.index(k)) for k in keys}
+            else:
+                yield [self._laid(entry, i) for i, entry in enumerate(batch)]
+
+    def _laid(self, entry: Any, i: int) -> Any:
+        if isinstance(entry, list | tuple):
+            return [self._laid(e, i) for e in entry]
+        mesh: ProcessMesh = self._meshes[i] if isinstance(self._meshes, list | tuple) else self._meshes
+        dim = self._dims[i] if isinstance(self._dims, list | tuple) else self._dims
+        placements: list[Placement] = [Replicate() for _ in mesh.dim_names]
+        if dim is not None:
+            placements[mesh.dim_names.index(dim) if isinstance(dim, str) else dim] = Shard(0)
+        return shard_tensor(entry, mesh, placements)
+
+
+@no_effect(
+    is_dataset_splitted="each process gives whole batches, of which it keeps its part",
+    dense_tensor_idx=Immaterial("all tensors are dense"),
+)
+def shard_dataloader(
+    dataloader: Any, meshes: Any, input_keys: Sequence[str] | None = None, shard_dims: Any = None,
+    is_dataset_splitted: bool = False, dense_tensor_idx: Any = None,
+) -> ShardDataloader:  # fmt: skip
+    """The batches of a loader, laid over meshes; see ShardDataloader."""
+    return ShardDataloader(dataloader, meshes, input_keys, shard_dims)
+
+
+class DistModel:
+    """A layer whose steps over a mesh are one program each.
+
+    Arguments:
+        layer: whose parameters lie over a mesh.
+        loader: see docs/differences.md.
+        loss: of outputs and labels.
+        optimizer: makes a step in the mode of training.
+
+    Raises:
+        ValueError: in the mode of training without a loss or an optimizer.
+    """
+
+    @no_effect(loader=Immaterial("batches are given to the call"))
+    def __init__(self, layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None) -> None:
+        from ...jit import to_static as compiled
+
+        self.network, self._loss, self._optimizer = layer, loss, optimizer
+        self._programs: dict[str, Callable[..., Any]] = {
+            mode: compiled(getattr(self, f"_{mode}_step")) for mode in ("train", "eval", "predict")
+        }
+        mode = "predict" if loss is None else "eval" if optimizer is None else "train"
+        getattr(self, mode)()
+
+    def train(self) -> None:
+        """Each call makes a step of the optimizer, and gives the loss."""
+        self._needs("train", self._loss, self._optimizer)
+        self._mode = "train"
+        self.network.train()
+        if isinstance(self._optimizer, ShardOptimizer):
+            self._optimizer.prepare()
+
+    def eval(self) -> None:
+        """Each call gives the loss."""
+        self._needs("eval", self._loss)
+        self._mode = "eval"
+        self.network.eval()
+
+    def predict(self) -> None:
+        """Each call gives what the layer gives."""
+        self._mode = "predict"
+        self.network.eval()
+
+    def _needs(self, mode: str, *parts: Any) -> None:
+        if any(p is None for p in parts):
+            raise ValueError(f"DistModel.{mode}(): the model has no loss or no optimizer; give them to to_static()")
+
+    def __call__(self, *args: Any) -> Any:
+        """A step on a batch: inputs, and labels last but in the mode of prediction."""
+        return self._programs[self._mode](*args)
+
+    def _train_step(self, *args: Any) -> Any:
+        loss = self._loss(self.network(*args[:-1]), args[-1])
+        loss.backward()
+        self._optimizer.step()
+        self._optimizer.clear_grad()
+        return loss
+
+    def _eval_step(self, *args: Any) -> Any:
+        return self._loss(self.network(*args[:-1]), args[-1])
+
+    def _predict_step(self, *args: Any) -> Any:
+        return self.network(*args)
+
+    def state_dict(self, mode: str = "all") -> dict[str, Any]:
+        """Parameters ("param"), the optimizer's state ("opt"), or both."""
+        held = dict(self.network.state_dict()) if mode in ("all", "param") else {}
+        return held | (self._optimizer.state_dict() if mode in ("all", "opt") and self._optimizer is not None else {})
+
+    def set_state_dict(self, state_dict: dict[str, Any]) -> None:
+        """Load parameters, laid as those that are there."""
+        own = self.network.state_dict()
+        for name, value in state_dict.items():
+            if name in own:
+                mesh = mesh_of(own[name]._data)
+                data = to_tensor(value)._data
+                placements = placements_of(own[name]._data) or []
+                own[name]._set_payload(data if mesh is None else laid(data, sharding(mesh, placements, data.shape)))
+
+
+@no_effect(loader=Immaterial("batches are given to the call"), strategy="the mesh says what is done in parallel")
+def to_static(
+    layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, strategy: Any = None
+) -> DistModel:  # fmt: skip
+    """A layer whose steps over a mesh are one program each; see DistModel."""
+    return DistModel(layer, loader, loss, optimizer)

@@ -1,0 +1,5 @@
+"""Checkpoints of which each process writes its part."""
+
+from . import dcp
+
+__all__ = ["dcp"]

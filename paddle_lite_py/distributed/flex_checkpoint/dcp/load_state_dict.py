@@ -1,0 +1,135 @@
+"""Reading a checkpoint into state that may lie another way than it did."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from ....core.no_effect import Immaterial, no_effect
+from ....eager.tensor import Tensor
+from ....framework import load
+from ...group import Group
+from .metadata import LocalTensorMetadata, Metadata, from_bytes
+from .save_state_dict import last_number, wait_for_saves
+from .utils import flatten_state_dict
+
+_FILES = Immaterial("each process reads the parts that it needs, from the files")
+
+
+@no_effect(
+    process_group=_FILES,
+    coordinator_rank=_FILES,
+    comm_method=_FILES,
+    worker_groups=_FILES,
+    offload=Immaterial("files are read on the host"),
+    mw_name_compatibility=Immaterial("names are as they were saved"),
+    safetensors="files are as the reference writes them by default",
+    aoa_config="names and shapes are as they were saved",
+)
+def load_state_dict(
+    state_dict: dict[str, Any], path: str, process_group: Group | None = None, coordinator_rank: int = 0,
+    unique_id: int | None = None, offload: bool = False, mw_name_compatibility: bool = True,
+    aoa_config: Any = None, safetensors: bool = False, worker_groups: Any = None, comm_method: str = "broadcast",
+) -> None:  # fmt: skip
+    """Fill tensors with what a checkpoint has for their names; they may lie over another mesh than they did.
+
+    Arguments:
+        state_dict: tensors, in nested dicts; changed in place, all or none.
+        path: the folder.
+        unique_id: the number of the checkpoint in the folder; the last by default.
+        process_group, coordinator_rank, offload, mw_name_compatibility, aoa_config, safetensors, worker_groups,
+            comm_method: see docs/differences.md.
+
+    Raises:
+        FileNotFoundError: if there is no such checkpoint, or a file of it is missing.
+        ValueError: if it is damaged, lacks tensors (all are named), or has them in other shapes.
+    """
+    wait_for_saves()
+    folder = Path(path)
+    number = last_number(folder) if unique_id is None else unique_id
+    file = folder / f"{number}.metadata"
+    if not file.exists():
+        raise FileNotFoundError(f"load_state_dict: there is no checkpoint {'' if number < 0 else number} in {path}")
+    metadata = from_bytes(file.read_bytes())
+    flat, _ = flatten_state_dict(state_dict)
+    targets = {k: t for k, t in flat.items() if isinstance(t, Tensor)}
+    _check(targets, metadata, path)
+    reader = _CheckpointReader(folder, metadata)
+    new = {key: reader.filled(key, t) for key, t in targets.items()}
+    for key, data in new.items():
+        targets[key]._set_payload(data)
+
+
+def _check(targets: dict[str, Tensor], metadata: Metadata, path: str) -> None:
+    known = metadata.state_dict_metadata
+    if missing := sorted(targets.keys() - known.keys()):
+        raise ValueError(f"load_state_dict: the checkpoint in {path} lacks {', '.join(missing)}")
+    wrong = [
+        f"{key} is {list(shape)} there and {list(t.shape)} here"
+        for key, t in targets.items()
+        if (shape := _shape(known[key])) != tuple(t.shape)
+    ]
+    if wrong:
+        raise ValueError(f"load_state_dict: {'; '.join(wrong)}")
+
+
+def _shape(found: list[LocalTensorMetadata]) -> tuple[int, ...]:
+    if found[0].global_shape is not None:
+        return tuple(found[0].global_shape)
+    ends = [np.add(p.global_offset, p.local_shape) for p in found]
+    return tuple(np.max(ends, axis=0).astype(int).tolist())
+
+
+class _CheckpointReader:
+    """The files of a checkpoint, each read once."""
+
+    def __init__(self, folder: Path, metadata: Metadata) -> None:
+        self.folder, self.metadata = folder, metadata
+        self.read: dict[str, dict[str, Any]] = {}
+
+    def filled(self, key: str, target: Tensor) -> Any:
+        """The data of a tensor, laid as it lies."""
+        data = target._data
+        held = getattr(data, "sharding", None)
+        if isinstance(held, jax.sharding.NamedSharding):
+            kind = data.dtype
+            return jax.make_array_from_callback(
+                data.shape, held, lambda index: self._slice(key, data.shape, index).astype(kind)
+            )
+        whole = self._slice(key, data.shape, tuple([slice(0, n) for n in data.shape])).astype(data.dtype)
+        return jax.numpy.asarray(whole) if held is None else jax.device_put(whole)
+
+    def _slice(self, key: str, shape: tuple[int, ...], index: Any) -> np.ndarray:
+        starts = [s.start or 0 for s in index]
+        stops = [n if s.stop is None else s.stop for s, n in zip(index, shape, strict=True)]
+        out, seen = None, 0
+        for part in self.metadata.state_dict_metadata[key]:
+            low = np.maximum(starts, part.global_offset).astype(int)
+            high = np.minimum(stops, np.add(part.global_offset, part.local_shape)).astype(int)
+            if (low < high).all():
+                array = self._part(key, part)
+                if out is None:
+                    out = np.empty(np.subtract(stops, starts).astype(int), array.dtype)
+                taken = tuple([slice(a - o, b - o) for a, b, o in zip(low, high, part.global_offset, strict=True)])
+                out[tuple([slice(a - s, b - s) for a, b, s in zip(low, high, starts, strict=True)])] = array[taken]
+                seen += int(np.prod(high - low))
+        if out is None or seen < out.size:
+            raise ValueError(f"load_state_dict: {key} is not whole in {self.folder}")
+        return out
+
+    def _part(self, key: str, part: LocalTensorMetadata) -> np.ndarray:
+        at = tuple(part.global_offset)
+        files = self.metadata.storage_metadata.items()
+        name = next(f for i, f in files if i.tensor_key == key and tuple(i.global_offset) == at)
+        if name not in self.read:
+            if not (self.folder / name).exists():
+                raise FileNotFoundError(f"load_state_dict: {name} of the checkpoint in {self.folder} is missing")
+            self.read[name] = load(str(self.folder / name), return_numpy=True)
+        found = self.read[name]
+        array = found.get(f"{key}@{','.join(map(str, at))}", found.get(key))
+        if array is None or tuple(array.shape) != tuple(part.local_shape):
+            raise ValueError(f"load_state_dict: {name} does not have the part of {key} at {at}")
+        return array

@@ -1,0 +1,71 @@
+"""What the files of a checkpoint hold: the records of the reference, under its names."""
+
+from __future__ import annotations
+
+import io
+import pickle
+from dataclasses import dataclass, field
+from typing import Any
+
+from ....framework.unpickle import read
+
+# The module whose classes a file names.
+HOME = "paddle.distributed.flex_checkpoint.dcp.metadata"
+
+
+@dataclass
+class LocalTensorMetadata:
+    """A part of a tensor: where it begins, its shape and dtype, and the shape of the whole."""
+
+    global_offset: tuple[int, ...]
+    local_shape: tuple[int, ...]
+    dtype: str
+    global_shape: tuple[int, ...] | None = None
+    is_flattened: bool = False
+    flattened_range: tuple[int, ...] | None = None
+
+
+@dataclass(frozen=True)
+class LocalTensorIndex:
+    """The name of a part: that of the tensor, and where it begins."""
+
+    tensor_key: str
+    global_offset: tuple[int, ...]
+    is_flattened: bool = False
+    flattened_range: tuple[int, ...] | None = None
+    replica_id: int | None = None
+    local_shape: tuple[int, ...] | None = None
+
+
+@dataclass
+class Metadata:
+    """All parts of all tensors, the file of each part, and where in nested dicts each tensor was."""
+
+    state_dict_metadata: dict[str, list[LocalTensorMetadata]] = field(default_factory=dict)
+    storage_metadata: dict[LocalTensorIndex, str] = field(default_factory=dict)
+    flat_mapping: dict[str, tuple[Any, ...]] = field(default_factory=dict)
+
+
+RECORDS = (LocalTensorMetadata, LocalTensorIndex, Metadata)
+
+
+def as_bytes(metadata: Metadata) -> bytes:
+    """A record of a checkpoint as the reference writes it."""
+    own = pickle.dumps(metadata, protocol=3)  # which names modules in plain text
+    return own.replace(f"c{__name__}\n".encode(), f"c{HOME}\n".encode())
+
+
+def from_bytes(data: bytes) -> Metadata:
+    """The record that bytes hold; nothing else is made of them.
+
+    Raises:
+        ValueError: if they hold something else.
+    """
+    homes = (HOME, HOME.replace(".flex_checkpoint.dcp.", ".checkpoint."))
+    try:
+        found = read(io.BytesIO(data), more={(h, r.__name__): r for h in homes for r in RECORDS})
+    except Exception as e:  # what was cut off or altered fails in any way
+        raise ValueError(f"the metadata are damaged, or no checkpoint's ({type(e).__name__}: {e})") from None
+    if not isinstance(found, Metadata):
+        raise ValueError(f"the metadata are a {type(found).__name__}")
+    return found

@@ -1,0 +1,94 @@
+"""A small net trained over a mesh: of four devices of one process, or of two processes; the same as on one device."""
+
+import numpy as np
+
+import paddle_lite_py as paddle
+import paddle_lite_py.nn.functional as F
+from paddle_lite_py import distributed as dist
+from paddle_lite_py import nn
+
+NUMBERS = [[0, 1], [2, 3]] if dist.get_world_size() == 1 else [[0, 1]]
+MESH = dist.ProcessMesh(NUMBERS, ["dp", "mp"])
+DP = MESH.shape[0]
+X = np.arange(32, dtype="float32").reshape(8, 4) / 10
+
+
+def layouts():
+    x = dist.shard_tensor(X, MESH, [dist.Shard(0), dist.Shard(1)])
+    assert x.is_dist() and x.shape == [8, 4] and x._local_shape == [8 // DP, 2] and x.process_mesh == MESH
+    assert (x * 2 + 1).placements == x.placements
+    np.testing.assert_allclose((x * x).sum().item(), (X * X).sum(), rtol=1e-6)
+    moved = dist.reshard(x, MESH, [dist.Replicate(), dist.Shard(0)])
+    assert moved.placements == [dist.Replicate(), dist.Shard(0)]
+    whole = dist.unshard_dtensor(moved)
+    assert not whole.is_dist() and whole.placements is None
+    np.testing.assert_array_equal(whole.numpy(), X)
+    from_parts = dist.auto_parallel.dtensor_from_local(paddle.ones([2]), MESH, [dist.Replicate(), dist.Partial()])
+    assert dist.unshard_dtensor(from_parts).tolist() == [2.0, 2.0]
+    x.stop_gradient = False
+    (dist.reshard(x, MESH, [dist.Shard(1), dist.Replicate()]) * 3).sum().backward()
+    np.testing.assert_array_equal(dist.unshard_dtensor(x.grad).numpy(), np.full((8, 4), 3))
+
+
+def mistakes():
+    for placements, message in (([dist.Shard(2)], "it has no such axis"), ([dist.Shard(0)] * 3, "3 entries")):
+        try:
+            dist.shard_tensor(X, MESH, placements)
+        except ValueError as e:
+            assert message in str(e), e
+        else:
+            raise AssertionError(placements)
+    try:
+        dist.shard_tensor(X[:, :3], MESH, [dist.Replicate(), dist.Shard(1)])
+    except ValueError as e:
+        assert "cannot be cut into 2 equal pieces along mp" in str(e), e
+
+
+def lay(name, layer, mesh):
+    if name == "0":
+        layer.weight = dist.shard_tensor(layer.weight, mesh, [dist.Replicate(), dist.Shard(1)])
+        layer.bias = dist.shard_tensor(layer.bias, mesh, [dist.Replicate(), dist.Shard(0)])
+    if name == "2":
+        layer.weight = dist.shard_tensor(layer.weight, mesh, [dist.Replicate(), dist.Shard(0)])
+
+
+def trained(parallel, static=False, stage=None):
+    paddle.seed(1)
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 4))
+    if parallel:
+        dist.shard_layer(net, MESH, lay)
+    opt = paddle.optimizer.AdamW(0.05, parameters=net.parameters())
+    batches = [[paddle.to_tensor(X), paddle.to_tensor(X * 2)]] * 3
+    if parallel:
+        opt = dist.shard_optimizer(opt, stage)
+        batches = dist.shard_dataloader(batches, MESH, shard_dims="dp")
+    model = dist.to_static(net, None, nn.MSELoss(), opt) if static else None
+    losses = []
+    for x, y in batches:
+        if model is not None:
+            loss = model(x, y)
+        else:
+            loss = F.mse_loss(net(x), y)
+            loss.backward()
+            opt.step()
+            opt.clear_grad()
+        losses.append(loss.item())
+    return losses, net[0].weight, opt
+
+
+def training():
+    expected = trained(False)[0]
+    stages = (None, dist.ShardingStage1("dp"), dist.ShardingStage3("dp"))
+    for static, stage in ((False, None), (True, None), (False, stages[1]), (True, stages[2])):
+        losses, weight, opt = trained(True, static, stage)
+        np.testing.assert_allclose(losses, expected, rtol=1e-5)
+        state = next(v for k, v in opt.state_dict().items() if k.endswith("moment1_0"))
+        cut = dist.Shard(0) if stage is not None else dist.Replicate()
+        expected_places = [[cut, dist.Shard(1)], [cut if stage is stages[2] else dist.Replicate(), dist.Shard(1)]]
+        for found, places in zip((state.placements, weight.placements), expected_places, strict=True):
+            assert found[1] == places[1] and (DP == 1 or found[0] == places[0]), found  # one place is cut or not
+
+
+for check in (layouts, mistakes, training):
+    check()
+    print(f"{check.__name__} is well", flush=True)

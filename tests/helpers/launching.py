@@ -1,0 +1,28 @@
+"""Starting programs in several processes, as tests need it."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PROGRAMS = ROOT / "tests" / "distributed" / "programs"
+
+
+def launched(folder, count, program, *arguments, code=0, options=()):
+    """What the launcher prints, to both streams."""
+    command = [sys.executable, "-m", "paddle_lite_py.distributed.launch", "--nproc_per_node", str(count)]
+    command += ["--log_dir", str(folder / "log"), *options, str(program), *arguments]
+    done = subprocess.run(
+        command,
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=240,
+    )
+    assert done.returncode == code, done.stdout[-4000:]
+    return done.stdout
