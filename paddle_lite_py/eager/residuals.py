@@ -111,8 +111,8 @@ class Forward:
         """All results, the backward, and what it needs."""
         run = self._tiers.get(takes)
         if run is None:
-            made = functools.partial(tiered, n=len(arrays)) if self._hosted else xla_jit
-            run = self._tiers[takes] = made(self._of(takes), library=self._library)
+            n = len(arrays) if self._hosted else None
+            run = self._tiers[takes] = tiered(self._of(takes), n, self._library)
         outs, residuals = run(*arrays)
         pull, pool = residuals.pull, (*arrays, *outs, *residuals.arrays)
         saved = SavedResiduals([pool[i] for i in pull.kept])

@@ -8,7 +8,6 @@ changing shapes cause no compile storm.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +17,7 @@ import jax
 
 from ..core.cache import BoundedCache
 from ..core.errors import GraphFreedError
-from ..host.tier import tiered, xla_jit
+from ..host.tier import tiered
 from ..registry.bound import ONES, BoundOp
 
 Array = Any
@@ -320,9 +319,8 @@ class Form:
         """The gradient of each slot (None where none arrives)."""
         if self.is_hot(data):
             if self.compiled is None:
-                hosted = all(b.hosted for b in self.structure.bounds)
-                made = functools.partial(tiered, n=len(data) + len(heads)) if hosted else xla_jit
-                self.compiled = made(self.backward, library=self.library)
+                n = len(data) + len(heads) if all(b.hosted for b in self.structure.bounds) else None
+                self.compiled = tiered(self.backward, n, self.library)
             return self.compiled(*data, *heads)
         return walk(self.structure, self.structure.split(data), heads, _gradients, _add)
 

@@ -37,13 +37,15 @@ def xla_jit(fn: Callable[..., Any], library: bool = True, **options: Any) -> Any
     return jax.jit(fn, compiler_options=compiler_options(library), **options)
 
 
-def tiered(fn: Callable[..., Any], n: int, library: bool = True, **options: Any) -> Callable[..., Any]:
-    """A function of n arrays or Python numbers on its two tiers. What it gives may be nested.
+def tiered(fn: Callable[..., Any], n: int | None, library: bool = True, **options: Any) -> Callable[..., Any]:
+    """A function of arrays or Python numbers on its two tiers. What it gives may be nested.
 
     Arguments:
+        n: how many arguments it takes; None for a function that is XLA's whatever they are.
         library: see xla_jit, which has the options too.
     """
-    return Tiers(fn, xla_jit(fn, library, **options)).entry(n)
+    xla = xla_jit(fn, library, **options)
+    return xla if n is None else Tiers(fn, xla).entry(n)
 
 
 class Tiers:

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.cache import BoundedCache
-from ..host.tier import tiered, xla_jit
+from ..host.tier import tiered
 from .view import ViewRule
 
 if TYPE_CHECKING:
@@ -107,8 +107,8 @@ class BoundOp:
                 return self.vjp(arrays[:n], cts, mask)
 
             flat.__name__ = f"{self.op.name}_grad"
-            compiled = functools.partial(tiered, n=n + given.count(True)) if self.hosted else xla_jit
-            pull = self._pullbacks[mask, given] = compiled(flat, library=not self.windows)
+            count = n + given.count(True) if self.hosted else None
+            pull = self._pullbacks[mask, given] = tiered(flat, count, not self.windows)
         return pull(*data, *[ct for ct, g in zip(cotangents, given, strict=True) if g])
 
     def infer(self, specs: tuple[Any, ...]) -> Any:
