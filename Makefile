@@ -1,18 +1,22 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
-#   make demo | test | test-all | check | bench | bench-ops | parity | docs | dist | size | clean
+#   make demo | test | fuzz | test-all | check | bench | bench-ops | parity | docs | dist | size | clean
 PYTHON ?= python3
 JOBS ?= 2
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test test-all check bench bench-ops parity parity-record docs dist size clean
+.PHONY: demo test fuzz test-all check bench bench-ops parity parity-record docs dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
 
 test: $(VENV)/.has-test
 	@$(PY) -m pytest -q -n $(JOBS) $(ARGS)
+
+# Random programs that change state under conditions, many more than the tests have: static code gives what eager code gives.
+fuzz: $(VENV)/.has-test
+	@PLAIN_PROGRAMS=3000 VIEWS_PROGRAMS=1000 OUTSIDE_PROGRAMS=1000 $(PY) -m pytest -q -n $(JOBS) tests/jit/test_state_programs.py $(ARGS)
 
 # With the repeats too, and compiled as users' programs are.
 test-all: $(VENV)/.has-test
@@ -31,6 +35,7 @@ bench: $(VENV)/.has-bench
 	@$(PY) benchmarks/passes.py
 	@$(PY) benchmarks/dataset.py
 	@$(PY) benchmarks/cold.py $(if $(PADDLE),--paddle $(PADDLE))
+	@$(PY) benchmarks/processes.py $(if $(TORCH),--torch $(TORCH))
 
 # Every op called eagerly against the same computation compiled by hand, and kernels of training forward and backward.
 bench-ops: $(VENV)/.has-bench $(VENV)/.has-test

@@ -17,7 +17,7 @@ from .converted_code import PREFIX, ConvertedCode, copied
 from .errors import ConversionError
 from .options import Options
 from .registry import ByIdentity, is_converted
-from .runtime import PLAIN
+from .runtime import FIXED, PLAIN
 from .trees import room_for_trees
 
 if TYPE_CHECKING:
@@ -128,6 +128,7 @@ class Callees:
             "known": self.known,
             "reduce": functools.reduce,
             "plain": PLAIN,
+            "fixed": FIXED,
             # Containers of which no element is asked whether it is equal.
             "sets": frozenset() if self._replaces else PLAIN - {list, tuple},
             "native": frozenset() if watches or self._replaces else PLAIN,  # of which methods are called as they are

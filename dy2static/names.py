@@ -29,6 +29,7 @@ HELPERS = (
     "known",
     "reduce",
     "plain",
+    "fixed",
     "native",
     "sets",
     "later",

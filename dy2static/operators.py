@@ -46,6 +46,7 @@ class Operators:
         self.callees = Callees(self)
         self.callee = self.callees.find
         self.elements, self.augmented = runtime.elements, runtime.augmented
+        self.augmenting, self.trying = runtime.augmenting, runtime.trying()
         self.setattr_, self.delattr_ = self.store if runtime.properties else runtime.setattr_, runtime.delattr_
         self.setitem_, self.delitem_ = runtime.setitem_, runtime.delitem_
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -9,6 +10,8 @@ if TYPE_CHECKING:
     from .location import Location
     from .state import State
 
+# The types whose values never change in place.
+FIXED = frozenset({bool, int, float, complex, str, bytes, tuple, frozenset, range, type(None)})
 # The types whose values are never staged.
 PLAIN = frozenset({bool, int, float, complex, str, bytes, tuple, list, dict, set, frozenset, range, type(None)})
 
@@ -73,6 +76,10 @@ class Runtime:
     def raise_(self, exc: BaseException | type[BaseException], where: Location) -> Any:
         """A `raise`; where it returns instead of raising, the innermost function or staged body is left."""
         raise exc
+
+    def trying(self) -> Any:
+        """A context manager, in which the body of each `try` with an `except` runs."""
+        return contextlib.nullcontext()
 
     # Expressions. The left operand is a value, the others are thunks.
 
@@ -146,6 +153,9 @@ class Runtime:
     def augmented(self, obj: Any, key: Any) -> Any:
         """`obj[key]`, read in order to be changed and stored again."""
         return obj[key]
+
+    def augmenting(self, value: Any) -> None:
+        """Told of the value of a variable before `+=` and its like, which may change it in place."""
 
     def setitem_(self, obj: Any, key: Any, value: Any) -> None:
         """`obj[key] = value`."""

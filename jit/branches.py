@@ -10,11 +10,11 @@ from paddle_lite_py.core import structure as nested
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir import control
 from paddle_lite_py.tracing.builder import Builder
-from paddle_lite_py.tracing.frame import Frame, TracedValue, origin
+from paddle_lite_py.tracing.frame import CONTENTS, Frame, TracedValue, Write, origin
 
 from . import merge
 from .cells import Cell, Path, before, content, follow, store, variables, written_cell
-from .errors import branch_mismatch, too_deep
+from .errors import branch_mismatch, replaced_and_changed, there_or_not, too_deep
 
 # Staged statements inside of each other; a program that needs more is a recursion without an end.
 MAX_DEPTH = 48
@@ -23,19 +23,25 @@ MAX_DEPTH = 48
 class Outputs:
     """The outputs that two open frames are given, pair by pair."""
 
-    def __init__(self, builder: Builder, condition: TracedValue, true: Frame, false: Frame) -> None:
+    def __init__(self, builder: Builder, condition: TracedValue, true: Path, false: Path) -> None:
         self.builder, self.condition = builder, condition
-        self.frames = (true, false)
+        self.paths, self.frames = (true, false), (true.frame, false.frame)
         self.pairs: list[tuple[TracedValue, TracedValue]] = []
+        self.are_numbers: list[bool] = []  # for each pair, whether both are Python numbers in eager code
 
     def add(self, a: Any, b: Any, shape: Any, dtype: Any) -> None:
         """Add one output: in each frame a tensor, a number, or None for zeros that nothing reads."""
         made = []
-        for frame, x in zip(self.frames, (a, b), strict=True):
+        for frame, x in zip(self.frames, self.final(a, b), strict=True):
             with self.builder.inner(frame):
                 zero = x is None
                 made.append(merge.zeros(self.builder, shape, dtype) if zero else merge.as_value(self.builder, x, dtype))
         self.pairs.append((made[0], made[1]))
+        self.are_numbers.append(all(x is None or merge.is_number_like(x) for x in (a, b)))
+
+    def final(self, a: Any, b: Any) -> tuple[Any, Any]:
+        """The same on both sides as the branches have left it."""
+        return self.paths[0].final(a), self.paths[1].final(b)
 
 
 def if_(
@@ -43,23 +49,33 @@ def if_(
 ) -> None:
     """Trace both branches and leave the joined state behind."""
     condition = builder.value_of(pred)
+    aliases = builder.aliases
+    stale = dict(aliases.stale)
     true = follow(builder, body, state, frame=_branch(builder, condition, where))
+    aliases.stale, stale = stale, aliases.stale
     false = follow(builder, orelse, state, frame=_branch(builder, builder.negations.get(origin(condition)), where))
+    aliases.stale = stale | aliases.stale
     start = state.get()
-    outs = Outputs(builder, condition, true.frame, false.frame)
+    outs = Outputs(builder, condition, true, false)
     joined = [
         _join(outs, cell, t, f, old, where)
         for cell, t, f, old in zip(variables(state), true.values, false.values, start, strict=True)
     ]
-    writes = {k: w for path in (true, false) for k, (w, _) in path.written.items()}
+    writes = _without_items({k: w for path in (true, false) for k, (w, _) in path.written.items()})
     stored = [
-        (w, _join(outs, written_cell(w, state.bodies), _after(true, k, w), _after(false, k, w), before(w), where))
+        (k, w, _join(outs, written_cell(w, state.bodies), _after(true, k, w), _after(false, k, w), before(w), where))
         for k, w in writes.items()
     ]
     tensors = iter(_emit(builder, pred, outs))
-    state.set([_filled(j, tensors) for j in joined])
-    for write, j in stored:
-        store(builder, write, _filled(j, tensors))
+    made = [_filled(j, tensors) for j in joined]
+    state.set(made)
+    for one, t, f in zip(made, true.values, false.values, strict=True):
+        aliases.join(one, (t, f), where)
+    for key, write, j in stored:
+        now = _filled(j, tensors)
+        store(builder, write, now)
+        if write.key not in ("_data", "_grad"):
+            aliases.join(now, (_after(true, key, write), _after(false, key, write)), where)
 
 
 def _branch(builder: Builder, condition: TracedValue | None, where: Any) -> Frame:
@@ -80,8 +96,16 @@ class _Partial(NamedTuple):
     where: Any
 
 
-def _after(path: Path, key: Any, write: Any) -> Any:
-    return content(path.written[key][1]) if key in path.written else before(write)
+def _without_items(writes: dict[Any, Write]) -> dict[Any, Write]:
+    """The writes but those to single items of a container of which one path has changed all that it holds."""
+    whole = {id(w.owner) for w in writes.values() if w.key is CONTENTS}
+    return {k: w for k, w in writes.items() if not (w.is_item and w.key is not CONTENTS and id(w.owner) in whole)}
+
+
+def _after(path: Path, key: Any, write: Write) -> Any:
+    if key in path.written:
+        return content(path.written[key][1])
+    return path.contents_of(write) if write.key is CONTENTS else before(write)
 
 
 def _join(outs: Outputs, cell: Cell, true: Any, false: Any, start: Any, where: Any) -> Any:
@@ -93,6 +117,8 @@ def _join(outs: Outputs, cell: Cell, true: Any, false: Any, start: Any, where: A
     if merge.is_absent(true) or merge.is_absent(false):
         if merge.is_absent(true) and merge.is_absent(false):
             return nested.Static(true)
+        if cell.is_place and outs.builder.aliases.decides:
+            raise there_or_not(cell.name, where)
         joined = _one_sided(outs, true, false)
         if cell.internal or joined is None:
             return nested.Static(Undefined(cell.name, where)) if joined is None else joined
@@ -100,6 +126,8 @@ def _join(outs: Outputs, cell: Cell, true: Any, false: Any, start: Any, where: A
     if cell.is_gradient and (merge.is_blank(true) or merge.is_blank(false)):
         joined = _one_sided(outs, None if merge.is_blank(true) else true, None if merge.is_blank(false) else false)
         return nested.Static(true) if joined is None else joined
+    if outs.paths[0].has_changed(true) or outs.paths[1].has_changed(false):
+        raise replaced_and_changed(cell.name, where)
     (ts, tl), (fs, fl) = merge.parts(true), merge.parts(false)
     if not merge.alike(ts, fs):
         raise branch_mismatch(cell.name, merge.describe(true), merge.describe(false), where)
@@ -129,7 +157,7 @@ def _join_tree(outs: Outputs, cell: Cell, tree: Any, true: Iterator[Any], false:
     if t is f or (type(t) is type(f) and not isinstance(t, Tensor) and t == f):
         return nested.Static(t)
     try:
-        shape, dtype = merge.join(t, f)
+        shape, dtype = merge.join(*outs.final(t, f))
     except merge.Mismatch:
         raise branch_mismatch(cell.name, merge.describe(t), merge.describe(f), where) from None
     outs.add(t, f, shape, dtype)
@@ -169,8 +197,8 @@ def _emit(builder: Builder, pred: Tensor, outs: Outputs) -> list[Tensor]:
     bound = control.cond(true.block, false.block)
     grad = any(v.requires_grad for v in true.block.outputs + false.block.outputs)
     values = builder.emit(bound, (builder.value_of(pred), *operands), grad)
-    for value, (a, b) in zip(values, outs.pairs, strict=True):
-        value.requires_grad = a.requires_grad or b.requires_grad
+    for value, (a, b), number in zip(values, outs.pairs, outs.are_numbers, strict=True):
+        value.requires_grad, value.is_number = a.requires_grad or b.requires_grad, number
     return [builder.handle(v) for v in values]
 
 

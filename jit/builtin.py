@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import builtins
-import collections
 import functools
 import math
 from collections.abc import Callable
@@ -13,57 +12,24 @@ from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.unknown_size import UnknownSize
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ops.convert import to_tensor
-from paddle_lite_py.tracing.builder import Builder, is_traced
+from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.traced_scalars import is_number
 
-from . import iterables, merge, sequences, text
-
-_MUTATORS = frozenset(
-    "append extend insert pop remove clear sort reverse update setdefault popitem add discard move_to_end appendleft "
-    "extendleft popleft rotate".split()
-)
+from . import iterables, sequences, text
+from .mutations import CONTAINERS, method_of_container
 
 
 def replacement(f: Any) -> Callable[..., Any] | None:
     """The form of a builtin that takes tensors, or that notes what it changes; None if it has none."""
     owner = getattr(f, "__self__", None)
-    if isinstance(owner, list | dict | set | collections.deque):
-        if f.__name__ in _MUTATORS:
-            return functools.partial(_mutate, f)
-        return functools.partial(_look_up, f) if f.__name__ == "get" else None
+    if isinstance(owner, CONTAINERS):
+        return method_of_container(f)
     if type(owner) is str and f.__name__ == "format":
         return functools.partial(text.format_method, owner)
     try:
         return _TABLE.get(f)
     except TypeError:  # unhashable
         return None
-
-
-def _body() -> Builder | None:
-    """The builder, where a staged branch or loop is being traced: what is done there waits for the program."""
-    builder = mode.interpreter
-    return builder if isinstance(builder, Builder) and builder.frame is not builder.root else None
-
-
-def _look_up(method: Any, key: Any, *default: Any) -> Any:
-    return method(sequences.known_key(method.__self__, key), *default)
-
-
-def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
-    if args and not isinstance(method.__self__, list):
-        args = (sequences.known_key(method.__self__, args[0]), *args[1:])
-    builder, sorts = mode.interpreter, method.__name__ == "sort"
-    if (inside := _body()) is not None:
-        inside.contents_written(method.__self__)
-    elif isinstance(builder, Builder) and not kwargs and not sorts:
-        builder.replay(method.__self__, method.__name__, args, _holds_traced(args))
-    if sorts and isinstance(builder, Builder):
-        method.__self__[:] = sequences.sorted_(method.__self__, **kwargs)
-        return None
-    return method(*args, **kwargs)
-
-
-def _holds_traced(args: Any) -> bool:
-    return any(isinstance(leaf, Tensor) and is_traced(leaf) for leaf in merge.parts(args)[1])
 
 
 def _wrapped(original: Any, staged: Callable[..., Any], test: Callable[[Any], bool]) -> Callable[..., Any]:
@@ -123,6 +89,12 @@ def _of_math(method: str) -> Callable[..., Any]:
     return called
 
 
+def _kind(number: Tensor) -> type:
+    """The type of the Python number that a traced one stands for."""
+    kind = number._data.dtype.kind
+    return {"b": bool, "i": int, "c": complex}.get(kind, float)
+
+
 _TO_INTEGERS = frozenset({"floor", "ceil", "trunc"})
 _MATH = (
     "sqrt exp expm1 log log2 log10 log1p sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh floor ceil trunc "
@@ -149,6 +121,11 @@ _STAGED: dict[Any, tuple[Callable[..., Any], Callable[[Any], bool]]] = {
     builtins.str: (text.str_, _is_tensor),
     # Text as well: it is printed by each run, where eager code would print it.
     builtins.print: (text.print_, _is_anything),
+    builtins.isinstance: (
+        lambda x, kinds: isinstance(x, kinds) if not is_number(x) else issubclass(_kind(x), kinds),
+        is_number,
+    ),
+    builtins.type: (lambda x: _kind(x), is_number),
 } | {
     getattr(math, name.partition(":")[0]): (_with_numbers(_of_math(name.partition(":")[2] or name)), _is_number)
     for name in _MATH.split()

@@ -21,12 +21,19 @@ class Cell(NamedTuple):
     live: bool
     carried: bool
     is_gradient: bool = False
+    is_place: bool = False  # an attribute or item, of which anybody may ask whether it is there
 
 
 def variables(state: Any) -> list[Cell]:
     """A cell for each variable of a statement."""
     return [
-        Cell("what is returned" if state.is_internal(i) else name, state.is_internal(i), live, carried)
+        Cell(
+            "what is returned" if state.is_internal(i) else name,
+            state.is_internal(i),
+            live,
+            carried,
+            is_place=i >= state._plain,
+        )  # fmt: skip
         for i, (name, live, carried) in enumerate(zip(state.names, state.live_out, state.carried, strict=True))
     ]
 
@@ -53,7 +60,7 @@ def written_cell(write: Write, bodies: tuple[Any, ...] = ()) -> Cell:
         name = name_of(owner, bodies) or f"the {type(owner).__name__} that its methods change"
         return Cell(name, False, True, True)
     place = f"[{write.key!r}]" if write.is_item else f".{write.key}"
-    return Cell(f"{name_of(owner, bodies) or type(owner).__name__}{place}", False, True, True)
+    return Cell(f"{name_of(owner, bodies) or type(owner).__name__}{place}", False, True, True, is_place=True)
 
 
 class Path(NamedTuple):
@@ -62,6 +69,33 @@ class Path(NamedTuple):
     frame: Frame
     values: tuple[Any, ...]
     written: dict[Any, tuple[Write, Any]]
+
+    items: tuple[tuple[Write, Any], ...] = ()  # what it has put into lists and dicts, which are as they were by now
+
+    @property
+    def changed(self) -> set[int]:
+        """Ids of the lists and dicts that the path has changed."""
+        return {id(w.owner) for w, _ in self.items}
+
+    def contents_of(self, write: Write) -> Any:
+        """What a container holds, of which the path has set items at most."""
+        found = write.before.copy()
+        for w, value in self.items:
+            if w.owner is write.owner:
+                w._replace(owner=found).put(value)
+        return found
+
+    def has_changed(self, value: Any) -> bool:
+        """Whether the value is, or holds, a list or dict that the path has changed."""
+        if not self.items or not isinstance(value, list | tuple | dict):
+            return False
+        children = value.values() if isinstance(value, dict) else value
+        return id(value) in self.changed or any(map(self.has_changed, children))
+
+    def final(self, x: Any) -> Any:
+        """A tensor with the payload that the path has left it; other values as they are."""
+        found = self.written.get((id(x), "_data", False)) if isinstance(x, Tensor) else None
+        return x if found is None else content(found[1])
 
 
 def follow(builder: Builder, body: Callable[[], Any], state: Any, prepare: Callable[[], None] | None = None,
@@ -78,11 +112,12 @@ def follow(builder: Builder, body: Callable[[], Any], state: Any, prepare: Calla
         finally:
             written = inner.undo(lambda log: unescaped(log, before, values))
             state._set(before[: state._plain])
+    items = tuple([(w, now) for w, now in written.values() if w.is_item])
     for key, (write, _) in written.items():
         if _is_variable(write, state):
             builder.item_written(write.owner, write.key)
             slots.add(key)
-    return Path(inner, values, {k: v for k, v in written.items() if k not in slots})
+    return Path(inner, values, {k: v for k, v in written.items() if k not in slots}, items)
 
 
 def _is_variable(write: Write, state: Any) -> bool:
@@ -117,3 +152,6 @@ def store(builder: Builder, write: Write, value: Any) -> None:
     else:
         builder.rebound(write.owner, write.key)
     write.put(value._data if write.key == "_data" else value)
+    if write.key == "_data" and write.owner.stop_gradient and not value.stop_gradient:
+        builder.rebound(write.owner, "stop_gradient")  # a recorded write has made it part of the graph
+        write.owner.stop_gradient = False

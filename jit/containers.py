@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -59,6 +60,12 @@ def put_back(old: Any, new: Any) -> Any:
         for o, n in zip(old, new, strict=False):
             put_back(o, n)
         return new
+    if is_record(old):
+        for f in dataclasses.fields(old):
+            now = put_back(getattr(old, f.name), getattr(new, f.name))
+            if now is not getattr(old, f.name):
+                object.__setattr__(old, f.name, now)
+        return old
     if not isinstance(old, list | dict):
         return new
     keys = list(new) if isinstance(new, dict) else range(len(new))
@@ -77,11 +84,24 @@ def put_back(old: Any, new: Any) -> Any:
 
 
 def _containers(value: Any, path: Path) -> Iterator[tuple[Path, Any]]:
-    if isinstance(value, list | dict):
+    if isinstance(value, list | dict) or is_record(value):
         yield path, value
-    if isinstance(value, list | tuple | dict):
-        for key, item in value.items() if isinstance(value, dict) else enumerate(value):
-            yield from _containers(item, (*path, key))
+    for key, item in _items(value):
+        yield from _containers(item, (*path, key))
+
+
+def _items(value: Any) -> Iterator[tuple[Any, Any]]:
+    if isinstance(value, list | tuple):
+        yield from enumerate(value)
+    elif isinstance(value, dict):
+        yield from value.items()
+    elif is_record(value):
+        yield from [(f.name, getattr(value, f.name)) for f in dataclasses.fields(value)]
+
+
+def is_record(value: Any) -> bool:
+    """True for an object of a dataclass of the user."""
+    return dataclasses.is_dataclass(type(value)) and not hasattr(value, "settled")
 
 
 def _marked(value: Any, paths: dict[int, Path]) -> Any:
@@ -94,5 +114,5 @@ def _marked(value: Any, paths: dict[int, Path]) -> Any:
 
 def _at(value: Any, path: Path) -> Any:
     for key in path:
-        value = value[key]
+        value = getattr(value, key) if is_record(value) else value[key]
     return value

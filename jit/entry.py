@@ -100,7 +100,7 @@ class Entry:
         return self._state_differs() or self._layers_differ()
 
     def _state_differs(self) -> str | None:
-        for place, spec in self.traced.paths:
+        for place, spec, _ in self.traced.paths:
             held = place.get()
             if not isinstance(held, Tensor) or held._data.shape != spec.shape or held._data.dtype != spec.dtype:
                 return f"{type(place.owner).__name__}.{place.key} changed from {spec!r:.60} to {held!r:.60}"

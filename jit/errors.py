@@ -37,6 +37,38 @@ def branch_mismatch(name: str, true: str, false: str, where: Any) -> StagingErro
     )
 
 
+def replaced_and_changed(name: str, where: Any) -> StagingError:
+    """A variable with a list or dict that a staged statement both changes and puts another one in the place of."""
+    return StagingError(
+        f"{_quoted(name)} is one list or dict or another after the statement at {where}, which also changes it in "
+        f"place; do only one of both{_line(where)}"
+    )
+
+
+def there_or_not(name: str, where: Any) -> StagingError:
+    """An attribute or item that is there after one path of a staged statement only."""
+    return StagingError(
+        f"{_quoted(name)} is there or not after the statement at {where}: set it before, so that it always is"
+        f"{_line(where)}"
+    )
+
+
+def caught_perhaps(where: Any) -> StagingError:
+    """An assertion on a tensor that a `try` may catch."""
+    return StagingError(
+        f"the `assert` at {where} stands in a `try`, which may catch its error when the program runs: test the "
+        f"condition with an `if`{_line(where)}"
+    )
+
+
+def one_of_several(where: Any) -> StagingError:
+    """A statement that an earlier trace has found to leave open which tensor a variable is."""
+    return StagingError(
+        f"after the statement at {where} a variable is one of several tensors or lists, of which one is changed in "
+        f"place later: change a copy (`y = x.clone()`), or change it out of place{_line(where)}"
+    )
+
+
 def loop_mismatch(name: str, before: str, after: str, where: Any) -> StagingError:
     """A variable whose type or shape changes from one iteration of a staged loop to the next."""
     return StagingError(

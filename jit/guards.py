@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import operator
+from collections import Counter
 from collections.abc import Callable, Iterable
 from typing import Any, NamedTuple
 
@@ -151,6 +152,30 @@ class Payload(NamedTuple):
     def change(self) -> str:
         """What changed, in words."""
         return f"{self.name}, which Python read while the program was traced, changed"
+
+
+class Held(NamedTuple):
+    """A place that holds the tensor which another place holds as well."""
+
+    place: Any
+    value: Any  # a weak reference
+    name: str
+
+    def holds(self) -> bool:
+        """True if it still is that tensor."""
+        return self.place.get() is self.value()
+
+    def change(self) -> str:
+        """What changed, in words."""
+        return f"{self.name} is another tensor than before, which stood in two places"
+
+
+def of_shared_paths(paths: list[Any], found: list[Any]) -> list[Any]:
+    """Guards on the places whose tensor is replaced by runs, where it is in another place too when it is traced."""
+    values = [v for g in found for v in (g.value if type(g.value) is tuple else (g.value,)) if isinstance(v, Tensor)]
+    times = Counter([*{id(v) for v in values}, *[id(first()) for _, _, first in paths]])
+    names = [f"{type(place.owner).__name__}.{place.key}" for place, _, _ in paths]
+    return [Held(place, first, n) for (place, _, first), n in zip(paths, names, strict=True) if times[id(first())] > 1]
 
 
 def _same_numbers(now: np.ndarray, then: np.ndarray) -> bool:

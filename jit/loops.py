@@ -1,253 +1,24 @@
-"""Staged `while` and `for`: bodies become blocks, and the state they change becomes the carries of the loop.
-
-What is carried is found by tracing: a first attempt carries the tensors only; a number that an iteration changes, a
-dtype that it promotes, or a write to state outside makes another attempt, until an iteration leaves the types alone.
-"""
+"""Staged `while` and `for`: bodies become blocks, and the state they change becomes the carries of the loop."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
-import jax
-
-from dy2static import Undefined
-from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.interpreter import state as mode
-from paddle_lite_py.eager.tensor import Tensor, wrap
+from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir import control
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.checks import LoopBuffer
-from paddle_lite_py.tracing.frame import Frame, TracedValue, Write
+from paddle_lite_py.tracing.frame import TracedValue
 
 from . import merge
 from .branches import finish
-from .cells import Cell, Path, content, follow, store, variables, written_cell
-from .cells import before as replaced
-from .errors import StagingError, loop_mismatch
+from .carries import Loop
+from .cells import Path, content, written_cell
+from .errors import StagingError
 
 MAX_ATTEMPTS = 12
-
-
-class Carry(NamedTuple):
-    """A cell that an iteration changes: its content before the loop, and the dtypes its leaves are carried in."""
-
-    cell: Cell
-    structure: Any
-    leaves: list[Any]
-    shapes: list[tuple[Any, ...]]
-    dtypes: list[Any]
-    # Not surely defined before the loop: a flag is carried after the leaves.
-    partial: bool = False
-
-
-class Loop:
-    """One staged loop being traced."""
-
-    def __init__(self, builder: Builder, state: Any, where: Any) -> None:
-        self.builder, self.state, self.where = builder, state, where
-        self.cells, self.bodies = variables(state), state.bodies
-        self.start = list(state.get())
-        self.carries: dict[Any, Carry] = {}  # by position of a variable, or key of a write
-        self.writes: dict[Any, Write] = {}
-        for i, (cell, value) in enumerate(zip(self.cells, self.start, strict=True)):
-            if not merge.is_absent(value) and any(isinstance(x, Tensor) for x in merge.parts(value)[1]):
-                self.carry(i, cell, value)
-
-    def carry(self, key: Any, cell: Cell, value: Any) -> None:
-        """Carry a cell, with the types it starts with."""
-        structure, leaves = merge.parts(value)
-        shapes = [tuple(x._data.shape) if isinstance(x, Tensor) else () for x in leaves]
-        partial = merge.defined(value) is not None
-        self.carries[key] = Carry(cell, structure, leaves, shapes, [merge.natural_dtype(x) for x in leaves], partial)
-
-    # -- one attempt -----------------------------------------------------------------------------------------------
-    def enter(self, frame: Frame, index: bool) -> tuple[list[TracedValue], Tensor | None]:
-        """Give a frame its inputs and put them in the variables; returns the inputs and the iteration number."""
-        inputs: list[TracedValue] = []
-        number = None
-        if index:
-            inputs.append(frame.new_input(jax.ShapeDtypeStruct((), "int64")))
-            number = wrap(inputs[0])
-        values = list(self.start)
-        for key, carry in self.carries.items():
-            handles = []
-            for shape, dtype, leaf in zip(carry.shapes, carry.dtypes, carry.leaves, strict=True):
-                grad = isinstance(leaf, Tensor) and not leaf.stop_gradient
-                value = frame.new_input(jax.ShapeDtypeStruct(shape, dtype), grad or key in self.graded)
-                inputs.append(value)
-                handles.append(self.builder.handle(value))
-            filled = nested.unflatten(carry.structure, iter(handles))
-            if carry.partial:
-                flag = frame.new_input(jax.ShapeDtypeStruct((), "bool"))
-                inputs.append(flag)
-                merge.with_presence(filled, flag, carry.cell.name, self.where)
-            if key in self.writes:
-                store(self.builder, self.writes[key], filled)
-                self._leaf(frame, key, inputs[-1])
-            else:
-                values[key] = filled
-        self.state.set(values)
-        return inputs, number
-
-    graded: frozenset[Any] = frozenset()
-
-    def _leaf(self, frame: Frame, key: Any, value: TracedValue) -> None:
-        owner, what, held, _ = self.writes[key]
-        made = isinstance(held, TracedValue) and held not in held.frame.leaves
-        if what == "_data" and not owner.stop_gradient and owner._source is None and not made:
-            frame.leaves[value] = owner
-
-    def trace(self, run: Callable[[Tensor | None], Any], index: bool) -> tuple[Path, list[TracedValue], Any]:
-        """Trace `run` (a body, or a test that returns its value) on fresh inputs."""
-        box: dict[str, Any] = {}
-        frame = Frame(self.builder.frame)
-
-        def prepare() -> None:
-            box["inputs"], box["number"] = self.enter(frame, index)
-
-        def body() -> None:
-            box["result"] = run(box["number"])
-
-        path = follow(self.builder, body, self.state, prepare, frame)
-        return path, box["inputs"], box["result"]
-
-    def widen(self, path: Path) -> bool:
-        """Compare an iteration's end with its start; True if the carries had to be changed."""
-        changed = False
-        for i, (cell, after) in enumerate(zip(self.cells, path.values, strict=True)):
-            changed |= self._widen_one(i, cell, self.start[i], after)
-        for key, (write, after) in path.written.items():
-            if key not in self.writes:
-                self.writes[key] = write
-            cell = written_cell(write, self.bodies)
-            changed |= self._widen_one(key, cell, replaced(self.writes[key]), content(after))
-        return changed
-
-    def _widen_one(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:
-        if after is before:
-            return False
-        if key not in self.carries:
-            return self._newly_carried(key, cell, before, after)
-        carry = self.carries[key]
-        structure, leaves = merge.parts(after)
-        if cell.is_gradient and merge.is_blank(after):
-            return False
-        if structure != carry.structure or len(leaves) != len(carry.leaves):
-            raise loop_mismatch(cell.name, merge.describe(before), merge.describe(after), self.where)
-        changed = False
-        for i, leaf in enumerate(leaves):
-            try:
-                # What started as a Python number may become a tensor of a higher dtype.
-                shape, dtype = merge.join(_sample(carry, i), leaf, strict=isinstance(carry.leaves[i], Tensor))
-            except merge.Mismatch:
-                found = merge.describe(_sample(carry, i))
-                raise loop_mismatch(cell.name, found, merge.describe(leaf), self.where) from None
-            if dtype != carry.dtypes[i]:
-                carry.dtypes[i], changed = dtype, True
-            if (
-                isinstance(leaf, Tensor)
-                and not leaf.stop_gradient
-                and key not in self.graded
-                and dtype.kind not in "biu"
-            ):
-                if all(not isinstance(x, Tensor) or x.stop_gradient for x in carry.leaves):
-                    self.graded, changed = self.graded | {key}, True
-        return changed
-
-    def _newly_carried(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:
-        if merge.is_absent(after) or not (cell.live or cell.carried):
-            return False
-        if cell.is_gradient and merge.is_blank(after) and (merge.is_blank(before) or merge.is_absent(before)):
-            return False  # each iteration clears what it has accumulated
-        if (
-            merge.is_absent(before)
-            or (cell.internal and before is None)
-            or (cell.is_gradient and merge.is_blank(before))
-        ):
-            structure, leaves = merge.parts(after)
-            if not leaves and structure == merge.parts(before)[0]:
-                return False
-            self.carry(key, cell, after)
-            blank = self.carries[key]
-            partial = merge.is_absent(before) and not cell.internal
-            self.carries[key] = blank._replace(leaves=[None] * len(leaves), partial=partial)
-            return True
-        if merge.parts(before) == ([], []) or not merge.parts(before)[1]:
-            if merge.parts(before)[0] == merge.parts(after)[0]:
-                return False
-            raise loop_mismatch(cell.name, merge.describe(before), merge.describe(after), self.where)
-        if not _same_numbers(before, after):
-            self.carry(key, cell, before)
-            return True
-        return False
-
-    # -- the operator ----------------------------------------------------------------------------------------------
-    def initial(self) -> list[TracedValue]:
-        """Values of the carries before the loop, in the current frame."""
-        out = []
-        for carry in self.carries.values():
-            for leaf, shape, dtype in zip(carry.leaves, carry.shapes, carry.dtypes, strict=True):
-                absent = leaf is None
-                out.append(
-                    merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype)
-                )
-            if carry.partial:
-                start = Undefined("") if None in carry.leaves else nested.unflatten(carry.structure, iter(carry.leaves))
-                out.append(merge.as_value(self.builder, merge.is_there(start), "bool"))
-        return out
-
-    def final(self, path: Path) -> list[TracedValue]:
-        """Values of the carries after an iteration, in its frame."""
-        out = []
-        with self.builder.inner(path.frame):
-            for key, carry in self.carries.items():
-                after = content(path.written[key][1]) if key in self.writes else path.values[key]
-                leaves = [None] if carry.cell.is_gradient and merge.is_blank(after) else merge.parts(after)[1]
-                for leaf, shape, dtype in zip(leaves, carry.shapes, carry.dtypes, strict=True):
-                    absent = leaf is None
-                    out.append(
-                        merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype)
-                    )
-                if carry.partial:
-                    out.append(merge.as_value(self.builder, merge.is_there(after), "bool"))
-        return out
-
-    def leave(self, path: Path, results: list[TracedValue]) -> None:
-        """Put the results in the variables."""
-        tensors = iter([self.builder.handle(v) for v in results])
-        filled = {key: self._filled(c, tensors) for key, c in self.carries.items()}
-        values = [filled.get(i, self._untouched(i, path)) for i in range(len(self.start))]
-        self.state.set(values)
-        for key, write in self.writes.items():
-            if key in filled:
-                store(self.builder, write, filled[key])
-            elif key in path.written and written_cell(write, self.bodies).is_gradient:
-                store(self.builder, write, path.written[key][1])
-
-    def _filled(self, carry: Carry, tensors: Any) -> Any:
-        value = nested.unflatten(carry.structure, tensors)
-        return merge.with_presence(value, next(tensors)._data, carry.cell.name, self.where) if carry.partial else value
-
-    def _untouched(self, i: int, path: Path) -> Any:
-        before = self.start[i]
-        if merge.is_absent(before) and not merge.is_absent(path.values[i]):
-            return Undefined(self.cells[i].name, self.where)
-        return before
-
-
-def _sample(carry: Carry, i: int) -> Any:
-    """A tensor of the type a leaf is carried in."""
-    return wrap(TracedValue(carry.shapes[i], carry.dtypes[i], None))
-
-
-def _same_numbers(before: Any, after: Any) -> bool:
-    (sb, lb), (sa, la) = merge.parts(before), merge.parts(after)
-    return (
-        bool(sb == sa)
-        and all(type(x) is type(y) and x == y for x, y in zip(lb, la, strict=True) if not isinstance(y, Tensor))
-        and not any(isinstance(y, Tensor) for y in la)
-    )
 
 
 def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], state: Any, where: Any) -> None:
@@ -258,7 +29,7 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     holding = builder.speculation.holding() if builder.speculation else None
     held = test if holding is None else lambda: test().logical_and(holding)
     tested, test_inputs, going = loop.trace(lambda _: held(), index=False)
-    changes = [w for k, (w, now) in tested.written.items() if k not in loop.writes or now not in test_inputs]
+    changes = [w for k, (w, now) in tested.written.items() if k not in loop.writes or not _given(now, test_inputs)]
     if changes:
         write = changes[0]
         raise StagingError(
@@ -271,16 +42,23 @@ def while_(builder: Builder, test: Callable[[], Any], body: Callable[[], None], 
     operands = list(dict.fromkeys([*tested.frame.operands, *path.frame.operands]))
     finish(tested.frame, operands, [answer], test_inputs)
     finish(path.frame, operands, final_values, inputs)
-    grad = mode.grad_enabled and any(v.requires_grad for v in final_values)
+    grad = mode.grad_enabled and any(v.requires_grad for v in (*init, *final_values))
     if grad and builder.loop_buffer is None:
         builder.loop_buffer = LoopBuffer()
     capacity = builder.loop_buffer.capacity if grad and builder.loop_buffer else None
     bound = control.while_(tested.frame.block, path.frame.block, len(init), capacity)
     results = list(_append(builder, bound, [*init, *operands], path.frame.block.outputs))
+    for result, first in zip(results, init, strict=False):  # what no iteration changes
+        result.requires_grad = result.requires_grad or first.requires_grad
     loop.leave(path, results[: len(init)])
     if grad and builder.loop_buffer:
         needed = builder.loop_buffer.needed
         needed._set_payload(needed.maximum(builder.handle(results[-1]))._data)
+
+
+def _given(now: Any, inputs: list[TracedValue]) -> bool:
+    """Whether what state holds is what the loop has put there."""
+    return all(isinstance(x, Tensor) and any(x._data is v for v in inputs) for x in merge.parts(content(now))[1])
 
 
 def for_(
@@ -299,13 +77,14 @@ def for_(
     operands = list(path.frame.operands)
     finish(path.frame, operands, finals, inputs)
     bound = control.for_(path.frame.block, len(init), length)
-    loop.leave(path, list(_append(builder, bound, [*init, *operands], path.frame.block.outputs)))
+    loop.leave(path, list(_append(builder, bound, [*init, *operands], path.frame.block.outputs)), length)
 
 
 def _stable(loop: Loop, run: Callable[[Tensor | None], Any], index: bool) -> tuple[Path, list[TracedValue], Any]:
     for _ in range(MAX_ATTEMPTS):
         path, inputs, result = loop.trace(run, index)
         if not loop.widen(path):
+            loop.look_for_aliases(path)
             return path, inputs, result
     raise StagingError(f"the types of the loop at {loop.where} do not settle: each iteration changes them again")
 

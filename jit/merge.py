@@ -15,6 +15,7 @@ from paddle_lite_py.registry.op import REGISTRY
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.checks import DefinedFlag
 from paddle_lite_py.tracing.frame import MISSING, TracedValue
+from paddle_lite_py.tracing.traced_scalars import is_number
 
 Number = bool | int | float | complex
 
@@ -26,6 +27,11 @@ class Mismatch(Exception):
 def is_value(x: Any) -> bool:
     """True for what can be the same variable of a program with different contents: tensors and numbers."""
     return isinstance(x, Tensor) or type(x) in (bool, int, float, complex)
+
+
+def is_number_like(x: Any) -> bool:
+    """True for a Python number, and for what stands for one."""
+    return isinstance(x, Number) or is_number(x)
 
 
 def parts(x: Any) -> tuple[Any, list[Any]]:

@@ -2,12 +2,36 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
+import dy2static
 from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.errors import EscapedTensorError, TracedValueError, is_own
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.tracing.builder import Builder, is_traced
-from paddle_lite_py.tracing.checks import showable
+from paddle_lite_py.tracing.checks import found_by_program, showable
+
+from .errors import StagingError
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+# Where converted code does what the user has written: what is raised there, the user's line raises.
+_TRANSPARENT = (os.path.dirname(os.path.abspath(dy2static.__file__)) + os.sep,
+                *[os.path.join(_HERE, f"{name}.py") for name in ("runtime", "mutations", "raising")])  # fmt: skip
+_OURS = (TracedValueError, EscapedTensorError, StagingError, dy2static.ConversionError, dy2static.UndefinedError)
+
+
+def raised_by_user(error: BaseException) -> bool:
+    """Whether the user's own code raises, or a check of it in a program: eager code keeps what it has done before."""
+    if isinstance(error, (*_OURS, RecursionError)):
+        return False
+    if found_by_program(error):
+        return True
+    last, tb = "", error.__traceback__
+    while tb is not None:
+        name, tb = tb.tb_frame.f_code.co_filename, tb.tb_next
+        last = last if name.startswith(_TRANSPARENT) else name
+    return bool(last) and not is_own(last) and "-packages" not in last
 
 
 def checked(builder: Builder, passed: Tensor | None, exc: Any, where: Any) -> None:

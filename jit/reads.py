@@ -13,7 +13,9 @@ import dataclasses
 import dis
 import functools
 import itertools
+import os
 import sys
+import threading
 import types
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -24,14 +26,16 @@ from paddle_lite_py.core.errors import is_own
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.nn.base import Layer
 
-from .guards import BY_VALUE, AnyOf, Content, Guard, Items, Lacking, attribute, cell
+from .guards import ABSENT, BY_VALUE, AnyOf, Content, Guard, Items, Lacking, attribute, cell
 
 # Objects looked at before it is taken that the rest is data, not settings.
 MAX_OBJECTS = 5_000
 _FOREIGN = frozenset({*sys.stdlib_module_names, "paddle_lite_py", "jax", "jaxlib", "numpy", "dy2static"} - {"__main__"})
+_ENVIRONMENT = frozenset({"environ", "getenv"})
 _ASKING = frozenset({"getattr", "hasattr"})
 _DYNAMIC = frozenset({"getattr", "vars", "__dict__"})
 _GROWING = ("append", "extend", "add", "update")
+_CODE = (type, types.ModuleType, types.FunctionType, types.MethodType)
 # What holds functions of the user, and where.
 _HOLDERS: dict[type, tuple[str, ...]] = {
     property: ("fget", "fset", "fdel"),
@@ -73,17 +77,26 @@ def guards_of(
         for value in args:
             walk.visit(value, "an argument")
         if len(walk.names) == size:
-            return walk.guards
+            return walk.guards + (environment(walk.texts) if walk.names & _ENVIRONMENT else [])
 
 
-def containers_of(function: Callable[..., Any]) -> dict[int, Any]:
-    """The lists, dicts and sets that a function can reach, by id."""
+def environment(names: Iterable[str]) -> list[Any]:
+    """Guards on those of the variables of the process that a function may ask for."""
+    return [Guard(os.environ.get, n, os.environ.get(n, ABSENT), f"the environment's {n}") for n in sorted(names)]
+
+
+def containers_of(function: Callable[..., Any], args: list[Any]) -> dict[int, tuple[Any, bool]]:
+    """The containers that a function called with `args` can reach, by id, and whether it only puts things into them."""
     walk, size = Walk(frozenset()), -1
     while len(walk.names) > size:
         size = len(walk.names)
         walk.start()
         walk.function(function)
-    return {k: v for k, v in (walk.visited | walk.growing).items() if isinstance(v, list | dict | set)}
+        for value in args:
+            walk.visit(value, "an argument")
+    states = [vars(v) for v in walk.visited.values() if not isinstance(v, _CODE) and hasattr(v, "__dict__")]
+    held = [v for v in (walk.visited | walk.growing).values() if isinstance(v, list | dict | set | collections.deque)]
+    return {id(v): (v, id(v) in walk.growing) for v in [*states, *held]}
 
 
 class Walk:
@@ -183,6 +196,9 @@ class Walk:
             self.guards.append(Items.of(value, label))
             for i, item in enumerate(value):
                 self.visit(item, f"{label}[{i}]")
+        elif isinstance(value, threading.local):
+            for name in sorted(self.names & vars(value).keys()):
+                self.place(attribute(value), (id(value), name), name, f"{label}.{name}")
         elif isinstance(value, _WRAPPERS):
             for name in _WRAPPERS_HOLD & vars(value).keys():
                 self.place(vars(value).get, (id(value), name), name, f"{label}.{name}")

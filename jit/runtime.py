@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
+import operator
 from collections.abc import Callable
 from typing import Any
 
@@ -16,7 +16,9 @@ from paddle_lite_py.tracing.builder import Builder
 
 from . import branches, loops, sequences, text, unrolled
 from .builtin import replacement
+from .errors import caught_perhaps
 from .iterables import elements, is_staged, item_of, length_of
+from .mutations import CONTAINERS
 from .raising import checked
 from .sequences import known_key
 
@@ -124,12 +126,23 @@ class StagedRuntime(dy2static.Runtime):
     def assert_(self, test: Any, message: Any, where: Any) -> None:
         """A check, whose failure is raised after the run."""
         error = AssertionError(*() if message is None else (message(),))
+        if self.builder.trying:
+            return self._assert_now(truth(test, where), error, where)
         checked(self.builder, truth(test, where), error, where)
+
+    def _assert_now(self, test: Tensor, error: AssertionError, where: Any) -> None:
+        """Inside of a `try`, which may catch it: data decide."""
+        if not unrolled.decided(self.builder, test, caught_perhaps(where), where):
+            raise error
+
+    def trying(self) -> Any:
+        """Notes that the code may catch what it raises."""
+        return _TRYING
 
     def raise_(self, exc: Any, where: Any) -> Any:
         """A check that fails in the staged branch that raises; a plain raise elsewhere."""
         builder = mode.interpreter
-        if not isinstance(builder, Builder) or builder.frame is builder.root:
+        if not isinstance(builder, Builder) or builder.frame is builder.root or builder.trying:
             raise exc
         checked(builder, None, exc, where)
 
@@ -169,20 +182,39 @@ class StagedRuntime(dy2static.Runtime):
     def setitem_(self, obj: Any, key: Any, value: Any) -> None:
         """Note what the item was, then set it."""
         key = known_key(obj, key)
-        if (
-            isinstance(mode.interpreter, Builder)
-            and isinstance(obj, dict | list)
-            and builtins.isinstance(key, int | str)
-        ):
-            mode.interpreter.item_written(obj, key)
+        if isinstance(mode.interpreter, Builder) and isinstance(obj, dict | list):
+            _note(mode.interpreter, obj, key)
         if _is_mask(obj, key) and isinstance(value, Tensor) and value.shape == obj.shape:
             obj[...] = where(key, value, obj)  # from augmented()
         else:
             obj[key] = value
 
+    def delitem_(self, obj: Any, key: Any) -> None:
+        """Note what there was, then remove the item."""
+        key = known_key(obj, key)
+        if isinstance(mode.interpreter, Builder) and isinstance(obj, dict | list):
+            mode.interpreter.contents_written(obj)
+        del obj[key]
+
+    def augmenting(self, value: Any) -> None:
+        """Note what a list or its like holds, before `+=` changes it."""
+        builder = mode.interpreter
+        if isinstance(builder, Builder) and isinstance(value, CONTAINERS):
+            builder.contents_written(value)
+
     def augmented(self, obj: Any, key: Any) -> Any:
         """For a mask, all elements: how many it has is not known; setitem_ takes those that it has."""
         return obj.clone() if _is_mask(obj, key) else obj[key]
+
+
+def _note(builder: Builder, container: Any, key: Any) -> None:
+    """Note what an item holds that is about to be set."""
+    if isinstance(container, dict):
+        builder.item_written(container, key)
+    elif not hasattr(key, "__index__"):
+        builder.contents_written(container)
+    elif -len(container) <= (at := operator.index(key)) < len(container):
+        builder.item_written(container, at % len(container))
 
 
 def _is_mask(obj: Any, key: Any) -> bool:
@@ -200,6 +232,23 @@ def truth(value: Any, where: Any) -> Tensor:
         )
     value = value if not value.shape else value.reshape([])
     return value if value.dtype == "bool" else value != 0
+
+
+class _Trying:
+    """Counts the `try` statements around."""
+
+    def __enter__(self) -> None:
+        self._add(1)
+
+    def __exit__(self, *error: Any) -> None:
+        self._add(-1)
+
+    def _add(self, n: int) -> None:
+        if isinstance(mode.interpreter, Builder):
+            mode.interpreter.trying += n
+
+
+_TRYING = _Trying()
 
 
 class _Result:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import builtins
 from collections.abc import Callable, Iterable, Sequence
+from types import FunctionType
 from typing import Any
 
 from paddle_lite_py.core import structure as nested
@@ -109,9 +110,36 @@ def extreme(original: Callable[..., Any], method: str) -> Callable[..., Any]:
 
 
 def _by_known_keys(original: Callable[..., Any], items: list[Any], keys: list[Any], default: Any) -> Any:
-    more = {} if default is _NOTHING else {"default": default}
+    more, keys = {} if default is _NOTHING else {"default": default}, _compared(keys)
     position = original(range(len(items)), key=keys.__getitem__, **({"default": None} if more else {}))
     return default if position is None else items[position]
+
+
+class _Compared:
+    """An object of the user's, whose comparisons give tensors: data decide them."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __lt__(self, other: _Compared) -> bool:
+        return self._answer(self.value < other.value)
+
+    def __gt__(self, other: _Compared) -> bool:
+        return self._answer(self.value > other.value)
+
+    def _answer(self, answer: Any) -> bool:
+        if not isinstance(answer, Tensor):
+            return bool(answer)
+        error = StagingError(
+            f"the order of {type(self.value).__name__} objects depends on a tensor: give sorted(), min() or max() a key"
+        )
+        return bool(_decided(truth(answer, "a comparison"), error))
+
+
+def _compared(keys: list[Any]) -> list[Any]:
+    """The keys; objects with comparisons of their own as such that may give tensors."""
+    own = any(type(getattr(type(k), "__lt__", None)) is FunctionType for k in keys)
+    return [_Compared(k) for k in keys] if own else keys
 
 
 def _tensor(x: Any, other: Any) -> Any:
@@ -136,6 +164,7 @@ def sorted_(items: Iterable[Any], *, key: Any = None, reverse: bool = False) -> 
     items = list(elements(items))
     keys = _decisive(items if key is None else [key(x) for x in items])
     if not any(map(_holds_tensor, keys)):
+        keys = _compared(keys)
         order = builtins.sorted(range(len(items)), key=keys.__getitem__, reverse=reverse)
         return [items[i] for i in order]
     return _taken(items, _order(keys, bool(reverse), "sorted()"), "the order that sorted() finds")

@@ -6,14 +6,27 @@ import inspect
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.core.arrays import as_array
+from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.tracing.input_spec import InputSpec
 
 
 def is_tensor(x: Any) -> bool:
     """True for what is a leaf of the arguments."""
     return isinstance(x, Tensor | InputSpec)
+
+
+def as_tensor(value: Any) -> Any:
+    """A NumPy array as a tensor; other values as they are."""
+    return wrap(as_array(value)) if isinstance(value, np.ndarray) else value
+
+
+def described(tensors: list[Any]) -> str:
+    """Dtypes and shapes of tensors, for people."""
+    return ", ".join(f"{t.dtype.name}{[*t.shape]}" for t in tensors) or "no tensors"
 
 
 def flatten(args: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, list[Any]]:

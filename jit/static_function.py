@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import functools
-import os
 import time
 import weakref
 from collections.abc import Callable, Iterator
@@ -15,25 +14,25 @@ import numpy as np
 import dy2static
 from paddle_lite_py.core import dtypes
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.core.arrays import as_array
 from paddle_lite_py.core.errors import TracedValueError, original, user_traceback
 from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs
 from paddle_lite_py.eager import views
 from paddle_lite_py.eager.execute import EAGER, Eager
-from paddle_lite_py.eager.tensor import Tensor, wrap
+from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.host.tier import for_xla
 from paddle_lite_py.nn.base import Layer
+from paddle_lite_py.tracing.aliases import Undecided
 from paddle_lite_py.tracing.dimensions import Dimensions
-from paddle_lite_py.tracing.executor import Executable
+from paddle_lite_py.tracing.executor import Executable, SharedWithState
 from paddle_lite_py.tracing.speculation import SpeculationFailed
 from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace
 
 from . import guards, reads, spec
 from .breaks import Parts
 from .buckets import Buckets
-from .cache import SIZE, Cache, CacheKey, Sharing
+from .cache import Cache, CacheKey, Sharing
 from .check import checked
 from .containers import Changed, note, restore
 from .declared import DeclaredSpecs
@@ -41,24 +40,15 @@ from .entry import Entry
 from .errors import GraphBreak, InnerGradientError, StagingError
 from .implicit import Implicit
 from .inspection import Inspection, passed
+from .options import DEFAULTS, CompileOptions, settings
+from .raising import raised_by_user
 from .runtime import convert
 from .settling import settled
 from .spec import SpecifiedCall
+from .ties import Tie, Ties, tied
 from .varying_scalars import ScalarLocations, VaryingScalars, with_numbers
 
 _new = Tensor.__new__
-# Set to 1, every static function is checked against its eager run.
-CHECK_VARIABLE = "PADDLE_LITE_CHECK"
-
-
-class _Settings:
-    enabled = True
-    verbosity = 0  # above 0, each trace is printed
-    code_level = 0  # above 0, converted code is printed when it is traced
-    check = os.environ.get(CHECK_VARIABLE, "") not in ("", "0")
-
-
-settings = _Settings()
 
 
 class Other(NamedTuple):
@@ -66,19 +56,6 @@ class Other(NamedTuple):
 
     cause: str
     serves: Callable[[Entry], bool]
-
-
-class CompileOptions(NamedTuple):
-    """How a function is compiled: see to_static."""
-
-    full_graph: bool = True
-    cache_size: int = SIZE
-    check: bool = False
-    buckets: Any = None
-    passes: Any = ()  # over the program that a trace gives
-
-
-DEFAULTS = CompileOptions()
 
 
 class StaticFunction(DeclaredSpecs, Inspection):
@@ -110,6 +87,8 @@ class StaticFunction(DeclaredSpecs, Inspection):
         functools.update_wrapper(self, function, updated=())
         self.cache = Cache(self.__name__, options.cache_size)
         self._scalars, self._locations, self._implicit = VaryingScalars(), ScalarLocations(), Implicit()
+        self._ties = Ties()
+        self._decided: frozenset[Any] = frozenset()  # statements that have turned out to need the data of a call
         self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole
 
     # -- calling ---------------------------------------------------------------------------------------------------
@@ -132,7 +111,14 @@ class StaticFunction(DeclaredSpecs, Inspection):
                             out = _new(Tensor)
                             out._data = entry.call(*arrays)
                             return out
-                        return entry.run(args)
+                        try:
+                            return entry.run(args)
+                        except SharedWithState:
+                            return self._call(args, kwargs)
+                        except Exception as e:
+                            if not raised_by_user(e):
+                                raise
+                            return self._as_it_is(args, kwargs)
         return self._call(args, kwargs)
 
     def _call(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
@@ -148,7 +134,12 @@ class StaticFunction(DeclaredSpecs, Inspection):
         try:
             if self._parts is not None:
                 return self._parts.run(args, kwargs)
-            return self._run(args, kwargs)
+            try:
+                return self._run(args, kwargs)
+            except Exception as e:
+                if not raised_by_user(e):
+                    raise
+                return self._function(*map(spec.as_tensor, args), **{k: spec.as_tensor(v) for k, v in kwargs.items()})
         except GraphBreak as e:
             return self._break(e.cause, args, kwargs)
         except InnerGradientError as e:
@@ -164,6 +155,13 @@ class StaticFunction(DeclaredSpecs, Inspection):
             found = original(e)
             raise found.with_traceback(user_traceback(found.__traceback__)) from found.__cause__
 
+    def _as_it_is(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function itself, which raises what its program has found, after what it does before it raises."""
+        try:
+            return self._function(*args, **kwargs)
+        except Exception as e:
+            raise e.with_traceback(user_traceback(e.__traceback__)) from e.__cause__
+
     def _break(self, cause: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run in parts from now on; if that fails as well, the function itself is to blame."""
         self._parts = Parts(self._function, cause, lambda f: StaticFunction(f, None, self.options))
@@ -175,7 +173,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
             raise
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        args, kwargs = tuple(map(_tensor, args)), {k: _tensor(kwargs[k]) for k in self._ordered(kwargs)}
+        args, kwargs = tuple(map(spec.as_tensor, args)), {k: spec.as_tensor(kwargs[k]) for k in self._ordered(kwargs)}
         structure, tensors = spec.flatten(args, kwargs)
         entry, numbers = self.entry(structure, tensors, args, kwargs)
 
@@ -188,6 +186,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
             return self._buckets.run(entry, tensors, specs, self.__name__)
         simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.traced.reached)
         simple = simple and not (entry.traced.speculated or self.options.check or settings.check)
+        simple = simple and not self._ties.of(tensors)
         simple = simple and not entry.changes_arguments  # where tensors that share elements are another kind of call
         self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
         out = self._right(run, entry, numbers, lambda other: self.entry(structure, tensors, args, kwargs, other))
@@ -215,8 +214,9 @@ class StaticFunction(DeclaredSpecs, Inspection):
         kinds: Any = tuple([(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors])
         if specs is not None:
             kinds = (*specs, tuple([t.stop_gradient for t in tensors]))
-        if among_them := views.shared(tensors):
-            kinds = (*kinds, Sharing(among_them))
+        ties = self._ties.of(tensors)
+        if (among_them := views.shared(tensors)) or ties:
+            kinds = (*kinds, Sharing((among_them, *[t.key for t in ties])))
         with LOCK:
             common, among = self._scalars.split(structure, (mode_key(), kinds))
             numbers = among + self._locations.values()
@@ -229,12 +229,15 @@ class StaticFunction(DeclaredSpecs, Inspection):
                 since = time.perf_counter()
                 self.last_call = spec.call_of(self._function, args, kwargs)
                 try:
-                    with self._sharing(among_them):
+                    with self._sharing(among_them, ties):
                         entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
                 except Exception as e:
-                    raise e if self.options.full_graph else GraphBreak(e) from None
-                self.cache.add(key, entry, _kinds(tensors), cause, since)
+                    raise e if self.options.full_graph or raised_by_user(e) else GraphBreak(e) from None
+                self.cache.add(key, entry, spec.described(tensors), cause, since)
                 self._show()
+                self._ties.learn(entry.executable)
+                if len(self._ties.of(tensors)) > len(ties):
+                    return self.entry(structure, tensors, args, kwargs, other)
         return entry, numbers
 
     def _show(self) -> None:
@@ -253,14 +256,15 @@ class StaticFunction(DeclaredSpecs, Inspection):
 
     # -- tracing ---------------------------------------------------------------------------------------------------
     _shared: tuple[Any, ...] = ()  # which tensors of the call being traced are views of which
+    _tied: tuple[Tie, ...] = ()  # and which are views of what the program reads from outside
 
     @contextmanager
-    def _sharing(self, among: tuple[Any, ...]) -> Iterator[None]:
-        self._shared = among
+    def _sharing(self, among: tuple[Any, ...], ties: tuple[Tie, ...]) -> Iterator[None]:
+        self._shared, self._tied = among, ties
         try:
             yield
         finally:
-            self._shared = ()
+            self._shared, self._tied = (), ()
 
     def _make(
         self, common: Any, exact: Any, numbers: ScalarInputs, tensors: list[Any], specs: Any, names: list[str]
@@ -293,13 +297,16 @@ class StaticFunction(DeclaredSpecs, Inspection):
     ) -> Entry:
         owner = getattr(self._function, "__self__", None)
         layers = [owner, *traced.layers] if isinstance(owner, Layer) else traced.layers
-        changed = [w for w, _ in traced.paths] + [e.write for e in traced.effects]
+        changed = [w for w, *_ in traced.paths] + [e.write for e in traced.effects]
         written = [(id(w.owner), w.key) for w in changed if not isinstance(w.owner, Argument | Tensor)]
         found = reads.guards_of(self._function, list(nested.statics(structure)), layers, written)
+        found += guards.of_shared_paths(traced.paths, found)
         found, settings = ([g for g in gs if not self._locations.covers(g)] for gs in (found, guards.of_layers(layers)))
         found += [guards.Payload(*looked) for looked in traced.looked]
         expected = [(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors]
-        return Entry(Executable(traced, self.__name__), expected, found, settings, seen, sizes)
+        executable = Executable(traced, self.__name__)
+        executable.watched = set() if self._tied else executable.watched
+        return Entry(executable, expected, found, settings, seen, sizes)
 
     def trace(
         self, structure: Any, shapes: list[Any], grads: list[bool], names: list[str], sizes: Dimensions | None = None
@@ -311,7 +318,8 @@ class StaticFunction(DeclaredSpecs, Inspection):
         except dy2static.ConversionError as e:  # no source: it may still be traced as it is, if no tensor steers it
             converted, missing = self._function, e
 
-        def call(*tensors: Tensor) -> Any:
+        def call(*given: Tensor) -> Any:
+            tensors = tied(given, self._tied) if self._tied else given
             a, k = nested.unflatten(structure, iter(tensors))
             return note(converted(*a, **k), structure, (a, k), tensors)
 
@@ -319,9 +327,11 @@ class StaticFunction(DeclaredSpecs, Inspection):
         while True:
             try:
                 with self._implicit.converted():
-                    outside = reads.containers_of(self._function)
-                    found = trace(call, shapes, grads, names, _converted, outside, self._shared, sizes)
+                    outside = reads.containers_of(self._function, list(nested.statics(structure)))
+                    found = trace(call, shapes, grads, names, _converted, outside, self._shared, sizes, self._decided)
                 return passed(found, self.options.passes)
+            except Undecided as e:
+                self._decided |= e.places
             except TracedValueError as e:
                 if missing is not None:
                     raise missing from None
@@ -386,11 +396,3 @@ def _serves(tried: list[Entry], found: list[Any], entry: Entry) -> bool:
 def mode_key() -> tuple[Any, ...]:
     """The switches of the thread that a program depends on."""
     return mode.grad_enabled, mode.casting, dtypes.default_dtype().name
-
-
-def _tensor(value: Any) -> Any:
-    return wrap(as_array(value)) if isinstance(value, np.ndarray) else value
-
-
-def _kinds(tensors: list[Tensor]) -> str:
-    return ", ".join(f"{t.dtype.name}{[*t.shape]}" for t in tensors) or "no tensors"

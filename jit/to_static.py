@@ -10,8 +10,9 @@ from paddle_lite_py.core.no_effect import FUSING, Immaterial, Refused, no_effect
 from paddle_lite_py.nn.base import Layer
 
 from .cache import SIZE
+from .options import CompileOptions, settings
 from .runtime import RUNTIME
-from .static_function import CompileOptions, StaticFunction, settings
+from .static_function import StaticFunction
 
 
 @no_effect(

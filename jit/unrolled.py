@@ -12,12 +12,12 @@ from collections.abc import Callable
 from typing import Any
 
 from dy2static import UndefinedError
-from paddle_lite_py.core.errors import DataDependentError
+from paddle_lite_py.core.errors import DataDependentError, TracedValueError
 from paddle_lite_py.core.symbolic import is_symbolic
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.tracing.builder import Builder
 
-from .errors import StagingError
+from .errors import StagingError, one_of_several
 from .iterables import Rest, StagedEnumerate, StagedMap, StagedRange, StagedReversed, StagedZip, length_of
 
 _warned: dict[Any, Any] = {}
@@ -41,10 +41,33 @@ class DataDependentWarning(UserWarning):
 
 def if_(builder: Builder, pred: Tensor, staged: Callable[[], None], body: Any, orelse: Any, where: Any) -> None:
     """A staged `if`, or the branch that this call takes."""
+    error = _tried(builder, staged, UNSTAGEABLE, where)
+    if error is not None:
+        (body if decided(builder, pred, error) else orelse)()
+        _warn(builder, error, where)
+
+
+def _tried(builder: Builder, staged: Callable[[], None], unstageable: Any, where: Any) -> Exception | None:
+    """Run a statement as a staged one; why it could not be.
+
+    What a branch or iteration raises, eager code raises where it gets there: this call may not.
+    """
+    stale, trying = dict(builder.aliases.stale), builder.trying
     try:
+        if where in builder.decided:
+            raise one_of_several(where)
         staged()
-    except UNSTAGEABLE as error:
-        (body if decided(builder, pred, error, where) else orelse)()
+        return None
+    except unstageable as e:
+        error: Exception = e
+    except (TracedValueError, RecursionError):
+        raise
+    except Exception as e:
+        if not builder.aliases.decides:
+            raise
+        error = e
+    builder.aliases.stale, builder.trying = stale, trying
+    return error.with_traceback(None)  # its frames would keep alive what the body made
 
 
 def while_(
@@ -53,10 +76,10 @@ def while_(
     """A staged `while`, or the iterations that this call makes; `going` is its first test."""
     for i in range(MAX_ITERATIONS):
         if i < TRIES and isinstance(going, Tensor):
-            try:
-                return staged()
-            except UNSTAGEABLE_LOOP as e:
-                error = e.with_traceback(None)  # its frames would keep alive what the body made
+            tried = _tried(builder, staged, UNSTAGEABLE_LOOP, where)
+            if tried is None:
+                return None
+            error = tried
         if not decided(builder, going, error, where if i == TRIES else None):
             return None
         body()
@@ -71,10 +94,11 @@ def for_(
     length = length_of(iterable)
     for i in range(MAX_ITERATIONS):
         if i < TRIES:
-            try:
-                return staged(Rest(iterable, i) if i else iterable)
-            except UNSTAGEABLE_LOOP as e:
-                error = e.with_traceback(None)
+            items = Rest(iterable, i) if i else iterable
+            tried = _tried(builder, functools.partial(staged, items), UNSTAGEABLE_LOOP, where)
+            if tried is None:
+                return None
+            error = tried
         elif i == TRIES:
             length = decided(builder, length, error, where)
         if i and is_symbolic(length):  # it has one item at least

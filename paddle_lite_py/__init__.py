@@ -18,9 +18,10 @@ from .migrate import module_paths as _module_paths
 
 _module_paths.install()
 
-from .core import config, processes
+from .core import config, interrupts, processes
 
 config.configure()
+interrupts.install()
 _joined = processes.join()
 # Hundreds of ops are made below, none of them garbage: to look through JAX's objects for some would cost half as much.
 _collects = _gc.isenabled()

@@ -41,7 +41,11 @@ def reindex_graph(
     """Number the nodes of a sampled graph from 0: first x, then their neighbours as they come.
 
     Arguments:
-        x: the nodes. neighbors: all their neighbours in a row. count: how many each has.
+        x: the nodes. neighbors: all their neighbours in a row. count: how many each has; of several kinds of edges
+            one after the other.
+
+    Raises:
+        ValueError: if count has no number for each node.
 
     Returns:
         The source and target of each edge in new numbers, and the nodes in their order.
@@ -53,6 +57,13 @@ def reindex_graph(
         [[1, 2, 0], [0, 0, 1], [5, 7, 9]]
     """
     return reindex_heter_graph(x, [neighbors], [count])
+
+
+def _turns(nodes: int, counts: np.ndarray) -> np.ndarray:
+    """Which node each count is of."""
+    if nodes == 0 or len(counts) % nodes:
+        raise ValueError(f"reindex_graph: count has {len(counts)} numbers for {nodes} nodes; expected one for each")
+    return np.arange(len(counts)) % nodes
 
 
 @no_effect(value_buffer=NO_BUFFER, index_buffer=NO_BUFFER)
@@ -73,7 +84,7 @@ def reindex_heter_graph(
     sources, targets = [], []
     for found, counts in zip(neighbors, count, strict=True):
         sources += [number.setdefault(int(n), len(number)) for n in _host(found, "reindex_graph()")]
-        targets += np.repeat(np.arange(len(nodes)), _host(counts, "reindex_graph()")).tolist()
+        targets += np.repeat(_turns(len(nodes), times := _host(counts, "reindex_graph()")), times).tolist()
     kind = nodes.dtype
     return tuple(fresh(np.array(v, kind)) for v in (sources, targets, list(number)))  # type: ignore[return-value]
 

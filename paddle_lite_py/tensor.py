@@ -1,6 +1,10 @@
-"""`paddle.tensor`: the functions on tensors under the reference's module paths."""
+"""`paddle.tensor`: the functions on tensors under the reference's module paths; called, it makes a tensor."""
 
 # ruff: noqa: F401
+
+import sys
+from types import ModuleType
+from typing import Any
 
 from .core.param_attr import ParamAttr
 from .eager.tensor import Parameter, RemoveHandle, Tensor, _restore
@@ -20,6 +24,16 @@ from .migrate.legacy import (
     set_printoptions,
 )
 from .nn import create_parameter
+from .ops.convert import as_tensor
 from .ops.lists import *  # noqa: F403
 from .ops.public import *  # noqa: F403
+from .ops.top_p import top_p_sampling
 from .signal import istft, stft
+
+
+class _CallableModule(ModuleType):
+    def __call__(self, *args: Any, **kwargs: Any) -> Tensor:
+        return as_tensor(*args, **kwargs)
+
+
+sys.modules[__name__].__class__ = _CallableModule

@@ -101,9 +101,16 @@ class ControlFlow(StagedForms):
 
     def _container(self, stmt: Any, staged: bool) -> Any:
         fields = dict(gast.iter_fields(stmt))
+        catches = isinstance(stmt, TRIES)
+        self.trying += catches
         for field in ("body", "orelse", "finalbody"):
             if fields.get(field):
                 fields[field] = self._block(fields[field], staged)
+        self.trying -= catches
+        if fields.get("handlers") and self.raises:
+            fields["body"] = statements(
+                "with OPS.trying:\n    BODY", stmt, OPS=self.namer.operators, BODY=fields["body"]
+            )
         if "handlers" in fields:
             fields["handlers"] = [self._container(handler, staged) for handler in stmt.handlers]
         return locate(type(stmt)(**fields), stmt)
@@ -382,19 +389,9 @@ class ControlFlow(StagedForms):
             *self._call("for_", stmt, [iterable or self._elements(stmt), *self._names(stmt, body), extra], state),
         ]
 
-    def _elements(self, stmt: gast.For) -> gast.expr:
-        if stmt not in self.notes.unrolled:
-            return stmt.iter
-        return expression("OPS.elements(X)", stmt, OPS=self.namer.operators, X=stmt.iter)
-
     def _for_pinned(self, stmt: Any) -> list[gast.stmt]:
         iterable = self._python(self._elements(stmt), "for", stmt)
         body = [*self._block(stmt.body, False), *self._stops(stmt, "for")]
         orelse = self._block(stmt.orelse, False)
         loop = gast.For(target=stmt.target, iter=iterable, body=body, orelse=orelse, type_comment=None)
         return [locate(loop, stmt)]
-
-    def _raise(self, stmt: gast.Raise) -> gast.stmt:
-        call = expression("OPS.raise_(X)", stmt, OPS=self.namer.operators, X=stmt.exc)
-        call.args += [stmt.cause] if stmt.cause is not None else []
-        return locate(gast.Return(value=call), stmt)

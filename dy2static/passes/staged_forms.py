@@ -26,6 +26,8 @@ class StagedForms:
     def __init__(self, namer: Namer, facts: Facts, changes: dict[int, Changes], later: Later | None) -> None:
         self.namer, self.facts, self.changes, self.later = namer, facts, changes, later
 
+    trying = 0  # `try` statements around, whose handlers read what the variables are when something is raised
+
     def _block(self, body: list[Any], staged: bool) -> list[gast.stmt]:
         raise NotImplementedError
 
@@ -33,6 +35,8 @@ class StagedForms:
         return statements(source, at, OPS=self.namer.operators, V=self.namer.value, **holes)
 
     def _lifted(self, body: Callable[[], list[Any]], at: gast.stmt, *extra: str) -> list[gast.stmt]:
+        if self.trying:
+            return body()
         return lifted(body, self.changes[id(at)], list(extra), self.namer, self.later, at)
 
     def _inner(self, name: str, parameter: str, at: gast.stmt, body: list[Any]) -> list[gast.stmt]:
@@ -90,6 +94,16 @@ class StagedForms:
         for flag in flags[-2::-1]:
             union = expression("OPS.or_(A, lambda: B)", at, OPS=self.namer.operators, A=flag, B=union)
         return expression("OPS.not_(U)", at, OPS=self.namer.operators, U=union)
+
+    def _elements(self, stmt: gast.For) -> gast.expr:
+        if stmt not in self.facts.notes.unrolled:
+            return stmt.iter
+        return expression("OPS.elements(X)", stmt, OPS=self.namer.operators, X=stmt.iter)
+
+    def _raise(self, stmt: gast.Raise) -> gast.stmt:
+        call = expression("OPS.raise_(X)", stmt, OPS=self.namer.operators, X=stmt.exc)
+        call.args += [stmt.cause] if stmt.cause is not None else []
+        return locate(gast.Return(value=call), stmt)
 
 
 def _tuple(elements: list[gast.expr], at: gast.AST) -> gast.expr:

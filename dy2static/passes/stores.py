@@ -3,6 +3,8 @@
 Before:                             After:
     self.h = x                          ops.setattr_(self, "h", x)
     a, d["k"] = pair                    a, item = pair; ops.setitem_(d, "k", item)
+    l += other                          if type(l) not in fixed: ops.augmenting(l)
+                                        l += other
     d[i] += 1                           o = d; k = i; v = ops.augmented(o, k); v += 1; ops.setitem_(o, k, v)
     del d["k"]                          ops.delitem_(d, "k")
     global n; n = x                     ops.setitem_(ops.globals(), "n", x)
@@ -22,6 +24,8 @@ from ..template import constant, expression, locate, name, statements
 from .hoist import Statements
 
 _PLACES = (gast.Attribute, gast.Subscript)
+# What lists, sets and dicts do in place.
+_IN_PLACE = (gast.Add, gast.Sub, gast.Mult, gast.BitOr, gast.BitAnd, gast.BitXor)
 
 
 class Stores(Statements):
@@ -77,7 +81,7 @@ class Stores(Statements):
     def visit_AugAssign(self, node: gast.AugAssign) -> Any:
         target = node.target
         if not isinstance(target, _PLACES):
-            return node if not self._seen(target) else self._augmented(node)
+            return [*self._augmenting(target.id, node), node] if not self._seen(target) else self._augmented(node)
         obj, key, value = (self.namer.new(purpose) for purpose in ("object", "key", "old"))
         out = statements("O = OBJECT", node, O=obj, OBJECT=target.value)
         if isinstance(target, gast.Subscript):
@@ -87,14 +91,24 @@ class Stores(Statements):
         else:
             again = place = gast.Attribute(name(obj, node), target.attr, gast.Load())
         out += statements("V = PLACE", node, V=value, PLACE=locate(place, node))
+        out += self._augmenting(value, node)
         out.append(locate(gast.AugAssign(name(value, node, gast.Store()), node.op, node.value), node))
         return [*out, self._store(again, name(value, node))]
 
     def _augmented(self, node: gast.AugAssign) -> list[gast.stmt]:
         old = self.namer.new("old")
-        out = statements("V = X", node, V=old, X=node.target.id)
+        out = [*statements("V = X", node, V=old, X=node.target.id), *self._augmenting(old, node)]
         out.append(locate(gast.AugAssign(name(old, node, gast.Store()), node.op, node.value), node))
         return [*out, self._store(node.target, name(old, node))]
+
+    def _augmenting(self, variable: str, node: gast.AugAssign) -> list[gast.stmt]:
+        """Tells the runtime of a value that may be changed in place; numbers are not."""
+        by_number = isinstance(node.value, gast.Constant) and isinstance(node.op, (gast.Add, gast.Sub))
+        if by_number or not isinstance(node.op, _IN_PLACE):
+            return []
+        helpers = self.namer.helpers
+        names = {"TYPE": helpers["type"], "FIXED": helpers["fixed"], "OPS": self.namer.operators}
+        return statements("if TYPE(X) not in FIXED:\n    OPS.augmenting(X)", node, X=variable, **names)
 
     def visit_Delete(self, node: gast.Delete) -> Any:
         return [self._delete(target) for target in node.targets]

@@ -108,7 +108,7 @@ def vjp(func: Callable[..., Any], xs: Any, v: Any = None) -> tuple[Any, Any]:
     ys = func(*inputs)
     outs = _listed(ys)
     weights = [ones_like(y) for y in outs] if v is None else _listed(v)
-    found = grad(outs, inputs, weights, allow_unused=True)
+    found = grad(outs, inputs, weights, create_graph=True, allow_unused=True)
     return ys, _like(xs, [zeros_like(x) if g is None else g for x, g in zip(inputs, found, strict=True)])
 
 

@@ -16,13 +16,39 @@ from . import nn
 __all__ = ["equal", "max", "median", "min", "nanmedian", "nn", "seed", "slogdet", "sort", "split", "unique"]
 
 
-class Chosen(NamedTuple):
-    """Values, and where they stood.
+class MinMaxRetType(NamedTuple):
+    """The greatest or least values, and where they stood.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.compat.max(paddle.to_tensor([[1.0, 3.0]]), 1).indices.tolist()
         [1]
+    """
+
+    values: Tensor
+    indices: Tensor
+
+
+class MedianRetType(NamedTuple):
+    """The values in the middle, and where they stood.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.median(paddle.to_tensor([[1.0, 3.0]]), 1).values.tolist()
+        [1.0]
+    """
+
+    values: Tensor
+    indices: Tensor
+
+
+class SortRetType(NamedTuple):
+    """Values in order, and where they stood.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.compat.sort(paddle.to_tensor([3.0, 1.0])).values.tolist()
+        [1.0, 3.0]
     """
 
     values: Tensor
@@ -48,11 +74,11 @@ def _given(out: Any, made: Any) -> Any:
     return type(made)(*into(out, tuple(made))) if isinstance(made, tuple) else into(out, made)
 
 
-def _at(input: Any, where: Any, dim: int, keepdim: bool) -> Chosen:
+def _at(input: Any, where: Any, dim: int, keepdim: bool) -> tuple[Tensor, Tensor]:
     """What stands where along a dimension, of which the gradient goes there."""
     found: Any = gather.take_along_axis
     values = found(input, where, dim)
-    return Chosen(values, where) if keepdim else Chosen(values.squeeze(dim), where.squeeze(dim))
+    return (values, where) if keepdim else (values.squeeze(dim), where.squeeze(dim))
 
 
 _EXTREME = """The {most} of all elements; with `dim` of each slice, and where it stands; with `other` of each two.
@@ -74,8 +100,8 @@ def _extreme(name: str, most: str, whole: Any, where: Any, two: Any, result: str
     def of_two(input: Tensor, other: Tensor) -> Tensor:
         return two(input, other)
 
-    def of_slices(input: Tensor, dim: int, keepdim: bool = False) -> Chosen:
-        return _at(input, where(input, dim, keepdim=True), dim, keepdim)
+    def of_slices(input: Tensor, dim: int, keepdim: bool = False) -> MinMaxRetType:
+        return MinMaxRetType(*_at(input, where(input, dim, keepdim=True), dim, keepdim))
 
     def extreme(input: Tensor, *args: Any, out: Any = None, **kwargs: Any) -> Any:
         if not args and not kwargs:
@@ -94,7 +120,7 @@ min = _extreme("min", "least", reduction.min, search.argmin, math.minimum, "[1.0
 
 def _middle(function: Any, input: Tensor, dim: int | None, keepdim: bool, out: Any) -> Any:
     found = function(input, dim, keepdim, mode="min")
-    return _given(out, found if dim is None else Chosen(*found))
+    return _given(out, found if dim is None else MedianRetType(*found))
 
 
 def median(input: Tensor, dim: int | None = None, keepdim: bool = False, *, out: Any = None) -> Any:
@@ -128,7 +154,7 @@ def sort(input: Tensor, dim: int = -1, descending: bool = False, stable: bool = 
         [1, 0]
     """
     order: Any = search.argsort
-    return _given(out, _at(input, order(input, dim, descending, stable), dim, True))
+    return _given(out, SortRetType(*_at(input, order(input, dim, descending, stable), dim, True)))
 
 
 def split(tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> tuple[Tensor, ...]:

@@ -115,8 +115,18 @@ def as_text(array: np.ndarray, place: Any, stop_gradient: bool, kind: str = "Ten
     return f"{kind}(shape={shape}, dtype={name}, place={place!r}, stop_gradient={stop_gradient},\n       {body})"
 
 
+def _empty_text(shape: tuple[int, ...], indent: int) -> str:
+    """Brackets alone, as many as the sizes before the first 0 say."""
+    if not shape[0]:
+        return "[]"
+    rows = [_empty_text(shape[1:], indent + 1)] * shape[0]
+    return f"[{(',' + chr(10) * (len(shape) - 1) + ' ' * (indent + 1)).join(rows)}]"
+
+
 def text_of(array: np.ndarray, indent: int) -> str:
     """The elements of an array as Paddle prints them, the lines after the first one indented."""
+    if not array.size and array.ndim > 1:
+        return _empty_text(array.shape, indent)
     settings: dict[str, Any] = {"separator": ", ", "prefix": " " * indent} | PRINTED
     if array.dtype.kind == "c":
         digits = PRINTED.get("precision") or 8

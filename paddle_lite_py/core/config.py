@@ -8,6 +8,7 @@ import hashlib
 import os
 import platform
 import time
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -21,6 +22,7 @@ from . import memory, progress
 CACHE_VARIABLE = "PADDLE_LITE_CACHE_DIR"
 MAX_CACHE_BYTES = 2 << 30
 SECONDS_A_DAY = 86_400
+STAMP = "pruned"  # an empty file, as old as the last look at the size of the folder
 
 
 def cpu_features() -> str:
@@ -53,25 +55,35 @@ def configure() -> None:
     progress.listen()
     jax.config.update("jax_enable_x64", True)
     folder = cache_dir()
-    if folder is None or getattr(jax.config, "jax_compilation_cache_dir", None):
+    if folder is None or getattr(jax.config, "jax_compilation_cache_dir", None) or not _usable(folder):
         return
     jax.config.update("jax_compilation_cache_dir", str(folder))
     jax.config.update("jax_persistent_cache_min_compile_time_secs", 0.0)
     jax.config.update("jax_persistent_cache_min_entry_size_bytes", 0)
     # JAX's own limit reads the whole folder at each new entry (0.2 s with 4,600 of them); once a day will do.
-    _prune_daily(folder)
+    stamp = folder / STAMP
+    if time.time() - stamp.stat().st_mtime > SECONDS_A_DAY:
+        stamp.touch()
+        atexit.register(prune, folder)
 
 
-def _prune_daily(folder: Path) -> None:
-    stamp = folder / "pruned"
+def _usable(folder: Path) -> bool:
+    """Whether the folder is there, made where it is not, and can be written; a warning says so where it cannot."""
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        if stamp.exists() and time.time() - stamp.stat().st_mtime < SECONDS_A_DAY:
-            return
-        stamp.touch()
-    except OSError:  # a folder that cannot be written: JAX goes on without the cache, and says so
-        return
-    atexit.register(prune, folder)
+        if not (folder / STAMP).exists():
+            (folder / STAMP).touch()
+        if os.access(folder, os.W_OK):
+            return True
+        reason = "permission denied"
+    except OSError as e:
+        reason = e.strerror or str(e)
+    warnings.warn(
+        f"compiled programs are not kept for the next process: {folder} cannot be written ({reason}); name another "
+        f"folder in {CACHE_VARIABLE}, or switch the cache off with {CACHE_VARIABLE}=off",
+        stacklevel=4,
+    )
+    return False
 
 
 def prune(folder: Path, limit: int = MAX_CACHE_BYTES) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from enum import Enum, IntEnum
 from typing import Any
 
 import ml_dtypes
@@ -208,21 +209,68 @@ def default_dtype() -> DType:
     return _default
 
 
-def finfo(dtype: Any) -> Any:
-    """Limits of a floating dtype, as numpy.finfo.
+class VarType(IntEnum):
+    """How a variable is stored; its elements have a dtype."""
+
+    DENSE_TENSOR = 7
+    SELECTED_ROWS = 8
+    FEED_MINIBATCH = 9
+    FETCH_LIST = 10
+    STEP_SCOPES = 11
+    DENSE_TENSOR_ARRAY = 13
+    PLACE_LIST = 14
+    READER = 15
+    RAW = 17
+    STRING = 25
+    STRINGS = 26
+    VOCAB = 27
+    SPARSE_COO = 30
+
+    __str__ = Enum.__str__
+
+
+class FloatLimits:
+    """What numpy.finfo tells of a floating dtype, as Python numbers."""
+
+    def __init__(self, dtype: Any) -> None:
+        limits = ml_dtypes.finfo(dtype)
+        self.min, self.max, self.eps = float(limits.min), float(limits.max), float(limits.eps)
+        self.resolution = float(f"1e-{limits.precision}")  # which bfloat16 itself does not hold
+        self.smallest_normal, self.tiny = float(limits.smallest_normal), float(limits.tiny)
+        self.bits, self.dtype = int(limits.bits), str(limits.dtype)
+
+    def __repr__(self) -> str:
+        shown = [f"{n}={v:g}" if isinstance(v, float) else f"{n}={v}" for n, v in vars(self).items()]
+        return f"paddle.finfo({', '.join(shown)})"
+
+
+class IntegerLimits:
+    """What numpy.iinfo tells of an integer dtype."""
+
+    def __init__(self, dtype: Any) -> None:
+        limits = ml_dtypes.iinfo(dtype)
+        self.min, self.max = int(limits.min), int(limits.max)
+        self.bits, self.dtype = int(limits.bits), str(limits.dtype)
+
+    def __repr__(self) -> str:
+        return f"paddle.iinfo(min={self.min}, max={self.max}, bits={self.bits}, dtype={self.dtype})"
+
+
+def finfo(dtype: Any) -> FloatLimits:
+    """Limits of a floating dtype.
 
     Examples:
-        >>> float(finfo("float32").eps) < 2e-7
+        >>> finfo("float32").eps < 2e-7
         True
     """
-    return ml_dtypes.finfo(as_dtype(dtype).np)
+    return FloatLimits(as_dtype(dtype).np)
 
 
-def iinfo(dtype: Any) -> Any:
-    """Limits of an integer dtype, as numpy.iinfo.
+def iinfo(dtype: Any) -> IntegerLimits:
+    """Limits of an integer dtype.
 
     Examples:
-        >>> iinfo("int8").max
-        127
+        >>> iinfo("int8")
+        paddle.iinfo(min=-128, max=127, bits=8, dtype=int8)
     """
-    return ml_dtypes.iinfo(as_dtype(dtype).np)
+    return IntegerLimits(as_dtype(dtype).np)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import sys
+from functools import cache
 from types import TracebackType
 from typing import NamedTuple
+
+import jax
 
 # The folder of paddle_lite_py, in which this file lies one level down.
 PACKAGE_DIR = os.path.dirname(os.path.dirname(os.path.abspath(__file__))) + os.sep
@@ -31,6 +34,10 @@ class DataDependentError(TracedValueError, NotImplementedError):
 
 class GraphFreedError(RuntimeError):
     """backward() met a graph whose saved tensors an earlier backward() had freed; keep them with retain_graph=True."""
+
+
+class DivisorError(ZeroDivisionError, ValueError):
+    """Integers were to be divided by 0."""
 
 
 class Where(NamedTuple):
@@ -85,12 +92,17 @@ def original(error: BaseException) -> BaseException:
     return error
 
 
+@cache
+def _is_of_jax(filename: str) -> bool:
+    return filename.startswith(os.path.dirname(jax.__file__) + os.sep)
+
+
 def user_frame() -> Where:
-    """The innermost line of the current stack that is not the framework's."""
+    """The innermost line of the current stack that is not the framework's, nor of JAX, which calls it back."""
     frame = sys._getframe(1)
     while frame is not None:
         name = frame.f_code.co_filename
-        if not is_own(name):
+        if not is_own(name) and not _is_of_jax(name):
             return Where(name, frame.f_lineno)
         frame = frame.f_back  # type: ignore[assignment]
     return UNKNOWN

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import os
 from collections.abc import Iterable
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import jax
@@ -14,6 +17,28 @@ from .no_effect import tell
 __all__ = ["get_flags", "set_flags"]
 
 _flags: dict[str, Any] = {}
+_WORDS = {"true": True, "1": True, "on": True, "yes": True, "false": False, "0": False, "off": False, "no": False}
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    """What the reference's flags are where nothing sets them."""
+    lines = Path(__file__).with_name("flags.txt").read_text(encoding="utf-8").splitlines()
+    pairs = (line.split(" ", 1) for line in lines if not line.startswith("#"))
+    return {name: ast.literal_eval(value) for name, value in pairs}
+
+
+def _typed(name: str, value: Any) -> Any:
+    """A value in the type that the flag has.
+
+    Raises:
+        ValueError: it cannot be one.
+    """
+    kind = type(_defaults().get(name, value))
+    try:
+        return _WORDS[value.lower()] if kind is bool and isinstance(value, str) else kind(value)
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"{name} is {value!r}; expected a value of the type {kind.__name__}") from None
 
 
 def _check_nan_inf(value: Any) -> None:
@@ -33,6 +58,7 @@ def set_flags(flags: dict[str, Any]) -> None:
 
     Raises:
         TypeError: if `flags` is not a dict of names that begin with "FLAGS_".
+        ValueError: if a value is not of the type that the flag has.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -45,7 +71,7 @@ def set_flags(flags: dict[str, Any]) -> None:
     for name in flags:
         if not isinstance(name, str) or not name.startswith("FLAGS_"):
             raise TypeError(f"set_flags: {name!r} is no name of a flag; they begin with 'FLAGS_'")
-    for name, value in flags.items():
+    for name, value in {n: _typed(n, v) for n, v in flags.items()}.items():
         _flags[name] = value
         if name in _ACTING:
             _ACTING[name](value)
@@ -54,10 +80,10 @@ def set_flags(flags: dict[str, Any]) -> None:
 
 
 def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
-    """Values of flags: as set here, or in the environment.
+    """Values of flags: as set here, in the environment, or as the reference has them by default.
 
     Raises:
-        ValueError: for a flag that was never set.
+        ValueError: for a flag that was never set, and that the reference does not have.
 
     Example:
         >>> import paddle_lite_py as paddle
@@ -66,7 +92,12 @@ def get_flags(flags: str | Iterable[str]) -> dict[str, Any]:
     """
     found = {}
     for name in [flags] if isinstance(flags, str) else flags:
-        if name not in _flags and name not in os.environ:
-            raise ValueError(f"get_flags: {name} was not set, here or in the environment")
-        found[name] = _flags.get(name, os.environ.get(name))
+        if name in _flags:
+            found[name] = _flags[name]
+        elif name in os.environ:
+            found[name] = _typed(name, os.environ[name])
+        elif name in _defaults():
+            found[name] = _defaults()[name]
+        else:
+            raise ValueError(f"get_flags: {name} is no flag, and was not set, here or in the environment")
     return found

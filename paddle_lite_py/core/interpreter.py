@@ -100,6 +100,10 @@ class Interpreter(Observer, ABC):
     def cleared(self, tensor: Any) -> Any:
         """What .grad of a tensor holds once it is cleared to zeros: None stays None."""
 
+    def as_gradient(self, tensor: Any) -> Any:
+        """The value of a tensor as a gradient, which nothing made: eager ones are leaves that have gradients."""
+        return self.twin(tensor, detached=True)
+
     @abstractmethod
     def backward(self, tensors: list[Any], grads: list[Any], retain_graph: bool) -> None:
         """Accumulate gradients in the leaves that the tensors depend on."""

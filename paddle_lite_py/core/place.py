@@ -25,17 +25,19 @@ class Place:
     def __init__(self, index: int = 0) -> None:
         self.index = index
 
-    def __repr__(self) -> str:
-        return f"Place({self})"
-
-    def __str__(self) -> str:
+    @property
+    def name(self) -> str:
+        """As a device is asked for: "cpu", "gpu:0"."""
         return self.kind if self.kind == "cpu" else f"{self.kind}:{self.index}"
 
+    def __repr__(self) -> str:
+        return f"Place({self.name})"
+
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Place) and str(self) == str(other)
+        return isinstance(other, Place) and self.name == other.name
 
     def __hash__(self) -> int:
-        return hash(str(self))
+        return hash(self.name)
 
     def is_cpu_place(self) -> bool:
         """True on the CPU."""
@@ -91,8 +93,8 @@ class Place:
         except RuntimeError:
             devices = []
         if self.index >= len(devices):
-            have = ", ".join(sorted({str(of_device(d)) for d in jax.local_devices()} | {"cpu"}))
-            raise ValueError(f"device '{self}' is not there; this machine has {have}")
+            have = ", ".join(sorted({of_device(d).name for d in jax.local_devices()} | {"cpu"}))
+            raise ValueError(f"device '{self.name}' is not there; this machine has {have}")
         return devices[self.index]
 
 
@@ -237,4 +239,4 @@ def get_device(input: Any = None) -> str:
         >>> get_device() in ("cpu", "gpu:0", "tpu:0")
         True
     """
-    return str(current() if input is None else input.place)
+    return (current() if input is None else input.place).name

@@ -69,7 +69,11 @@ def place(name: str, rank: int, group: Group) -> int:
 
 def put(tensor: Tensor, value: Tensor) -> Task:
     """Give a tensor its new value, past the graph."""
-    tensor.set_value(value.reshape(tensor.shape).detach())
+    data = value._data
+    if data.shape == tensor._data.shape and data.dtype == tensor._data.dtype:
+        tensor._set_payload(data)
+    else:
+        tensor.set_value(value.reshape(tensor.shape).detach())
     return Task(tensor)
 
 

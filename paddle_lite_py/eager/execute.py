@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -12,7 +13,7 @@ import numpy as np
 
 from ..core.arrays import as_array, filled, is_array
 from ..core.dtypes import is_inexact
-from ..core.errors import original
+from ..core.errors import DivisorError, original
 from ..core.interpreter import Interpreter, begin_with, state
 from ..registry.bound import BoundOp, fitting
 from . import gradients
@@ -76,6 +77,8 @@ class Eager(Interpreter):
         """Give a tensor another payload."""
         tensor._data = data
 
+    overwrite = rebind  # its place in the graph is no part of the payload
+
     def twin(self, tensor: Tensor, detached: bool = False) -> Tensor:
         """Another handle on the value of a tensor."""
         out = wrap(tensor._data)
@@ -97,6 +100,10 @@ class Eager(Interpreter):
     def is_leaf(self, tensor: Tensor) -> bool:
         """True unless a node of the tape made the tensor."""
         return tensor._source is None
+
+    def as_gradient(self, tensor: Tensor) -> Tensor:
+        """The value of a tensor as a gradient."""
+        return gradients.leaf_gradient(tensor._data)
 
     # Accumulates gradients in the leaves that tensors depend on.
     backward = staticmethod(gradients.backward)
@@ -232,8 +239,8 @@ def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exceptio
     text = str(error).strip().split("\n")[0]
     if "RESOURCE_EXHAUSTED" in text:
         kind, text = MemoryError, f"the result needs more memory than there is ({text})"
-    elif "incompatible shapes for broadcasting" in text:
-        kind = ValueError
+    elif "ncompatible shapes for broadcasting" in text or "ncompatible types for broadcasting" in text:
+        kind, text = ValueError, _unlike(bound, args, attrs) or text
     elif text.startswith("tuple index"):
         kind, text = ValueError, _unfit(args, attrs) or "the arguments have too few dimensions for this"
     elif text.startswith(UNSPECIFIC) or "out of bounds for array" in text:
@@ -241,7 +248,7 @@ def explain(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exceptio
     return kind(f"{bound.op.name.lstrip('_')}({', '.join(said)}): {text}")
 
 
-KINDS = (ValueError, TypeError, IndexError, NotImplementedError, MemoryError)
+KINDS = (ValueError, TypeError, IndexError, NotImplementedError, MemoryError, DivisorError)
 # How messages begin that do not say which argument is meant.
 UNSPECIFIC = (
     *("list index", "list assignment", "Invalid type", "broadcast_in_dim shape", "Shapes must be"),
@@ -263,6 +270,18 @@ def _unfit(args: tuple[Any, ...], attrs: dict[str, Any]) -> str:
     empty = [str(a.shape) for a in args if isinstance(a, Tensor) and 0 in a.shape]
     if empty:
         return f"there are no elements to choose from in a tensor of the shape {empty[0]}"
+    return ""
+
+
+def _unlike(bound: BoundOp, args: tuple[Any, ...], attrs: dict[str, Any]) -> str:
+    """Which two shapes do not broadcast, and where; empty if all do."""
+    named = [(n, [*a.shape]) for n, a in zip(_names(bound, len(args)), args, strict=True) if isinstance(a, Tensor)]
+    if isinstance(wanted := attrs.get("shape"), tuple):
+        named.append(("shape", [*wanted]))
+    for (a, left), (b, right) in itertools.combinations(named, 2):
+        for axis, (m, n) in enumerate(zip(left[::-1], right[::-1], strict=False), 1):
+            if m != n and m != 1 and (n != 1 or b == "shape"):
+                return f"{a} {left} and {b} {right} do not broadcast: sizes {m} and {n} in axis -{axis}"
     return ""
 
 

@@ -30,7 +30,7 @@ def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bo
             for leaf, array in zip(*found, strict=True):
                 if array is not None:
                     grad = _new(Tensor)
-                    grad._data = array
+                    grad._data, grad.stop_gradient = array, False
                     if leaf._hooks is None and leaf._grad.__class__ is not Tensor:
                         leaf._grad = grad  # the first gradient: nothing to add, nobody to tell
                     else:
@@ -41,7 +41,7 @@ def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bo
         sweep.add(_source(tensor), _seed(tensor, grad))
     sweep.run(retain_graph)
     for leaf, array in sweep.leaves.values():
-        leaf._accumulate(wrap(array))
+        leaf._accumulate(leaf_gradient(array))
 
 
 def grad(
@@ -59,6 +59,13 @@ def grad(
     sweep.run(retain_graph or create_graph)
     found = [sweep.found(t if t._source is None else t._source) for t in inputs]
     return [g if g is None or create_graph else wrap(g) for g in found]
+
+
+def leaf_gradient(array: Any) -> Tensor:
+    """A gradient as hooks and `.grad` show it: a leaf, which gradients may be asked of."""
+    out = wrap(array)
+    out.stop_gradient = False
+    return out
 
 
 def _source(tensor: Tensor) -> Any:
@@ -103,7 +110,7 @@ def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemoveHandle
         node.hooks = {}
 
     def on_array(array: Any) -> Any:
-        out = hook(wrap(array))
+        out = hook(leaf_gradient(array))
         return array if out is None else out._data
 
     hooks = node.hooks.setdefault(index, {})

@@ -21,6 +21,7 @@ from ..core.no_effect import NOT_DRAWN, no_effect
 from ..core.size import Size
 from ..core.unknown_size import Shape
 from . import views
+from .remove_handle import RemoveHandle
 from .tensor_data import TensorData
 
 # What `_grad` holds after clear_grad(): zeros that nobody has read yet.
@@ -135,7 +136,7 @@ class Tensor(TensorData):
     # -- rebinding -------------------------------------------------------------------------------------------------
     def _set_payload(self, data: Any) -> None:
         """Rebind to a new immutable value (unrecorded: buffers, parameters under an optimizer)."""
-        state.interpreter.rebind(self, data)
+        state.interpreter.overwrite(self, data)
         if self._views is not None or self._view is not None:
             views.replaced(self)
 
@@ -205,7 +206,7 @@ class Tensor(TensorData):
         """The gradient that backward() accumulated, or None."""
         state.interpreter.gradient_state(self)
         if self._grad is ZEROS:
-            return wrap(filled(0, self._data.shape, self._data.dtype))
+            return state.interpreter.as_gradient(wrap(filled(0, self._data.shape, self._data.dtype)))
         return self._grad
 
     @grad.setter
@@ -220,7 +221,7 @@ class Tensor(TensorData):
     def _in_place(self) -> bool:
         """Whether the gradient that is there is changed in place, which who holds it sees."""
         held = self._grad
-        return is_array(held._data) and held.stop_gradient and held.is_leaf
+        return is_array(held._data) and held.is_leaf
 
     def _set_grad(self, value: Any) -> None:
         state.interpreter.rebound(self, "_grad")
@@ -230,7 +231,7 @@ class Tensor(TensorData):
         """Add to the gradient, hooks first."""
         for hook in list((self._hooks or {}).values()):
             changed = hook(grad)
-            grad = grad if changed is None else changed._twin()  # the user's own is not added to
+            grad = grad if changed is None else state.interpreter.as_gradient(changed)  # the user's own stays
         self._accumulate_plain(grad)
 
     @no_effect(dump_backward_graph_path=NOT_DRAWN)
@@ -377,18 +378,6 @@ class Parameter(Tensor):
     @trainable.setter
     def trainable(self, value: bool) -> None:
         self.stop_gradient = not value
-
-
-class RemoveHandle:
-    """Takes a hook off again."""
-
-    def __init__(self, hooks: Any, key: Any) -> None:
-        self._hooks, self._key = hooks, key
-
-    def remove(self) -> bool:
-        """Remove the hook; True if it was still there."""
-        layer_version.number += 1
-        return self._hooks.pop(self._key, None) is not None
 
 
 _new: Any = object.__new__

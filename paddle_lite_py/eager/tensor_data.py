@@ -157,7 +157,7 @@ class TensorData:
         kind = f"{self.dtype.name}[{', '.join(map(str, self.shape))}]"
         return (
             f"<details open><summary><code>{html.escape(type(self).__name__)} {kind}</code> "
-            f"<small>{html.escape(str(self.place))}, stop_gradient={self.stop_gradient}</small></summary>"
+            f"<small>{html.escape(self.place.name)}, stop_gradient={self.stop_gradient}</small></summary>"
             f"<pre>{html.escape(body.strip().removesuffix(')') if body else head)}</pre></details>"
         )
 

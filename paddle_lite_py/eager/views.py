@@ -67,6 +67,24 @@ def steps(view: Any) -> list[ViewStep]:
     return found[::-1]
 
 
+def root_of(x: Tensor) -> Tensor:
+    """The tensor that has the storage of x."""
+    return x if x._view is None else x._view[0]
+
+
+def family(x: Tensor) -> list[Tensor]:
+    """The root of x, and the other roots of the same elements."""
+    root = root_of(x)
+    return [root, *_mates(root)]
+
+
+def shares_with(x: Tensor, ids: set[int]) -> bool:
+    """Whether x is on the storage of one of the roots with these ids."""
+    if x._view is None and x._views is None:
+        return id(x) in ids
+    return any(id(r) in ids for r in family(x))
+
+
 # -- making views ----------------------------------------------------------------------------------------------------
 def note(x: Tensor, made: Tensor) -> None:
     """Tell the root of x of a view of x, in which `_view` says how x gave it."""
@@ -269,9 +287,7 @@ def _live(viewers: Viewers | None) -> list[Tensor]:
 
 def _mates(root: Tensor) -> Iterator[Tensor]:
     if root._views is not None and root._views.mates is not None:
-        for mate in [r() for r in root._views.mates]:
-            if mate is not None and mate is not root:
-                yield mate
+        yield from [m for r in root._views.mates if (m := r()) is not None and m is not root]
 
 
 def _spread(root: Tensor, but: Tensor | None = None) -> None:
@@ -279,8 +295,9 @@ def _spread(root: Tensor, but: Tensor | None = None) -> None:
     _refresh(root, but)
     with no_grad():
         for mate in _mates(root):
-            mate._become(root)
-            _refresh(mate)
+            if state.interpreter.sees(mate):
+                mate._become(root)
+                _refresh(mate)
     if root._views is not None and not _live(root._views) and not any(True for _ in _mates(root)):
         root._views = None
 
@@ -356,6 +373,17 @@ def strides(x: Tensor) -> list[int]:
         return list(row_major(x._data.shape, 1))
     seen = layout(x._view[0]._data, steps(x._view))
     return [s // seen.dtype.itemsize for s in seen.strides]
+
+
+def shares(x: Tensor, other: Tensor) -> bool:
+    """Whether two tensors have one storage, of which they may show different elements."""
+    root, others = (t if t._view is None else t._view[0] for t in (x, other))
+    return root is others or any(mate is others for mate in _mates(root))
+
+
+def offset(x: Tensor) -> int:
+    """How many bytes of the storage lie before the first element, in memory as the reference has it."""
+    return 0 if x._view is None else start(layout(x._view[0]._data, steps(x._view))) * x._data.dtype.itemsize
 
 
 def is_contiguous(x: Tensor) -> bool:

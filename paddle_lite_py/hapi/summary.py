@@ -80,9 +80,10 @@ def _numbers(shape: Any) -> int:
 def _table(rows: list[Row]) -> list[str]:
     heads = ("Layer (type)", "Input Shape", "Output Shape", "Param #")
     cells = [heads, *[(n, str(i), str(o), f"{p:,}") for n, i, o, p in rows]]
-    widths = [max(len(c[k]) for c in cells) + 4 for k in range(4)]
-    lines = ["".join(c.center(w) for c, w in zip(row, widths, strict=True)) for row in cells]
-    return ["-" * sum(widths), lines[0], "=" * sum(widths), *lines[1:], "=" * sum(widths)]
+    widths = [max(least, *(len(c[k]) for c in cells)) for k, least in enumerate((15, 20, 20, 15))]
+    lines = [" ".join(f"{c:^{w}}" for c, w in zip(row, widths, strict=True)) for row in cells]
+    width = sum(widths) + 5
+    return ["-" * width, lines[0], "=" * width, *lines[1:], "=" * width]
 
 
 def summary(net: nn.Layer, input_size: Any = None, dtypes: Any = None, input: Any = None) -> dict[str, int]:
@@ -123,8 +124,9 @@ def summary(net: nn.Layer, input_size: Any = None, dtypes: Any = None, input: An
         "Forward/backward pass size": sum(_numbers(o) for _, _, o, _ in rows) * 4 * 2 / 2**20,
         "Params size": total * 4 / 2**20,
     }
-    print("\n".join(_table(rows)))
+    table = _table(rows)
+    print("\n".join(table))
     print(f"Total params: {total:,}\nTrainable params: {trained:,}\nNon-trainable params: {total - trained:,}")
-    print("\n".join(f"{what} (MB): {size:.2f}" for what, size in sizes.items()))
-    print(f"Estimated total size (MB): {sum(sizes.values()):.2f}\n")
+    print("\n".join([table[0], *(f"{what} (MB): {size:.2f}" for what, size in sizes.items())]))
+    print(f"Estimated Total Size (MB): {sum(sizes.values()):.2f}\n{table[0]}\n")
     return {"total_params": total, "trainable_params": trained}

@@ -27,13 +27,12 @@ class VisualDL(Callback):
         super().__init__()
         self.log_dir = log_dir
         self._writer: Any = None
-        self._steps = {"train": 0, "eval": 0}
+        self._step, self._epoch, self._fitting = 0, 0, False
 
-    def _write(self, kind: str, logs: Logs) -> None:
+    def _write(self, kind: str, step: int, logs: Logs) -> None:
         values = {
             f"{kind}/{k}": float(np.ravel(v)[0]) for k, v in (logs or {}).items() if k not in ("step", "batch_size")
         }
-        step = self._steps[kind] = self._steps[kind] + 1
         if self._writer is None:
             os.makedirs(self.log_dir, exist_ok=True)
             try:
@@ -47,13 +46,35 @@ class VisualDL(Callback):
         for name, value in values.items():
             self._writer.add_scalar(name, value, step)
 
+    def _close(self) -> None:
+        """Let go of the file, whose last lines are written then."""
+        if hasattr(self._writer, "close"):
+            self._writer.close()
+        self._writer = None
+
+    def on_train_begin(self, logs: Logs = None) -> None:
+        """The file stays open between evaluations."""
+        self._fitting = True
+
+    def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
+        """Evaluations are of this epoch."""
+        self._epoch = epoch
+
     def on_train_batch_end(self, step: int, logs: Logs = None) -> None:
         """Write."""
-        self._write("train", logs)
+        self._step += 1
+        self._write("train", self._step, logs)
 
     def on_eval_end(self, logs: Logs = None) -> None:
         """Write."""
-        self._write("eval", logs)
+        self._write("eval", self._epoch, logs)
+        if not self._fitting:
+            self._close()
+
+    def on_train_end(self, logs: Logs = None) -> None:
+        """Close the file."""
+        self._fitting = False
+        self._close()
 
 
 class WandbCallback(Callback):

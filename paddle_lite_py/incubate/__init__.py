@@ -1,7 +1,7 @@
 """What Paddle keeps apart as new: fused layers, and other names of parts that live elsewhere."""
 
 from ..ops.segment import segment_max, segment_mean, segment_min, segment_sum
-from . import autograd, autotune, nn, optimizer
+from . import asp, autograd, autotune, nn, optimizer
 from .graph import graph_reindex, graph_sample_neighbors, graph_send_recv
 from .optimizer import LookAhead, ModelAverage
 from .softmax import identity_loss, softmax_mask_fuse, softmax_mask_fuse_upper_triangle
@@ -9,6 +9,7 @@ from .softmax import identity_loss, softmax_mask_fuse, softmax_mask_fuse_upper_t
 __all__ = [
     "LookAhead",
     "ModelAverage",
+    "asp",
     "autograd",
     "autotune",
     "graph_reindex",

@@ -21,6 +21,7 @@ class WorkerInfo(NamedTuple):
 
 class _Here(threading.local):
     info: WorkerInfo | None = None
+    failure: BaseException | None = None  # of worker_init_fn
 
 
 _here = _Here()
@@ -60,7 +61,7 @@ class Workers:
                 pool, own = source = sources.popleft()
                 task = next(own, None)
                 if task is not None:
-                    pending.append((source, pool.submit(task)))
+                    pending.append((source, pool.submit(_do, task)))
                     sources.append(source)
 
         submit()
@@ -96,5 +97,23 @@ def _result(future: Future[Any], timeout: float) -> Any:
 
 def _enter(info: WorkerInfo, init: Callable[[int], Any] | None) -> None:
     _here.info = info
-    if init is not None:
-        init(info.id)
+    try:
+        if init is not None:
+            init(info.id)
+    except BaseException as e:  # an executor would only say that there was something
+        _here.failure = e
+
+
+def _do(task: Callable[[], Any]) -> Any:
+    """A task in its worker, if that has begun well.
+
+    Raises:
+        RuntimeError: worker_init_fn has ended the worker by SystemExit.
+    """
+    error, info = _here.failure, _here.info
+    if isinstance(error, SystemExit):
+        raise RuntimeError(f"worker_init_fn of the DataLoader has ended worker {info and info.id}: {error!r}")
+    if error is not None:
+        error.add_note(f"in worker_init_fn, called for worker {info and info.id} of the DataLoader")
+        raise error
+    return task()

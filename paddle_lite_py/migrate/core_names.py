@@ -9,6 +9,7 @@ from typing import Any
 from ..amp.auto_cast import amp_state
 from ..autograd import is_grad_enabled, saved_tensors_hooks, set_grad_enabled
 from ..core import dtypes
+from ..core.dtypes import VarType
 from ..core.no_effect import ONE_STREAM, Immaterial, no_effect
 from ..device import memory
 from ..eager.random import default_generator
@@ -23,11 +24,6 @@ _DTYPES = {
     **{"FP8_E4M3FN": dtypes.float8_e4m3fn, "FP8_E5M2": dtypes.float8_e5m2},
 }
 _LONG = {"FP": "FLOAT", "BF": "BFLOAT"}
-_KINDS = {
-    **{"DENSE_TENSOR": 7, "SELECTED_ROWS": 8, "FEED_MINIBATCH": 9, "FETCH_LIST": 10, "STEP_SCOPES": 11},
-    **{"DENSE_TENSOR_ARRAY": 13, "PLACE_LIST": 14, "READER": 15, "RAW": 17, "STRING": 25, "STRINGS": 26, "VOCAB": 27},
-    "SPARSE_COO": 30,
-}
 AmpLevel = IntEnum("AmpLevel", "O0 OD O1 O2", start=0)  # amp.auto_cast.LEVELS
 AttrType = IntEnum(
     "AttrType",
@@ -39,7 +35,7 @@ AttrType = IntEnum(
 class VarDesc:
     """Kinds of variables; those of tensors' elements are dtypes."""
 
-    VarType = SimpleNamespace(**_DTYPES, **_KINDS, LOD_TENSOR=_KINDS["DENSE_TENSOR"])
+    VarType = SimpleNamespace(**_DTYPES, **VarType.__members__, LOD_TENSOR=VarType.DENSE_TENSOR)
 
 
 def _long(name: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -10,6 +11,7 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.dtypes import as_dtype
 from ..core.no_effect import Immaterial, no_effect
 from ..core.place import Place, as_place
 from ..device import get_device_properties, is_compiled_with_cuda
@@ -19,6 +21,7 @@ from ..jit import enable_to_static as enable_to_static_of_jit
 from ..ops.convert import to_tensor
 from ..ops.dynamic import is_eager
 from ..ops.joining import concat
+from ..ops.random import uniform
 
 logger = logging.getLogger("paddle")
 # What a program says as it ends, by which a scheduler knows why.
@@ -84,6 +87,53 @@ def same(x: Any) -> Any:
 def squared_norm(x: Any) -> Tensor:
     """The sum of squares, as a tensor of one element."""
     return (x.astype("float32") ** 2).sum().reshape([1])
+
+
+def clip_by_norm(x: Tensor, max_norm: float, name: Any = None) -> Tensor:
+    """A tensor, made shorter where its norm is above a number.
+
+    Examples:
+        >>> clip_by_norm(to_tensor([3.0, 4.0]), 1.0).tolist()
+        [0.6000000238418579, 0.800000011920929]
+    """
+    norm: Any = (x * x).sum().sqrt()
+    return x * (max_norm / norm.clip(min=max_norm))
+
+
+def uniform_like_batch(
+    input: Tensor, shape: Any, dtype: Any = "float32", input_dim_idx: int = 0, output_dim_idx: int = 0,
+    min: float = -1.0, max: float = 1.0, seed: int = 0,
+) -> Tensor:  # fmt: skip
+    """Random numbers of a shape, one dimension of which is that of another tensor.
+
+    Examples:
+        >>> uniform_like_batch(to_tensor([[1.0, 2.0, 3.0]]), [5, 4]).shape
+        paddle.Size([1, 4])
+    """
+    sizes = list(shape)
+    sizes[output_dim_idx] = input.shape[input_dim_idx]
+    return uniform(sizes, dtype, min, max, seed)
+
+
+class MmapStorage:
+    """A file of numbers, of which parts are read when they are asked for.
+
+    Args:
+        filename: the file.
+        nbytes: how many bytes of it belong to the storage.
+
+    Raises:
+        ValueError: if the file is shorter.
+    """
+
+    def __init__(self, filename: str, nbytes: int) -> None:
+        if nbytes > (found := os.path.getsize(filename)):
+            raise ValueError(f"MmapStorage: nbytes is {nbytes}, and '{filename}' has {found} bytes")
+        self._bytes = np.memmap(filename, np.uint8, "r", shape=(nbytes,))
+
+    def get_slice(self, dtype: Any = "uint8", start: int = 0, stop: int = -1, step: int = 1) -> Tensor:
+        """Elements of a type from one place to another, both counted in elements."""
+        return to_tensor(np.array(self._bytes.view(as_dtype(dtype).np)[start:stop:step]))
 
 
 def to_place(device: Any) -> Place:

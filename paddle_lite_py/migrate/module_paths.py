@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 import sys
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache
 from importlib.machinery import ModuleSpec, SourceFileLoader
 from pathlib import Path
@@ -22,8 +23,25 @@ OWN = __name__.partition(".")[0]
 TABLES = ("module_paths.txt", "private_names.txt")
 
 
+_dict_of: Any = vars(ModuleType)["__dict__"].__get__
+
+
+def _held(module: ModuleType) -> dict[str, Any]:
+    """What a module holds so far."""
+    return _dict_of(module)
+
+
 class ComputedModule(ModuleType):
-    """A module that has what others have."""
+    """A module that has what others have. Who looks at all that it holds (`module.__dict__`) has it filled."""
+
+    @property
+    def __dict__(self) -> dict[str, Any]:  # type: ignore[override]
+        held = _held(self)
+        for name in places(table().get(self.__name__, "")):
+            if name not in held and name != "*":
+                with suppress(ImportError, AttributeError):
+                    getattr(self, name)
+        return held
 
 
 def own_name(module: str) -> str:
@@ -76,14 +94,15 @@ def _get(module: str, home: str, name: str) -> Any:
 
 def _look_up(module: ModuleType, line: str) -> Callable[[str], Any]:
     """What Python asks for a name that the module does not have."""
-    before = vars(module).get("__getattr__")
+    before = _held(module).get("__getattr__")
     known: dict[str, tuple[str, str]] = {}
 
     def __getattr__(name: str) -> Any:  # noqa: N807
         if not known:
             known.update(places(line))
         if name in known:
-            vars(module)[name] = value = _get(module.__name__, *known[name])
+            value = _get(module.__name__, *known[name])
+            setattr(module, name, value)
             return value
         if before is not None:
             return before(name)
@@ -101,15 +120,16 @@ def complete(module: ModuleType) -> None:
     own = module.__name__
     line = table().get(own, "") or table().get(f"{own}+", "")
     children = _children().get(own, ())
-    taken = {*dir(module), *places(line)} if children else ()  # `paddle.batch` is a function, and a module
+    known = _held(module) if isinstance(module, ComputedModule) else dir(module)
+    taken = {*known, *places(line)} if children else ()  # `paddle.batch` is a function, and a module
     for name in children:
         child = sys.modules[name] = ComputedModule(name, f"What PaddlePaddle has in {name.replace(OWN, 'paddle', 1)}.")
         child.__path__ = []  # it may have modules of its own
         if (last := name.rpartition(".")[2]) not in taken:
-            vars(module)[last] = child
+            setattr(module, last, child)
         complete(child)
     if line:
-        vars(module)["__getattr__"] = _look_up(module, line)
+        _held(module)["__getattr__"] = _look_up(module, line)
 
 
 class _CompletingLoader(SourceFileLoader):

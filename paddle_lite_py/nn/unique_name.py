@@ -12,12 +12,13 @@ from ..core.no_effect import no_effect
 __all__ = ["generate", "guard", "switch"]
 
 _counts: Counter[str] = Counter()
+_prefix = ""
 
 
 def generate(key: str) -> str:
     """The next name with a prefix: `linear_0`, `linear_1`, ..."""
     _counts[key] += 1
-    return f"{key}_{_counts[key] - 1}"
+    return f"{_prefix}{key}_{_counts[key] - 1}"
 
 
 @no_effect(new_para_name_checker="names of parameters are not checked")
@@ -29,13 +30,21 @@ def switch(new_generator: Counter[str] | None = None, new_para_name_checker: obj
 
 
 @contextmanager
-def guard(new_generator: Counter[str] | None = None) -> Iterator[None]:
-    """Count anew within the block, so that two models built in such blocks have the same names."""
-    before = switch(new_generator)
+def guard(new_generator: Counter[str] | str | bytes | None = None) -> Iterator[None]:
+    """Count anew within the block, so that two models built in such blocks have the same names.
+
+    Arguments:
+        new_generator: a counter to go on with, or what names begin with in the block.
+    """
+    global _prefix
+    given = new_generator.decode() if isinstance(new_generator, bytes) else new_generator
+    before, prefix = switch(given if isinstance(given, Counter) else None), _prefix
+    _prefix = given if isinstance(given, str) else ""
     try:
         yield
     finally:
         switch(before)
+        _prefix = prefix
 
 
 def snake_case(name: str) -> str:

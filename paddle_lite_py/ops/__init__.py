@@ -19,6 +19,7 @@ from . import (
     distance_losses,
     dropout,
     dynamic,
+    edit_distance,
     effects,
     factors,
     fft,
@@ -49,6 +50,7 @@ from . import (
     softmax,
     splitting,
     statistics,
+    top_p,
     unary,
     vision_ops,
 )

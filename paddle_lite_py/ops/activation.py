@@ -93,15 +93,23 @@ def selu(x: Array, /, scale: float = 1.0507009873554805, alpha: float = 1.673263
 
 
 @op
-def gelu(x: Array, /, approximate: bool = False) -> Any:
+def gelu(x: Array, /, approximate: bool | str = False) -> Any:
     """x times the normal distribution function of x.
+
+    Arguments:
+        approximate: whether by tanh; "tanh" and "none" say the same.
+
+    Raises:
+        ValueError: for another word.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.gelu(paddle.to_tensor([0.0, 100.0])).tolist()
         [0.0, 100.0]
     """
-    return jax.nn.gelu(x, approximate=approximate)
+    if isinstance(approximate, str) and approximate not in ("tanh", "none"):
+        raise ValueError(f"approximate is {approximate!r}; expected 'tanh', 'none' or a boolean")
+    return jax.nn.gelu(x, approximate=approximate != "none" and bool(approximate))
 
 
 @op(name="silu")

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from ..core.cache import IdentityCache
+from ..core.errors import DivisorError
 from ..registry.op import REGISTRY
 from . import singular
 from .indexing import AT, CUT, MASK, NEW, PICK
@@ -165,8 +166,10 @@ _NAMES = tuple([f"indices[{i}]" for i in range(64)])
 
 
 def _rows(attrs: dict[str, Any]) -> Check:
+    low = -1 if attrs["row"] is None else 0  # without a row of padding, -1 stands for one
+
     def check(x: Any, weight: Any) -> None:
-        _within(x, -1, weight.shape[0], "x", ValueError, shown=0)
+        _within(x, low, weight.shape[0], "x", ValueError, shown=0)
 
     return check
 
@@ -202,6 +205,23 @@ def _labels(error: type[Exception], axis: int | None = None) -> Any:
     return prepare
 
 
+def _divisor(attrs: dict[str, Any]) -> Check:
+    """No integer is divided by 0, which for integers has no result."""
+
+    def check(x: Any, y: Any) -> None:
+        if _is_float(y) or _is_float(x):
+            return
+        found = (y, y) if y.__class__ in (int, bool) else _range(y)
+        if found is not None and found[0] <= 0 <= found[1] and len(at := np.argwhere(np.equal(y, 0))):
+            raise DivisorError(f"y is 0{f' at {at[0].tolist()}' if at.size else ''}; integers are not divided by it")
+
+    return check
+
+
+def _is_float(x: Any) -> bool:
+    return x.__class__ is float or getattr(x, "dtype", np.dtype(int)).kind in "fcV"
+
+
 def _choices(attrs: dict[str, Any]) -> Check:
     return lambda *args: _within(args[-1], 0, len(args) - 1, "index", ValueError)
 
@@ -224,6 +244,7 @@ CHECKS: dict[str, Callable[[dict[str, Any]], Check | None]] = {
     "_put_along_axis": _along("indices", IndexError),
     "embedding": _rows,
     "one_hot": _classes,
+    **dict.fromkeys(("floor_divide", "trunc_divide", "remainder"), _divisor),
     "cross_entropy": _labels(IndexError),
     "nll_loss": _labels(ValueError, 1),
 }

@@ -12,6 +12,7 @@ from ..core.no_effect import DENSE, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
+from .dynamic import is_eager, known
 from .gather import one_hot
 from .linalg import product
 from .types import Array
@@ -135,13 +136,18 @@ def _sequence_mask(x: Any, /, length: int, dtype: str) -> Any:
 def sequence_mask(x: Any, maxlen: Any = None, dtype: Any = "int64", name: Any = None) -> Any:
     """For each length in x a row with so many ones, then zeros; maxlen is the largest length by default.
 
+    Raises:
+        DataDependentError: without maxlen in a static program that no call is under way for.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.functional.sequence_mask(paddle.to_tensor([1, 3])).tolist()
         [[1, 0, 0], [1, 1, 1]]
     """
-    longest = int(x.max()) if maxlen is None else int(maxlen)
-    return _sequence_mask(x, longest, dtype)
+    longest = x.max() if maxlen is None else maxlen
+    if isinstance(longest, Tensor):
+        longest = int(longest) if is_eager() else known(longest, "sequence_mask() without maxlen", "maxlen=n, a number")
+    return _sequence_mask(x, int(longest), dtype)
 
 
 @op(grad=False, loops=True)

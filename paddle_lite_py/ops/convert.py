@@ -87,14 +87,15 @@ as_tensor = tensor
 def asarray(
     obj: Any, *, dtype: Any = None, device: Any = None, copy: bool | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """A tensor of the data; one that is a tensor already is given back, unless it must change or `copy` is True.
+    """A new tensor of the data, with gradients if asked; one without gradients stays unless something must change.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.asarray([1, 2]).tolist()
         [1, 2]
     """
-    if isinstance(obj, Tensor) and not copy and device is None and (dtype is None or obj.dtype == dtype):
+    stays = isinstance(obj, Tensor) and obj.stop_gradient is not requires_grad
+    if stays and not copy and device is None and (dtype is None or obj.dtype == dtype):
         return obj
     return to_tensor(obj, dtype, device, not requires_grad)
 
@@ -110,8 +111,25 @@ def from_numpy(ndarray: np.ndarray) -> Tensor:
     return to_tensor(ndarray)
 
 
+class _Capsule:
+    """A bare capsule, of data on the CPU, as an object that speaks DLPack."""
+
+    def __init__(self, capsule: Any) -> None:
+        self._capsule = capsule
+
+    def __dlpack__(self, **options: Any) -> Any:
+        return self._capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return 1, 0
+
+
 def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) -> Tensor:
-    """A tensor with a copy of the data of any object that speaks DLPack.
+    """A tensor with a copy of the data of a DLPack capsule, or of any object that speaks DLPack.
+
+    Arguments:
+        device: where it is to lie.
+        copy: accepted, but False, which asks for what cannot be had.
 
     Raises:
         BufferError: for copy=False.
@@ -123,7 +141,7 @@ def from_dlpack(dlpack: Any, *, device: Any = None, copy: bool | None = None) ->
     """
     if copy is False:
         raise BufferError("from_dlpack: copy=False cannot be had, since tensors do not share their data; leave it out")
-    out = wrap(jnp.copy(jnp.from_dlpack(dlpack)))
+    out = wrap(jnp.copy(jnp.from_dlpack(dlpack if hasattr(dlpack, "__dlpack__") else _Capsule(dlpack))))
     return out if device is None else out.to(device)
 
 

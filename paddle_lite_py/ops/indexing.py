@@ -270,7 +270,7 @@ def _indexed(array: np.ndarray, step: ViewStep) -> np.ndarray:
             index.append(slice(start, stop if stop >= 0 else None, by) if length else slice(0, 0))
         else:
             index.append(slice(*rest) if kind == FIXED else slice(None))
-    return array[tuple(index)]
+    return array[(*index, ...)]  # a view even of one element
 
 
 _BASIC = ViewRule(_written_back, _indexed, anywhere=True)

@@ -268,7 +268,8 @@ def tensordot(x: Array, y: Array, /, axes: int | Sequence[Any] = 2) -> Any:
     """Sum of products over pairs of axes.
 
     Arguments:
-        axes: how many of the last axes of x meet the first of y; a list of axes of both; or two lists, one for each.
+        axes: how many of the last axes of x meet the first of y; a list of axes of both; or two lists, one for each,
+            of which the longer one ends with axes of both.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -282,7 +283,8 @@ def tensordot(x: Array, y: Array, /, axes: int | Sequence[Any] = 2) -> Any:
         return jnp.tensordot(x, y, (axes, axes))
     pairs = [(a,) if isinstance(a, int) else tuple(a) for a in axes]
     first, second = (pairs[0], pairs[0]) if len(pairs) == 1 else pairs
-    return jnp.tensordot(x, y, (first, second))
+    # Of the longer list, what the other one lacks is meant for both.
+    return jnp.tensordot(x, y, (first + second[len(first) :], second + first[len(second) :]))
 
 
 @op(name="multi_dot", amp="white")

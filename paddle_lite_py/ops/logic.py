@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import composite, op
 from .math import XY
-from .promote import is_scalar, natural, promote
+from .promote import is_scalar, natural, promote, scalar_kind
 from .types import Array
 from .unary import INPUT
 
@@ -124,8 +124,10 @@ def logical_not(x: Array, /) -> Any:
 
 
 def _as_truth(x: Any, y: Any) -> tuple[Any, Any]:
-    """A Python number next to a tensor of booleans is one, too."""
+    """A Python integer next to a tensor of booleans is one, too."""
     if is_scalar(x) != is_scalar(y) and (y if is_scalar(x) else x).dtype == bool:
+        if (kind := scalar_kind(x if is_scalar(x) else y)) not in "bi":
+            raise TypeError(f"a {'float' if kind == 'f' else 'complex'} number; expected an integer or a boolean")
         return jnp.asarray(x).astype(bool), jnp.asarray(y).astype(bool)
     return x, y
 

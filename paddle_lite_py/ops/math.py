@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
-from .promote import is_inexact, natural, promote, promote_all, promote_floating
+from .promote import floating, is_inexact, natural, promote, promote_all
 from .types import Array, TensorLike
 
 __all__ = [
@@ -86,14 +86,15 @@ def multiply(x: Array, y: Array, /) -> Any:
     wider=_divide_rounded,
 )
 def divide(x: Array, y: Array, /) -> Any:
-    """Elementwise quotient x / y; integers divide to the default float.
+    """Elementwise quotient x / y; integers divide to float32, booleans by booleans to booleans.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.divide(paddle.to_tensor([3.0, 4.0]), paddle.to_tensor([2.0, 2.0])).tolist()
         [1.5, 2.0]
     """
-    return jnp.divide(*promote_floating(x, y))
+    x, y = promote(x, y)
+    return x & y if x.dtype == bool else jnp.divide(floating(x), floating(y))
 
 
 @composite(methods=["div", "true_divide"], inplace="div_", aliases=XY, around=call_cached("x", "y?"))

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from ..core import dtypes
+from ..core.dtypes import VarType
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import add_methods, composite
 from ..eager import views
@@ -194,6 +195,12 @@ def data_ptr(x: Tensor) -> int:
 
 
 @_method
+def _is_shared_buffer_with(x: Tensor, other: Tensor) -> bool:
+    """True if both show elements of one storage."""
+    return views.shares(x, other)
+
+
+@_method
 def is_coalesced(self: Tensor) -> bool:
     """False: that is asked of sparse tensors."""
     return False
@@ -201,8 +208,8 @@ def is_coalesced(self: Tensor) -> bool:
 
 add_methods([("is_sparse_coo", is_coalesced), ("is_sparse_csr", is_coalesced)])
 add_methods({"layout": property(lambda self: "NCHW", doc="How elements are ordered: always by rows.")})
-add_methods({"type": property(lambda self: "DENSE_TENSOR", doc="How it is stored: each element by itself.")})
-add_methods({"offset": property(lambda self: 0, doc="Where in its memory the tensor begins: at its start.")})
+add_methods({"type": property(lambda self: VarType.DENSE_TENSOR, doc="How it is stored: each element by itself.")})
+add_methods({"offset": property(views.offset, doc="How many bytes of the storage lie before its first element.")})
 
 
 @_method
@@ -219,8 +226,9 @@ def dense_dim(x: Tensor) -> int:
 
 @_method
 def reconstruct_from_(x: Tensor, other: Tensor) -> None:
-    """Become another tensor, whatever the shape and dtype."""
-    x._rebind(other.clone(), True)
+    """Become another tensor, whatever the shape and dtype, with its place in the graph."""
+    x._rebind(other.clone(), True, assigned=True)
+    x.stop_gradient = other.stop_gradient
 
 
 for _name in ("placements", "process_mesh", "num_shard"):

@@ -269,7 +269,7 @@ def strides(self: Tensor) -> list[int]:
 @_property
 def device(self: Tensor) -> str:
     """Name of the device."""
-    return str(self.place)
+    return str(self.place.name)
 
 
 @_property

@@ -41,7 +41,8 @@ def pad(
 
     Arguments:
         pad: a number for each side of every axis, from the first axis on; or for the spatial axes only, from the last
-            axis back: [left, right, top, bottom] for images.
+            axis back: [left, right, top, bottom] for images. Constants may be added to any number of last axes.
+        pad_from_left_axis: with a number for each side of every axis, whether they begin with the first axis.
         mode: "constant", "reflect", "replicate" or "circular".
 
     Raises:
@@ -59,15 +60,21 @@ def pad(
     if len(given) % 2:
         raise ValueError(f"pad: pad has {len(given)} numbers; expected two, before and after, for each axis")
     pairs = list(zip(given[::2], given[1::2], strict=True))
-    if len(given) == 2 * x.ndim and (mode == "constant" or x.ndim != spatial):
-        widths = pairs if pad_from_left_axis else pairs[::-1]
-    elif len(given) == 2 * spatial:
-        last = (data_format or "NC").startswith("NC")
-        widths = [(0, 0), (0, 0), *pairs[::-1]] if last else [(0, 0), *pairs[::-1], (0, 0)]
-    else:
+    if len(given) == 2 * x.ndim and pad_from_left_axis:
+        pairs.reverse()
+    elif len(given) == 2 * spatial and (data_format or "NC")[1] != "C":
+        pairs.insert(0, (0, 0))
+    elif len(given) != 2 * spatial and (len(given) > 2 * x.ndim or mode != "constant"):
         expected = f"{2 * x.ndim} (all axes) or {2 * spatial} (spatial axes)"
         raise ValueError(f"pad: pad has {len(given)} numbers; expected {expected}")
+    return pad_last(x, pairs, mode, value)
+
+
+def pad_last(x: Tensor, pairs: list[tuple[int, int]], mode: str, value: float = 0.0) -> Any:
+    """x with elements before and after, of the last axis first, then of the one before it, and so on."""
+    widths = [(0, 0)] * (x.ndim - len(pairs)) + pairs[::-1]
     if mode == "reflect" and any(max(w) >= n for w, n in zip(widths, x.shape, strict=True) if max(w)):
+        given = [n for pair in pairs for n in pair]
         raise ValueError(f"pad: pad is {given}; mode 'reflect' needs sizes above it, and x is {list(x.shape)}")
     return _pad(x, tuple(widths), mode, value)
 

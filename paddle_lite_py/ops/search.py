@@ -15,7 +15,7 @@ from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .dynamic import concrete, fresh, is_eager, known
 from .gather import take_along_axis
-from .joining import stack
+from .joining import broadcast_tensors, stack
 from .promote import from_start, numpy_dtype, promote
 from .reduction import AXIS
 from .types import Array, DTypeLike, Shape, TensorLike
@@ -280,9 +280,8 @@ def masked_select(x: Tensor, mask: Tensor) -> Any:
     if isinstance(mask, Tensor) and mask.dtype != "bool":
         raise ValueError(f"masked_select(): mask is {mask.dtype.name}; expected bool, as of x > 0")
     if not is_eager() and isinstance(mask, Tensor):
-        shape = jnp.broadcast_shapes(tuple(mask.shape), tuple(x.shape))
-        found = positions(mask.broadcast_to(shape), "masked_select()", "where(mask, x, 0) or a sum over mask * x")
-        return take_flat(x, found, shape)
+        x, mask = broadcast_tensors([x, mask])
+        return take_flat(x, positions(mask, "masked_select()", "where(mask, x, 0) or a sum over mask * x"))
     held = concrete(mask, "masked_select()", "where(mask, x, 0) or a sum over mask * x")
     shape = np.broadcast_shapes(held.shape, tuple(x.shape))
     return take_flat(x, np.flatnonzero(np.broadcast_to(held, shape)), shape)

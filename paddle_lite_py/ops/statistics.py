@@ -8,6 +8,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.errors import DataDependentError, user_frame
+from ..core.interpreter import state
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
@@ -85,7 +87,7 @@ def median(x: Tensor, axis: Axis = None, keepdim: bool = False, mode: str = "avg
     if mode == "avg":
         return _middle(x, axis, keepdim)
     out, index = _lower_middle(x, axis, keepdim)
-    return out if axis is None else (out, index)
+    return (out, index) if isinstance(axis, int) else out
 
 
 @op(name="_median")
@@ -97,7 +99,12 @@ def _middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 @op(name="_median_min")
 def _lower_middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
-    return _pick(x, axis, keepdim, lambda flat: (flat.shape[-1] - 1) // 2)
+    # NaN sorts last: the first of them where there are any.
+    def rank(flat: Any) -> Any:
+        last = jnp.sum(~jnp.isnan(flat), -1, keepdims=True)
+        return jnp.where(last < flat.shape[-1], last, (flat.shape[-1] - 1) // 2)
+
+    return _pick(x, axis, keepdim, rank)
 
 
 @op(name="_nanmedian_min")
@@ -208,7 +215,7 @@ def nanmedian(x: Tensor, axis: Axis = None, keepdim: bool = False, mode: str = "
     if mode == "avg":
         return _middle_of_numbers(x, axis, keepdim)
     out, index = _lower_middle_of_numbers(x, axis, keepdim)
-    return out if axis is None else (out, index)
+    return (out, index) if isinstance(axis, int) else out
 
 
 @op(name="cov")
@@ -251,21 +258,39 @@ def corrcoef(x: Array, /, rowvar: bool = True) -> Any:
 def bincount(x: Tensor, weights: Tensor | None = None, minlength: int = 0) -> Any:
     """How often each number from 0 occurs, or the sum of its weights.
 
-    The length depends on the data; inside a static program it is `minlength` where that is given.
+    The length depends on the data. A program that no call is under way for (one that is saved, say) counts up to
+    `minlength`.
+
+    Raises:
+        ValueError: for numbers below 0; in a program that counts up to `minlength`, for one that is not below it.
+        DataDependentError: in a program whose length nothing says.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.bincount(paddle.to_tensor([1, 2, 1])).tolist()
         [0, 2, 1]
     """
-    if not minlength and not is_eager() and isinstance(x, Tensor):
-        minlength = known(x.max() + 1, "bincount()", "bincount(x, minlength=n), where every number is below n")
-    elif is_eager():
+    if not is_eager() and isinstance(x, Tensor):
+        minlength = _bins(x, minlength)
+    else:
         values = concrete(x, "bincount()", "bincount(x, minlength=n), where every number is below n")
         if values.dtype.kind not in "iu" or values.size and values.min() < 0:
             raise ValueError(f"bincount(): x is {x.dtype.name}{[*x.shape]}; expected integers of at least 0")
         minlength = max(minlength, int(values.max()) + 1 if values.size else 0)
     return _bincount(x, weights, minlength)
+
+
+def _bins(x: Tensor, least: int) -> int:
+    """How many numbers a program counts: those of the call under way, or else as many as it is told."""
+    try:
+        return known((x.max() + 1).clip(min=least), "bincount()", "bincount(x, minlength=n), every number below n")
+    except DataDependentError:
+        if not least:
+            raise
+    message = f"bincount(): x holds a number that is not below minlength={least}, which the program counts up to"
+    builder: Any = state.interpreter
+    builder.check((x < least).all(), lambda: ValueError(message), user_frame())
+    return least
 
 
 @op(name="_bincount")

@@ -71,8 +71,8 @@ class QuanterFactory:
         return self.kind(layer, *self.args, **self.kwargs)
 
     def __repr__(self) -> str:
-        shown = [*map(repr, self.args), *(f"{k}={v!r}" for k, v in self.kwargs.items())]
-        return f"{self.kind.__name__}({', '.join(shown)})"
+        shown = [*map(str, self.args), *(f"{k}={v}" for k, v in self.kwargs.items())]
+        return f"{self.kind.__name__.removesuffix('Layer')}({','.join(shown)})"
 
 
 def quanter(class_name: str) -> Any:

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 from ..nn.base import Layer
 from ..nn.common import Linear
 from ..nn.conv import Conv2D
+from ..nn.quant import QuanterStub, Stub
 from .base import QuanterFactory
 from .layers import QuantedConv2D, QuantedLinear
 
@@ -18,6 +19,9 @@ class Choice(NamedTuple):
 
     activation: QuanterFactory | None
     weight: QuanterFactory | None
+
+    def __str__(self) -> str:
+        return f"activation: {self.activation}\nweight: {self.weight}"
 
 
 def _listed(value: Any) -> list[Any]:
@@ -43,7 +47,7 @@ class QuantConfig:
         self._by_layer: dict[int, Choice] = {}
         self._by_name: dict[str, Choice] = {}
         self._by_type: dict[type, Choice] = {}
-        self._mapping: dict[type, Any] = {Linear: QuantedLinear, Conv2D: QuantedConv2D}
+        self._mapping: dict[type, Any] = {Linear: QuantedLinear, Conv2D: QuantedConv2D, Stub: QuanterStub}
         self._leaves: list[type] = []
 
     def add_layer_config(
@@ -107,8 +111,9 @@ class QuantConfig:
 
     def details(self) -> str:
         """The settings as text."""
-        lines = [f"Global config: {self._global}"]
-        lines += [f"{kind.__name__}: {choice}" for kind, choice in self._by_type.items()]
-        return "\n".join([*lines, *(f"{name}: {choice}" for name, choice in self._by_name.items())])
+        lines = [f"Global config:\n{self._global}"]
+        lines += ["Layer type config:", *(f"{k.__name__}: {c}" for k, c in self._by_type.items())] * bool(self._by_type)
+        named = [f"{name}: {choice}" for name, choice in self._by_name.items()]
+        return "\n".join([*lines, *["Layer prefix config:", *named] * bool(named)])
 
     __str__ = details

@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.interpreter import no_grad
 from ..nn.base import Layer
+from ..nn.quant import QuanterStub, Stub
 from .base import BaseObserver
 from .config import QuantConfig
 from .layers import ObserveWrapper, _Quanted
@@ -35,7 +36,7 @@ class _Quantization:
             choice, made = self._config.choice(child), self._config.qat_layer_mappings.get(type(child))
             own = target._sub_layers[name]
             closed = isinstance(child, tuple(self._config.customized_leaves))
-            if choice is not None and made is not None and not closed:
+            if made is not None and not closed and (choice is not None or isinstance(child, Stub)):
                 setattr(target, name, made(own, choice))
             elif closed or not child._sub_layers:
                 if choice is not None and choice.activation is not None:
@@ -51,7 +52,7 @@ class _Quantization:
         """
         target = model if inplace else copy.deepcopy(model)
         for layer in target.sublayers(include_self=True):
-            if isinstance(layer, ObserveWrapper):
+            if isinstance(layer, ObserveWrapper | QuanterStub):
                 _fix(layer, "_observer")
             elif isinstance(layer, _Quanted):
                 _settle(layer, remain_weight)

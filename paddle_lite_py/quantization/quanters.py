@@ -65,7 +65,7 @@ def FakeQuanterWithAbsMaxObserver(  # noqa: N802  (the reference's name)
 
     Examples:
         >>> FakeQuanterWithAbsMaxObserver(moving_rate=0.9)
-        FakeQuanterWithAbsMaxObserverLayer(name=None, moving_rate=0.9, bit_length=8, dtype='float32')
+        FakeQuanterWithAbsMaxObserver(name=None,moving_rate=0.9,bit_length=8,dtype=float32)
     """
     kind = FakeQuanterWithAbsMaxObserverLayer
     return QuanterFactory(kind, name=name, moving_rate=moving_rate, bit_length=bit_length, dtype=dtype)

@@ -99,10 +99,14 @@ def masked_matmul(x: Tensor, y: Tensor, mask: Any, name: Any = None) -> Any:
     return mask._with(fn(x, y, **_places(mask)))
 
 
-def _joined(who: str, x: Any, y: Any, function: Any) -> Any:
-    """function of two sparse tensors, at the places of either."""
+def _alike(who: str, x: Any, y: Any) -> None:
     if list(x.shape) != list(y.shape):
         raise ValueError(f"sparse.{who}: the shapes {list(x.shape)} and {list(y.shape)} differ")
+
+
+def _joined(who: str, x: Any, y: Any, function: Any) -> Any:
+    """function of two sparse tensors, at the places of either."""
+    _alike(who, x, y)
     places = np.unique(np.concatenate([x._indices, y._indices], 1), axis=1)
     a, b = (gathered(v.to_dense(), places) for v in (x, y))
     found = SparseCooTensor(places, function(a, b), x.shape)
@@ -150,14 +154,19 @@ def multiply(x: Any, y: Any, name: Any = None) -> Any:
 
 
 def divide(x: Any, y: Any, name: Any = None) -> Any:
-    """Quotient of each two elements; y may be a number.
+    """Quotient of each two elements, those that are 0 included; y may be a number.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
         >>> paddle.sparse.divide(x, x).values().tolist()
-        [1.0, 1.0]
+        [nan, 1.0, 1.0, nan]
     """
     if isinstance(y, int | float):
         return x._with(x.values() / y)
-    return _joined("divide", x, y, lambda a, b: a / b)
+    _alike("divide", x, y)
+    quotient = x.to_dense() / y.to_dense()  # which is NaN where neither has an element
+    sparse = x.sparse_dim()
+    places = np.indices(quotient.shape[:sparse]).reshape(sparse, -1)
+    found = SparseCooTensor(places, gathered(quotient, places), x.shape)
+    return found.to_sparse_csr() if isinstance(x, SparseCsrTensor) else found

@@ -10,7 +10,8 @@ import numpy as np
 
 from ..eager.tensor import Tensor
 from ..ops import decomposition
-from .tensors import SparseCooTensor, SparseCsrTensor, gathered, to_sparse_coo
+from ..ops.manipulation import as_tuple
+from .tensors import SparseCooTensor, SparseCsrTensor, gathered
 
 
 def is_same_shape(x: Any, y: Any) -> bool:
@@ -120,13 +121,23 @@ def pca_lowrank(x: Any, q: int | None = None, center: bool = True, niter: int = 
 
 
 def sum(x: Any, axis: Any = None, dtype: Any = None, keepdim: bool = False, name: Any = None) -> Any:
-    """Sum over axes, as a sparse tensor; over all of them, dense.
+    """Sum over axes (all of them by default), as a sparse tensor of at least one dimension; of rows, two.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> x = paddle.sparse.sparse_coo_tensor([[0, 1], [1, 0]], [1.0, -2.0], [2, 2])
-        >>> paddle.sparse.sum(x).item()
-        -1.0
+        >>> total = paddle.sparse.sum(x)
+        >>> total.shape, total.values().item()
+        (paddle.Size([1]), -1.0)
     """
-    total = x.to_dense().sum(axis, keepdim=keepdim, dtype=dtype)
-    return total if axis is None else _like(x, to_sparse_coo(total))
+    coo = x.to_sparse_coo()
+    over = set(range(coo.ndim)) if axis is None else {a % coo.ndim for a in as_tuple(axis)}
+    dropped = set() if keepdim or isinstance(x, SparseCsrTensor) else set(over)
+    if dropped.issuperset(range(coo.sparse_dim())):
+        dropped.remove(0)  # places need a dimension
+    places = coo._indices.copy()
+    places[[d for d in range(len(places)) if d in over]] = 0
+    places = np.unique(places[[d for d in range(len(places)) if d not in dropped]], axis=1)
+    total = coo.to_dense().sum(sorted(over), keepdim=True, dtype=dtype)
+    total = total.reshape([n for d, n in enumerate(total.shape) if d not in dropped])
+    return _like(x, SparseCooTensor(places, gathered(total, places), total.shape))

@@ -52,6 +52,7 @@ class _Sparse:
 
     shape: Size
     _values: Tensor
+    _indices: Any
     _PRINTED: tuple[str, ...]
 
     def values(self) -> Tensor:
@@ -88,6 +89,18 @@ class _Sparse:
         found = self._values.grad
         return None if found is None else self._with(found)
 
+    def dim(self) -> int:
+        """Number of dimensions."""
+        return self.ndim
+
+    def sparse_dim(self) -> int:
+        """How many of the dimensions have places."""
+        return len(self._indices)
+
+    def dense_dim(self) -> int:
+        """How many dimensions each value has."""
+        return self.ndim - self.sparse_dim()
+
     def is_sparse(self) -> bool:
         """True."""
         return True
@@ -107,6 +120,31 @@ class _Sparse:
     def astype(self, dtype: Any) -> Any:
         """The values in another dtype."""
         return self._with(self._values.astype(dtype))
+
+    cast = astype
+
+    def element_size(self) -> int:
+        """Bytes of one value."""
+        return self._values.element_size()
+
+    @property
+    def is_leaf(self) -> bool:
+        """Whether no op made the values."""
+        return self._values.is_leaf
+
+    def clear_gradient(self, set_to_zero: bool = True) -> None:
+        """Set the gradient to zeros (the default) or None."""
+        self._values.clear_gradient(set_to_zero)
+
+    clear_grad = clear_gradient
+
+    def clone(self) -> Any:
+        """A copy that gradients flow through."""
+        return self._with(self._values.clone())
+
+    def cpu(self) -> Any:
+        """The same on the CPU."""
+        return self._with(self._values.cpu())
 
     def detach(self) -> Any:
         """The same without its gradient."""
@@ -144,8 +182,8 @@ class SparseCooTensor(_Sparse):
 
     _PRINTED = ("indices", "values")
 
-    def __init__(self, indices: np.ndarray, values: Tensor, shape: Sequence[int]) -> None:
-        self._indices, self._values, self.shape = indices, values, Size(shape)
+    def __init__(self, indices: np.ndarray, values: Tensor, shape: Sequence[int], coalesced: bool = False) -> None:
+        self._indices, self._values, self.shape, self._coalesced = indices, values, Size(shape), coalesced
 
     def indices(self) -> Tensor:
         """Places [dimensions, n]."""
@@ -175,7 +213,11 @@ class SparseCooTensor(_Sparse):
     def coalesce(self) -> SparseCooTensor:
         """The places in order, and each of them once."""
         found = np.unique(self._indices, axis=1)
-        return SparseCooTensor(found, gathered(self.to_dense(), found), self.shape)
+        return SparseCooTensor(found, gathered(self.to_dense(), found), self.shape, True)
+
+    def is_coalesced(self) -> bool:
+        """Whether it is known that the places are in order, and each of them once: coalesce() was called."""
+        return self._coalesced
 
     def _repeats(self) -> bool:
         return np.unique(self._indices, axis=1).shape[1] < self._indices.shape[1]
@@ -333,7 +375,7 @@ def to_sparse_coo(self: Tensor, sparse_dim: int | None = None) -> SparseCooTenso
     array = concrete(self, "to_sparse_coo()", "a mask")
     rest = tuple(range(sparse_dim or array.ndim, array.ndim))
     places = np.stack(np.nonzero(np.abs(array).sum(rest) if rest else array)).astype(np.int64)
-    return SparseCooTensor(places, gathered(self, places), self.shape)
+    return SparseCooTensor(places, gathered(self, places), self.shape, True)
 
 
 def to_sparse_csr(self: Tensor) -> SparseCsrTensor:

@@ -35,9 +35,7 @@ def append_backward(
     else:
         params = [_parameter(builder, p) for p in parameters]
     stopped = _values(builder, no_grad_set)
-    reached = {
-        v for op in ancestors(builder.root.block.ops, [root], stopped) for v in op.inputs if isinstance(v, TracedValue)
-    }
+    reached = _reached(builder, [root], stopped)
     found = {p.name: (p, v) for p in params if not p.stop_gradient for v in _versions(builder, p) if v in reached}
     if not found:
         raise ValueError(f"append_backward: the loss made at {root.where} depends on none of the parameters")
@@ -55,7 +53,8 @@ def append_gradients(
     """Append the gradients of targets with respect to inputs; see static.gradients()."""
     roots = [builder.value_of(t) for t in _listed(targets)]
     given = list(_listed(starts)) if starts is not None else [None] * len(roots)
-    wrt = [builder.value_of(t) for t in _listed(inputs)]
+    reached = _reached(builder, roots, set())
+    wrt = [next((v for v in _versions(builder, t)[::-1] if v in reached), builder.value_of(t)) for t in _listed(inputs)]
     return _append(builder, roots, given, wrt, _values(builder, no_grad_set))
 
 
@@ -81,6 +80,12 @@ def _append(
         if g is not None:
             g._data.name = f"{v.name}@GRAD"
     return found
+
+
+def _reached(builder: StaticBuilder, roots: list[TracedValue], stopped: set[TracedValue]) -> set[TracedValue]:
+    """The values that operators behind some values read."""
+    ops = ancestors(builder.root.block.ops, roots, stopped)
+    return {*roots, *(v for op in ops for v in op.inputs if isinstance(v, TracedValue))}
 
 
 def _versions(builder: StaticBuilder, param: Any) -> list[TracedValue]:

@@ -27,15 +27,17 @@ from ..eager.views import link
 from ..ir.block import Operator, Value
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY
+from .aliases import Aliases
 from .checks import Checks, Cleared, DefinedFlag, LoopBuffer
+from .container_notes import ContainerNotes
 from .differentiate import Differentiation, identity
-from .frame import CONTENTS, Capture, Frame, Replay, TracedValue, Write, attribute, item, origin
+from .frame import Capture, Frame, Replay, TracedValue, Write, attribute, origin
 from .sizes import size_of
 from .speculation import MAX_ELEMENTS, Speculation
 from .traced_scalars import chosen, following, is_number
 
 
-class Builder(Differentiation, Interpreter):
+class Builder(Differentiation, ContainerNotes, Interpreter):
     """The interpreter that builds a Program."""
 
     def __init__(self, convert: Callable[[Any], Any] = lambda f: f) -> None:
@@ -53,12 +55,17 @@ class Builder(Differentiation, Interpreter):
         self.peeking = False  # a variable is passed on, not read
         self.loop_buffer: LoopBuffer | None = None  # of the loops that have a gradient
         self.speculation: Speculation | None = None  # what the call under way holds, where the trace is of one
-        self.outside: dict[int, Any] = {}  # containers that were there before the trace
+        self.outside: dict[int, tuple[Any, bool]] = {}  # containers that were there before: see ContainerNotes
         self.replays: list[tuple[Any, Replay, tuple[Any, ...]]] = []  # what each run does with them again
         self.told: set[Any] = set()  # places that the user has been warned of
         self.looked: dict[int, tuple[Tensor, Any]] = {}  # tensors that Python has read, and what they held
         self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
+        self.given: dict[int, list[int]] = {}  # id of a tensor that is an output -> its places among the outputs
+        self.kept: list[Tensor] = []  # so that ids stay theirs
+        self.trying = 0  # `try` statements around, which may catch what is raised
+        self.aliases = Aliases(decides=False)
+        self.decided: frozenset[Any] = frozenset()  # statements that data decide, whether or not they can be staged
 
     def argument(self, spec: Any, position: int, requires_grad: bool = False) -> Tensor:
         """A handle on a new input of the program."""
@@ -110,6 +117,8 @@ class Builder(Differentiation, Interpreter):
     def value_of(self, tensor: Tensor) -> TracedValue:
         """The TracedValue of a tensor in the current frame: its own, lifted from outside, or captured."""
         data = tensor._data
+        if self.aliases.stale:
+            self.aliases.read(tensor)
         if isinstance(data, TracedValue):
             if data.frame is None or data.frame.closed or not self.frame.inside(data.frame):
                 data.concrete("using a tensor")
@@ -260,7 +269,10 @@ class Builder(Differentiation, Interpreter):
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, noted in the log."""
+        if self.frame is not self.root:
+            self.rebound(tensor, "stop_gradient")
         self.rebound(tensor, "_data")
+        self.aliases.written(tensor)
         tensor._data = data
 
     def sees(self, tensor: Tensor) -> bool:
@@ -330,23 +342,6 @@ class Builder(Differentiation, Interpreter):
             return True
         payload = self.root.log.get((id(owner), "_data", False))
         return is_array(owner._data if payload is None else payload.before)
-
-    def contents_written(self, container: Any) -> None:
-        """The same for all that a list, dict or set holds, before a method changes it."""
-        self.frame.log.setdefault((id(container), CONTENTS, True), Write(container, CONTENTS, container.copy(), True))
-
-    def replay(self, container: Any, method: str, args: tuple[Any, ...], traced: bool) -> None:
-        """Have each run call a method of a container from outside, which the trace gives back as it was.
-
-        What puts no traced tensors into it is left to the trace alone, unless something before did.
-        """
-        if id(container) in self.outside and (traced or any(container is c for c, _, _ in self.replays)):
-            self.contents_written(container)
-            self.replays.append((container, Replay(method), args))
-
-    def item_written(self, container: Any, key: Any) -> None:
-        """The same for an item of a dict or list."""
-        self.frame.log.setdefault((id(container), key, True), Write(container, key, item(container, key), True))
 
     def is_leaf(self, tensor: Tensor) -> bool:
         """True for what is not made by the program: captured, or an argument."""

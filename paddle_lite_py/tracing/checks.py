@@ -5,6 +5,7 @@ from __future__ import annotations
 import builtins
 import functools
 import inspect
+import threading
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -30,6 +31,23 @@ def told(entry: dict[str, str]) -> BaseException:
     kind = getattr(builtins, entry["type"], RuntimeError)
     usable = inspect.isclass(kind) and issubclass(kind, Exception)
     return (kind if usable else RuntimeError)(entry["text"])
+
+
+class _Failed(threading.local):
+    error = 0  # id of the last error that a program has found
+
+
+_failed = _Failed()
+
+
+def found_by_program(error: BaseException) -> bool:
+    """Whether it is the error of a check that has just failed in a program, which has changed nothing."""
+    return id(error) == _failed.error
+
+
+def note_failure(error: BaseException) -> None:
+    """Remember the error of a check."""
+    _failed.error = id(error)
 
 
 class Checks:

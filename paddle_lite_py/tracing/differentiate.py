@@ -62,7 +62,7 @@ class Differentiation:
     def overwrite(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, through which gradients go on to where its own went."""
         held = tensor._data
-        if not tensor.stop_gradient and isinstance(data, TracedValue) and data.requires_grad:
+        if isinstance(data, TracedValue) and data.requires_grad:
             data = self._detach(data)
         if isinstance(held, TracedValue) and held.requires_grad and not self.is_leaf(tensor):
             kept = REGISTRY["with_gradient_of"].bind(())
@@ -166,9 +166,16 @@ class Differentiation:
         reopen(frame, roots, lambda v: v in asked)
         starts = _starts(frame.block.ops, wrt)
         roots = [self.emit(identity(), (r,), requires_grad=True)[0] if r in starts else r for r in roots]
-        given = [1.0 if g is None else self.value_of(g) for g in grads]
         ops = frame.block.ops
-        needed = _with_effects(ops, _differentiated(ops, roots, starts))
+        behind = _differentiated(ops, roots, starts)
+        between = _from(behind, set(wrt))
+        moved = {v for op in between for v in op.outputs}
+        pairs = [(r, g) for r, g in zip(roots, grads, strict=True) if r in moved]
+        if not pairs:  # nothing depends on what is asked for
+            return [None] * len(wrt)
+        roots, given = [r for r, _ in pairs], [1.0 if g is None else self.value_of(g) for _, g in pairs]
+        ops = frame.block.ops
+        needed = _with_effects(ops, between)
         block, mapping, outer = close(needed)
         first = ancestors(ops, [v for v in (*outer, *given) if isinstance(v, TracedValue)])
         made = {v: None for op in needed for v in op.outputs}
@@ -184,7 +191,7 @@ class Differentiation:
         op = Operator(bound, (*outer, *given), results, user_frame())
         taken = set(first) if apart else set(first) | set(needed)
         frame.block.ops = [*first, op, *[o for o in ops if o not in taken]]
-        for v in made if not retain_graph else ():
+        for v in [v for op in behind for v in op.outputs] if not retain_graph else ():
             v.freed = v.freed or v.requires_grad  # type: ignore[attr-defined]
         reached = _reached(needed, roots)
         return [self.handle(outs[v]) if v in outs and v in reached else None for v in wrt]
@@ -228,6 +235,17 @@ def _differentiated(ops: list[Operator], roots: list[TracedValue], starts: set[T
         if not mixed:
             return needed
         stop -= mixed
+
+
+def _from(ops: list[Operator], starts: set[TracedValue]) -> list[Operator]:
+    """The operators that depend on some of the values: the others are no part of what is differentiated."""
+    found: set[Any] = set(starts)
+    kept = []
+    for op in ops:
+        if found.intersection([v for v in op.inputs if isinstance(v, TracedValue)]) or found.intersection(op.outputs):
+            found.update(op.outputs)
+            kept.append(op)
+    return kept
 
 
 def _reached(ops: list[Operator], roots: list[TracedValue]) -> set[Any]:

@@ -17,12 +17,13 @@ from ..core.dtypes import is_inexact
 from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
-from ..eager.views import replaced
+from ..eager.views import family, replaced, shares_with
 from ..host.tier import for_xla, xla_jit
 from ..ir.block import Block, Value
 from ..ir.lower import lower
 from ..ir.program import Program
 from ..ir.simplify import only_needed
+from .checks import note_failure
 from .speculation import compare
 from .trace import LOCK, Argument, Effect, Traced
 
@@ -31,6 +32,10 @@ _ALONE = 3
 MIN_DONATED_BYTES = 64 << 20
 # Seconds that a run waits for a trace in another thread to end.
 PATIENCE = 600
+
+
+class SharedWithState(Exception):
+    """An argument shares elements with what the program changes: a call that another program has to serve."""
 
 
 def donatable(arrays: list[Any]) -> list[Any]:
@@ -60,6 +65,9 @@ class Executable:
         captures = list(enumerate(traced.captures, n))
         self.mutable = [h for _, h in captures if id(h) in written]
         self.fixed = [h for _, h in captures if id(h) not in written]
+        # Arguments that share elements with these tensors are views of them, which the program must have been made for.
+        changes_arguments = any(type(e.write.owner) is Argument for e in traced.effects)
+        self.watched = {id(r) for h in (traced.captures if changes_arguments else self.mutable) for r in family(h)}
         order = [i for i, h in captures if id(h) in written] + [i for i, h in captures if id(h) not in written]
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
@@ -75,6 +83,7 @@ class Executable:
             or traced.providers
             or traced.speculated
         )
+        self.repeatable = not any(op.bound.op.effect for op in program.ops())
         self.acts = bool(traced.effects or traced.deferred or traced.checks)
         self.records_loops = traced.loop_buffer is not None and any(op.name == "grad" for op in program.ops())
         # Tensors whose gradient is added to.
@@ -174,6 +183,8 @@ class Executable:
         if arrays and self.donates:
             arrays = donatable(arrays)
         arrays += [for_xla(h._data) for h in (*self.fixed, *args)]
+        if self.watched:
+            self._look_for_shared(args)
         traced = self.traced
         if traced.providers:
             arrays += [get() for get in traced.providers]
@@ -184,9 +195,17 @@ class Executable:
             compare(traced.speculated, outs[traced.speculated_outputs])
         if self.records_loops and self._short_of_room(outs):
             outs = self.jitted(*arrays)
+        tensors = [wrap(a) for a in outs[: traced.n_results]]
+        if traced.same:
+            tensors = [tensors[traced.same.get(i, i)] for i in range(len(tensors))]
         if self.acts:
-            self._apply(outs, args)
-        return self._result([wrap(a) for a in outs[: traced.n_results]], args)
+            self._apply(outs, args, tensors)
+        return self._result(tensors, args)
+
+    def _look_for_shared(self, args: Sequence[Tensor]) -> None:
+        for a in args:
+            if (a._view is not None or a._views is not None or id(a) in self.watched) and shares_with(a, self.watched):
+                raise SharedWithState
 
     def _short_of_room(self, outs: list[Any]) -> bool:
         """True, after making more, if a loop ran for more iterations than its gradient had room for."""
@@ -197,12 +216,17 @@ class Executable:
         self._compile()
         return True
 
-    def _apply(self, outs: list[Any], args: Sequence[Tensor]) -> None:
+    def _apply(self, outs: list[Any], args: Sequence[Tensor], results: list[Tensor]) -> None:
         if self.traced.checks is not None and (failed := int(outs[-2 if self.traced.loop_buffer else -1])):
-            raise self.traced.checks.failure(failed, outs[self.traced.shown])
-        at = self.traced.n_results
+            error = self.traced.checks.failure(failed, outs[self.traced.shown])
+            if self.repeatable:
+                note_failure(error)
+            raise error
+        at, made = self.traced.n_results, dict[int, Tensor]()
         for effect in self.traced.effects:
             arrays = outs[at : at + effect.n_leaves]
+            if self.traced.same and effect.write.key != "_data":
+                arrays = self._once(at, arrays, results, made)
             at += effect.n_leaves
             _put(effect, arrays, args, self.accumulated)
         for effect in self.traced.effects:
@@ -210,6 +234,14 @@ class Executable:
                 _show(_owner(effect, args))
         for function in self.traced.deferred:
             function()
+
+    def _once(self, at: int, arrays: list[Any], results: list[Tensor], made: dict[int, Tensor]) -> list[Any]:
+        """Outputs from `at` on, as one tensor where they are one."""
+        firsts = [self.traced.same.get(i, i) for i in range(at, at + len(arrays))]
+        return [
+            results[first] if first < len(results) else made.setdefault(first, wrap(array))
+            for first, array in zip(firsts, arrays, strict=True)
+        ]
 
     def _result(self, tensors: list[Tensor], args: Sequence[Tensor]) -> Any:
         structure = self.traced.structure
@@ -227,6 +259,8 @@ class Executable:
     def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
         arrays = [for_xla(h._data) for h in handles] + [get() for get in self.traced.providers]
+        if self.watched:
+            self._look_for_shared(args)
         if self.guard_program is not None:
             compare(self.traced.speculated, self.guard_program(*arrays))
         takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
@@ -239,7 +273,9 @@ class Executable:
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(self.traced.providers)
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
-        self._apply(outs, args)
+        if self.traced.same:
+            tensors = [tensors[self.traced.same.get(i, i)] for i in range(len(tensors))]
+        self._apply(outs, args, tensors)
         return self._result(tensors, args)
 
     def _flowing(self, arrays: list[Any]) -> tuple[list[Any], list[Any]]:
@@ -274,12 +310,14 @@ def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor], accumulated:
         # Past Parameter.__setattr__, which looks after its other attributes.
         owner.__dict__["_data"] = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
         return
-    value = nested.unflatten(effect.structure, iter([wrap(a) for a in arrays]))
+    value = nested.unflatten(effect.structure, iter([a if isinstance(a, Tensor) else wrap(a) for a in arrays]))
     if type(value) is traced_number.TracedNumber:
         value = value.get()
-    if write.key == "_grad" and id(owner) in accumulated and isinstance(value, Tensor):
-        owner._grad._set_payload(value._data)  # in place, for who holds it
-        return
+    if write.key == "_grad" and isinstance(value, Tensor):
+        if id(owner) in accumulated:
+            owner._grad._set_payload(value._data)  # in place, for who holds it
+            return
+        value.stop_gradient = False
     write._replace(owner=owner).put(resolve(value, effect.structure, args))
 
 

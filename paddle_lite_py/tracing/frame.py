@@ -24,8 +24,8 @@ class Write(NamedTuple):
 
     @property
     def is_tie(self) -> bool:
-        """Whether it says what a tensor is a view of: known while tracing, and nothing that a run changes."""
-        return self.key in TIES and isinstance(self.owner, Tensor)
+        """Whether it says what a tensor is a view of, or part of: known while tracing, and nothing a run changes."""
+        return (self.key in TIES or self.key == "stop_gradient") and isinstance(self.owner, Tensor)
 
     def get(self) -> Any:
         """What it holds now; MISSING if nothing."""
@@ -169,6 +169,18 @@ class Frame:
         value.weak = getattr(spec, "weak", False)
         self.block.inputs.append(value)
         return value
+
+    def note_contents(self, container: Any) -> None:
+        """Note all that a list, dict or set holds, which takes the place of notes on its items."""
+        key = (id(container), CONTENTS, True)
+        if key in self.log:
+            return
+        before = container.copy()
+        noted = [(k, w) for k, w in self.log.items() if w.is_item and w.owner is container]
+        for k, write in reversed(noted):
+            write._replace(owner=before).put(write.before)
+            del self.log[k]
+        self.log[key] = Write(container, CONTENTS, before, True)
 
     def undo(self, made: Callable[[list[Write]], Collection[int]] = lambda log: ()) -> dict[Key, tuple[Write, Any]]:
         """Give every written piece of state its old value back; returns what was written.

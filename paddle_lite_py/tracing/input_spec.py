@@ -35,8 +35,8 @@ class InputSpec:
 
     @classmethod
     def from_tensor(cls, tensor: Tensor, name: str | None = None) -> InputSpec:
-        """The spec of a tensor."""
-        return cls(tensor.shape, tensor.dtype, name or tensor.name, tensor.stop_gradient)
+        """The spec of a tensor; gradients may be asked of what it stands for."""
+        return cls(tensor.shape, tensor.dtype, name or tensor.name)
 
     @classmethod
     def from_numpy(cls, ndarray: Any, name: str | None = None) -> InputSpec:

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..ir import control
 from ..ir.block import Block, Operator, Value
-from ..ir.graph import acts, ancestors, copy_value, moved, swapped
+from ..ir.graph import acts, ancestors, close, copy_value, moved, swapped
+from ..registry.op import REGISTRY
 from .frame import Frame, TracedValue, traced_copy
 
 
@@ -28,7 +29,11 @@ def _reopened(
             return ops
         at, op = ops.index(found), _flat(found, wanted)
         forward, names = _forward(op, copy)
-        ops = [*ops[:at], *forward, _gradients(op, names, wanted), *ops[at + 1 :]]
+        alone = _gradients(op, names)
+        ops = [*ops[:at], *forward, alone, *ops[at + 1 :]]
+        if alone in ancestors(ops, roots) and any(wanted(names[v]) for v in _on_way(alone, names)):
+            at = ops.index(alone)
+            ops = [*ops[:at], *_split(alone, names, copy), *ops[at + 1 :]]
 
 
 def _flat(op: Operator, wanted: Callable[[Value], bool]) -> Operator:
@@ -60,19 +65,101 @@ def _forward(op: Operator, copy: Callable[[Value], Value]) -> tuple[list[Operato
     return forward, names
 
 
-def _gradients(op: Operator, names: dict[Value, Any], wanted: Callable[[Value], bool]) -> Operator:
-    """The grad operator for its gradients alone, which reads wanted values that its own inputs do not decide."""
+def _gradients(op: Operator, names: dict[Value, Any]) -> Operator:
+    """The grad operator for its gradients alone, which reads what they do not go through."""
     block, wrt, inner, n_roots = op.bound.attrs
     n_forward, n_in = control.Operands(op).results, len(block.inputs)
-    decided = {block.inputs[i] for i in wrt} | set(block.outputs[n_forward:])
-    for o in block.ops:
-        if decided.intersection([v for v in o.inputs if isinstance(v, Value)]):
-            decided.update(o.outputs)
+    decided = _decided(block, [*[block.inputs[i] for i in wrt], *block.outputs[n_forward:]])
     made = [v for o in block.ops for v in o.outputs]
-    read = {v: copy_value(v) for v in made if v not in decided and wanted(names[v])}
+    read = {v: copy_value(v) for v in made if v not in decided}
     outputs = [swapped(v, read) for v in block.outputs]
     cut = Block([*block.inputs, *read.values()], [moved(o, read) for o in block.ops], outputs)
     inputs = (*op.inputs[:n_in], *[names[v] for v in read], *op.inputs[n_in:])
     unread = tuple([copy_value(v) for v in op.outputs[:n_forward]])
     bound = control.grad(cut, wrt, inner, n_roots)
     return Operator(bound, inputs, (*unread, *op.outputs[n_forward:]), op.where)
+
+
+def _decided(block: Block, by: Sequence[Value]) -> set[Value]:
+    """Some values of a block, and those that depend on them."""
+    found = set(by)
+    for op in block.ops:
+        if found.intersection([v for v in op.inputs if isinstance(v, Value)]):
+            found.update(op.outputs)
+    return found
+
+
+def _on_way(op: Operator, names: dict[Value, Any]) -> list[Value]:
+    """The values of its block that gradients of a grad operator go through, roots aside, and that have names."""
+    block, _, _, n_roots = op.bound.attrs
+    decided = _decided(block, _differentiated_by(op)) - set(block.outputs[:n_roots])
+    read = {v for o in block.ops for v in o.inputs if isinstance(v, Value)}
+    return [v for o in block.ops for v in o.outputs if v in decided and v in names and v in read]
+
+
+def _differentiated_by(op: Operator) -> list[Value]:
+    """The values of its block that a grad operator gives the gradients of, in their order."""
+    block, wrt, _, _ = op.bound.attrs
+    return [*[block.inputs[i] for i in wrt], *block.outputs[control.Operands(op).results :]]
+
+
+def _split(op: Operator, names: dict[Value, Any], copy: Callable[[Value], Value]) -> list[Operator]:
+    """The grad operator as several with each named value between them, where a second gradient finds it."""
+    done: list[Operator] = []
+    todo = [(op, names)]
+    while todo:
+        op, names = todo.pop()
+        cuts = _on_way(op, names) if op.bound.op is control.GRAD else []
+        if cuts:
+            todo += _split_at(op, cuts[-1], names, copy)[::-1]
+        else:
+            done.append(op)
+    return done
+
+
+def _split_at(
+    op: Operator, cut: Value, names: dict[Value, Any], copy: Callable[[Value], Value]
+) -> list[tuple[Operator, dict[Value, Any]]]:
+    """A grad operator that ends at a value, one that goes on from there, and the sums of what they give."""
+    by = _differentiated_by(op)
+    grads = dict(zip(by, op.outputs[-len(by) :], strict=True))
+    behind, mapping, outer = close(ancestors(op.blocks[0].ops, [cut]))
+    through = [v for v in by if v in mapping and v is not cut]  # gradients reach them by way of the value, too
+    direct = {v: copy(g) if v in through else g for v, g in grads.items()}
+    start = direct.setdefault(cut, copy(names[cut]))
+    way = {v: copy(grads[v]) for v in through}
+    add = REGISTRY["add"].bind(())
+    sums = [Operator(add, (direct[v], g), (grads[v],), op.where) for v, g in way.items()]
+    first, second = _to(op, cut, names[cut], direct), _onwards(op, cut, behind, mapping, outer, start, way)
+    return [(first, names), (second, {mapping[v]: names[v] for v in mapping if v in names}), *[(s, {}) for s in sums]]
+
+
+def _to(op: Operator, cut: Value, given: Value, grads: dict[Value, Value]) -> Operator:
+    """The grad operator with a value of its block given: its gradient is that of an input."""
+    block, wrt, _, n_roots = op.bound.attrs
+    n_in, read = len(block.inputs), copy_value(cut)
+    inner = [v for v in block.outputs[control.Operands(op).results :] if v is not cut]
+    outputs = [*block.outputs[:n_roots], *inner]
+    ops = ancestors([moved(o, {cut: read}) for o in block.ops], outputs)
+    bound = control.grad(Block([*block.inputs, read], ops, outputs), (*wrt, n_in), tuple(range(len(inner))), n_roots)
+    found = [grads[v] for v in (*[block.inputs[i] for i in wrt], cut, *inner)]
+    unread = [copy_value(v) for v in op.outputs[:n_roots]]
+    return Operator(bound, (*op.inputs[:n_in], given, *op.inputs[n_in:]), (*unread, *found), op.where)
+
+
+def _onwards(
+    op: Operator,
+    cut: Value,
+    behind: Block,
+    mapping: dict[Value, Value],
+    outer: list[Value],
+    start: Value,
+    grads: dict[Value, Value],
+) -> Operator:
+    """The gradients of a value of its block, whose own gradient is given."""
+    given = dict(zip(op.blocks[0].inputs, op.inputs, strict=False))
+    outside, inside = [v for v in grads if v in outer], [v for v in grads if v not in outer]
+    behind.outputs = [mapping[v] for v in (cut, *inside)]
+    bound = control.grad(behind, tuple([outer.index(v) for v in outside]), tuple(range(len(inside))), 1)
+    found = [grads[v] for v in (*outside, *inside)]
+    return Operator(bound, (*[given[v] for v in outer], start), (copy_value(cut), *found), op.where)

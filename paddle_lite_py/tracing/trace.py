@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import threading
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
@@ -54,7 +55,8 @@ class Traced(NamedTuple):
     effects: list[Effect]
     requires_grad: tuple[bool, ...]  # for each result, whether a gradient may still be asked of it
     layers: list[Any]  # that were called
-    paths: list[tuple[Write, Any]]  # attributes and items that runs replace by new tensors, and the spec they have
+    # Attributes and items that runs replace by new tensors: the spec they have, and a weak reference to the first one.
+    paths: list[tuple[Write, Any, Any]]
     gradients: list[tuple[Tensor, str]]  # what .grad of a tensor must hold: "some", "empty", "none" or "zeros"
     checks: Any = None  # the asserts and raises; the code of the one that failed is an output after the rest
     loop_buffer: Any = None  # of loops with a gradient; the iterations that they needed are the very last output
@@ -65,6 +67,7 @@ class Traced(NamedTuple):
     ] = ()  # values taken for granted; those of a run are outputs after those of the effects
 
     looked: tuple[tuple[Tensor, Any], ...] = ()  # tensors whose data Python has read, and those data
+    same: dict[int, int] = {}  # noqa: RUF012  outputs that are one tensor: the place of each, and of the first of them
     constraints: tuple[str, ...] = ()  # between unknown dimensions, which the trace has taken for granted
 
     @property
@@ -89,18 +92,22 @@ def trace(
     outside: dict[int, Any] | None = None,
     shared: tuple[Any, ...] = (),
     sizes: Dimensions | None = None,
+    decided: frozenset[Any] | None = None,
 ) -> Traced:
     """Trace fn(*tensors), one tensor for each spec.
 
     State that fn changes is given back whatever happens: only a run changes it. Arrays among the specs are those of a
     call, whose values the program may take for granted. `outside` has the containers that fn can reach, by id; `shared`
-    says which of the tensors are views of which (views.shared); `sizes` has the unknown dimensions of the specs.
+    says which of the tensors are views of which (views.shared); `sizes` has the unknown dimensions of the specs;
+    `decided` says which statements data decide, if they may: then Undecided tells of more.
     """
     with LOCK:
         builder = Builder(convert)
         builder.outside, builder.sizes = outside or {}, sizes
         if all(is_array(s) for s in specs):
             builder.speculation = Speculation(builder, specs)
+            if decided is not None:
+                builder.decided, builder.aliases.decides = decided, True
         tensors = [builder.argument(s, i, g) for i, (s, g) in enumerate(zip(specs, grads, strict=True))]
         views.share(tensors, shared)
         return _trace(builder, fn, tensors, names)
@@ -114,9 +121,11 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
     try:
         with use(builder):
             result = fn(*tensors)
+            _look_for_stale(builder)
             made = unescaped(list(builder.root.log.values()))
             outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
             outside = [w for w in outside if not (w.is_tie or _follows(builder, w))]
+            _look_for_kept_aliases(builder, outside)
             updated = {id(w.owner) for w in outside if w.key == "_data"}
             structure = _outputs(builder, result, leaves, updated)
             n_results = len(leaves)
@@ -140,6 +149,27 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
         builder.root.undo()
         builder.root.closed = True
     return _assemble(builder, len(tensors), structure, leaves, n_results, effects, paths)
+
+
+def _look_for_stale(builder: Builder) -> None:
+    """Tensors from outside must have seen all writes."""
+    for held in builder.aliases.stale_objects():
+        if isinstance(held, Tensor) and builder.is_outside(Write(held, "_data", None)):
+            builder.aliases.read(held)
+
+
+def _look_for_kept_aliases(builder: Builder, writes: list[Write]) -> None:
+    """What is put into state must be no stand-in for a tensor that stays in another place of it."""
+    if not builder.aliases.stand_ins:
+        return
+    held = {id(v): v for c, _ in builder.outside.values() for v in (c.values() if isinstance(c, dict) else c)}
+    for write in writes:
+        if write.key in ("_data", "_grad"):
+            continue
+        tensors: list[Tensor] = []
+        nested.flatten(write.get(), lambda v: isinstance(v, Tensor), tensors)
+        for tensor in tensors:
+            builder.aliases.settle(tensor, held.keys() - {id(write.before)})
 
 
 def _follows(builder: Builder, write: Write) -> bool:
@@ -178,7 +208,8 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
     `updated` has the ids of those from outside that are given new payloads.
     """
     if isinstance(value, Value):  # a payload
-        value = builder.handle(value)
+        leaves.append(builder.value_of(builder.handle(value)))
+        return nested.LEAF
     elif is_array(value):
         return nested.Static(value)
     tensors: list[Any] = []
@@ -190,6 +221,8 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
             return nested.Static(Argument(builder.arguments[id(tensor)]))
         if id(tensor) in updated or not isinstance(tensor._data, Value):
             return nested.Static(tensor)
+        builder.given.setdefault(id(tensor), []).append(len(leaves))
+        builder.kept.append(tensor)
         leaves.append(builder.value_of(tensor))
         return nested.LEAF
 
@@ -208,17 +241,21 @@ def _payload_of(place: Write) -> Any:
     return place.get()._data
 
 
-def _follow_paths(builder: Builder) -> list[tuple[Write, Any]]:
+def _follow_paths(builder: Builder) -> list[tuple[Write, Any, Any]]:
     """Read by path what runs replace: the tensor that `self.h` held at first is not the one it holds later."""
-    paths = []
+    paths, followed = [], dict[int, TracedValue]()
     for write in builder.root.log.values():
-        held = builder.captures.get(id(write.before)) if isinstance(write.before, Tensor) else None
-        if held is None or held.handle is not write.before or write.key in ("_data", "_grad"):
+        before = write.before
+        if not isinstance(before, Tensor) or write.key in ("_data", "_grad"):
             continue
-        del builder.captures[id(held.handle)]
         place = write._replace(before=None)
-        builder.providers.append((functools.partial(_payload_of, place), held.value))
-        paths.append((place, held.value.spec))
+        held = builder.captures.get(id(before))
+        if held is not None and held.handle is before:
+            del builder.captures[id(before)]
+            followed[id(before)] = held.value
+            builder.providers.append((functools.partial(_payload_of, place), held.value))
+        if id(before) in followed:
+            paths.append((place, followed[id(before)].spec, weakref.ref(before)))
     return paths
 
 
@@ -240,7 +277,7 @@ def _assemble(
     leaves: list[TracedValue],
     n_results: int,
     effects: list[Effect],
-    paths: list[tuple[Write, Any]],
+    paths: list[tuple[Write, Any, Any]],
 ) -> Traced:
     block = builder.root.block
     captures = list(builder.captures.values())
@@ -270,4 +307,5 @@ def _assemble(
         builder.reached,
         tuple(builder.speculation.speculated if builder.speculation else ()),
         tuple(builder.looked.values()),
+        same={i: at[0] for at in builder.given.values() for i in at[1:]},
     )

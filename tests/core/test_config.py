@@ -66,3 +66,11 @@ def test_ops_follow_a_default_dtype_that_changes():
             paddle.set_default_dtype("float32")
     assert found[0] == found[2] == {name: ["float32"] * 3 for name in calls}
     assert found[1] == found[0] | {"where": ["float64"] * 3, "full": ["float64"] * 3}
+
+
+def test_a_folder_that_cannot_be_written_is_told_with_the_setting(tmp_path):
+    (tmp_path / "file").write_text("")
+    environment = os.environ | {config.CACHE_VARIABLE: str(tmp_path / "file" / "folder")}
+    code = "import paddle_lite_py as paddle; print(paddle.ones([2]).tolist())"
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, text=True)
+    assert done.stdout == "[1.0, 1.0]\n" and f"switch the cache off with {config.CACHE_VARIABLE}=off" in done.stderr

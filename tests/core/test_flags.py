@@ -13,5 +13,18 @@ def test_flags_are_kept():
     assert paddle.get_flags(["FLAGS_cudnn_deterministic"]) == {"FLAGS_cudnn_deterministic": True}
     with pytest.raises(TypeError, match="'deterministic' is no name of a flag"):
         paddle.set_flags({"deterministic": True})
-    with pytest.raises(ValueError, match="FLAGS_nothing was not set"):
+    with pytest.raises(ValueError, match="FLAGS_nothing is no flag, and was not set"):
         paddle.get_flags("FLAGS_nothing")
+
+
+def test_values_have_the_types_of_the_reference(monkeypatch):
+    names = ["FLAGS_eager_delete_tensor_gb", "FLAGS_benchmark", "FLAGS_allocator_strategy", "FLAGS_check_nan_inf_level"]
+    assert list(paddle.get_flags(names).values()) == [0.0, False, "auto_growth", 0]
+    monkeypatch.setenv("FLAGS_benchmark", "1")
+    monkeypatch.setenv("FLAGS_mine", "text")
+    assert paddle.get_flags(["FLAGS_benchmark", "FLAGS_mine"]) == {"FLAGS_benchmark": True, "FLAGS_mine": "text"}
+    paddle.set_flags({"FLAGS_check_nan_inf": 0})
+    assert paddle.get_flags("FLAGS_check_nan_inf")["FLAGS_check_nan_inf"] is False
+    for value in ("maybe", None):
+        with pytest.raises(ValueError, match="FLAGS_cse_max_count is .*; expected a value of the type int"):
+            paddle.set_flags({"FLAGS_cse_max_count": value})

@@ -24,6 +24,11 @@ def test_a_name_that_is_none_says_what_names_look_like(name):
         paddle.set_device(name)
 
 
+def test_a_place_as_text():
+    assert str(paddle.CPUPlace()) == repr(paddle.CPUPlace()) == "Place(cpu)" and paddle.ones([1]).device == "cpu"
+    assert f"{paddle.CUDAPlace(1)}" == "Place(gpu:1)" and paddle.CUDAPlace(1) != paddle.CUDAPlace(0)
+
+
 def test_questions_to_places():
     cpu = paddle.CPUPlace()
     assert not (cpu.is_xpu_place() or cpu.is_custom_place() or cpu.is_ipu_place() or cpu.is_cuda_pinned_place())

@@ -69,6 +69,7 @@ def test_what_one_process_cannot_do_is_said(monkeypatch):
         strategy.speed = 1
     with pytest.raises(ValueError, match="current_id is 1 of 2 workers, but this process is rank 0 of 1"):
         fleet.UserDefinedRoleMaker(current_id=1, worker_num=2)
+    dist.destroy_process_group()
     monkeypatch.setenv("PADDLE_TRAINERS_NUM", "4")
     with pytest.raises(ValueError, match="PADDLE_TRAINERS_NUM is 4, but neither"):
         dist.init_parallel_env()

@@ -336,3 +336,27 @@ def test_what_a_gradient_keeps_does_not_copy_its_inputs():
     x.stop_gradient = False
     node = F.layer_norm(x, 8)._source
     assert any(kept is x._data for kept in node.data)
+
+
+def test_a_gradient_is_a_leaf_of_its_own():
+    x = paddle.to_tensor([2.0, 3.0], stop_gradient=False)
+    for _ in range(2):
+        x.square().sum().backward()
+        assert x.grad.is_leaf and not x.grad.stop_gradient
+    (x.grad * 2).sum().backward()
+    assert x.grad.grad.tolist() == [2.0, 2.0]
+    with pytest.raises(RuntimeError, match="no_grad"):
+        x.grad.zero_()
+    with paddle.no_grad():
+        x.grad.zero_()
+    x.clear_grad()
+    assert not x.grad.stop_gradient and paddle.grad(x.square().sum(), x)[0].stop_gradient
+
+
+def test_what_a_hook_gives_is_a_leaf():
+    x = paddle.to_tensor([2.0, 3.0], stop_gradient=False)
+    handle = x.register_hook(lambda g: None if g.stop_gradient else g * 2)
+    for _ in range(2):
+        x.square().sum().backward()
+    assert x.grad.is_leaf and x.grad.tolist() == [16.0, 24.0]
+    assert repr(handle) == "RemoveHandle(on)" and handle.remove() and repr(handle) == "RemoveHandle(removed)"

@@ -339,7 +339,7 @@ def test_storage():
     assert x.data_ptr() == x.detach().data_ptr() != (x + 1).data_ptr() and (x.layout, x.offset, x.type) == (
         "NCHW",
         0,
-        "DENSE_TENSOR",
+        paddle.base.core.VarDesc.VarType.DENSE_TENSOR,
     )
     y = paddle.zeros([1])
     assert y.set_(x, [2], offset=4) is y and y.tolist() == [2.0, 3.0]
@@ -376,3 +376,16 @@ def test_a_tensor_is_moved_as_another_one_is():
     assert x.tolist() == [1.0, 1.0]
     with pytest.raises(TypeError, match="unexpected keyword argument 'place'"):
         x.to(place="cpu")
+
+
+def test_a_tensor_becomes_another_one():
+    x, other = paddle.to_tensor([1.0], stop_gradient=False), paddle.to_tensor([2, 3])
+    x.reconstruct_from_(other)
+    assert x.tolist() == [2, 3] and x.dtype == "int64" and x.stop_gradient
+
+
+def test_a_module_that_makes_tensors():
+    x = paddle.tensor([1, 2], dtype="float32", requires_grad=True)
+    assert not x.stop_gradient and paddle.tensor(x).stop_gradient and paddle.asarray(x).stop_gradient
+    plain = paddle.ones([1])
+    assert paddle.asarray(plain) is plain and not paddle.asarray(plain, requires_grad=True).stop_gradient

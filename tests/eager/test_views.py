@@ -364,3 +364,18 @@ class TestGradients:
         assert held.tolist() == w.grad.tolist() == [0, 0]
         (w * w).sum().backward()
         assert given.tolist() == [5, 5]
+
+
+def test_a_view_of_one_element_writes_through_further_views():
+    x = paddle.arange(6).reshape([2, 3])
+    x[1, 2].reshape([1, 1])[0].fill_(7)
+    x[0, 1].unsqueeze(0)[0] = 9
+    assert x.tolist() == [[0, 9, 2], [3, 4, 7]]
+
+
+def test_where_in_its_storage_a_view_begins():
+    x = paddle.arange(6)
+    found = [x.offset, x[2].offset, x[1:].offset, x.reshape([2, 3])[1, 1:].offset, x[::-1].offset]
+    assert found == [0, 16, 8, 32, 40]
+    assert x[2:]._is_shared_buffer_with(x) and x.detach()._is_shared_buffer_with(x[1])
+    assert not x._is_shared_buffer_with(x.clone())

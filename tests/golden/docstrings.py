@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import contextlib
 import doctest
+import faulthandler
 import importlib
 import inspect
 import io
 import json
+import linecache
 import os
 import re
 import signal
@@ -32,8 +34,10 @@ BATCH = 40
 SECONDS = 60
 RANDOM = re.compile(r"paddle\.seed|manual_seed|set_rng_state")  # others that pass on the reference show no draws
 APART = re.compile(r"paddle\.distributed|fleet|import torch|download|pretrained=True|datasets\.")
-NUMBER = re.compile(r"(?<![\w.])[-+]?(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|inf|nan)(?![\w])", re.I)
-IGNORED = re.compile(r"0x[0-9a-f]+|Place\([^)]*\)|<class'[\w.]*\.|paddle_lite_py|\s")
+NUMBER = re.compile(
+    r"(?:(?<![\w.])|(?=[-+]))[-+]*(?:\d+\.?\d*(?:e[-+]?\d+)?|\.\d+|inf\.?|nan)(?=j?\b|[^\w.]|$)(?!\.\d)", re.I
+)
+IGNORED = re.compile(r"0x[0-9a-f]+|Place\([^)]*\)|<class '[\w.]*\.|paddle_lite_py")
 DIRECTIVE = re.compile(r"#\s*x?doctest:\s*([+-])(\w+)(\(.*?\))?")
 
 
@@ -93,11 +97,19 @@ def cases(paddle: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
 
 def same(want: str, got: str) -> bool:
     """Whether two texts are the same but for rounding, white space and addresses."""
-    want, got = (IGNORED.sub("", text).replace("inf.", "inf") for text in (want, got))
-    if NUMBER.sub("#", want) != NUMBER.sub("#", got):
-        return "..." in want and bool(re.fullmatch(re.escape(want).replace(r"\.\.\.", ".*"), got))
+    want, got = (IGNORED.sub("", text) for text in (want, got))
+    shapes = ["".join(NUMBER.sub("#", text).split()) for text in (want, got)]
+    if shapes[0] != shapes[1]:
+        pattern = re.escape("".join(want.split())).replace(r"\.\.\.", ".*")
+        return "..." in want and bool(re.fullmatch(pattern, "".join(got.split())))
     pairs = zip(NUMBER.findall(want), NUMBER.findall(got), strict=True)
-    return all(close(float(a), float(b)) for a, b in pairs)
+    return all(close(number(a), number(b)) for a, b in pairs)
+
+
+def number(text: str) -> float:
+    """The value of a number as it is printed: PaddlePaddle writes `+-0.0` in complex ones, and `inf.`."""
+    digits = text.lstrip("+-").rstrip(".")
+    return -float(digits) if "-" in text[: len(text) - len(digits)] else float(digits)
 
 
 def close(a: float, b: float) -> bool:
@@ -109,11 +121,13 @@ def run(found: list[tuple[str, str]]) -> str:
     """Run an example; what is wrong with it, or nothing."""
     names: dict[str, Any] = {"__name__": "__main__"}
     since = ""
-    for source, want in found:
+    for i, (source, want) in enumerate(found):
         printed = io.StringIO()
+        file = f"<example {i}>"
+        linecache.cache[file] = len(source), None, source.splitlines(True), file  # static functions read their source
         try:
             with contextlib.redirect_stdout(printed):
-                exec(compile(source, "<example>", "single"), names)
+                exec(compile(source, file, "single"), names)
         except Exception as e:
             if want.startswith("Traceback"):
                 continue
@@ -138,12 +152,14 @@ def run_all(paddle: Any, file: Path, out: Path) -> None:
     with out.open("w") as results:
         for name, found in json.loads(file.read_text()):
             signal.alarm(SECONDS)
+            faulthandler.dump_traceback_later(SECONDS + 5, exit=True)  # what hangs in C hears no signal
             try:
                 reset(paddle)
                 wrong = run(found)
             except BaseException as e:
                 wrong = f"{type(e).__name__}: {e}"
             signal.alarm(0)
+            faulthandler.cancel_dump_traceback_later()
             results.write(json.dumps([name, wrong]) + "\n")
             results.flush()
 

@@ -196,3 +196,13 @@ def test_a_model_in_static_mode_declares_what_it_is_given(static_mode):
     made.fit(Data(), batch_size=8, epochs=4, verbose=0)
     assert made.evaluate(Data(), batch_size=8, verbose=0)["loss"][0] < first
     assert made.predict_batch([Data().x[:3]])[0].shape == (3, 2)
+
+
+def test_evaluations_are_written_by_epoch(tmp_path: Path):
+    made, writer = model(), paddle.callbacks.VisualDL(str(tmp_path))
+    made.fit(Data(), Data(), batch_size=16, epochs=2, verbose=0, callbacks=[writer])
+    made.evaluate(Data(), batch_size=16, verbose=0, callbacks=[writer])
+    lines = [json.loads(line) for line in (tmp_path / "scalars.jsonl").read_text().splitlines()]
+    assert [line["step"] for line in lines if "eval/loss" in line] == [0, 1, 1]
+    steps = [line["step"] for line in lines if "train/loss" in line]
+    assert steps == list(range(1, len(steps) + 1)) and len(steps) == 2 * len(range(0, len(Data()), 16))

@@ -165,3 +165,21 @@ def test_distributed_batches_are_those_of_the_reference():
 def test_wrong_arguments_are_named(make, part):
     with pytest.raises((ValueError, TypeError, IndexError), match=part):
         make()
+
+
+@pytest.mark.parametrize("persistent", [False, True])
+def test_what_worker_init_fn_raises_is_raised(persistent):
+    def fails(worker):
+        raise KeyError("no such file")
+
+    def leaves(worker):
+        raise SystemExit(4)
+
+    data = paddle.io.TensorDataset([paddle.arange(4)])
+    for begin, kind, text in ((fails, KeyError, "no such file"), (leaves, RuntimeError, r"worker \d: SystemExit\(4\)")):
+        loader = paddle.io.DataLoader(
+            data, num_workers=2, worker_init_fn=begin, persistent_workers=persistent, timeout=20
+        )
+        with pytest.raises(kind, match=text) as raised:
+            list(loader)
+        assert kind is RuntimeError or "in worker_init_fn, called for worker" in raised.value.__notes__[0]

@@ -12,6 +12,7 @@ from paddle_lite_py.jit import InputSpec, load, save, to_static
 import paddle_lite_py as paddle
 import paddle_lite_py.nn.functional as F
 from paddle_lite_py import nn
+from paddle_lite_py.core.errors import DataDependentError
 
 IMAGE, SEQUENCE, MATRIX = (2, 3, 8, 8), (2, 5, 4), (3, 4)
 
@@ -235,3 +236,40 @@ def test_a_layer_of_unknown_batch_and_length(name, tmp_path):
     other = f32(*[n + 1 if s is None else n for n, s in zip(shape, spec, strict=True)], seed=1)
     layer.forward = layer.forward.rollback() if hasattr(layer.forward, "rollback") else layer.forward
     assert_alike(loaded(other), layer(other))
+
+
+# What cannot be saved, since the data decide the size -> what the error says to write instead.
+DECIDED = {
+    "nonzero": (lambda x: paddle.nonzero(x), r"where\(mask, x, 0\)"),
+    "unique": (lambda x: paddle.unique(x), r"sort\(\)"),
+    "masked_select": (lambda x: paddle.masked_select(x, x > 0), r"where\(mask, x, 0\)"),
+    "x[mask]": (lambda x: x[x > 0], r"where\(mask, x, 0\)"),
+    "bincount": (lambda x: paddle.bincount(x.astype("int64")), "minlength=n"),
+    "sequence_mask": (lambda x: F.sequence_mask(x.astype("int64")), "maxlen=n"),
+    "repeat_interleave": (lambda x: paddle.repeat_interleave(x, x.astype("int64")), "one count"),
+}
+
+
+@pytest.mark.parametrize("size", [4, None])
+@pytest.mark.parametrize("name", DECIDED)
+def test_what_the_data_decide_is_computed_but_not_saved(name, size, tmp_path):
+    function, instead = DECIDED[name]
+    x = paddle.to_tensor([1.0, 0.0, 2.0, 3.0])
+    np.testing.assert_array_equal(to_static(function)(x).numpy(), function(x).numpy())
+    where = rf"at test_sizes.py:{function.__code__.co_firstlineno} .*{instead}"
+    with pytest.raises(DataDependentError, match=where):
+        save(to_static(function), str(tmp_path / "m"), input_spec=[InputSpec([size], "float32")])
+
+
+@pytest.mark.parametrize("size", [3, None])
+def test_a_saved_program_counts_up_to_a_bound(size, tmp_path):
+    def count(x):
+        return paddle.bincount(x, minlength=4)
+
+    few, many = paddle.to_tensor([1, 2, 2]), paddle.to_tensor([1, 2, 6])
+    assert to_static(count)(many).tolist() == count(many).tolist() == [0, 1, 1, 0, 0, 0, 1]
+    save(to_static(count), str(tmp_path / "m"), input_spec=[InputSpec([size], "int64")])
+    loaded = load(str(tmp_path / "m"))
+    assert loaded(few).tolist() == count(few).tolist() == [0, 1, 2, 0]
+    with pytest.raises(ValueError, match=r"not below minlength=4, which the program counts up to"):
+        loaded(many)

@@ -228,3 +228,22 @@ def test_static_mode():
         paddle.disable_static()
     assert whole.tolist() == [[18, 18, 18], [6, 14, 10]]
     assert part.tolist() == [6, 14, 10]
+
+
+@pytest.mark.parametrize("argument", ["root", "view", "detached", "fresh"])
+def test_an_argument_that_shares_elements_with_what_is_read_from_outside(argument):
+    found = []
+    for wrap in (lambda f: f, paddle.jit.to_static):
+        state = paddle.to_tensor([1.0, 2.0])
+
+        def f(v, state=state):
+            state.add_(state)
+            v.add_(paddle.ones([]))
+            return v * 2 + state[0]
+
+        g = wrap(f)
+        results = [g(paddle.zeros([2])).tolist()]
+        given = {"root": state, "view": state[1:], "detached": state.detach(), "fresh": paddle.ones([2])}[argument]
+        results += [g(given).tolist(), g(given).tolist(), g(paddle.zeros([2])).tolist()]
+        found.append((results, state.tolist(), given.tolist()))
+    assert found[0] == found[1]

@@ -53,3 +53,9 @@ def test_what_is_not_available_says_so_when_it_is_used():
 def test_an_unknown_name_is_an_error():
     with pytest.raises(AttributeError, match="'paddle.nn.layer.norm' has no attribute 'no_such'"):
         _ = paddle.nn.layer.norm.no_such
+
+
+def test_a_module_shows_all_that_it_has():
+    found = paddle.nn.layer.activation.__dict__
+    assert found["ReLU"] is paddle.nn.ReLU and {"GELU", "Softmax"} <= set(dir(paddle.nn.layer.activation))
+    assert vars(paddle.tensor.math)["add"] is paddle.add

@@ -33,3 +33,14 @@ def test_sizes_of_a_linear_layer_are_what_a_subclass_says():
     plain, own = paddle.nn.Linear(2, 3), Own()
     assert (plain.in_features, plain.out_features, Patched(2, 3).in_features, own.out_features) == (2, 3, 20, 7)
     assert "in_features=2, out_features=3" in repr(plain)
+
+
+def test_names_begin_with_what_a_guard_says():
+    unique = paddle.utils.unique_name
+    with unique.guard("A"):
+        assert unique.generate("fc") == "Afc_0"
+        with unique.guard(b"B"):
+            assert unique.generate("fc") == "Bfc_0"
+        assert unique.generate("fc") == "Afc_1"
+    with unique.guard():
+        assert unique.generate("fc") == "fc_0"

@@ -23,9 +23,16 @@ def test_eight_bits_but_for_what_is_large():
 
 def test_a_stub_shows_what_passes():
     observer = paddle.quantization.observers.AbsmaxObserver()
-    stub = paddle.nn.quant.Stub(observer)
-    assert stub(paddle.to_tensor([-3.0, 2.0])).tolist() == [-3.0, 2.0]
-    assert stub._observer.scales().item() == 3.0
+    stubs = paddle.nn.Sequential(paddle.nn.quant.Stub(observer), paddle.nn.quant.Stub())
+    given = paddle.to_tensor([-3.0, 2.0])
+    assert stubs(given).tolist() == [-3.0, 2.0]
+    q = paddle.quantization
+    for config in (q.QuantConfig(None, None), q.QuantConfig(observer, None)):
+        net = q.PTQ(config).quantize(stubs)
+        assert [type(s).__name__ for s in net] == ["QuanterStub"] * 2 and net(given).tolist() == [-3.0, 2.0]
+        assert net[0]._observer.scales().item() == 3.0
+        assert (net[1]._observer is None) is (config.global_config is None)
+    assert type(q.PTQ(config).convert(net)[0]._observer).__name__ == "FakeQuanterWithAbsMaxObserverLayer"
 
 
 def test_weights_in_eight_bits():

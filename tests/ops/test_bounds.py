@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import operator
+
 import numpy as np
 import pytest
 
@@ -59,3 +61,41 @@ def test_an_index_that_is_gone_says_nothing_of_the_next_at_its_place():
         assert paddle.gather(x, paddle.to_tensor([i % 8])).item() == i % 8
         with pytest.raises(IndexError):
             paddle.gather(x, paddle.to_tensor([8 + i]))
+
+
+@pytest.mark.parametrize(
+    "divide", [operator.floordiv, operator.mod, lambda x, y: paddle.div(x, y, rounding_mode="trunc")]
+)
+def test_integers_are_not_divided_by_zero(divide):
+    x = paddle.to_tensor([[4, 5]])
+    with pytest.raises(ZeroDivisionError, match=r"y=int64\[1, 2\]\): y is 0 at \[0, 1\]; integers are not divided"):
+        divide(x, paddle.to_tensor([[1, 0]]))
+    for zero in (0, False, paddle.to_tensor(0)):
+        with pytest.raises(ZeroDivisionError, match="y is 0; integers"):
+            divide(x, zero)
+    assert divide(x, 3).dtype == "int64" and divide(x, paddle.to_tensor([[0.5]])).shape == [1, 2]
+    assert not divide(paddle.to_tensor([1.0]), 0).isfinite().any()
+
+
+def test_a_float_is_no_row_of_bits():
+    with pytest.raises(TypeError, match="a float number; expected an integer or a boolean"):
+        paddle.to_tensor([True]) & 2.0
+
+
+def test_what_does_not_broadcast_is_named():
+    x, y = paddle.ones([2, 3]), paddle.ones([4])
+    with pytest.raises(ValueError, match=r"x \[2, 3\] and y \[4\] do not broadcast: sizes 3 and 4 in axis -1"):
+        x + y
+    with pytest.raises(ValueError, match=r"condition \[2, 3\] and y \[4\] do not broadcast"):
+        paddle.where(x > 0, x, y)
+    with pytest.raises(ValueError, match=r"x \[2, 3\] and shape \[2, 1\] do not broadcast: sizes 3 and 1 in axis -1"):
+        paddle.broadcast_to(x, [2, 1])
+    with pytest.raises(ValueError, match=r"x \[2, 3\] and y \[4\] do not broadcast"):
+        paddle.jit.to_static(lambda a, b: a * b)(x, y)
+
+
+def test_minus_one_is_a_row_only_where_none_is_for_padding():
+    weight = paddle.ones([3, 2])
+    assert F.embedding(paddle.to_tensor([-1, 1]), weight).tolist() == [[0.0, 0.0], [1.0, 1.0]]
+    with pytest.raises(ValueError, match=r"x holds -1 at \[1\]; expected 0 to 2"):
+        F.embedding(paddle.to_tensor([0, -1]), weight, padding_idx=-1)

@@ -53,5 +53,38 @@ def test_sparse_tensors_that_do_not_fit():
 def test_reshaped_and_summed():
     dense, x = matrix()
     np.testing.assert_array_equal(paddle.sparse.reshape(x, [4, -1]).to_dense().numpy(), dense.reshape(4, 3))
-    np.testing.assert_array_equal(paddle.sparse.sum(x, 0).to_dense().numpy(), dense.sum(0))
-    assert paddle.sparse.sum(x).item() == dense.sum()
+    for kind in (x, x.to_sparse_csr()):
+        for axis, keepdim in [(0, False), (1, False), (-1, True), (None, True), ((0, 1), True)]:
+            found = paddle.sparse.sum(kind, axis, keepdim=keepdim)
+            kept = keepdim or kind is not x  # rows stay a matrix
+            np.testing.assert_array_equal(found.to_dense().numpy(), dense.sum(axis, keepdims=kept))
+    total = paddle.sparse.sum(x)
+    assert total.shape == [1] and total.values().item() == dense.sum()
+    assert paddle.sparse.sum(x, dtype="float64").dtype == "float64"
+
+
+def test_sums_of_blocks():
+    blocks = paddle.to_tensor([[-2.0, 0.0], [1.0, 2.0]]).to_sparse_coo(1)
+    found = {axis: paddle.sparse.sum(blocks, axis) for axis in (0, 1)}
+    assert [(f.shape, f.indices().tolist(), f.values().tolist()) for f in found.values()] == [
+        ([1, 2], [[0]], [[-1.0, 2.0]]),
+        ([2], [[0, 1]], [-2.0, 3.0]),
+    ]
+    assert (blocks.sparse_dim(), blocks.dense_dim(), blocks.dim()) == (1, 1, 2)
+
+
+def test_a_quotient_has_an_element_everywhere():
+    a, b = paddle.to_tensor([[0.0, -1.0, 2.0]]), paddle.to_tensor([[0.0, 0.0, -2.0]])
+    for sparse in (lambda t: t.to_sparse_coo(2), lambda t: t.to_sparse_coo(1), lambda t: t.to_sparse_csr()):
+        found = paddle.sparse.divide(sparse(a), sparse(b))
+        np.testing.assert_array_equal(found.to_dense().numpy(), [[np.nan, -np.inf, -1.0]])
+
+
+def test_what_is_known_to_be_coalesced():
+    x = paddle.sparse.sparse_coo_tensor([[0, 0, 1], [1, 1, 2]], [1.0, 2.0, 3.0], stop_gradient=False)
+    assert not x.is_coalesced() and x.coalesce().is_coalesced() and x.to_dense().to_sparse_coo(2).is_coalesced()
+    assert not x.clone().is_coalesced() and x.is_leaf and not x.clone().is_leaf and x.element_size() == 4
+    x.clone().to_dense().sum().backward()
+    assert x.grad.values().tolist() == [1.0] * 3
+    x.clear_grad()
+    assert not x.grad.values().any() and x.cast("float64").cpu().dtype == "float64"

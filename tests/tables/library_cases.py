@@ -186,7 +186,33 @@ DERIVATIVES = [
     "paddle.incubate.autograd.vjp(lambda x: x.matmul(x), ramp(2, 2), ramp(2, 2))[1]",
     "paddle.incubate.autograd.jvp(lambda x: x.matmul(x), ramp(2, 2), ramp(2, 2) + 1)[1]",
 ]
+NANS = "t(float('nan'), 1, 2, 3, 4, 5).reshape([2, 3])"
+MATRIX = "paddle.incubate.autograd"
+SPELLINGS = [
+    *(f"paddle.{f}({NANS}, {axis}, mode='min')" for f in ("median", "nanmedian") for axis in (0, -1)),
+    f"paddle.nanmedian({NANS}, (0, 1), mode='min')",
+    *(f"paddle.nn.functional.gelu(t(-1, .5, 2), {way!r})" for way in ("none", "tanh", True)),
+    *(f"paddle.nn.functional.pad(ramp(1, 2, 3), {pad})" for pad in ([1, 0, 0, 1], [1, 0, 0, 1, 2, 0], [1, 2])),
+    "paddle.nn.functional.pad(ramp(1, 2, 3), [1, 0, 0, 1, 2, 0], pad_from_left_axis=False)",
+    "paddle.compat.nn.functional.pad(ramp(2, 3), (1, 1), mode='reflect')",
+    "paddle.tensordot(ramp(2, 3, 4), ramp(3, 2, 4), axes=[[0, 1, 2], [1, 0]])",
+    *(f"{S}divide({m}, {m}).to_dense()" for m in (COO, CSR)),
+    *(f"{S}sum({COO}, {axis}).to_dense()" for axis in (None, 0, -1)),
+    *(f"{S}sum({CSR}, {axis}).to_dense()" for axis in (None, -1)),
+    "paddle.nn.clip.clip_by_norm(ramp(2, 2), 1.)",
+    "paddle.nn.functional.loss.edit_distance(i(1, 2, 3, 4).reshape([2, 2]), i(1, 3, 4, 5).reshape([2, 2]), False, "
+    "None, i(2, 1), i(2, 2))",
+    "paddle.incubate.graph_reindex(i(0, 1, 2), i(8, 9, 0, 4, 7, 6, 7, 0, 2, 3, 5, 1), "
+    "i(2, 3, 2, 1, 3, 1).astype('int32'))",
+    f"{MATRIX}.Jacobian(lambda x, y: x.matmul(y), [ramp(2, 2), ramp(2, 2)])[:]",
+    f"{MATRIX}.Jacobian(lambda x, y: x * y, [ramp(2, 2), ramp(2, 2)], is_batched=True)[:]",
+    f"{MATRIX}.Hessian(lambda x, y: (x * x * y).sum(), [ramp(2, 2), ramp(2, 2)])[:]",
+    f"{MATRIX}.Hessian(lambda x: (x ** 3).sum(1), ramp(2, 2), is_batched=True)[:]",
+    "paddle.to_tensor([True, False]) / True",
+    *(f"{side}" for side in ("2 & paddle.to_tensor([True, False])", "3 ^ paddle.to_tensor([True, False])")),
+]
 CASES: list[str] = [
+    *SPELLINGS,
     *DERIVATIVES,
     *AUDIO,
     *TEXT,

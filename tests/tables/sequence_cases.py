@@ -50,6 +50,20 @@ CASES: dict[str, str] = {
     "penalty": (
         "l=(x*w*w).sum(); (g,)=G(l,w); t=l+(g*g).sum(); p=static.append_backward(t); out = [t]+[g for _,g in p]"
     ),
+    "second by an inner value": ("h=x*x; l=(h*h*h*y).sum(); (g,)=G(l,x); out = [g]+G(g.sum(),h)+G(g.sum(),x)"),
+    "second by two on one way": (
+        "h=x*x; k=h*y; l=(k*k*x).sum(); (g,)=G(l,x); s=(g*g).sum(); out = [g]+G(s,h)+G(s,k)+G(s,[h,k])+G(s,x)"
+    ),
+    "inner and outer, then inner": (
+        "h=x*x; l=(h*h).sum(); g,q=G(l,[x,h]); out = [g,q]+G((g*q).sum(),h)+G((g*q).sum(),x)"
+    ),
+    "inner beside what made it": (
+        "h=paddle.sin(x); k=paddle.exp(h); l=(k*h).sum(); (g,)=G(l,k); s=(g*g).sum(); out = [g]+G(s,h)+G(s,x)"
+    ),
+    "third by an inner value": (
+        "h=x*x; l=(h*h*x).sum(); (g,)=G(l,x); (q,)=G(g.sum(),x); out = [g,q]+G(q.sum(),h)+G(q.sum(),x)"
+    ),
+    "weight after minimize": "l=(x*w).sum(); paddle.optimizer.SGD(0.1).minimize(l); out = [l]+G(l,w)+G((w*w).sum(),w)",
     "max and relu": ("h=paddle.nn.functional.relu(x)*y; l=h.max(); out = G(l,x)+G(l,h)+G(l,y)"),
     "concat split": (
         "c=paddle.concat([x,y]); a,b=paddle.split(c*c,2); out = G(a.sum(),x)+G(b.sum(),x)+G(b.sum(),y)+G((a*b).sum(),c)"

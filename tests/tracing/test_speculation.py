@@ -116,7 +116,7 @@ def pairs_until(x, n):
     return [paddle.stack([r for _, r in kept]) if kept else paddle.zeros([0, 2]), paddle.to_tensor(len(kept))]
 
 
-@pytest.mark.parametrize("f", [growing, collected, popped])
+@pytest.mark.parametrize("f", [growing, collected])
 def test_what_grows_in_a_loop_has_a_program_for_each_length(f):
     agree(f, *[(tensor(1.0, 2.0), n) for n in COUNTS], programs=3)
 

@@ -7,6 +7,7 @@ from typing import Any
 
 from ...nn import functional as F
 from ...ops.math_names import softmax
+from ...ops.padding import pad_last
 
 __all__ = ["linear", "pad", "scaled_dot_product_attention", "softmax", "unfold"]
 
@@ -26,19 +27,20 @@ def pad(input: Any, pad: Sequence[int], mode: str = "constant", value: float = 0
     """Elements before and after, of the last axis first, then of the one before it, and so on.
 
     Arguments:
-        mode: "constant", "reflect", "replicate" or "circular"; all but the first for the axes of space.
+        mode: "constant", "reflect", "replicate" or "circular".
+
+    Raises:
+        ValueError: if there are more numbers than sides, or a number alone.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.compat.nn.functional.pad(paddle.ones([1, 1]), [1, 0], value=7.0).tolist()
         [[7.0, 1.0]]
     """
-    widths = list(pad)
-    if mode == "constant":
-        widths += [0] * (2 * input.ndim - len(widths))
-        pairs = [w for i in range(len(widths) - 2, -1, -2) for w in widths[i : i + 2]]
-        return F.pad(input, pairs, value=value)
-    return F.pad(input, widths, mode=mode, data_format={3: "NCL", 4: "NCHW", 5: "NCDHW"}[input.ndim])
+    widths = [int(p) for p in pad]
+    if len(widths) % 2 or len(widths) > 2 * input.ndim:
+        raise ValueError(f"pad: pad is {widths}; expected two numbers for each of up to {input.ndim} axes")
+    return pad_last(input, list(zip(widths[::2], widths[1::2], strict=True)), mode, value)
 
 
 def scaled_dot_product_attention(

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable
 from typing import Any
 
-from .. import collective
+from .. import collective, point_to_point
 
 
 def _streamed(exchange: Callable[..., collective.Task | None], **names: str) -> Callable[..., collective.Task | None]:
@@ -41,5 +41,9 @@ alltoall_single = _streamed(
 broadcast = _streamed(collective.broadcast)
 gather = _streamed(collective.gather)
 reduce = _streamed(collective.reduce)
-reduce_scatter = _streamed(collective.reduce_scatter, **_PARTS)
+reduce_recv = _streamed(point_to_point.recv)
+send = _streamed(point_to_point.send)
+scatter = _streamed(collective.reduce_scatter, **_PARTS)
+recv = _streamed(point_to_point.recv)
+send = _streamed(point_to_point.send)
 scatter = _streamed(collective.scatter, **_PARTS)

@@ -15,9 +15,13 @@ from .meta_parallel.parallel import PipelineParallel
 from .roles import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker, UtilBase
 from .strategy import DistributedStrategy
 from .topology import AXES, CommunicateTopology, HybridCommunicateGroup
-from .utils.hybrid_parallel_util import sync_shared
 
 T = TypeVar("T")
+_WRAPPERS = {
+    "model": meta_parallel.TensorParallel,
+    "sharding": meta_parallel.ShardingParallel,
+    "sep": meta_parallel.SegmentParallel,
+}
 
 
 class Fleet:
@@ -73,11 +77,12 @@ class Fleet:
         hcg = hybrid_group()
         if hcg.get_num_stages() > 1 or isinstance(model, meta_parallel.PipelineLayer):
             return PipelineParallel(model, hcg, self.strategy)
-        if hcg.get_model_parallel_world_size() > 1:
-            sync_shared(model, hcg.get_model_parallel_group())
+        unused = bool(self.strategy.find_unused_parameters)
+        for axis, wrapper in _WRAPPERS.items():
+            if getattr(hcg, f"get_{axis}_parallel_world_size")() > 1:
+                return wrapper(model, hcg, find_unused_parameters=unused)
         if hcg.gradient_group.nranks == 1:
             return model
-        unused = bool(self.strategy.find_unused_parameters)
         return DataParallel(model, find_unused_parameters=unused, group=hcg.gradient_group)
 
     def distributed_optimizer(self, optimizer: Any, strategy: DistributedStrategy | None = None) -> Any:

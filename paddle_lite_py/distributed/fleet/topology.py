@@ -14,6 +14,12 @@ from ..group import Group, get_rank, get_world_size, new_group
 AXES = {"dp": "data", "pp": "pipe", "sharding": "sharding", "sep": "sep", "mp": "model"}
 
 
+class ParallelMode:
+    """What processes share most, as HybridCommunicateGroup.get_parallel_mode() says it."""
+
+    DATA_PARALLEL, TENSOR_PARALLEL, PIPELINE_PARALLEL, SHARDING_PARALLEL, SEGMENT_PARALLEL = range(5)
+
+
 class CommunicateTopology:
     """The box: names and lengths of its axes; ranks count along the last axis first.
 

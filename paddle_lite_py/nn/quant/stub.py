@@ -10,10 +10,10 @@ __all__ = ["Stub"]
 
 
 class Stub(Layer):
-    """The input itself; a place for an observer of activations.
+    """The input itself; a place where QAT and PTQ put an observer of activations.
 
     Arguments:
-        observer: a factory of the layer that watches (or rounds) what passes; none by default.
+        observer: a factory of the layer that watches (or rounds) what passes; by default what the configuration says.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -23,7 +23,25 @@ class Stub(Layer):
 
     def __init__(self, observer: Any = None) -> None:
         super().__init__()
-        self._observer = None if observer is None else observer._instance(self)
+        self._observer = observer
+
+    def forward(self, input: Any) -> Any:
+        """The input."""
+        return input
+
+
+class QuanterStub(Layer):
+    """What takes the place of a Stub: an observer of what passes.
+
+    Arguments:
+        layer: the stub.
+        q_config: what is chosen for it, whose activation counts if the stub has no observer; or None.
+    """
+
+    def __init__(self, layer: Stub, q_config: Any) -> None:
+        super().__init__()
+        factory = layer._observer or (q_config and q_config.activation)
+        self._observer = None if factory is None else factory._instance(layer)
 
     def forward(self, input: Any) -> Any:
         """The input, seen by the observer."""

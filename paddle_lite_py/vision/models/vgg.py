@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import itertools
+from collections.abc import Sequence
 from typing import Any
 
 from ...nn.base import Layer
@@ -37,19 +37,36 @@ class VGG(Classifier):
         return self._finish(self.features(x), getattr(self, "avgpool", None), getattr(self, "classifier", None))
 
 
+def make_layers(cfg: Sequence[int | str], batch_norm: bool = False) -> Any:
+    """Convolutions of the widths in a list, and poolings where it has an "M".
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> make_layers([4, "M", 8])(paddle.ones([1, 3, 4, 4])).shape
+        paddle.Size([1, 8, 2, 2])
+    """
+    parts: list[Any] = []
+    channels = 3
+    for width in cfg:
+        if isinstance(width, str):
+            parts.append(nn.MaxPool2D(2, 2))
+            continue
+        parts.append(nn.Conv2D(channels, width, 3, padding=1))
+        parts += [nn.BatchNorm2D(width), nn.ReLU()] if batch_norm else [nn.ReLU()]
+        channels = width
+    return nn.Sequential(*parts)
+
+
 # Convolutions in each of the five stages.
 _DEPTHS = {11: (1, 1, 2, 2, 2), 13: (2, 2, 2, 2, 2), 16: (2, 2, 3, 3, 3), 19: (2, 2, 4, 4, 4)}
 
 
 def _features(depth: int, batch_norm: bool) -> Any:
-    parts, channels = [], 3
-    for count, width in zip(_DEPTHS[depth], (64, 128, 256, 512, 512), strict=True):
-        for _ in itertools.repeat(None, count):
-            parts.append(nn.Conv2D(channels, width, 3, padding=1))
-            parts += [nn.BatchNorm2D(width), nn.ReLU()] if batch_norm else [nn.ReLU()]
-            channels = width
-        parts.append(nn.MaxPool2D(2, 2))
-    return nn.Sequential(*parts)
+    stages = zip(_DEPTHS[depth], (64, 128, 256, 512, 512), strict=True)
+    widths: list[int | str] = []
+    for count, width in stages:
+        widths += [*[width] * count, "M"]
+    return make_layers(widths, batch_norm)
 
 
 def _vgg(depth: int) -> Any:

@@ -1,5 +1,5 @@
 """Who shares what with whom, under the path of the reference."""
 
-from ..topology import CommunicateTopology, HybridCommunicateGroup
+from ..topology import CommunicateTopology, HybridCommunicateGroup, ParallelMode
 
-__all__ = ["CommunicateTopology", "HybridCommunicateGroup"]
+__all__ = ["CommunicateTopology", "HybridCommunicateGroup", "ParallelMode"]

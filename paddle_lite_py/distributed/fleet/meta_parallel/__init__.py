@@ -4,6 +4,7 @@ from .layers import ColumnParallelLinear, ParallelCrossEntropy, RowParallelLinea
 from .parallel import PipelineParallel
 from .pipeline import LayerDesc, PipelineLayer, SharedLayerDesc
 from .tracker import RNGStatesTracker, get_rng_state_tracker, model_parallel_random_seed
+from .wrappers import SegmentParallel, ShardingParallel, TensorParallel
 
 __all__ = [
     "ColumnParallelLinear",
@@ -13,6 +14,9 @@ __all__ = [
     "PipelineParallel",
     "RNGStatesTracker",
     "RowParallelLinear",
+    "SegmentParallel",
+    "ShardingParallel",
+    "TensorParallel",
     "SharedLayerDesc",
     "VocabParallelEmbedding",
     "get_rng_state_tracker",

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from ....autograd import PyLayer
 from ....core.no_effect import Immaterial, no_effect
 from ....eager.tensor import Tensor
 from ....nn import Layer
 from ....nn import functional as F
-from ....ops.gather import take_along_axis
-from ....ops.search import where
-from ...collective import exchanged
-from ...group import Group, ReduceOp
+from ...group import Group
 from ..current import hybrid_group
-from ..layers.mpu.mp_ops import _c_concat, _c_identity, _c_split, _mp_allreduce
+from ..layers.mpu.mp_ops import (
+    _c_concat,
+    _c_identity,
+    _c_lookup_table,
+    _c_softmax_with_cross_entropy,
+    _c_split,
+    _mp_allreduce,
+)
 from .tracker import get_rng_state_tracker
 
 __all__ = ["ColumnParallelLinear", "ParallelCrossEntropy", "RowParallelLinear", "VocabParallelEmbedding"]
@@ -150,16 +153,8 @@ class VocabParallelEmbedding(_Split):
         """The rows of some indices."""
         if not self.is_mp:
             return F.embedding(x, self.weight)
-        at, mine = _own(x, self.vocab_start_index, self.per_part_size)
-        found = F.embedding(at, self.weight) * mine.unsqueeze(-1).astype(self.weight.dtype)
+        found = _c_lookup_table(self.weight, x, self.vocab_start_index)
         return _mp_allreduce(found, group=self.model_parallel_group)
-
-
-def _own(index: Tensor, start: int, size: int) -> tuple[Tensor, Tensor]:
-    """Indices into this process's part (0 for those of others), and which are its own."""
-    at = index - start
-    mine = (at >= 0) & (at < size)
-    return where(mine, at, at * 0), mine
 
 
 class ParallelCrossEntropy(Layer):
@@ -183,32 +178,4 @@ class ParallelCrossEntropy(Layer):
 
     def forward(self, input: Tensor, label: Tensor) -> Tensor:
         """The losses."""
-        if label.ndim == input.ndim - 1:
-            label = label.unsqueeze(-1)
-        if self.model_parallel_group.nranks == 1:
-            return F.cross_entropy(input, label, reduction="none", ignore_index=self.ignore_index)
-        return _CrossEntropy.apply(input, label, self.model_parallel_group, self.ignore_index)
-
-
-class _CrossEntropy(PyLayer):
-    """Cross entropy over classes of which each process has some."""
-
-    @staticmethod
-    def forward(ctx: Any, logits: Tensor, label: Tensor, group: Group, ignored: int) -> Tensor:
-        """The losses, of all classes."""
-        own = logits.shape[-1]
-        top = exchanged("all_reduce", logits.max(-1, keepdim=True), group, ReduceOp.MAX)
-        shifted = logits - top
-        total = exchanged("all_reduce", shifted.exp().sum(-1, keepdim=True), group, ReduceOp.SUM)
-        at, mine = _own(label, group.rank * own, own)
-        told = take_along_axis(shifted, at, -1) * mine.astype(logits.dtype)
-        counts = label.not_equal(ignored).astype(logits.dtype)
-        ctx.save_for_backward(shifted.exp() / total, at, mine.astype(logits.dtype), counts)
-        return (total.log() - exchanged("all_reduce", told, group, ReduceOp.SUM)) * counts
-
-    @staticmethod
-    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
-        """The softmax without the label's one, for this process's classes."""
-        probability, at, mine, counts = ctx.saved_tensor()
-        hit = F.one_hot(at.squeeze(-1), probability.shape[-1]).astype(probability.dtype) * mine
-        return (probability - hit) * (grad * counts), None
+        return _c_softmax_with_cross_entropy(input, label, self.model_parallel_group, ignore_index=self.ignore_index)

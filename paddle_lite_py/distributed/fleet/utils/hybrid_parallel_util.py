@@ -12,6 +12,7 @@ from ...data_parallel import sync_params_buffers
 from ...group import Group, ReduceOp
 from ...programs import exchanged
 from ..current import hybrid_group
+from ..meta_optimizers.dygraph_optimizer import HybridParallelOptimizer
 
 __all__ = [
     "broadcast_dp_parameters",
@@ -19,6 +20,8 @@ __all__ = [
     "broadcast_sharding_parameters",
     "fused_allreduce_gradients",
     "fused_allreduce_gradients_with_group",
+    "obtain_optimizer_parameters_list",
+    "unwrap_optimizer",
 ]
 
 
@@ -70,6 +73,18 @@ def broadcast_sharding_parameters(model: Layer, hcg: Any) -> None:
     """Give processes that share states one value of everything."""
     group = hcg.get_sharding_parallel_group()
     sync_params_buffers(model, group, group.ranks[0])
+
+
+def unwrap_optimizer(optimizer: Any, optimizer_instances: Any = ()) -> Any:
+    """The optimizer that others, of the given classes, were made of."""
+    while isinstance(optimizer, optimizer_instances or HybridParallelOptimizer):
+        optimizer = optimizer._inner_opt
+    return optimizer
+
+
+def obtain_optimizer_parameters_list(optimizer: Any) -> list[Any]:
+    """The parameters that an optimizer trains."""
+    return list(unwrap_optimizer(optimizer)._parameter_list)
 
 
 def sync_shared(model: Layer, group: Group) -> None:

@@ -114,6 +114,21 @@ class RowSequenceParallelLinear(RowParallelLinear):
         return out if self.bias is None else out + self.bias
 
 
+def scatter(input: Tensor, axis: int = 0) -> Tensor:
+    """This process's part of a sequence; see ScatterOp."""
+    return ScatterOp.apply(input, axis)
+
+
+def all_gather(input: Tensor, axis: int = 0) -> Tensor:
+    """The whole of a sequence; see AllGatherOp."""
+    return AllGatherOp.apply(input, axis)
+
+
+def is_sequence_parallel_parameter(parameter: Any) -> bool:
+    """Whether the gradients of a parameter come from parts of sequences."""
+    return bool(getattr(parameter, "sequence_parallel", False))
+
+
 def mark_as_sequence_parallel_parameter(parameter: Any) -> None:
     """Say that the gradients of a parameter come from parts of sequences."""
     parameter.sequence_parallel = True

@@ -100,7 +100,12 @@ _pending: list[tuple[Group, Any]] = []
 
 @functools.cache
 def _finish_at_exit() -> None:
-    atexit.register(lambda: exchanges().failed or wait_for_saves())
+    atexit.register(_finish)
+
+
+def _finish() -> None:
+    if not exchanges().failed:
+        wait_for_saves()
 
 
 def _begin(work: Any) -> None:
@@ -124,7 +129,7 @@ def _note(metadata: Metadata, held: dict[str, np.ndarray], key: str, value: Any,
     data = value._data if isinstance(value, Tensor) else np.asarray(value)
     if getattr(data, "dtype", None) is None or np.dtype(data.dtype).kind == "O":
         raise TypeError(f"save_state_dict: {key!r} is a {type(value).__name__}; expected tensors and numbers")
-    found = []
+    found: list[LocalTensorMetadata] = []
     for at, part in parts(data):
         name = f"{key}@{','.join(map(str, at))}" if found else key  # a process mostly has one part
         held[name] = np.array(part)  # a copy: training goes on

@@ -6,7 +6,10 @@ from typing import Any
 
 from .....autograd import PyLayer
 from .....eager.tensor import Tensor
+from .....nn import functional as F
+from .....ops.gather import take_along_axis
 from .....ops.joining import concat
+from .....ops.search import where
 from .....ops.splitting import split
 from ....collective import exchanged
 from ....group import Group, ReduceOp
@@ -117,3 +120,62 @@ def _c_split(tensor: Tensor, group: Group | None = None) -> Tensor:
     """This process's part of the last axis."""
     among = _parallel(group)
     return tensor if among.nranks == 1 else Scattered.apply(tensor, among, -1)
+
+
+# -- tables and classes of which each process has some ---------------------------------------------------------------
+def own_part(index: Tensor, start: int, size: int) -> tuple[Tensor, Tensor]:
+    """Indices into this process's part (0 for those of others), and which are its own."""
+    at = index - start
+    mine = (at >= 0) & (at < size)
+    return where(mine, at, at * 0), mine
+
+
+def _c_lookup_table(
+    table: Tensor, index: Tensor, start_index: int = 0, vocab_size: int = -1, name: Any = None
+) -> Tensor:
+    """Rows of this process's part of a table, which begins at a row of the whole; zeros for the rows of others."""
+    at, mine = own_part(index, start_index, table.shape[0])
+    return F.embedding(at, table) * mine.unsqueeze(-1).astype(table.dtype)
+
+
+class _CrossEntropy(PyLayer):
+    """Cross entropy over classes of which each process has some."""
+
+    @staticmethod
+    def forward(ctx: Any, logits: Tensor, label: Tensor, group: Group, ignored: int) -> Tensor:
+        """The losses, of all classes."""
+        own = logits.shape[-1]
+        top = exchanged("all_reduce", logits.max(-1, keepdim=True), group, ReduceOp.MAX)
+        shifted = logits - top
+        total = exchanged("all_reduce", shifted.exp().sum(-1, keepdim=True), group, ReduceOp.SUM)
+        at, mine = own_part(label, group.rank * own, own)
+        told = take_along_axis(shifted, at, -1) * mine.astype(logits.dtype)
+        counts = label.not_equal(ignored).astype(logits.dtype)
+        ctx.save_for_backward(shifted.exp() / total, at, mine.astype(logits.dtype), counts)
+        return (total.log() - exchanged("all_reduce", told, group, ReduceOp.SUM)) * counts
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> tuple[Tensor, None]:
+        """The softmax without the label's one, for this process's classes."""
+        probability, at, mine, counts = ctx.saved_tensor()
+        hit = F.one_hot(at.squeeze(-1), probability.shape[-1]).astype(probability.dtype) * mine
+        return (probability - hit) * (grad * counts), None
+
+
+def _c_softmax_with_cross_entropy(
+    logits: Tensor, label: Tensor, group: Group | None = None, return_softmax: bool = False, ignore_index: int = -100
+) -> Any:
+    """The cross entropy of each element, [..., 1], over classes of which each process has some.
+
+    Raises:
+        NotImplementedError: if the softmax is asked for with more than one process.
+    """
+    among = _parallel(group)
+    if label.ndim == logits.ndim - 1:
+        label = label.unsqueeze(-1)
+    if among.nranks == 1:
+        loss = F.cross_entropy(logits, label, reduction="none", ignore_index=ignore_index)
+        return (loss, F.softmax(logits)) if return_softmax else loss
+    if return_softmax:
+        raise NotImplementedError("_c_softmax_with_cross_entropy: return_softmax=True with several processes")
+    return _CrossEntropy.apply(logits, label, among, ignore_index)

@@ -1,0 +1,289 @@
+"""What a staged loop hands from one iteration to the next.
+
+What is carried is found by tracing: a first attempt carries the tensors only; a number that an iteration changes, a
+dtype that it promotes, or a write to state outside makes another attempt, until an iteration leaves the types alone.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+
+from dy2static import Undefined
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.eager.tensor import Tensor, wrap
+from paddle_lite_py.tracing.builder import Builder
+from paddle_lite_py.tracing.frame import Frame, TracedValue, Write
+
+from . import merge
+from .cells import Cell, Path, content, follow, store, variables, written_cell
+from .cells import before as replaced
+from .errors import loop_mismatch, replaced_and_changed, there_or_not
+
+
+class Carry(NamedTuple):
+    """A cell that an iteration changes: its content before the loop, and the dtypes its leaves are carried in."""
+
+    cell: Cell
+    structure: Any
+    leaves: list[Any]
+    shapes: list[tuple[Any, ...]]
+    dtypes: list[Any]
+    are_numbers: list[bool]  # in eager code, in each iteration
+    # Not surely defined before the loop: a flag is carried after the leaves.
+    partial: bool = False
+
+
+class Loop:
+    """One staged loop being traced."""
+
+    def __init__(self, builder: Builder, state: Any, where: Any) -> None:
+        self.builder, self.state, self.where = builder, state, where
+        self.cells, self.bodies = variables(state), state.bodies
+        self.start = list(state.get())
+        self.carries: dict[Any, Carry] = {}  # by position of a variable, or key of a write
+        self.writes: dict[Any, Write] = {}
+        for i, (cell, value) in enumerate(zip(self.cells, self.start, strict=True)):
+            if not merge.is_absent(value) and any(isinstance(x, Tensor) for x in merge.parts(value)[1]):
+                self.carry(i, cell, value)
+
+    def carry(self, key: Any, cell: Cell, value: Any) -> None:
+        """Carry a cell, with the types it starts with."""
+        structure, leaves = merge.parts(value)
+        shapes = [tuple(x._data.shape) if isinstance(x, Tensor) else () for x in leaves]
+        partial = merge.defined(value) is not None
+        dtypes, numbers = [merge.natural_dtype(x) for x in leaves], [merge.is_number_like(x) for x in leaves]
+        self.carries[key] = Carry(cell, structure, leaves, shapes, dtypes, numbers, partial)
+
+    # -- one attempt -----------------------------------------------------------------------------------------------
+    def enter(self, frame: Frame, index: bool) -> tuple[list[TracedValue], Tensor | None]:
+        """Give a frame its inputs and put them in the variables; returns the inputs and the iteration number."""
+        inputs: list[TracedValue] = []
+        number = None
+        if index:
+            inputs.append(frame.new_input(jax.ShapeDtypeStruct((), "int64")))
+            number = wrap(inputs[0])
+        values = list(self.start)
+        self.inside, self.since = {}, self.builder.aliases.clock
+        for key, carry in self.carries.items():
+            handles = []
+            leaves = zip(carry.shapes, carry.dtypes, carry.leaves, carry.are_numbers, strict=True)
+            for shape, dtype, leaf, is_number in leaves:
+                grad = isinstance(leaf, Tensor) and not leaf.stop_gradient
+                value = frame.new_input(jax.ShapeDtypeStruct(shape, dtype), grad or key in self.graded)
+                value.is_number = is_number
+                inputs.append(value)
+                handles.append(self.builder.handle(value))
+            filled = nested.unflatten(carry.structure, iter(handles))
+            if carry.partial:
+                flag = frame.new_input(jax.ShapeDtypeStruct((), "bool"))
+                inputs.append(flag)
+                merge.with_presence(filled, flag, carry.cell.name, self.where)
+            if key in self.writes:
+                self._leaf(frame, key, inputs[-1])
+                store(self.builder, self.writes[key], filled)
+            else:
+                values[key] = filled
+            if key not in self.writes or self.writes[key].key not in ("_data", "_grad"):
+                self.inside[key] = filled
+                before = self.start[key] if key not in self.writes else replaced(self.writes[key])
+                self.builder.aliases.join(filled, [before], self.where)
+        self.state.set(values)
+        return inputs, number
+
+    graded: frozenset[Any] = frozenset()
+
+    def _leaf(self, frame: Frame, key: Any, value: TracedValue) -> None:
+        owner, what, held, _ = self.writes[key]
+        made = isinstance(held, TracedValue) and held not in held.frame.leaves
+        if what == "_data" and not owner.stop_gradient and owner._source is None and not made:
+            frame.leaves[value] = owner
+
+    def trace(self, run: Callable[[Tensor | None], Any], index: bool) -> tuple[Path, list[TracedValue], Any]:
+        """Trace `run` (a body, or a test that returns its value) on fresh inputs."""
+        box: dict[str, Any] = {}
+        frame = Frame(self.builder.frame)
+
+        def prepare() -> None:
+            box["inputs"], box["number"] = self.enter(frame, index)
+
+        def body() -> None:
+            box["result"] = run(box["number"])
+
+        path = follow(self.builder, body, self.state, prepare, frame)
+        return path, box["inputs"], box["result"]
+
+    def widen(self, path: Path) -> bool:
+        """Compare an iteration's end with its start; True if the carries had to be changed."""
+        changed = False
+        for i, (cell, after) in enumerate(zip(self.cells, path.values, strict=True)):
+            changed |= self._widen_one(i, cell, self.start[i], after, path)
+        for key, (write, after) in path.written.items():
+            if key not in self.writes:
+                self.writes[key] = write
+            cell = written_cell(write, self.bodies)
+            changed |= self._widen_one(key, cell, replaced(self.writes[key]), content(after), path)
+        return changed
+
+    def _widen_one(self, key: Any, cell: Cell, before: Any, after: Any, path: Path) -> bool:
+        if after is before:
+            return False
+        if key not in self.carries:
+            return self._newly_carried(key, cell, before, after)
+        carry = self.carries[key]
+        structure, leaves = merge.parts(after)
+        if cell.is_gradient and merge.is_blank(after):
+            return False
+        if path.has_changed(after):
+            raise replaced_and_changed(cell.name, self.where)
+        leaves = [path.final(x) for x in leaves]
+        if structure != carry.structure or len(leaves) != len(carry.leaves):
+            raise loop_mismatch(cell.name, merge.describe(before), merge.describe(after), self.where)
+        changed = False
+        for i, leaf in enumerate(leaves):
+            try:
+                # What started as a Python number may become a tensor of a higher dtype.
+                shape, dtype = merge.join(_sample(carry, i), leaf, strict=isinstance(carry.leaves[i], Tensor))
+            except merge.Mismatch:
+                found = merge.describe(_sample(carry, i))
+                raise loop_mismatch(cell.name, found, merge.describe(leaf), self.where) from None
+            if dtype != carry.dtypes[i]:
+                carry.dtypes[i], changed = dtype, True
+            if carry.are_numbers[i] and not merge.is_number_like(leaf):
+                carry.are_numbers[i], changed = False, True
+            if (
+                isinstance(leaf, Tensor)
+                and not leaf.stop_gradient
+                and key not in self.graded
+                and dtype.kind not in "biu"
+            ):
+                if all(not isinstance(x, Tensor) or x.stop_gradient for x in carry.leaves):
+                    self.graded, changed = self.graded | {key}, True
+        return changed
+
+    def _newly_carried(self, key: Any, cell: Cell, before: Any, after: Any) -> bool:
+        if merge.is_absent(after) or not (cell.live or cell.carried):
+            return False
+        if cell.is_gradient and merge.is_blank(after) and (merge.is_blank(before) or merge.is_absent(before)):
+            return False  # each iteration clears what it has accumulated
+        if (
+            merge.is_absent(before)
+            or (cell.internal and before is None)
+            or (cell.is_gradient and merge.is_blank(before))
+        ):
+            structure, leaves = merge.parts(after)
+            if not leaves and structure == merge.parts(before)[0]:
+                return False
+            self.carry(key, cell, after)
+            blank = self.carries[key]
+            partial = merge.is_absent(before) and not cell.internal
+            if partial and cell.is_place and self.builder.aliases.decides:
+                raise there_or_not(cell.name, self.where)
+            self.carries[key] = blank._replace(leaves=[None] * len(leaves), partial=partial)
+            return True
+        if merge.parts(before) == ([], []) or not merge.parts(before)[1]:
+            if merge.parts(before)[0] == merge.parts(after)[0]:
+                return False
+            raise loop_mismatch(cell.name, merge.describe(before), merge.describe(after), self.where)
+        if not _same_numbers(before, after):
+            self.carry(key, cell, before)
+            return True
+        return False
+
+    # -- the operator ----------------------------------------------------------------------------------------------
+    def initial(self) -> list[TracedValue]:
+        """Values of the carries before the loop, in the current frame."""
+        out = []
+        for carry in self.carries.values():
+            for leaf, shape, dtype in zip(carry.leaves, carry.shapes, carry.dtypes, strict=True):
+                absent = leaf is None
+                out.append(
+                    merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype)
+                )
+            if carry.partial:
+                start = Undefined("") if None in carry.leaves else nested.unflatten(carry.structure, iter(carry.leaves))
+                out.append(merge.as_value(self.builder, merge.is_there(start), "bool"))
+        return out
+
+    def final(self, path: Path) -> list[TracedValue]:
+        """Values of the carries after an iteration, in its frame."""
+        out = []
+        with self.builder.inner(path.frame):
+            for key, carry in self.carries.items():
+                after = content(path.written[key][1]) if key in self.writes else path.values[key]
+                leaves = [None] if carry.cell.is_gradient and merge.is_blank(after) else merge.parts(after)[1]
+                for leaf, shape, dtype in zip(map(path.final, leaves), carry.shapes, carry.dtypes, strict=True):
+                    absent = leaf is None
+                    out.append(
+                        merge.zeros(self.builder, shape, dtype) if absent else merge.as_value(self.builder, leaf, dtype)
+                    )
+                if carry.partial:
+                    out.append(merge.as_value(self.builder, merge.is_there(after), "bool"))
+        return out
+
+    def leave(self, path: Path, results: list[TracedValue], at_least: int = 0) -> None:
+        """Put the results in the variables."""
+        tensors = iter([self.builder.handle(v) for v in results])
+        filled = {key: self._filled(c, tensors) for key, c in self.carries.items()}
+        values = [filled.get(i, self._untouched(i, path)) for i in range(len(self.start))]
+        self.state.set(values)
+        for key, made in filled.items():
+            before, after = self._around(key, path)
+            self.builder.aliases.join(made, [after] if at_least else [before, after], self.where)
+        for key, write in self.writes.items():
+            if key in filled:
+                store(self.builder, write, filled[key])
+            elif key in path.written and written_cell(write, self.bodies).is_gradient:
+                store(self.builder, write, path.written[key][1])
+
+    def _around(self, key: Any, path: Path) -> tuple[Any, Any]:
+        """What a cell holds before the loop and after an iteration; payloads are nothing that could be an alias."""
+        if key not in self.writes:
+            return self.start[key], path.values[key]
+        write = self.writes[key]
+        if write.key in ("_data", "_grad"):
+            return None, None
+        return replaced(write), path.written[key][1] if key in path.written else replaced(write)
+
+    def look_for_aliases(self, path: Path) -> None:
+        """Tensors that an iteration leaves in variables must not be changed by the next one through another name."""
+        ends = {key: self._around(key, path)[1] for key in self.carries}
+        held = Counter([id(leaf) for end in ends.values() for leaf in merge.parts(end)[1]])
+
+        def is_own(base: int) -> bool:
+            return held[base] == 1 and base in made
+
+        for key, inside in self.inside.items():
+            leaves = [x for x in merge.parts(ends[key])[1] if isinstance(x, Tensor)]
+            made = {id(x) for x in leaves if isinstance(x._data, TracedValue) and x._data.frame is path.frame}
+            for now, after in zip(merge.parts(inside)[1], leaves, strict=False):
+                self.builder.aliases.carried(now, after, self.since, is_own, self.where)
+
+    def _filled(self, carry: Carry, tensors: Any) -> Any:
+        value = nested.unflatten(carry.structure, tensors)
+        for x, is_number in zip(merge.parts(value)[1], carry.are_numbers, strict=True):
+            x._data.is_number = is_number
+        return merge.with_presence(value, next(tensors)._data, carry.cell.name, self.where) if carry.partial else value
+
+    def _untouched(self, i: int, path: Path) -> Any:
+        before = self.start[i]
+        if merge.is_absent(before) and not merge.is_absent(path.values[i]):
+            return Undefined(self.cells[i].name, self.where)
+        return before
+
+
+def _sample(carry: Carry, i: int) -> Any:
+    """A tensor of the type a leaf is carried in."""
+    return wrap(TracedValue(carry.shapes[i], carry.dtypes[i], None))
+
+
+def _same_numbers(before: Any, after: Any) -> bool:
+    (sb, lb), (sa, la) = merge.parts(before), merge.parts(after)
+    return (
+        bool(sb == sa)
+        and all(type(x) is type(y) and x == y for x, y in zip(lb, la, strict=True) if not isinstance(y, Tensor))
+        and not any(isinstance(y, Tensor) for y in la)
+    )

@@ -1,0 +1,59 @@
+"""Arguments that share elements with tensors from outside that a program reads: in it, they are views of those."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.eager import views
+from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.tracing.executor import Executable
+
+
+class Tie(NamedTuple):
+    """One such argument: its place, the tensor that has its storage, and the steps of the view from there."""
+
+    position: int
+    root: Tensor
+    steps: tuple[Any, ...]
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells it from others; a program keeps the tensor."""
+        return self.position, id(self.root), self.steps
+
+    def made(self) -> Tensor:
+        """The argument in a program."""
+        out = self.root
+        for step in self.steps:
+            out = mode.interpreter.run(step.bound, (out, *step.others))
+        return out
+
+
+class Ties:
+    """Finds the ties of calls of one function."""
+
+    def __init__(self) -> None:
+        self._watched: set[int] = set()
+
+    def learn(self, executable: Executable) -> None:
+        """Look for what a new program reads or changes from now on."""
+        self._watched |= executable.watched
+
+    def of(self, tensors: list[Any]) -> tuple[Tie, ...]:
+        """Those of a call."""
+        if not self._watched:
+            return ()
+        return tuple([
+            Tie(i, views.root_of(t), tuple(views.steps(t._view)))
+            for i, t in enumerate(tensors)
+            if views.shares_with(t, self._watched)
+        ])  # fmt: skip
+
+
+def tied(tensors: tuple[Tensor, ...], ties: tuple[Tie, ...]) -> list[Tensor]:
+    """The arguments of a trace, those with ties as views of what they are tied to."""
+    out = list(tensors)
+    for tie in ties:
+        out[tie.position] = tie.made()
+    return out

@@ -1,0 +1,48 @@
+"""What a trace notes of lists, dicts and sets before they change."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .aliases import Aliases
+from .frame import CONTENTS, Frame, Replay, Write, item
+
+
+class ContainerNotes:
+    """The part of a Builder that is told of containers."""
+
+    frame: Frame
+    aliases: Aliases
+    root: Frame
+    outside: dict[int, tuple[Any, bool]]  # containers from outside, by id; True for one of which nothing is read
+    replays: list[tuple[Any, Replay, tuple[Any, ...]]]  # what each run does with them again
+
+    def contents_written(self, container: Any) -> None:
+        """Note all that a list, dict or set holds, before it is changed.
+
+        Outside of branches and loops, one that the trace has made itself needs no note.
+        """
+        self.aliases.contents_written(container)
+        held = id(container) in self.outside and not self.outside[id(container)][1]
+        if (
+            self.frame is not self.root
+            or held
+            or any(w.is_item and w.owner is container for w in self.frame.log.values())
+        ):
+            self.frame.note_contents(container)
+
+    def replay(self, container: Any, method: str, args: tuple[Any, ...], traced: bool) -> None:
+        """Have each run call a method of a container that only grows again, which the trace gives back as it was.
+
+        What puts no traced tensors into it is left to the trace alone, unless something before did.
+        """
+        _, grows = self.outside.get(id(container), (None, False))
+        if grows and self.frame is self.root and (traced or any(container is c for c, _, _ in self.replays)):
+            self.frame.note_contents(container)
+            self.replays.append((container, Replay(method), args))
+
+    def item_written(self, container: Any, key: Any) -> None:
+        """Note what an item of a dict or list holds."""
+        self.aliases.contents_written(container)
+        if (id(container), CONTENTS, True) not in self.frame.log:
+            self.frame.log.setdefault((id(container), key, True), Write(container, key, item(container, key), True))

@@ -1,0 +1,41 @@
+"""Ctrl-C in a first call, by a real SIGINT."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import gc, os, signal, sys, threading, time
+import paddle_lite_py as paddle
+
+CALLS = {
+    "eager": lambda n: paddle.logsumexp(paddle.ones([n + 3, 7]), axis=1),
+    "static": lambda n: paddle.jit.to_static(lambda x: paddle.tanh(x @ x) * n)(paddle.ones([4, 4])),
+}
+interrupt = lambda: os.kill(os.getpid(), signal.SIGINT)
+call, end = CALLS[sys.argv[1]], time.time() + 20
+call(0)
+if sys.argv[2] == "collector":  # where Python can but report it
+    sent = []
+    gc.callbacks.append(lambda phase, info: sent or (sent.append(1), interrupt()))
+else:
+    threading.Timer(0.2, interrupt).start()
+try:
+    n = 0
+    while time.time() < end:
+        call(n := n + 1)
+        gc.collect()
+except KeyboardInterrupt:
+    print("interrupted")
+"""
+
+
+@pytest.mark.parametrize("within", ["call", "collector"])
+@pytest.mark.parametrize("kind", ["eager", "static"])
+def test_an_interrupt_arrives(kind: str, within: str):
+    run = [sys.executable, "-W", "ignore", "-c", SCRIPT, kind, within]
+    done = subprocess.run(run, capture_output=True, text=True, timeout=100)
+    assert done.stdout.strip() == "interrupted", done.stderr

@@ -1,0 +1,25 @@
+"""What published programs import though it is not public."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+
+
+def test_a_file_of_numbers(tmp_path: Path):
+    file = tmp_path / "numbers"
+    np.arange(6, dtype="float32").tofile(file)
+    storage = paddle.MmapStorage(str(file), 24)
+    assert storage.get_slice(dtype=paddle.float32, start=1, stop=6, step=2).tolist() == [1.0, 3.0, 5.0]
+    assert storage.get_slice(stop=4).dtype == "uint8"
+    with pytest.raises(ValueError, match="nbytes is 25, and .* has 24 bytes"):
+        paddle.MmapStorage(str(file), 25)
+
+
+def test_random_numbers_of_a_batch():
+    found = paddle.tensor.random.uniform_random_batch_size_like(paddle.ones([1, 3]), [2, 4], "float32", 1, 1, 2.0, 3.0)
+    assert found.shape == [2, 3] and (found >= 2).all() and (found <= 3).all()
