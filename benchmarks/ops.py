@@ -24,6 +24,7 @@ from pathlib import Path
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 sys.path[:0] = [str(TESTS / "tables"), str(TESTS / "helpers")]
@@ -68,7 +69,7 @@ def calls(only: str) -> Iterator[tuple[str, Callable[[], Any], Callable[[], Any]
             continue
         args, _ = tensors(row.sample())
         data = {k: tensors_of(row.attrs[k]) for k in DATA.get(row.name, ())}
-        arrays, tree = jax.tree.flatten(jax.tree.map(lambda t: t._data, (args, data), is_leaf=is_tensor))
+        arrays, tree = jax.tree.flatten(jax.tree.map(lambda t: jnp.asarray(t._data), (args, data), is_leaf=is_tensor))
         wrapped = jax.jit(lambda *flat, row=row, tree=tree: payloads(row, *jax.tree.unflatten(tree, flat)))
         # Bound before the clock runs: the table looks its functions up by name.
         named = dict(zip(row.names, args, strict=True)) if row.names else {}

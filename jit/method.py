@@ -16,9 +16,10 @@ from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.custom.kernel import kernels, unknown_kernels
 from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.tensor import Tensor, wrap
+from paddle_lite_py.host.tier import for_xla, xla_jit
 from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.program import Program
-from paddle_lite_py.registry.bound import BoundOp, xla_jit
+from paddle_lite_py.registry.bound import BoundOp
 from paddle_lite_py.registry.op import Op
 from paddle_lite_py.tracing.checks import Checks, LoopBuffer, told
 from paddle_lite_py.tracing.executor import resolve
@@ -169,10 +170,10 @@ class Method:
             for x, (shape, dtype) in zip(inputs, kinds):  # noqa: B905  (lengths are equal)
                 if x.__class__ is not Tensor or x._data.shape != shape or x._data.dtype is not dtype:
                     break
-                arrays.append(x._data)
+                arrays.append(for_xla(x._data))
             else:
                 for handle in self.handles:
-                    arrays.append(handle._data)  # noqa: PERF401  (a comprehension would be a call)
+                    arrays.append(for_xla(handle._data))  # noqa: PERF401  (a comprehension would be a call)
                 out = _new(Tensor)
                 out._data = self._jitted(*arrays)
                 return out

@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, NamedTuple
 
+import numpy as np
+
 import dy2static
 from paddle_lite_py.core import dtypes
 from paddle_lite_py.core import structure as nested
@@ -19,6 +21,7 @@ from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs
 from paddle_lite_py.eager import views
 from paddle_lite_py.eager.execute import EAGER, Eager
 from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.host.tier import for_xla
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.aliases import Undecided
 from paddle_lite_py.tracing.dimensions import Dimensions
@@ -100,7 +103,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
                 data = a._data
                 if data.shape != shape or data.dtype is not dtype:
                     break
-                arrays.append(data)
+                arrays.append(data if data.__class__ is not np.ndarray else for_xla(data))
             else:
                 if mode.grad_enabled is entry.grad_enabled and settings.enabled:
                     if (entry.plain and entry.layer_version == layer_version.number) or entry.stale() is None:

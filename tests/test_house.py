@@ -19,7 +19,7 @@ import house
 
 # A module may import modules of its own layer (but for APART) and of the layers below it.
 LAYERS = {
-    0: "core regularizer version sysconfig",
+    0: "core host regularizer version sysconfig",
     1: "registry",
     2: "eager ir",  # the two that give an op a meaning: run at once, or stand in a Program
     3: "tracing dispatch",

@@ -9,11 +9,11 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..core import dtypes
+from ..core.arrays import is_array
 from ..core.interpreter import state
 from ..core.no_effect import no_effect
 from ..eager.casting import choose_interpreter
@@ -208,7 +208,7 @@ class _Checker:
         if name in config.skipped or (config.checked and name not in config.checked):
             return
         for t in out if isinstance(out, tuple) else (out,):
-            if isinstance(t._data, jax.Array) and dtypes.is_inexact(t._data.dtype):
+            if is_array(t._data) and dtypes.is_inexact(t._data.dtype):
                 nan, inf = int(jnp.isnan(t._data).sum()), int(jnp.isinf(t._data).sum())
                 if nan or inf:
                     _report(f"the result of {name}", (nan, inf), config.debug_mode)

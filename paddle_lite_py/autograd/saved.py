@@ -7,6 +7,7 @@ from typing import Any
 
 import jax
 
+from ..core.arrays import is_array
 from ..core.interpreter import no_grad, state, use
 from ..eager.execute import EAGER, Eager
 from ..eager.tape import Node, Output
@@ -73,7 +74,7 @@ class _Packing(Eager):
     def _pack(self, node: Node) -> None:
         arrays = node.data or ()
         first = node.bound.op.random  # the state of the generator is no tensor of the user's
-        held = [isinstance(a, jax.Array) and i >= first for i, a in enumerate(arrays)]
+        held = [is_array(a) and i >= first for i, a in enumerate(arrays)]
         node.data = [self._packed(wrap(a)) if h else a for a, h in zip(arrays, held, strict=True)]
         node.bound = _Unpacking(node.bound, held, self.unpack, node.sources)
 
@@ -99,7 +100,7 @@ class _Unpacking:
         with use(EAGER), no_grad():
             arrays = [self.unpack(d)._data if h else d for d, h in zip(data, self.held, strict=True)]
         full = tuple([cotangents.get(i) for i in range(max(cotangents) + 1)])
-        found = iter(self.bound.pullback(self.mask)(tuple(arrays), full))
+        found = iter(self.bound.gradients(arrays, full, self.mask))
         grads = [next(found) if m else None for m in self.mask]
         return [None if g is None or g.dtype == jax.dtypes.float0 else g for g in grads]
 

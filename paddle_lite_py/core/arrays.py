@@ -9,9 +9,14 @@ import jax.numpy as jnp
 import numpy as np
 from safetensors import deserialize
 
-from . import dtypes
+from . import dtypes, small
 from . import place as places
 from .cache import BoundedCache
+
+
+def is_array(x: Any) -> bool:
+    """True for what the payload of an eager tensor may be: an array of NumPy's, if it is small, or of JAX's."""
+    return isinstance(x, np.ndarray) or isinstance(x, jax.Array)
 
 
 def is_handle(x: Any) -> bool:
@@ -41,21 +46,23 @@ def as_array(data: Any, dtype: Any = None, place: Any = None) -> Any:
     if isinstance(data, jax.Array):
         out = data if kind is None or data.dtype == kind else data.astype(kind)
         return out if device is None else jax.device_put(out, device)
-    # A copy: on the CPU JAX may otherwise share the memory, and the caller may change it later.
-    copied = np.array(data, dtype=kind, copy=True)
-    return from_host(copied) if device is None else jax.device_put(copied, device)
+    # A copy: the caller may change the data later.
+    copied = np.array(data, dtype=kind or np.dtype(data.dtype.type), order="C")
+    return from_host(copied) if device is None or places.is_host(device) else jax.device_put(copied, device)
 
 
 _met: BoundedCache[Any, int] = BoundedCache("shapes that came from the host", 1024)
 _OFTEN = 4
 
 
-def from_host(data: np.ndarray) -> jax.Array:
-    """A JAX array of data that nobody will change.
+def from_host(data: np.ndarray) -> Any:
+    """An array as a payload, of data that nobody will change: small ones stay as they are.
 
     jnp.asarray() takes half the time of device_put(), but compiles for each shape (10 ms, 1 MB): for those that come
     again.
     """
+    if small.is_small(data.shape, data.dtype):
+        return data
     key = data.shape, data.dtype
     times = _met.get(key, 0)
     if times >= _OFTEN:
@@ -64,7 +71,7 @@ def from_host(data: np.ndarray) -> jax.Array:
     return jax.device_put(data)
 
 
-def filled(value: float, shape: tuple[int, ...], dtype: Any) -> jax.Array:
+def filled(value: float, shape: tuple[int, ...], dtype: Any) -> Any:
     """An array of one value, made on the host: JAX would compile it for each shape."""
     return from_host(np.full(shape, value, dtype))
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import jax
 
-from . import memory
+from . import memory, progress
 
 CACHE_VARIABLE = "PADDLE_LITE_CACHE_DIR"
 MAX_CACHE_BYTES = 2 << 30
@@ -52,6 +52,7 @@ def cache_dir() -> Path | None:
 def configure() -> None:
     """Set JAX up as Paddle programs expect it: 64-bit integers, programs kept on disk, memory kept for reuse."""
     memory.keep_freed()
+    progress.listen()
     jax.config.update("jax_enable_x64", True)
     folder = cache_dir()
     if folder is None or getattr(jax.config, "jax_compilation_cache_dir", None) or not _usable(folder):

@@ -6,6 +6,8 @@ from typing import Any
 
 import jax
 
+from . import small
+
 _JAX_NAME = {"cpu": "cpu", "gpu": "gpu", "tpu": "tpu", "xpu": "xpu"}
 
 
@@ -198,6 +200,16 @@ def of_device(device: jax.Device) -> Place:
     return _KINDS.get(device.platform, CPUPlace)(0 if device.platform == "cpu" else device.id)
 
 
+def of_array(array: Any) -> Place:
+    """The Place of an array of JAX's or of NumPy's."""
+    return of_device(next(iter(array.devices()))) if isinstance(array, jax.Array) else CPUPlace()
+
+
+def is_host(device: jax.Device) -> bool:
+    """True for the device whose small arrays are the host's, as long as it is in use."""
+    return small.most() >= 0 and device == jax.local_devices()[0]
+
+
 def current() -> Place:
     """The place of new tensors."""
     chosen = getattr(jax.config, "jax_default_device", None)
@@ -216,6 +228,7 @@ def set_device(device: Any) -> Place:
     """
     place = as_place(device)
     jax.config.update("jax_default_device", place.device)
+    small.changed()
     return place
 
 

@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from ..core.processes import World, world
-from ..registry.bound import xla_jit
+from ..host.tier import xla_jit
 from . import kernels
 from .messenger import Messenger, PeerGone
 

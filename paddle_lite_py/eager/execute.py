@@ -11,8 +11,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..core.arrays import as_array, filled
-from ..core.cache import BoundedCache
+from ..core.arrays import as_array, filled, is_array
 from ..core.dtypes import is_inexact
 from ..core.errors import DivisorError, original
 from ..core.interpreter import Interpreter, begin_with, state
@@ -26,6 +25,7 @@ from .tensor import ZEROS, Tensor, wrap
 from .views import link
 
 _new: Any = object.__new__
+_DRAWN = np.array([0, 1], np.uint32)  # what a draw adds to the generator's state
 # References to a gradient that only its tensor holds: its attribute, the variable, and getrefcount's own.
 _ALONE = 3
 
@@ -67,8 +67,10 @@ class Eager(Interpreter):
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a random op and keep the generator's next state."""
         word = default_generator.state
+        before = word._data
         out, following = self.run(bound, (word, *args))
-        word._data = following._data
+        # What is the host's stays there, and waits for no array.
+        word._data = before + _DRAWN if before.__class__ is np.ndarray else following._data
         return out
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
@@ -86,7 +88,7 @@ class Eager(Interpreter):
 
     def sees(self, tensor: Tensor) -> bool:
         """Whether a tensor can be given a new payload: not one that a trace has left behind."""
-        return isinstance(tensor._data, jax.Array)
+        return is_array(tensor._data)
 
     def cleared(self, tensor: Tensor) -> Any:
         """Zeros where there was a gradient, and in it, if somebody else holds it."""
@@ -207,35 +209,17 @@ def _flows(bound: BoundOp, outs: tuple[Any, ...]) -> tuple[bool, ...]:
 def _payload(arg: Any) -> Any:
     """A Python scalar as it is (a weak scalar to the op), anything else as an array."""
     kind = arg.__class__
-    if kind is float or kind is int or kind is bool:
-        return _number(kind, arg)
-    if kind is complex:
+    if kind is float or kind is int or kind is bool or kind is complex:
         return arg
     if isinstance(arg, np.generic):
         return arg.item()
     return as_array(arg)
 
 
-_numbers: BoundedCache[Any, Any] = BoundedCache("numbers as arrays", 1024)
-
-
-def _number(kind: type, value: Any) -> Any:
-    """A number as JAX takes it: when it comes again, as an array, which takes JAX half the time to pass on."""
-    # The dictionary takes -0.0 for 0.0.
-    key = (kind, value if value or kind is not float else repr(value))
-    found = _numbers.get(key)
-    if found is None:
-        return _numbers.put(key, value)
-    if found.__class__ is kind:
-        with jax.ensure_compile_time_eval():  # JAX may be tracing
-            found = _numbers[key] = jax.numpy.asarray(value)  # weak, as the number is
-    return found
-
-
 def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
     """The error of an op that failed to run."""
     for a in args:
-        if isinstance(a, Tensor) and not isinstance(a._data, jax.Array):
+        if isinstance(a, Tensor) and not is_array(a._data):
             try:
                 a._data.concrete(f"{bound.op.name}()")
             except Exception as escaped:

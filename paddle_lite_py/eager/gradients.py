@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..core.arrays import filled
+from ..core.arrays import filled, is_array
 from ..core.cache import BoundedCache
 from ..core.interpreter import layer_version, no_grad, state
 from ..registry.bound import BoundOp
@@ -235,8 +235,8 @@ _forwards: weakref.WeakKeyDictionary[Any, BoundOp] = weakref.WeakKeyDictionary()
 
 def _input(data: Any, source: Any) -> Any:
     """The tensor an argument was, with its place in the graph."""
-    if source is None or not isinstance(data, jax.Array):
-        return wrap(data) if isinstance(data, jax.Array) else data
+    if source is None or not is_array(data):
+        return wrap(data) if is_array(data) else data
     if isinstance(source, Tensor):
         return source if source._data is data else _as_leaf(data, source)
     out = wrap(data)

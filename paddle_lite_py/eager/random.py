@@ -5,10 +5,9 @@ from __future__ import annotations
 import secrets
 from typing import Any
 
-import jax
 import numpy as np
 
-from ..core.arrays import as_array
+from ..core.arrays import as_array, is_array
 from ..core.no_effect import ONE_STREAM, no_effect
 from .tensor import Tensor, wrap
 
@@ -64,7 +63,7 @@ def host_draw(generator: Generator | None = None) -> np.random.Generator:
     """NumPy's generator for one draw on the host (initial weights, shuffling), keyed by the next word of the stream."""
     stream = generator or default_generator
     word = stream.state._data
-    if not isinstance(word, jax.Array):  # inside a trace that has drawn already
+    if not is_array(word):  # inside a trace that has drawn already
         stream.drawn_in_traces += 1
         return np.random.default_rng([stream.initial_seed(), 1 << 32, stream.drawn_in_traces])
     seed, counter = (int(n) for n in np.asarray(word))

@@ -12,7 +12,8 @@ from typing import Any
 
 import jax
 
-from ..registry.bound import BoundOp, cotangent, turned, xla_jit
+from ..host.tier import tiered, xla_jit
+from ..registry.bound import BoundOp, cotangent, turned
 from ..registry.op import Op
 
 Takes = tuple[bool, ...]
@@ -36,12 +37,16 @@ class ResidualPullback(BoundOp):
         leaves: for each leaf of it which saved array it is, or (a constant,).
         kept: which of the function's arguments, results and residuals, in this order, are the saved arrays.
         specs: of the results that gradients flow out of.
+        hosted: small arrays of it are computed by NumPy.
     """
 
-    __slots__ = ("kept", "leaves", "n_saved", "specs", "tree")
+    __slots__ = ("hosted", "kept", "leaves", "n_saved", "specs", "tree")
 
-    def __init__(self, name: str, tree: Any, leaves: list[Any], kept: list[int], specs: list[Any]) -> None:
+    def __init__(
+        self, name: str, tree: Any, leaves: list[Any], kept: list[int], specs: list[Any], hosted: bool
+    ) -> None:
         super().__init__(Op(_no_forward, name), _no_forward)
+        self.hosted = hosted
         self.tree, self.leaves, self.kept, self.specs = tree, leaves, kept, specs
         self.n_saved = len(kept)
 
@@ -68,7 +73,7 @@ class _Residuals:
 jax.tree_util.register_pytree_node(_Residuals, lambda r: (r.arrays, r.pull), _Residuals)
 
 
-def _residuals(name: str, pull: Any, specs: list[Any], given: Sequence[Any]) -> _Residuals:
+def _residuals(name: str, pull: Any, specs: list[Any], given: Sequence[Any], hosted: bool) -> _Residuals:
     """What jax.vjp() gave, in two; arguments and results are not given once more, since XLA would copy them."""
     found, tree = jax.tree.flatten(pull)
     saved = {id(a): a for a in found if isinstance(a, jax.core.Tracer)}
@@ -77,7 +82,7 @@ def _residuals(name: str, pull: Any, specs: list[Any], given: Sequence[Any]) -> 
     place |= {id(a): i for i, a in enumerate(arrays, len(given))}
     order = {key: i for i, key in enumerate(saved)}
     leaves = [order.get(id(a), (a,)) for a in found]
-    return _Residuals(ResidualPullback(name, tree, leaves, [place[key] for key in saved], specs), arrays)
+    return _Residuals(ResidualPullback(name, tree, leaves, [place[key] for key in saved], specs, hosted), arrays)
 
 
 class Forward:
@@ -86,17 +91,29 @@ class Forward:
     Arguments:
         name: of the function.
         flowing: from its inputs in order to the results that gradients flow out of, and all its results.
+        library: see host.tier.xla_jit.
+        hosted: small arrays of it are computed by NumPy.
     """
 
-    def __init__(self, name: str, flowing: Callable[[list[Any]], tuple[list[Any], Any]], library: bool = True) -> None:
-        self.name, self._flowing, self._library = name, flowing, library
-        self._compiled: dict[Takes, Any] = {}
+    def __init__(
+        self,
+        name: str,
+        flowing: Callable[[list[Any]], tuple[list[Any], Any]],
+        library: bool = True,
+        hosted: bool = True,
+    ) -> None:
+        self.name, self._flowing, self._library, self._hosted = name, flowing, library, hosted
+        self._tiers: dict[Takes, Any] = {}
         # The results as an op of the inputs, to differentiate twice.
         self._again = lambda *arrays: tuple(flowing(list(arrays))[0])
 
     def __call__(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, ResidualPullback, SavedResiduals]:
         """All results, the backward, and what it needs."""
-        outs, residuals = (self._compiled.get(takes) or self.compiled(takes))(*arrays)
+        run = self._tiers.get(takes)
+        if run is None:
+            n = len(arrays) if self._hosted else None
+            run = self._tiers[takes] = tiered(self._of(takes), n, self._library)
+        outs, residuals = run(*arrays)
         pull, pool = residuals.pull, (*arrays, *outs, *residuals.arrays)
         saved = SavedResiduals([pool[i] for i in pull.kept])
         saved.again = self._again, arrays
@@ -104,18 +121,18 @@ class Forward:
 
     def compiled(self, takes: Takes) -> Any:
         """The function for a choice of inputs, under jax.jit."""
-        found = self._compiled.get(takes)
-        if found is None:
-            call = functools.update_wrapper(functools.partial(self._call, takes), self._call)
-            call.__name__ = call.__qualname__ = self.name
-            found = self._compiled[takes] = xla_jit(call, self._library)
-        return found
+        return xla_jit(self._of(takes), self._library)
+
+    def _of(self, takes: Takes) -> Callable[..., Any]:
+        call = functools.update_wrapper(functools.partial(self._call, takes), self._call)
+        call.__name__ = call.__qualname__ = self.name
+        return call
 
     def _call(self, takes: Takes, *arrays: Any) -> tuple[Any, _Residuals]:
         diff = [a for a, t in zip(arrays, takes, strict=True) if t]
         primal, pull, outs = jax.vjp(lambda d: self._flowing(_merged(takes, d, arrays)), diff, has_aux=True)
         specs = [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in primal]
-        return outs, _residuals(self.name, pull, specs, (*arrays, *outs))
+        return outs, _residuals(self.name, pull, specs, (*arrays, *outs), self._hosted)
 
 
 def _merged(takes: Takes, diff: list[Any], arrays: Sequence[Any]) -> list[Any]:

@@ -17,12 +17,15 @@ import jax
 
 from ..core.cache import BoundedCache
 from ..core.errors import GraphFreedError
-from ..registry.bound import ONES, BoundOp, xla_jit
+from ..host.tier import tiered
+from ..registry.bound import ONES, BoundOp
 
 Array = Any
 MAX_FORMS = 512
-# A segment is compiled when it is met for this many-th time, and for that many shapes; then shapes must come back too.
+# A segment is compiled when it is met first, as long as most that were came again, else when it is met for this many-th
+# time; for that many shapes, which must come back too then.
 HOT = 2
+MAX_LONE = 4
 MAX_TRACES = 8
 
 
@@ -101,7 +104,7 @@ def is_boundary(node: Node) -> bool:
     return node.hooks is not None or not node.bound.compiled
 
 
-_add = jax.jit(lambda a, b: a + b)
+_add = tiered(lambda a, b: a + b, 2)
 
 
 class Sweep:
@@ -288,7 +291,7 @@ class Structure(NamedTuple):
 class Form:
     """What is known of a structure: how often it was met, and its compiled backward."""
 
-    __slots__ = ("compiled", "met", "shapes", "structure", "traces")
+    __slots__ = ("backward", "compiled", "library", "met", "shapes", "structure", "traces")
 
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
@@ -298,7 +301,7 @@ class Form:
 
         def backward(data: list[Array], heads: Any) -> list[Array | None]:
             self.traces += 1
-            return walk(structure, structure.split(data), heads, lambda bound, *a: bound.vjp(*a))
+            return walk(structure, structure.split(data), heads, lambda bound, *a: bound.vjp(*a), operator.add)
 
         def backward_flat(*flat: Array) -> list[Array | None]:
             n = len(flat) - len(structure.heads)
@@ -307,19 +310,28 @@ class Form:
         def backward_of_ones(*data: Array) -> list[Array | None]:
             return backward(list(data), ())
 
-        library = not any(b.windows for b in structure.bounds)
-        self.compiled = xla_jit(backward_flat if structure.heads else backward_of_ones, library)
+        backward_flat.__name__ = backward_of_ones.__name__ = "backward"
+        self.library = not any(b.windows for b in structure.bounds)
+        self.backward = backward_flat if structure.heads else backward_of_ones
+        self.compiled: Any = None
 
     def run(self, data: list[Array], heads: tuple[Array, ...] = ()) -> list[Array | None]:
         """The gradient of each slot (None where none arrives)."""
         if self.is_hot(data):
+            if self.compiled is None:
+                n = len(data) + len(heads) if all(b.hosted for b in self.structure.bounds) else None
+                self.compiled = tiered(self.backward, n, self.library)
             return self.compiled(*data, *heads)
-        return walk(self.structure, self.structure.split(data), heads, _call_pullback)
+        return walk(self.structure, self.structure.split(data), heads, _gradients, _add)
 
     def is_hot(self, arrays: list[Any]) -> bool:
         """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
         self.met += 1
         if self.traces < MAX_TRACES:
+            if self.met == 1 and len(_lone) < MAX_LONE:
+                _lone.add(self)
+                return True
+            _lone.discard(self)
             return self.met >= HOT
         if self.shapes is None:
             self.shapes = BoundedCache("shapes of a backward segment", MAX_FORMS)
@@ -327,6 +339,8 @@ class Form:
         return self.shapes.put(key, self.shapes.get(key, 0) + 1) >= HOT
 
 
+# Forms that were compiled when they were met first, and have not come again.
+_lone: set[Form] = set()
 _forms: BoundedCache[Key, Form] = BoundedCache("backward segments", MAX_FORMS)
 
 
@@ -355,11 +369,13 @@ def backward_plain(root: Node, retain_graph: bool) -> tuple[list[Source], list[A
     return slots, grads
 
 
-def _call_pullback(bound: BoundOp, data: Any, cts: Any, mask: tuple[bool, ...]) -> list[Array]:
-    return bound.pullback(mask)(data, cts)
+def _gradients(bound: BoundOp, data: Any, cts: Any, mask: tuple[bool, ...]) -> list[Array]:
+    return bound.gradients(data, cts, mask)
 
 
-def walk(structure: Structure, data: Any, heads: Any, vjp: Callable[..., list[Array]]) -> list[Array | None]:
+def walk(
+    structure: Structure, data: Any, heads: Any, vjp: Callable[..., list[Array]], add: Callable[[Array, Array], Array]
+) -> list[Array | None]:
     """Backward over a segment: used as it is, and traced into its compiled form."""
     flowing: list[dict[int, Array]] = [{} for _ in structure.bounds]
     slots: list[Array | None] = [None] * structure.n_slots
@@ -376,8 +392,8 @@ def walk(structure: Structure, data: Any, heads: Any, vjp: Callable[..., list[Ar
                 continue
             if code >= 0:
                 here = flowing[code // FAN]
-                here[code % FAN] = here[code % FAN] + grad if code % FAN in here else grad
+                here[code % FAN] = add(here[code % FAN], grad) if code % FAN in here else grad
             else:
                 at = slots[-2 - code]
-                slots[-2 - code] = grad if at is None else at + grad
+                slots[-2 - code] = grad if at is None else add(at, grad)
     return slots

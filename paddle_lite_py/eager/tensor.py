@@ -11,12 +11,11 @@ import weakref
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, cast
 
-import jax
 import numpy as np
 
 from ..core import dtypes
 from ..core import place as places
-from ..core.arrays import as_array, filled
+from ..core.arrays import as_array, filled, from_host, is_array
 from ..core.interpreter import layer_version, run_backward, state
 from ..core.no_effect import NOT_DRAWN, no_effect
 from ..core.size import Size
@@ -95,9 +94,7 @@ class Tensor(TensorData):
     @property
     def place(self) -> places.Place:
         """Where the data are."""
-        if isinstance(self._data, jax.Array):
-            return places.of_device(next(iter(self._data.devices())))
-        return places.current()
+        return places.of_array(self._data) if is_array(self._data) else places.current()
 
     @property
     def name(self) -> str:
@@ -224,7 +221,7 @@ class Tensor(TensorData):
     def _in_place(self) -> bool:
         """Whether the gradient that is there is changed in place, which who holds it sees."""
         held = self._grad
-        return isinstance(held._data, jax.Array) and held.is_leaf
+        return is_array(held._data) and held.is_leaf
 
     def _set_grad(self, value: Any) -> None:
         state.interpreter.rebound(self, "_grad")
@@ -284,7 +281,7 @@ class Tensor(TensorData):
         held = self._grad
         if not isinstance(held, Tensor):
             self._set_grad(grad)
-        elif self._in_place() and isinstance(grad._data, jax.Array):
+        elif self._in_place() and is_array(grad._data):
             held._set_payload((held + grad)._data)
         else:
             self._set_grad(held + grad)
@@ -321,7 +318,7 @@ class Tensor(TensorData):
         skipped = ("_data", "_grad", "_hooks", "_name", *TIES)
         out.__dict__.update(copy.deepcopy({k: v for k, v in self.__dict__.items() if k not in skipped}, memo))
         # Data are immutable, so shared; a traced value would pass the gradient on.
-        out._data = self._data if isinstance(self._data, jax.Array) else self.detach()._data
+        out._data = self._data if is_array(self._data) else self.detach()._data
         return out
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -396,5 +393,5 @@ def wrap(data: Any) -> Tensor:
 def _restore(cls: type, data: np.ndarray, attributes: dict[str, Any]) -> Tensor:
     out = cls.__new__(cls)  # type: ignore[call-overload]
     out.__dict__.update(attributes)
-    out._data = jax.numpy.asarray(data)
+    out._data = from_host(data)
     return out

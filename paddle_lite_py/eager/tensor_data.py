@@ -9,7 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..core.arrays import as_text
+from ..core.arrays import as_text, is_array
 from ..core.interpreter import state
 
 # NumPy's functions behind operators: what a tensor on the left is asked for, and one on the right.
@@ -41,7 +41,7 @@ class TensorData:
     def _array(self, what: str) -> jax.Array:
         """The payload as data; `what` is the user's call, for the error where there are none yet."""
         data = self._data
-        return data if isinstance(data, jax.Array) else state.interpreter.data_of(self, what)
+        return data if is_array(data) else state.interpreter.data_of(self, what)
 
     def _read(self, what: str) -> jax.Array:
         """The same for Python to look at, which a program under construction depends on from then on."""
@@ -86,7 +86,7 @@ class TensorData:
         return getattr(ufunc, method)(*values, **kwargs)
 
     def __jax_array__(self) -> jax.Array:
-        return self._read("jax.numpy")
+        return jax.numpy.asarray(self._read("jax.numpy"))
 
     def __dlpack__(self, **kwargs: Any) -> Any:
         # A copy: an optimizer may donate the array itself to XLA while the importer still reads it.
@@ -134,7 +134,7 @@ class TensorData:
         return bool((self == value).any())
 
     def __format__(self, spec: str) -> str:
-        if isinstance(self._data, jax.Array) and (self._data.ndim == 0 or (spec and self._data.size == 1)):
+        if is_array(self._data) and (self._data.ndim == 0 or (spec and self._data.size == 1)):
             return format(self._data.item(), spec)
         return str(self)
 
@@ -148,7 +148,7 @@ class TensorData:
         return self.itemsize
 
     def __repr__(self) -> str:
-        if not isinstance(self._data, jax.Array):
+        if not is_array(self._data):
             return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, traced as {self._data})"
         return self._HEADING + as_text(np.asarray(self._data), self.place, self.stop_gradient)
 

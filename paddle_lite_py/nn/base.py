@@ -10,6 +10,7 @@ import jax
 
 from ..core import dtypes
 from ..core import place as places
+from ..core.arrays import is_array
 from ..core.interpreter import state
 from ..core.param_attr import as_attr
 from ..eager.execute import EAGER
@@ -290,7 +291,7 @@ class Layer(StateDict, Tree):
 def _convert(tensor: Tensor, kind: dtypes.DType | None, place: places.Place | None) -> None:
     data = tensor._data
     if kind is not None and tensor.dtype.is_floating and tensor.dtype != kind:
-        data = data.astype(kind.np) if isinstance(data, jax.Array) else wrap(data).astype(kind)._data
+        data = data.astype(kind.np) if is_array(data) else wrap(data).astype(kind)._data
     if place is not None:
         data = jax.device_put(data, place.device)
     if data is not tensor._data:

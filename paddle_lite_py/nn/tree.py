@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-import jax
-
+from ..core.arrays import is_array
 from ..core.interpreter import layer_version
 from ..eager.tensor import Parameter, Tensor
 
@@ -72,7 +71,7 @@ class Tree:
                     f"'{type(self).__name__}.{name}' is one of its {store.replace('_', '')}, so it can be set "
                     f"to a {kind} or None, not a {type(value).__name__}; `del` it first to change its kind"
                 )
-        if isinstance(value, Tensor) and isinstance(value._data, jax.Array):
+        if isinstance(value, Tensor) and is_array(value._data):
             self._non_persistable.add(name)
             return self._buffers
         return None

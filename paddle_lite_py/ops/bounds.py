@@ -62,7 +62,7 @@ def expect_within(index: Any, low: int, size: int, what: str) -> None:
 
 def _at_hand(index: Any) -> bool:
     """False for an index that is still computed: to wait for it costs what eager mode gains."""
-    return index.is_ready() and singular.on_cpu(index)
+    return index.__class__ is np.ndarray or (index.is_ready() and singular.on_cpu(index))
 
 
 def _complain(

@@ -5,11 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..core.arrays import as_array
+from ..core.arrays import as_array, is_array
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor, wrap
@@ -55,7 +54,7 @@ def _holds_tensors(data: Any) -> bool:
     """True for a tensor of a program, or a list that holds one somewhere: its value is not there yet."""
     if isinstance(data, list | tuple):
         return any(_holds_tensors(d) for d in data)
-    return isinstance(data, Tensor) and not isinstance(data._data, jax.Array)
+    return isinstance(data, Tensor) and not is_array(data._data)
 
 
 def _gathered(data: Any, dtype: Any) -> Tensor:

@@ -190,7 +190,8 @@ def data_ptr(x: Tensor) -> int:
     """
     if not is_eager():
         raise ValueError("data_ptr(): a tensor of a program has no data before it runs; ask outside of it")
-    return int(x._data.unsafe_buffer_pointer())
+    data = x._data
+    return int(data.ctypes.data if hasattr(data, "ctypes") else data.unsafe_buffer_pointer())
 
 
 @_method

@@ -16,6 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..core.arrays import is_array
 from ..core.cache import IdentityCache
 
 Run = Callable[..., Any]  # what runs an op
@@ -30,7 +31,7 @@ def _bad_input(array: Any) -> Any:
     if _finite.find(array):
         return None
     bad = _bad(array)
-    if bad is None and isinstance(array, jax.Array):
+    if bad is None and is_array(array):
         _finite.put(array, True)
     return bad
 
@@ -44,6 +45,8 @@ def _bad(array: Any, axes: tuple[int, ...] = (-2, -1)) -> Any:
 
 def _is_finite(array: Any) -> bool:
     """Whether all numbers are finite; True where they cannot be looked at where they are."""
+    if array.__class__ is np.ndarray:
+        array = np.ascontiguousarray(array)  # what is read are bytes
     try:
         numbers = _numbers_of(array.shape, array.dtype)(array)
     except _ELSEWHERE:
@@ -75,7 +78,7 @@ def _numbers_of(shape: tuple[int, ...], dtype: np.dtype) -> Callable[[Any], Any]
 
 def on_cpu(array: Any) -> bool:
     """True for an array that NumPy can look at where it is."""
-    return _only_cpu() or next(iter(array.devices())).platform == "cpu"
+    return _only_cpu() or array.__class__ is np.ndarray or next(iter(array.devices())).platform == "cpu"
 
 
 @functools.cache
@@ -98,10 +101,11 @@ def _unless_finite(complain: Callable[..., None]) -> Callable[[Run], Run]:
             nonlocal last
             out = run(*args)
             try:  # as in _is_finite()
-                kind, read = last
-                if out.aval is not kind:
-                    kind, read = last = out.aval, _numbers_of(out.shape, out.dtype)
-                numbers = read(out)
+                (kind, read), held = last, out.__class__ is np.ndarray
+                now = (out.shape, out.dtype) if held else out.aval
+                if now is not kind and now != kind:
+                    kind, read = last = now, _numbers_of(out.shape, out.dtype)
+                numbers = read(np.ascontiguousarray(out) if held else out)
             except _ELSEWHERE:
                 return out
             # Most often few numbers, all finite: told without a call.

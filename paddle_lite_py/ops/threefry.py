@@ -5,6 +5,7 @@ Source: Salmon et al., Parallel Random Numbers: As Easy as 1, 2, 3, 2011 (Threef
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
@@ -20,7 +21,7 @@ def bernoulli(key: Any, p: float, shape: tuple[int, ...]) -> Any:
     """What jax.random.bernoulli() draws; of the 53 bits that it compares with p, the first 32."""
     if not _is_threefry(key, shape):
         return jax.random.bernoulli(key, p, shape)
-    return _words(key, shape)[0] < np.uint32(min(round(p * 2**32), 2**32 - 1))
+    return random_words(jax.random.key_data(key), shape)[0] < np.uint32(min(round(p * 2**32), 2**32 - 1))
 
 
 def _is_threefry(key: Any, shape: tuple[int, ...]) -> bool:
@@ -28,10 +29,11 @@ def _is_threefry(key: Any, shape: tuple[int, ...]) -> bool:
     return known and str(jax.random.key_impl(key)) == "threefry2x32"
 
 
-def _words(key: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
-    """Two words for each element: its number, enciphered."""
+@functools.partial(jax.jit, static_argnums=1)
+def random_words(key: Any, shape: tuple[int, ...]) -> tuple[Any, Any]:
+    """Two words for each element: its number, enciphered. The host tier knows it by its name."""
     number = jax.lax.iota(np.uint32, math.prod(shape)).reshape(shape)
-    first, second = jax.random.key_data(key)
+    first, second = key
     return _enciphered(first, second, jnp.zeros_like(number), number)
 
 

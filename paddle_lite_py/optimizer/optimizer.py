@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import Any
 
-import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.arrays import filled
 from ..core.interpreter import no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
 from ..eager import views
@@ -141,7 +141,7 @@ class Optimizer:
         found = self._rates.get(value)
         if found is None:
             self._rates.clear()
-            found = self._rates[value] = jax.device_put(np.float32(value))
+            found = self._rates[value] = filled(value, (), np.float32)
         return found
 
     # -- stepping --------------------------------------------------------------------------------------------------
@@ -176,8 +176,9 @@ class Optimizer:
         recipe = Recipe(self.type, made._rule, group.slots, settings, key, skip is not None, made._numbers)
         handles = group.handles(active)
         if isinstance(state.interpreter, Eager):
-            flag = None if skip is None else skip._data
-            new = compiled(recipe)(self._rate(), [g._data for g in grads], donatable([h._data for h in handles]), flag)
+            flags = () if skip is None else (skip._data,)
+            held = donatable([h._data for h in handles])
+            new = compiled(recipe, len(held))(self._rate(), *[g._data for g in grads], *held, *flags)
             for handle, array in zip(handles, new, strict=True):
                 handle.__dict__["_data"] = array  # not through Parameter.__setattr__: the hot path
                 if handle._views is not None:
@@ -340,6 +341,6 @@ def _gradient(param: Parameter, zeros: dict[Any, Any]) -> Tensor:
     if grad is ZEROS:
         key = (tuple(param._data.shape), param._data.dtype)
         if key not in zeros:
-            zeros[key] = wrap(jax.device_put(np.zeros(*key)))
+            zeros[key] = wrap(filled(0, *key))
         return zeros[key]
     return grad

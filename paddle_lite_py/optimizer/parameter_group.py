@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..core.arrays import from_host
 from ..core.interpreter import state
 from ..eager.tensor import Parameter, Tensor, wrap
 from .update import Accumulator
@@ -121,7 +122,7 @@ def _handle(values: np.ndarray, name: str, like: Parameter | None = None) -> Ten
     data: Any = None if like is None else like._data
     # Only where the parameter is bound to its device: a bound input binds all results, and so compiles a program twice.
     place = data.sharding if getattr(data, "committed", False) else None
-    draw = functools.partial(jax.device_put, values, place)
+    draw = functools.partial(from_host, values) if place is None else functools.partial(jax.device_put, values, place)
     return _named(name, state.interpreter.stored(name, values.shape, values.dtype, draw, True))
 
 

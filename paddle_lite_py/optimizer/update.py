@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import jax.numpy as jnp
 import numpy as np
 
+from ..host.tier import tiered
 from ..nn import clip
-from ..registry.bound import xla_jit
 
 State = dict[str, Any]
 # (parameter, gradient, state, learning rate, **hyperparameters) -> (parameter, state): pure, of arrays.
@@ -126,11 +126,14 @@ def _one(recipe: Recipe, setting: Setting, param: Any, grad: Any, state: State, 
 
 
 @functools.lru_cache(maxsize=128)
-def compiled(recipe: Recipe) -> Callable[..., list[Any]]:
-    """The update as one executable, which reuses the memory of what it changes."""
+def compiled(recipe: Recipe, n_mutable: int) -> Callable[..., list[Any]]:
+    """The update as one function of the rate, the gradients, what it changes, whose memory it reuses, and the flag."""
+    first = 1 + len(recipe.settings)
+    last = first + n_mutable
 
-    def run(lr: Any, grads: list[Any], mutable: list[Any], skip: Any) -> list[Any]:
-        return update(recipe, lr, grads, mutable, skip)
+    def run(lr: Any, *arrays: Any) -> list[Any]:
+        skip = arrays[last - 1] if recipe.skips else None
+        return update(recipe, lr, list(arrays[: first - 1]), list(arrays[first - 1 : last - 1]), skip)
 
     run.__name__ = run.__qualname__ = recipe.name
-    return xla_jit(run, donate_argnums=(2,))
+    return tiered(run, last + recipe.skips, donate_argnums=tuple(range(first, last)))

@@ -7,6 +7,7 @@ from typing import Any
 import jax
 
 from .. import nn
+from ..core.arrays import is_array
 from ..core.dtypes import is_inexact
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
@@ -138,7 +139,7 @@ def _with_weights(program: Program, needed: list[Value], known: Known) -> Progra
 def _array(state: Any) -> Any:
     """The array of a tensor, or of state that is kept in a scope."""
     data = getattr(state, "_data", state)
-    return data if isinstance(data, jax.Array) else data.concrete("freeze_weights")
+    return data if is_array(data) else data.concrete("freeze_weights")
 
 
 def _weight(array: Any, sources: list[Tensor]) -> Tensor:

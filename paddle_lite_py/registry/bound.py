@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import jax
@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.cache import BoundedCache
-from ..core.config import compiler_options
+from ..host.tier import tiered
 from .view import ViewRule
 
 if TYPE_CHECKING:
@@ -33,6 +33,8 @@ class BoundOp:
     )  # fmt: skip
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
+    # Small arrays of it are computed by NumPy.
+    hosted = True
     # How many arrays a node of it saves, where that is not one for each argument.
     n_saved: int | None = None
 
@@ -53,7 +55,7 @@ class BoundOp:
 
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
-        run = xla_jit(fitting(self.fn), library=not self.windows)
+        run = tiered(fitting(self.fn), len(args), library=not self.windows)
         check, look = self.derived(self.op.input_check), self.derived(self.op.output_check)
         run = run if look is None else look(run)
         self.jitted = run if check is None else _checked(run, check, len(args))
@@ -92,15 +94,22 @@ class BoundOp:
             return [turned(g) for g in pull(tuple(map(cotangent, padded, out)))]
         return [turned(g) for g in pull(cotangent(cotangents[0], out))]
 
-    def pullback(self, mask: tuple[bool, ...]) -> Callable[..., Any]:
-        """The compiled vjp for one choice of arguments."""
-        found = self._pullbacks.get(mask)
-        if found is None:
-            found = self._pullbacks[mask] = xla_jit(functools.partial(self._vjp_for, mask), library=not self.windows)
-        return found
+    def gradients(self, data: Sequence[Any], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
+        """vjp() on arrays, by a function of its own for each choice of arguments and cotangents."""
+        given = tuple([None if ct is None else ct is not ONES for ct in cotangents])
+        pull = self._pullbacks.get((mask, given))
+        if pull is None:
+            n = len(data)
 
-    def _vjp_for(self, mask: tuple[bool, ...], data: tuple[Any, ...], cotangents: tuple[Any, ...]) -> list[Any]:
-        return self.vjp(data, cotangents, mask)
+            def flat(*arrays: Any) -> list[Any]:
+                found = iter(arrays[n:])
+                cts = tuple([next(found) if g else None if g is None else ONES for g in given])
+                return self.vjp(arrays[:n], cts, mask)
+
+            flat.__name__ = f"{self.op.name}_grad"
+            count = n + given.count(True) if self.hosted else None
+            pull = self._pullbacks[mask, given] = tiered(flat, count, not self.windows)
+        return pull(*data, *[ct for ct, g in zip(cotangents, given, strict=True) if g])
 
     def infer(self, specs: tuple[Any, ...]) -> Any:
         """Output specs from input specs (ShapeDtypeStruct) and Python scalars, memoised."""
@@ -131,11 +140,6 @@ def fitting(fn: Callable[..., Any]) -> Callable[..., Any]:
 def _checked(run: Callable[..., Any], check: Callable[..., None], n_args: int) -> Callable[..., Any]:
     given = ", ".join([f"a{i}" for i in range(n_args)])  # named, because packing them takes time
     return eval(f"lambda {given}: check({given}) or run({given})", {"check": check, "run": run})
-
-
-def xla_jit(fn: Callable[..., Any], library: bool = True, **options: Any) -> Any:
-    """jax.jit with the framework's compiler options; `library`: XLA's library does reductions."""
-    return jax.jit(fn, compiler_options=compiler_options(library), **options)
 
 
 def _infer(fn: Callable[..., Any], specs: tuple[Any, ...]) -> Any:

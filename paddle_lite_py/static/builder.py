@@ -12,8 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-import jax
-
+from ..core.arrays import is_array
 from ..core.errors import TracedValueError, user_frame
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
@@ -152,7 +151,7 @@ class StaticBuilder(Builder):
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload: in the program for one of its values, now and in the scope for an array."""
         held = self.variable_of(tensor) or tensor._data
-        if isinstance(data, jax.Array):
+        if is_array(data):
             if not isinstance(held, ScopeVariable):
                 tensor._data = data
             elif held.home is None:
@@ -160,7 +159,7 @@ class StaticBuilder(Builder):
             else:
                 held.home._data = data
             return
-        if isinstance(held, jax.Array):
+        if is_array(held):
             held = self._adopt(tensor)
         if isinstance(held, ScopeVariable) and (held.shape, held.dtype) != (data.shape, data.dtype):
             raise ValueError(

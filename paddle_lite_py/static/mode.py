@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..core import dtypes
+from ..core.arrays import is_array
 from ..core.interpreter import state
 from ..core.no_effect import no_effect
 from ..core.place import set_device
@@ -203,7 +204,7 @@ def data(name: str, shape: Any, dtype: Any = None, lod_level: int = 0) -> Tensor
 
 class _Kind(type):
     def __instancecheck__(cls, instance: Any) -> bool:
-        return isinstance(instance, Tensor) and not hasattr(instance._data, "addressable_shards")
+        return isinstance(instance, Tensor) and not is_array(instance._data)
 
 
 class Variable(Tensor, metaclass=_Kind):

@@ -9,6 +9,7 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
+import numpy as np
 
 from ..core import memory, traced_number
 from ..core import structure as nested
@@ -17,11 +18,11 @@ from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
 from ..eager.views import family, replaced, shares_with
+from ..host.tier import for_xla, xla_jit
 from ..ir.block import Block, Value
 from ..ir.lower import lower
 from ..ir.program import Program
 from ..ir.simplify import only_needed
-from ..registry.bound import xla_jit
 from .checks import note_failure
 from .speculation import compare
 from .trace import LOCK, Argument, Effect, Traced
@@ -40,7 +41,8 @@ class SharedWithState(Exception):
 def donatable(arrays: list[Any]) -> list[Any]:
     """The arrays, each one that somebody else may still read replaced by a copy, so that XLA may reuse their memory."""
     for i in range(len(arrays)):
-        if sys.getrefcount(arrays[i]) > _ALONE:
+        # JAX copies what is NumPy's itself.
+        if arrays[i].__class__ is not np.ndarray and sys.getrefcount(arrays[i]) > _ALONE:
             arrays[i] = jnp.copy(arrays[i])
     return arrays
 
@@ -94,7 +96,7 @@ class Executable:
         across = [a for o in self.traced.program.ops() if (a := o.bound.op.across) is not None]
         jit = functools.partial(across[0], operators=self.traced.program.ops()) if across else xla_jit
         self.jitted = jit(self._named(self._call), donate_argnums=donated)
-        self._forward = Forward(self.name, self._flowing)
+        self._forward = Forward(self.name, self._flowing, hosted=False)
         self.fresh = True  # the first run compiles
         self.guard_program = (
             self._guard_program()
@@ -144,9 +146,9 @@ class Executable:
         """Results for the argument tensors, without a gradient."""
         if not self.plain:
             return self._alone(self._run, args)
-        arrays = [h._data for h in self.fixed]
-        for a in args:
-            arrays.append(a._data)
+        arrays = []
+        for h in (*self.fixed, *args):
+            arrays.append(for_xla(h._data))  # noqa: PERF401  (a comprehension would be a call)
         try:
             return wrap(self.jitted(*arrays))
         except TypeError:
@@ -180,8 +182,7 @@ class Executable:
         arrays = [h._data for h in self.mutable]
         if arrays and self.donates:
             arrays = donatable(arrays)
-        arrays += [h._data for h in self.fixed]
-        arrays += [a._data for a in args]
+        arrays += [for_xla(h._data) for h in (*self.fixed, *args)]
         if self.watched:
             self._look_for_shared(args)
         traced = self.traced
@@ -257,7 +258,7 @@ class Executable:
 
     def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
-        arrays = [h._data for h in handles] + [get() for get in self.traced.providers]
+        arrays = [for_xla(h._data) for h in handles] + [get() for get in self.traced.providers]
         if self.watched:
             self._look_for_shared(args)
         if self.guard_program is not None:

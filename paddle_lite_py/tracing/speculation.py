@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import jax
-
+from ..core.arrays import is_array
 from ..core.errors import user_frame
 from ..eager.tensor import Tensor
 from ..ir.block import Operator
@@ -119,6 +118,6 @@ class Speculation:
 
     def _before(self, handle: Tensor) -> Any:
         """The payload that a handle from outside had before the trace."""
-        if isinstance(handle._data, jax.Array):
+        if is_array(handle._data):
             return handle._data
         return self.builder.root.log[id(handle), "_data", False].before

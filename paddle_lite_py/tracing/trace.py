@@ -8,9 +8,8 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-import jax
-
 from ..core import structure as nested
+from ..core.arrays import is_array
 from ..core.interpreter import use
 from ..core.symbolic import is_symbolic
 from ..core.traced_number import TracedNumber, plain
@@ -105,7 +104,7 @@ def trace(
     with LOCK:
         builder = Builder(convert)
         builder.outside, builder.sizes = outside or {}, sizes
-        if all(isinstance(s, jax.Array) for s in specs):
+        if all(is_array(s) for s in specs):
             builder.speculation = Speculation(builder, specs)
             if decided is not None:
                 builder.decided, builder.aliases.decides = decided, True
@@ -212,7 +211,7 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
     if isinstance(value, Value):  # a payload
         leaves.append(builder.value_of(builder.handle(value)))
         return nested.LEAF
-    elif isinstance(value, jax.Array):
+    elif is_array(value):
         return nested.Static(value)
     tensors: list[Any] = []
     structure = nested.flatten(value, lambda v: isinstance(v, Tensor) or is_symbolic(v), tensors)

@@ -224,7 +224,7 @@ row("batch_norm", normal(3, 4), normal(4), between(0.5, 2, 4), *WB, epsilon=0.1)
 row("group_norm", normal(2, 3, 2, 4), num_groups=2, data_format="NHWC", tol=1e-4)
 row("group_norm", normal(2, 4, 3), *WB, names=("x", "weight", "bias"), num_groups=2, tol=1e-4)
 row("layer_norm", normal(2, 3, 4), *WB, names=("x", "weight", "bias"), normalized_shape=4, tol=1e-4)
-row("instance_norm", normal(2, 4, 3), eps=0.1)
+row("instance_norm", normal(2, 4, 3), eps=0.1, tol=1e-4)
 row("layer_norm", normal(2, 3, 4), normalized_shape=4, tol=1e-4)
 row("layer_norm", normal(2, 3, 4), normalized_shape=[3, 4], epsilon=0.001)
 row(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import jax
 import numpy as np
 
+from ...core.arrays import is_array
 from ...core.interpreter import no_grad, use
 from ...core.param_attr import ParamAttr
 from ...eager.execute import EAGER
@@ -24,7 +24,7 @@ class _Derived(Initializer):
 
     def draw(self, _shape: Any, dtype: Any) -> np.ndarray:
         """An array of this shape and dtype."""
-        arrays = [d if isinstance(d, jax.Array) else d.concrete("a first value") for d in self.payloads]
+        arrays = [d if is_array(d) else d.concrete("a first value") for d in self.payloads]
         with use(EAGER), no_grad():
             return np.asarray(self.function(*map(wrap, arrays))._data).astype(dtype.np)
 

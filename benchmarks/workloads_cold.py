@@ -1,0 +1,303 @@
+"""What a user runs first, in the Paddle API: each workload gives a step, which gives a loss. BENCH_MODULE serves it.
+
+usage: workloads_cold.py NAME [--static]     one JSON line: seconds from the import to the first loss and to the last
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+begin = time.perf_counter()
+paddle: Any = importlib.import_module(os.environ.get("BENCH_MODULE", "paddle_lite_py"))
+imported = time.perf_counter() - begin
+nn, F = paddle.nn, paddle.nn.functional
+rs = np.random.RandomState(0)
+Step = Callable[[int], Any]
+STEPS = {"session": 1, "lstm": 20}  # others: 10
+
+
+def floats(*shape: int) -> Any:
+    """Random numbers as a tensor."""
+    return paddle.to_tensor(rs.randn(*shape).astype("float32"))
+
+
+def integers(high: int, *shape: int) -> Any:
+    """Random integers below `high` as a tensor."""
+    return paddle.to_tensor(rs.randint(0, high, shape).astype("int64"))
+
+
+def layer(made: Any) -> Any:
+    """The layer, compiled where the command line asks for it."""
+    return paddle.jit.to_static(made, full_graph=True) if "--static" in sys.argv else made
+
+
+def training(net: Any, loss_of: Callable[[Any, int], Any], rate: float = 1e-3) -> Step:
+    """Steps of Adam on a loss."""
+    opt = paddle.optimizer.Adam(rate, parameters=net.parameters())
+    called = layer(net)
+
+    def step(i: int) -> Any:
+        loss = loss_of(called, i)
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    return step
+
+
+def classifying(net: Any, x: Any, classes: int) -> Step:
+    """Training on one batch of inputs and labels."""
+    y = integers(classes, x.shape[0])
+    return training(net, lambda f, i: F.cross_entropy(f(x), y))
+
+
+# -- a session in a notebook: 60 different ops on small tensors ------------------------------------------------------
+def session() -> Step:
+    """Each line is what one types to look at some data."""
+
+    def step(i: int) -> Any:
+        x, y, n = floats(6, 8), floats(6, 8), integers(6, 10)
+        w = floats(8, 4)
+        w.stop_gradient = False
+        found = [
+            *(x + y, x - y, x * 2.0, x / (y.abs() + 1), x**2, -x, x.abs(), x.exp(), x.abs().log(), x.abs().sqrt()),
+            *(x.tanh(), F.sigmoid(x), F.relu(x), F.gelu(x), F.softmax(x), F.log_softmax(x), F.silu(x)),
+            *(x.sum(), x.mean(0), x.max(1), x.min(), x.std(), x.var(1), x.prod(), x.argmax(1), x.argmin(0)),
+            *(x.cumsum(0), x.sort(1), x.argsort(1), x.topk(3)[0], x.flip(0), x.roll(1, 0), x.norm(), x.median()),
+            *(x.reshape([8, 6]), x.transpose([1, 0]), x.unsqueeze(0), x.flatten(), paddle.concat([x, y])),
+            *(paddle.stack([x, y]), x.split(2)[0], x.chunk(2, 1)[1], paddle.tile(x, [2, 1]), x.expand([2, 6, 8])),
+            *(
+                x[0],
+                x[:, 1],
+                x[1:3, ::2],
+                x[x > 0],
+                paddle.gather(x, n),
+                x > y,
+                (x > 0).any(),
+                paddle.where(x > y, x, y),
+            ),
+            *(x.clip(-1, 1), x.astype("float64"), x.round(), x.floor(), paddle.maximum(x, y), x.isnan()),
+            *(x @ y.t(), paddle.einsum("ij,kj->ik", x, y), F.one_hot(n, 6), n.unique(), n.bincount(), x.tril()),
+            *(paddle.zeros([3]), paddle.ones_like(x), paddle.arange(5), paddle.linspace(0, 1, 5), paddle.eye(3)),
+            *(paddle.rand([2, 2]), paddle.randn([2]), paddle.outer(x[0], y[0]), x.isfinite().all(), x.nonzero()),
+        ]
+        for value in found:
+            repr(value)
+        loss = F.mse_loss(F.relu(x @ w), floats(6, 4))
+        loss.backward()
+        return loss + float(w.grad.sum()) * 0
+
+    return step
+
+
+# -- nets ------------------------------------------------------------------------------------------------------------
+def mlp() -> Step:
+    """Three linear layers on 32 images of digits."""
+    net = nn.Sequential(nn.Linear(784, 128), nn.ReLU(), nn.Linear(128, 64), nn.ReLU(), nn.Linear(64, 10))
+    return classifying(net, floats(32, 784), 10)
+
+
+def lenet() -> Step:
+    """LeNet on 16 images of digits."""
+    return classifying(paddle.vision.models.LeNet(), floats(16, 1, 28, 28), 10)
+
+
+def resnet() -> Step:
+    """ResNet-18 on 8 images of 32x32."""
+    return classifying(paddle.vision.models.resnet18(num_classes=10), floats(8, 3, 32, 32), 10)
+
+
+def transformer() -> Step:
+    """An encoder of two layers over 8 sentences of 16 words."""
+
+    class Net(nn.Layer):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words = nn.Embedding(100, 32)
+            self.encoder = nn.TransformerEncoder(nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0), 2)
+            self.head = nn.Linear(32, 100)
+
+        def forward(self, words):
+            return self.head(self.encoder(self.words(words)))
+
+    words = integers(100, 8, 17)
+    return training(Net(), lambda f, i: F.cross_entropy(f(words[:, :-1]), words[:, 1:]))
+
+
+# -- graphs: 200 nodes, 1000 edges -----------------------------------------------------------------------------------
+NODES, EDGES, FEATURES, HIDDEN, CLASSES = 200, 1000, 16, 16, 7
+
+
+def summed(messages: Any, to: Any) -> Any:
+    """The messages summed at the nodes where they arrive."""
+    return paddle.scatter_nd_add(paddle.zeros([NODES, messages.shape[1]]), to.unsqueeze(1), messages)
+
+
+class GCNLayer(nn.Layer):
+    """Means over neighbours, by degree."""
+
+    def __init__(self, i: int, o: int) -> None:
+        super().__init__()
+        self.linear = nn.Linear(i, o)
+
+    def forward(self, x, start, end):
+        degree = paddle.bincount(end, minlength=NODES).astype("float32").clip(min=1) ** -0.5
+        degree = degree.unsqueeze(1)
+        return summed(paddle.gather(self.linear(x) * degree, start), end) * degree
+
+
+class GATLayer(nn.Layer):
+    """Neighbours weighted by attention."""
+
+    def __init__(self, i: int, o: int) -> None:
+        super().__init__()
+        self.linear, self.left, self.right = nn.Linear(i, o), nn.Linear(o, 1), nn.Linear(o, 1)
+
+    def forward(self, x, start, end):
+        x = self.linear(x)
+        score = F.leaky_relu(paddle.gather(self.left(x), start) + paddle.gather(self.right(x), end), 0.2)
+        weight = paddle.exp(score - score.max().detach())
+        total = summed(weight, end) + 1e-9
+        return summed(paddle.gather(x, start) * (weight / paddle.gather(total, end)), end)
+
+
+class GraphNet(nn.Layer):
+    """Two graph layers."""
+
+    def __init__(self, kind: Any) -> None:
+        super().__init__()
+        self.first, self.second = kind(FEATURES, HIDDEN), kind(HIDDEN, CLASSES)
+
+    def forward(self, x, start, end):
+        return self.second(F.relu(self.first(x, start, end)), start, end)
+
+
+def graph(kind: Any) -> Step:
+    """Training on the labels of the nodes."""
+    x, y, start, end = floats(NODES, FEATURES), integers(CLASSES, NODES), integers(NODES, EDGES), integers(NODES, EDGES)
+    return training(GraphNet(kind), lambda f, i: F.cross_entropy(f(x, start, end), y))
+
+
+def gcn() -> Step:
+    """A graph convolutional network."""
+    return graph(GCNLayer)
+
+
+def gat() -> Step:
+    """A graph attention network."""
+    return graph(GATLayer)
+
+
+# -- reinforcement learning ------------------------------------------------------------------------------------------
+class CartPole:
+    """The pole on a cart, after Barto, Sutton and Anderson."""
+
+    def reset(self) -> Any:
+        """A state near the top."""
+        self.state = rs.uniform(-0.05, 0.05, 4)
+        return self.state.astype("float32")
+
+    def step(self, action: int) -> tuple[Any, float, bool]:
+        """State, reward and the end after a push to the left (0) or right (1)."""
+        x, v, angle, spin = self.state
+        push = ((10.0 if action else -10.0) + 0.05 * spin**2 * np.sin(angle)) / 1.1
+        turn = (9.8 * np.sin(angle) - np.cos(angle) * push) / (0.5 * (4 / 3 - 0.1 * np.cos(angle) ** 2 / 1.1))
+        change = np.array([v, push - 0.05 * turn * np.cos(angle) / 1.1, spin, turn])
+        self.state = self.state + 0.02 * change
+        done = bool(abs(self.state[0]) > 2.4 or abs(self.state[2]) > 0.2095)
+        return (self.reset() if done else self.state.astype("float32")), 1.0, done
+
+
+def ppo() -> Step:
+    """Rollouts of 32 moves and 4 updates on them."""
+
+    class Net(nn.Layer):
+        def __init__(self) -> None:
+            super().__init__()
+            self.body = nn.Sequential(nn.Linear(4, 64), nn.Tanh(), nn.Linear(64, 64), nn.Tanh())
+            self.actor, self.critic = nn.Linear(64, 2), nn.Linear(64, 1)
+
+        def forward(self, x):
+            x = self.body(x)
+            return self.actor(x), self.critic(x)
+
+    net, env = Net(), CartPole()
+    net, opt = layer(net), paddle.optimizer.Adam(3e-4, parameters=net.parameters())
+    seen = [env.reset()]
+
+    def rollout() -> list[Any]:
+        rows = []
+        for _ in range(32):
+            with paddle.no_grad():
+                logits, value = net(paddle.to_tensor(seen[0]).unsqueeze(0))
+                chosen = paddle.distribution.Categorical(logits).sample([1])
+                move = int(chosen.item())
+                log = F.log_softmax(logits)[0, move]
+            before, (seen[0], reward, done) = seen[0], env.step(move)
+            rows.append((before, move, log.item(), value.item(), reward, done))
+        return [paddle.to_tensor(np.array(column)) for column in zip(*rows, strict=True)]
+
+    def step(i: int) -> Any:
+        states, chosen, old, values, rewards, done = rollout()
+        goal, total = np.zeros(32, "float32"), 0.0
+        for t in reversed(range(32)):
+            total = float(rewards[t]) + 0.99 * total * (1 - float(done[t]))
+            goal[t] = total
+        goals = paddle.to_tensor(goal)
+        gain = goals - values.astype("float32")
+        gain = (gain - gain.mean()) / (gain.std() + 1e-8)
+        for _ in range(4):
+            logits, value = net(states)
+            logs = paddle.take_along_axis(F.log_softmax(logits), chosen.unsqueeze(1), 1).squeeze(1)
+            ratio = paddle.exp(logs - old.astype("float32"))
+            clipped = paddle.minimum(ratio * gain, ratio.clip(0.8, 1.2) * gain).mean()
+            entropy = -(F.softmax(logits) * F.log_softmax(logits)).sum(-1).mean()
+            loss = 0.5 * F.mse_loss(value.squeeze(-1), goals) - clipped - 0.01 * entropy
+            loss.backward()
+            opt.step()
+            opt.clear_grad()
+        return loss
+
+    return step
+
+
+def lstm() -> Step:
+    """Batches of sentences of 20 lengths."""
+
+    class Net(nn.Layer):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words, self.lstm, self.head = nn.Embedding(100, 16), nn.LSTM(16, 32), nn.Linear(32, 2)
+
+        def forward(self, words):
+            return self.head(self.lstm(self.words(words))[0][:, -1])
+
+    batches = [(integers(100, 8, 5 + i), integers(2, 8)) for i in range(20)]
+    return training(Net(), lambda f, i: F.cross_entropy(f(batches[i][0]), batches[i][1]))
+
+
+WORKLOADS = (session, mlp, lenet, resnet, transformer, gcn, gat, ppo, lstm)
+
+
+def main() -> None:
+    """Run one workload and say how long it took."""
+    paddle.seed(0)
+    name = sys.argv[1]
+    step, losses, seconds = {w.__name__: w for w in WORKLOADS}[name](), [], []
+    for i in range(STEPS.get(name, 10)):
+        losses.append(float(step(i)))
+        seconds.append(time.perf_counter() - begin)
+    print(json.dumps({"import": imported, "first": seconds[0], "last": seconds[-1], "loss": losses[-1]}))
+
+
+if __name__ == "__main__":
+    main()

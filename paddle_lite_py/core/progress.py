@@ -1,0 +1,58 @@
+"""A line for who waits: what XLA compiles, when one compilation takes seconds."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from typing import Any
+
+from jax import monitoring
+
+SECONDS = 2.0
+_LOWERED, _COMPILED = "/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/compile/backend_compile_duration"
+
+
+class _Shown:
+    wanted = os.environ.get("FLAGS_compile_progress", "1").lower() not in ("0", "false", "off")
+
+
+shown = _Shown()
+_waiting: dict[int, threading.Timer] = {}  # by thread
+
+
+def show_progress(wanted: bool) -> None:
+    """Switch the line on or off."""
+    shown.wanted = bool(wanted)
+
+
+def listen() -> None:
+    """Be told by JAX when a compilation begins and ends."""
+    monitoring.register_event_duration_secs_listener(_told)
+
+
+def _told(event: str, duration_secs: float, **details: Any) -> None:
+    if event == _LOWERED and shown.wanted:
+        _cancel()
+        timer = threading.Timer(SECONDS, _say, [str(details.get("fun_name", "a function"))])
+        timer.daemon = True
+        _waiting[threading.get_ident()] = timer
+        timer.start()
+    elif event == _COMPILED:
+        _cancel()
+
+
+def _cancel() -> None:
+    timer = _waiting.pop(threading.get_ident(), None)
+    if timer is not None:
+        timer.cancel()
+
+
+def _say(name: str) -> None:
+    name = name.removeprefix("jit(").removesuffix(")")
+    print(
+        f"paddle_lite_py: XLA has been compiling `{name}` for {SECONDS:g} s, as it does once for each new kind of "
+        "arguments (FLAGS_compile_progress=0 hides this line)",
+        file=sys.stderr,
+        flush=True,
+    )

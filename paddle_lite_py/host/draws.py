@@ -1,0 +1,164 @@
+"""Steps that draw random numbers: the bits of JAX's generator, threefry, which are the same wherever they are computed.
+
+The key of the generator is two words here, along a last axis.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..core.cache import BoundedCache
+from .rules import rule
+from .steps import HostStep, UnknownStepError
+
+Function = Callable[..., Any]
+Words = tuple[int, int]
+# Of more numbers XLA's code takes a fraction of the time.
+MOST = 512
+# A hash of a few counts takes NumPy as long as one of thousands. So those of the next draws are computed along: as many
+# keys, and as many words for each of them.
+_KEYS, _AT_ONCE = 64, 4096
+# How far up and down bits are turned, as arrays, which NumPy takes in half the time.
+_SHIFTS = [
+    [(np.array(t, np.uint32), np.array(32 - t, np.uint32)) for t in turns]
+    for turns in ((13, 15, 26, 6), (17, 29, 16, 24))
+]
+_WORD = 0xFFFFFFFF
+
+
+def _partitionable() -> bool:
+    """Whether the bits of an element depend on its place alone."""
+    return getattr(jax.config, "jax_threefry_partitionable", False)
+
+
+def threefry(first: Any, second: Any, counts: Any) -> tuple[np.ndarray, np.ndarray]:
+    """The hash of counts below 2**32 under keys, both of uint32, in the shape that they have together."""
+    keys = first, second, first ^ second ^ np.uint32(0x1BD11BDA)
+    y = counts + second
+    x, high = np.empty_like(y), np.empty_like(y)
+    x[...] = first
+    add, left, right, either, differing = np.add, np.left_shift, np.right_shift, np.bitwise_or, np.bitwise_xor
+    for i in range(5):
+        for up, down in _SHIFTS[i % 2]:
+            add(x, y, x)
+            left(y, up, high)
+            right(y, down, y)
+            either(y, high, y)
+            differing(y, x, y)
+        x += keys[(i + 1) % 3]
+        y += keys[(i + 2) % 3] + np.uint32(i + 1)
+    return x, y
+
+
+_folded: BoundedCache[tuple[Words, int], Words] = BoundedCache("keys of random draws", 4 * _KEYS)
+_next: BoundedCache[Words, list[Words]] = BoundedCache("keys that follow another one", 4 * _KEYS)
+_drawn: BoundedCache[Any, Any] = BoundedCache("random words", 4 * _KEYS)
+
+
+def fold(key: Words, count: int) -> Words:
+    """The key of a draw, from that of its stream."""
+    found = _folded.get((key, count))
+    if found is None:
+        counts = (np.arange(count, count + _KEYS, dtype=np.uint64) & np.uint64(_WORD)).astype(np.uint32)
+        words = threefry(np.uint32(key[0]), np.uint32(key[1]), counts)
+        made = list(zip(*[w.tolist() for w in words], strict=True))
+        for i, one in enumerate(made):
+            _folded.put((key, (count + i) & _WORD), one)
+            _next.put(one, made[i:])
+        found = made[0]
+    return found
+
+
+def draw(key: Words, n: int) -> tuple[np.ndarray, np.ndarray]:
+    """The words of the counts below n."""
+    size = 1 << (n - 1).bit_length() if n else 0
+    found = _drawn.get((key, size))
+    if found is None:
+        keys = _next.get(key, [key])[: max(_AT_ONCE // max(size, 1), 1)]
+        first, second = np.array(keys, np.uint32).T[:, :, None]
+        high, low = threefry(first, second, np.arange(size, dtype=np.uint32))
+        for i, one in enumerate(keys):
+            _drawn.put((one, size), (high[i], low[i]))
+        found = high[0], low[0]
+    return found[0][:n], found[1][:n]
+
+
+def _words(key: Any) -> Words:
+    return tuple(key.tolist())
+
+
+@rule("random_seed")
+def _random_seed(step: HostStep) -> Function:
+    if step.given[0].shape:
+        raise UnknownStepError("many keys")
+    wide = step.given[0].dtype.itemsize == 8
+
+    def random_seed(seed: Any) -> Any:
+        value = int(seed)
+        return np.array([value >> 32 & _WORD if wide else 0, value & _WORD], np.uint32)
+
+    return random_seed
+
+
+@rule("random_fold_in")
+def _random_fold_in(step: HostStep) -> Function:
+    if step.given[0].shape != (2,) or step.given[1].shape:
+        raise UnknownStepError("many keys")
+    return lambda key, data: np.array(fold(_words(key), int(data) & _WORD), np.uint32)
+
+
+@rule("random_split")
+def _random_split(step: HostStep) -> Function:
+    shape = tuple(step.params["shape"])
+    n = math.prod(shape)
+    if step.given[0].shape != (2,) or n > MOST or not _partitionable():
+        raise UnknownStepError("many keys")
+    return lambda key: np.stack(draw(_words(key), n), -1).reshape((*shape, 2))
+
+
+@rule("random_bits")
+def _random_bits(step: HostStep) -> Function:
+    width, shape = step.params["bit_width"], tuple(step.params["shape"])
+    n = math.prod(shape)
+    plain = step.given[0].shape == (2,) and width in (32, 64) and _partitionable()
+    if not plain or n > MOST:
+        raise UnknownStepError("many keys, or many numbers")
+
+    def random_bits(key: Any) -> Any:
+        high, low = draw(_words(key), n)
+        if width == 32:
+            return (high ^ low).reshape(shape)
+        return (high.astype(np.uint64) << np.uint64(32) | low).reshape(shape)
+
+    return random_bits
+
+
+@rule("random_words")
+def _random_words(step: HostStep) -> Function:
+    shape = step.made[0].shape
+    n = math.prod(shape)
+    if n > MOST:
+        raise UnknownStepError("many numbers")
+
+    def random_words(key: Any) -> Any:
+        high, low = draw(_words(key), n)
+        return high.reshape(shape), low.reshape(shape)
+
+    return random_words
+
+
+@rule("random_wrap", "random_unwrap", moves=True)
+def _random_wrap(step: HostStep) -> str:
+    return "{0}"
+
+
+@rule("bitcast_convert_type", moves=True)
+def _bitcast(step: HostStep) -> Function:
+    if step.given[0].dtype.itemsize != step.made[0].dtype.itemsize or bool in (step.given[0].dtype, step.made[0].dtype):
+        raise UnknownStepError("bits of another width")
+    return lambda x: x.view(step.made[0].dtype)

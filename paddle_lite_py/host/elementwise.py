@@ -1,0 +1,200 @@
+"""Steps that work element by element."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .rules import elementwise, plainly
+from .steps import HostStep, UnknownStepError
+
+Function = Callable[..., Any]
+
+plainly(
+    {
+        **{"add": np.add, "add_any": np.add, "sub": np.subtract, "mul": np.multiply, "neg": np.negative},
+        **{"max": np.maximum, "min": np.minimum, "abs": np.absolute, "square": np.square, "nextafter": np.nextafter},
+        **{"eq": np.equal, "ne": np.not_equal, "lt": np.less, "le": np.less_equal},
+        **{"gt": np.greater, "ge": np.greater_equal, "floor": np.floor, "ceil": np.ceil, "is_finite": np.isfinite},
+        **{"exp": np.exp, "exp2": np.exp2, "expm1": np.expm1, "log": np.log, "log1p": np.log1p, "sqrt": np.sqrt},
+        **{"sin": np.sin, "cos": np.cos, "tan": np.tan, "asin": np.arcsin, "acos": np.arccos, "atan": np.arctan},
+        **{"sinh": np.sinh, "cosh": np.cosh, "tanh": np.tanh, "asinh": np.arcsinh, "acosh": np.arccosh},
+        **{"atanh": np.arctanh, "atan2": np.arctan2, "cbrt": np.cbrt},
+    }
+)
+plainly({"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor, "not": np.invert}, moves=True)
+
+
+def _is_float(step: HostStep) -> bool:
+    return step.given[0].dtype.kind == "f"
+
+
+@elementwise("div")
+def _div(step: HostStep) -> Function:
+    return np.divide if _is_float(step) else _integer_quotient
+
+
+def _integer_quotient(x: Any, y: Any) -> Any:
+    """Towards zero, and -1 where the divisor is 0."""
+    safe = np.where(y == 0, np.ones_like(y), y)
+    quotient, rest = x // safe, np.fmod(x, safe)
+    quotient = quotient + ((rest != 0) & ((rest < 0) != (safe < 0))).astype(quotient.dtype) * (quotient < 0)
+    return np.where(y == 0, ~np.zeros_like(y), quotient)
+
+
+@elementwise("rem")
+def _rem(step: HostStep) -> Function:
+    return (
+        np.fmod
+        if _is_float(step)
+        else lambda x, y: np.where(y == 0, x, np.fmod(x, np.where(y == 0, np.ones_like(y), y)))
+    )
+
+
+@elementwise("sign")
+def _sign(step: HostStep) -> Function:
+    # XLA keeps the sign of a zero.
+    return (lambda x: np.where(x == 0, x, np.sign(x))) if _is_float(step) else np.sign
+
+
+@elementwise("round")
+def _round(step: HostStep) -> Function:
+    return np.rint if int(step.params["rounding_method"]) == 1 else _away_from_zero
+
+
+def _away_from_zero(x: Any) -> Any:
+    whole = np.trunc(x)
+    return np.copysign(whole + (np.absolute(x - whole) >= 0.5) * np.sign(x), x).astype(x.dtype)
+
+
+@elementwise("rsqrt")
+def _rsqrt(step: HostStep) -> str:
+    return "_reciprocal(_sqrt({0}))"
+
+
+@elementwise("logistic")
+def _logistic(step: HostStep) -> str:
+    return "_reciprocal(_exp(-{0}) + 1)"
+
+
+@elementwise("integer_pow")
+def _integer_pow(step: HostStep) -> Function:
+    y = step.params["y"]
+    if y < 0 and not _is_float(step):
+        raise UnknownStepError("a negative power of integers")
+    return (lambda x: np.reciprocal(_power(x, -y))) if y < 0 else lambda x: _power(x, y)
+
+
+def _power(x: Any, y: int) -> Any:
+    """By repeated squaring, as XLA does it."""
+    out = None
+    while y:
+        if y & 1:
+            out = x if out is None else out * x
+        y >>= 1
+        x = x * x if y else x
+    return np.ones_like(x) if out is None else out
+
+
+@elementwise("pow")
+def _pow(step: HostStep) -> Function:
+    x, y = step.given
+    if x.dtype.kind != "f":
+        raise UnknownStepError("a power of integers")
+    return np.power if y.dtype == x.dtype else lambda a, b: np.power(a, b.astype(x.dtype))
+
+
+@elementwise("clamp")
+def _clamp(step: HostStep) -> str:
+    return "_minimum(_maximum({1}, {0}), {2})"
+
+
+@elementwise("select_n")
+def _select_n(step: HostStep) -> Any:
+    if len(step.given) == 3 and step.given[0].dtype == bool:
+        if not any(aval.shape for aval in step.given):
+            return "({2} if {0} else {1})"
+        size = math.prod(step.made[0].shape)
+        return "_where({0}, {2}, {1})" if size < _MANY or step.made[0].dtype == bool else _selected(step.made[0].dtype)
+    if len(step.given) == 2:
+        return "{1}"
+    return lambda which, *cases: np.choose(which.astype(np.intp), cases, mode="clip")
+
+
+# From here on np.where(), which branches at each element, is slower than operations on bits.
+_MANY = 2048
+
+
+def _selected(dtype: np.dtype) -> Function:
+    bits = np.dtype(f"i{dtype.itemsize}")
+
+    def select(which: Any, no: Any, yes: Any) -> Any:
+        no = np.asarray(no).view(bits)
+        return (no ^ ((np.asarray(yes).view(bits) ^ no) & -which.astype(bits))).view(dtype)
+
+    return select
+
+
+@elementwise("convert_element_type")
+def _convert(step: HostStep) -> Any:
+    held, wanted = step.given[0].dtype, step.made[0].dtype
+    if held == wanted:
+        return "{0}"
+    if held.kind == "f" and wanted.kind in "iu":
+        return _to_integer(wanted)
+    return lambda x: x.astype(wanted)
+
+
+def _to_integer(wanted: np.dtype) -> Function:
+    """What does not fit becomes the nearest number that does, and NaN 0."""
+    info = np.iinfo(wanted)
+
+    def convert(x: Any) -> Any:
+        kept = np.nan_to_num(np.trunc(x), nan=0.0, posinf=np.inf, neginf=-np.inf)
+        high, low = kept >= float(info.max), kept <= float(info.min)
+        made = np.where(high | low, np.zeros_like(kept), kept).astype(wanted)
+        return np.where(high, info.max, np.where(low, info.min, made)).astype(wanted)
+
+    return convert
+
+
+@elementwise("shift_left", "shift_right_logical", "shift_right_arithmetic")
+def _shift(step: HostStep) -> Function:
+    dtype = step.given[0].dtype
+    bits, unsigned, signed = dtype.itemsize * 8, np.dtype(f"u{dtype.itemsize}"), np.dtype(f"i{dtype.itemsize}")
+
+    def arithmetic(x: Any, by: Any) -> Any:
+        by = np.minimum(by.astype(unsigned), bits - 1).astype(signed)
+        return (x.astype(signed) >> by).astype(dtype)
+
+    def shift(x: Any, by: Any) -> Any:
+        by = by.astype(unsigned)
+        over, by = by >= bits, np.minimum(by, bits - 1)
+        moved = x.astype(unsigned) << by if step.name == "shift_left" else x.astype(unsigned) >> by
+        return np.where(over, np.zeros_like(moved), moved).astype(dtype)
+
+    return arithmetic if step.name == "shift_right_arithmetic" else shift
+
+
+@elementwise("population_count")
+def _population_count(step: HostStep) -> Function:
+    dtype = step.given[0].dtype
+    unsigned = np.dtype(f"u{dtype.itemsize}")  # of a negative number NumPy counts the bits of its size
+    return lambda x: np.bitwise_count(x.astype(unsigned)).astype(dtype)
+
+
+@elementwise("copy", "copy_p", "stop_gradient")
+def _same(step: HostStep) -> str:
+    return "{0}"
+
+
+@elementwise("erf", "erfc", "erf_inv", "lgamma", "digamma")
+def _special(step: HostStep) -> Function:
+    from scipy import special  # loaded by who asks for it
+
+    if step.name == "lgamma":
+        return lambda x: np.where(x == -np.inf, np.inf, special.gammaln(x)).astype(x.dtype)
+    return getattr(special, {"erf_inv": "erfinv", "digamma": "psi"}.get(step.name, step.name))

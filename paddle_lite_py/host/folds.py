@@ -1,0 +1,160 @@
+"""Steps that fold an axis: reductions, running sums, order, and products of matrices."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .rules import rule
+from .steps import HostStep, UnknownStepError
+
+Function = Callable[..., Any]
+_FOLDS: dict[str, Any] = {
+    **{"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum},
+    **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor},
+}
+
+
+@rule(*[f"reduce_{name}" for name in _FOLDS])
+def _reduce(step: HostStep) -> Function:
+    name, axes, dtype = step.name.removeprefix("reduce_"), tuple(step.params["axes"]), step.made[0].dtype
+    fold = _FOLDS[name].reduce
+    if name in ("sum", "prod"):
+        rest = step.made[0].shape
+        if len(axes) > 1 and sorted(axes) == list(range(len(rest), len(rest) + len(axes))):
+            return lambda x: fold(x.reshape((*rest, -1)) if x.size else x, -1 if x.size else axes, dtype)
+        return _by_parts(step, _FOLDS[name]) or (lambda x: fold(x, axes, dtype))
+    start = _least(name, dtype) if 0 in step.given[0].shape else None
+    if start is not None:
+        return lambda x: fold(x, axes, initial=start)
+    return _by_parts(step, _FOLDS[name]) or (lambda x: fold(x, axes))
+
+
+# NumPy starts anew for each row, which takes as long as twenty elements.
+_SHORT, _ROWS_EACH = 16, 20
+
+
+def _by_parts(step: HostStep, combine: Any) -> Function | None:
+    """The reduction of many short rows, one element of all of them after the other; None where that is no faster."""
+    shape = step.given[0].shape
+    if tuple(step.params["axes"]) != (len(shape) - 1,) or not 0 < shape[-1] <= _SHORT:
+        return None
+    if math.prod(shape[:-1]) < _ROWS_EACH * shape[-1]:
+        return None
+
+    def fold(x: Any) -> Any:
+        out = x[..., 0].copy()
+        for i in range(1, shape[-1]):
+            combine(out, x[..., i], out=out)
+        return out
+
+    return fold
+
+
+def _least(name: str, dtype: np.dtype) -> Any:
+    """What a reduction of no elements gives."""
+    if name not in ("max", "min"):
+        return None
+    if dtype.kind == "f":
+        return dtype.type(-math.inf if name == "max" else math.inf)
+    if dtype.kind == "b":
+        return name == "min"
+    return np.iinfo(dtype).min if name == "max" else np.iinfo(dtype).max
+
+
+@rule("argmax", "argmin")
+def _arg(step: HostStep) -> Function:
+    find, (axis,) = getattr(np, step.name), step.params["axes"]
+    if step.given[0].shape[axis] == 0:
+        raise UnknownStepError("the place of the largest of no elements")
+    dtype = step.made[0].dtype
+    return lambda x: find(x, axis).astype(dtype)
+
+
+_RUNNING: dict[str, Any] = {"cumsum": np.add, "cumprod": np.multiply, "cummax": np.maximum, "cummin": np.minimum}
+_RUNNING["cumlogsumexp"] = np.logaddexp
+
+
+@rule(*_RUNNING)
+def _running(step: HostStep) -> Function:
+    fold, axis, dtype = _RUNNING[step.name].accumulate, step.params["axis"], step.made[0].dtype
+    if not step.params["reverse"]:
+        return lambda x: fold(x, axis, dtype)
+    return lambda x: np.flip(fold(np.flip(x, axis), axis, dtype), axis)
+
+
+@rule("sort")
+def _sort(step: HostStep) -> Function:
+    axis, keys = step.params["dimension"], step.params["num_keys"]
+    if len(step.given) == 1:
+        return lambda x: (np.sort(x, axis, kind="stable"),)
+
+    def sort(*arrays: Any) -> Any:
+        if keys == 1:
+            order = np.argsort(arrays[0], axis, kind="stable")
+        else:
+            order = np.lexsort(arrays[:keys][::-1], axis)
+        return tuple([np.take_along_axis(a, order, axis) for a in arrays])
+
+    return sort
+
+
+@rule("top_k")
+def _top_k(step: HostStep) -> Function:
+    k, axis = step.params["k"], step.params.get("axis", -1)
+    size, kind = step.given[0].shape[axis], step.made[1].dtype
+
+    def top_k(x: Any) -> Any:
+        # Of equal ones the first comes first.
+        order = size - 1 - np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
+        order = order.take(range(k), axis)
+        return np.take_along_axis(x, order, axis), order.astype(kind)
+
+    return top_k
+
+
+# Larger products NumPy's library gives to threads of its own, which wait for each other by spinning: where others have
+# work, that takes a hundred times as long.
+_MOST_AT_ONCE = 1 << 18
+
+
+def in_blocks(x: Any, y: Any, each: int, out: Any) -> Any:
+    """A product of matrices, some rows at a time."""
+    for start in range(0, len(x), each):
+        np.dot(x[start : start + each], y, out[start : start + each])
+    return out
+
+
+@rule("dot_general")
+def _dot_general(step: HostStep) -> Any:
+    ((of_x, of_y), (batch_x, batch_y)), (x, y) = step.params["dimension_numbers"], step.given
+    if x.dtype != step.made[0].dtype or y.dtype != x.dtype or x.dtype == bool:
+        raise UnknownStepError("a product in another dtype")
+    free_x = [i for i in range(len(x.shape)) if i not in (*of_x, *batch_x)]
+    free_y = [i for i in range(len(y.shape)) if i not in (*of_y, *batch_y)]
+    batch, depth = _sizes(x, batch_x), math.prod(_sizes(x, of_x))
+    rows, columns = math.prod(_sizes(x, free_x)), math.prod(_sizes(y, free_y))
+    left = _turned("{0}", x, (*batch_x, *free_x, *of_x), (*batch, rows, depth))
+    right = _turned("{1}", y, (*batch_y, *of_y, *free_y), (*batch, depth, columns))
+    shape = step.made[0].shape
+    each = max(_MOST_AT_ONCE // max(depth * columns, 1), 1)
+    if rows <= each or x.dtype.kind != "f":
+        made = f"({left} @ {right})" if batch else f"{left}.dot({right})"
+    elif not batch:
+        made = f"_in_blocks({left}, {right}, {each}, _empty({(rows, columns)}, {{0}}.dtype))"
+    else:
+        raise UnknownStepError("many large products")
+    return made if shape == (*batch, rows, columns) else f"{made}.reshape({shape})"
+
+
+def _turned(name: str, aval: Any, order: tuple[int, ...], shape: tuple[int, ...]) -> str:
+    """The text of an array with its axes in an order, in a shape."""
+    turned = name if order == tuple(range(len(order))) else f"{name}.transpose({order})"
+    return turned if tuple([aval.shape[i] for i in order]) == shape else f"{turned}.reshape({shape})"
+
+
+def _sizes(x: Any, axes: Any) -> tuple[int, ...]:
+    return tuple([x.shape[i] for i in axes])

@@ -1,0 +1,199 @@
+"""From a jaxpr to a NumPy function: a line for each step, what is constant computed beforehand, broadcasts left out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+
+from . import draws, elementwise, folds, indexing, movement  # noqa: F401  (their rules)
+from .rules import ELEMENTWISE, MOVES, RULES
+from .steps import HostStep, Steps, UnknownStepError
+
+Array = Any
+_BROADCAST = "broadcast_in_dim"
+
+
+class HeldValue(NamedTuple):
+    """What a name of the generated code holds."""
+
+    name: str
+    shape: tuple[int, ...]  # of the array, which may have fewer elements than the value, if it can be broadcast to it
+    array: Any = None  # of a constant
+
+
+def _filled(x: Any, shape: tuple[int, ...], dtype: np.dtype) -> Any:
+    out = np.empty(shape, dtype)
+    out[...] = x
+    return out
+
+
+_NAMES: dict[str, Any] = {
+    **{"_asarray": np.asarray, "_filled": _filled, "_concatenate": np.concatenate, "_stack": np.stack},
+    **{"_minimum": np.minimum, "_maximum": np.maximum, "_where": np.where, "_exp": np.exp, "_sqrt": np.sqrt},
+    **{"_reciprocal": np.reciprocal, "_empty": np.empty, "_in_blocks": folds.in_blocks},
+    **{"_index": np.s_, "_replaced": indexing.replaced},
+}
+
+
+# Steps whose rules give a tuple, even of one result.
+_SEVERAL = frozenset(("sort", "split", "optimization_barrier", "scan", "cond"))
+
+
+class FunctionWriter:
+    """Writes the function.
+
+    Arguments:
+        steps: what it does.
+        result: the text that makes of the results, {0}, {1}, ..., what the function returns.
+        numbers: which of its arguments are Python numbers.
+    """
+
+    def __init__(self, steps: Steps, result: str, numbers: frozenset[int] = frozenset()) -> None:
+        self.types = steps.types
+        self.env: dict[str, Any] = dict(_NAMES)
+        self.lines: list[str] = []
+        self.quiet = True  # nothing in it can make NumPy warn
+        self.held: dict[int, HeldValue] = {n: self._constant(c) for n, c in steps.constants.items()}
+        names = [f"a{i}" for i in range(len(steps.inputs))]
+        for i, (n, a) in enumerate(zip(steps.inputs, names, strict=True)):
+            self.held[n] = HeldValue(a, self.types[n].shape)
+            if i in numbers:
+                self.lines.append(f"{a} = _asarray({a}, {self._name(self.types[n].dtype, 'd')})")
+        for step in steps.list:
+            self._add(step)
+        given = [self._result(n) for n in steps.outputs]
+        self.lines.append(f"return {result.format(*given)}")
+        self.text = f"def call({', '.join(names)}):\n" + "".join([f"    {line}\n" for line in self.lines])
+
+    def function(self) -> Callable[..., Any]:
+        """The function; XLA knows no warnings of NumPy's."""
+        call = self.plain_function()
+        return call if self.quiet else np.errstate(all="ignore")(call)
+
+    def plain_function(self) -> Callable[..., Any]:
+        """The function as a part of another one."""
+        exec(compile(self.text, "<host tier>", "exec"), self.env)
+        return self.env["call"]
+
+    def _name(self, value: Any, kind: str) -> str:
+        name = f"{kind}{len(self.env)}"
+        self.env[name] = value
+        return name
+
+    def _constant(self, array: np.ndarray) -> HeldValue:
+        return HeldValue(self._name(array, "k"), array.shape, array)
+
+    def _add(self, step: HostStep) -> None:
+        values = [self.held[n] for n in step.reads]
+        if step.name == _BROADCAST:
+            self.held[step.makes[0]] = self._broadcast(step, values[0])
+            return
+        if step.name not in RULES:
+            raise UnknownStepError(step.name)
+        if step.name not in ELEMENTWISE:
+            values = [self._full(v, t) for v, t in zip(values, step.given, strict=True)]
+        found = RULES[step.name](step)
+        text = (
+            found
+            if isinstance(found, str)
+            else f"{self._name(found, 'f')}({', '.join(f'{{{i}}}' for i in range(len(values)))})"
+        )
+        made = text.format(*[v.name for v in values])
+        if all(v.array is not None for v in values):
+            self._fold(step, made)
+        elif len(step.makes) == 1 and step.name in ELEMENTWISE:
+            self._elementwise(step, text, made, values)
+        else:
+            self._line(step, made)
+
+    def _elementwise(self, step: HostStep, text: str, made: str, values: list[HeldValue]) -> None:
+        if text in ("{0}", "{1}"):
+            self.held[step.makes[0]] = values[int(text[1])]
+            return
+        self._line(step, made)
+        name = self.held[step.makes[0]].name
+        self.held[step.makes[0]] = HeldValue(name, np.broadcast_shapes(*[v.shape for v in values]))
+
+    def _line(self, step: HostStep, made: str) -> None:
+        self.quiet = self.quiet and step.name in MOVES
+        names = [f"v{n}" for n in step.makes]
+        several = "," if step.name in _SEVERAL else ""
+        self.lines.append(f"{', '.join(names)}{several} = {made}" if names else made)
+        self.held |= {n: HeldValue(f"v{n}", self.types[n].shape) for n in step.makes}
+
+    def _fold(self, step: HostStep, made: str) -> None:
+        """Compute what depends on constants alone."""
+        with np.errstate(all="ignore"):
+            found = eval(made, self.env)
+        arrays = found if isinstance(found, tuple) else (found,)
+        for n, array in zip(step.makes, arrays, strict=True):
+            self.held[n] = self._constant(np.asarray(array))
+
+    def _broadcast(self, step: HostStep, value: HeldValue) -> HeldValue:
+        """Left to NumPy's own broadcasting; only the axes are brought in their places."""
+        if not value.shape:
+            return value
+        shape = [1] * len(step.params["shape"])
+        for axis, n in zip(step.params["broadcast_dimensions"], value.shape, strict=True):
+            shape[axis] = n
+        if value.array is not None:
+            return self._constant(value.array.reshape(shape))
+        if tuple(shape) == value.shape:
+            return value
+        name = f"v{step.makes[0]}"
+        self.lines.append(f"{name} = {value.name}.reshape({tuple(shape)})")
+        return HeldValue(name, tuple(shape))
+
+    def _full(self, value: HeldValue, aval: Any) -> HeldValue:
+        """The value with all its elements."""
+        if value.shape == aval.shape:
+            return value
+        if value.array is not None:
+            return self._constant(np.ascontiguousarray(np.broadcast_to(value.array, aval.shape)))
+        name = f"w{len(self.lines)}"
+        kind = self._name(aval.dtype, "d")
+        self.lines.append(f"{name} = _filled({value.name}, {aval.shape}, {kind})")
+        return HeldValue(name, aval.shape)
+
+    def _result(self, number: int) -> str:
+        aval, value = self.types[number], self.held[number]
+        value = self._full(value, aval)
+        if value.array is not None:
+            value.array.setflags(write=False)
+            return value.name
+        # An operation on arrays of no dimensions gives a scalar of NumPy's.
+        return f"_asarray({value.name})" if not aval.shape else value.name
+
+
+def elements(steps: Steps) -> int:
+    """The elements of the largest array of a function."""
+    return max([math.prod(aval.shape) for aval in steps.types.values()], default=0)
+
+
+def returning(tree: Any) -> tuple[str, dict[str, Any]]:
+    """The text that puts results into a structure, and the names in it."""
+    n = tree.num_leaves
+    nested = jax.tree.unflatten(tree, [f"{{{i}}}" for i in range(n)])
+    try:
+        return _text(nested), {}
+    except TypeError:
+        return f"_tree({returning_list(n)})", {"_tree": tree.unflatten}
+
+
+def returning_list(n: int) -> str:
+    """The same for a list of n results."""
+    return "[" + ", ".join([f"{{{i}}}" for i in range(n)]) + "]"
+
+
+def _text(nested: Any) -> str:
+    if nested is None or nested.__class__ is str:
+        return str(nested)
+    if nested.__class__ is tuple:
+        return "(" + "".join([f"{_text(x)}, " for x in nested]) + ")"
+    if nested.__class__ is list:
+        return "[" + ", ".join(map(_text, nested)) + "]"
+    raise TypeError(f"no text for {type(nested)}")

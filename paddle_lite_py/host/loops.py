@@ -1,0 +1,56 @@
+"""Steps that hold functions: a loop of known length, and a choice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .generate import FunctionWriter, returning_list
+from .rules import rule
+from .steps import HostStep, Steps, UnknownStepError
+
+Function = Callable[..., Any]
+# Lines that a loop may run in all: a longer one is faster compiled.
+MOST = 4000
+
+
+def _function(closed: Any, length: int = 1) -> Function:
+    """The NumPy function of a jaxpr, which gives a list."""
+    steps = Steps(closed)
+    writer = FunctionWriter(steps, returning_list(len(steps.outputs)))
+    if len(writer.lines) * length > MOST:
+        raise UnknownStepError("a long loop")
+    return writer.plain_function()
+
+
+@rule("scan")
+def _scan(step: HostStep) -> Function:
+    p = step.params
+    length, n_consts, n_carry = p["length"], p["num_consts"], p["num_carry"]
+    body = _function(p["jaxpr"], length)
+    order = range(length)[::-1] if p["reverse"] else range(length)
+    made = step.made[n_carry:]
+
+    def scan(*given: Any) -> Any:
+        consts, carry, xs = given[:n_consts], given[n_consts : n_consts + n_carry], given[n_consts + n_carry :]
+        outs = [np.empty(aval.shape, aval.dtype) for aval in made]
+        for i in order:
+            found = body(*consts, *carry, *[x[i] for x in xs])
+            carry = found[:n_carry]
+            for out, y in zip(outs, found[n_carry:], strict=True):
+                out[i] = y
+        return (*carry, *outs)
+
+    return scan
+
+
+@rule("cond")
+def _cond(step: HostStep) -> Function:
+    branches = [_function(closed) for closed in step.params["branches"]]
+
+    def cond(index: Any, *given: Any) -> Any:
+        return tuple(branches[min(max(int(index), 0), len(branches) - 1)](*given))
+
+    return cond

@@ -1,0 +1,98 @@
+"""Steps that move elements and leave them as they are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from .rules import rule
+from .steps import HostStep
+
+Function = Callable[..., Any]
+
+
+@rule("reshape", "squeeze", "expand_dims", moves=True)
+def _reshape(step: HostStep) -> str:
+    order = step.params.get("dimensions") if step.name == "reshape" else None
+    turned = "" if order is None else f".transpose({tuple(order)})"
+    return f"{{0}}{turned}.reshape({step.made[0].shape})"
+
+
+@rule("transpose", moves=True)
+def _transpose(step: HostStep) -> str:
+    return f"{{0}}.transpose({tuple(step.params['permutation'])})"
+
+
+@rule("slice", moves=True)
+def _slice(step: HostStep) -> str:
+    p = step.params
+    strides = p["strides"] or (1,) * len(p["start_indices"])
+    parts = [f"{a}:{b}:{s}" for a, b, s in zip(p["start_indices"], p["limit_indices"], strides, strict=True)]
+    return f"{{0}}[{', '.join(parts) or '()'}]"
+
+
+@rule("rev", moves=True)
+def _rev(step: HostStep) -> str:
+    turned = [":"] * len(step.given[0].shape)
+    for axis in step.params["dimensions"]:
+        turned[axis] = "::-1"
+    return f"{{0}}[{', '.join(turned) or '()'}]"
+
+
+@rule("concatenate", moves=True)
+def _concatenate(step: HostStep) -> str:
+    return f"_concatenate(({_names(step)}), {step.params['dimension']})"
+
+
+@rule("stack", moves=True)
+def _stack(step: HostStep) -> str:
+    return f"_stack(({_names(step)}), {step.params['axis']})"
+
+
+def _names(step: HostStep) -> str:
+    return "".join([f"{{{i}}}, " for i in range(len(step.given))])
+
+
+@rule("tile", moves=True)
+def _tile(step: HostStep) -> Function:
+    return lambda x: np.tile(x, step.params["reps"])
+
+
+@rule("split", moves=True)
+def _split(step: HostStep) -> Function:
+    ends = np.cumsum(step.params["sizes"])[:-1].tolist()
+    return lambda x: tuple(np.split(x, ends, step.params["axis"]))
+
+
+@rule("iota", moves=True)
+def _iota(step: HostStep) -> Function:
+    shape, axis = step.made[0].shape, step.params["dimension"]
+    column = [-1 if i == axis else 1 for i in range(len(shape))]
+    return lambda: np.broadcast_to(np.arange(shape[axis], dtype=step.made[0].dtype).reshape(column), shape)
+
+
+@rule("pad", moves=True)
+def _pad(step: HostStep) -> Function:
+    config, made = step.params["padding_config"], step.made[0]
+    box, kept = [], []
+    for (low, _, inner), n, size in zip(config, step.given[0].shape, made.shape, strict=True):
+        places = [i for i in range(n) if 0 <= low + i * (inner + 1) < size]  # negative padding cuts off
+        first, last = (places[0], places[-1]) if places else (0, -1)
+        kept.append(slice(first, last + 1))
+        start = low + first * (inner + 1)
+        box.append(slice(start, start + (last - first) * (inner + 1) + 1, inner + 1) if places else slice(0, 0))
+    to, of = tuple(box), tuple(kept)
+
+    def pad(x: Any, value: Any) -> Any:
+        out = np.full(made.shape, value, made.dtype)
+        out[to] = x[of]
+        return out
+
+    return pad
+
+
+@rule("optimization_barrier", moves=True)
+def _barrier(step: HostStep) -> Function:
+    return lambda *arrays: arrays

@@ -1,0 +1,69 @@
+"""The table of rules: for a step of a jaxpr, the NumPy function that does the same."""
+
+from __future__ import annotations
+
+import functools
+import math
+from collections.abc import Callable
+from typing import Any
+
+from .steps import HostStep
+
+# A rule gives, for a step, a function of arrays or the text of an expression, in which {0}, {1}, ... are the arguments.
+Rule = Callable[[HostStep], Any]
+RULES: dict[str, Rule] = {}
+# Steps whose arguments may have fewer elements than their types say, as long as these can be broadcast.
+ELEMENTWISE: set[str] = set()
+# Steps that only move elements, so that NumPy has nothing to warn of.
+MOVES: set[str] = set()
+
+
+# Nanoseconds for each element of what a step makes, where that is far from those of XLA.
+COSTS = {
+    **dict.fromkeys(("erf", "erfc", "erf_inv", "lgamma", "digamma"), 10.0),
+    **dict.fromkeys(("scatter", "scatter-add", "scatter_add", "cumsum", "cumprod", "cumlogsumexp", "gather"), 3.0),
+    **dict.fromkeys(("cummax", "cummin", "pow", "logistic", "select_n", "reduce_max", "reduce_min"), 1.0),
+}
+_USUAL = 0.4
+
+
+def cost(step: HostStep) -> float:
+    """About how many nanoseconds a step takes, but for its start."""
+    elements = max([math.prod(aval.shape) for aval in (*step.given, *step.made)], default=0)
+    whole = step.made[0].dtype.kind in "iu"
+    if step.name == "dot_general":
+        (of_x, _), _ = step.params["dimension_numbers"]
+        products = math.prod(step.made[0].shape) * math.prod([step.given[0].shape[a] for a in of_x])
+        return products * (1.0 if whole else 0.03)  # those of integers have no library
+    if whole and step.name in ("div", "rem"):
+        return 10.0 * elements
+    return COSTS.get(step.name, _USUAL) * elements
+
+
+def rule(*names: str, moves: bool = False) -> Callable[[Rule], Rule]:
+    """Enter a rule into the table."""
+
+    def enter(function: Rule) -> Rule:
+        RULES.update(dict.fromkeys(names, function))
+        if moves:
+            MOVES.update(names)
+        return function
+
+    return enter
+
+
+def elementwise(*names: str) -> Callable[[Rule], Rule]:
+    """The same for a step that works element by element."""
+    ELEMENTWISE.update(names)
+    return rule(*names)
+
+
+def plainly(functions: dict[str, Any], moves: bool = False) -> None:
+    """Rules of steps that are one elementwise function of NumPy, whatever their parameters."""
+    for name, function in functions.items():
+        ELEMENTWISE.add(name)
+        rule(name, moves=moves)(functools.partial(_always, function))
+
+
+def _always(function: Any, _step: HostStep) -> Any:
+    return function

@@ -1,0 +1,127 @@
+"""A jaxpr as a flat list of steps: calls of functions are put in their place, and what nobody reads is gone."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import jax
+import numpy as np
+from jax.extend import core
+
+from ..core.small import DTYPES
+
+# Where calls of functions keep the function.
+_CALLED = ("jaxpr", "call_jaxpr", "fun_jaxpr")
+_CALLS = frozenset(
+    (
+        "jit",
+        "pjit",
+        "closed_call",
+        "core_call",
+        "custom_jvp_call",
+        "custom_vjp_call",
+        "custom_vjp_call_jaxpr",
+        "checkpoint",
+    )
+)
+
+
+# Functions that have a rule as a whole.
+_OF_THE_HOST = frozenset(("random_words",))
+# The dtype of the keys of JAX's own generator, threefry: two words each.
+_KEY = "key<fry>"
+_OF_KEYS = frozenset(("random_seed", "random_fold_in", "random_bits", "random_split", "random_wrap", "random_unwrap"))
+_OF_KEYS |= {"slice", "squeeze", "reshape"}  # which leave the last axis alone
+
+
+class UnknownStepError(Exception):
+    """The host tier has no rule for this; XLA compiles it."""
+
+
+class HostStep(NamedTuple):
+    """One primitive: what it reads and makes, by number, with the shapes and dtypes of both."""
+
+    name: str
+    params: dict[str, Any]
+    reads: tuple[int, ...]
+    makes: tuple[int, ...]
+    given: tuple[Any, ...]
+    made: tuple[Any, ...]
+
+
+class Steps:
+    """The steps of a jaxpr.
+
+    Arguments:
+        closed: the jaxpr, with its constants.
+
+    Raises:
+        UnknownStepError: it acts on the world, or has values of a dtype that is XLA's alone.
+    """
+
+    def __init__(self, closed: Any) -> None:
+        if closed.effects:
+            raise UnknownStepError("what acts on the world")
+        self.types: dict[int, Any] = {}
+        self.constants: dict[int, np.ndarray] = {}
+        self.list: list[HostStep] = []
+        self._numbers, self._keys = itertools.count(), set[int]()
+        self.inputs = tuple([self._new(v.aval) for v in closed.jaxpr.invars])
+        self.outputs = self._inline(closed.jaxpr, [self._constant(c) for c in closed.consts], self.inputs)
+        self._drop_unread()
+
+    def _new(self, aval: Any) -> int:
+        number = next(self._numbers)
+        if str(aval.dtype) == _KEY:
+            aval = jax.ShapeDtypeStruct((*aval.shape, 2), np.uint32)
+            self._keys.add(number)
+        self.types[number] = aval
+        return number
+
+    def _constant(self, value: Any) -> int:
+        array = np.asarray(value)
+        number = self._new(array)
+        self.constants[number] = array
+        return number
+
+    def _inline(self, jaxpr: Any, constants: Iterable[int], inputs: Iterable[int]) -> tuple[int, ...]:
+        """Append the steps of a jaxpr; the numbers of its results."""
+        known = dict(zip(jaxpr.constvars, constants, strict=True)) | dict(zip(jaxpr.invars, inputs, strict=True))
+
+        def read(atom: Any) -> int:
+            if isinstance(atom, core.Literal):
+                return self._constant(np.asarray(atom.val, getattr(atom.aval, "dtype", None)))
+            return known[atom]
+
+        for eqn in jaxpr.eqns:
+            reads, name = tuple(map(read, eqn.invars)), eqn.primitive.name
+            if eqn.params.get("name") in _OF_THE_HOST:
+                name = eqn.params["name"]
+            if name in _CALLS:
+                inner = next(eqn.params[k] for k in _CALLED if k in eqn.params)
+                inner = inner if hasattr(inner, "consts") else core.ClosedJaxpr(inner, ())
+                made = self._inline(inner.jaxpr, map(self._constant, inner.consts), reads)
+                known |= zip(eqn.outvars, made, strict=True)
+                continue
+            makes = tuple([self._new(v.aval) for v in eqn.outvars])
+            known |= zip(eqn.outvars, makes, strict=True)
+            given, made = tuple([self.types[n] for n in reads]), tuple([self.types[n] for n in makes])
+            if not (name in _OF_KEYS or self._keys.isdisjoint((*reads, *makes))):
+                raise UnknownStepError(f"{name} of keys")
+            self.list.append(HostStep(name, eqn.params, reads, makes, given, made))
+        return tuple(map(read, jaxpr.outvars))
+
+    def _drop_unread(self) -> None:
+        read, kept = set(self.outputs), []
+        for step in reversed(self.list):
+            if not read.isdisjoint(step.makes):
+                read.update(step.reads)
+                kept.append(step)
+        self.list = kept[::-1]
+        for n in {n for step in kept for n in (*step.reads, *step.makes)}.union(self.inputs, self.outputs):
+            if self.types[n].dtype not in DTYPES:
+                raise UnknownStepError(f"values of {self.types[n]}")
+        if not self._keys.isdisjoint((*self.inputs, *self.outputs)):
+            raise UnknownStepError("keys from outside")

@@ -1,0 +1,189 @@
+"""The two tiers of a function of arrays: NumPy where all of them are small and the host's, XLA elsewhere.
+
+What is made of arrays of the host alone is the host's as well, as long as it is small, whichever of the two has made
+it; what is made with an array of XLA's is XLA's. So nobody waits for what XLA still computes, and which tier it is
+follows from the program, the shapes and the dtypes, not from what has run before.
+"""
+
+from __future__ import annotations
+
+import functools
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from ..core import small
+from ..core.cache import BoundedCache, IdentityCache
+from ..core.config import compiler_options
+from . import loops  # noqa: F401  (their rules)
+from .generate import FunctionWriter, elements, returning
+from .rules import cost
+from .steps import HostStep, Steps, UnknownStepError
+
+MAX_KINDS = 1024  # of one function: shapes may change for ever
+# A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it
+# and for each step.
+MAX_STEPS, _MOST, _MORE = 1000, 100_000, 2000
+_NUMBERS = frozenset((float, int, bool))
+_ndarray = np.ndarray
+
+
+def xla_jit(fn: Callable[..., Any], library: bool = True, **options: Any) -> Any:
+    """jax.jit with the framework's compiler options; `library`: XLA's library does reductions."""
+    return jax.jit(fn, compiler_options=compiler_options(library), **options)
+
+
+def tiered(fn: Callable[..., Any], n: int | None, library: bool = True, **options: Any) -> Callable[..., Any]:
+    """A function of arrays or Python numbers on its two tiers. What it gives may be nested.
+
+    Arguments:
+        n: how many arguments it takes; None for a function that is XLA's whatever they are.
+        library: see xla_jit, which has the options too.
+    """
+    xla = xla_jit(fn, library, **options)
+    return xla if n is None else Tiers(fn, xla).entry(n)
+
+
+class Tiers:
+    """A function, and by shapes and dtypes what runs it."""
+
+    def __init__(self, fn: Callable[..., Any], xla: Any) -> None:
+        self.xla = xla
+        self.known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(
+            f"tiers of {getattr(fn, '__name__', 'a function')}", MAX_KINDS
+        )
+        _all.add(self)
+
+    def entry(self, n: int) -> Callable[..., Any]:
+        """What is called: it finds at once what runs arrays of the host, and of XLA's."""
+        return _entry(n)(self.known, self.xla, self.other)
+
+    def other(self, *args: Any) -> Any:
+        """A call that is new, or with other things than arrays of the host."""
+        key: list[Any] = []
+        for a in args:
+            kind = a.__class__
+            if kind is _ndarray:
+                key.append(a.shape)
+                key.append(a.dtype)
+            elif kind in _NUMBERS:
+                key.append(kind)
+            else:
+                return self.on_xla(*args)
+        found = tuple(key)
+        run = self.known.get(found)
+        return (self.known.put(found, self._new(args)) if run is None else run)(*args)
+
+    def on_xla(self, *args: Any) -> Any:
+        """Run it compiled."""
+        return self.xla(*[for_xla(a) for a in args])
+
+    def to_host(self, *args: Any) -> Any:
+        """Run it compiled, on arrays of the host: then its results are the host's too."""
+        return jax.tree.map(np.asarray, self.on_xla(*args))
+
+    def _new(self, args: tuple[Any, ...]) -> Callable[..., Any]:
+        """What runs arrays and numbers like these."""
+        most = small.most()
+        if any(np.size(a) > most for a in args):
+            return self.on_xla
+        traced = self.xla.trace(*args)
+        try:
+            steps = Steps(traced.jaxpr)
+            if elements(steps) <= most and is_cheap(steps.list):
+                numbers = frozenset([i for i, a in enumerate(args) if a.__class__ in _NUMBERS])
+                return generated(steps, traced.out_info, numbers)
+        except UnknownStepError:
+            pass
+        outs = jax.tree.leaves(traced.out_info)
+        return self.to_host if all(small.is_small(o.shape, o.dtype) for o in outs) else self.on_xla
+
+
+# -- what XLA is given -----------------------------------------------------------------------------------------------
+_handed: IdentityCache = IdentityCache()
+_numbers: BoundedCache[Any, Any] = BoundedCache("numbers as arrays", 1024)
+
+
+def for_xla(value: Any) -> Any:
+    """An array of the host, or a number, as XLA takes it: when it comes again, as an array of JAX's.
+
+    XLA takes that in half the time.
+    """
+    kind = value.__class__
+    if kind is _ndarray:
+        held = _handed.get(id(value))
+        if held is None:
+            _handed.put(value, None)
+            return value
+        return _handed.put(value, jax.device_put(value)) if held[1] is None else held[1]
+    return _weak(kind, value) if kind in _NUMBERS else value
+
+
+def _weak(kind: type, value: Any) -> Any:
+    # The dictionary takes -0.0 for 0.0.
+    key = (kind, value if value or kind is not float else repr(value))
+    found = _numbers.get(key)
+    if found is None:
+        return _numbers.put(key, value)
+    if found.__class__ is kind:
+        with jax.ensure_compile_time_eval():  # JAX may be tracing
+            found = _numbers[key] = jnp.asarray(value)
+    return found
+
+
+def is_cheap(steps: list[HostStep]) -> bool:
+    """Whether NumPy takes about as long for some steps as XLA would, compiled."""
+    return len(steps) <= MAX_STEPS and sum(map(cost, steps)) <= _MOST + _MORE * len(steps)
+
+
+def generated(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> Callable[..., Any]:
+    """The NumPy function of some steps, which gives results structured like `info`.
+
+    Arguments:
+        numbers: which of its arguments are Python numbers.
+    """
+    text, names = returning(jax.tree.structure(info))
+    writer = FunctionWriter(steps, text, numbers)
+    writer.env |= names
+    return writer.function()
+
+
+@functools.cache
+def _entry(n: int) -> Callable[..., Callable[..., Any]]:
+    """Makes the entry of functions of n arrays, written out because each step of it shows in the time of an op."""
+    names = [f"a{i}" for i in range(n)]
+    given = ", ".join(names)
+    arrays = " and ".join([f"{a}.__class__ is _ndarray" for a in names]) or "True"
+    key = "".join([f"{a}.shape, {a}.dtype, " for a in names])
+    others = " and ".join([f"{a}.__class__ is _jax_array" for a in names]) or "False"
+    text = f"""def make(_known, _xla, _other):
+    def call({given}):
+        if {arrays}:
+            try:
+                _run = _known[({key})]
+            except KeyError:
+                return _other({given})
+            return _run({given})
+        if {others}:
+            return _xla({given})
+        return _other({given})
+    return call
+"""
+    env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": type(jax.device_put(0))}
+    exec(compile(text, "<entry of tiers>", "exec"), env)
+    return env["make"]
+
+
+_all: weakref.WeakSet[Tiers] = weakref.WeakSet()
+
+
+def _forget() -> None:
+    for tiers in list(_all):
+        tiers.known.clear()
+
+
+small.on_change(_forget)

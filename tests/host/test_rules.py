@@ -1,0 +1,286 @@
+"""Each rule of the host tier against XLA: exactly where there is one right answer, else within a few units of the last
+place."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from jax import lax
+
+from paddle_lite_py.host.rules import RULES
+from paddle_lite_py.host.steps import Steps, UnknownStepError
+from paddle_lite_py.host.tier import generated
+from paddle_lite_py.ops.threefry import random_words
+
+FLOATS, INTS = ("float32", "float64"), ("int8", "int32", "int64", "uint8", "uint32")
+ODD = {"f": (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -2.5, 1e30, 3e-30), "i": (0, 1, -1), "u": (0, 1)}
+
+
+class Case(NamedTuple):
+    """A function that JAX traces into one step, its arguments by shape, their dtypes, and the tolerance in ulps."""
+
+    name: str
+    function: Callable[..., Any]
+    shapes: tuple[Any, ...]
+    dtypes: tuple[str, ...] = FLOATS
+    ulps: float = 0.0
+
+
+def sample(rs: np.random.RandomState, shape: Any, dtype: str) -> np.ndarray:
+    """Random numbers with the odd ones among them; an array as it is."""
+    if isinstance(shape, np.ndarray):
+        return shape
+    kind = np.dtype(dtype)
+    if kind.kind == "b":
+        return rs.rand(*shape) > 0.5
+    if kind.kind == "f":
+        found = (rs.randn(*shape) * 3).astype(kind)
+        odd = np.array(ODD["f"], kind)
+    else:
+        info = np.iinfo(kind)
+        found = rs.randint(info.min, info.max, shape, dtype=np.int64 if kind != np.uint64 else kind).astype(kind)
+        odd = np.array([*ODD[kind.kind], info.min, info.max], kind)
+    flat = found.reshape(-1)
+    flat[: len(odd)] = odd[: flat.size]
+    rs.shuffle(flat)
+    return found
+
+
+def unary(names: str, dtypes: tuple[str, ...] = FLOATS, ulps: float = 0.0) -> list[Case]:
+    """Cases of functions of one array."""
+    return [Case(n, getattr(lax, n), ((5, 7),), dtypes, ulps) for n in names.split()]
+
+
+def binary(names: str, dtypes: tuple[str, ...] = FLOATS, ulps: float = 0.0) -> list[Case]:
+    """Cases of functions of two arrays."""
+    return [Case(n.rstrip("_"), getattr(lax, n), ((5, 9), (5, 9)), dtypes, ulps) for n in names.split()]
+
+
+def converted(to: str) -> Callable[[Any], Any]:
+    return lambda x: lax.convert_element_type(x, to)
+
+
+I = functools.partial(np.array, dtype=np.int64)  # noqa: E741
+ROWS = I([[0], [3], [1], [9], [-1]])
+CELLS = I([[0, 1], [3, 2], [1, 4], [9, 0], [0, -1], [0, 1]])
+TAKEN = lax.GatherDimensionNumbers((1,), (0,), (0,))
+CELL = lax.GatherDimensionNumbers((), (0, 1), (0, 1))
+BOX = lax.GatherDimensionNumbers((0, 1), (), (0, 1))
+ALONG = lax.GatherDimensionNumbers((), (1,), (1,), (0,), (0,))
+PUT = lax.ScatterDimensionNumbers((1,), (0,), (0,))
+PUT_CELL = lax.ScatterDimensionNumbers((), (0, 1), (0, 1))
+
+
+def gathered(numbers: Any, sizes: Any, mode: str) -> Callable[..., Any]:
+    return lambda x, i: lax.gather(x, i, numbers, sizes, mode=mode)
+
+
+def scattered(put: Any, numbers: Any, mode: str) -> Callable[..., Any]:
+    return lambda x, i, u: put(x, i, u, numbers, mode=mode)
+
+
+BRANCHES = [lambda x: (x, x + 1), lambda x: (x, x * 2)]
+
+
+def carried(state: Any, given: Any) -> Any:
+    return state + given[0], (state * given[1], given[0])
+
+
+CASES = [
+    *unary("neg abs sign", (*FLOATS, "int8", "int32", "int64")),
+    *unary("floor ceil square is_finite"),
+    *[Case("not", lax.bitwise_not, ((5, 7),), ("bool", *INTS))],
+    *unary("population_count", INTS),
+    *[Case("round", lambda x, m=m: lax.round(x, m), ((5, 9),)) for m in lax.RoundingMethod],
+    *unary("exp exp2 expm1 log log1p sqrt rsqrt cbrt logistic", ulps=16),
+    *unary("sin cos tan asin acos atan sinh cosh tanh asinh acosh atanh", ulps=64),
+    *unary("erf erfc lgamma", ulps=64),
+    Case("erf_inv", lambda x: lax.erf_inv(lax.tanh(x / 4)), ((5, 7),), FLOATS, 256),
+    Case("erf_inv", lambda x: lax.erf_inv(x), (np.linspace(-1, 1, 999, dtype="f4"),), FLOATS[:1], 256),
+    *[Case("digamma", lambda x: lax.digamma(lax.abs(x) + 0.1), ((5, 7),), FLOATS, 256)],
+    *[Case("integer_pow", lambda x, y=y: lax.integer_pow(x, y), ((5, 7),), FLOATS, 8) for y in (0, 2, 3, 7, -1, -2)],
+    Case("integer_pow", lambda x: lax.integer_pow(x, 3), ((5, 7),), INTS),
+    *binary("add sub mul max min", (*FLOATS, *INTS)),
+    *binary("div rem", (*FLOATS, *INTS)),
+    *binary("eq ne lt le gt ge", (*FLOATS, *INTS, "bool")),
+    *[Case(n, getattr(lax, f"bitwise_{n}"), ((5, 9), (5, 9)), ("bool", *INTS)) for n in ("and", "or", "xor")],
+    *binary("nextafter"),
+    *binary("atan2", ulps=64),
+    Case("pow", lambda x, y: lax.pow(lax.abs(x), y), ((5, 9), (5, 9)), FLOATS, 256),
+    Case("pow", lambda x: lax.pow(x, jnp.full((5, 7), 3)), ((5, 7),), FLOATS, 64),
+    *binary("shift_left shift_right_logical shift_right_arithmetic", INTS),
+    Case("clamp", lambda x, y: lax.clamp(x, y, x + 1), ((5, 9), (5, 9)), (*FLOATS, "int32")),
+    Case("select_n", lambda x, y: lax.select(x < y, x, y), ((5, 9), (5, 9)), (*FLOATS, *INTS)),
+    Case("select_n", lambda x: lax.select_n(I([0, 2, 1]).astype("int32"), x[0], x[1], x[2]), ((3, 3),)),
+    *[
+        Case("convert_element_type", converted(to), ((7, 9),), (*FLOATS, *INTS, "bool"))
+        for to in ("bool", "int8", "uint8", "int32", "int64", "uint32", "float32", "float64")
+    ],
+    Case("broadcast_in_dim", lambda x: lax.broadcast_in_dim(x, (4, 3, 2), (1, 2)), ((3, 2),)),
+    Case("broadcast_in_dim", lambda x: lax.broadcast_in_dim(x, (4, 3), (1,)).T + x[:, None], ((3,),)),
+    Case("broadcast_in_dim", lambda x: lax.broadcast_in_dim(x[0, 0], (4, 3), ()), ((3, 2),)),
+    Case("reshape", lambda x: lax.reshape(x, (6, 2)), ((3, 4),)),
+    Case("reshape", lambda x: lax.reshape(x, (6, 2), dimensions=(1, 0)), ((3, 4),)),
+    Case("squeeze", lambda x: lax.squeeze(x, (1,)), ((3, 1, 4),)),
+    Case("expand_dims", lambda x: lax.expand_dims(x, (1,)), ((3, 4),)),
+    Case("transpose", lambda x: lax.transpose(x, (2, 0, 1)), ((3, 4, 2),)),
+    Case("slice", lambda x: lax.slice(x, (1, 0), (3, 5), (1, 2)), ((3, 6),)),
+    Case("rev", lambda x: lax.rev(x, (1,)), ((3, 6),)),
+    Case("concatenate", lambda x, y: lax.concatenate([x, y, x], 1), ((3, 6), (3, 2))),
+    Case("stack", lambda x, y: jnp.stack([x, y], 1), ((3, 6), (3, 6))),
+    Case("tile", lambda x: jnp.tile(x, (2, 3)), ((3, 6),)),
+    Case("split", lambda x: jnp.split(x, [1, 4], 1), ((3, 6),)),
+    Case("iota", lambda x: x + lax.broadcasted_iota(x.dtype, (3, 6), 1), ((3, 6),), (*FLOATS, "int32")),
+    *[
+        Case("pad", lambda x, c=c: lax.pad(x, x[0, 0], c), ((3, 6),))
+        for c in (((1, 2, 0), (0, 1, 2)), ((-1, 0, 0), (2, -3, 1)), ((-3, 1, 0), (0, 0, 0)), ((0, -1, 2), (-2, 1, 0)))
+    ],
+    Case("bitcast_convert_type", lambda x: lax.bitcast_convert_type(x, f"uint{x.dtype.itemsize * 8}"), ((3, 6),)),
+    *[
+        Case(name, lambda x, d=d: d(jax.random.fold_in(jax.random.key(x[0]), x[1])), ((2,),), ("uint32", "int64"), 16)
+        for name, d in (
+            ("random_seed", lambda key: jax.random.uniform(key, (3, 50), "float32")),
+            ("random_fold_in", lambda key: jax.random.normal(key, (300,), "float32")),
+            ("random_bits", lambda key: jax.random.bits(key, (7,), "uint64")),
+            ("random_split", lambda key: jax.random.randint(key, (2, 250), 0, 10)),
+            ("random_words", lambda key: random_words(jax.random.key_data(key), (3, 40))),
+            ("random_unwrap", lambda key: jax.random.key_data(key)),
+            ("random_wrap", lambda key: jax.random.bits(jax.random.wrap_key_data(jax.random.key_data(key)), (9,))),
+        )
+    ],
+    *[
+        Case("scan", lambda x, y, r=r: lax.scan(carried, x[0], (x, y), reverse=r), ((4, 3), (4,)), ulps=4)
+        for r in (False, True)
+    ],
+    Case("scan", lambda x: lax.scan(lambda s, _: (s * 2, None), x, length=3), ((4,),)),
+    *[Case("cond", lambda x, i=i: lax.switch(i + x[0] * 0, BRANCHES, x), ((4,),), ("int32",)) for i in (-1, 0, 1, 5)],
+    Case("optimization_barrier", lambda x, y: lax.optimization_barrier((x, y)), ((3,), (2,))),
+    Case("copy", lambda x: jnp.copy(x), ((3, 6),)),
+    *[
+        Case(f"reduce_{n}", lambda x, n=n, a=a: getattr(jnp, n)(x, axis=a), ((3, 4, 5),), (*FLOATS, *INTS))
+        for n in ("max", "min")
+        for a in (None, 0, (0, 2), (1, 2))
+    ],
+    *[Case("reduce_max", lambda x: lax.reduce_max(x, (0,)), ((0, 4),), (*FLOATS, "int32", "bool"))],
+    *[
+        Case(f"reduce_{n}", lambda x, n=n, a=a: getattr(lax, f"reduce_{n}")(x, a), ((3, 4, 5),), INTS)
+        for n in ("sum", "prod")
+        for a in ((0,), (0, 2), (1, 2), (0, 1, 2))
+    ],
+    *[
+        Case(f"reduce_{n}", lambda x, n=n, a=a: getattr(lax, f"reduce_{n}")(lax.tanh(x), a), ((3, 4, 5),), FLOATS, 64)
+        for n in ("sum", "prod")
+        for a in ((0,), (0, 2), (1, 2), (0, 1, 2))
+    ],
+    *[
+        Case(f"reduce_{n}", lambda x, n=n: getattr(lax, f"reduce_{n}")(x, (1,)), ((3, 4),), ("bool", "int32"))
+        for n in ("and", "or", "xor")
+    ],
+    *[Case(n, lambda x, n=n: getattr(lax, n)(x, 1, np.dtype("int32")), ((4, 9),)) for n in ("argmax", "argmin")],
+    *[
+        Case(n, lambda x, n=n, r=r: getattr(lax, n)(x, 1, reverse=r), ((4, 9),), dtypes, ulps)
+        for n in ("cumsum", "cumprod", "cummax", "cummin")
+        for r in (False, True)
+        for dtypes, ulps in ((INTS[:3], 0), (FLOATS, 0))
+        if n in ("cummax", "cummin") or dtypes != FLOATS
+    ],
+    *[
+        Case(n, lambda x, n=n: getattr(lax, n)(jnp.nan_to_num(lax.tanh(x)), 1), ((4, 9),), FLOATS, 64)
+        for n in ("cumsum", "cumprod", "cumlogsumexp")
+    ],
+    Case("sort", lambda x: lax.sort(x, 1), ((4, 19),), (*FLOATS, *INTS)),
+    Case("sort", lambda x, y: lax.sort((x, y), 1, num_keys=1), ((4, 19), (4, 19)), FLOATS),
+    Case("sort", lambda x, y: lax.sort((x % 3, y % 3, y), 1, num_keys=2), ((4, 19), (4, 19)), ("int32",)),
+    Case("top_k", lambda x: lax.top_k(x, 3), ((4, 19),), (*FLOATS, "int32")),
+    *[
+        Case("dot_general", lambda x, y, d=d: lax.dot_general(lax.tanh(x), lax.tanh(y), d), shapes, FLOATS, 64)
+        for d, shapes in (
+            ((((1,), (0,)), ((), ())), ((3, 4), (4, 5))),
+            ((((0,), (1,)), ((), ())), ((4, 3), (5, 4))),
+            ((((2,), (1,)), ((0,), (0,))), ((2, 3, 4), (2, 4, 5))),
+            ((((1, 3), (2, 0)), ((2,), (3,))), ((5, 2, 3, 4), (4, 6, 2, 3))),
+            ((((0,), (0,)), ((), ())), ((4,), (4,))),
+            ((((), ()), ((), ())), ((4,), (3,))),
+            ((((1,), (0,)), ((), ())), ((3, 4), (4,))),
+            ((((1,), (0,)), ((), ())), ((100, 64), (64, 90))),
+            ((((0,), (1,)), ((), ())), ((64, 100), (90, 64))),
+        )
+    ],
+    Case("dot_general", lambda x, y: x @ y, ((3, 4), (4, 5)), ("int32", "uint8")),
+    *[
+        case
+        for mode in ("clip", "fill", "promise_in_bounds")
+        for case in (
+            Case("gather", gathered(TAKEN, (1, 5), mode), ((4, 5), ROWS), (*FLOATS, "int32", "uint8", "bool")),
+            Case("gather", gathered(CELL, (1, 1), mode), ((4, 5), CELLS)),
+            Case("gather", gathered(BOX, (2, 3), mode), ((4, 5), I([1, 2]))),
+            Case("gather", gathered(BOX, (2, 3), mode), ((4, 5), I([3, -1]))),
+            Case("gather", gathered(ALONG, (1, 1), mode), ((4, 5), I([[[0], [7]]] * 4))),
+        )
+        if mode != "promise_in_bounds" or case.shapes[1] is not CELLS
+    ],
+    *[
+        Case(name, scattered(put, numbers, mode), (shape, index, updates), dtypes, ulps)
+        for name, put in (
+            ("scatter", lax.scatter), ("scatter-add", lax.scatter_add), ("scatter-mul", lax.scatter_mul),
+            ("scatter-min", lax.scatter_min), ("scatter-max", lax.scatter_max),
+        )
+        for mode in ("clip", "fill")
+        for numbers, index, updates in ((PUT, ROWS, (5, 5)), (PUT_CELL, CELLS, (6,)))
+        for shape, dtypes, ulps in (((4, 5), ("int32",), 0), ((4, 5), FLOATS, 8))
+    ],
+    *[
+        Case("dynamic_slice", lambda x, i=i: lax.dynamic_slice(x, i, (2, 3)), ((4, 5),))
+        for i in ((1, 1), (-1, 9))
+    ],
+    Case("dynamic_slice", lambda x, i: lax.dynamic_slice(x, (i, 0 * i), (2, 3)), ((4, 5), I(3))),
+    *[
+        Case("dynamic_update_slice", lambda x, y, i=i: lax.dynamic_update_slice(x, y, (i, 1)), ((4, 5), (2, 3)))
+        for i in (0, 3, -7)
+    ],
+]  # fmt: skip
+
+
+def results(case: Case, dtype: str) -> tuple[Any, Any]:
+    """What the host tier makes of a case, and what XLA does."""
+    rs = np.random.RandomState(len(case.name))
+    args = [sample(rs, shape, dtype) for shape in case.shapes]
+    jitted = jax.jit(case.function)
+    traced = jitted.trace(*args)
+    steps = Steps(traced.jaxpr)
+    ours = generated(steps, traced.out_info)(*args)
+    return ours, jitted(*args)
+
+
+@pytest.mark.parametrize("index", range(len(CASES)), ids=[f"{i} {c.name}" for i, c in enumerate(CASES)])
+def test_a_rule_agrees_with_xla(index):
+    case = CASES[index]
+    for dtype in case.dtypes:
+        for ours, theirs in zip(*map(jax.tree.leaves, results(case, dtype)), strict=True):
+            theirs = np.asarray(theirs)
+            assert type(ours) is np.ndarray and (ours.dtype, ours.shape) == (theirs.dtype, theirs.shape), dtype
+            if case.ulps and theirs.dtype.kind == "f":
+                tolerance = case.ulps * np.finfo(theirs.dtype).eps
+                np.testing.assert_allclose(ours, theirs, tolerance, tolerance, err_msg=dtype)
+            else:
+                np.testing.assert_array_equal(ours, theirs, err_msg=dtype)
+
+
+def test_each_rule_has_a_case():
+    # Spellings of other versions of JAX, and what only gradients hold.
+    others = {"copy_p", "stop_gradient", "add_any", "scatter_add", "scatter_mul", "scatter_min", "scatter_max"}
+    assert RULES.keys() - others <= {c.name for c in CASES}
+
+
+def test_what_has_no_rule_is_left_to_xla():
+    with pytest.raises(UnknownStepError):
+        Steps(jax.jit(lambda x: x * 1j).trace(np.ones(3)).jaxpr)
+    traced = jax.jit(lambda x: jnp.linalg.inv(x)).trace(np.ones((3, 3)))
+    with pytest.raises(UnknownStepError):
+        generated(Steps(traced.jaxpr), traced.out_info)
