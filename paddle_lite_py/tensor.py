@@ -1,4 +1,10 @@
-"""`paddle.tensor`: the functions on tensors under the reference's module paths; called, it makes a tensor."""
+"""`paddle.tensor`: the functions on tensors under the reference's module paths; called, it makes a tensor.
+
+Examples:
+    >>> import paddle_lite_py as paddle
+    >>> paddle.tensor([1, 2]).tolist(), paddle.tensor.add is paddle.add
+    ([1, 2], True)
+"""
 
 # ruff: noqa: F401
 
