@@ -23,6 +23,7 @@ from typing import Any
 import numpy as np
 
 from paddle_lite_py.core.errors import is_own
+from paddle_lite_py.core.traced_number import TracedNumber
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.nn.base import Layer
 
@@ -35,7 +36,8 @@ _ENVIRONMENT = frozenset({"environ", "getenv"})
 _ASKING = frozenset({"getattr", "hasattr"})
 _DYNAMIC = frozenset({"getattr", "vars", "__dict__"})
 _GROWING = ("append", "extend", "add", "update")
-_CODE = (type, types.ModuleType, types.FunctionType, types.MethodType)
+# What holds no state of the user's; a traced number must not even be asked for its attributes.
+_NO_STATE = (type, types.ModuleType, types.FunctionType, types.MethodType, TracedNumber)
 # What holds functions of the user, and where.
 _HOLDERS: dict[type, tuple[str, ...]] = {
     property: ("fget", "fset", "fdel"),
@@ -94,7 +96,7 @@ def containers_of(function: Callable[..., Any], args: list[Any]) -> dict[int, tu
         walk.function(function)
         for value in args:
             walk.visit(value, "an argument")
-    states = [vars(v) for v in walk.visited.values() if not isinstance(v, _CODE) and hasattr(v, "__dict__")]
+    states = [vars(v) for v in walk.visited.values() if not isinstance(v, _NO_STATE) and hasattr(v, "__dict__")]
     held = [v for v in (walk.visited | walk.growing).values() if isinstance(v, list | dict | set | collections.deque)]
     return {id(v): (v, id(v) in walk.growing) for v in [*states, *held]}
 

@@ -115,6 +115,7 @@ _SUBPACKAGES = (
         "audio",
         "callbacks",
         "compat",
+        "distributed",
         "distribution",
         "geometric",
         "hapi",
@@ -163,6 +164,7 @@ def __getattr__(name: str) -> Any:
 def _load_ops() -> None:
     """Import what defines ops beside those of `ops`: a program in a file may name them."""
     for part in (
+        "distributed",
         "distribution",
         "geometric",
         "incubate.nn.functional",

@@ -124,6 +124,13 @@ class MmapStorage:
 
     Raises:
         ValueError: if the file is shorter.
+
+    Examples:
+        >>> import numpy as np, os, paddle_lite_py as paddle, tempfile
+        >>> file = os.path.join(tempfile.mkdtemp(), "numbers")
+        >>> np.arange(4, dtype="float32").tofile(file)
+        >>> paddle.MmapStorage(file, 16).get_slice("float32", 1, 3).tolist()
+        [1.0, 2.0]
     """
 
     def __init__(self, filename: str, nbytes: int) -> None:

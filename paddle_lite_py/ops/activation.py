@@ -195,7 +195,7 @@ def softplus(x: Array, /, beta: float = 1, threshold: float = 20) -> Any:
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> paddle.nn.functional.softplus(paddle.to_tensor([-100.0, 100.0])).tolist()
+        >>> paddle.nn.functional.softplus(paddle.to_tensor([-200.0, 100.0])).tolist()
         [0.0, 100.0]
     """
     return jnp.where(x * beta > threshold, x, jax.nn.softplus(x * beta) / beta)

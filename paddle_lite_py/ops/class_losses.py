@@ -105,7 +105,7 @@ def multi_label_soft_margin_loss(
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> x, label = paddle.to_tensor([[100.0, -100.0]]), paddle.to_tensor([[1.0, 0.0]])
+        >>> x, label = paddle.to_tensor([[200.0, -200.0]]), paddle.to_tensor([[1.0, 0.0]])
         >>> paddle.nn.functional.multi_label_soft_margin_loss(x, label).tolist()
         0.0
     """
