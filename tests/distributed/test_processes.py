@@ -7,6 +7,7 @@ import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from launching import PROGRAMS, ROOT, launched
+from paddle_lite_py.distributed.spawning import free_ports
 
 
 def written(tmp_path, text):
@@ -75,6 +77,23 @@ def test_a_job_that_fails_is_begun_again(tmp_path):
     text += "    Path('tried').touch(); raise SystemExit(7)\nprint('trained')\n"
     said = launched(tmp_path, 1, written(tmp_path, text), options=("--max_restart", "1"))
     assert "attempt 1 of 2 has failed" in said and said.endswith("trained\n")
+
+
+def test_a_process_that_is_killed_is_named_by_the_other(tmp_path):
+    text = "import os, signal, threading\nx = paddle.ones([4])\ndist.all_reduce(x)\n"
+    text += "if dist.get_rank() == 1: threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGKILL)).start()\n"
+    text += "while True: dist.all_reduce(x)\n"
+    said = launched(tmp_path, 2, written(tmp_path, text), code=137)
+    assert "rank 1 has failed (signal SIGKILL)" in said
+    assert "rank 1 has ended or cannot be reached" in (tmp_path / "log" / "workerlog.0").read_text()
+
+
+def test_launchers_of_two_nodes_meet(tmp_path):
+    program = written(tmp_path, "x = paddle.ones([1]) + dist.get_rank()\ndist.all_reduce(x)\nprint('sum', x.item())\n")
+    options = ("--nnodes", "2", "--master", f"127.0.0.1:{free_ports(1)[0]}")
+    with ThreadPoolExecutor(2) as pool:
+        nodes = [pool.submit(launched, tmp_path / name, 1, program, options=options) for name in ("a", "b")]
+        assert all("sum 3.0" in node.result() for node in nodes)
 
 
 @pytest.mark.parametrize(

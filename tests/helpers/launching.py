@@ -13,6 +13,7 @@ PROGRAMS = ROOT / "tests" / "distributed" / "programs"
 
 def launched(folder, count, program, *arguments, code=0, options=()):
     """What the launcher prints, to both streams."""
+    folder.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "paddle_lite_py.distributed.launch", "--nproc_per_node", str(count)]
     command += ["--log_dir", str(folder / "log"), *options, str(program), *arguments]
     done = subprocess.run(
