@@ -8,6 +8,7 @@ changing shapes cause no compile storm.
 
 from __future__ import annotations
 
+import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterable, Sequence
@@ -104,7 +105,13 @@ def is_boundary(node: Node) -> bool:
     return node.hooks is not None or not node.bound.compiled
 
 
-_add = tiered(lambda a, b: a + b, 2)
+@functools.cache
+def _adder() -> Callable[[Any, Any], Any]:
+    return tiered(lambda a, b: a + b, 2)  # not at import: XLA's options need a device
+
+
+def _add(a: Any, b: Any) -> Any:
+    return _adder()(a, b)
 
 
 class Sweep:
