@@ -8,7 +8,6 @@ changing shapes cause no compile storm.
 
 from __future__ import annotations
 
-import functools
 import itertools
 import operator
 from collections.abc import Callable, Iterable, Sequence
@@ -18,7 +17,7 @@ import jax
 
 from ..core.cache import BoundedCache
 from ..core.errors import GraphFreedError
-from ..host.tier import tiered
+from ..host.tier import added, tiered
 from ..registry.bound import ONES, BoundOp
 
 Array = Any
@@ -105,15 +104,6 @@ def is_boundary(node: Node) -> bool:
     return node.hooks is not None or not node.bound.compiled
 
 
-@functools.cache
-def _adder() -> Callable[[Any, Any], Any]:
-    return tiered(lambda a, b: a + b, 2)  # not at import: XLA's options need a device
-
-
-def _add(a: Any, b: Any) -> Any:
-    return _adder()(a, b)
-
-
 class Sweep:
     """One backward pass: cotangents in flight, and the gradients that reached leaves.
 
@@ -165,7 +155,7 @@ class Sweep:
         return {i: self.cotangents.pop((n, i)) for n, i in list(self.cotangents) if n is node}
 
     # What cotangents are: here arrays, in gradients.RecordedSweep tensors.
-    sum: Callable[[Any, Any], Any] = staticmethod(_add)
+    sum: Callable[[Any, Any], Any] = staticmethod(added)
 
     def _hooked(self, hook: Callable[[Array], Array], cotangent: Any) -> Any:
         return hook(cotangent)
@@ -329,7 +319,7 @@ class Form:
                 n = len(data) + len(heads) if all(b.hosted for b in self.structure.bounds) else None
                 self.compiled = tiered(self.backward, n, self.library)
             return self.compiled(*data, *heads)
-        return walk(self.structure, self.structure.split(data), heads, _gradients, _add)
+        return walk(self.structure, self.structure.split(data), heads, _gradients, added)
 
     def is_hot(self, arrays: list[Any]) -> bool:
         """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
