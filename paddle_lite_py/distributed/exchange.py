@@ -179,7 +179,7 @@ class Exchanges:
         self.messenger.bye(self.failed)
         if self.here.rank:
             return
-        end = time.monotonic() + (FAREWELL if self.failed else self.patience_at_the_end)
+        end = time.monotonic() + (FAREWELL if self.failed else PATIENCE)
         waiting = set(range(1, self.here.size))
         while waiting and time.monotonic() < end:
             for rank in list(waiting):
@@ -188,8 +188,6 @@ class Exchanges:
                 except PeerGone:
                     waiting.discard(rank)
             time.sleep(0.05)
-
-    patience_at_the_end = PATIENCE
 
 
 def _described(kind: str, how: tuple[Any, ...], arrays: tuple[Any, ...]) -> str:

@@ -39,6 +39,17 @@ def test_a_save_that_is_cut_off_leaves_the_last_whole(tmp_path):
     assert held["w"].tolist() == [1.0, 1.0]
 
 
+def test_a_save_in_the_background_that_fails_is_told_by_the_next(tmp_path):
+    dist.save_state_dict({"w": paddle.ones([2])}, str(tmp_path))
+    (tmp_path / "0_1.distcp").mkdir()  # where the file of number 1 would come
+    dist.save_state_dict({"w": paddle.zeros([2])}, str(tmp_path), async_save=True)
+    with pytest.raises(ValueError, match=r"0_1.distcp"):
+        dist.load_state_dict({"w": paddle.zeros([2])}, str(tmp_path))
+    held = {"w": paddle.zeros([2])}
+    dist.load_state_dict(held, str(tmp_path))
+    assert held["w"].tolist() == [1.0, 1.0]
+
+
 def test_what_does_not_fit_is_named_and_changes_nothing(tmp_path):
     dist.save_state_dict({"w": paddle.ones([2]), "step": paddle.to_tensor(3)}, str(tmp_path))
     held = {"w": paddle.zeros([2]), "v": paddle.zeros([1]), "u": paddle.zeros([1])}

@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import numpy as np
 
+from ....core.arrays import from_host
 from ....core.no_effect import Immaterial, no_effect
 from ....eager.tensor import Tensor
 from ....framework import load
@@ -99,8 +100,7 @@ class _CheckpointReader:
             return jax.make_array_from_callback(
                 data.shape, held, lambda index: self._slice(key, data.shape, index).astype(kind)
             )
-        whole = self._slice(key, data.shape, tuple([slice(0, n) for n in data.shape])).astype(data.dtype)
-        return jax.numpy.asarray(whole) if held is None else jax.device_put(whole)
+        return from_host(self._slice(key, data.shape, tuple([slice(0, n) for n in data.shape])).astype(data.dtype))
 
     def _slice(self, key: str, shape: tuple[int, ...], index: Any) -> np.ndarray:
         starts = [s.start or 0 for s in index]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import functools
 import re
-import threading
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +23,7 @@ from .metadata import LocalTensorIndex, LocalTensorMetadata, Metadata, as_bytes
 from .utils import flatten_state_dict, parts
 
 _METADATA = re.compile(r"(\d+)\.metadata")
-_under_way: list[threading.Thread] = []
+_under_way: list[Future[None]] = []
 
 
 @no_effect(
@@ -84,10 +84,10 @@ def save_state_dict(
         finish()
 
     if async_save:
-        _begin(write_alone if group.nranks == 1 else write)
+        _under_way.append(_writer().submit(write_alone if group.nranks == 1 else write))
         if group.nranks > 1:
             _pending.append((group, finish))
-            _finish_at_exit()
+        _finish_at_exit()
         return
     write()
     collective.barrier(group)
@@ -104,20 +104,27 @@ def _finish_at_exit() -> None:
 
 
 def _finish() -> None:
-    if not exchanges().failed:
+    if world().size == 1 or not exchanges().failed:
         wait_for_saves()
 
 
-def _begin(work: Any) -> None:
-    thread = threading.Thread(target=work, name="checkpoint")  # not a daemon: the process ends when it is written
-    _under_way.append(thread)
-    thread.start()
+@functools.cache
+def _writer() -> ThreadPoolExecutor:
+    return ThreadPoolExecutor(1, "checkpoint")
 
 
 def wait_for_saves() -> None:
-    """Wait until checkpoints that are written in the background are whole; all processes call it."""
-    while _under_way:
-        _under_way.pop().join()
+    """Wait until checkpoints that are written in the background are whole; all processes call it.
+
+    Raises:
+        Exception: what kept one from being written; the checkpoint before it is the last one then.
+    """
+    try:
+        while _under_way:
+            _under_way.pop().result()
+    except Exception:
+        _pending.clear()  # what is not whole is not declared to be
+        raise
     while _pending:
         group, finish = _pending.pop()
         collective.barrier(group)
