@@ -15,6 +15,8 @@ from typing import Any, NamedTuple
 from ..spawning import variables
 from .meeting import NodePlace
 
+# Seconds in which the others may notice that a process has failed, and say so in their logs.
+NOTICE = 4.0
 # Seconds between the word that a process is to end, and its end.
 GRACE = 3.0
 # Lines of the log of a process that failed.
@@ -101,6 +103,7 @@ def _watch(workers: list[Worker]) -> int:
             _show(log.read())
             failed = [w for w, code in zip(workers, codes, strict=True) if code]
             if failed:
+                _wait(workers, NOTICE)
                 return _told(_culprit(failed))
             if all(code == 0 for code in codes):
                 _show(log.read())
@@ -140,12 +143,17 @@ def _end(workers: list[Worker]) -> None:
     running = [w for w in workers if w.process.poll() is None]
     for w in running:
         _signal(w, signal.SIGTERM)
-    end = time.monotonic() + GRACE
-    while time.monotonic() < end and any(w.process.poll() is None for w in running):
-        time.sleep(0.05)
+    _wait(running, GRACE)
     for w in workers:
         _signal(w, signal.SIGKILL)
         w.process.wait()
+
+
+def _wait(workers: list[Worker], seconds: float) -> None:
+    """Until all have ended, and no longer than so many seconds."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end and any(w.process.poll() is None for w in workers):
+        time.sleep(0.05)
 
 
 def _signal(worker: Worker, number: int) -> None:
