@@ -28,9 +28,9 @@ check: $(VENV)/.has-dev
 	@$(PY) -m mypy
 	@$(PY) -m pytest -q tests/test_house.py
 
-# Peers join when their Pythons are named: make bench PADDLE=... TORCH=... TF=... ARGS='--only train_mlp'
+# Peers join when their Pythons are named: make bench PADDLE=... TORCH=... TF=... KERAS=... ARGS='--only train_mlp'
 bench: $(VENV)/.has-bench
-	@$(PY) benchmarks/run.py --out out/bench.json $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH)) $(if $(TF),--tensorflow $(TF)) $(ARGS)
+	@$(PY) benchmarks/run.py --out out/bench.json $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH)) $(if $(TF),--tensorflow $(TF)) $(if $(KERAS),--keras $(KERAS)) $(ARGS)
 	@$(PY) benchmarks/converter.py
 	@$(PY) benchmarks/passes.py
 	@$(PY) benchmarks/dataset.py

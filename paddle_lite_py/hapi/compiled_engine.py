@@ -28,14 +28,14 @@ class CompiledEngine(EagerEngine):
     def __init__(self, model: Any) -> None:
         super().__init__(model)
         self._parts: tuple[Any, ...] = ()  # of the model, that the programs are made of
-        self._steps: dict[Kind, Step] = {}
+        self._steps: dict[Kind, CompiledStep] = {}
         self._eager: set[str] = set()  # what has turned out not to be compilable
 
     def _run(self, kind: Kind, tensors: list[Tensor]) -> Found:
         self._look()
         if kind.what in self._eager:
             return super()._run(kind, tensors)
-        step = self._steps.get(kind) or self._steps.setdefault(kind, Step(self._whole, self._step, kind))
+        step = self._steps.get(kind) or self._steps.setdefault(kind, CompiledStep(self._whole, self._step, kind))
         try:
             first, second = step(tensors)
         except Exception as e:
@@ -59,7 +59,7 @@ class CompiledEngine(EagerEngine):
             self._parts, self._steps, self._eager = parts, {}, set()
 
     def _as_it_is(self, kind: Kind, tensors: list[Tensor], error: Exception) -> Found:
-        """Run eagerly, which raises what is wrong with the user's code; if nothing is, it is the compiler that fails."""
+        """Run eagerly, which raises what is wrong with the user's code; if nothing is, the compiler fails."""
         found = super()._run(kind, tensors)
         self._give_up(kind, f"{type(error).__name__}: {str(error)[:400]}", error.__traceback__)
         return found
@@ -75,7 +75,7 @@ class CompiledEngine(EagerEngine):
         )
 
 
-class Step:
+class CompiledStep:
     """The programs of one kind of step.
 
     Arguments:

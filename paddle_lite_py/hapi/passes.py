@@ -46,7 +46,8 @@ class Trainer:
         model, logs = self.model, {}  # type: Any, dict[str, Any]
         model.stop_training = False
         self.heard.call("train_begin")
-        for self.epoch in range(self.epoch, self.wanted.epochs):
+        for epoch in range(self.epoch, self.wanted.epochs):
+            self.epoch = epoch
             self.heard.call("epoch_begin", self.epoch)
             logs = self._epoch()
             self.heard.call("epoch_end", self.epoch, logs)
@@ -64,7 +65,7 @@ class Trainer:
     def _epoch(self) -> dict[str, Any]:
         model, heard, every = self.model, self.heard, self.wanted.accumulate
         results, split, last = Results(model._metrics), splitter(model), length(self.loader)
-        begins, logs, step = heard.listens("train_batch_begin"), {}, -1  # type: bool, dict[str, Any], int
+        begins, logs, step = heard.listens("train_batch_begin"), {}, -1  # type: Any, dict[str, Any], int
         for step, batch in enumerate(self.loader):
             if begins:
                 heard.call("train_batch_begin", step, logs)
@@ -122,7 +123,7 @@ def _logs(heard: CallbackList, point: str, step: int, inputs: list[Any], results
 
 def size(inputs: list[Any]) -> int:
     """Samples in a batch."""
-    first = inputs[0] if inputs else None
+    first: Any = inputs[0] if inputs else None
     if hasattr(first, "shape"):
         return first.shape[0] if first.shape else 1
     return len(first) if isinstance(first, Sized) else 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numbers
+import os
 import sys
 import time
 from typing import Any
@@ -37,7 +38,9 @@ def bar_of() -> Any:
             return widget
         except ImportError:
             return None
-    return tqdm if sys.stderr.isatty() and sys.stdout.isatty() else None
+    if not (sys.stderr.isatty() and sys.stdout.isatty()):
+        return None
+    return tqdm if os.get_terminal_size(sys.stderr.fileno()).columns else None
 
 
 class ProgBarLogger(Callback):

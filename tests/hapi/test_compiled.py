@@ -111,7 +111,12 @@ def course(made, data, every=1):
     made.fit(data, batch_size=8, epochs=2, verbose=0, shuffle=False, callbacks=[Ear()], accumulate_grad_batches=every)
     found = made.evaluate(data, batch_size=8, verbose=0)
     outputs = made.predict(data, batch_size=8, stack_outputs=True, verbose=0)
-    return [np.array(losses), *map(np.array, found.values()), *outputs, *[v.numpy() for v in made.network.state_dict().values()]]
+    return [
+        np.array(losses),
+        *map(np.array, found.values()),
+        *outputs,
+        *[v.numpy() for v in made.network.state_dict().values()],
+    ]
 
 
 def programs(made):
