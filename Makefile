@@ -29,11 +29,12 @@ check: $(VENV)/.has-dev
 	@$(PY) -m pytest -q tests/test_house.py
 
 # Peers join when their Pythons are named: make bench PADDLE=... TORCH=... TF=... KERAS=... ARGS='--only train_mlp'
-bench: $(VENV)/.has-bench
+bench: $(VENV)/.has-bench $(VENV)/.has-test
 	@$(PY) benchmarks/run.py --out out/bench.json $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH)) $(if $(TF),--tensorflow $(TF)) $(if $(KERAS),--keras $(KERAS)) $(ARGS)
 	@$(PY) benchmarks/converter.py
 	@$(PY) benchmarks/passes.py
 	@$(PY) benchmarks/dataset.py
+	@$(PY) benchmarks/loading.py $(if $(TORCH),--torch $(TORCH))
 	@$(PY) benchmarks/cold.py $(if $(PADDLE),--paddle $(PADDLE))
 	@$(PY) benchmarks/processes.py $(if $(TORCH),--torch $(TORCH))
 

@@ -46,6 +46,7 @@ DYNAMIC = {
     **dict.fromkeys(["custom.jax_op", "dispatch.define"], "an op is found by its name"),
     "distributed.programs": "an op is found by its name",
     "hapi.progress": "a notebook is known by the kernel that is loaded",
+    "io.in_worker": "a worker seeds the package only where the data set has loaded it",
     "jit": "frames of jit and dy2static are not the user's either, and may lie in folders of their own",
     "jit.reads": "the folder of the package that a user's function is of",
     "migrate.alias": "lets `import paddle` give this package",
