@@ -42,6 +42,13 @@ class Callback:
         """Told the model."""
         self.model = model
 
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint holds of it: plain values."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from what state_dict() gave."""
+
     def reads_logs(self, step: int) -> bool:
         """Whether it looks at the losses and metrics of a batch, which are fetched from the device only then.
 
@@ -101,6 +108,15 @@ class CallbackList:
         for callback in self.callbacks:
             callback.set_model(model)
             callback.set_params(params)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The states of all, by their places."""
+        return {str(i): c.state_dict() for i, c in enumerate(self.callbacks)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Put the states back."""
+        for i, c in enumerate(self.callbacks):
+            c.load_state_dict(state.get(str(i), {}))
 
     def call(self, point: str, *args: Any) -> None:
         """Tell each of them: call("epoch_end", epoch, logs)."""
@@ -206,6 +222,18 @@ class _Monitor(Callback):
         self._rises = mode == "max" or (mode == "auto" and "acc" in monitor)
         self.best = -np.inf if self._rises else np.inf
 
+    # What it has seen so far: numbers.
+    seen: tuple[str, ...] = ()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The best number, and how long it has waited."""
+        return {name: float(getattr(self, name)) for name in self.seen}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        for name, value in state.items():
+            setattr(self, name, value if name == "best" else int(value))
+
     def _better(self, value: float) -> bool:
         return value - self.min_delta > self.best if self._rises else value + self.min_delta < self.best
 
@@ -232,6 +260,8 @@ class EarlyStopping(_Monitor):
         >>> paddle.callbacks.EarlyStopping("acc", mode="max", patience=2).patience
         2
     """
+
+    seen = ("best", "wait_epoch", "stopped_epoch")
 
     def __init__(
         self,
@@ -286,6 +316,8 @@ class ReduceLROnPlateau(_Monitor):
         >>> paddle.callbacks.ReduceLROnPlateau("loss", factor=0.5).factor
         0.5
     """
+
+    seen = ("best", "wait", "epoch", "cooldown_counter")
 
     def __init__(
         self,

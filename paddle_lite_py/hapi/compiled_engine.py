@@ -11,6 +11,7 @@ from typing import Any
 from ..core.errors import Where, is_own
 from ..eager.tensor import Tensor
 from ..jit import StaticFunction
+from ..jit.options import CompileOptions
 from ..jit.raising import raised_by_user
 from .eager_engine import EagerEngine, Found, Kind
 
@@ -114,7 +115,7 @@ def _static(function: Callable[..., Any], kind: Kind) -> StaticFunction:
         return function(kind, tensors)
 
     step.__name__ = f"{kind.what}_step"
-    return StaticFunction(step)
+    return StaticFunction(step, None, CompileOptions(full_graph=True))
 
 
 def _place(tb: TracebackType | None) -> Where | None:

@@ -18,6 +18,7 @@ from ..ops.convert import to_tensor
 from ..tracing.input_spec import InputSpec
 from . import passes
 from .callbacks import Callback, CallbackList, LRScheduler, ModelCheckpoint
+from .checkpoints import Checkpoints
 from .eager_engine import as_list
 from .engine import engine_of
 from .interrupt import heeded
@@ -171,6 +172,7 @@ class Model:
         callbacks: Any = None,
         accumulate_grad_batches: int = 1,
         num_iters: int | None = None,
+        resume: Any = None,
     ) -> None:
         """Train. Ctrl-C ends training after the batch under way, as if it were the last.
 
@@ -185,9 +187,11 @@ class Model:
             verbose: 0, 1 or 2: what to print.
             accumulate_grad_batches: batches whose gradients are added up for one update.
             num_iters: batches to train on in all, instead of epochs.
+            resume: a folder of checkpoints, or Checkpoints: begin with the newest one, if there is any, and save there
+                after each epoch. Training that was killed goes on to the same weights, bit by bit.
 
         Raises:
-            ValueError: if there is nothing to train on.
+            ValueError: if there is nothing to train on, or the checkpoint is of another model.
         """
         if train_data is None:
             raise ValueError("Model.fit: train_data is missing")
@@ -198,8 +202,18 @@ class Model:
             epochs = -(-num_iters // steps) if steps else epochs
         wanted = Epochs(epochs, max(1, accumulate_grad_batches), num_iters)
         heard = self._callbacks(callbacks, verbose, log_freq, save_dir, save_freq, steps=steps, epochs=epochs)
+        kept = None if resume is None else self._kept(resume, loader, heard)
         with heeded() as pressed:
-            Trainer(self, loader, judge, heard, wanted, eval_freq, pressed).run()
+            Trainer(self, loader, judge, heard, wanted, eval_freq, pressed, kept).run()
+
+    def _kept(self, resume: Any, loader: Any, heard: CallbackList) -> Checkpoints:
+        """The checkpoints of a training: of all that it depends on."""
+        kept = resume if isinstance(resume, Checkpoints) else Checkpoints(resume)
+        parts = {"network": self.network, "optimizer": self._optimizer, "scaler": self._scaler, "callbacks": heard}
+        if hasattr(loader, "load_state_dict"):
+            parts["data"] = loader
+        kept.parts.update({name: part for name, part in parts.items() if part is not None})
+        return kept
 
     def evaluate(
         self,

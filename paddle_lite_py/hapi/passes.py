@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import itertools
 from collections.abc import Iterable, Iterator, Sized
 from typing import Any, NamedTuple
 
@@ -10,6 +11,7 @@ import numpy as np
 
 from ..io import DataLoader
 from .callbacks import CallbackList
+from .checkpoints import Checkpoints
 from .eager_engine import as_list
 from .interrupt import Pressed
 from .results import Results
@@ -32,41 +34,71 @@ class Trainer:
         wanted: how long.
         eval_freq: epochs between two evaluations.
         pressed: whether Ctrl-C was pressed.
+        kept: where to begin, and to save on the way.
     """
 
     def __init__(
-        self, model: Any, loader: Any, judge: Any, heard: CallbackList, wanted: Epochs, eval_freq: int, pressed: Pressed
+        self,
+        model: Any,
+        loader: Any,
+        judge: Any,
+        heard: CallbackList,
+        wanted: Epochs,
+        eval_freq: int,
+        pressed: Pressed,
+        kept: Checkpoints | None = None,
     ) -> None:
         self.model, self.loader, self.judge, self.heard, self.wanted = model, loader, judge, heard, wanted
-        self.eval_freq, self.pressed = eval_freq, pressed
-        self.left, self.epoch, self.done = wanted.num_iters, 0, 0
+        self.eval_freq, self.pressed, self.kept = eval_freq, pressed, kept
+        self.epoch, self.begun, self.iterations = 0, 0, 0  # begun: batches of the epoch that were trained on before
 
     def run(self) -> None:
         """All epochs."""
         model, logs = self.model, {}  # type: Any, dict[str, Any]
         model.stop_training = False
         self.heard.call("train_begin")
-        for epoch in range(self.epoch, self.wanted.epochs):
+        self._resume()
+        for epoch in range(self.epoch, 0 if model.stop_training else self.wanted.epochs):
             self.epoch = epoch
-            self.heard.call("epoch_begin", self.epoch)
+            self.heard.call("epoch_begin", epoch)
             logs = self._epoch()
-            self.heard.call("epoch_end", self.epoch, logs)
-            if self._over():
+            self.heard.call("epoch_end", epoch, logs)
+            if self.judge is not None and epoch % self.eval_freq == 0 and not self._broken():
+                logs = {**logs, **{f"eval_{k}": v for k, v in evaluate(model, self.judge, self.heard).items()}}
+            if not self._broken():
+                self._save(epoch + 1, 0, logs)
+            if self._broken() or model.stop_training:
                 break
-            if self.judge is not None and self.epoch % self.eval_freq == 0:
-                evaluate(model, self.judge, self.heard)
-                if self._over():
-                    break
         self.heard.call("train_end", logs)
+        if self.kept is not None:
+            self.kept.wait()
 
-    def _over(self) -> bool:
-        return self.model.stop_training or self.pressed.on or self.left == 0
+    def _broken(self) -> bool:
+        """Whether an epoch ends before its last batch."""
+        return self.pressed.on or self.iterations == self.wanted.num_iters
+
+    def _resume(self) -> None:
+        found = self.kept.restore() if self.kept is not None else {}
+        if found:
+            self.epoch, self.begun, self.iterations = found["epoch"], found["batches"], found["iterations"]
+            self.model.stop_training = found["stop_training"] or self.iterations == self.wanted.num_iters
+
+    def _save(self, epoch: int, batches: int, logs: dict[str, Any]) -> None:
+        if self.kept is None:
+            return
+        name = self.kept.best
+        score = logs.get(f"eval_{name}", logs.get(name)) if name else None
+        stopped = self.model.stop_training
+        progress = {"epoch": epoch, "batches": batches, "iterations": self.iterations, "stop_training": stopped}
+        self.kept.save(progress, None if score is None or batches else float(np.ravel(score)[0]))
 
     def _epoch(self) -> dict[str, Any]:
         model, heard, every = self.model, self.heard, self.wanted.accumulate
         results, split, last = Results(model._metrics), splitter(model), length(self.loader)
-        begins, logs, step = heard.listens("train_batch_begin"), {}, -1  # type: Any, dict[str, Any], int
-        for step, batch in enumerate(self.loader):
+        begins, begun = heard.listens("train_batch_begin"), self.begun
+        step = begun - 1
+        logs: dict[str, Any] = {}
+        for step, batch in enumerate(self._batches(), begun):
             if begins:
                 heard.call("train_batch_begin", step, logs)
             inputs, labels = split(batch)
@@ -74,13 +106,25 @@ class Trainer:
             results.add(*model._train(inputs, labels, update))
             logs = _logs(heard, "train_batch_end", step, inputs, results)
             heard.call("train_batch_end", step, logs)
-            if self.left is not None:
-                self.left -= 1
-            if self.left == 0 or self.pressed.on:
+            self.iterations += 1
+            broken = self._broken()
+            if self.kept is not None and update and (broken or self._due(step + 1)):
+                self._save(self.epoch, step + 1, {})
+            if broken:
                 break
         if step < 0:
             raise ValueError(f"Model.fit: train_data gave no batch in epoch {self.epoch + 1}{_why_none(self.loader)}")
-        return {**results.read(), "step": step, "batch_size": size(inputs)}
+        return {**results.read(), "step": step, "batch_size": logs.get("batch_size", 0)} if logs else {"step": step}
+
+    def _due(self, batches: int) -> bool:
+        return bool(self.kept and self.kept.every and batches % self.kept.every == 0)
+
+    def _batches(self) -> Iterable[Any]:
+        """The batches of an epoch; of a resumed one those that are left."""
+        begun, self.begun = self.begun, 0
+        if not begun or hasattr(self.loader, "load_state_dict"):
+            return self.loader
+        return itertools.islice(self.loader, begun, None)
 
 
 def evaluate(model: Any, loader: Iterable[Any], heard: CallbackList, num_iters: int | None = None) -> dict[str, Any]:
