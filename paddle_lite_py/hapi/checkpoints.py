@@ -177,7 +177,8 @@ class Checkpoints:
     def _put_back(self, state: dict[str, Any], path: Path) -> None:
         wrong = [f"'{n}' is not in it" for n in self.parts if n not in state["parts"]]
         for name, part in self.parts.items():
-            wrong += _unlike(name, part, state["parts"].get(name, {}))
+            if hasattr(part, "sublayers"):
+                wrong += [f"{name}: {text}" for text in unlike(part.state_dict(), state["parts"].get(name, {}))]
         if wrong:
             raise ValueError(f"Checkpoints: {path} does not fit what is to be restored: {'; '.join(wrong)}")
         for name, part in self.parts.items():
@@ -192,15 +193,12 @@ def _parameters(part: Any) -> list[Any]:
     return list(getattr(part, "_parameter_list", None) or [])
 
 
-def _unlike(name: str, part: Any, found: dict[str, Any]) -> list[str]:
-    """What a saved layer has otherwise than this one: missing, more, or of another shape."""
-    if not hasattr(part, "sublayers"):
-        return []
-    own, out = part.state_dict(), []
-    out += [f"{name}: '{k}' is missing" for k in own.keys() - found.keys()]
-    out += [f"{name}: '{k}' is not in the network" for k in found.keys() - own.keys()]
+def unlike(own: dict[str, Any], found: dict[str, Any]) -> list[str]:
+    """What a saved state has otherwise than that of a layer: missing names, more of them, other shapes."""
+    out = [f"'{k}' is missing" for k in own.keys() - found.keys()]
+    out += [f"'{k}' is not in the network" for k in found.keys() - own.keys()]
     shapes = [(k, list(found[k].shape), list(own[k].shape)) for k in own.keys() & found.keys()]
-    return sorted(out + [f"{name}: '{k}' is {old}, here {new}" for k, old, new in shapes if old != new])
+    return sorted(out + [f"'{k}' is {old}, here {new}" for k, old, new in shapes if old != new])
 
 
 def _renamed(state: dict[str, Any], old: list[str], new: list[str]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from ..ops.convert import to_tensor
 from ..tracing.input_spec import InputSpec
 from . import passes
 from .callbacks import Callback, CallbackList, LRScheduler, ModelCheckpoint
-from .checkpoints import Checkpoints
+from .checkpoints import Checkpoints, unlike
 from .eager_engine import as_list
 from .engine import engine_of
 from .interrupt import heeded
@@ -294,18 +294,19 @@ class Model:
             reset_optimizer: do not load the optimizer's state.
 
         Raises:
-            ValueError: if a parameter is missing or of another shape, and not skip_mismatch.
+            ValueError: if names are missing, unknown or of another shape, and not skip_mismatch: all are named, and
+                nothing is changed.
         """
         stem = path.removesuffix(".pdparams")
         found = load_file(stem + ".pdparams")
         own = self.network.state_dict()
-        wrong = [k for k, v in own.items() if k not in found or list(found[k].shape) != v.shape]
-        if wrong and not skip_mismatch:
-            raise ValueError(f"Model.load: {path} does not fit: {', '.join(wrong[:5])} missing or of another shape")
+        if (wrong := unlike(own, found)) and not skip_mismatch:
+            raise ValueError(f"Model.load: {path} does not fit: {'; '.join(wrong)}")
         if wrong:
-            warnings.warn(f"Model.load: {', '.join(wrong)} missing or of another shape; left as they are", stacklevel=2)
-        for name in own.keys() - set(wrong):
-            own[name].set_value(found[name])
+            warnings.warn(f"Model.load: {'; '.join(wrong)}; these are left as they are", stacklevel=2)
+        for name, tensor in own.items():
+            if name in found and list(found[name].shape) == list(tensor.shape):
+                tensor.set_value(found[name])
         if self._optimizer is not None and not reset_optimizer and os.path.exists(stem + ".pdopt"):
             self._optimizer.set_state_dict(load_file(stem + ".pdopt"))
 

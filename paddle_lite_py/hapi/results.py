@@ -48,7 +48,19 @@ class Results:
 
 def updated(metrics: list[Any], measures: list[list[Any]]) -> list[Any]:
     """What the metrics say when they take in a batch."""
-    return [m.update(*taken) for m, taken in zip(metrics, measures, strict=True)]
+    return [_updated(m, taken) for m, taken in zip(metrics, measures, strict=True)]
+
+
+def _updated(metric: Any, taken: list[Any]) -> Any:
+    try:
+        return metric.update(*taken)
+    except Exception as e:
+        e.add_note(f"in update() of the metric {type(metric).__name__}, for {_shown(taken)}")
+        raise
+
+
+def _shown(taken: list[Any]) -> str:
+    return ", ".join(f"{type(t).__name__}{list(getattr(t, 'shape', []))}" for t in taken)
 
 
 def array(value: Any) -> np.ndarray:

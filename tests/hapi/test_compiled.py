@@ -284,3 +284,27 @@ def test_a_callback_that_raises_is_named():
     with pytest.raises(OSError, match="disk full") as caught:
         classifier(False).fit(Rows(X, Y), batch_size=4, verbose=0, callbacks=[Fails()])
     assert caught.value.__notes__ == ["in on_train_batch_end(0) of the callback Fails"]
+
+
+def test_a_metric_that_raises_is_named():
+    class Fails(Seen):
+        def update(self, rows):
+            raise OverflowError("too many")
+
+    with pytest.raises(OverflowError, match="too many") as caught:
+        classifier(False, metrics=[Fails()]).evaluate(Rows(X, Y), batch_size=20, verbose=0)
+    assert caught.value.__notes__ == ["in update() of the metric Fails, for ndarray[20]"]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_samples_that_do_not_fit_together_are_named(workers):
+    ragged = [(np.zeros(5 if i == 6 else 4, "float32"), np.array([0])) for i in range(8)]
+    with pytest.raises(ValueError, match=r"number 2 \(\(5,\)\) of the batch") as caught:
+        classifier(False).fit(ragged, batch_size=4, shuffle=False, verbose=0, num_workers=workers)
+    notes = " ".join(caught.value.__notes__)
+    assert "in the field 0 of the samples" in notes and "samples [4, 5, 6, 7]" in notes
+    mixed = [(np.zeros(4, "float32") if i else "text", np.array([0])) for i in range(4)]
+    with pytest.raises(
+        TypeError, match=r"Unlike the others: number 0|number [123]|cannot be batched|expected one kind"
+    ):
+        classifier(False).fit(mixed[::-1], batch_size=4, shuffle=False, verbose=0, num_workers=workers)
