@@ -150,6 +150,7 @@ def _fetch_in_tries(url: str, path: Path, part: Path, is_whole: Callable[[Path],
             part.unlink()
             error = RuntimeError(f"{url}: the checksum is not the expected one; the file is damaged or another one")
         except urllib.error.HTTPError as e:
+            e.close()
             error = e
             if e.code < 500 and e.code not in (408, 416, 429):
                 break
