@@ -16,7 +16,7 @@ import paddle_lite_py as paddle
 from paddle_lite_py import nn
 from paddle_lite_py.hapi import Checkpoints
 
-SCRIPT = house.ROOT / "tests" / "scripts" / "resumed_training.py"
+SCRIPT = house.ROOT / "tests" / "helpers" / "resumed_training.py"
 DATA = [(np.full(4, i / 9, "float32"), np.array([i % 2])) for i in range(10)]
 
 
