@@ -1,7 +1,7 @@
 """Programs of Paddle 1.x, Paddle 2.x and PyTorch, rewritten: what they print is what they printed before.
 
-What stands beside the programs in `sources` was printed by PyTorch; of those of Paddle 1.x, by PaddlePaddle 3.3.1 from the
-rewritten text.
+What stands beside the programs in `sources` was printed by PyTorch.
+Of those of Paddle 1.x it was printed by PaddlePaddle 3.3.1, from the rewritten text.
 """
 
 from __future__ import annotations
