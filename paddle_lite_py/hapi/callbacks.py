@@ -190,7 +190,7 @@ class LRScheduler(Callback):
             raise ValueError("LRScheduler: choose one of by_step and by_epoch")
         self.by_step, self.by_epoch = by_step, by_epoch
 
-    def reads_logs(self, step: int) -> bool:
+    def reads_logs(self, _step: int) -> bool:
         """No."""
         return False
 

@@ -15,7 +15,7 @@ class Pressed:
 
     on = False
 
-    def note(self, number: int, frame: FrameType | None) -> None:
+    def note(self, _number: int, _frame: FrameType | None) -> None:
         """Take it down; a second time it is raised, for what does not come to an end."""
         if self.on:
             raise KeyboardInterrupt

@@ -103,10 +103,10 @@ class Rewriter(cst.CSTTransformer):
         return cst.parse_expression(text)
 
     # -- imports ---------------------------------------------------------------------------------------------------
-    def visit_Import(self, node: cst.Import) -> bool:
+    def visit_Import(self, _node: cst.Import) -> bool:
         return False
 
-    def visit_ImportFrom(self, node: cst.ImportFrom) -> bool:
+    def visit_ImportFrom(self, _node: cst.ImportFrom) -> bool:
         return False
 
     def leave_SimpleStatementLine(self, original_node: Any, updated_node: Any) -> Any:
@@ -178,5 +178,5 @@ class Rewriter(cst.CSTTransformer):
 class _Devices(cst.CSTTransformer):
     """Names of devices."""
 
-    def leave_SimpleString(self, original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.SimpleString:
+    def leave_SimpleString(self, _original_node: cst.SimpleString, updated_node: cst.SimpleString) -> cst.SimpleString:
         return updated_node.with_changes(value=updated_node.value.replace("cuda", "gpu"))
