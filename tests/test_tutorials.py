@@ -9,17 +9,24 @@ import shutil
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
 import house
 import paddle_lite_py as paddle
 
 TUTORIALS = house.ROOT / "tutorials"
-SCRIPTS = {"serving.ipynb": "make_notebook.py", "programs.ipynb": "make_program_notebook.py"}
+SCRIPTS = {
+    "serving.ipynb": "make_notebook.py",
+    "programs.ipynb": "make_program_notebook.py",
+    "ten_minutes.ipynb": "make_first_notebook.py",
+    "digits.ipynb": "make_digits_notebook.py",
+    "characters.ipynb": "make_characters_notebook.py",
+}
 
 
-def run_notebook(name: str) -> None:
-    """Run the cells of a notebook in order."""
+def run_notebook(name: str) -> dict:
+    """Run the cells of a notebook in order; what its variables are at the end."""
     cells = json.loads((TUTORIALS / name).read_text())["cells"]
     names: dict = {"__name__": "notebook"}
     for cell in cells:
@@ -27,6 +34,23 @@ def run_notebook(name: str) -> None:
             text, name = "".join(cell["source"]), f"<{cell['id']}>"
             linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)  # as IPython does
             exec(compile(text, name, "exec"), names)
+    return names
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("ten_minutes.ipynb", r"eager \d+ us, compiled \d+ us a step\n9\d\.\d% of the points"),
+    ("digits.ipynb", r"Epoch 4/4\n.*\n.*'acc': 0\.9\d+.*\n6 evaluations, the best 0\.9"),
+    ("characters.ipynb", r"4\.\d+ -> [12]\.\d+; guessing blindly would give 4\.\d+\n--- warmth 0\.4\nt"),
+])  # fmt: skip
+def test_a_notebook_runs_and_ends_in_a_picture(name, said, capsys):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    fig = run_notebook(name)["fig"]
+    assert re.search(said, capsys.readouterr().out, re.DOTALL)
+    fig.canvas.draw()
+    shown = np.asarray(fig.canvas.buffer_rgba())
+    assert len(np.unique(shown.reshape(-1, 4), axis=0)) > 100 and all(ax.has_data() for ax in fig.axes)
+    matplotlib.pyplot.close(fig)
 
 
 def test_the_serving_notebook_runs(capsys):

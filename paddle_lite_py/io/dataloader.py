@@ -10,7 +10,7 @@ from types import GeneratorType
 from typing import Any
 
 from ..core.no_effect import Immaterial, no_effect
-from ..core.place import as_place
+from ..core.place import as_place, current, is_host
 from . import collate  # noqa: F401  (paddle.io.dataloader.collate)
 from .collate import default_collate_fn, default_convert_fn, to_tensors
 from .dataset import IterableDataset
@@ -19,7 +19,7 @@ from .making import Loading
 from .position import Position
 from .processes import Processes, Unfit
 from .sampler import BatchSampler
-from .worker import END, Workers, get_worker_info
+from .worker import END, Workers, get_worker_info, one_ahead
 
 _DataLoaderIterBase = GeneratorType  # what iterating gives
 
@@ -132,6 +132,8 @@ class DataLoader:
     def __iter__(self) -> Iterator[Any]:
         seed, indices = self._position.begin(self._drawn)
         found = self._ahead(seed, indices) if self.num_workers else self._here(indices)
+        if self.num_workers and not is_host(device_of(self._place)):
+            found = one_ahead(found)
         return self._position.counted(found, self.batch_sampler is None)
 
     def _drawn(self) -> tuple[int, Iterator[Any] | None]:
@@ -252,6 +254,11 @@ class DataLoader:
             return next(stream[0], END)
 
         return itertools.repeat(take)
+
+
+def device_of(place: Any) -> Any:
+    """The device of a place; of new tensors if there is none."""
+    return (current() if place is None else place).device
 
 
 def _one_place(places: Any) -> Any:

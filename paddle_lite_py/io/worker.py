@@ -44,6 +44,24 @@ def get_worker_info() -> WorkerInfo | None:
 END = object()
 
 
+def one_ahead(batches: Iterator[Any]) -> Iterator[Any]:
+    """The batches, each made before the one before it is used, so that it is on its way to the device meanwhile.
+
+    What making one raises is raised in its place.
+    """
+    error: BaseException | None = None
+    waiting: deque[Any] = deque()
+    while error is None:
+        try:
+            waiting.append(next(batches))
+        except BaseException as e:
+            error = e
+        if len(waiting) > 1 or (error and waiting):
+            yield waiting.popleft()
+    if not isinstance(error, StopIteration):
+        raise error
+
+
 class Workers:
     """Threads, each of which does its tasks one after the other."""
 

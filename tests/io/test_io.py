@@ -185,3 +185,25 @@ def test_what_worker_init_fn_raises_is_raised(persistent):
         with pytest.raises(kind, match=text) as raised:
             list(loader)
         assert kind is RuntimeError or "in worker_init_fn, called for worker" in raised.value.__notes__[0]
+
+
+def test_a_batch_is_on_its_way_while_the_one_before_is_used():
+    from paddle_lite_py.io.worker import one_ahead
+
+    made, used = [], []
+
+    def batches(n, fails):
+        for i in range(n):
+            made.append(i)
+            yield i
+        if fails:
+            raise KeyError("the last")
+
+    for i in one_ahead(batches(4, False)):
+        used.append((i, len(made)))
+    assert used == [(0, 2), (1, 3), (2, 4), (3, 4)] and not list(one_ahead(iter(())))
+    it, seen = one_ahead(batches(2, True)), []
+    with pytest.raises(KeyError, match="the last"):
+        for i in it:
+            seen.append(i)  # what was made before the error comes first
+    assert seen == [0, 1] and list(one_ahead(iter([5]))) == [5]
