@@ -45,7 +45,7 @@ def tiered(fn: Callable[..., Any], n: int | None, library: bool = True, **option
         library: see xla_jit, which has the options too.
     """
     xla = xla_jit(fn, library, **options)
-    return xla if n is None else Tiers(fn, xla).entry(n)
+    return xla if n is None else Tiers(fn, xla, options.get("donate_argnums", ())).entry(n)
 
 
 @functools.cache
@@ -59,10 +59,15 @@ def added(a: Any, b: Any) -> Any:
 
 
 class Tiers:
-    """A function, and by shapes and dtypes what runs it."""
+    """A function, and by shapes and dtypes what runs it.
 
-    def __init__(self, fn: Callable[..., Any], xla: Any) -> None:
+    Arguments:
+        fn: the function. xla: the same, compiled. donated: whose memory XLA may reuse, by position.
+    """
+
+    def __init__(self, fn: Callable[..., Any], xla: Any, donated: tuple[int, ...] = ()) -> None:
         self.xla = xla
+        self.donated = frozenset(donated)
         self.known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(
             f"tiers of {getattr(fn, '__name__', 'a function')}", MAX_KINDS
         )
@@ -90,6 +95,9 @@ class Tiers:
 
     def on_xla(self, *args: Any) -> Any:
         """Run it compiled."""
+        if self.donated:
+            # Not the array kept for the next time, nor for another tensor of the same payload: JAX copies NumPy's.
+            return self.xla(*[a if i in self.donated else for_xla(a) for i, a in enumerate(args)])
         return self.xla(*[for_xla(a) for a in args])
 
     def to_host(self, *args: Any) -> Any:

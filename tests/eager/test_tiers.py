@@ -193,6 +193,20 @@ def test_nobody_changes_a_payload():
     assert zeros[1].tolist() == [0, 0] and paddle.zeros([2]).tolist() == [0, 0]
 
 
+def test_an_update_takes_no_memory_that_another_tensor_reads():
+    nets = [nn.Linear(small.MOST // 2, 3)]
+    nets.append(copy.deepcopy(nets[0]))
+    bias, x = copy.deepcopy(nets[0].bias), paddle.ones([2, small.MOST // 2])
+    opts = [paddle.optimizer.SGD(0.1, parameters=net.parameters()) for net in nets]
+    for _ in range(3):
+        for net, opt in zip(nets, opts, strict=True):
+            net(x).sum().backward()
+            opt.step()
+            opt.clear_grad()
+    assert is_host(bias) and nets[0].bias.tolist() == nets[1].bias.tolist() != bias.tolist()
+    assert (nets[0](x) - bias).shape == [2, 3]
+
+
 def test_arrays_go_in_and_out():
     x = paddle.to_tensor(np.arange(6, dtype=">f4").reshape(2, 3)[:, ::-1])
     assert x.dtype == paddle.float32 and x.tolist() == [[2, 1, 0], [5, 4, 3]]
