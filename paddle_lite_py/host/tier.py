@@ -33,19 +33,21 @@ _ndarray = np.ndarray
 _HOSTED = _NUMBERS | {_ndarray}
 
 
-def xla_jit(fn: Callable[..., Any], library: bool = True, **options: Any) -> Any:
-    """jax.jit with the framework's compiler options; `library`: XLA's library does reductions."""
-    return jax.jit(fn, compiler_options=compiler_options(library), **options)
+def xla_jit(fn: Callable[..., Any], library: bool = True, plain: bool = False, **options: Any) -> Any:
+    """jax.jit with the framework's compiler options; see config.compiler_options."""
+    return jax.jit(fn, compiler_options=compiler_options(library, plain), **options)
 
 
-def tiered(fn: Callable[..., Any], n: int | None, library: bool = True, **options: Any) -> Callable[..., Any]:
+def tiered(
+    fn: Callable[..., Any], n: int | None, library: bool = True, plain: bool = False, **options: Any
+) -> Callable[..., Any]:
     """A function of arrays or Python numbers on its two tiers. What it gives may be nested.
 
     Arguments:
         n: how many arguments it takes; None for a function that is XLA's whatever they are.
-        library: see xla_jit, which has the options too.
+        library, plain: see config.compiler_options. options: of jax.jit.
     """
-    xla = xla_jit(fn, library, **options)
+    xla = xla_jit(fn, library, plain, **options)
     return xla if n is None else Tiers(fn, xla, options.get("donate_argnums", ())).entry(n)
 
 
