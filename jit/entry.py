@@ -31,6 +31,7 @@ class Entry:
     """
 
     failed: Any = None  # the guard that did not hold last
+    lone = True  # it was called once
     serves_padding = False  # a padded run has given what the plain run gave: see Buckets
 
     def __init__(
