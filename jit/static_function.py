@@ -13,7 +13,8 @@ import numpy as np
 
 import dy2static
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.core.errors import TracedValueError, original, user_traceback
+from paddle_lite_py.core.cache import BoundedCache
+from paddle_lite_py.core.errors import TracedValueError
 from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs
@@ -36,7 +37,7 @@ from .check import checked
 from .containers import Changed, note, restore
 from .declared import DeclaredSpecs
 from .entry import Entry
-from .errors import GraphBreak, InnerGradientError, StagingError
+from .errors import GraphBreak, InnerGradientError, StagingError, raise_for_user
 from .implicit import Implicit
 from .inspection import Inspection, passed
 from .lone_kinds import LoneKinds
@@ -89,6 +90,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         self._scalars, self._locations, self._implicit = VaryingScalars(), ScalarLocations(), Implicit()
         self._ties = Ties()
         self._lone = LoneKinds(self.cache)
+        self._declared = BoundedCache(f"declared programs of {self.__name__}", options.cache_size)
         self._decided: frozenset[Any] = frozenset()  # statements that have turned out to need the data of a call
         self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole
 
@@ -153,25 +155,24 @@ class StaticFunction(DeclaredSpecs, Inspection):
                 "depth depends on a tensor has no static program; write it as a `while` loop"
             ) from None
         except Exception as e:
-            found = original(e)
-            raise found.with_traceback(user_traceback(found.__traceback__)) from found.__cause__
+            raise_for_user(e)
 
     def _as_it_is(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the function itself, which raises what its program has found, after what it does before it raises."""
         try:
             return self._function(*args, **kwargs)
         except Exception as e:
-            raise e.with_traceback(user_traceback(e.__traceback__)) from e.__cause__
+            raise_for_user(e)
 
     def _break(self, cause: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run in parts from now on; if that fails as well, the function itself is to blame."""
         self._parts = Parts(self._function, cause, lambda f: StaticFunction(f, None, self.options))
         self._last = None
         try:
-            return self._parts.run(args, kwargs)
-        except Exception:
+            return self._parts.run_first(args, kwargs)
+        except Exception as e:
             self._parts = None
-            raise
+            raise_for_user(e)
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         names = spec.in_order(self._function, kwargs)
@@ -210,18 +211,12 @@ class StaticFunction(DeclaredSpecs, Inspection):
                 entry, numbers = find(Other(str(e), functools.partial(_serves, tried, e.found)))
 
     def entry(
-        self,
-        structure: Any,
-        tensors: list[Any],
-        args: Any,
-        kwargs: Any,
-        other: Other | None = None,
-        may_wait: bool = False,
+        self, structure: Any, tensors: list[Any], args: Any, kwargs: Any, other: Any = None, may_wait: bool = False
     ) -> tuple[Any, ScalarInputs]:
         """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs.
 
         Arguments:
-            other: the program that was found cannot serve, and why.
+            other: an Other, where the program that was found cannot serve.
             may_wait: None in the place of a program where the function itself is to run; see LoneKinds.
         """
         specs = self._specs(args, kwargs, tensors)
@@ -252,13 +247,16 @@ class StaticFunction(DeclaredSpecs, Inspection):
                     with self._sharing(among_them, ties):
                         entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
                 except Exception as e:
-                    raise e if self.options.full_graph or raised_by_user(e) else GraphBreak(e) from None
+                    raise (GraphBreak(e) if self._may_break(e) else e) from None
                 self.cache.add(key, entry, spec.described(tensors), cause, since)
                 self._show(settings)
                 self._ties.learn(entry.executable)
                 if len(self._ties.of(tensors)) > len(ties):
                     return self.entry(structure, tensors, args, kwargs, other)
         return entry, numbers
+
+    def _may_break(self, error: Exception) -> bool:
+        return not (self.options.full_graph or raised_by_user(error) or isinstance(error, Warning))
 
     # -- tracing ---------------------------------------------------------------------------------------------------
     _shared: tuple[Any, ...] = ()  # which tensors of the call being traced are views of which
