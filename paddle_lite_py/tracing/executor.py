@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..core import memory, traced_number
+from ..core import memory, small, traced_number
 from ..core import structure as nested
 from ..core.dtypes import is_inexact
 from ..eager.residuals import Forward
@@ -51,6 +52,15 @@ def _worth_donating(program: Program, handles: list[Tensor]) -> bool:
     """True but for programs with loops on the CPU: reused buffers make those slower, so only much state is reused."""
     loops = jax.default_backend() == "cpu" and any(op.bound.op.loops for op in program.ops())
     return not loops or sum(h._data.nbytes for h in handles) >= MIN_DONATED_BYTES
+
+
+def _has_small_loops(program: Program) -> bool:
+    """True for a program with loops whose arrays are all known to be small: more kernels than work."""
+    if not any(o.bound.op.loops for o in program.ops()):
+        return False
+    values = (v for o in program.ops() for v in (*o.inputs, *o.outputs) if isinstance(v, Value))
+    shapes = (v.shape for v in (*program.block.inputs, *values))
+    return all(all(isinstance(n, int) for n in shape) and math.prod(shape) <= small.MOST for shape in shapes)
 
 
 class Executable:
@@ -93,10 +103,12 @@ class Executable:
     def _compile(self) -> None:
         self.lowered = lower(self.traced.program)
         donated = tuple(range(len(self.mutable))) if self.donates else ()
-        across = [a for o in self.traced.program.ops() if (a := o.bound.op.across) is not None]
-        jit = functools.partial(across[0], operators=self.traced.program.ops()) if across else xla_jit
+        operators, plain = self.traced.program.ops(), _has_small_loops(self.traced.program)
+        across = [a for o in operators if (a := o.bound.op.across) is not None]
+        jit: Any = functools.partial(xla_jit, plain=plain)
+        jit = functools.partial(across[0], operators=operators) if across else jit
         self.jitted = jit(self._named(self._call), donate_argnums=donated)
-        self._forward = Forward(self.name, self._flowing, hosted=False)
+        self._forward = Forward(self.name, self._flowing, hosted=False, plain=plain)
         self.fresh = True  # the first run compiles
         self.guard_program = (
             self._guard_program()
