@@ -67,13 +67,13 @@ class SpreadProgram:
     """
 
     def __init__(self, fn: Callable[..., Any], operators: Sequence[Any], donate_argnums: tuple[int, ...] = ()) -> None:
-        among = {o.bound.attrs[1] for o in operators if o.bound.op.name == "_exchange"}
-        if len(among) > 1:
+        groups = [get_group(o.bound.attrs[1]) for o in operators if o.bound.op.name == "_exchange"]
+        self.group, self.fn, self.donated = groups[0], fn, donate_argnums
+        if other := [g for g in groups if g.ranks != self.group.ranks]:
             raise NotImplementedError(
-                f"{fn.__name__}: one program exchanges in the groups {sorted(among)}; keep it to one group, or the "
-                "exchanges of others outside of the static function"
+                f"{fn.__name__}: one program exchanges among the ranks {self.group.ranks} and {other[0].ranks}; keep "
+                "it to one group, or the exchanges of others outside of the static function"
             )
-        self.group, self.fn, self.donated = get_group(among.pop()), fn, donate_argnums
 
     def __call__(self, *arrays: Any) -> Any:
         """The results of this process."""

@@ -8,12 +8,10 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import numpy as np
 import pytest
 
-import paddle_lite_py as paddle
 from launching import PROGRAMS, ROOT, launched
 from paddle_lite_py.distributed.spawning import free_ports
 
@@ -26,7 +24,7 @@ def written(tmp_path, text):
 
 def test_two_processes_exchange_and_train(tmp_path):
     said = launched(tmp_path, 2, PROGRAMS / "two_processes.py")
-    assert said.count(" is well") == 7
+    assert said.count(" is well") == 8
 
 
 def _losses(tmp_path, count, degrees, *more):
@@ -88,6 +86,13 @@ def test_a_process_that_is_killed_is_named_by_the_other(tmp_path):
     assert "rank 1 has ended or cannot be reached" in (tmp_path / "log" / "workerlog.0").read_text()
 
 
+@pytest.mark.parametrize("kills", [2, pytest.param(40, marks=pytest.mark.repeat)])
+def test_kills_at_random_moments_lose_no_checkpoint(tmp_path, kills):
+    program, options = PROGRAMS / "killed.py", ("--max_restart", str(kills))
+    said = launched(tmp_path, 2, program, str(tmp_path), str(kills), options=options, seconds=100 + 20 * kills)
+    assert f"rank 0 has seen {kills} kills" in said and said.count("signal SIGKILL") == kills
+
+
 def test_launchers_of_two_nodes_meet(tmp_path):
     program = written(tmp_path, "x = paddle.ones([1]) + dist.get_rank()\ndist.all_reduce(x)\nprint('sum', x.item())\n")
     options = ("--nnodes", "2", "--master", f"127.0.0.1:{free_ports(1)[0]}")
@@ -111,24 +116,9 @@ def test_processes_that_differ_are_told(tmp_path, text, message):
     assert re.search(message, said), said[-2000:]
 
 
-def _add(start):
-    from paddle_lite_py import distributed as dist
-
-    x = paddle.ones([1]) * dist.get_rank() + start
-    dist.all_reduce(x)
-    if start and dist.get_rank() == 1:
-        raise ValueError(f"the sum is {x.item():g}")
-
-
-def test_spawn(monkeypatch):
-    monkeypatch.setenv(
-        "PYTHONPATH", os.pathsep.join(map(str, (ROOT, ROOT / "tests" / "helpers", Path(__file__).parent)))
-    )
-    code = "from test_processes import _add; import paddle_lite_py as p\n"
-    code += "if __name__ == '__main__':\n    p.distributed.spawn(_add, (0,), nprocs=2)\n"
-    code += "    p.distributed.spawn(_add, (2,), nprocs=2)\n"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=Path(__file__).parent
-    )
+def test_spawn():
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(PROGRAMS / "spawned.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=env)
     assert done.returncode == 1 and "spawn: the process of rank 1 has failed (exit code 1)" in done.stderr
     assert "ValueError: the sum is 5" in done.stderr.split("spawn: the process of rank 1")[-1]

@@ -132,6 +132,33 @@ def data_parallel():
         np.testing.assert_allclose(_trained(True, **how), alone, atol=1e-6, err_msg=str(how))
 
 
+def _normalized(parallel, static=False):
+    paddle.seed(4)
+    net = nn.Sequential(nn.Conv2D(2, 4, 3), nn.BatchNorm2D(4), nn.ReLU(), nn.Flatten(), nn.Linear(16, 1))
+    model = paddle.DataParallel(nn.SyncBatchNorm.convert_sync_batchnorm(net)) if parallel else net
+    opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+    samples = list(np.random.default_rng(1).normal(size=(8, 2, 4, 4)).astype("float32") * 3 + 1)
+    batch = paddle.io.DistributedBatchSampler if parallel else paddle.io.BatchSampler
+
+    def step(x):
+        loss = (model(x) ** 2).mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+
+    run = paddle.jit.to_static(step) if static else step
+    for _ in range(2):
+        for x in paddle.io.DataLoader(samples, batch_sampler=batch(samples, batch_size=2 if parallel else 4)):
+            run(x)
+    return np.concatenate([t.numpy().ravel() for t in net.state_dict().values()])
+
+
+def batch_statistics():
+    alone = _normalized(False)
+    for static in (False, True):
+        np.testing.assert_allclose(_normalized(True, static), alone, rtol=1e-4, atol=1e-6)
+
+
 class _Either(nn.Layer):
     def __init__(self):
         super().__init__()
@@ -159,7 +186,8 @@ def in_a_static_function():
         assert doubled(paddle.ones([2]) * (RANK + 1)).tolist() == [7.0, 7.0]
 
 
-for check in (reductions, deliveries, one_to_one, groups, data_parallel, unused_parameters, in_a_static_function):
+CHECKS = (reductions, deliveries, one_to_one, groups, data_parallel, batch_statistics, unused_parameters)
+for check in (*CHECKS, in_a_static_function):
     check()
     print(f"{check.__name__} is well", flush=True)
 dist.barrier()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .....autograd import PyLayer
+from .....core.processes import gathered_rows
 from .....eager.tensor import Tensor
 from .....nn import functional as F
 from .....ops.gather import take_along_axis
@@ -12,7 +13,7 @@ from .....ops.joining import concat
 from .....ops.search import where
 from .....ops.splitting import split
 from ....collective import exchanged
-from ....group import Group, ReduceOp
+from ....group import Group, ReduceOp, init_parallel_env
 from ...current import hybrid_group
 
 
@@ -96,6 +97,14 @@ class Scattered(PyLayer):
     def backward(ctx: Any, grad: Tensor) -> Tensor:
         """The parts of the gradient, joined."""
         return _joined(grad, ctx.group, ctx.axis)
+
+
+def _rows_of_all(x: Tensor) -> Tensor:
+    """What all processes have, along a new first axis; gradients of all are added."""
+    return Gathered.apply(x.unsqueeze(0), init_parallel_env(), 0, True)
+
+
+gathered_rows[:] = [_rows_of_all]
 
 
 def _c_identity(tensor: Tensor, group: Group | None = None, **settings: Any) -> Tensor:
