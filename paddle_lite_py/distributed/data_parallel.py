@@ -17,6 +17,7 @@ from ..eager.execute import EAGER
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.creation import zeros_like
+from .experts import add_up, is_apart
 from .group import Group, ReduceOp, init_parallel_env
 from .programs import exchanged
 
@@ -41,7 +42,7 @@ def sync_params_buffers(
         RuntimeError: if the layers of the processes differ.
     """
     group = comm_group or init_parallel_env()
-    held = [*model.parameters(), *model.buffers()]
+    held = [t for t in (*model.parameters(), *model.buffers()) if not is_apart(t)]
     if group.nranks == 1 or not held:
         return
     with no_grad():
@@ -117,7 +118,8 @@ class DataParallel(nn.Layer):
         reached, self._reached = self._reached, {}
         if not self.grad_need_sync:
             return
-        trained = [(name, p) for name, p in self._layers.named_parameters() if not p.stop_gradient]
+        every = [(name, p) for name, p in self._layers.named_parameters() if not p.stop_gradient]
+        trained = [(name, p) for name, p in every if not is_apart(p)]
         used = [(name, p) for name, p in trained if id(p) in reached]
         with no_grad():
             if self.find_unused_parameters and state.interpreter is EAGER:
@@ -127,6 +129,7 @@ class DataParallel(nn.Layer):
             means = exchanged("all_reduce of gradients", grads, self.group, ReduceOp.AVG, which)
             for (_, p), mean in zip(used, means, strict=True):
                 p.grad = mean
+        add_up([p for _, p in every if is_apart(p)], self.group.nranks)
 
     def _used_by_any(self, trained: list[Any], reached: dict[int, Tensor]) -> list[Any]:
         mine = to_tensor(np.array([id(p) in reached for _, p in trained]))

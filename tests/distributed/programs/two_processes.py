@@ -6,6 +6,8 @@ import paddle_lite_py as paddle
 import paddle_lite_py.nn.functional as F
 from paddle_lite_py import distributed as dist
 from paddle_lite_py import nn
+from paddle_lite_py.distributed.utils import moe_utils
+from paddle_lite_py.incubate.distributed.models import moe
 
 dist.init_parallel_env()
 RANK = dist.get_rank()
@@ -186,8 +188,59 @@ def in_a_static_function():
         assert doubled(paddle.ones([2]) * (RANK + 1)).tolist() == [7.0, 7.0]
 
 
-CHECKS = (reductions, deliveries, one_to_one, groups, data_parallel, batch_statistics, unused_parameters)
-for check in (*CHECKS, in_a_static_function):
+def _mixed(parallel, kind, static=False):
+    """Four experts, all in one process or two in each; the rows of a process are every other half."""
+    paddle.seed(6)
+    experts = [nn.Linear(3, 3) for _ in range(4)]
+    gate = moe.NaiveGate(3, 4, 1) if kind == "naive" else moe.GShardGate(3, 4, 1, capacity=(9, 9), random_routing=False)
+    group = dist.get_group() if parallel else None
+    if parallel:
+        gate.world_size, gate.num_expert = 2, 2
+        experts = experts[2 * RANK : 2 * RANK + 2]
+    net = moe.MoELayer(3, experts, gate, moe_group=group)
+    is_expert = {id(p) for e in experts for p in e.parameters()}
+    clip = moe.ClipGradForMOEByGlobalNorm(0.5, lambda p: id(p) in is_expert, group)
+    opt = paddle.optimizer.SGD(0.5, parameters=net.parameters(), grad_clip=clip)
+    model = paddle.DataParallel(net) if parallel else net
+    x = paddle.to_tensor(np.random.default_rng(2).normal(size=(8, 3)).astype("float32"))
+    mine = x[4 * RANK : 4 * RANK + 4] if parallel else x
+
+    def step(x):
+        out = model(x)
+        (out**2).mean().backward()
+        opt.step()
+        opt.clear_grad()
+        return out
+
+    run = paddle.jit.to_static(step) if static else step
+    for _ in range(3):
+        out = run(mine)
+    rows = []
+    dist.all_gather(rows, out) if parallel else rows.append(out)
+    return np.concatenate([r.numpy() for r in rows])
+
+
+def experts():
+    for kind in ("naive", "gshard"):
+        alone = _mixed(False, kind)
+        for static in (False, True):
+            np.testing.assert_allclose(_mixed(True, kind, static), alone, rtol=1e-4, atol=1e-6)
+    x = paddle.to_tensor(np.arange(5, dtype="float32").reshape(5, 1) + 10 * RANK, stop_gradient=False)
+    counts = [paddle.to_tensor(c) for c in ([2, 1, 1, 1], [1, 1, 2, 1])]
+    coming = [paddle.to_tensor(c) for c in ([2, 1, 1, 1], [1, 1, 2, 1])]
+    there = moe_utils.global_scatter(x, counts[RANK], coming[RANK])
+    assert there.flatten().tolist() == ([0, 1, 10, 2, 11], [3, 12, 13, 4, 14])[RANK]
+    back = moe_utils.global_gather(there * there, counts[RANK], coming[RANK])
+    back.sum().backward()
+    assert (back == x * x).all() and (x.grad == 2 * x).all()
+    # Each process has three rows for expert 0 of the first, which takes four: all of the first, one of the second.
+    index = paddle.to_tensor([[0], [0], [0], [1]])
+    taken = moe.utils.limit_by_capacity(index, 1, 2, 4)[2].flatten().tolist()
+    assert taken == ([0, 0, 0, 1], [0, -1, -1, 1])[RANK]
+
+
+CHECKS = (reductions, deliveries, one_to_one, groups, data_parallel, batch_statistics, experts)
+for check in (*CHECKS, unused_parameters, in_a_static_function):
     check()
     print(f"{check.__name__} is well", flush=True)
 dist.barrier()

@@ -99,6 +99,21 @@ class Scattered(PyLayer):
         return _joined(grad, ctx.group, ctx.axis)
 
 
+class AllToAll(PyLayer):
+    """Row i for the i-th process, and one from each."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, group: Group) -> Tensor:
+        """What comes."""
+        ctx.group = group
+        return exchanged("all_to_all", x, group)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        """Each gets its own back."""
+        return exchanged("all_to_all", grad, ctx.group)
+
+
 def _rows_of_all(x: Tensor) -> Tensor:
     """What all processes have, along a new first axis; gradients of all are added."""
     return Gathered.apply(x.unsqueeze(0), init_parallel_env(), 0, True)
