@@ -25,7 +25,7 @@ def _exchange(xs: Sequence[Any], /, kind: str, group: int, size: int, how: Any =
         lax.axis_size(kernels.AXIS)
     except NameError:  # one process traces: only shapes are asked for
         return _shapes_of(kernel, kind, size, xs, how)
-    out = kernel(*xs, *how)
+    out = kernel(*map(lax.stop_gradient, xs), *how)  # gradients are those of the PyLayer around it
     return out if isinstance(out, tuple) else (out,)
 
 
@@ -39,11 +39,14 @@ def _shapes_of(kernel: Callable[..., Any], kind: str, size: int, xs: Sequence[An
 
     def refuse(*_: Any) -> Any:
         raise RuntimeError(
-            f"a program that exchanges values among {size} processes ({kind}) was run by one alone; call the static "
-            "function itself in each process, and save the model without the exchange"
+            f"a program that exchanges values among {size} processes ({kind}) was run by one alone: save the "
+            "model without the exchange, and, where gradients are asked for, make the whole step static: forward, "
+            "backward() and the optimizer's step"
         )
 
-    return jax.pure_callback(refuse, tuple([jax.ShapeDtypeStruct(o.shape[1:], o.dtype) for o in found]), *xs)
+    return jax.pure_callback(
+        refuse, tuple([jax.ShapeDtypeStruct(o.shape[1:], o.dtype) for o in found]), *map(lax.stop_gradient, xs)
+    )
 
 
 def exchanged(kind: str, tensors: Sequence[Tensor], group: Group, *how: Any) -> tuple[Tensor, ...]:

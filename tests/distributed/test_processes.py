@@ -24,7 +24,7 @@ def written(tmp_path, text):
 
 def test_two_processes_exchange_and_train(tmp_path):
     said = launched(tmp_path, 2, PROGRAMS / "two_processes.py")
-    assert said.count(" is well") == 9
+    assert said.count(" is well") == 10
 
 
 def _losses(tmp_path, count, degrees, *more):

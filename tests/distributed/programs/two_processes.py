@@ -6,6 +6,7 @@ import paddle_lite_py as paddle
 import paddle_lite_py.nn.functional as F
 from paddle_lite_py import distributed as dist
 from paddle_lite_py import nn
+from paddle_lite_py.distributed.fleet import meta_parallel as parallel
 from paddle_lite_py.distributed.utils import moe_utils
 from paddle_lite_py.incubate.distributed.models import moe
 
@@ -239,8 +240,36 @@ def experts():
     assert taken == ([0, 0, 0, 1], [0, -1, -1, 1])[RANK]
 
 
+def _attended(q, k, v, weight, how, causal):
+    """The result and the gradients, of all of the sequence and of its parts."""
+    q, k, v = (t.detach() for t in (q, k, v))
+    q.stop_gradient = k.stop_gradient = v.stop_gradient = False
+    whole, group = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal), dist.get_group()
+    cut = [parallel.split_sequence(t, group=group, balanced=how == "balanced") for t in (q, k, v)]
+    if how == "heads":
+        cut = [parallel.sequence_to_heads(t, group) for t in cut]
+        out = parallel.heads_to_sequence(F.scaled_dot_product_attention(*cut, is_causal=causal), group)
+    else:
+        out = parallel.ring_attention(*cut, causal, group, balanced=how == "balanced")
+    found = parallel.join_sequence(out, group=group, balanced=how == "balanced")
+    return [[o.detach(), *paddle.grad((o * weight).sum(), [q, k, v], retain_graph=True)] for o in (whole, found)]
+
+
+def sequences():
+    rng = np.random.default_rng(3)
+    for how, causal, kv_heads, static in (
+        ("parts", False, 2, False), ("parts", True, 4, True), ("balanced", True, 2, False), ("heads", True, 4, False),
+    ):  # fmt: skip
+        q, k, v, weight = [
+            paddle.to_tensor(rng.normal(size=(2, 8, h, 3)).astype("float32")) for h in (4, kv_heads, kv_heads, 4)
+        ]
+        run = paddle.jit.to_static(_attended) if static else _attended
+        for expected, found in zip(*run(q, k, v, weight, how, causal), strict=True):
+            np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-4, atol=1e-5, err_msg=how)
+
+
 CHECKS = (reductions, deliveries, one_to_one, groups, data_parallel, batch_statistics, experts)
-for check in (*CHECKS, unused_parameters, in_a_static_function):
+for check in (*CHECKS, sequences, unused_parameters, in_a_static_function):
     check()
     print(f"{check.__name__} is well", flush=True)
 dist.barrier()

@@ -1,5 +1,6 @@
 """Models whose layers are split over processes."""
 
+from .context_parallel import heads_to_sequence, join_sequence, ring_attention, sequence_to_heads, split_sequence
 from .layers import ColumnParallelLinear, ParallelCrossEntropy, RowParallelLinear, VocabParallelEmbedding
 from .parallel import PipelineParallel
 from .pipeline import LayerDesc, PipelineLayer, SharedLayerDesc
@@ -20,5 +21,10 @@ __all__ = [
     "SharedLayerDesc",
     "VocabParallelEmbedding",
     "get_rng_state_tracker",
+    "heads_to_sequence",
+    "join_sequence",
     "model_parallel_random_seed",
+    "ring_attention",
+    "sequence_to_heads",
+    "split_sequence",
 ]

@@ -61,7 +61,7 @@ class NaiveGate(BaseGate):
         for p in self.gate.parameters():
             p.name = f"gate_{p.name}"
 
-    def forward(self, inp: Tensor, return_all_scores: bool = False) -> Any:
+    def forward(self, inp: Tensor, return_all_scores: bool = False) -> Any:  # type: ignore[override]
         """Weights and numbers of experts; with `return_all_scores` the scores of all experts too."""
         scores = self.gate(inp)
         value, index = largest(scores, self.top_k, -1)
@@ -113,7 +113,7 @@ class GShardGate(_LimitedGate):
         super().__init__(d_model, num_expert, world_size, topk, capacity, group)
         self.random_routing = random_routing
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
         """Weights and numbers of experts."""
         value, index, scores = super().forward(x, return_all_scores=True)
         chosen = _number_count(index, self.tot_expert).astype("float32") / scores.shape[0]
@@ -146,7 +146,7 @@ class SwitchGate(_LimitedGate):
         super().__init__(d_model, num_expert, world_size, topk, capacity, group)
         self.switch_eps = switch_eps
 
-    def forward(self, inp: Tensor) -> tuple[Tensor, Tensor]:
+    def forward(self, inp: Tensor) -> tuple[Tensor, Tensor]:  # type: ignore[override]
         """Weights and numbers of experts."""
         scores = self.gate(inp)
         if self.training:
