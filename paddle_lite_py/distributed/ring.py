@@ -64,4 +64,4 @@ def attention(axis: str, q: Any, k: Any, v: Any, causal: bool, balanced: bool) -
 
 def gradient(axis: str, q: Any, k: Any, v: Any, grad: Any, causal: bool, balanced: bool) -> tuple[Any, ...]:
     """The gradients of attention() for this process's parts; the other arguments are its."""
-    return jax.vjp(lambda *parts: attention(axis, *parts, causal, balanced), q, k, v)[1](grad)
+    return jax.vjp(lambda q, k, v: attention(axis, q, k, v, causal, balanced), q, k, v)[1](grad)

@@ -8,10 +8,11 @@ from ...core.no_effect import Immaterial, no_effect
 from ..collective import barrier
 from ..data_parallel import DataParallel
 from ..group import ParallelEnv, get_rank, get_world_size, init_parallel_env
+from ..scaling import agreed
 from . import base, layers, meta_optimizers, meta_parallel, recompute, utils
 from .current import hybrid_group, use_topology
 from .meta_optimizers.dygraph_optimizer import DygraphShardingOptimizer, HybridParallelOptimizer
-from .meta_parallel.parallel import PipelineParallel
+from .meta_parallel.parallel import PipelineParallel, PipelineParallelWithInterleave
 from .roles import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker, UtilBase
 from .strategy import DistributedStrategy
 from .topology import AXES, CommunicateTopology, HybridCommunicateGroup
@@ -76,7 +77,8 @@ class Fleet:
         """
         hcg = hybrid_group()
         if hcg.get_num_stages() > 1 or isinstance(model, meta_parallel.PipelineLayer):
-            return PipelineParallel(model, hcg, self.strategy)
+            several = isinstance(model, meta_parallel.PipelineLayer) and model.get_num_virtual_stages() > 1
+            return (PipelineParallelWithInterleave if several else PipelineParallel)(model, hcg, self.strategy)
         unused = bool(self.strategy.find_unused_parameters)
         for axis, wrapper in _WRAPPERS.items():
             if getattr(hcg, f"get_{axis}_parallel_world_size")() > 1:
@@ -96,8 +98,8 @@ class Fleet:
         return HybridParallelOptimizer(optimizer, hcg, self.strategy)
 
     def distributed_scaler(self, scaler: T) -> T:
-        """The scaler: it sees gradients that are the same in all processes that share weights."""
-        return scaler
+        """The scaler, which leaves out a step where any process has found an infinite gradient."""
+        return agreed(scaler, init_parallel_env())
 
     def worker_num(self) -> int:
         """How many processes train."""

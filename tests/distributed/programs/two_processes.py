@@ -126,12 +126,17 @@ def _trained(parallel, static=False, pieces=False, level=None):
     run = step_in_pieces if pieces else paddle.jit.to_static(step) if static else step
     for _ in range(3):
         run(x, y)
+    if level == "p_g_os":
+        held = [p for p in opt._parameter_list if p.size]
+        assert sum(p.size for p in held) == (4 * 8 + 8 + 8 + 2) // 2 and np.isnan(net[0].weight.numpy()).all()
+        assert {tuple(v.shape) for k, v in opt.state_dict().items() if "moment1" in k} == {(16,), (4,), (1,)}
+        return np.concatenate([v.numpy().ravel() for v in model.state_dict().values()])
     return np.concatenate([p.numpy().ravel() for p in net.parameters()])
 
 
 def data_parallel():
     alone = _trained(False)
-    for how in ({}, {"static": True}, {"pieces": True}, {"level": "os"}, {"level": "os_g"}):
+    for how in ({}, {"static": True}, {"pieces": True}, *[{"level": n} for n in ("os", "os_g", "p_g_os")]):
         np.testing.assert_allclose(_trained(True, **how), alone, atol=1e-6, err_msg=str(how))
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from .....distributed.group import Group
 from .....eager.tensor import Tensor
-from .....nn import Layer, Linear
+from .....nn import Layer
 from .....nn import functional as F
+from .....nn.common import Linear
 from .....ops.random import rand
 from .....ops.search import topk as largest
 from .utils import _number_count, _random_routing, limit_by_capacity
@@ -61,7 +62,7 @@ class NaiveGate(BaseGate):
         for p in self.gate.parameters():
             p.name = f"gate_{p.name}"
 
-    def forward(self, inp: Tensor, return_all_scores: bool = False) -> Any:  # type: ignore[override]
+    def forward(self, inp: Tensor, return_all_scores: bool = False) -> Any:
         """Weights and numbers of experts; with `return_all_scores` the scores of all experts too."""
         scores = self.gate(inp)
         value, index = largest(scores, self.top_k, -1)
