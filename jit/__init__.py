@@ -7,6 +7,7 @@ from paddle_lite_py.core.errors import OWN_DIRS
 
 from .artifact import ArtifactError
 from .check import CheckError
+from .inspection import ConcreteProgram
 from .save_load import save
 from .spec import InputSpec
 from .static_function import StaticFunction
@@ -24,6 +25,7 @@ from .unrolled import DataDependentWarning
 __all__ = [
     "ArtifactError",
     "CheckError",
+    "ConcreteProgram",
     "DataDependentWarning",
     "InputSpec",
     "StaticFunction",

@@ -43,11 +43,16 @@ class Parts:
         except (ConversionError, AttributeError, SyntaxError) as e:
             reason = f"; it runs as plain Python as a whole: {e}"
         what = f"the statement at {place} runs as Python, compiled parts before and after" if place else "no part of it"
-        warnings.warn(
+        self.text = (
             f"`{name}` cannot be staged as a whole: {what}{reason}. Why: {type(error).__name__}: {str(error)[:300]}. "
-            "With full_graph=True this is an error",
-            stacklevel=8,
+            "With full_graph=True this is an error"
         )
+
+    def run_first(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+        """Call the function, and tell the user why it runs so; what it raises itself says enough."""
+        out = self.run(args, kwargs)
+        warnings.warn(self.text, stacklevel=5)
+        return out
 
     def run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the function."""

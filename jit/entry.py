@@ -10,6 +10,7 @@ from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, call
 from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.ir.program import Program
 from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.executor import Executable
 from paddle_lite_py.tracing.trace import Argument
@@ -30,8 +31,14 @@ class Entry:
         sizes: the unknown dimensions of the arguments, and what was taken for granted of them.
     """
 
+    concrete: Any = None  # what shows it to the user, once asked for
     failed: Any = None  # the guard that did not hold last
     serves_padding = False  # a padded run has given what the plain run gave: see Buckets
+
+    @property
+    def program(self) -> Program:
+        """The program itself."""
+        return self.traced.program
 
     def __init__(
         self,

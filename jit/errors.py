@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
+
+from paddle_lite_py.core.errors import original, user_traceback
 
 
 class StagingError(TypeError):
@@ -94,3 +96,9 @@ def _quoted(name: str) -> str:
 def _line(where: Any) -> str:
     source = getattr(where, "source", "")
     return f"\n    {source}" if source else ""
+
+
+def raise_for_user(error: Exception) -> NoReturn:
+    """Raise what the user's code has raised, with the user's frames only."""
+    found = original(error)
+    raise found.with_traceback(user_traceback(found.__traceback__)) from found.__cause__

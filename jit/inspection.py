@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import inspect
 import warnings
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import jax
 
 import dy2static
 from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.cache import BoundedCache
 from paddle_lite_py.core.dtypes import is_inexact
 from paddle_lite_py.core.no_effect import Immaterial, no_effect
 from paddle_lite_py.eager.tensor import Tensor, wrap
@@ -23,13 +25,22 @@ from paddle_lite_py.tracing.trace import Traced
 from . import spec
 from .cache import Cache
 from .entry import Entry
+from .errors import GraphBreak
 from .settling import settled
 from .spec import InputSpec, SpecifiedCall
 from .stages import Lowered
 
 
-class ConcreteProgram(NamedTuple):
-    """One program of a static function, with its ties to the Python world."""
+@dataclass(frozen=True, eq=False)
+class ConcreteProgram:
+    """One program of a static function, with its ties to the Python world.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> f = paddle.jit.to_static(lambda x: x + 1, input_spec=[paddle.static.InputSpec([2], name="x")])
+        >>> isinstance(f.concrete_program, paddle.jit.ConcreteProgram), f.concrete_program.inputs[0].name
+        (True, 'x')
+    """
 
     main_program: Program
     inputs: list[InputSpec]
@@ -39,6 +50,22 @@ class ConcreteProgram(NamedTuple):
 
     def __repr__(self) -> str:
         return to_text(self.main_program)
+
+
+class Programs(list[Entry]):
+    """The compiled programs of a static function, the one used last at the end."""
+
+    def __init__(self, entries: Iterable[Entry], concrete: Callable[[Entry], ConcreteProgram]) -> None:
+        super().__init__(entries)
+        self._concrete = concrete
+
+    def concrete_programs(self) -> list[ConcreteProgram]:
+        """Each of them with its inputs, outputs and parameters."""
+        return [self._concrete(entry) for entry in self]
+
+    def last(self) -> tuple[Any, tuple[ConcreteProgram, Entry]]:
+        """What the one used last expects of its tensor arguments, and itself."""
+        return tuple(self[-1].expected), (self._concrete(self[-1]), self[-1])
 
 
 class Parameters(list[Tensor]):
@@ -69,6 +96,7 @@ class Inspection:
     trace: Callable[..., Traced]
     entry: Callable[..., Any]
     last_call: Any
+    _declared: BoundedCache[Any, ConcreteProgram]
 
     @property
     def dygraph_function(self) -> Callable[..., Any]:
@@ -105,9 +133,9 @@ class Inspection:
 
     # -- programs --------------------------------------------------------------------------------------------------
     @property
-    def program_cache(self) -> list[Entry]:
+    def program_cache(self) -> Programs:
         """The compiled programs, the one used longest ago first."""
-        return list(self.cache)
+        return Programs(self.cache, self._concrete_of)
 
     def get_traced_count(self) -> int:
         """How many times it has been traced."""
@@ -136,12 +164,12 @@ class Inspection:
         """The program used last; traced from the input_spec if there is none yet.
 
         Raises:
-            RuntimeError: if there is neither a program nor an input_spec.
+            ValueError: if there is neither a program nor an input_spec.
         """
         if len(self.cache):
-            return self._concrete(self.program_cache[-1].traced)
+            return self._concrete_of(self.program_cache[-1])
         if self._input_spec is None:
-            raise RuntimeError(f"`{self.__name__}` has no program yet: call it once, or give to_static an input_spec")
+            raise ValueError(f"`{self.__name__}` has no program yet: call it once, or give to_static an input_spec")
         return self.concrete_program_specify_input_spec(self._input_spec)
 
     @no_effect(
@@ -152,13 +180,43 @@ class Inspection:
         self, input_spec: Any, with_hook: bool = False, is_prim_infer: bool = False
     ) -> ConcreteProgram:
         """The program for declared arguments."""
-        return self._concrete(self.traced_for(input_spec))
+        return self._specified(SpecifiedCall(tuple(input_spec), {}))
 
-    def get_concrete_program(self, *args: Any, **kwargs: Any) -> tuple[ConcreteProgram, Entry]:
-        """The program for the arguments of a call, and the entry that runs it."""
+    def get_concrete_program(self, *args: Any, **kwargs: Any) -> tuple[ConcreteProgram, Entry | None]:
+        """The program for the arguments of a call, and what runs it.
+
+        Arguments:
+            args: tensors, Python values, or InputSpecs in the place of tensors: then nothing is made that could run.
+
+        Raises:
+            TypeError: if the function does not take these arguments.
+        """
+        inspect.signature(self._function).bind(*args, **kwargs)
         structure, tensors = spec.flatten(args, kwargs)
-        entry, _ = self.entry(structure, tensors, args, kwargs)
-        return self._concrete(entry.traced), entry
+        if any(isinstance(t, InputSpec) for t in tensors):
+            return self._specified(spec.call_of(self._function, args, kwargs)), None
+        entry, _ = self._found(structure, tensors, args, kwargs)
+        return self._concrete_of(entry), entry
+
+    def _specified(self, call: SpecifiedCall) -> ConcreteProgram:
+        """The program for declared arguments, the same one each time."""
+        structure, specs = spec.flatten(*call)
+        key = structure, tuple(specs)
+        if key not in self._declared:
+            self._declared.put(key, self._concrete(self.traced_for(call.args, keywords=call.kwargs)))
+        return self._declared[key]
+
+    def _found(self, *call: Any) -> Any:
+        """The program for a call, as a whole."""
+        try:
+            return self.entry(*call)
+        except GraphBreak as e:
+            raise e.cause from None
+
+    def _concrete_of(self, entry: Entry) -> ConcreteProgram:
+        if entry.concrete is None:
+            entry.concrete = self._concrete(entry.traced)
+        return entry.concrete
 
     def _concrete(self, traced: Traced) -> ConcreteProgram:
         block, n = traced.program.block, traced.n_args
@@ -247,7 +305,7 @@ class Inspection:
         """
         given = nested.unflatten(*_with_examples(args, kwargs))
         structure, tensors = spec.flatten(*given)
-        entry, numbers = self.entry(structure, tensors, *given)
+        entry, numbers = self._found(structure, tensors, *given)
         return Lowered(entry, tensors, numbers)
 
 

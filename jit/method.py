@@ -51,9 +51,6 @@ def describe(traced: Traced, position: Callable[[Tensor], int], name: str) -> di
         if write.key == "_data" and effect.structure is nested.LEAF and isinstance(write.owner, Argument):
             state.append({"argument": write.owner.position})
             continue
-        if write.key != "_data" or effect.structure is not nested.LEAF or id(write.owner) not in place:
-            what = f"{type(write.owner).__name__}.{write.key}"
-            raise ValueError(f"jit.save of `{name}`: it changes {what}, which a saved program cannot keep")
         state.append(place[id(write.owner)])
     if traced.providers or traced.deferred:
         raise ValueError(f"jit.save of `{name}`: it holds an optimizer step; save the layer instead")

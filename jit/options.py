@@ -24,7 +24,7 @@ settings = _Settings()
 class CompileOptions(NamedTuple):
     """How a function is compiled: see to_static."""
 
-    full_graph: bool = True
+    full_graph: bool = False
     cache_size: int = SIZE
     check: bool = False
     buckets: Any = None

@@ -28,6 +28,7 @@ from paddle_lite_py.tracing.trace import Traced
 
 from . import artifact
 from .inspection import passed, warn_of_sizes
+from .kept import for_file, warn_of_lost
 from .method import describe, parse
 from .spec import SpecifiedCall, is_tensor
 from .static_function import StaticFunction
@@ -119,6 +120,7 @@ def save(
     head = {"name": static.__name__, "saved_in": "train" if getattr(owner, "training", False) else "eval"}
     blobs = writer.blobs()
     warn_of_sizes(static.__name__, writer.fixed())
+    warn_of_lost(static.__name__, writer.lost)
     if samples:
         blobs["samples"] = _samples(static, owner, samples)
     artifact.write(path, head | writer.manifest(), blobs)
@@ -168,6 +170,7 @@ class ArtifactWriter:
         self.methods: dict[str, dict[str, _Variant]] = {}
         self.sources: dict[tuple[str, str], _Source] = {}
         self.known: dict[int, str] = {}
+        self.lost: list[str] = []  # what methods change that no file can keep
         if isinstance(owner, Layer):
             self.known = {id(t): n for n, t in [*owner.named_parameters(), *owner.named_buffers()]}
 
@@ -192,7 +195,8 @@ class ArtifactWriter:
 
     def variant(self, traced: Traced, name: str) -> _Variant:
         """A method in one mode."""
-        traced = passed(traced._replace(program=without_prints(traced.program)), self.passes)
+        traced = for_file(traced._replace(program=without_prints(traced.program)), name, self.lost)
+        traced = passed(traced, self.passes)
         return _Variant(traced, describe(traced, self._position, name))
 
     def _position(self, handle: Tensor) -> int:

@@ -141,7 +141,15 @@ def argument_names(f: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[st
         bound = {f"arg{i}": a for i, a in enumerate(args)} | kwargs
     names = []
     for name, value in bound.items():
-        leaves: list[Any] = []
-        nested.flatten(value, is_tensor, leaves)
-        names += [name] if len(leaves) == 1 else [f"{name}_{i}" for i in range(len(leaves))]
+        found = _names(name, value)
+        names += [f"{name}_{n}" if n in names else n for n in found] if len(found) != 1 else [name]
     return names
+
+
+def _names(name: str, value: Any) -> list[str]:
+    """A name for each tensor in an argument: its key in a dict, else that of the argument and a number."""
+    if isinstance(value, dict):
+        return [n for k, v in value.items() for n in _names(str(k), v)]
+    if isinstance(value, list | tuple):
+        return [n for i, v in enumerate(value) for n in _names(f"{name}_{i}", v)]
+    return [name] * (len(_tensors(value)) == 1) or [f"{name}_{i}" for i in range(len(_tensors(value)))]

@@ -14,7 +14,8 @@ import numpy as np
 import dy2static
 from paddle_lite_py.core import dtypes
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.core.errors import TracedValueError, original, user_traceback
+from paddle_lite_py.core.cache import BoundedCache
+from paddle_lite_py.core.errors import TracedValueError
 from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs
@@ -37,7 +38,7 @@ from .check import checked
 from .containers import Changed, note, restore
 from .declared import DeclaredSpecs
 from .entry import Entry
-from .errors import GraphBreak, InnerGradientError, StagingError
+from .errors import GraphBreak, InnerGradientError, StagingError, raise_for_user
 from .implicit import Implicit
 from .inspection import Inspection, passed
 from .options import DEFAULTS, CompileOptions, settings
@@ -88,6 +89,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         self.cache = Cache(self.__name__, options.cache_size)
         self._scalars, self._locations, self._implicit = VaryingScalars(), ScalarLocations(), Implicit()
         self._ties = Ties()
+        self._declared = BoundedCache(f"declared programs of {self.__name__}", options.cache_size)
         self._decided: frozenset[Any] = frozenset()  # statements that have turned out to need the data of a call
         self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole
 
@@ -152,25 +154,24 @@ class StaticFunction(DeclaredSpecs, Inspection):
                 "depth depends on a tensor has no static program; write it as a `while` loop"
             ) from None
         except Exception as e:
-            found = original(e)
-            raise found.with_traceback(user_traceback(found.__traceback__)) from found.__cause__
+            raise_for_user(e)
 
     def _as_it_is(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Call the function itself, which raises what its program has found, after what it does before it raises."""
         try:
             return self._function(*args, **kwargs)
         except Exception as e:
-            raise e.with_traceback(user_traceback(e.__traceback__)) from e.__cause__
+            raise_for_user(e)
 
     def _break(self, cause: Exception, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         """Run in parts from now on; if that fails as well, the function itself is to blame."""
         self._parts = Parts(self._function, cause, lambda f: StaticFunction(f, None, self.options))
         self._last = None
         try:
-            return self._parts.run(args, kwargs)
-        except Exception:
+            return self._parts.run_first(args, kwargs)
+        except Exception as e:
             self._parts = None
-            raise
+            raise_for_user(e)
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         args, kwargs = tuple(map(spec.as_tensor, args)), {k: spec.as_tensor(kwargs[k]) for k in self._ordered(kwargs)}
@@ -232,13 +233,16 @@ class StaticFunction(DeclaredSpecs, Inspection):
                     with self._sharing(among_them, ties):
                         entry = self._make(common, structure, numbers, tensors, specs, names.tensors)
                 except Exception as e:
-                    raise e if self.options.full_graph or raised_by_user(e) else GraphBreak(e) from None
+                    raise (GraphBreak(e) if self._may_break(e) else e) from None
                 self.cache.add(key, entry, spec.described(tensors), cause, since)
                 self._show()
                 self._ties.learn(entry.executable)
                 if len(self._ties.of(tensors)) > len(ties):
                     return self.entry(structure, tensors, args, kwargs, other)
         return entry, numbers
+
+    def _may_break(self, error: Exception) -> bool:
+        return not (self.options.full_graph or raised_by_user(error) or isinstance(error, Warning))
 
     def _show(self) -> None:
         if settings.verbosity > 0:

@@ -10,7 +10,7 @@ from paddle_lite_py.core.no_effect import FUSING, Immaterial, Refused, no_effect
 from paddle_lite_py.nn.base import Layer
 
 from .cache import SIZE
-from .options import CompileOptions, settings
+from .options import DEFAULTS, CompileOptions, settings
 from .runtime import RUNTIME
 from .static_function import StaticFunction
 
@@ -25,7 +25,7 @@ def to_static(
     input_spec: Any = None,
     build_strategy: Any = None,
     backend: Any = "CINN",
-    full_graph: bool = True,
+    full_graph: bool | None = None,
     cache_size: int = SIZE,
     check: bool = False,
     buckets: Any = None,
@@ -39,8 +39,8 @@ def to_static(
     Arguments:
         function: what to compile; a Layer is given a compiled forward and returned itself. None: use as a decorator.
         input_spec: InputSpecs of the tensor arguments; unknown dimensions (None) do not cause new traces.
-        full_graph: True: what cannot be staged is an error. False: the function is split there; the parts before and
-            after run compiled, the statement itself as Python, and a warning names its line.
+        full_graph: True: what cannot be staged is an error. False, as None: the function is split there; the parts
+            before and after run compiled, the statement itself as Python, and a warning names its line.
         cache_size: how many programs are kept; those used longest ago are dropped.
         check: run the function as it is beside each static run (which is slow, and prints twice), and raise an error
             that names the first operator and line whose values differ. PADDLE_LITE_CHECK=1 does so for all.
@@ -63,7 +63,7 @@ def to_static(
         raise ValueError(f"to_static: cache_size is {cache_size!r}; it is the number of programs kept, at least 1")
     if buckets is not None and input_spec is None:
         raise ValueError("to_static: buckets= needs an input_spec whose unknown dimensions (None) they are for")
-    options = CompileOptions(full_graph, cache_size, check, buckets, passes)
+    options = CompileOptions(bool(full_graph), cache_size, check, buckets, passes)
     if function is None:
         return functools.partial(_compile, input_spec=input_spec, options=options)
     return _compile(function, input_spec, options)
@@ -71,10 +71,10 @@ def to_static(
 
 def _compile(function: Any, input_spec: Any, options: CompileOptions) -> Any:
     if isinstance(function, StaticFunction):
-        return function
+        asks = input_spec is not None or options != DEFAULTS
+        return StaticFunction(function.dygraph_function, input_spec, options) if asks else function
     if isinstance(function, Layer):
-        if not isinstance(function.forward, StaticFunction):
-            object.__setattr__(function, "forward", StaticFunction(function.forward, input_spec, options))
+        object.__setattr__(function, "forward", _compile(function.forward, input_spec, options))
         return function
     if isinstance(function, type) and issubclass(function, Layer):
         function.forward = StaticFunction(function.forward, input_spec, options)  # type: ignore[method-assign]

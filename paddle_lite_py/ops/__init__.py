@@ -40,6 +40,7 @@ from . import (
     norms,
     padding,
     pooling,
+    private_names,
     quantize,
     random,
     recurrent,

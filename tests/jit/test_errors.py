@@ -36,7 +36,7 @@ def made(text, **names):
 
 def static(text, *numbers, **names):
     """Call the text's function `f`, compiled, with tensors."""
-    return paddle.jit.to_static(made(text, paddle=paddle, **names))(*map(paddle.to_tensor, numbers))
+    return paddle.jit.to_static(made(text, paddle=paddle, **names), full_graph=True)(*map(paddle.to_tensor, numbers))
 
 
 def without_source():

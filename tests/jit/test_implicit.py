@@ -316,7 +316,7 @@ def test_data_of_a_tensor_from_outside_are_never_stale(look):
 def test_an_item_of_a_tensor_stays_a_tensor():
     agree(lambda x: x[x.argmax().item()] + x[int(x.argmin())] * x.max().item() - x.item(1), *SIGNS)
     with pytest.raises(ValueError, match=r"item\(\) needs a tensor of one element"):
-        paddle.jit.to_static(lambda x: x.item())(paddle.ones([2]))
+        paddle.jit.to_static(lambda x: x.item(), full_graph=True)(paddle.ones([2]))
 
 
 POSITIVES, SUM = 0, 0.0
@@ -386,4 +386,4 @@ def test_what_cannot_be_converted_in_it_is_explained():
             return other if other > 0 else -other
 
     with pytest.raises(TracedValueError, match=r"bool\(\) at .*needs the value"):
-        paddle.jit.to_static(lambda x: Local() + x.sum())(paddle.ones([2]))
+        paddle.jit.to_static(lambda x: Local() + x.sum(), full_graph=True)(paddle.ones([2]))

@@ -417,7 +417,7 @@ class TestFunctionsAndObjects:
             return sum(counts(x))
 
         with pytest.raises(dy2static.ConversionError, match="yield"):
-            paddle.jit.to_static(f)(paddle.to_tensor(3.0))
+            paddle.jit.to_static(f, full_graph=True)(paddle.to_tensor(3.0))
 
     def test_context_managers(self):
         def f(x):
@@ -524,7 +524,7 @@ class TestFunctionsAndObjects:
             return int(x)
 
         with pytest.raises(ValueError, match="one element"):
-            paddle.jit.to_static(f)(paddle.to_tensor([1.0, 2.0]))
+            paddle.jit.to_static(f, full_graph=True)(paddle.to_tensor([1.0, 2.0]))
         assert kept.tolist() == [7.0]
 
     def test_type_hints(self):

@@ -19,7 +19,7 @@ def test_conversion_off_a_python_bool_of_a_traced_tensor_is_explained():
         return 1 if x > 0 else 2
 
     with pytest.raises(TracedValueError, match=r"bool\(\) at test_raising.py:\d+ needs the value of a bool"):
-        to_static(lambda x: x * helper(x.sum()))(tensor(1.0))
+        to_static(lambda x: x * helper(x.sum()), full_graph=True)(tensor(1.0))
 
 
 def test_no_source_is_explained():

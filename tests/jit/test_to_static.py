@@ -175,7 +175,7 @@ def test_not_to_static_and_switch():
 
 def test_code_and_program_are_readable():
     f = to_static(sign)
-    with pytest.raises(RuntimeError, match="call it once, or give to_static an input_spec"):
+    with pytest.raises(ValueError, match="call it once, or give to_static an input_spec"):
         f.concrete_program  # noqa: B018
     f(tensor(1.0))
     assert "def sign(x)" in f.code

@@ -56,7 +56,7 @@ def test_quanters_get_into_a_training_step_that_is_there_already():
         np.testing.assert_allclose(a.grad.numpy(), b.grad.numpy(), rtol=1e-5)
     paddle.jit.to_static(net, passes=passes.InsertQuanters(recipe()))
     with pytest.raises(StagingError, match="`forward` has passes of its own, and is called inside"):
-        paddle.jit.to_static(step)(x)
+        paddle.jit.to_static(step, full_graph=True)(x)
 
 
 def test_quanters_go_where_the_configuration_wants_them():

@@ -71,7 +71,7 @@ def test_the_first_iteration_gives_variables_that_the_others_read():
         agree(recursion, (tensor(1, 2, 3, 4, 5, 6).reshape([3, 2]),), programs=1)
         agree(started, *[(n,) for n in COUNTS], programs=1)
         with pytest.raises(dy2static.UndefinedError, match="`total` is used, but it has no value"):
-            to_static(never_started)(tensor(1, 2))
+            to_static(never_started, full_graph=True)(tensor(1, 2))
 
 
 def growing(x, n):

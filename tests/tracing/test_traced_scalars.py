@@ -93,7 +93,7 @@ def test_zip_strict_and_sorted_by_distinct_keys():
     agree(lambda x: sum((v * w if v > 0 else v) for v, w in zip(x, [1.0, 2.0], strict=True)), [1.0, -2.0])
     agree(lambda x: sorted({"b": x, "a": x * 2}.items())[0][1] if x.sum() > 0 else x, [1.0, 2.0], [-1.0, -2.0])
     with pytest.raises(ValueError, match=r"zip\(strict=True\): the arguments have different lengths: 2, 3"):
-        paddle.jit.to_static(lambda x: [v for v, _ in zip(x, range(3), strict=True)])(paddle.ones([2]))
+        paddle.jit.to_static(lambda x: [v for v, _ in zip(x, range(3), strict=True)], full_graph=True)(paddle.ones([2]))
 
 
 def shown(x):
@@ -117,4 +117,4 @@ def test_texts_of_numbers_are_results():
 
 def test_item_of_several_elements_is_explained():
     with pytest.raises(ValueError, match=r"item\(\) needs a tensor of one element, got shape \[2\]; give it an index"):
-        paddle.jit.to_static(lambda x: x * x.item())(paddle.ones([2]))
+        paddle.jit.to_static(lambda x: x * x.item(), full_graph=True)(paddle.ones([2]))

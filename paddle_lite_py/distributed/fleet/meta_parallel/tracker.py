@@ -25,19 +25,25 @@ class RNGStatesTracker:
 
     def __init__(self) -> None:
         self.states_: dict[str, list[Any]] = {}
+        self.seeds_: set[int] = set()
 
     def reset(self) -> None:
         """Forget all streams."""
-        self.states_ = {}
+        self.states_, self.seeds_ = {}, set()
 
     def add(self, name: str, seed: int) -> None:
         """Start a stream at a seed.
 
         Raises:
-            ValueError: if there is one of that name.
+            ValueError: if there is one of that name, or at that seed, which would draw the same numbers.
         """
         if name in self.states_:
             raise ValueError(f"RNGStatesTracker.add: there is a stream {name!r} already; reset() forgets all")
+        if seed in self.seeds_:
+            raise ValueError(
+                f"RNGStatesTracker.add: a stream has been started at seed {seed} already; give another one"
+            )
+        self.seeds_.add(seed)
         before = random.get_rng_state()
         random.seed(seed)
         self.states_[name] = random.get_rng_state()

@@ -1,0 +1,71 @@
+"""What of the changes that a function makes can be kept in a file: those of tensors, not those of Python objects."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+
+from paddle_lite_py.core import structure as nested
+from paddle_lite_py.eager.tensor import Tensor
+from paddle_lite_py.ir.block import Block
+from paddle_lite_py.ir.program import Program
+from paddle_lite_py.ir.simplify import dead_code
+from paddle_lite_py.tracing.trace import Argument, Effect, Traced
+
+
+def for_file(traced: Traced, name: str, lost: list[str]) -> Traced:
+    """The trace without what it writes to Python objects.
+
+    Arguments:
+        name: of the function, for messages.
+        lost: takes what is left out.
+
+    Raises:
+        ValueError: if a later call would read what it writes.
+    """
+    left, at, places = [], traced.n_results, list(range(traced.n_results))
+    read = {(id(w.owner), w.key) for w, *_ in traced.paths}
+    for effect in traced.effects:
+        write = effect.write
+        if isinstance(write.owner, Argument | Tensor) and write.key == "_data" and effect.structure is nested.LEAF:
+            left.append(effect)
+            places += range(at, at + effect.n_leaves)
+        elif (id(write.owner), write.key) in read or isinstance(write.owner, Argument | Tensor):
+            raise ValueError(
+                f"jit.save of `{name}`: it changes {_place(effect)}, which a saved program cannot keep; make it a "
+                "buffer (register_buffer), and change that in place"
+            )
+        elif not _is_there(effect):
+            lost.append(_place(effect))
+        at += effect.n_leaves
+    places += range(at, len(traced.program.block.outputs))
+    return traced if len(left) == len(traced.effects) else _with(traced, left, places)
+
+
+def warn_of_lost(name: str, lost: list[str]) -> None:
+    """Tell the user of what a saved program leaves out."""
+    if lost:
+        what = ", ".join(dict.fromkeys(lost))
+        warnings.warn(f"jit.save of `{name}`: it changes {what}, which a saved program does not do", stacklevel=4)
+
+
+def _place(effect: Effect) -> str:
+    key = f"[{effect.write.key!r}]" if effect.write.is_item else f".{effect.write.key}"
+    return f"{type(effect.write.owner).__name__}{key}"
+
+
+def _is_there(effect: Effect) -> bool:
+    """True if what it writes is what is there already: `self.use_cache = use_cache`."""
+    found = effect.structure
+    return isinstance(found, nested.Static) and nested.flatten(effect.write.get(), lambda _: False, []) == found
+
+
+def _with(traced: Traced, effects: list[Effect], places: Sequence[int]) -> Traced:
+    """The trace with those effects, and the outputs at those places."""
+    program = traced.program
+    now = {old: new for new, old in enumerate(places)}
+    block = Block(program.block.inputs, program.block.ops, [program.block.outputs[i] for i in places])
+    updates = {now[i]: v for i, v in program.updates.items() if i in now}
+    same = {now[i]: now[j] for i, j in traced.same.items() if i in now and j in now}
+    program = dead_code(Program(block, program.input_names, captured=program.captured, updates=updates))
+    return traced._replace(program=program, effects=effects, same=same)

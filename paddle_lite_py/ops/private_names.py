@@ -1,0 +1,40 @@
+"""Methods of tensors that are not public in PaddlePaddle, and that published packages call all the same."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..dispatch.define import add_methods
+from ..eager.tensor import Tensor
+from . import creation
+
+add_methods(
+    {
+        "_is_initialized": lambda self: True,
+        "_grad_ivar": lambda self: self.grad,
+        "_numel": lambda self: self.size,
+        "_place_str": property(lambda self: str(self.place)),
+        "_local_value": lambda self: self,
+        "_local_shape": property(lambda self: self.shape),
+        "_is_shared_underline_tensor_with": lambda self, other: self._is_shared_buffer_with(other),
+    }
+)
+
+
+def _copy_to(self: Tensor, place: Any, blocking: bool = True) -> Tensor:
+    """A copy at a place."""
+    return self.to(place, copy=True)
+
+
+def _slice(self: Tensor, begin: int, end: int) -> Tensor:
+    """Its rows from `begin` to before `end`, which stay its own."""
+    return self[begin:end]
+
+
+def _clear(self: Tensor) -> None:
+    """Let its data go: what is left has no elements."""
+    self._rebind(creation.zeros([0], self.dtype), True, assigned=True)
+
+
+add_methods((f.__name__, f) for f in (_copy_to, _slice, _clear))
+add_methods({"_clear_data": _clear})
