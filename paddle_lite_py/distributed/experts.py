@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.interpreter import no_grad
 from .collective import all_gather_object
+from .gradients import gradient_of, set_gradient
 from .group import Group, ReduceOp, init_parallel_env, new_group
 from .programs import exchanged
 
@@ -42,12 +43,14 @@ def is_apart(parameter: Any) -> bool:
 def add_up(parameters: Sequence[Any], count: float) -> None:
     """Make the gradients of parameters kept apart means over so many processes, all of which have used them."""
     with no_grad():
-        held = [p for p in parameters if p.grad is not None]
+        held = [p for p in parameters if gradient_of(p) is not None]
         for p in held:
-            p.grad = p.grad / count
+            set_gradient(p, gradient_of(p) / count)
         for copies in {id(p.replicas): p.replicas for p in held if hasattr(p, "replicas")}.values():
             mine = [p for p in held if getattr(p, "replicas", None) is copies]
             if copies.nranks > 1:
-                found = exchanged("all_reduce of gradients", [p.grad for p in mine], copies, ReduceOp.SUM, "experts")
+                found = exchanged(
+                    "all_reduce of gradients", [gradient_of(p) for p in mine], copies, ReduceOp.SUM, "experts"
+                )
                 for p, grad in zip(mine, found, strict=True):
-                    p.grad = grad
+                    set_gradient(p, grad)

@@ -93,6 +93,25 @@ def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
             s.close()
 
 
+def wait_server_ready(endpoints: Iterable[str], seconds: float = 300.0) -> None:
+    """Wait until something listens at all addresses.
+
+    Raises:
+        TimeoutError: if nothing does within so many seconds, with the address.
+    """
+    end = time.monotonic() + seconds
+    for endpoint in endpoints:
+        host, _, port = endpoint.rpartition(":")
+        while True:
+            try:
+                socket.create_connection((host, int(port)), timeout=3).close()
+                break
+            except OSError:
+                if time.monotonic() > end:
+                    raise TimeoutError(f"nothing listens at {endpoint} after {seconds:g} s") from None
+                time.sleep(0.2)
+
+
 @contextmanager
 def _environment(values: dict[str, str]) -> Iterator[None]:
     before = {k: os.environ.get(k) for k in values}

@@ -39,6 +39,7 @@ class Fleet:
 
     def __init__(self) -> None:
         self.util, self.strategy = UtilBase(), DistributedStrategy()
+        self._role_maker = PaddleCloudRoleMaker()
 
     @no_effect(
         role_maker=Immaterial("the environment says what this process is"),
@@ -66,7 +67,7 @@ class Fleet:
         tracker, parts = meta_parallel.get_rng_state_tracker(), hybrid_group()
         if parts.get_model_parallel_world_size() > 1 and not tracker.states_:
             tracker.add("model_parallel_rng", 1024 * (1 + parts.get_model_parallel_rank()))
-        self.strategy = strategy
+        self.strategy, self._role_maker = strategy, role_maker or PaddleCloudRoleMaker(is_collective)
         return self
 
     def distributed_model(self, model: Any) -> Any:

@@ -18,10 +18,11 @@ from ...collective import exchanged, from_bytes, to_bytes
 from ...data_parallel import sync_params_buffers
 from ...exchange import exchanges
 from ...group import Group
+from ..current import hybrid_group
 from ..utils.hybrid_parallel_util import fused_allreduce_gradients, sync_shared
 from .pipeline import PipelineLayer
 
-__all__ = ["PipelineParallel", "PipelineParallelWithInterleave"]
+__all__ = ["NoPipelineParallel", "PipelineParallel", "PipelineParallelWithInterleave"]
 
 
 class PipelineParallel(Layer):
@@ -243,6 +244,17 @@ class PipelineParallelWithInterleave(PipelineParallel):
                 f"{type(self).__name__}: a process has one stage; give PipelineLayer num_virtual_pipeline_stages"
             )
         super()._check()
+
+
+class NoPipelineParallel(PipelineParallel):
+    """PipelineParallel of one process: small batches one after the other.
+
+    Arguments:
+        layers, strategy, hcg: see PipelineParallel.
+    """
+
+    def __init__(self, layers: Any, strategy: Any, hcg: Any = None) -> None:
+        super().__init__(layers, hcg or hybrid_group(), strategy)
 
 
 def _listed(tensors: Any) -> list[Tensor]:

@@ -14,7 +14,7 @@ from ...group import Group, ReduceOp, new_group
 from ..current import hybrid_group
 from ..recompute import recompute
 
-__all__ = ["LayerDesc", "PipelineLayer", "SharedLayerDesc"]
+__all__ = ["LayerDesc", "LocalSharedLayerDesc", "PipelineLayer", "SharedLayerDesc"]
 
 
 class LayerDesc:
@@ -50,6 +50,10 @@ class SharedLayerDesc(LayerDesc):
     ) -> None:  # fmt: skip
         super().__init__(layer_func, *inputs, **kwargs)
         self.layer_name, self.forward_func, self.shared_weight_attr = key, forward_func, shared_weight_attr
+
+
+class LocalSharedLayerDesc(SharedLayerDesc):
+    """A layer that stands in several places of one process, and that others do not share; see SharedLayerDesc."""
 
 
 class PipelineLayer(nn.Layer):
@@ -214,7 +218,7 @@ def _sharing(layers: Sequence[Any], parts: list[int], hcg: Any) -> dict[str, tup
     for part in range(len(parts) - 1):
         stage = part % count  # the process that has it
         for layer in layers[parts[part] : parts[part + 1]]:
-            if isinstance(layer, SharedLayerDesc):
+            if isinstance(layer, SharedLayerDesc) and not isinstance(layer, LocalSharedLayerDesc):
                 stages = found.setdefault(layer.layer_name, (layer.shared_weight_attr, []))[1]
                 if stage not in stages:
                     stages.append(stage)

@@ -146,6 +146,31 @@ def _c_split(tensor: Tensor, group: Group | None = None) -> Tensor:
     return tensor if among.nranks == 1 else Scattered.apply(tensor, among, -1)
 
 
+class MPScale(PyLayer):
+    """The tensor, the gradient of which is divided by the number of parts."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, mp_degree: int) -> Tensor:
+        """Itself."""
+        ctx.mp_degree = mp_degree
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        """A part of it."""
+        return grad / ctx.mp_degree
+
+
+class InnerOverlapLinear:
+    """Linear on columns of the weight, of which each process has some."""
+
+    @staticmethod
+    def apply(x: Tensor, weight: Tensor, bias: Tensor | None = None, *settings: Any) -> Tensor:
+        """x @ weight + bias; the last of the settings may be the group, all others say how XLA does it."""
+        group = next((s for s in settings if isinstance(s, Group)), None)
+        return F.linear(_c_identity(x, group), weight, bias)
+
+
 # -- tables and classes of which each process has some ---------------------------------------------------------------
 def own_part(index: Tensor, start: int, size: int) -> tuple[Tensor, Tensor]:
     """Indices into this process's part (0 for those of others), and which are its own."""
