@@ -45,6 +45,8 @@ DYNAMIC = {
     "_legacy_C_ops": "each kernel of _C_ops, called in the older way",
     **dict.fromkeys(["custom.jax_op", "dispatch.define"], "an op is found by its name"),
     "distributed.programs": "an op is found by its name",
+    "distributed.fleet.base.topology": "a private name of the reference is the topology in force",
+    "distributed.fleet.meta_parallel.schedules": "a layer to be made is given by module and name",
     "jit": "frames of jit and dy2static are not the user's either, and may lie in folders of their own",
     "jit.reads": "the folder of the package that a user's function is of",
     "migrate.alias": "lets `import paddle` give this package",

@@ -126,6 +126,11 @@ def scattered_flat(*xs: Any) -> tuple[Any, ...]:
     return tuple(made)
 
 
+def sparse_sum(values: Any, index: Any, total: int) -> Any:
+    """The sum over all of arrays of which each gives some elements: numbers, and where they stand in the flat array."""
+    return jnp.zeros(total, values.dtype).at[_gathered(index).reshape(-1)].add(_gathered(values).reshape(-1))
+
+
 # By the name under which messages speak of an exchange.
 KERNELS: dict[str, Callable[..., Any]] = {
     "all_reduce": all_reduce,
@@ -140,6 +145,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "broadcast of a model": broadcasts,
     "all_gather of parameters": gathered_flat,
     "reduce_scatter of gradients": scattered_flat,
+    "sum of sparse gradients": sparse_sum,
     "ring_attention": functools.partial(ring.attention, AXIS),
     "gradient of ring_attention": functools.partial(ring.gradient, AXIS),
 }

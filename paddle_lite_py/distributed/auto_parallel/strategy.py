@@ -23,8 +23,8 @@ _PARTS: dict[str, dict[str, Any]] = {
 _PLAIN = {"full_graph": True, "auto_mode": "semi", "seed": None, "gradient_scale": True}
 
 
-class Part:
-    """Settings of one kind, as attributes.
+class StrategyPart:
+    """StrategyPart of one kind, as attributes.
 
     Arguments:
         name: of the kind.
@@ -69,13 +69,13 @@ class Strategy:
         if unknown := given.keys() - _PARTS.keys() - _PLAIN.keys():
             raise ValueError(f"Strategy: there is no {sorted(unknown)[0]!r}; expected {', '.join([*_PARTS, *_PLAIN])}")
         for name, settings in _PARTS.items():
-            setattr(self, name, Part(name, {**settings, **(given.get(name) or {})}))
+            setattr(self, name, StrategyPart(name, {**settings, **(given.get(name) or {})}))
         for name, value in _PLAIN.items():
             setattr(self, name, given.get(name, value))
 
     def to_dict(self) -> dict[str, Any]:
         """All settings."""
-        return {k: v.to_dict() if isinstance(v, Part) else v for k, v in vars(self).items()}
+        return {k: v.to_dict() if isinstance(v, StrategyPart) else v for k, v in vars(self).items()}
 
 
 def refuse_unknown(strategy: Any) -> None:

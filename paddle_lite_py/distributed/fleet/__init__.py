@@ -6,11 +6,12 @@ from typing import Any, TypeVar
 
 from ...core.no_effect import Immaterial, no_effect
 from ..collective import barrier
-from ..data_parallel import DataParallel
+from ..data_parallel import DataParallel, sync_params_buffers
 from ..group import ParallelEnv, get_rank, get_world_size, init_parallel_env
 from ..scaling import agreed
 from . import base, layers, meta_optimizers, meta_parallel, recompute, utils
 from .current import hybrid_group, use_topology
+from .meta_optimizers.chosen import as_asked
 from .meta_optimizers.dygraph_optimizer import DygraphShardingOptimizer, HybridParallelOptimizer
 from .meta_parallel.parallel import PipelineParallel, PipelineParallelWithInterleave
 from .roles import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker, UtilBase
@@ -77,6 +78,9 @@ class Fleet:
             model: a layer, of the same structure in all processes that share its weights.
         """
         hcg = hybrid_group()
+        if self.strategy.exchanges_updates():
+            sync_params_buffers(model, hcg.gradient_group, hcg.gradient_group.ranks[0])
+            return model
         if hcg.get_num_stages() > 1 or isinstance(model, meta_parallel.PipelineLayer):
             several = isinstance(model, meta_parallel.PipelineLayer) and model.get_num_virtual_stages() > 1
             return (PipelineParallelWithInterleave if several else PipelineParallel)(model, hcg, self.strategy)
@@ -90,8 +94,12 @@ class Fleet:
 
     def distributed_optimizer(self, optimizer: Any, strategy: DistributedStrategy | None = None) -> Any:
         """The optimizer as this process runs it: with its share of the states, or a norm over all processes."""
-        (strategy or self.strategy).check()
+        chosen = strategy or self.strategy
+        chosen.check()
         hcg = hybrid_group()
+        optimizer = as_asked(optimizer, chosen, hcg.gradient_group)
+        if chosen.exchanges_updates():
+            return optimizer
         if hcg.nranks == 1:
             return optimizer
         if hcg.get_sharding_parallel_world_size() > 1:

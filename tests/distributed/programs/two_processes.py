@@ -6,6 +6,8 @@ import paddle_lite_py as paddle
 import paddle_lite_py.nn.functional as F
 from paddle_lite_py import distributed as dist
 from paddle_lite_py import nn
+from paddle_lite_py.distributed import fleet
+from paddle_lite_py.distributed.exchange import exchanges
 from paddle_lite_py.distributed.fleet import meta_parallel as parallel
 from paddle_lite_py.distributed.utils import moe_utils
 from paddle_lite_py.incubate.distributed.models import moe
@@ -167,6 +169,45 @@ def batch_statistics():
         np.testing.assert_allclose(_normalized(True, static), alone, rtol=1e-4, atol=1e-6)
 
 
+def _with_strategy(name, **configs):
+    """Parameters after training by a strategy, and the bytes that this process has given."""
+    strategy = fleet.DistributedStrategy()
+    setattr(strategy, name, True)
+    setattr(strategy, f"{name}_configs", configs)
+    fleet.init(is_collective=True, strategy=strategy)
+    paddle.seed(5 + RANK)  # the model of the first process is that of all
+    net = nn.Linear(64, 8)
+    model = fleet.distributed_model(net)
+    opt = fleet.distributed_optimizer(paddle.optimizer.Momentum(0.05, 0.5, parameters=net.parameters()))
+    before, losses = exchanges().traffic, []
+    x = paddle.to_tensor(np.random.default_rng(RANK).normal(size=(16, 64)).astype("float32"))
+    for _ in range(6):
+        loss = (model(x) - 1).square().mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        losses.append(loss.item())
+    found = []
+    dist.all_gather(found, net.weight)
+    fleet.init(is_collective=True, strategy=fleet.DistributedStrategy())
+    return [f.numpy() for f in found], exchanges().traffic - before - found[0].size * 4, losses
+
+
+def sparse_exchanges():
+    whole = 4 * (64 * 8 + 8)
+    for configs, traffic in (
+        ({"sparsity": [0.0]}, 6 * 2 * whole),  # a number and its place
+        ({"sparsity": [0.99]}, 6 * 8 * (5 + 1)),
+        ({"sparsity": [0.9], "rampup_begin_step": 2}, 2 * whole + 4 * 8 * (51 + 1)),
+    ):
+        weights, given, losses = _with_strategy("dgc", **configs)
+        np.testing.assert_array_equal(weights[0], weights[1])
+        assert given == traffic and losses[-1] < losses[0], (configs, given, losses)
+    weights, given, losses = _with_strategy("localsgd", k_steps=3, begin_step=0)
+    np.testing.assert_array_equal(weights[0], weights[1])
+    assert given == 2 * whole and losses[-1] < losses[0], (given, losses)
+
+
 class _Either(nn.Layer):
     def __init__(self):
         super().__init__()
@@ -274,7 +315,7 @@ def sequences():
 
 
 CHECKS = (reductions, deliveries, one_to_one, groups, data_parallel, batch_statistics, experts)
-for check in (*CHECKS, sequences, unused_parameters, in_a_static_function):
+for check in (*CHECKS, sequences, sparse_exchanges, unused_parameters, in_a_static_function):
     check()
     print(f"{check.__name__} is well", flush=True)
 dist.barrier()
