@@ -114,6 +114,12 @@ def gathered_flat(*xs: Any) -> tuple[Any, ...]:
     return tuple(made)
 
 
+def own_shares(*xs: Any) -> tuple[Any, ...]:
+    """This process's shares of flat arrays that all have, each of which has a share for each process."""
+    rank, count = lax.axis_index(AXIS), lax.axis_size(AXIS)
+    return tuple([lax.dynamic_slice(x, (rank * (x.size // count),), (x.size // count,)) for x in xs])
+
+
 def scattered_flat(*xs: Any) -> tuple[Any, ...]:
     """This process's shares of the means of flat arrays, each of which has a share for each process."""
     made: list[Any] = [None] * len(xs)
@@ -143,6 +149,7 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "scatter": scatter,
     "all_reduce of gradients": reduced,
     "broadcast of a model": broadcasts,
+    "own shares": own_shares,
     "all_gather of parameters": gathered_flat,
     "reduce_scatter of gradients": scattered_flat,
     "sum of sparse gradients": sparse_sum,

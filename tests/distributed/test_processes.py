@@ -25,7 +25,7 @@ def written(tmp_path, text):
 
 def test_two_processes_exchange_and_train(tmp_path):
     said = launched(tmp_path, 2, PROGRAMS / "two_processes.py")
-    assert said.count(" is well") == 11
+    assert said.count(" is well") == 12
 
 
 AXES = ["mp=2", "mp=2,static=1", "pp=2", "pp=2,vpp=2", "sep=2", "sharding=2", "dp=2"]

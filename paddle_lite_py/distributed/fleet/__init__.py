@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, TypeVar
 
+from ...core.interpreter import state
 from ...core.no_effect import Immaterial, no_effect
+from ...eager.execute import Eager
 from ..collective import barrier
 from ..data_parallel import DataParallel, sync_params_buffers
 from ..group import ParallelEnv, get_rank, get_world_size, init_parallel_env
@@ -19,6 +22,8 @@ from .strategy import DistributedStrategy
 from .topology import AXES, CommunicateTopology, HybridCommunicateGroup
 
 T = TypeVar("T")
+# What an optimizer is in static mode: a module above this one.
+_IN_PROGRAMS = f"{__name__.partition('.')[0]}.static.collective"
 _WRAPPERS = {
     "model": meta_parallel.TensorParallel,
     "sharding": meta_parallel.ShardingParallel,
@@ -94,9 +99,11 @@ class Fleet:
 
     def distributed_optimizer(self, optimizer: Any, strategy: DistributedStrategy | None = None) -> Any:
         """The optimizer as this process runs it: with its share of the states, or a norm over all processes."""
-        chosen = strategy or self.strategy
+        chosen, hcg = strategy or self.strategy, hybrid_group()
+        if not isinstance(state.interpreter, Eager):
+            in_programs: Any = importlib.import_module(_IN_PROGRAMS)
+            return in_programs.CollectiveOptimizer(optimizer, chosen, hcg.gradient_group)
         chosen.check()
-        hcg = hybrid_group()
         optimizer = as_asked(optimizer, chosen, hcg.gradient_group)
         if chosen.exchanges_updates():
             return optimizer

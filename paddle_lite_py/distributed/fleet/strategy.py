@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.interpreter import state
-from ...eager.execute import Eager
-
 # Settings that change what a program computes; all others say how processes share the work.
 CHANGES = ("amp", "asp", "dgc", "gradient_merge", "lamb", "lars", "localsgd", "adaptive_localsgd", "qat")
 SWITCHES = (
@@ -71,8 +68,3 @@ class DistributedStrategy:
             raise NotImplementedError(f"DistributedStrategy: ep_degree is {degree}; experts are not spread: set 1")
         if self.dgc and (self.localsgd or self.adaptive_localsgd):
             raise ValueError("DistributedStrategy: dgc and localsgd are both on; choose one")
-        if wanted := [] if isinstance(state.interpreter, Eager) else [n for n in CHANGES if getattr(self, n)]:
-            raise NotImplementedError(
-                f"DistributedStrategy: {wanted[0]} is on; fleet leaves programs as they are: use paddle.static.amp, "
-                "paddle.incubate.optimizer or paddle.quantization on the program itself"
-            )

@@ -208,6 +208,53 @@ def sparse_exchanges():
     assert given == 2 * whole and losses[-1] < losses[0], (given, losses)
 
 
+def _program_trained(parallel, merged=1, **switches):
+    """Losses of a program, and the sizes of the optimizer's states; parallel: with half of the rows in each process."""
+    paddle.enable_static()
+    main, startup, scope = paddle.static.Program(), paddle.static.Program(), paddle.static.Scope()
+    main.random_seed = startup.random_seed = 7 + RANK * parallel  # all start with what the first one draws
+    with paddle.static.program_guard(main, startup), paddle.static.scope_guard(scope), paddle.utils.unique_name.guard():
+        x, y = paddle.static.data("x", [4 if parallel else 8, 4]), paddle.static.data("y", [4 if parallel else 8, 1])
+        hidden = nn.Linear(4, 3)(x)
+        loss = F.mse_loss(nn.Linear(3, 1)(F.relu(hidden)), y)
+        opt = paddle.optimizer.Adam(0.05)
+        strategy = fleet.DistributedStrategy()
+        for name, configs in switches.items():
+            setattr(strategy, name, True)
+            setattr(strategy, f"{name}_configs", {"checkpoints": [hidden]} if name == "recompute" else configs)
+        if parallel:
+            opt = fleet.distributed_optimizer(opt, strategy)
+        elif merged > 1:
+            opt = paddle.static.GradientMergeOptimizer(opt, merged)
+        opt.minimize(loss)
+        exe, rng, losses = paddle.static.Executor(), np.random.default_rng(4), []
+        exe.run(startup)
+        a, b = rng.normal(size=(8, 4)).astype("float32"), rng.normal(size=(8, 1)).astype("float32")
+        if parallel:
+            a, b = a[4 * RANK : 4 * RANK + 4], b[4 * RANK : 4 * RANK + 4]
+        for _ in range(4):
+            losses.append(exe.run(main, feed={"x": a, "y": b}, fetch_list=[loss])[0].item())
+        sizes = sorted(scope.homes[n].size for n in scope.homes if "moment1" in n)
+    paddle.disable_static()
+    return losses, sizes
+
+
+def programs():
+    fleet.init(is_collective=True)
+    for switches, merged, tolerance in (
+        ({}, 1, 1e-5),
+        ({"sharding": {}}, 1, 1e-5),
+        ({"recompute": {}, "gradient_merge": {"k_steps": 2}}, 2, 1e-5),
+        ({"amp": {"use_bf16": True}}, 1, 2e-2),
+    ):
+        expected, whole = _program_trained(False, merged)
+        losses, sizes = _program_trained(True, merged, **switches)
+        mean = paddle.to_tensor(losses)
+        dist.all_reduce(mean, dist.ReduceOp.AVG)
+        np.testing.assert_allclose(mean.numpy(), expected, rtol=tolerance, err_msg=str(switches))
+        assert sizes == ([-(-n // 2) for n in whole] if "sharding" in switches else whole), sizes
+
+
 class _Either(nn.Layer):
     def __init__(self):
         super().__init__()
@@ -315,7 +362,7 @@ def sequences():
 
 
 CHECKS = (reductions, deliveries, one_to_one, groups, data_parallel, batch_statistics, experts)
-for check in (*CHECKS, sequences, sparse_exchanges, unused_parameters, in_a_static_function):
+for check in (*CHECKS, sequences, sparse_exchanges, programs, unused_parameters, in_a_static_function):
     check()
     print(f"{check.__name__} is well", flush=True)
 dist.barrier()
