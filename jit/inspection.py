@@ -320,7 +320,7 @@ def warn_of_sizes(name: str, fixed: str) -> None:
 
 
 def _spec_of(value: Any, name: str) -> InputSpec:
-    return InputSpec([n if isinstance(n, int) else str(n) for n in value.shape], value.dtype, name)
+    return InputSpec([n if isinstance(n, int) else None for n in value.shape], value.dtype, name)
 
 
 def _with_examples(args: Any, kwargs: Any) -> tuple[Any, Any]:

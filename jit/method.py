@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -18,9 +19,12 @@ from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.host.tier import for_xla, xla_jit
 from paddle_lite_py.ir import serialize
+from paddle_lite_py.ir.block import Value
+from paddle_lite_py.ir.control import sized
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.registry.bound import BoundOp
 from paddle_lite_py.registry.op import Op
+from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.checks import Checks, LoopBuffer, told
 from paddle_lite_py.tracing.executor import resolve
 from paddle_lite_py.tracing.frame import Write
@@ -180,17 +184,49 @@ class Method:
         tensors = self._check(inputs)
         if self._plain:
             self._kinds = [(t._data.shape, t._data.dtype) for t in tensors]
+        building = mode.interpreter
+        outs = self._inlined(tensors, building) if isinstance(building, Builder) else self._ran(tensors)
+        for handle, value in zip(self._state, outs[self._n :], strict=False):
+            owner = tensors[handle.position] if isinstance(handle, Argument) else handle
+            owner._set_payload(value._data)
+        return resolve(nested.unflatten(self._result, iter(outs[: self._n])), self._result, tensors)
+
+    def _ran(self, tensors: list[Tensor]) -> list[Tensor]:
+        """What the StableHLO gives, its checks looked at."""
         out = mode.interpreter.run(self._bound, (*tensors, *self.handles))
         outs = list(out) if isinstance(out, tuple) else [out]
         if self._checks and (failed := int(outs[-2 if self._room else -1])):
             raise told(self._checks[failed - 1])
         if self._room and not outs[0].stop_gradient and int(outs[-1]) > self._room:
             # The values are right, but the gradient would lack iterations.
-            outs = [t.detach() for t in outs]
-        for handle, value in zip(self._state, outs[self._n :], strict=False):
-            owner = tensors[handle.position] if isinstance(handle, Argument) else handle
-            owner._set_payload(value._data)
-        return resolve(nested.unflatten(self._result, iter(outs[: self._n])), self._result, tensors)
+            return [t.detach() for t in outs]
+        return outs
+
+    def _inlined(self, tensors: list[Tensor], builder: Builder) -> list[Tensor]:
+        """Its operators as a part of the program that is being built, which is then saved without any StableHLO."""
+        block = self.program.block
+        dims = symbolic.solve([v.shape for v in block.inputs], [t._data.shape for t in (*tensors, *self.handles)])
+        env: dict[Any, Tensor] = dict(zip(block.inputs, (*tensors, *self.handles), strict=True))
+        for op in block.ops:
+            given = [env[v] if isinstance(v, Value) else v for v in op.inputs]
+            out = builder.run(sized(op, dims).bound, tuple(given))
+            for value, found in zip(op.outputs, out if isinstance(out, tuple) else (out,), strict=True):
+                env[value] = found if value.requires_grad else found.detach()
+        outs = [env[v] for v in block.outputs]
+        self._checked_by(builder, outs)
+        return outs
+
+    def _checked_by(self, builder: Builder, outs: list[Any]) -> None:
+        """Let the program that is being built fail where this one would."""
+        for number, entry in enumerate(self._checks, 1):
+            passed = outs[-2 if self._room else -1].not_equal(number)
+            builder.check(passed, functools.partial(told, entry), self.name)
+        if self._room and not outs[0].stop_gradient:
+            text = (
+                f"`{self.name}`, which was loaded, has a loop of more than {self._room} iterations, and its gradient "
+                "is of so many: save it again after a run that is as long, or call it under no_grad()"
+            )
+            builder.check(outs[-1].less_equal(self._room), functools.partial(RuntimeError, text), self.name)
 
     def traced(self) -> Traced:
         """The program with its weights and state, as a trace gives it."""

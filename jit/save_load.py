@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -30,7 +31,8 @@ from . import artifact
 from .inspection import passed, warn_of_sizes
 from .kept import for_file, warn_of_lost
 from .method import describe, parse
-from .spec import SpecifiedCall, is_tensor
+from .pruned import WHOLE, Selection, fits
+from .spec import SpecifiedCall, argument_names, flatten, is_tensor
 from .static_function import StaticFunction
 from .translated import TranslatedLayer
 
@@ -42,10 +44,7 @@ _ONE_FORM = Immaterial("an artefact has one form")
 
 
 @no_effect(
-    output_spec=Refused("a program gives what the function returns"),
     with_hook=Refused("hooks are part of what is traced: they are in the program"),
-    input_names_after_prune=Refused("a program takes what input_spec says"),
-    skip_forward=Refused("forward() is what is saved"),
     combine_params=_ONE_FORM,
     clip_extra=_ONE_FORM,
     skip_prune_program=_ONE_FORM,
@@ -60,10 +59,10 @@ def save(
     platforms: Sequence[str] = PLATFORMS,
     passes: Any = (),
     *,
-    output_spec: Any = None,
-    with_hook: bool = False,
-    input_names_after_prune: Any = None,
+    output_spec: Sequence[Any] | None = None,
+    input_names_after_prune: Sequence[str] | None = None,
     skip_forward: bool = False,
+    with_hook: bool = False,
     combine_params: bool = False,
     clip_extra: bool = True,
     skip_prune_program: bool = False,
@@ -84,9 +83,14 @@ def save(
         platforms: what it is lowered for.
         passes: what to do to the programs first: names of passes ("inference"), and passes; see paddle.passes. They are
             then saved as they are in eval mode only.
+        output_spec: which of the results of forward are saved, from `forward.outputs`; all by default.
+        input_names_after_prune: the names of the arguments that these need. An input_spec that is shorter than what
+            to_static was given says the same.
+        skip_forward: save the other static methods only.
 
     Raises:
-        ValueError: if no input_spec is known, or the function changes state that a file cannot keep.
+        ValueError: if no input_spec is known, it is not what to_static was given, or the function changes state that a
+            file cannot keep.
         OSError: if the files cannot be written; those that were there stay whole.
 
     Examples:
@@ -107,16 +111,25 @@ def save(
     static, owner = _static_function(layer)
     specs = input_spec if isinstance(input_spec, Mapping) else {"forward": input_spec}
     writer = ArtifactWriter(owner, tuple(constraints), tuple(platforms), passes)
-    writer.method("forward", static, _call(static, specs.get("forward")))
+    if not skip_forward:
+        call, left = _call(static, specs.get("forward"))
+        part = Selection(output_spec, left if input_names_after_prune is None else input_names_after_prune)
+        if samples and part != WHOLE:
+            raise ValueError(
+                "jit.save: samples are of whole functions; leave them out where output_spec or input_spec do not"
+            )
+        writer.method("forward", static, call, part)
     for name, method in _other_methods(owner, static):
-        if (specs.get(name) or method._input_spec or method.last_call) is None:
+        if specs.get(name) is None and method._input_spec is None and method.last_call is None:
             warnings.warn(
                 f"jit.save leaves method `{name}` out: its arguments are not known; pass "
                 f"input_spec={{'forward': [...], {name!r}: [InputSpec(...), ...]}}, or call it once",
                 stacklevel=2,
             )
             continue
-        writer.method(name, method, _call(method, specs.get(name)))
+        writer.method(name, method, _call(method, specs.get(name))[0])
+    if not writer.methods:
+        return warnings.warn("jit.save: without forward there is nothing to save; no file is written", stacklevel=2)
     head = {"name": static.__name__, "saved_in": "train" if getattr(owner, "training", False) else "eval"}
     blobs = writer.blobs()
     warn_of_sizes(static.__name__, writer.fixed())
@@ -143,7 +156,7 @@ def evaluated(layer: Any, input_spec: Any) -> tuple[StaticFunction, Traced]:
     """A layer's or function's static form, and its trace in eval mode."""
     static, owner = _static_function(layer)
     with _mode(owner, False), enable_grad():
-        call = _call(static, input_spec)
+        call, _ = _call(static, input_spec)
         return static, static.traced_for(call.args, keywords=call.kwargs)
 
 
@@ -159,6 +172,7 @@ class _Source(NamedTuple):
     call: SpecifiedCall
     training: bool
     sizes: Dimensions
+    part: Selection
 
 
 class ArtifactWriter:
@@ -174,11 +188,12 @@ class ArtifactWriter:
         if isinstance(owner, Layer):
             self.known = {id(t): n for n, t in [*owner.named_parameters(), *owner.named_buffers()]}
 
-    def method(self, name: str, static: StaticFunction, call: SpecifiedCall) -> None:
-        """Trace a method in both modes."""
+    def method(self, name: str, static: StaticFunction, call: SpecifiedCall, part: Selection = WHOLE) -> None:
+        """Trace a method, or a part of it, in both modes."""
         both = isinstance(self.owner, Layer) and not self.passes
         for kind, training in MODES.items() if both else [("eval", False)]:
-            self.sources[name, kind] = _Source(static, call, training, static.dimensions(call, self.constraints))
+            sizes = static.dimensions(call, self.constraints)
+            self.sources[name, kind] = _Source(static, call, training, sizes, part)
         found = self.methods[name] = {k: self._traced(s) for (n, k), s in self.sources.items() if n == name}
         if "train" in found and found["train"].data == found["eval"].data:
             del found["train"]
@@ -191,10 +206,11 @@ class ArtifactWriter:
                 # A loop has a gradient only where it was traced as one that needs it.
                 with suppress(RuntimeError):  # a change of an argument in place, which then may have none
                     traced = source.static.traced_with(source.sizes, source.call, with_grads=True)
-            return self.variant(traced, source.static.__name__)
+            return self.variant(traced, source.static.__name__, source.part)
 
-    def variant(self, traced: Traced, name: str) -> _Variant:
-        """A method in one mode."""
+    def variant(self, traced: Traced, name: str, part: Selection = WHOLE) -> _Variant:
+        """A method, or a part of it, in one mode."""
+        traced = part.of(traced, name)
         traced = for_file(traced._replace(program=without_prints(traced.program)), name, self.lost)
         traced = passed(traced, self.passes)
         return _Variant(traced, describe(traced, self._position, name))
@@ -288,17 +304,47 @@ def _other_methods(owner: Any, forward: StaticFunction) -> Iterator[tuple[str, S
             yield name, getattr(owner, name)
 
 
-def _call(static: StaticFunction, given: Any) -> SpecifiedCall:
-    """What is known of the arguments: as given here, declared, or of the last call."""
-    for specs in (given, static._input_spec):
-        if specs is not None:
-            return SpecifiedCall(tuple(specs), {})
+def _call(static: StaticFunction, given: Any) -> tuple[SpecifiedCall, list[str] | None]:
+    """What is known of the arguments, as given here, declared, or of the last call; and which of them are saved."""
+    declared = None if static._input_spec is None else SpecifiedCall(tuple(static._input_spec), {})
+    if given is not None:
+        call = SpecifiedCall(tuple(given), {})
+        if declared is not None:
+            return _against(static, call, declared)
+        _check_complete(static, call)
+        return call, None
+    if declared is not None:
+        return declared, None
     if static.last_call is not None:
-        return static.last_call
+        return static.last_call, None
     raise ValueError(
         f"jit.save of `{static.__name__}`: its arguments are not known; pass "
         "input_spec=[InputSpec([None, ...], dtype), ...], or call it once"
     )
+
+
+def _against(
+    static: StaticFunction, call: SpecifiedCall, declared: SpecifiedCall
+) -> tuple[SpecifiedCall, list[str] | None]:
+    """The call that is given, held against what to_static was given; where it is shorter, a part of that."""
+    specs, known = flatten(*call)[1], flatten(*declared)[1]
+    names = [s.name or n for s, n in zip(known, argument_names(static.dygraph_function, *declared), strict=True)]
+    if len(specs) < len(known):
+        return declared, [s.name if s.name in names else n for s, n in zip(specs, names, strict=False)]
+    for spec, other, name in zip(specs, known, names, strict=False):
+        if not fits(spec, other):
+            raise ValueError(
+                f"jit.save of `{static.__name__}`: input_spec says that argument `{name}` is {spec}; to_static was "
+                f"told {other}: give the one that is right in both places"
+            )
+    return call, None
+
+
+def _check_complete(static: StaticFunction, call: SpecifiedCall) -> None:
+    try:
+        inspect.signature(static.dygraph_function).bind(*call.args, **call.kwargs)
+    except TypeError as e:
+        raise ValueError(f"jit.save of `{static.__name__}`: input_spec does not fit its arguments: {e}") from None
 
 
 def _samples(static: StaticFunction, owner: Any, samples: Sequence[Any]) -> bytes:

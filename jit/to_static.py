@@ -6,7 +6,7 @@ import functools
 from typing import Any
 
 import dy2static
-from paddle_lite_py.core.no_effect import FUSING, Immaterial, Refused, no_effect, only_known
+from paddle_lite_py.core.no_effect import FUSING, Immaterial, no_effect, only_known
 from paddle_lite_py.nn.base import Layer
 
 from .cache import SIZE
@@ -18,7 +18,6 @@ from .static_function import StaticFunction
 @no_effect(
     build_strategy=FUSING,
     backend="XLA compiles the program",
-    property=Refused("attributes are saved as they are; make it a method"),
 )
 def to_static(
     function: Any = None,
@@ -47,6 +46,7 @@ def to_static(
         buckets: sizes such as [32, 64, 128], or {"seq": [...]} by the name of a dimension: unknown dimensions are
             padded with zeros up to the next one, and results cut back, so that few lengths are compiled.
         passes: what to do to each program before it is compiled: names of passes, and passes; see paddle.passes.
+        property: for a method without arguments, whose value jit.save keeps.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -63,6 +63,7 @@ def to_static(
         raise ValueError(f"to_static: cache_size is {cache_size!r}; it is the number of programs kept, at least 1")
     if buckets is not None and input_spec is None:
         raise ValueError("to_static: buckets= needs an input_spec whose unknown dimensions (None) they are for")
+    input_spec = [] if property else input_spec
     options = CompileOptions(bool(full_graph), cache_size, check, buckets, passes)
     if function is None:
         return functools.partial(_compile, input_spec=input_spec, options=options)

@@ -15,6 +15,7 @@ from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.random import default_generator
 from paddle_lite_py.eager.tensor import Parameter, Tensor, wrap
 from paddle_lite_py.ir.program import Program
+from paddle_lite_py.nn import unique_name
 from paddle_lite_py.nn.base import Layer
 
 from . import artifact
@@ -86,6 +87,8 @@ class TranslatedLayer(Layer):
         (True, paddle.Size([3, 1]))
     """
 
+    _forward: tuple[Method, ...] = ()
+
     def __init__(self, manifest: dict[str, Any], blobs: dict[str, bytes], weights: dict[str, Any]) -> None:
         super().__init__(name_scope=str(manifest["name"]))
         self._manifest, self._blobs = manifest, blobs
@@ -96,35 +99,39 @@ class TranslatedLayer(Layer):
                 kind: Method(name, data, self._exported(f"{name}.{kind}"), self._handles, manifest["constraints"])
                 for kind, data in modes.items()
             }
-        evaluated = self._methods["forward"]["eval"]
-        self._forward = (evaluated, self._methods["forward"].get("train", evaluated))  # by self.training
+        if not self._methods:
+            raise ArtifactError("the manifest has no methods")
+        if forward := self._methods.get("forward"):
+            self._forward = (forward["eval"], forward.get("train", forward["eval"]))  # by self.training
         self.training = False
 
     def _exported(self, name: str) -> Any:
         return export.deserialize(bytearray(self._blobs[f"{name}.stablehlo"]))
 
     def _weight(self, entry: dict[str, Any], array: Any) -> Tensor:
-        key = entry["name"].replace(".", "__")
+        key, name = entry["name"].replace(".", "__"), unique_name.generate(entry["name"]).removesuffix("_0")
         if entry["kind"] == "generator":
             return default_generator.state
         if array is None:
             raise ArtifactError(f"weight '{entry['name']}' of the manifest is not in the safetensors file")
         if entry["parameter"]:
-            handle: Tensor = Parameter(wrap(array), name=entry["name"], trainable=bool(entry["trainable"]))
+            handle: Tensor = Parameter(wrap(array), name=name, trainable=bool(entry["trainable"]))
             self.add_parameter(key, handle)  # type: ignore[arg-type]
         else:
             handle = wrap(array)
-            handle.name = entry["name"]
+            handle.name = name
             self.register_buffer(key, handle)
         return handle
 
     # -- running ---------------------------------------------------------------------------------------------------
     def _method(self, name: str) -> Method:
+        if name not in self._methods:
+            raise AttributeError(f"the program was saved without `{name}`; it has {', '.join(self._methods)}")
         modes = self._methods[name]
         return modes.get("train" if self.training else "eval") or modes["eval"]
 
     def __call__(self, *inputs: Any, **kwargs: Any) -> Any:
-        if mode.interpreter is not EAGER or kwargs or self._pre_hooks or self._post_hooks:
+        if mode.interpreter is not EAGER or kwargs or self._pre_hooks or self._post_hooks or not self._forward:
             return super().__call__(*inputs, **kwargs)
         return self._forward[self.training](*inputs)
 
@@ -176,6 +183,14 @@ class TranslatedLayer(Layer):
     def outputs(self) -> list[InputSpec]:
         """What forward gives."""
         return list(self._method("forward").outputs)
+
+    def _input_spec(self, method_name: str = "forward") -> list[InputSpec]:
+        """What a method takes."""
+        return list(self._method(method_name).inputs)
+
+    def _output_spec(self, method_name: str = "forward") -> list[InputSpec]:
+        """What a method gives."""
+        return list(self._method(method_name).outputs)
 
     @property
     def saved_in(self) -> str:

@@ -38,6 +38,10 @@ class UnknownKeywordError(TypeError, ValueError):
     """A function was given a keyword that it does not know; Python raises the one, PaddlePaddle often the other."""
 
 
+class RefusedArgumentError(NotImplementedError, ValueError):
+    """A function was given an argument that it cannot take; PaddlePaddle often raises the other one."""
+
+
 class Refused(str):
     """The reason why an argument cannot be taken: without its effect the result would be wrong."""
 
@@ -157,12 +161,12 @@ def tell(function: Callable[..., Any], argument: str, value: Any, reason: str) -
     """Say, once, that an argument (or a call) has no effect; or raise, where the reason is Refused.
 
     Raises:
-        NotImplementedError: where the result would be wrong.
+        RefusedArgumentError: where the result would be wrong.
     """
     name = public_name(function)
     shown = repr(value) if isinstance(value, bool | int | float | str | None) else f"<{type(value).__name__}>"
     if isinstance(reason, Refused):
-        raise NotImplementedError(f"{name}: {argument}={shown} is not available: {reason}")
+        raise RefusedArgumentError(f"{name}: {argument}={shown} is not available: {reason}")
     if (name, argument) not in _told:
         text = f"{name}: {argument}={shown}" if argument else f"{name}()"
         warnings.warn_explicit(f"{text} has no effect: {reason}", NoEffectWarning, *_user_line(), registry={})

@@ -17,7 +17,7 @@ import numpy as np
 from safetensors.numpy import save as bytes_of
 
 from ..core.arrays import as_array, stored_arrays
-from ..core.no_effect import Refused, no_effect, only_known
+from ..core.no_effect import Immaterial, no_effect, only_known
 from ..eager.tensor import Parameter, Tensor, wrap
 from .unpickle import RefusedError, read
 
@@ -27,7 +27,7 @@ EagerParamBase = Parameter
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
 
 
-@no_effect(use_binary_format=Refused("a file holds one format, which PaddlePaddle reads too; leave it out"))
+@no_effect(use_binary_format=Immaterial("a file holds one format, which PaddlePaddle reads too"))
 def save(
     obj: Any,
     path: Any,
@@ -64,10 +64,14 @@ def save(
     protocol = protocol if pickle_protocol is None else pickle_protocol
     if not isinstance(protocol, int) or not 2 <= protocol <= 5:
         raise ValueError(f"paddle.save: protocol is {protocol!r}; expected 2, 3, 4 or 5")
+    if not isinstance(use_binary_format, bool):
+        raise TypeError(f"paddle.save: use_binary_format is {use_binary_format!r}; expected True or False")
     data = _as_safetensors(obj) if safetensors else pickle.dumps(_packed(obj), protocol=protocol)
     if hasattr(path, "write"):
         path.write(data)
         return
+    if not isinstance(path, str | os.PathLike) or not str(path):
+        raise ValueError(f"paddle.save: path is {path!r}; expected the name of a file, or a file object")
     target = Path(path)
     if not target.name or str(path).endswith(("/", os.sep)) or target.is_dir():
         raise ValueError(f"paddle.save: '{path}' is a folder; expected the name of a file")
@@ -79,6 +83,14 @@ def _as_safetensors(obj: Any) -> bytes:
     if not isinstance(obj, dict) or not all(isinstance(v, Tensor) for v in obj.values()):
         raise TypeError("paddle.save: obj is no dict of tensors, the one thing that safetensors=True writes")
     return bytes_of({k: np.asarray(t._data) for k, t in obj.items()})
+
+
+class UnsavableError(TypeError, ValueError):
+    """A file cannot hold it: PaddlePaddle raises either."""
+
+
+class MissingFileError(FileNotFoundError, ValueError):
+    """There is no such file: Python raises the one, PaddlePaddle the other."""
 
 
 def replace_file(target: Path, data: bytes) -> None:
@@ -137,7 +149,7 @@ def _plain(value: Any, where: str) -> Any:
         if hasattr(value, "state_dict")
         else "; expected tensors, arrays, numbers, strings, None"
     )
-    raise TypeError(f"paddle.save: obj{where} is a {type(value).__name__}, which a file cannot hold{hint}")
+    raise UnsavableError(f"paddle.save: obj{where} is a {type(value).__name__}, which a file cannot hold{hint}")
 
 
 def _key(key: Any, where: str) -> Any:
@@ -169,7 +181,7 @@ def load(
         safetensors: read that format.
 
     Raises:
-        FileNotFoundError: if there is no such file.
+        MissingFileError: if there is no such file.
         ValueError: if the file is damaged, is none of paddle.save(), or holds something else than data.
 
     Examples:
@@ -185,7 +197,7 @@ def load(
         return _loaded(path, getattr(path, "name", "the file object"), return_numpy, keep_name_table, safetensors)
     if not os.path.isfile(path):
         similar = " (it is a folder)" if os.path.isdir(path) else ""
-        raise FileNotFoundError(f"paddle.load: there is no file '{path}'{similar}")
+        raise MissingFileError(f"paddle.load: there is no file '{path}'{similar}")
     with open(path, "rb") as f:
         return _loaded(f, path, return_numpy, keep_name_table, safetensors)
 

@@ -259,6 +259,16 @@ def with_blocks(op: Operator, change: Callable[[Block], Block]) -> Operator:
     return Operator(bound, op.inputs, op.outputs, op.where)
 
 
+def sized(op: Operator, dims: symbolic.Dims) -> Operator:
+    """The operator with the symbolic dimensions in its attributes, and in those of its blocks, replaced."""
+    if op.blocks:
+        return with_blocks(op, lambda block: block.with_ops([sized(o, dims) for o in block.ops]))
+    if not any(map(symbolic.has_symbolic, op.bound.attrs)):
+        return op
+    attrs = tuple([symbolic.substitute(a, dims) for a in op.bound.attrs])
+    return Operator(op.bound.op.bind(attrs, op.bound.layout), op.inputs, op.outputs, op.where)
+
+
 class Operands:
     """How the blocks of an operator take what it is given, and where what they give stands among its results."""
 

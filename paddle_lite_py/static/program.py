@@ -240,6 +240,8 @@ class Program:
     # -- values of its state ---------------------------------------------------------------------------------------
     def states(self, mode: str = "all") -> dict[str, ScopeVariable]:
         """Its state by name: parameters ("param"), all other ("opt"), or both ("all")."""
+        if not isinstance(mode, str):
+            raise TypeError(f"Program.state_dict: mode is {mode!r}; expected a name: 'all', 'param' or 'opt'")
         if mode not in ("all", "param", "opt"):
             raise ValueError(f"Program.state_dict: mode is {mode!r}; expected 'all', 'param' or 'opt'")
         found = {s.name: s for s in self.builder.states.values() if isinstance(s, ScopeVariable)}
@@ -264,8 +266,11 @@ class Program:
         """Set values of its state in a scope.
 
         Raises:
+            TypeError: if it is no dict.
             ValueError: if a shape does not fit, or none of the names is known; nothing is changed then.
         """
+        if not isinstance(state_dict, dict):
+            raise TypeError(f"Program.set_state_dict: state_dict is a {type(state_dict).__name__}; expected a dict")
         where, known = scope or global_scope(), self.states()
         arrays: dict[str, Callable[[], None]] = {}
         for name, value in state_dict.items():

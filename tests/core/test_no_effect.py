@@ -148,9 +148,6 @@ SILENT_CALLS = [
 REFUSED = [
     ("paddle.grad(w.sum(), w, only_inputs=False)", "grad: only_inputs=False is not available"),
     ("paddle.jit.load('net', model_filename='m')", "jit.load: model_filename='m' is not available"),
-    ("paddle.jit.save(net, 'net', output_spec=[1])", "jit.save: output_spec=<list>"),
-    ("paddle.jit.to_static(net, property=True)", "jit.to_static: property=True"),
-    ("paddle.save({}, 'file', use_binary_format=True)", "save: use_binary_format=True"),
     ("paddle.incubate.ModelAverage(0.1, [w]).minimize(w.sum(), parameters=[w])", "parameters=<list>"),
     ("paddle.incubate.nn.FusedMultiHeadAttention(4, 2)(x3, x3 + 1)", "key is another tensor than query"),
     ("nn.functional.flash_attention.flash_attention(x4, x4, x4, fixed_seed_offset=ids)", "fixed_seed_offset=<Tensor>"),

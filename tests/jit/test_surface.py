@@ -64,7 +64,7 @@ def test_properties():
 
 def test_input_spec_gives_a_program_before_the_first_call():
     f = to_static(double, input_spec=[InputSpec([None, 3], "float32", "x")])
-    assert f.inputs[0].shape == ("batch", 3) and f.outputs[0].shape == ("batch", 3)
+    assert f.inputs[0].shape == (-1, 3) == f.outputs[0].shape
     other = f.concrete_program_specify_input_spec([InputSpec([5], "int64")])
     assert other.inputs[0].shape == (5,)
 
@@ -214,7 +214,7 @@ def test_a_gradient_penalty_trains_parameters_behind_a_static_layer():
         (g,) = paddle.grad([net(x).tanh().sum()], [x], create_graph=True)
         ((g**2).sum() + net(x).mean()).backward()
     for a, b in zip(nets[0].parameters(), nets[1].parameters(), strict=True):
-        np.testing.assert_allclose(a.grad.numpy(), b.grad.numpy(), rtol=1e-5)
+        np.testing.assert_allclose(a.grad.numpy(), b.grad.numpy(), rtol=1e-4)
 
 
 def test_hooks_on_gradients_inside_a_static_function():
