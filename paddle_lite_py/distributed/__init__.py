@@ -90,4 +90,5 @@ from .point_to_point import (
     send,
     send_object_list,
 )
+from .records import RecordStream, RecordWriter
 from .spawning import spawn
