@@ -9,6 +9,7 @@ from paddle_lite_py import nn
 from paddle_lite_py.distributed import fleet
 from paddle_lite_py.distributed.exchange import exchanges
 from paddle_lite_py.distributed.fleet import meta_parallel as parallel
+from paddle_lite_py.distributed.fleet.layers.mpu import mp_ops
 from paddle_lite_py.distributed.utils import moe_utils
 from paddle_lite_py.incubate.distributed.models import moe
 
@@ -278,6 +279,15 @@ def in_a_static_function():
         dist.all_reduce(y)
         return y + 1
 
+    split = paddle.jit.to_static(lambda x, w: (mp_ops._mp_allreduce(x @ w, group=dist.get_group()) ** 2).mean())
+    w = paddle.to_tensor(np.arange(6, dtype="float32").reshape(3, 2) / 5, stop_gradient=False)
+    x = paddle.full([4, 3], 1.0 + RANK)
+    for _ in range(2):  # gradients flow out of the program into eager code
+        (split(x, w) * 2).backward()
+    eager = paddle.to_tensor(w.numpy(), stop_gradient=False)
+    loss = (mp_ops._mp_allreduce(x @ eager, group=dist.get_group()) ** 2).mean()
+    (loss * 4).backward()
+    np.testing.assert_allclose(w.grad.numpy(), eager.grad.numpy(), rtol=1e-5)
     for _ in range(2):
         assert doubled(paddle.ones([2]) * (RANK + 1)).tolist() == [7.0, 7.0]
 
