@@ -97,7 +97,7 @@ class Executable:
         donated = tuple(range(len(self.mutable))) if self.donates else ()
         across = [a for o in self.traced.program.ops() if (a := o.bound.op.across) is not None]
         jit: Any = functools.partial(across[0], operators=self.traced.program.ops()) if across else xla_jit
-        self._across = jit if across else None  # compiles for all processes that run the program at once
+        self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
         self.jitted = jit(self._named(self._call), donate_argnums=donated)
         self._forward = Forward(self.name, self._flowing, hosted=False)
