@@ -101,7 +101,7 @@ _add_methods(
 
 if TYPE_CHECKING:
     from . import amp, device, fft, framework, io, linalg, metric, optimizer, regularizer, static, utils, version
-    from .framework import load, save
+    from .framework import async_save, clear_async_save_task_queue, load, save
 
 lite_version = "0.1.0"
 
@@ -130,7 +130,7 @@ _SUBPACKAGES = (
 )
 # Names of the facade by the module that has them.
 _LAZY = {
-    "framework": "save load",
+    "framework": "save load async_save clear_async_save_task_queue",
     "core.flags": "set_flags get_flags",
     "device": """device_guard is_compiled_with_cuda is_compiled_with_xpu is_compiled_with_rocm is_compiled_with_ipu
         is_compiled_with_cinn is_compiled_with_custom_device is_compiled_with_distribute get_cudnn_version Event

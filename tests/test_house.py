@@ -52,7 +52,6 @@ DYNAMIC = {
     "jit.reads": "the folder of the package that a user's function is of",
     "migrate.alias": "lets `import paddle` give this package",
     "migrate.module_paths": "gives modules the names and the modules that the reference has there",
-    "migrate.legacy": "how tensors are printed is the user's choice",
     "ops.inplace": "other names of in-place methods are functions too",
     "ops.bounds": "the checks of indices and results, by the names of the ops they belong to",
     "optimizer.operators": "programs in files name updates, which are made again from their recipes",

@@ -100,12 +100,23 @@ class PyLayer:
 
     @classmethod
     def apply(cls, *args: Any, **kwargs: Any) -> Any:
-        """Run forward() and record backward() for it."""
+        """Run forward() and record backward() for it.
+
+        Arguments:
+            args, kwargs: what forward() takes. backward() gives a gradient, or None, for each tensor among them, and in
+                lists and tuples among them.
+
+        Raises:
+            ValueError: if no result of forward() is a tensor.
+        """
         ctx = PyLayerContext()
-        tensors = [a for a in [*args, *kwargs.values()] if isinstance(a, Tensor)]
+        given = [b for a in [*args, *kwargs.values()] for b in (a if isinstance(a, list | tuple) else [a])]
+        tensors = [a for a in given if isinstance(a, Tensor)]
         needs = state.grad_enabled and any(not t.stop_gradient for t in tensors)
         with no_grad():
             out = state.interpreter.callee(cls.forward)(ctx, *args, **kwargs)
+        if not any(isinstance(t, Tensor) for t in (out if isinstance(out, list | tuple) else [out])):
+            raise ValueError(f"{cls.name}.forward gave {type(out).__name__}; at least one result must be a tensor")
         if not needs:
             return out
         return state.interpreter.custom_gradient(cls, ctx, tensors, out)

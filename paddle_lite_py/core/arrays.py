@@ -103,32 +103,3 @@ def stored_arrays(data: bytes) -> dict[str, np.ndarray]:
         name: np.frombuffer(held["data"], jnp.dtype(_STORED[held["dtype"]])).reshape(held["shape"])
         for name, held in deserialize(bytes(data))
     }
-
-
-PRINTED: dict[str, Any] = {"threshold": 1000, "edgeitems": 3}  # see set_printoptions()
-
-
-def as_text(array: np.ndarray, place: Any, stop_gradient: bool, kind: str = "Tensor") -> str:
-    """A tensor as Paddle prints it."""
-    shape, name = list(array.shape), dtypes.from_numpy(array.dtype).name
-    body = text_of(array, 7)
-    return f"{kind}(shape={shape}, dtype={name}, place={place!r}, stop_gradient={stop_gradient},\n       {body})"
-
-
-def _empty_text(shape: tuple[int, ...], indent: int) -> str:
-    """Brackets alone, as many as the sizes before the first 0 say."""
-    if not shape[0]:
-        return "[]"
-    rows = [_empty_text(shape[1:], indent + 1)] * shape[0]
-    return f"[{(',' + chr(10) * (len(shape) - 1) + ' ' * (indent + 1)).join(rows)}]"
-
-
-def text_of(array: np.ndarray, indent: int) -> str:
-    """The elements of an array as Paddle prints them, the lines after the first one indented."""
-    if not array.size and array.ndim > 1:
-        return _empty_text(array.shape, indent)
-    settings: dict[str, Any] = {"separator": ", ", "prefix": " " * indent} | PRINTED
-    if array.dtype.kind == "c":
-        digits = PRINTED.get("precision") or 8
-        settings["formatter"] = {"complex_kind": lambda x: f"({x.real:.{digits}f}{x.imag:+.{digits}f}j)"}
-    return np.array2string(array, **settings)

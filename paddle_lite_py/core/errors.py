@@ -58,6 +58,10 @@ def is_own(filename: str) -> bool:
     return filename.startswith(tuple(OWN_DIRS))
 
 
+class LeafChangeError(RuntimeError, ValueError):
+    """A leaf that requires gradient was to be changed in place; PaddlePaddle raises either."""
+
+
 def user_traceback(tb: TracebackType | None) -> TracebackType | None:
     """A traceback without the framework's frames; PADDLE_LITE_TRACEBACK=full keeps them."""
     if os.environ.get("PADDLE_LITE_TRACEBACK") == "full":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import weakref
 from collections.abc import Callable, Iterable
 from typing import Any
@@ -139,25 +140,35 @@ class _PyBackward:
         """The same on tensors, recorded if gradients are on."""
         grads = [cotangents.get(i, self._missing(i)) for i in range(len(self.specs))]
         out = self.layer.backward(self.ctx, *grads)
-        found = list(out) if isinstance(out, tuple | list) else [out]
-        if len(found) != self.n_inputs:
-            raise ValueError(
-                f"{self.layer.__name__}.backward returned {len(found)} gradients, "
-                f"but forward took {self.n_inputs} tensors"
-            )
-        return found
+        return given_by_backward(self.layer, out, self.n_inputs)
 
     def _missing(self, index: int) -> Tensor | None:
         return wrap(filled(0, *self.specs[index])) if self.ctx._materialize else None
 
 
+def given_by_backward(layer: Any, out: Any, n_inputs: int) -> list[Tensor | None]:
+    """The gradients that backward() of a PyLayer has returned, one for each tensor that forward() took."""
+    found = list(out) if isinstance(out, tuple | list) else [out]
+    if len(found) != n_inputs:
+        raise ValueError(f"{layer.name}.backward gave {len(found)} gradients, but forward took {n_inputs} tensors")
+    for i, g in enumerate(found):
+        if g is not None and not isinstance(g, Tensor):
+            raise ValueError(
+                f"{layer.name}.backward gave {g!r} as the gradient of tensor {i} of {n_inputs}; "
+                "expected a tensor or None"
+            )
+    return found
+
+
 def custom_gradient(layer: Any, ctx: Any, inputs: list[Tensor], out: Any) -> Any:
     """Put a call of a PyLayer on the tape (eager mode)."""
-    outs = list(out) if isinstance(out, tuple | list) else [out]
+    results = list(out) if isinstance(out, tuple | list) else [out]
+    outs = [t for t in results if isinstance(t, Tensor)]
     sources = tuple([None if t.stop_gradient else t if t._source is None else t._source for t in inputs])
     node = Node(_PyBackward(layer, ctx, outs, len(inputs)), (), sources)
-    made = []
-    for i, t in enumerate(outs):
+    made, places = [], itertools.count()
+    for t in results:
+        i = next(places) if isinstance(t, Tensor) else 0
         if isinstance(t, Tensor) and t.dtype.is_differentiable and id(t) not in ctx._blocked:
             t = wrap(t._data)
             t.stop_gradient = False

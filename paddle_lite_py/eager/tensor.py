@@ -16,6 +16,7 @@ import numpy as np
 from ..core import dtypes
 from ..core import place as places
 from ..core.arrays import as_array, filled, from_host, is_array
+from ..core.errors import LeafChangeError
 from ..core.interpreter import layer_version, run_backward, state
 from ..core.no_effect import NOT_DRAWN, no_effect
 from ..core.size import Size
@@ -149,7 +150,7 @@ class Tensor(TensorData):
                 "shape and dtype must stay: use the out-of-place form"
             )
         if not assigned and not self.stop_gradient and state.grad_enabled and self.is_leaf:
-            raise RuntimeError(
+            raise LeafChangeError(
                 f"tensor '{self.name}' is a leaf that requires gradient, so it cannot be changed in place while "
                 "gradients are recorded: wrap the change in paddle.no_grad(), or use the out-of-place form"
             )

@@ -9,8 +9,9 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..core.arrays import as_text, is_array
+from ..core.arrays import is_array
 from ..core.interpreter import state
+from ..core.printing import as_text
 
 # NumPy's functions behind operators: what a tensor on the left is asked for, and one on the right.
 _OPERATORS = {

@@ -11,6 +11,7 @@ from ..eager.tensor import Parameter
 from ..eager.tensor import Tensor as Variable
 from ..ops.dynamic import is_eager as in_dynamic_mode
 from . import core, io
+from .background import async_save, clear_async_save_task_queue
 from .io import EagerParamBase, load, save
 
 in_dynamic_or_pir_mode = in_dynamic_mode
@@ -24,6 +25,8 @@ __all__ = [
     "Parameter",
     "Variable",
     "_current_expected_place",
+    "async_save",
+    "clear_async_save_task_queue",
     "core",
     "get_default_dtype",
     "get_flags",

@@ -66,7 +66,7 @@ def save(
         raise ValueError(f"paddle.save: protocol is {protocol!r}; expected 2, 3, 4 or 5")
     if not isinstance(use_binary_format, bool):
         raise TypeError(f"paddle.save: use_binary_format is {use_binary_format!r}; expected True or False")
-    data = _as_safetensors(obj) if safetensors else pickle.dumps(_packed(obj), protocol=protocol)
+    data = _as_safetensors(obj) if safetensors else pickle.dumps(packed(obj), protocol=protocol)
     if hasattr(path, "write"):
         path.write(data)
         return
@@ -115,7 +115,7 @@ def _umask() -> int:
     return mask
 
 
-def _packed(obj: Any) -> Any:
+def packed(obj: Any) -> Any:
     """What is pickled: a dict of tensors as a dict of arrays with their names, other tensors as (name, array)."""
     if isinstance(obj, dict) and any(isinstance(v, Tensor) for v in obj.values()):
         names = {k: v.name for k, v in obj.items() if isinstance(v, Tensor)}

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from ..core import arrays, dtypes
+from ..core import dtypes, printing
 from ..core.interpreter import state
 from ..eager.execute import Eager
 from ..eager.random import get_rng_state, seed, set_rng_state
@@ -50,10 +50,9 @@ def set_printoptions(
         >>> paddle.set_printoptions(precision=8)
     """
     given = {"precision": precision, "threshold": threshold, "edgeitems": edgeitems, "linewidth": linewidth}
-    arrays.PRINTED.update({k: v for k, v in given.items() if v is not None})
-    if sci_mode is not None:
-        digits = arrays.PRINTED.get("precision", 8)
-        arrays.PRINTED["formatter"] = {"float_kind": lambda x: f"{x:.{digits}e}"} if sci_mode else None
+    for name, value in (given | {"sci_mode": sci_mode}).items():
+        if value is not None:
+            setattr(printing.options, name, value)
 
 
 def disable_signal_handler() -> None:

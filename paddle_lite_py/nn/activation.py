@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.dtypes import as_dtype
 from . import functional as F
 from .base import Layer
 from .function_layer import REQUIRED, FunctionLayer
@@ -363,6 +364,11 @@ class RReLU(FunctionLayer):
     _function, _settings = "rrelu", {"lower": 1.0 / 8, "upper": 1.0 / 3}
     _takes_training = True
 
+    def extra_repr(self) -> str:
+        """Its settings."""
+        what = f"lower={self.lower}, upper={self.upper}, training={self.training}"
+        return f"{what}, dtype={as_dtype(self._dtype).name}" + (f", name={self._name}" if self._name else "")
+
 
 class PReLU(Layer):
     """LeakyReLU with a trained slope, one for all or one a channel (He et al., 2015).
@@ -388,7 +394,7 @@ class PReLU(Layer):
         name: str | None = None,
     ) -> None:
         super().__init__()
-        self._num_parameters, self._init, self._data_format = num_parameters, init, data_format
+        self._num_parameters, self._init, self._data_format, self._name = num_parameters, init, data_format, name
         self._weight = self.create_parameter([num_parameters], weight_attr, default_initializer=Constant(init))
 
     def forward(self, x: Any) -> Any:
@@ -398,4 +404,4 @@ class PReLU(Layer):
     def extra_repr(self) -> str:
         """Its settings."""
         what = f"num_parameters={self._num_parameters}, data_format={self._data_format}, init={self._init}"
-        return f"{what}, dtype={self._weight.dtype.name}"
+        return f"{what}, dtype={self._weight.dtype.name}" + (f", name={self._name}" if self._name else "")

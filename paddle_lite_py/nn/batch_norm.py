@@ -85,7 +85,7 @@ class _BatchNorm(Layer):
 
     def extra_repr(self) -> str:
         """Its settings."""
-        placed = "" if self._data_format == self._default_format else f", data_format={self._data_format}"
+        placed = "" if self._data_format == "NCHW" else f", data_format={self._data_format}"
         named = f", name={self._name}" if self._name else ""
         return f"num_features={self._num_features}, momentum={self._momentum}, epsilon={self._epsilon}{placed}{named}"
 

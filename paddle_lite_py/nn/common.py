@@ -333,6 +333,13 @@ class PairwiseDistance(FunctionLayer):
 
     _function, _settings = "pairwise_distance", {"p": 2.0, "epsilon": 1e-6, "keepdim": False}
 
+    def extra_repr(self) -> str:
+        """Its settings; those that are mostly left alone where they are not."""
+        more = {"epsilon": self.epsilon} if self.epsilon != 1e-6 else {}
+        more |= {"keepdim": self.keepdim} if self.keepdim else {}
+        more |= {"name": self._name} if self._name else {}
+        return ", ".join(f"{k}={v}" for k, v in ({"p": self.p} | more).items())
+
 
 def uniform_by_size(hidden_size: int) -> Uniform:
     """How recurrent cells are drawn: within 1 / sqrt(hidden_size)."""

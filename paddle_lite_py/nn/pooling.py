@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from .function_layer import REQUIRED, FunctionLayer
 
@@ -18,7 +18,7 @@ _AVG: dict[str, Any] = {**_WINDOW, "ceil_mode": False, "exclusive": True, "divis
 
 
 class _Pool(FunctionLayer):
-    _shown = ("kernel_size", "stride", "padding")
+    _shown: ClassVar[tuple[str, ...] | None] = ("kernel_size", "stride", "padding")
 
 
 class MaxPool1D(_Pool):
@@ -93,6 +93,9 @@ class AvgPool3D(_Pool):
     _function, _settings = "avg_pool3d", {**_AVG, "data_format": "NCDHW"}
 
 
+_LP_SHOWN = ("norm_type", "kernel_size", "stride", "padding")
+
+
 class LPPool1D(_Pool):
     """Power mean of each window of a sequence [N, C, L], without the division.
 
@@ -102,7 +105,7 @@ class LPPool1D(_Pool):
         paddle.Size([1, 3, 4])
     """
 
-    _function = "lp_pool1d"
+    _function, _shown = "lp_pool1d", _LP_SHOWN
     _settings = {"norm_type": REQUIRED, **_WINDOW, "ceil_mode": False, "data_format": "NCL"}
 
 
@@ -115,7 +118,7 @@ class LPPool2D(_Pool):
         paddle.Size([1, 3, 4, 4])
     """
 
-    _function = "lp_pool2d"
+    _function, _shown = "lp_pool2d", _LP_SHOWN
     _settings = {"norm_type": REQUIRED, **_WINDOW, "ceil_mode": False, "data_format": "NCHW"}
 
 
@@ -204,6 +207,7 @@ class FractionalMaxPool2D(FunctionLayer):
     """
 
     _function, _settings = "fractional_max_pool2d", _FRACTIONAL
+    _shown = ("output_size", "return_mask")
 
 
 class FractionalMaxPool3D(FunctionLayer):
@@ -216,6 +220,7 @@ class FractionalMaxPool3D(FunctionLayer):
     """
 
     _function, _settings = "fractional_max_pool3d", _FRACTIONAL
+    _shown = ("output_size", "return_mask")
 
 
 class MaxUnPool1D(FunctionLayer):

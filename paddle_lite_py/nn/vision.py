@@ -72,7 +72,7 @@ class Upsample(FunctionLayer):
         """Its settings."""
         what = f"scale_factor={self.scale_factor}" if self.scale_factor is not None else f"size={self.size}"
         how = f"mode={self.mode}, align_corners={self.align_corners}, align_mode={self.align_mode}"
-        return f"{what}, {how}, data_format={self.data_format}"
+        return f"{what}, {how}, data_format={self.data_format}" + (f", name={self._name}" if self._name else "")
 
 
 class _Upsampling2D(FunctionLayer):
@@ -84,6 +84,12 @@ class _Upsampling2D(FunctionLayer):
         return F.interpolate(
             x, size=self.size, scale_factor=self.scale_factor, data_format=self.data_format, **self._mode
         )
+
+    def extra_repr(self) -> str:
+        """Its settings."""
+        size = [self.size] * 2 if isinstance(self.size, int) else self.size
+        what = f"scale_factor={self.scale_factor}" if self.scale_factor is not None else f"size={size}"
+        return f"{what}, data_format={self.data_format}" + (f", name={self._name}" if self._name else "")
 
 
 class UpsamplingNearest2D(_Upsampling2D):
@@ -110,7 +116,15 @@ class UpsamplingBilinear2D(_Upsampling2D):
     _mode = {"mode": "bilinear", "align_corners": True, "align_mode": 0}
 
 
-class Unfold(FunctionLayer):
+class _Windows(FunctionLayer):
+    def extra_repr(self) -> str:
+        """Its settings."""
+        windows = f"kernel_size={self.kernel_sizes}, dilation={self.dilations}"
+        where = f"padding={self.paddings}, stride={self.strides}"
+        return f"{windows}, {where}" + (f", name={self._name}" if self._name else "")
+
+
+class Unfold(_Windows):
     """The windows of images [N, C, H, W] as columns [N, C * window, number of windows].
 
     Example:
@@ -123,7 +137,7 @@ class Unfold(FunctionLayer):
     _settings = {"kernel_sizes": REQUIRED, "dilations": 1, "paddings": 0, "strides": 1}
 
 
-class Fold(FunctionLayer):
+class Fold(_Windows):
     """Sums columns [N, C * window, number of windows] into images: the reverse of Unfold.
 
     Example:

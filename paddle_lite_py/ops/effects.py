@@ -8,8 +8,8 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..core.arrays import as_text
 from ..core.place import current
+from ..core.printing import as_text
 from ..dispatch.define import op
 from ..tracing.traced_scalars import NUMBER, number_text
 

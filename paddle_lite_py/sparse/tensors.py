@@ -9,8 +9,8 @@ from typing import Any
 import jax.numpy as jnp
 import numpy as np
 
-from ..core.arrays import text_of
 from ..core.no_effect import Immaterial, no_effect
+from ..core.printing import text_of
 from ..core.size import Size
 from ..dispatch.define import op
 from ..eager.tensor import Tensor

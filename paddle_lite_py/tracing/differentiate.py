@@ -7,6 +7,7 @@ from typing import Any
 
 from ..core.errors import DataDependentError, GraphFreedError, user_frame
 from ..core.interpreter import no_grad
+from ..eager.gradients import given_by_backward
 from ..eager.tensor import Tensor, wrap
 from ..ir import control
 from ..ir.block import Operator
@@ -110,12 +111,7 @@ class Differentiation:
         values = [self.value_of(t) for t in outs]
         with self.inner() as frame, no_grad():
             cotangents = [wrap(frame.new_input(v)) for v in values]
-            found = self.convert(layer.backward)(ctx, *cotangents)
-            grads = list(found) if isinstance(found, tuple | list) else [found]
-            if len(grads) != len(inputs):
-                raise ValueError(
-                    f"{layer.name}.backward gave {len(grads)} gradients, but forward took {len(inputs)} tensors"
-                )
+            grads = given_by_backward(layer, self.convert(layer.backward)(ctx, *cotangents), len(inputs))
             zeros = [t * 0 if g is None else g for g, t in zip(grads, inputs, strict=True)]
             frame.block.outputs = [self.value_of(g) for g in zeros]
         frame.closed = True

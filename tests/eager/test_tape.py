@@ -249,7 +249,7 @@ def test_py_layer_with_a_wrong_number_of_gradients():
         def backward(ctx, g):
             return g
 
-    with pytest.raises(ValueError, match="Wrong.backward returned 1 gradients, but forward took 2"):
+    with pytest.raises(ValueError, match="Wrong.backward gave 1 gradients, but forward took 2"):
         Wrong.apply(leaf(1.0), leaf(1.0)).backward()
 
 

@@ -134,3 +134,18 @@ def test_a_missing_file_is_named(tmp_path):
         paddle.load(tmp_path / "nothing")
     with pytest.raises(FileNotFoundError, match="folder"):
         paddle.load(tmp_path)
+
+
+def test_saving_in_the_background_writes_what_was_there_when_it_was_asked(tmp_path):
+    x, blocked = paddle.to_tensor([1.0, 2.0]), tmp_path / "folder"
+    blocked.mkdir()
+    for i in range(3):
+        paddle.async_save({"x": x}, str(tmp_path / f"{i}.pdparams"), sync_other_task=i == 2)
+        x.add_(paddle.ones([2]))
+    paddle.clear_async_save_task_queue()
+    assert [paddle.load(str(tmp_path / f"{i}.pdparams"))["x"].tolist() for i in range(3)] == [[1, 2], [2, 3], [3, 4]]
+    with pytest.raises(TypeError, match="obj is a tuple; expected a state_dict"):
+        paddle.async_save((1, 2), str(tmp_path / "t"))
+    paddle.async_save(x, str(blocked))
+    with pytest.raises(ValueError, match="is a folder"):
+        paddle.clear_async_save_task_queue()
