@@ -28,7 +28,7 @@ STYLE = (
 PUBLIC = """
     amp amp.debugging audio audio.features audio.functional autograd callbacks compat compat.nn compat.nn.functional
     device device.cuda distribution fft framework geometric
-    hub incubate incubate.autograd incubate.nn incubate.nn.functional incubate.optimizer
+    hapi hub incubate incubate.autograd incubate.nn incubate.nn.functional incubate.optimizer
     inference io jit linalg metric nn nn.functional nn.initializer nn.utils onnx optimizer optimizer.lr passes
     profiler quantization reader regularizer signal sparse sparse.nn sparse.nn.functional special static static.nn
     sysconfig text utils version vision vision.datasets vision.models vision.ops vision.transforms
