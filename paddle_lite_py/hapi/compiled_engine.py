@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import random
 import warnings
 from collections import Counter
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
+
+import numpy as np
 
 from ..core.errors import Where, is_own
 from ..eager.tensor import Tensor
@@ -110,9 +113,30 @@ class CompiledStep:
         return max(Counter(r.what for r in cache.history).values()) > PROGRAMS
 
 
+class HostRandomError(RuntimeError):
+    """A step draws random numbers of Python or NumPy, which a program would keep from its trace."""
+
+
+def drawing_nothing(call: Callable[[], Any]) -> Any:
+    """What a call gives while it is traced.
+
+    Raises:
+        HostRandomError: if it has drawn from the streams of Python or NumPy; these are put back.
+    """
+    before = random.getstate()
+    legacy: Any = np.random.get_state()
+    out = call()
+    now: Any = np.random.get_state()
+    if random.getstate() == before and now[2] == legacy[2] and np.array_equal(now[1], legacy[1]):
+        return out
+    random.setstate(before)
+    np.random.set_state(legacy)
+    raise HostRandomError("random numbers of Python or NumPy are drawn, which a program would draw only once")
+
+
 def _static(function: Callable[..., Any], kind: Kind) -> StaticFunction:
     def step(*tensors: Tensor) -> Any:
-        return function(kind, tensors)
+        return drawing_nothing(lambda: function(kind, tensors))
 
     step.__name__ = f"{kind.what}_step"
     return StaticFunction(step, None, CompileOptions(full_graph=True))

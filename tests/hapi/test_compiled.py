@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 from pathlib import Path
 
@@ -156,6 +157,24 @@ def test_a_model_that_cannot_be_compiled_runs_eagerly_with_one_warning():
     other.fit(data, batch_size=8, verbose=0, shuffle=False, epochs=2)
     for a, b in zip(made.parameters(), other.parameters(), strict=True):
         np.testing.assert_array_equal(a.numpy(), b.numpy())
+
+
+@pytest.mark.parametrize("draw", [random.random, np.random.rand])
+def test_random_numbers_of_the_host_are_drawn_anew_in_each_step(draw):
+    class Draws(Peeks):
+        def forward(self, x):
+            return self.fc(x * draw())
+
+    def trained(eager):
+        random.seed(4), np.random.seed(4)
+        made = classifier(eager, Draws)
+        made.fit(Rows(X, Y), batch_size=4, verbose=0, shuffle=False)
+        return [p.numpy() for p in made.parameters()]
+
+    with pytest.warns(UserWarning, match="run eagerly.*random numbers of Python or NumPy"):
+        ours = trained(False)
+    for a, b in zip(ours, trained(True), strict=True):
+        np.testing.assert_array_equal(a, b)
 
 
 def test_metrics_of_the_host_leave_the_step_a_program():
