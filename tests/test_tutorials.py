@@ -22,6 +22,8 @@ SCRIPTS = {
     "ten_minutes.ipynb": "make_first_notebook.py",
     "digits.ipynb": "make_digits_notebook.py",
     "characters.ipynb": "make_characters_notebook.py",
+    "eager_to_static.ipynb": "make_static_notebook.py",
+    "coming_from.ipynb": "make_coming_notebook.py",
 }
 
 
@@ -41,6 +43,8 @@ def run_notebook(name: str) -> dict:
     ("ten_minutes.ipynb", r"eager \d+ us, compiled \d+ us a step\n9\d\.\d% of the points"),
     ("digits.ipynb", r"Epoch 4/4\n.*\n.*'acc': 0\.9\d+.*\n6 evaluations, the best 0\.9"),
     ("characters.ipynb", r"4\.\d+ -> [12]\.\d+; guessing blindly would give 4\.\d+\n--- warmth 0\.4\nt"),
+    ("eager_to_static.ipynb", r"14, 9\] 1 program\n.*15 rows were seen.*TracedValueError numpy\(\) at <cell-13>:3"),
+    ("coming_from.ipynb", r"line 7: optim\.Adam\(.*'functions, as in JAX': 0\.0"),
 ])  # fmt: skip
 def test_a_notebook_runs_and_ends_in_a_picture(name, said, capsys):
     matplotlib = pytest.importorskip("matplotlib")
