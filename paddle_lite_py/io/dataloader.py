@@ -13,7 +13,7 @@ from ..core.no_effect import Immaterial, no_effect
 from ..core.place import as_place, current, is_host
 from . import collate  # noqa: F401  (paddle.io.dataloader.collate)
 from .collate import default_collate_fn, default_convert_fn, to_tensors
-from .dataset import IterableDataset
+from .dataset import IterableDataset, TensorDataset
 from .draw import source
 from .making import Loading
 from .position import Position
@@ -168,8 +168,7 @@ class DataLoader:
         self._position.load_state_dict(state)
 
     def _here(self, indices: Iterator[Any] | None) -> Iterator[Any]:
-        loading = self._loading()
-        return map(self._batch, loading.stream() if indices is None else map(loading.load, indices))
+        return map(self._batch, self._loading().stream() if indices is None else map(self._load, indices))
 
     def _ahead(self, seed: int, indices: Iterator[Any] | None) -> Iterator[Any]:
         if not self._threaded():
@@ -236,6 +235,9 @@ class DataLoader:
         return Loading(self.dataset, self.collate_fn, self._single, self.batch_size or 1, self.drop_last, number)
 
     def _load(self, indices: list[int]) -> Any:
+        data = self.dataset
+        if self._own is None and not self._single and isinstance(data, TensorDataset) and data.by_rows:
+            return data.rows(indices)
         return self._loading().load(indices)
 
     def _batch(self, batch: Any) -> Any:

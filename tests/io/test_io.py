@@ -207,3 +207,23 @@ def test_a_batch_is_on_its_way_while_the_one_before_is_used():
         for i in it:
             seen.append(i)  # what was made before the error comes first
     assert seen == [0, 1] and list(one_ahead(iter([5]))) == [5]
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_tensors_are_taken_by_rows(workers):
+    class Doubled(io.TensorDataset):
+        def __getitem__(self, i):
+            return tuple(2 * x for x in super().__getitem__(i))
+
+    big = paddle.arange(80_000, dtype="float32").reshape([40_000, 2])  # XLA's, and not the host's
+    columns = [paddle.arange(5), paddle.ones([5, 2]).astype("bfloat16"), big[:5]]
+    first = list(io.DataLoader(io.TensorDataset(columns), batch_size=2, num_workers=workers))
+    single = [io.default_collate_fn([io.TensorDataset(columns)[i] for i in rows]) for rows in ([0, 1], [2, 3], [4])]
+    for ours, theirs in zip(first, single, strict=True):
+        assert [(t.dtype, t.tolist()) for t in ours] == [(t.dtype, t.tolist()) for t in theirs]
+    assert [x.tolist() for (x,) in io.DataLoader(Doubled([paddle.arange(3)]), batch_size=2, num_workers=workers)] == [
+        [0, 2],
+        [4],
+    ]
+    with pytest.raises(IndexError):
+        list(io.DataLoader(io.TensorDataset(columns), batch_sampler=[[7]], num_workers=workers))
