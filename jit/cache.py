@@ -11,6 +11,8 @@ from typing import Any, NamedTuple
 
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.cache import BoundedCache
+from paddle_lite_py.core.dtypes import default_dtype
+from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarInputs
 
 from .entry import Entry
@@ -29,6 +31,11 @@ class CacheKey(NamedTuple):
     mode: Any  # gradients on or off, and other switches
     structure: Any  # of the arguments, with the Python values among them
     tensors: tuple[Any, ...]  # shape, dtype and stop_gradient of each
+
+
+def mode_key() -> tuple[Any, ...]:
+    """The switches of the thread that a program depends on."""
+    return mode.grad_enabled, mode.casting, default_dtype().name
 
 
 class Sharing(NamedTuple):

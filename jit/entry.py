@@ -33,6 +33,7 @@ class Entry:
 
     concrete: Any = None  # what shows it to the user, once asked for
     failed: Any = None  # the guard that did not hold last
+    lone = True  # it was called once
     serves_padding = False  # a padded run has given what the plain run gave: see Buckets
 
     @property

@@ -118,6 +118,14 @@ class Inspection:
         """The converted source."""
         return dy2static.to_code(self._function)
 
+    def _show(self, settings: Any) -> None:
+        """Print what the settings ask for of the last trace."""
+        if settings.verbosity > 0:
+            record = self.cache.history[-1]
+            print(f"traced `{self.__name__}` for {record.what}: {record.cause} ({record.seconds * 1000:.0f} ms)")
+        if settings.code_level > 0:
+            print(self.code)
+
     def train(self) -> None:
         """Switch the layer that it is the forward of to training."""
         self._layer("train").train()

@@ -117,6 +117,14 @@ def parameters_of(f: Callable[..., Any]) -> list[str]:
     return [p.name for p in found if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
 
 
+def in_order(f: Callable[..., Any], kwargs: dict[str, Any]) -> list[str]:
+    """The names of keyword arguments, in the order in which a function declares them."""
+    if len(kwargs) < 2:
+        return list(kwargs)
+    known = {n: i for i, n in enumerate(parameters_of(f))}
+    return sorted(kwargs, key=lambda n: known.get(n, len(known)))
+
+
 class ArgumentNames(NamedTuple):
     """What the user calls the arguments."""
 

@@ -12,7 +12,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import dy2static
-from paddle_lite_py.core import dtypes
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.cache import BoundedCache
 from paddle_lite_py.core.errors import TracedValueError
@@ -33,7 +32,7 @@ from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace
 from . import guards, reads, spec
 from .breaks import Parts
 from .buckets import Buckets
-from .cache import Cache, CacheKey, Sharing
+from .cache import Cache, CacheKey, Sharing, mode_key
 from .check import checked
 from .containers import Changed, note, restore
 from .declared import DeclaredSpecs
@@ -41,6 +40,7 @@ from .entry import Entry
 from .errors import GraphBreak, InnerGradientError, StagingError, raise_for_user
 from .implicit import Implicit
 from .inspection import Inspection, passed
+from .lone_kinds import LoneKinds
 from .options import DEFAULTS, CompileOptions, settings
 from .raising import raised_by_user
 from .runtime import convert
@@ -89,6 +89,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         self.cache = Cache(self.__name__, options.cache_size)
         self._scalars, self._locations, self._implicit = VaryingScalars(), ScalarLocations(), Implicit()
         self._ties = Ties()
+        self._lone = LoneKinds(self.cache)
         self._declared = BoundedCache(f"declared programs of {self.__name__}", options.cache_size)
         self._decided: frozenset[Any] = frozenset()  # statements that have turned out to need the data of a call
         self._parts: Parts | None = None  # once it has turned out that it cannot be staged as a whole
@@ -174,19 +175,23 @@ class StaticFunction(DeclaredSpecs, Inspection):
             raise_for_user(e)
 
     def _run(self, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-        args, kwargs = tuple(map(spec.as_tensor, args)), {k: spec.as_tensor(kwargs[k]) for k in self._ordered(kwargs)}
+        names = spec.in_order(self._function, kwargs)
+        args, kwargs = tuple(map(spec.as_tensor, args)), {k: spec.as_tensor(kwargs[k]) for k in names}
         structure, tensors = spec.flatten(args, kwargs)
-        entry, numbers = self.entry(structure, tensors, args, kwargs)
+        checks = self.options.check or settings.check
+        entry, numbers = self.entry(structure, tensors, args, kwargs, may_wait=not (self._input_spec or checks))
+        if entry is None:
+            return self._function(*args, **kwargs)
 
         def run(entry: Entry, numbers: ScalarInputs) -> Any:
-            if self.options.check or settings.check:
+            if checks:
                 return checked(entry, lambda: self._function(*args, **kwargs), tensors, numbers, self.__name__)
             return entry.run_with(tensors, numbers)
 
         if self._buckets is not None and (specs := self._specs(args, kwargs, tensors)):
             return self._buckets.run(entry, tensors, specs, self.__name__)
         simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.traced.reached)
-        simple = simple and not (entry.traced.speculated or self.options.check or settings.check)
+        simple = simple and not (entry.traced.speculated or checks or entry.lone)
         simple = simple and not self._ties.of(tensors)
         simple = simple and not entry.changes_arguments  # where tensors that share elements are another kind of call
         self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
@@ -206,9 +211,14 @@ class StaticFunction(DeclaredSpecs, Inspection):
                 entry, numbers = find(Other(str(e), functools.partial(_serves, tried, e.found)))
 
     def entry(
-        self, structure: Any, tensors: list[Any], args: Any, kwargs: Any, other: Other | None = None
-    ) -> tuple[Entry, ScalarInputs]:
-        """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs."""
+        self, structure: Any, tensors: list[Any], args: Any, kwargs: Any, other: Any = None, may_wait: bool = False
+    ) -> tuple[Any, ScalarInputs]:
+        """The program for a call, traced if there is none, and the numbers of the call that it takes as inputs.
+
+        Arguments:
+            other: an Other, where the program that was found cannot serve.
+            may_wait: None in the place of a program where the function itself is to run; see LoneKinds.
+        """
         specs = self._specs(args, kwargs, tensors)
         shapes = [t._data.shape for t in tensors]
         serves = other.serves if other else _any
@@ -224,7 +234,11 @@ class StaticFunction(DeclaredSpecs, Inspection):
             key, names = CacheKey(mode_key(), common, kinds), spec.names_of(self._function, args, kwargs)
             entry, cause = self.cache.find(key, numbers, names, lambda e: e.takes(shapes) and serves(e))
             cause = other.cause if other else cause
-            if entry is None:
+            if entry is not None:
+                entry.lone = False
+            elif may_wait and mode.interpreter is EAGER and self._lone.waits(key, tensors):
+                return None, ()
+            else:
                 self._locations.learn(e.failed for e in self.cache.entries.get(key, ()))
                 numbers = among + self._locations.values()
                 since = time.perf_counter()
@@ -235,7 +249,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
                 except Exception as e:
                     raise (GraphBreak(e) if self._may_break(e) else e) from None
                 self.cache.add(key, entry, spec.described(tensors), cause, since)
-                self._show()
+                self._show(settings)
                 self._ties.learn(entry.executable)
                 if len(self._ties.of(tensors)) > len(ties):
                     return self.entry(structure, tensors, args, kwargs, other)
@@ -243,20 +257,6 @@ class StaticFunction(DeclaredSpecs, Inspection):
 
     def _may_break(self, error: Exception) -> bool:
         return not (self.options.full_graph or raised_by_user(error) or isinstance(error, Warning))
-
-    def _show(self) -> None:
-        if settings.verbosity > 0:
-            record = self.cache.history[-1]
-            print(f"traced `{self.__name__}` for {record.what}: {record.cause} ({record.seconds * 1000:.0f} ms)")
-        if settings.code_level > 0:
-            print(self.code)
-
-    def _ordered(self, kwargs: dict[str, Any]) -> list[str]:
-        """The names of keyword arguments, in the order in which the function declares them."""
-        if len(kwargs) < 2:
-            return list(kwargs)
-        known = {n: i for i, n in enumerate(spec.parameters_of(self._function))}
-        return sorted(kwargs, key=lambda n: known.get(n, len(known)))
 
     # -- tracing ---------------------------------------------------------------------------------------------------
     _shared: tuple[Any, ...] = ()  # which tensors of the call being traced are views of which
@@ -395,8 +395,3 @@ def _any(entry: Entry) -> bool:
 
 def _serves(tried: list[Entry], found: list[Any], entry: Entry) -> bool:
     return entry not in tried and entry.agrees(found)
-
-
-def mode_key() -> tuple[Any, ...]:
-    """The switches of the thread that a program depends on."""
-    return mode.grad_enabled, mode.casting, dtypes.default_dtype().name

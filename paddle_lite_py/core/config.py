@@ -111,13 +111,24 @@ def prune(folder: Path, limit: int = MAX_CACHE_BYTES) -> None:
 _WINDOWS, _LIBRARY = ("DOT",), ("DOT", "REDUCE")
 
 
+# Its newer emitters of kernels take twice the time of the plain ones to compile. Updates of parameters need half the
+# time with them, other large arrays some percent less; loops over small arrays gain nothing.
+
+
 @functools.cache
-def compiler_options(library: bool = True) -> dict[str, Any] | None:
-    """XLA's options, with reductions left to its library or not; None where this jaxlib or device knows none."""
+def compiler_options(library: bool = True, plain: bool = False) -> dict[str, Any] | None:
+    """XLA's options; None where this jaxlib or device knows none.
+
+    Arguments:
+        library: reductions are left to its library.
+        plain: kernels come from its plain emitters.
+    """
     if jax.default_backend() != "cpu":
         return None
     kept = ",".join(f"LIBRARY_FUSION_TYPE_{kind}" for kind in (_LIBRARY if library else _WINDOWS))
-    options = {"xla_cpu_experimental_ynn_fusion_type": kept}
+    options: dict[str, Any] = {"xla_cpu_experimental_ynn_fusion_type": kept}
+    if plain:
+        options["xla_cpu_use_fusion_emitters"] = False
     try:
         jax.jit(lambda x: x, compiler_options=options).lower(0).compile()
     except Exception:  # jaxlib names no class for an unknown option

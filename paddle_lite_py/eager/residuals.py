@@ -37,16 +37,14 @@ class ResidualPullback(BoundOp):
         leaves: for each leaf of it which saved array it is, or (a constant,).
         kept: which of the function's arguments, results and residuals, in this order, are the saved arrays.
         specs: of the results that gradients flow out of.
-        hosted: small arrays of it are computed by NumPy.
+        of: the forward.
     """
 
-    __slots__ = ("hosted", "kept", "leaves", "n_saved", "specs", "tree")
+    __slots__ = ("hosted", "kept", "leaves", "n_saved", "plain", "specs", "tree")
 
-    def __init__(
-        self, name: str, tree: Any, leaves: list[Any], kept: list[int], specs: list[Any], hosted: bool
-    ) -> None:
-        super().__init__(Op(_no_forward, name), _no_forward)
-        self.hosted = hosted
+    def __init__(self, of: Forward, tree: Any, leaves: list[Any], kept: list[int], specs: list[Any]) -> None:
+        super().__init__(Op(_no_forward, of.name), _no_forward)
+        self.hosted, self.plain = of.hosted, of.plain
         self.tree, self.leaves, self.kept, self.specs = tree, leaves, kept, specs
         self.n_saved = len(kept)
 
@@ -73,7 +71,7 @@ class _Residuals:
 jax.tree_util.register_pytree_node(_Residuals, lambda r: (r.arrays, r.pull), _Residuals)
 
 
-def _residuals(name: str, pull: Any, specs: list[Any], given: Sequence[Any], hosted: bool) -> _Residuals:
+def _residuals(of: Forward, pull: Any, specs: list[Any], given: Sequence[Any]) -> _Residuals:
     """What jax.vjp() gave, in two; arguments and results are not given once more, since XLA would copy them."""
     found, tree = jax.tree.flatten(pull)
     saved = {id(a): a for a in found if isinstance(a, jax.core.Tracer)}
@@ -82,7 +80,7 @@ def _residuals(name: str, pull: Any, specs: list[Any], given: Sequence[Any], hos
     place |= {id(a): i for i, a in enumerate(arrays, len(given))}
     order = {key: i for i, key in enumerate(saved)}
     leaves = [order.get(id(a), (a,)) for a in found]
-    return _Residuals(ResidualPullback(name, tree, leaves, [place[key] for key in saved], specs, hosted), arrays)
+    return _Residuals(ResidualPullback(of, tree, leaves, [place[key] for key in saved], specs), arrays)
 
 
 class Forward:
@@ -91,7 +89,7 @@ class Forward:
     Arguments:
         name: of the function.
         flowing: from its inputs in order to the results that gradients flow out of, and all its results.
-        library: see host.tier.xla_jit.
+        library, plain: see config.compiler_options.
         hosted: small arrays of it are computed by NumPy.
     """
 
@@ -101,8 +99,9 @@ class Forward:
         flowing: Callable[[list[Any]], tuple[list[Any], Any]],
         library: bool = True,
         hosted: bool = True,
+        plain: bool = False,
     ) -> None:
-        self.name, self._flowing, self._library, self._hosted = name, flowing, library, hosted
+        self.name, self._flowing, self._library, self.hosted, self.plain = name, flowing, library, hosted, plain
         self._tiers: dict[Takes, Any] = {}
         # The results as an op of the inputs, to differentiate twice.
         self._again = lambda *arrays: tuple(flowing(list(arrays))[0])
@@ -111,8 +110,8 @@ class Forward:
         """All results, the backward, and what it needs."""
         run = self._tiers.get(takes)
         if run is None:
-            n = len(arrays) if self._hosted else None
-            run = self._tiers[takes] = tiered(self._of(takes), n, self._library)
+            n = len(arrays) if self.hosted else None
+            run = self._tiers[takes] = tiered(self._of(takes), n, self._library, self.plain)
         outs, residuals = run(*arrays)
         pull, pool = residuals.pull, (*arrays, *outs, *residuals.arrays)
         saved = SavedResiduals([pool[i] for i in pull.kept])
@@ -121,7 +120,7 @@ class Forward:
 
     def compiled(self, takes: Takes) -> Any:
         """The function for a choice of inputs, under jax.jit."""
-        return xla_jit(self._of(takes), self._library)
+        return xla_jit(self._of(takes), self._library, self.plain)
 
     def _of(self, takes: Takes) -> Callable[..., Any]:
         call = functools.update_wrapper(functools.partial(self._call, takes), self._call)
@@ -132,7 +131,7 @@ class Forward:
         diff = [a for a, t in zip(arrays, takes, strict=True) if t]
         primal, pull, outs = jax.vjp(lambda d: self._flowing(_merged(takes, d, arrays)), diff, has_aux=True)
         specs = [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in primal]
-        return outs, _residuals(self.name, pull, specs, (*arrays, *outs), self._hosted)
+        return outs, _residuals(self, pull, specs, (*arrays, *outs))
 
 
 def _merged(takes: Takes, diff: list[Any], arrays: Sequence[Any]) -> list[Any]:

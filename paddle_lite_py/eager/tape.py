@@ -317,7 +317,8 @@ class Form:
         if self.is_hot(data):
             if self.compiled is None:
                 n = len(data) + len(heads) if all(b.hosted for b in self.structure.bounds) else None
-                self.compiled = tiered(self.backward, n, self.library)
+                plain = any(b.plain for b in self.structure.bounds)
+                self.compiled = tiered(self.backward, n, self.library, plain)
             return self.compiled(*data, *heads)
         return walk(self.structure, self.structure.split(data), heads, _gradients, added)
 

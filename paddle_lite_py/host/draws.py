@@ -55,37 +55,47 @@ def threefry(first: Any, second: Any, counts: Any) -> tuple[np.ndarray, np.ndarr
     return x, y
 
 
-_folded: BoundedCache[tuple[Words, int], Words] = BoundedCache("keys of random draws", 4 * _KEYS)
-_next: BoundedCache[Words, list[Words]] = BoundedCache("keys that follow another one", 4 * _KEYS)
-_drawn: BoundedCache[Any, Any] = BoundedCache("random words", 4 * _KEYS)
+class KeyBlock:
+    """Keys of draws that follow each other, from one count of their stream on, with the words that they give."""
+
+    def __init__(self, keys: list[Words], first: int = 0) -> None:
+        self.first, self.keys = first, keys
+        self.arrays = list(np.array(keys, np.uint32))
+        # By how many each key gives: from which key on, and the two words of each.
+        self.words: dict[int, tuple[int, np.ndarray, np.ndarray]] = {}
+
+    def drawn(self, i: int, size: int) -> tuple[np.ndarray, np.ndarray]:
+        """The words of one key."""
+        start, high, low = self.words.get(size, (0, (), ()))
+        if not start <= i < start + len(high):
+            keys = self.keys[i : i + max(_AT_ONCE // max(size, 1), 1)]
+            first, second = np.array(keys, np.uint32).T[:, :, None]
+            start, (high, low) = i, threefry(first, second, np.arange(size, dtype=np.uint32))
+            self.words[size] = start, high, low
+        return high[i - start], low[i - start]
 
 
-def fold(key: Words, count: int) -> Words:
+_blocks: BoundedCache[Words, KeyBlock] = BoundedCache("keys of random draws, by stream", 64)
+_places: BoundedCache[Words, tuple[KeyBlock, int]] = BoundedCache("places of keys", 4 * _KEYS)
+
+
+def fold(key: Words, count: int) -> np.ndarray:
     """The key of a draw, from that of its stream."""
-    found = _folded.get((key, count))
-    if found is None:
+    block = _blocks.get(key)
+    if block is None or not 0 <= count - block.first < _KEYS:
         counts = (np.arange(count, count + _KEYS, dtype=np.uint64) & np.uint64(_WORD)).astype(np.uint32)
         words = threefry(np.uint32(key[0]), np.uint32(key[1]), counts)
-        made = list(zip(*[w.tolist() for w in words], strict=True))
-        for i, one in enumerate(made):
-            _folded.put((key, (count + i) & _WORD), one)
-            _next.put(one, made[i:])
-        found = made[0]
-    return found
+        block = _blocks.put(key, KeyBlock(list(zip(*[w.tolist() for w in words], strict=True)), count))
+        for i, one in enumerate(block.keys):
+            _places.put(one, (block, i))
+    return block.arrays[count - block.first]
 
 
 def draw(key: Words, n: int) -> tuple[np.ndarray, np.ndarray]:
     """The words of the counts below n."""
-    size = 1 << (n - 1).bit_length() if n else 0
-    found = _drawn.get((key, size))
-    if found is None:
-        keys = _next.get(key, [key])[: max(_AT_ONCE // max(size, 1), 1)]
-        first, second = np.array(keys, np.uint32).T[:, :, None]
-        high, low = threefry(first, second, np.arange(size, dtype=np.uint32))
-        for i, one in enumerate(keys):
-            _drawn.put((one, size), (high[i], low[i]))
-        found = high[0], low[0]
-    return found[0][:n], found[1][:n]
+    block, i = _places.get(key) or _places.put(key, (KeyBlock([key]), 0))
+    high, low = block.drawn(i, 1 << (n - 1).bit_length() if n else 0)
+    return high[:n], low[:n]
 
 
 def _words(key: Any) -> Words:
@@ -109,7 +119,7 @@ def _random_seed(step: HostStep) -> Function:
 def _random_fold_in(step: HostStep) -> Function:
     if step.given[0].shape != (2,) or step.given[1].shape:
         raise UnknownStepError("many keys")
-    return lambda key, data: np.array(fold(_words(key), int(data) & _WORD), np.uint32)
+    return lambda key, data: fold(_words(key), int(data) & _WORD)
 
 
 @rule("random_split")

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from .rules import elementwise, plainly
-from .steps import HostStep, UnknownStepError
+from .steps import WRAPPED, HostStep, UnknownStepError
 
 Function = Callable[..., Any]
 
@@ -124,6 +124,15 @@ def _select_n(step: HostStep) -> Any:
     return lambda which, *cases: np.choose(which.astype(np.intp), cases, mode="clip")
 
 
+@elementwise(WRAPPED)
+def _wrapped(step: HostStep) -> Any:
+    if not step.given[0].shape:
+        return "({0} + {1} if {0} < 0 else {0})"
+    return lambda index, size: (
+        np.where(below, index + size, index) if np.count_nonzero(below := np.less(index, 0)) else index
+    )
+
+
 # From here on np.where(), which branches at each element, is slower than operations on bits.
 _MANY = 2048
 
@@ -153,6 +162,8 @@ def _to_integer(wanted: np.dtype) -> Function:
     info = np.iinfo(wanted)
 
     def convert(x: Any) -> Any:
+        if np.count_nonzero((x >= float(info.min)) & (x < float(info.max))) == np.size(x):
+            return x.astype(wanted)
         kept = np.nan_to_num(np.trunc(x), nan=0.0, posinf=np.inf, neginf=-np.inf)
         high, low = kept >= float(info.max), kept <= float(info.min)
         made = np.where(high | low, np.zeros_like(kept), kept).astype(wanted)
@@ -165,6 +176,9 @@ def _to_integer(wanted: np.dtype) -> Function:
 def _shift(step: HostStep) -> Function:
     dtype = step.given[0].dtype
     bits, unsigned, signed = dtype.itemsize * 8, np.dtype(f"u{dtype.itemsize}"), np.dtype(f"i{dtype.itemsize}")
+    left = step.name == "shift_left"
+    if _within(step.known, bits) and (left or (dtype == unsigned) == (step.name == "shift_right_logical")):
+        return np.left_shift if left else np.right_shift
 
     def arithmetic(x: Any, by: Any) -> Any:
         by = np.minimum(by.astype(unsigned), bits - 1).astype(signed)
@@ -173,10 +187,15 @@ def _shift(step: HostStep) -> Function:
     def shift(x: Any, by: Any) -> Any:
         by = by.astype(unsigned)
         over, by = by >= bits, np.minimum(by, bits - 1)
-        moved = x.astype(unsigned) << by if step.name == "shift_left" else x.astype(unsigned) >> by
+        moved = x.astype(unsigned) << by if left else x.astype(unsigned) >> by
         return np.where(over, np.zeros_like(moved), moved).astype(dtype)
 
     return arithmetic if step.name == "shift_right_arithmetic" else shift
+
+
+def _within(known: tuple[Any, ...], bits: int) -> bool:
+    """Whether the second argument is a constant by which NumPy shifts as XLA does."""
+    return len(known) == 2 and known[1] is not None and bool(((known[1] >= 0) & (known[1] < bits)).all())
 
 
 @elementwise("population_count")

@@ -1,4 +1,7 @@
-"""From a jaxpr to a NumPy function: a line for each step, what is constant computed beforehand, broadcasts left out."""
+"""From a jaxpr to a NumPy function: a line for each step, what is constant computed beforehand, broadcasts left out.
+
+What is computed twice, or changes nothing, has one line or none, as XLA would do it.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,11 @@ _NAMES: dict[str, Any] = {
 }
 
 
+# By the name of a step the constant that changes nothing, and whether it may come first.
+_NEUTRAL = {"add": (0, True), "sub": (0, False), "mul": (1, True), "div": (1, False)}
+_NEUTRAL |= {"and": (-1, True), "or": (0, True), "xor": (0, True)}
+# Constants up to this size are compared.
+_FEW = 64
 # Steps whose rules give a tuple, even of one result.
 _SEVERAL = frozenset(("sort", "split", "optimization_barrier", "scan", "cond"))
 
@@ -57,6 +65,7 @@ class FunctionWriter:
         self.env: dict[str, Any] = dict(_NAMES)
         self.lines: list[str] = []
         self.quiet = True  # nothing in it can make NumPy warn
+        self.known: dict[Any, tuple[HeldValue, ...]] = {}  # results by what makes them
         self.held: dict[int, HeldValue] = {n: self._constant(c) for n, c in steps.constants.items()}
         names = [f"a{i}" for i in range(len(steps.inputs))]
         for i, (n, a) in enumerate(zip(steps.inputs, names, strict=True)):
@@ -64,7 +73,7 @@ class FunctionWriter:
             if i in numbers:
                 self.lines.append(f"{a} = _asarray({a}, {self._name(self.types[n].dtype, 'd')})")
         for step in steps.list:
-            self._add(step)
+            self._add_once(step)
         given = [self._result(n) for n in steps.outputs]
         self.lines.append(f"return {result.format(*given)}")
         self.text = f"def call({', '.join(names)}):\n" + "".join([f"    {line}\n" for line in self.lines])
@@ -85,7 +94,25 @@ class FunctionWriter:
         return name
 
     def _constant(self, array: np.ndarray) -> HeldValue:
-        return HeldValue(self._name(array, "k"), array.shape, array)
+        if array.size > _FEW:
+            return HeldValue(self._name(array, "k"), array.shape, array)
+        key = array.tobytes(), array.shape, array.dtype
+        if key not in self.known:
+            self.known[key] = (HeldValue(self._name(array, "k"), array.shape, array),)
+        return self.known[key][0]
+
+    def _add_once(self, step: HostStep) -> None:
+        """Add a step, unless its results are there."""
+        if step.name in _SEVERAL:  # functions among its parameters
+            self._add(step)
+            return
+        reads = [(self.held[n].name, aval.shape) for n, aval in zip(step.reads, step.given, strict=True)]
+        key = (step.name, *reads, *[(k, str(v)) for k, v in step.params.items()])
+        if key in self.known:
+            self.held |= zip(step.makes, self.known[key], strict=True)
+            return
+        self._add(step)
+        self.known[key] = tuple([self.held[n] for n in step.makes])
 
     def _add(self, step: HostStep) -> None:
         values = [self.held[n] for n in step.reads]
@@ -96,7 +123,7 @@ class FunctionWriter:
             raise UnknownStepError(step.name)
         if step.name not in ELEMENTWISE:
             values = [self._full(v, t) for v, t in zip(values, step.given, strict=True)]
-        found = RULES[step.name](step)
+        found = RULES[step.name](step._replace(known=tuple([v.array for v in values])))
         text = (
             found
             if isinstance(found, str)
@@ -111,8 +138,9 @@ class FunctionWriter:
             self._line(step, made)
 
     def _elementwise(self, step: HostStep, text: str, made: str, values: list[HeldValue]) -> None:
-        if text in ("{0}", "{1}"):
-            self.held[step.makes[0]] = values[int(text[1])]
+        same = int(text[1]) if text in ("{0}", "{1}") else _unchanged(step, values)
+        if same is not None:
+            self.held[step.makes[0]] = values[same]
             return
         self._line(step, made)
         name = self.held[step.makes[0]].name
@@ -167,6 +195,18 @@ class FunctionWriter:
             return value.name
         # An operation on arrays of no dimensions gives a scalar of NumPy's.
         return f"_asarray({value.name})" if not aval.shape else value.name
+
+
+def _unchanged(step: HostStep, values: list[HeldValue]) -> int | None:
+    """Which argument a step gives back, because the other is a constant that changes nothing; None: neither."""
+    neutral, either = _NEUTRAL.get(step.name, (None, False))
+    if neutral is None or (step.name == "add" and step.given[0].dtype.kind == "f"):  # -0.0 + 0.0 is 0.0
+        return None
+    for at in (1, 0) if either else (1,):
+        array = values[at].array
+        if array is not None and (array == np.asarray(neutral).astype(array.dtype)).all():
+            return 1 - at
+    return None
 
 
 def elements(steps: Steps) -> int:

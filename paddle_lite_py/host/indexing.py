@@ -47,15 +47,20 @@ class WindowPlaces(NamedTuple):
         offsets = self._offsets(strides, n_indices)
         spread = tuple([n_indices[self.outer.index(i)] if i in self.outer else 1 for i in range(self.rank)])
         most = last.view(np.uint64)
+        lone, moved = len(steps) == 1, bool(offsets.any()) or offsets.size > 1
 
         def places(indices: Any) -> tuple[Any, Any]:
             start = indices.astype(np.int64, copy=False)
             inside = None
-            if not (start.view(np.uint64) <= most).all():  # a negative one is a large one
+            if np.count_nonzero(start.view(np.uint64) > most):  # a negative one is a large one
                 inside = ((start >= 0) & (start <= last)).all(-1).reshape(spread) if mode == _DROP else None
                 start = np.minimum(np.maximum(start, 0), last)
-            at = start * steps[0] if len(steps) == 1 else sum([start[..., i] * n for i, n in enumerate(steps)], _ZERO)
-            return at.reshape(spread) + offsets, inside
+            if not lone:
+                at = sum([start[..., i] * n for i, n in enumerate(steps)], _ZERO)
+            else:
+                at = start if steps[0] == 1 else start * steps
+            at = at.reshape(spread)
+            return at + offsets if moved else at, inside
 
         return places
 
@@ -98,17 +103,23 @@ def _gather(step: HostStep) -> Function:
 
     def gather(x: Any, indices: Any) -> Any:
         at, inside = places(indices)
-        found = x.reshape(-1).take(at) if x.size else np.full(made.shape, fill, x.dtype)
+        found = x.take(at) if x.size else np.full(made.shape, fill, x.dtype)
         return found if inside is None else np.where(inside, found, fill)
 
     axis = windows.rows
+    if step.known[1] is not None and x.size and (found := places(step.known[1]))[1] is None:
+        at = found[0]
+        if axis is None:
+            return lambda x, _: x.take(at)
+        chosen = step.known[1].astype(np.int64).reshape(n_indices)
+        return lambda x, _: x.take(chosen, axis, mode="clip")
     if axis is None or not x.shape[axis]:
         return gather
     size = np.uint64(x.shape[axis])
 
     def rows(x: Any, indices: Any) -> Any:
         start = indices.astype(np.int64, copy=False)
-        if mode == _DROP and not (start.view(np.uint64) < size).all():
+        if mode == _DROP and np.count_nonzero(start.view(np.uint64) >= size):
             return gather(x, indices)
         return x.take(start.reshape(n_indices), axis, mode="clip")
 
@@ -154,7 +165,11 @@ def _scatter(step: HostStep) -> Function:
         tuple(zip(batching, numbers.scatter_indices_batching_dims, strict=True)), inner, outer, len(updates.shape),
     )  # fmt: skip
     places = windows.places(_CLIP if mode == _CLIP else _DROP, indices.shape[:-1])
-    shape = updates.shape
+    shape, start = updates.shape, step.known[1]
+    if start is not None and not outer and places(start)[1] is None:
+        return _scatter_into(
+            combine, _constant_box(x.shape, start, numbers.scatter_dims_to_operand_dims, dict(inner), shape)
+        )
 
     def scatter(x: Any, indices: Any, updates: Any) -> Any:
         at, inside = places(indices)
@@ -164,6 +179,21 @@ def _scatter(step: HostStep) -> Function:
             at, updates = np.broadcast_to(at, shape)[inside], updates[inside]
         _put(combine, out, at, updates)
         return out.reshape(x.shape)
+
+    return scatter
+
+
+def _constant_box(shape: Any, start: Any, mapped: Any, inner: dict[int, int], sizes: Any) -> tuple[Any, ...]:
+    """The index of one window whose place is known."""
+    first = dict.fromkeys(range(len(shape)), 0) | dict(zip(mapped, start.tolist(), strict=True))
+    return tuple([slice(n, n + sizes[inner[axis]]) if axis in inner else n for axis, n in first.items()])
+
+
+def _scatter_into(combine: Any, box: tuple[Any, ...]) -> Function:
+    def scatter(x: Any, _: Any, updates: Any) -> Any:
+        out = x.copy()
+        out[box] = updates if combine is None else combine(out[box], updates)
+        return out
 
     return scatter
 

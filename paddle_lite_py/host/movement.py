@@ -52,7 +52,9 @@ def _stack(step: HostStep) -> str:
 
 
 def _names(step: HostStep) -> str:
-    return "".join([f"{{{i}}}, " for i in range(len(step.given))])
+    return "".join(
+        [f"{{{i}}}, " for i, aval in enumerate(step.given) if 0 not in aval.shape or 0 in step.made[0].shape]
+    )
 
 
 @rule("tile", moves=True)

@@ -1,4 +1,7 @@
-"""A jaxpr as a flat list of steps: calls of functions are put in their place, and what nobody reads is gone."""
+"""A jaxpr as a flat list of steps: calls of functions are put in their place, and what nobody reads is gone.
+
+Choices that count an index from the end where it is negative, which is what JAX makes of all indices, are one step.
+"""
 
 from __future__ import annotations
 
@@ -36,12 +39,24 @@ _OF_KEYS = frozenset(("random_seed", "random_fold_in", "random_bits", "random_sp
 _OF_KEYS |= {"slice", "squeeze", "reshape"}  # which leave the last axis alone
 
 
+# The step for an index that counts from the end where it is negative: the index, and the size of the axis.
+WRAPPED = "wrapped_index"
+
+
+def _is_one(constant: Any, value: int | None = None) -> bool:
+    """Whether something is a constant integer; `value`: this one."""
+    return constant is not None and constant.ndim == 0 and constant.dtype.kind == "i" and value in (None, constant)
+
+
 class UnknownStepError(Exception):
     """The host tier has no rule for this; XLA compiles it."""
 
 
 class HostStep(NamedTuple):
-    """One primitive: what it reads and makes, by number, with the shapes and dtypes of both."""
+    """One primitive: what it reads and makes, by number, with the shapes and dtypes of both.
+
+    What is known of its arguments beforehand are arrays in `known`, and None in the place of others.
+    """
 
     name: str
     params: dict[str, Any]
@@ -49,6 +64,7 @@ class HostStep(NamedTuple):
     makes: tuple[int, ...]
     given: tuple[Any, ...]
     made: tuple[Any, ...]
+    known: tuple[Any, ...] = ()
 
 
 class Steps:
@@ -70,6 +86,7 @@ class Steps:
         self._numbers, self._keys = itertools.count(), set[int]()
         self.inputs = tuple([self._new(v.aval) for v in closed.jaxpr.invars])
         self.outputs = self._inline(closed.jaxpr, [self._constant(c) for c in closed.consts], self.inputs)
+        self._join_wraps()
         self._drop_unread()
 
     def _new(self, aval: Any) -> int:
@@ -105,6 +122,9 @@ class Steps:
                 made = self._inline(inner.jaxpr, map(self._constant, inner.consts), reads)
                 known |= zip(eqn.outvars, made, strict=True)
                 continue
+            if all(0 in v.aval.shape for v in eqn.outvars) and str(eqn.outvars[0].aval.dtype) != _KEY:
+                known |= {v: self._constant(np.empty(v.aval.shape, v.aval.dtype)) for v in eqn.outvars}
+                continue
             makes = tuple([self._new(v.aval) for v in eqn.outvars])
             known |= zip(eqn.outvars, makes, strict=True)
             given, made = tuple([self.types[n] for n in reads]), tuple([self.types[n] for n in makes])
@@ -112,6 +132,21 @@ class Steps:
                 raise UnknownStepError(f"{name} of keys")
             self.list.append(HostStep(name, eqn.params, reads, makes, given, made))
         return tuple(map(read, jaxpr.outvars))
+
+    def _join_wraps(self) -> None:
+        """Where an index below 0 counts from the end: a comparison, a sum and a choice become one step."""
+        of = {n: step for step in self.list for n in step.makes}
+        for i, step in enumerate(self.list):
+            if step.name == "select_n" and len(step.reads) == 3:
+                which, index, sum_ = step.reads
+                below, added = of.get(which), of.get(sum_)
+                if below is None or added is None or (below.name, added.name) != ("lt", "add"):
+                    continue
+                zero, size = [self.constants.get(s.reads[1]) for s in (below, added)]
+                if below.reads[0] == added.reads[0] == index and _is_one(zero, 0) and _is_one(size):
+                    reads = (index, added.reads[1])
+                    given = tuple([self.types[n] for n in reads])
+                    self.list[i] = HostStep(WRAPPED, {}, reads, step.makes, given, step.made)
 
     def _drop_unread(self) -> None:
         read, kept = set(self.outputs), []

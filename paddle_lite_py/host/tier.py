@@ -1,8 +1,8 @@
 """The two tiers of a function of arrays: NumPy where all of them are small and the host's, XLA elsewhere.
 
-What is made of arrays of the host alone is the host's as well, as long as it is small, whichever of the two has made
-it; what is made with an array of XLA's is XLA's. So nobody waits for what XLA still computes, and which tier it is
-follows from the program, the shapes and the dtypes, not from what has run before.
+What NumPy has made is the host's as well, as long as it is small; what XLA has made, or what is made with an array of
+XLA's, is XLA's. So nobody waits for what XLA still computes, and which tier it is follows from the program, the shapes
+and the dtypes, not from what has run before.
 """
 
 from __future__ import annotations
@@ -30,22 +30,25 @@ MAX_KINDS = 1024  # of one function: shapes may change for ever
 MAX_STEPS, _MOST, _MORE = 1000, 100_000, 2000
 _NUMBERS = frozenset((float, int, bool))
 _ndarray = np.ndarray
+_HOSTED = _NUMBERS | {_ndarray}
 
 
-def xla_jit(fn: Callable[..., Any], library: bool = True, **options: Any) -> Any:
-    """jax.jit with the framework's compiler options; `library`: XLA's library does reductions."""
-    return jax.jit(fn, compiler_options=compiler_options(library), **options)
+def xla_jit(fn: Callable[..., Any], library: bool = True, plain: bool = False, **options: Any) -> Any:
+    """jax.jit with the framework's compiler options; see config.compiler_options."""
+    return jax.jit(fn, compiler_options=compiler_options(library, plain), **options)
 
 
-def tiered(fn: Callable[..., Any], n: int | None, library: bool = True, **options: Any) -> Callable[..., Any]:
+def tiered(
+    fn: Callable[..., Any], n: int | None, library: bool = True, plain: bool = False, **options: Any
+) -> Callable[..., Any]:
     """A function of arrays or Python numbers on its two tiers. What it gives may be nested.
 
     Arguments:
         n: how many arguments it takes; None for a function that is XLA's whatever they are.
-        library: see xla_jit, which has the options too.
+        library, plain: see config.compiler_options. options: of jax.jit.
     """
-    xla = xla_jit(fn, library, **options)
-    return xla if n is None else Tiers(fn, xla).entry(n)
+    xla = xla_jit(fn, library, plain, **options)
+    return xla if n is None else Tiers(fn, xla, options.get("donate_argnums", ())).entry(n)
 
 
 @functools.cache
@@ -59,10 +62,15 @@ def added(a: Any, b: Any) -> Any:
 
 
 class Tiers:
-    """A function, and by shapes and dtypes what runs it."""
+    """A function, and by shapes and dtypes what runs it.
 
-    def __init__(self, fn: Callable[..., Any], xla: Any) -> None:
+    Arguments:
+        fn: the function. xla: the same, compiled. donated: whose memory XLA may reuse, by position.
+    """
+
+    def __init__(self, fn: Callable[..., Any], xla: Any, donated: tuple[int, ...] = ()) -> None:
         self.xla = xla
+        self.donated = frozenset(donated)
         self.known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(
             f"tiers of {getattr(fn, '__name__', 'a function')}", MAX_KINDS
         )
@@ -70,26 +78,26 @@ class Tiers:
 
     def entry(self, n: int) -> Callable[..., Any]:
         """What is called: it finds at once what runs arrays of the host, and of XLA's."""
-        return _entry(n)(self.known, self.xla, self.other)
+        return _entry(n, self.donated)(self.known, self.xla, self.other)
 
     def other(self, *args: Any) -> Any:
-        """A call that is new, or with other things than arrays of the host."""
-        key: list[Any] = []
-        for a in args:
-            kind = a.__class__
-            if kind is _ndarray:
-                key.append(a.shape)
-                key.append(a.dtype)
-            elif kind in _NUMBERS:
-                key.append(kind)
-            else:
-                return self.on_xla(*args)
-        found = tuple(key)
-        run = self.known.get(found)
-        return (self.known.put(found, self._new(args)) if run is None else run)(*args)
+        """A call that is new, or with other things than arrays of the host and numbers."""
+        kinds = {a.__class__ for a in args}
+        if not kinds <= _HOSTED:
+            return self.on_xla(*args)
+        if kinds <= _NUMBERS:
+            key: Any = tuple([a.__class__ for a in args])
+        elif kinds == {_ndarray}:
+            key = tuple([part for a in args for part in (a.shape, a.dtype)])
+        else:
+            key = tuple([(a.shape, a.dtype) if a.__class__ is _ndarray else a.__class__ for a in args])
+        return self.known.put(key, self._new(args))(*args)
 
     def on_xla(self, *args: Any) -> Any:
         """Run it compiled."""
+        if self.donated:
+            # Not the array kept for the next time, nor for another tensor of the same payload: JAX copies NumPy's.
+            return self.xla(*[a if i in self.donated else for_xla(a) for i, a in enumerate(args)])
         return self.xla(*[for_xla(a) for a in args])
 
     def to_host(self, *args: Any) -> Any:
@@ -108,14 +116,16 @@ class Tiers:
                 numbers = frozenset([i for i, a in enumerate(args) if a.__class__ in _NUMBERS])
                 return generated(steps, traced.out_info, numbers)
         except UnknownStepError:
-            pass
+            return self.on_xla
         outs = jax.tree.leaves(traced.out_info)
         return self.to_host if all(small.is_small(o.shape, o.dtype) for o in outs) else self.on_xla
 
 
 # -- what XLA is given -----------------------------------------------------------------------------------------------
 _handed: IdentityCache = IdentityCache()
-_numbers: BoundedCache[Any, Any] = BoundedCache("numbers as arrays", 1024)
+_numbers: dict[type, BoundedCache[Any, Any]] = {
+    kind: BoundedCache(f"{kind.__name__}s as arrays", 1024) for kind in _NUMBERS
+}
 
 
 def for_xla(value: Any) -> Any:
@@ -130,18 +140,16 @@ def for_xla(value: Any) -> Any:
             _handed.put(value, None)
             return value
         return _handed.put(value, jax.device_put(value)) if held[1] is None else held[1]
-    return _weak(kind, value) if kind in _NUMBERS else value
-
-
-def _weak(kind: type, value: Any) -> Any:
-    # The dictionary takes -0.0 for 0.0.
-    key = (kind, value if value or kind is not float else repr(value))
-    found = _numbers.get(key)
+    numbers = _numbers.get(kind)
+    if numbers is None:
+        return value
+    key = value or repr(value)  # a dictionary takes -0.0 for 0.0
+    found = numbers.get(key)
     if found is None:
-        return _numbers.put(key, value)
+        return numbers.put(key, value)
     if found.__class__ is kind:
         with jax.ensure_compile_time_eval():  # JAX may be tracing
-            found = _numbers[key] = jnp.asarray(value)
+            found = numbers[key] = jnp.asarray(value)
     return found
 
 
@@ -163,13 +171,17 @@ def generated(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) ->
 
 
 @functools.cache
-def _entry(n: int) -> Callable[..., Callable[..., Any]]:
+def _entry(n: int, donated: frozenset[int]) -> Callable[..., Callable[..., Any]]:
     """Makes the entry of functions of n arrays, written out because each step of it shows in the time of an op."""
     names = [f"a{i}" for i in range(n)]
     given = ", ".join(names)
     arrays = " and ".join([f"{a}.__class__ is _ndarray" for a in names]) or "True"
     key = "".join([f"{a}.shape, {a}.dtype, " for a in names])
-    others = " and ".join([f"{a}.__class__ is _jax_array" for a in names]) or "False"
+    mixed = "".join([f"({a}.shape, {a}.dtype) if {a}.__class__ is _ndarray else {a}.__class__, " for a in names])
+    others = " or ".join([f"{a}.__class__ is _jax_array" for a in names]) or "False"
+    taken = [
+        a if i in donated else f"{a} if {a}.__class__ is _jax_array else _for_xla({a})" for i, a in enumerate(names)
+    ]
     text = f"""def make(_known, _xla, _other):
     def call({given}):
         if {arrays}:
@@ -179,11 +191,15 @@ def _entry(n: int) -> Callable[..., Callable[..., Any]]:
                 return _other({given})
             return _run({given})
         if {others}:
-            return _xla({given})
-        return _other({given})
+            return _xla({", ".join(taken)})
+        try:
+            _run = _known[({mixed})]
+        except KeyError:
+            return _other({given})
+        return _run({given})
     return call
 """
-    env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": type(jax.device_put(0))}
+    env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": type(jax.device_put(0)), "_for_xla": for_xla}
     exec(compile(text, "<entry of tiers>", "exec"), env)
     return env["make"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from ..core.processes import world
 from .dataset import IterableDataset
 from .draw import permutation, source
+from .making import batches
 
 
 class Sampler:
@@ -145,14 +146,6 @@ class WeightedRandomSampler(Sampler):
 
     def __len__(self) -> int:
         return self.num_samples
-
-
-def batches(indices: Iterable[Any], batch_size: int, drop_last: bool) -> Iterator[list[Any]]:
-    """Lists of batch_size items."""
-    it = iter(indices)
-    while batch := list(itertools.islice(it, batch_size)):
-        if len(batch) == batch_size or not drop_last:
-            yield batch
 
 
 class BatchSampler(Sampler):

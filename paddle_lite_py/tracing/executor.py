@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -11,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..core import memory, traced_number
+from ..core import memory, small, traced_number
 from ..core import structure as nested
 from ..core.dtypes import is_inexact
 from ..eager.gradients import custom_gradient
@@ -55,6 +56,15 @@ def _worth_donating(program: Program, handles: list[Tensor]) -> bool:
     return not loops or sum(h._data.nbytes for h in handles) >= MIN_DONATED_BYTES
 
 
+def _has_small_loops(program: Program) -> bool:
+    """True for a program with loops whose arrays are all known to be small: more kernels than work."""
+    if not any(o.bound.op.loops for o in program.ops()):
+        return False
+    values = (v for o in program.ops() for v in (*o.inputs, *o.outputs) if isinstance(v, Value))
+    shapes = (v.shape for v in (*program.block.inputs, *values))
+    return all(all(isinstance(n, int) for n in shape) and math.prod(shape) <= small.MOST for shape in shapes)
+
+
 class Executable:
     """A traced program, compiled: for inference, and with residuals where a gradient is to flow out of it."""
 
@@ -95,12 +105,15 @@ class Executable:
     def _compile(self) -> None:
         self.lowered = lower(self.traced.program)
         donated = tuple(range(len(self.mutable))) if self.donates else ()
-        across = [a for o in self.traced.program.ops() if (a := o.bound.op.across) is not None]
-        jit: Any = functools.partial(across[0], operators=self.traced.program.ops()) if across else xla_jit
+        operators, plain = self.traced.program.ops(), _has_small_loops(self.traced.program)
+        across = [a for o in operators if (a := o.bound.op.across) is not None]
+        jit: Any = (
+            functools.partial(across[0], operators=operators) if across else functools.partial(xla_jit, plain=plain)
+        )
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
         self.jitted = jit(self._named(self._call), donate_argnums=donated)
-        self._forward = Forward(self.name, self._flowing, hosted=False)
+        self._forward = Forward(self.name, self._flowing, hosted=False, plain=plain)
         self.fresh = True  # the first run compiles
         self.guard_program = (
             self._guard_program()

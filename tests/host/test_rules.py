@@ -235,6 +235,32 @@ CASES = [
         for numbers, index, updates in ((PUT, ROWS, (5, 5)), (PUT_CELL, CELLS, (6,)))
         for shape, dtypes, ulps in (((4, 5), ("int32",), 0), ((4, 5), FLOATS, 8))
     ],
+    # Indices that are known when the function is written.
+    *[
+        Case("gather", lambda x, n=n, s=s, i=i: lax.gather(x, i, n, s, mode="fill"), ((4, 5),))
+        for n, s, i in ((TAKEN, (1, 5), ROWS), (TAKEN, (1, 5), I([[0], [3]])), (CELL, (1, 1), CELLS[[0, 1, 5]]))
+    ],
+    *[
+        Case("scatter", lambda x, y, at=at: at(x, y), (shape, (4,)), ("int32", "float32"), 8)
+        for shape in ((4, 4), (3, 4, 4))
+        for at in (
+            lambda x, y: x.at[1].set(y),
+            lambda x, y: x.at[..., 2].add(y),
+            lambda x, y: x.at[1, 1:3].multiply(y[..., 1:3] if x.ndim == 2 else y),
+            lambda x, y: x.at[9].set(y),
+        )
+    ],
+    # From the end, where it is negative.
+    *[Case("wrapped_index", lambda x, i: x[i], ((4, 5), i)) for i in (I([0, -1, 3]), I([1, 2]), I(-2), I([7, -9]))],
+    # What comes twice, or changes nothing.
+    Case("add", lambda x, y: (x + 0) * 1 + (x + 0 - 0) + (0 + y) / 1 + (y + x), ((5, 9), (9,)), (*FLOATS, "int32")),
+    Case("mul", lambda x, y: (x + y) * (x + y) * jnp.sum(x + y + 0) * 1, ((5, 9), (9,)), INTS),
+    Case("add", lambda x: jnp.full((2, 3), x[0]).sum(0) + jnp.full((3, 3), x[0]).sum(0), ((5,),), ("int32",)),
+    Case("and", lambda x: (x & -1 | 0) ^ 0, ((5, 9),), ("int32",)),
+    Case("or", lambda x: (x | False) & True, ((5, 9),), ("bool",)),
+    Case("shift_left", lambda x: (x << 3) + (x >> 2) + lax.shift_right_logical(x, jnp.ones_like(x)), ((5, 9),), INTS),
+    Case("concatenate", lambda x: lax.concatenate([x[:0], x, jnp.repeat(x, 0, 0)], 0), ((3, 6),)),
+    Case("concatenate", lambda x: lax.concatenate([x[:, :0], x[:, 4:4]], 1), ((3, 6),)),
     *[
         Case("dynamic_slice", lambda x, i=i: lax.dynamic_slice(x, i, (2, 3)), ((4, 5),))
         for i in ((1, 1), (-1, 9))

@@ -1,0 +1,61 @@
+"""Kinds of call that have come once. Where small ones keep coming that do not come again, the function itself runs.
+
+To trace and compile a kind of call takes a second, the function itself a few milliseconds where NumPy computes it. So
+the first kinds are compiled when they come first; from then on a kind is when it comes again, until an earlier one
+has. The results are those of the function either way.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from paddle_lite_py.core import small
+from paddle_lite_py.core.cache import BoundedCache
+
+from .cache import Cache, CacheKey
+
+# So many kinds that differ in shapes alone are compiled before one of them has come again.
+MOST = 2
+KEPT = 512
+
+
+class LoneKinds:
+    """What has come once to a function, and was not compiled.
+
+    Arguments:
+        programs: of the function.
+    """
+
+    def __init__(self, programs: Cache) -> None:
+        self._programs = programs
+        self._met: BoundedCache[CacheKey, bool] = BoundedCache(f"kinds of call that {programs.name} met once", KEPT)
+
+    def waits(self, key: CacheKey, tensors: list[Any]) -> bool:
+        """Whether the function itself is to run for a kind of call that has no program: then what it reads is NumPy's.
+
+        Arguments:
+            tensors: of the call.
+        """
+        if self._met.pop(key, False):
+            return False
+        lone = [e for k, entries in self._programs.entries.items() for e in entries[:1] if e.lone and _alike(k, key)]
+        if len(lone) < MOST:
+            return False
+        read = [*tensors, *(h for e in lone for h in e.traced.captures)]
+        if not all(small.is_small(t._data.shape, t._data.dtype) for t in read):
+            return False
+        for t in read:
+            if t._data.__class__ is not np.ndarray:
+                t.__dict__["_data"] = np.asarray(t._data)
+        return self._met.put(key, True)
+
+
+def _alike(a: CacheKey, b: CacheKey) -> bool:
+    """True for kinds that differ in the shapes of their tensors alone."""
+    if (a.mode, a.structure) != (b.mode, b.structure) or len(a.tensors) != len(b.tensors):
+        return False
+    return all(
+        x.__class__ is y.__class__ is tuple and x[1:] == y[1:] for x, y in zip(a.tensors, b.tensors, strict=True)
+    )
