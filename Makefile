@@ -1,12 +1,12 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
-#   make demo | test | fuzz | test-all | check | bench | bench-ops | parity | docs | dist | size | clean
+#   make demo | test | fuzz | kills | test-all | check | bench | bench-ops | parity | docs | dist | size | clean
 PYTHON ?= python3
 JOBS ?= 2
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test fuzz test-all check bench bench-ops parity parity-record docs dist size clean
+.PHONY: demo test fuzz kills test-all check bench bench-ops parity parity-record docs dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
@@ -18,6 +18,10 @@ test: $(VENV)/.has-test
 fuzz: $(VENV)/.has-test
 	@PLAIN_PROGRAMS=3000 VIEWS_PROGRAMS=1000 OUTSIDE_PROGRAMS=1000 $(PY) -m pytest -q -n $(JOBS) tests/jit/test_state_programs.py $(ARGS)
 
+# Training that is killed at random moments, 20 times, and goes on to the same weights, bit by bit.
+kills: $(VENV)/.has-test
+	@KILLS=40 $(PY) -m pytest -q -n 0 tests/hapi/test_checkpoints.py -k killed $(ARGS)
+
 # With the repeats too, and compiled as users' programs are.
 test-all: $(VENV)/.has-test
 	@XLA_FLAGS= $(PY) -m pytest -q -n $(JOBS) -m "" $(ARGS)
@@ -28,12 +32,13 @@ check: $(VENV)/.has-dev
 	@$(PY) -m mypy
 	@$(PY) -m pytest -q tests/test_house.py
 
-# Peers join when their Pythons are named: make bench PADDLE=... TORCH=... TF=... ARGS='--only train_mlp'
-bench: $(VENV)/.has-bench
-	@$(PY) benchmarks/run.py --out out/bench.json $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH)) $(if $(TF),--tensorflow $(TF)) $(ARGS)
+# Peers join when their Pythons are named: make bench PADDLE=... TORCH=... TF=... KERAS=... ARGS='--only train_mlp'
+bench: $(VENV)/.has-bench $(VENV)/.has-test
+	@$(PY) benchmarks/run.py --out out/bench.json $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH)) $(if $(TF),--tensorflow $(TF)) $(if $(KERAS),--keras $(KERAS)) $(ARGS)
 	@$(PY) benchmarks/converter.py
 	@$(PY) benchmarks/passes.py
 	@$(PY) benchmarks/dataset.py
+	@$(PY) benchmarks/loading.py $(if $(TORCH),--torch $(TORCH))
 	@$(PY) benchmarks/cold.py $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH))
 	@$(PY) benchmarks/processes.py $(if $(TORCH),--torch $(TORCH))
 

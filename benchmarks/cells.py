@@ -13,7 +13,14 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 CACHE = HERE.parent / ".cache" / "xla"
-SCRIPTS = {"ours": "paddle", "paddle": "paddle", "torch": "torch", "jax": "jax", "tensorflow": "tensorflow"}
+SCRIPTS = {
+    "ours": "paddle",
+    "paddle": "paddle",
+    "torch": "torch",
+    "jax": "jax",
+    "tensorflow": "tensorflow",
+    "keras": "keras",
+}
 MODULES = {"ours": "paddle_lite_py"}
 
 
@@ -63,6 +70,7 @@ class Cell:
             "PADDLE_LITE_CACHE_DIR": str(cache),
             "GLOG_minloglevel": "3",
             "TF_CPP_MIN_LOG_LEVEL": "3",
+            "KERAS_BACKEND": "jax",
         }
 
     def run(self, command: list[str], cache: Path = CACHE) -> dict[str, Any]:

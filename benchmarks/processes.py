@@ -1,11 +1,12 @@
-"""Exchanges and data-parallel steps of two processes on this machine, beside JAX's own exchange of the same arrays.
+"""Exchanges and data-parallel steps of two processes here, beside JAX's own exchange, PyTorch and PaddlePaddle.
 
-python benchmarks/processes.py [--torch PYTHON] [--out FILE]
+python benchmarks/processes.py [--torch PYTHON] [--paddle PYTHON] [--out FILE]
 """
 
 from __future__ import annotations
 
 import argparse
+import functools
 import json
 import statistics
 import subprocess
@@ -14,27 +15,34 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 SIZES = {"1 KB": 256, "64 MB": 16 << 20}
+NETS = ("MLP", "LeNet", "BERT of 2 layers")
+ROUNDS, STEPS = 5, 12
 
 
-def timed(call: Callable[[], object], runs: int) -> float:
-    """The median time of a call, in microseconds."""
-    call()
-    times = []
-    for _ in range(runs):
-        start = time.perf_counter()
+def timed(calls: dict[str, Callable[[], Any]], runs: int) -> dict[str, float]:
+    """The best median time of each call, in microseconds, of rounds that alternate."""
+    for call in calls.values():
         call()
-        times.append(time.perf_counter() - start)
-    return statistics.median(times) * 1e6
+        call()
+    found: dict[str, list[float]] = {name: [] for name in calls}
+    for _ in range(ROUNDS):
+        for name, call in calls.items():
+            times = []
+            for _ in range(runs):
+                start = time.perf_counter()
+                call()
+                times.append(time.perf_counter() - start)
+            found[name].append(statistics.median(times) * 1e6)
+    return {name: min(times) for name, times in found.items()}
 
 
 def ours(file: str) -> None:
     """The rows of this package, and of bare JAX, written by the first process."""
     import paddle_lite_py as paddle
-    import paddle_lite_py.nn.functional as F
     from paddle_lite_py import distributed as dist
-    from paddle_lite_py import nn
     from paddle_lite_py.distributed import kernels
     from paddle_lite_py.distributed.exchange import ExchangeProgram, exchanges
 
@@ -42,25 +50,109 @@ def ours(file: str) -> None:
     rows: dict[str, dict[str, float]] = {}
     for name, count in SIZES.items():
         x = paddle.zeros([count])
+        dist.all_reduce(x)
         bare = ExchangeProgram(exchanges().mesh((0, 1)), lambda a: kernels.all_reduce(a, 0), [x._data])
-        runs = 200 if count < 1000 else 8
-        row = {"ours": timed(lambda x=x: (dist.all_reduce(x), x._data.block_until_ready()), runs)}
-        row["jax"] = timed(lambda bare=bare, x=x: bare(x._data).block_until_ready(), runs)
-        rows[f"all_reduce {name}"] = row
-    net = paddle.DataParallel(nn.Sequential(nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10)))
-    opt = paddle.optimizer.Adam(1e-3, parameters=net.parameters())
-    x, y = paddle.rand([64, 256]), paddle.randint(0, 10, [64])
+        calls = {
+            "ours": lambda x=x: (dist.all_reduce(x), x._data.block_until_ready()),
+            "jax": lambda bare=bare, x=x: bare(x._data).block_until_ready(),
+        }
+        rows[f"all_reduce {name}"] = timed(calls, 100 if count < 1000 else 3)
+    rows["Python side of an exchange"] = {"ours": _python_side()}
+    for name in NETS:
+        step = paddle_step(paddle, name)
+        static = paddle.jit.to_static(paddle_step(paddle, name, step=True))
+        batch = paddle_batch(paddle, name)
+        calls = {
+            "ours, eager": lambda step=step: step().numpy(),
+            "ours, static": functools.partial(_called, static, batch),
+        }
+        rows[f"DataParallel step, {name}"] = timed(calls, STEPS)
+    if dist.get_rank() == 0:
+        Path(file).write_text(json.dumps(rows))
+    dist.barrier()
 
-    def step(x, y):  # type: ignore[no-untyped-def]
-        loss = F.cross_entropy(net(x), y)
+
+def _called(static: Any, batch: tuple[Any, Any]) -> Any:
+    return static(*batch).numpy()
+
+
+def _python_side() -> float:
+    """What an exchange costs beside XLA's call, in CPU time of this process."""
+    import paddle_lite_py as paddle
+    from paddle_lite_py import distributed as dist
+    from paddle_lite_py.distributed import kernels
+
+    x = paddle.zeros([256])
+    dist.all_reduce(x)
+    data = x._data
+    key = ("all_reduce", kernels.KERNELS["all_reduce"], (0,), (data.shape, data.dtype))
+    program: Any = dist.get_group().programs.get(key)
+    real = program.jitted
+    out = real(program._part_of_all(data))
+    program.jitted = lambda *arrays: out
+    start = time.process_time()
+    for _ in range(2000):
+        dist.all_reduce(x)
+    program.jitted = real
+    return (time.process_time() - start) / 2000 * 1e6
+
+
+def paddle_batch(paddle: Any, name: str) -> tuple[Any, Any]:
+    """Inputs and labels of a net."""
+    labels = paddle.randint(0, 10, [32])
+    if name == "MLP":
+        return paddle.rand([32, 256]), labels
+    if name == "LeNet":
+        return paddle.rand([32, 1, 28, 28]), labels
+    return paddle.randint(0, 1000, [32, 32]), labels
+
+
+def paddle_step(paddle: Any, name: str, step: bool = False) -> Callable[..., Any]:
+    """A step of training with DataParallel: of a batch at hand, or, with `step`, of the one that is given."""
+    nn = paddle.nn
+
+    class Bert(nn.Layer):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words, self.places = nn.Embedding(1000, 128), nn.Embedding(32, 128)
+            layer = nn.TransformerEncoderLayer(128, 4, 512, dropout=0.0, activation="gelu")
+            self.encoder, self.head = nn.TransformerEncoder(layer, 2), nn.Linear(128, 10)
+
+        def forward(self, ids: Any) -> Any:
+            return self.head(self.encoder(self.words(ids) + self.places(paddle.arange(32))).mean(1))
+
+    made = {
+        "MLP": lambda: nn.Sequential(nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10)),
+        "LeNet": lambda: paddle.vision.models.LeNet(),
+        "BERT of 2 layers": Bert,
+    }
+    net = paddle.DataParallel(made[name]())
+    opt = paddle.optimizer.Adam(1e-3, parameters=net.parameters())
+
+    def run(x: Any, y: Any) -> Any:
+        loss = nn.functional.cross_entropy(net(x), y)
         loss.backward()
         opt.step()
         opt.clear_grad()
         return loss
 
-    static = paddle.jit.to_static(step)
-    steps = {"ours, eager": lambda: step(x, y).numpy(), "ours, static": lambda: static(x, y).numpy()}
-    rows["DataParallel MLP step"] = {name: timed(run, 100) for name, run in steps.items()}
+    batch = paddle_batch(paddle, name)
+    return run if step else lambda: run(*batch)
+
+
+def paddles(file: str) -> None:
+    """The same with PaddlePaddle."""
+    import paddle
+    import paddle.distributed as dist
+
+    dist.init_parallel_env()
+    rows: dict[str, dict[str, float]] = {}
+    for name, count in SIZES.items():
+        x = paddle.zeros([count])
+        rows[f"all_reduce {name}"] = timed({"paddle": lambda x=x: dist.all_reduce(x)}, 100 if count < 1000 else 3)
+    for name in NETS:
+        step = paddle_step(paddle, name)
+        rows[f"DataParallel step, {name}"] = timed({"paddle": lambda step=step: step().numpy()}, STEPS)
     if dist.get_rank() == 0:
         Path(file).write_text(json.dumps(rows))
 
@@ -69,55 +161,79 @@ def torchs(file: str) -> None:
     """The same with PyTorch's gloo and DDP."""
     import torch
     import torch.distributed as dist
+    from torch import nn
     from torch.nn.parallel import DistributedDataParallel
 
+    class Bert(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.words, self.places = nn.Embedding(1000, 128), nn.Embedding(32, 128)
+            layer = nn.TransformerEncoderLayer(128, 4, 512, dropout=0.0, activation="gelu", batch_first=True)
+            self.encoder, self.head = nn.TransformerEncoder(layer, 2), nn.Linear(128, 10)
+
+        def forward(self, ids: Any) -> Any:
+            return self.head(self.encoder(self.words(ids) + self.places(torch.arange(32))).mean(1))
+
+    lenet = [nn.Conv2d(1, 6, 3, padding=1), nn.ReLU(), nn.MaxPool2d(2), nn.Conv2d(6, 16, 5), nn.ReLU(), nn.MaxPool2d(2)]
+    lenet += [nn.Flatten(), nn.Linear(400, 120), nn.Linear(120, 84), nn.Linear(84, 10)]
+    nets = [nn.Sequential(nn.Linear(256, 256), nn.ReLU(), nn.Linear(256, 10)), nn.Sequential(*lenet), Bert()]
+    inputs = [torch.rand(32, 256), torch.rand(32, 1, 28, 28), torch.randint(0, 1000, (32, 32))]
     dist.init_process_group("gloo")
+    torch.set_num_threads(1)
     rows: dict[str, dict[str, float]] = {}
     for name, count in SIZES.items():
         x = torch.zeros(count)
-        rows[f"all_reduce {name}"] = {"torch": timed(lambda x=x: dist.all_reduce(x), 200 if count < 1000 else 8)}
-    net = torch.nn.Sequential(torch.nn.Linear(256, 256), torch.nn.ReLU(), torch.nn.Linear(256, 10))
-    model = DistributedDataParallel(net)
-    opt = torch.optim.Adam(model.parameters(), 1e-3)
-    x, y = torch.rand(64, 256), torch.randint(0, 10, (64,))
+        rows[f"all_reduce {name}"] = timed({"torch": lambda x=x: dist.all_reduce(x)}, 100 if count < 1000 else 3)
+    for name, net, x in zip(NETS, nets, inputs, strict=True):
+        model, y = DistributedDataParallel(net), torch.randint(0, 10, (32,))
+        opt = torch.optim.Adam(model.parameters(), 1e-3)
 
-    def step() -> float:
-        loss = torch.nn.functional.cross_entropy(model(x), y)
-        loss.backward()
-        opt.step()
-        opt.zero_grad()
-        return loss.item()
+        def step(model: Any = model, x: Any = x, y: Any = y, opt: Any = opt) -> float:
+            loss = nn.functional.cross_entropy(model(x), y)
+            loss.backward()
+            opt.step()
+            opt.zero_grad()
+            return loss.item()
 
-    rows["DataParallel MLP step"] = {"torch": timed(step, 100)}
+        rows[f"DataParallel step, {name}"] = timed({"torch": step}, STEPS)
     if dist.get_rank() == 0:
         Path(file).write_text(json.dumps(rows))
     dist.barrier()
+
+
+PARTS: dict[str, Callable[[str], None]] = {"ours": ours, "torch": torchs, "paddle": paddles}
 
 
 def main() -> None:
     """Run all, and print a table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--torch", help="a Python that has PyTorch")
+    parser.add_argument("--paddle", help="a Python that has PaddlePaddle")
     parser.add_argument("--out", help="a file for the figures, as JSON")
-    parser.add_argument("--part", choices=("ours", "torch"), help=argparse.SUPPRESS)
+    parser.add_argument("--part", choices=PARTS, help=argparse.SUPPRESS)
     parser.add_argument("--file", help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.part:
-        (ours if given.part == "ours" else torchs)(given.file)
+        PARTS[given.part](given.file)
         return
+    rows: dict[str, dict[str, float]] = {}
     with tempfile.TemporaryDirectory() as folder:
         file = f"{folder}/rows.json"
-        part = [__file__, "--file", file, "--part"]
-        launch = ["-m", "paddle_lite_py.distributed.launch", "--nproc_per_node", "2", "--log_dir", folder]
-        subprocess.run([sys.executable, *launch, *part, "ours"], check=True, stdout=subprocess.DEVNULL)
-        rows = json.loads(Path(file).read_text())
-        if given.torch:
-            run = [given.torch, "-m", "torch.distributed.run", "--nproc_per_node", "2", *part, "torch"]
-            subprocess.run(run, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            for name, row in json.loads(Path(file).read_text()).items():
-                rows[name] |= row
+        part = [str(Path(__file__).resolve()), "--file", file, "--part"]
+        count = ["--nproc_per_node", "2"]
+        commands = {
+            "ours": [sys.executable, "-m", "paddle_lite_py.distributed.launch", *count, "--log_dir", folder],
+            "torch": [given.torch, "-m", "torch.distributed.run", *count],
+            "paddle": [given.paddle, "-m", "paddle.distributed.launch", *count, "--log_dir", folder],
+        }
+        for name, command in commands.items():
+            if command[0] is None:
+                continue
+            subprocess.run([*command, *part, name], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+            for row, figures in json.loads(Path(file).read_text()).items():
+                rows.setdefault(row, {}).update(figures)
     for name, row in rows.items():
-        print(f"{name:24}", "   ".join(f"{who} {t:9.0f} us" for who, t in row.items()))
+        print(f"{name:36}", "   ".join(f"{who} {t:9.0f} us" for who, t in row.items()))
     if given.out:
         Path(given.out).parent.mkdir(parents=True, exist_ok=True)
         Path(given.out).write_text(json.dumps(rows, indent=1))

@@ -1,6 +1,6 @@
 """Measures every workload in every framework, in alternating rounds, and prints the table of ratios.
 
-usage: run.py [--paddle PY] [--torch PY] [--tensorflow PY] [--only REGEX] [--out table.json]
+usage: run.py [--paddle PY] [--torch PY] [--tensorflow PY] [--keras PY] [--only REGEX] [--out table.json]
 
 A PY is a Python that has that framework. A framework's figure is its best round, a round's figure the median of
 its batches. All processes of a row take turns and sleep in between, so that noise of the machine meets all alike.
@@ -21,13 +21,14 @@ from cells import Cell, ImportCell, MemoryCell, StartCell, TimedCell
 from targets import GROUPS, JAX_FORM, OURS, TARGETS, Target
 from worker import ABSENT
 
-FRAMEWORKS = (OURS, "jax", "torch", "paddle", "tensorflow")
+FRAMEWORKS = (OURS, "jax", "torch", "paddle", "tensorflow", "keras")
 PACKAGES = (
     "paddle-lite-py",
     "jax",
     "jaxlib",
     "optax",
     "torch",
+    "keras",
     "paddlepaddle",
     "tensorflow",
     "tensorflow-cpu",

@@ -22,6 +22,7 @@ GROUPS: dict[str, list[str]] = {
     "static_collatz": ["static_collatz"],
     "static_grad_while100": ["static_grad_while100"],
     **{f"train_{net}": [f"train_{net}_{mode}" for mode in ("eager", "net", "step")] for net in NETS},
+    **{f"fit_{net}": [f"fit_{net}", f"loop_{net}"] for net in ("mlp", "lenet", "resnet")},
     **{f"train_{net}_program": [f"train_{net}_program"] for net in ("mlp", "lenet")},
     **{f"infer_{net}": [f"infer_{net}_{mode}" for mode in ("eager", "net")] for net in NETS if net != "lm"},
     "memory": ["memory_lenet_step", "memory_bert_step"],
@@ -68,6 +69,10 @@ TARGETS = [
     Target("train_lm_step", 0.85),
     *(Target(f"train_{net}_eager", 1.0, peer) for net in ("mlp", "lenet") for peer in ("torch", "paddle")),
     *(Target(f"train_{net}_eager", 1.25, OURS, f"train_{net}_step") for net in ("resnet", "bert", "lm")),
+    # An epoch of Model.fit beside a loop by hand, the loop that users of PyTorch write, and Keras.
+    *(Target(f"fit_{net}", 1.03, OURS, f"loop_{net}") for net in ("mlp", "lenet", "resnet")),
+    *(Target(f"fit_{net}", 1.0, "torch", f"loop_{net}") for net in ("mlp", "lenet", "resnet")),
+    *(Target(f"fit_{net}", 1.0, "keras") for net in ("mlp", "lenet", "resnet")),
     Target("memory_lenet_step", 1.1),
     Target("memory_bert_step", 1.1),
 ]

@@ -21,6 +21,7 @@ Call = Callable[[], Any]
 Workloads = dict[str, Callable[[], Call]]
 
 MEMORY_CALLS = 20
+EPOCH = {"mlp": 100, "lenet": 40, "resnet": 4}  # batches of an epoch, where that is what is timed
 ABSENT = "absent"  # this framework has no such workload
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from worker import Call, Workloads, serve
+from worker import EPOCH, Call, Workloads, serve
 
 paddle: Any = importlib.import_module(os.environ.get("BENCH_MODULE", "paddle_lite_py"))
 nn, F = paddle.nn, paddle.nn.functional
@@ -150,6 +150,54 @@ def train(kind: str, mode: str) -> Call:
 
     function = static(step) if mode == "step" else step
     return lambda: function(x, y)
+
+
+class Batches:
+    """The same batch again and again, as data in memory are."""
+
+    def __init__(self, kind: str) -> None:
+        x, y = NETS[kind][1]()
+        self.batches = [(x, y)] * EPOCH[kind]
+
+    def __iter__(self):
+        return iter(self.batches)
+
+    def __len__(self) -> int:
+        return len(self.batches)
+
+
+def fit(kind: str) -> Call:
+    """An epoch of Model.fit."""
+    net = NETS[kind][0]()
+    model, batches = paddle.Model(net), Batches(kind)
+    model.prepare(paddle.optimizer.Adam(1e-4, parameters=net.parameters()), nn.CrossEntropyLoss())
+
+    def call():
+        model.fit(batches, epochs=1, verbose=0)
+        return net.parameters()[0]
+
+    return call
+
+
+def loop(kind: str) -> Call:
+    """An epoch of a loop written by hand around a static step."""
+    net, loss_of, batches = NETS[kind][0](), nn.CrossEntropyLoss(), Batches(kind)
+    opt = paddle.optimizer.Adam(1e-4, parameters=net.parameters())
+
+    @static
+    def step(x, y):
+        loss = loss_of(net(x), y)
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    def call():
+        for x, y in batches:
+            loss = step(x, y)
+        return loss
+
+    return call
 
 
 def train_program(kind: str) -> Call:
@@ -340,6 +388,8 @@ WORKLOADS: Workloads = {
     "lower_bert12": lower_bert12,
     "program_call4": program_call4,
     "program_build5000": program_build5000,
+    **{f"fit_{k}": lambda k=k: fit(k) for k in EPOCH},
+    **{f"loop_{k}": lambda k=k: loop(k) for k in EPOCH},
     **{f"train_{k}_program": lambda k=k: train_program(k) for k in ("mlp", "lenet")},
     "static_while100": lambda: static_loop(count, ones(4, 4)),
     "static_collatz": lambda: static_loop(collatz, paddle.full([], 97, "int64")),

@@ -10,7 +10,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from worker import Call, Workloads, serve
+from worker import EPOCH, Call, Workloads, serve
 
 rs = np.random.RandomState(0)
 
@@ -142,6 +142,12 @@ def train(kind: str, mode: str) -> Call:
     return lambda: function(x, y)
 
 
+def loop(kind: str) -> Call:
+    """An epoch of a plain loop."""
+    call = train(kind, "eager")
+    return lambda: [call() for _ in range(EPOCH[kind])]
+
+
 def infer(kind: str, mode: str) -> Call:
     """The forward pass for one example."""
     make, data = NETS[kind]
@@ -240,6 +246,7 @@ WORKLOADS: Workloads = {
     "static_while100": lambda: compiled(count, torch.ones(4, 4)),
     "static_collatz": lambda: compiled(collatz, torch.tensor(97)),
     "static_grad_while100": static_grad_while100,
+    **{f"loop_{k}": lambda k=k: loop(k) for k in EPOCH},
     **{f"train_{k}_{m}": lambda k=k, m=m: train(k, m) for k in NETS for m in ("eager", "net", "step")},
     **{f"infer_{k}_{m}": lambda k=k, m=m: infer(k, m) for k in NETS for m in ("eager", "net")},
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
+from typing import Any
 
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.eager.tensor import Tensor
@@ -25,6 +26,7 @@ def for_file(traced: Traced, name: str, lost: list[str]) -> Traced:
     """
     left, at, places = [], traced.n_results, list(range(traced.n_results))
     read = {(id(w.owner), w.key) for w, *_ in traced.paths}
+    given = _kinds(traced.structure)  # what it gives, it has made itself
     for effect in traced.effects:
         write = effect.write
         if isinstance(write.owner, Argument | Tensor) and write.key == "_data" and effect.structure is nested.LEAF:
@@ -35,7 +37,7 @@ def for_file(traced: Traced, name: str, lost: list[str]) -> Traced:
                 f"jit.save of `{name}`: it changes {_place(effect)}, which a saved program cannot keep; make it a "
                 "buffer (register_buffer), and change that in place"
             )
-        elif not _is_there(effect):
+        elif not _is_there(effect) and type(write.owner) not in given:
             lost.append(_place(effect))
         at += effect.n_leaves
     places += range(at, len(traced.program.block.outputs))
@@ -58,6 +60,13 @@ def _is_there(effect: Effect) -> bool:
     """True if what it writes is what is there already: `self.use_cache = use_cache`."""
     found = effect.structure
     return isinstance(found, nested.Static) and nested.flatten(effect.write.get(), lambda _: False, []) == found
+
+
+def _kinds(structure: Any) -> set[type]:
+    """The types of containers in a structure of results."""
+    if not isinstance(structure, nested.Nest):
+        return set()
+    return {structure.kind}.union(*map(_kinds, structure.children)) - {list, dict, tuple}
 
 
 def _with(traced: Traced, effects: list[Effect], places: Sequence[int]) -> Traced:

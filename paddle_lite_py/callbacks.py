@@ -1,7 +1,8 @@
 """The namespace paddle.callbacks."""
 
-from .hapi import callbacks, writers
+from .hapi import callbacks, progress, writers
 from .hapi.callbacks import *  # noqa: F403
+from .hapi.progress import *  # noqa: F403
 from .hapi.writers import *  # noqa: F403
 
-__all__ = [*callbacks.__all__, *writers.__all__]
+__all__ = [*callbacks.__all__, *progress.__all__, *writers.__all__]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ..core.errors import NoGradientError
 from ..core.interpreter import run_backward, state
 from ..core.no_effect import NOT_DRAWN, Refused, no_effect
 from ..eager.tensor import Tensor, wrap
@@ -58,7 +59,7 @@ def grad(
         allow_unused: give None for an input that no output depends on, instead of raising.
 
     Raises:
-        RuntimeError: if an output does not depend on an input and allow_unused is False.
+        NoGradientError: if an output does not depend on an input and allow_unused is False.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -71,16 +72,23 @@ def grad(
     outs, ins = _listed(outputs), _listed(inputs)
     for i, t in enumerate(ins):
         if t.stop_gradient:
-            raise RuntimeError(f"inputs[{i}] ('{t.name}') of grad() has stop_gradient=True, so it has no gradient")
-    kept = [(t, t.stop_gradient) for t in _listed(no_grad_vars or [])]
-    if kept:
-        raise NotImplementedError("grad(no_grad_vars=...) is not supported; detach those tensors in the forward code")
+            raise NoGradientError(f"inputs[{i}] ('{t.name}') of grad() has stop_gradient=True, so it has no gradient")
     keep = create_graph if retain_graph is None else retain_graph
-    found = state.interpreter.grad(outs, ins, _grads(grad_outputs, len(outs)), keep, create_graph)
+    blocked = [t.register_hook(_nothing) for t in _listed(no_grad_vars or []) if not t.stop_gradient]
+    try:
+        found = state.interpreter.grad(outs, ins, _grads(grad_outputs, len(outs)), keep, create_graph)
+    finally:
+        for handle in blocked:
+            handle.remove()
     for i, (t, g) in enumerate(zip(ins, found, strict=True)):
         if g is None and not allow_unused:
-            raise RuntimeError(f"no output depends on inputs[{i}] ('{t.name}'); pass allow_unused=True to get None")
+            raise NoGradientError(f"no output depends on inputs[{i}] ('{t.name}'); pass allow_unused=True to get None")
     return found
+
+
+def _nothing(gradient: Any) -> Any:
+    """Zeros like a gradient, whatever it holds."""
+    return gradient.not_equal(gradient).astype(gradient.dtype) * 0
 
 
 def _listed(tensors: Any) -> list[Tensor]:

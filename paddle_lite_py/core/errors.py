@@ -62,6 +62,10 @@ class LeafChangeError(RuntimeError, ValueError):
     """A leaf that requires gradient was to be changed in place; PaddlePaddle raises either."""
 
 
+class NoGradientError(RuntimeError, ValueError):
+    """A gradient was asked for that there is none of; PaddlePaddle raises either."""
+
+
 def user_traceback(tb: TracebackType | None) -> TracebackType | None:
     """A traceback without the framework's frames; PADDLE_LITE_TRACEBACK=full keeps them."""
     if os.environ.get("PADDLE_LITE_TRACEBACK") == "full":

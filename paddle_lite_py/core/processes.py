@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import os
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import jax
 
@@ -11,6 +12,8 @@ import jax
 JOINED = "PADDLE_LITE_JOINED"
 # Seconds after which a process that says nothing is taken for dead.
 HEARTBEAT = 10
+# What layers below the exchanges ask of them, once they are there: the rows that the processes have of a tensor.
+gathered_rows: list[Callable[[Any], Any]] = []
 
 
 _here: list[World] = []  # once this process has joined

@@ -2,19 +2,33 @@
 
 from . import auto_parallel, collective, communication, fleet, group, launch, parallel, sharding, utils
 from .auto_parallel import (
+    ColWiseParallel,
+    ContextParallel,
     DistModel,
+    LocalLayer,
     Partial,
     Placement,
+    PrepareContextParallel,
+    PrepareLayerInput,
+    PrepareLayerOutput,
     ProcessMesh,
     ReduceType,
     Replicate,
+    RowWiseParallel,
+    SequenceParallelBegin,
+    SequenceParallelDisable,
+    SequenceParallelEnable,
+    SequenceParallelEnd,
     Shard,
     ShardDataloader,
     ShardingStage1,
     ShardingStage2,
     ShardingStage3,
+    Strategy,
     dtensor_from_fn,
     get_mesh,
+    local_map,
+    parallelize,
     reshard,
     set_mesh,
     shard_dataloader,
@@ -43,8 +57,14 @@ from .collective import (
     wait,
 )
 from .communication import stream
-from .flex_checkpoint.dcp.load_state_dict import load_state_dict
+from .flex_checkpoint.dcp.load_state_dict import load_merged_state_dict, load_state_dict
 from .flex_checkpoint.dcp.save_state_dict import save_state_dict
+from .flex_checkpoint.dcp.sharded_weight import (
+    ShardedStateDict,
+    ShardedWeight,
+    build_sharded_state_dict,
+    shard_weight,
+)
 from .group import (
     Group,
     ParallelEnv,
@@ -70,4 +90,5 @@ from .point_to_point import (
     send,
     send_object_list,
 )
+from .records import RecordStream, RecordWriter
 from .spawning import spawn

@@ -17,6 +17,8 @@ from ..eager.execute import EAGER
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 from ..ops.creation import zeros_like
+from .experts import add_up, is_apart
+from .gradients import gradient_of, set_gradient
 from .group import Group, ReduceOp, init_parallel_env
 from .programs import exchanged
 
@@ -41,7 +43,7 @@ def sync_params_buffers(
         RuntimeError: if the layers of the processes differ.
     """
     group = comm_group or init_parallel_env()
-    held = [*model.parameters(), *model.buffers()]
+    held = [t for t in (*model.parameters(), *model.buffers()) if not is_apart(t)]
     if group.nranks == 1 or not held:
         return
     with no_grad():
@@ -117,16 +119,19 @@ class DataParallel(nn.Layer):
         reached, self._reached = self._reached, {}
         if not self.grad_need_sync:
             return
-        trained = [(name, p) for name, p in self._layers.named_parameters() if not p.stop_gradient]
+        every = [(name, p) for name, p in self._layers.named_parameters() if not p.stop_gradient]
+        trained = [(name, p) for name, p in every if not is_apart(p)]
         used = [(name, p) for name, p in trained if id(p) in reached]
         with no_grad():
             if self.find_unused_parameters and state.interpreter is EAGER:
                 used = self._used_by_any(trained, reached)
             which = "all" if len(used) == len(trained) else ", ".join([name for name, _ in used])
-            grads = [p.grad if p.grad is not None else zeros_like(p) for _, p in used]
+            held = [gradient_of(p) for _, p in used]
+            grads = [zeros_like(p) if g is None else g for g, (_, p) in zip(held, used, strict=True)]
             means = exchanged("all_reduce of gradients", grads, self.group, ReduceOp.AVG, which)
             for (_, p), mean in zip(used, means, strict=True):
-                p.grad = mean
+                set_gradient(p, mean)
+        add_up([p for _, p in every if is_apart(p)], self.group.nranks)
 
     def _used_by_any(self, trained: list[Any], reached: dict[int, Tensor]) -> list[Any]:
         mine = to_tensor(np.array([id(p) in reached for _, p in trained]))
@@ -143,7 +148,7 @@ class DataParallel(nn.Layer):
 
     def apply_collective_grads(self) -> None:
         """Make the gradients means over the processes, where no backward() outside of `no_sync` has."""
-        self._reached |= {id(p): p for p in self._layers.parameters() if p.grad is not None}
+        self._reached |= {id(p): p for p in self._layers.parameters() if gradient_of(p) is not None}
         if self.group.nranks > 1 and self._reached:
             self._meet()
 

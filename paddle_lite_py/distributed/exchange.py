@@ -42,6 +42,7 @@ class Exchanges:
         self.messenger = Messenger(here.rank, here.host)
         self.under_way: tuple[Group, int, float] | None = None
         self.failed = ""
+        self.traffic = 0  # bytes that this process has given to exchanges
         self._introduce()
         threading.Thread(target=self._watch, daemon=True, name="exchange watch").start()
         self._hook = sys.excepthook
@@ -93,6 +94,7 @@ class Exchanges:
                 self.mesh(tuple(group.ranks)), lambda *parts: fn(*parts, *how), arrays, what, donated
             )
             program = group.programs.put(key, made)
+        self.traffic += program.bytes
         self.under_way = group, count, time.monotonic()
         try:
             return program(*arrays)
@@ -213,6 +215,7 @@ class ExchangeProgram:
         self, mesh: Any, fn: Callable[..., Any], examples: Sequence[Any], what: str = "", donated: tuple[int, ...] = ()
     ) -> None:
         self.what, self.size, self.fn = what, mesh.devices.size, fn
+        self.bytes = sum(a.size * a.dtype.itemsize for a in examples)
         self.sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(kernels.AXIS))
         self.numbers = [i for i, a in enumerate(examples) if not a.shape]  # they travel as one element
         self.made_numbers: list[int] = []

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import functools
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import jax.numpy as jnp
 from jax import lax
+
+from . import ring
 
 AXIS = "ranks"
 SUM, MAX, MIN, PROD, AVG = range(5)
@@ -98,6 +102,41 @@ def broadcasts(*xs_and_root: Any) -> tuple[Any, ...]:
     return tuple([broadcast(x, root) for x in xs])
 
 
+def gathered_flat(*xs: Any) -> tuple[Any, ...]:
+    """Flat arrays of all, joined; those of one dtype travel as one."""
+    made: list[Any] = [None] * len(xs)
+    for kind in {x.dtype for x in xs}:
+        at = [i for i, x in enumerate(xs) if x.dtype == kind]
+        rows = _gathered(jnp.concatenate([xs[i] for i in at]))
+        ends = list(itertools.accumulate(xs[i].size for i in at))
+        for i, part in zip(at, jnp.split(rows, ends[:-1], axis=1), strict=True):
+            made[i] = part.reshape(-1)
+    return tuple(made)
+
+
+def own_shares(*xs: Any) -> tuple[Any, ...]:
+    """This process's shares of flat arrays that all have, each of which has a share for each process."""
+    rank, count = lax.axis_index(AXIS), lax.axis_size(AXIS)
+    return tuple([lax.dynamic_slice(x, (rank * (x.size // count),), (x.size // count,)) for x in xs])
+
+
+def scattered_flat(*xs: Any) -> tuple[Any, ...]:
+    """This process's shares of the means of flat arrays, each of which has a share for each process."""
+    made: list[Any] = [None] * len(xs)
+    for kind in {x.dtype for x in xs}:
+        at = [i for i, x in enumerate(xs) if x.dtype == kind]
+        rows = jnp.concatenate([xs[i].reshape(lax.axis_size(AXIS), -1) for i in at], axis=1)
+        ends = list(itertools.accumulate(xs[i].size // lax.axis_size(AXIS) for i in at))
+        for i, part in zip(at, jnp.split(reduce_scatter(rows, AVG), ends[:-1]), strict=True):
+            made[i] = part
+    return tuple(made)
+
+
+def sparse_sum(values: Any, index: Any, total: int) -> Any:
+    """The sum over all of arrays of which each gives some elements: numbers, and where they stand in the flat array."""
+    return jnp.zeros(total, values.dtype).at[_gathered(index).reshape(-1)].add(_gathered(values).reshape(-1))
+
+
 # By the name under which messages speak of an exchange.
 KERNELS: dict[str, Callable[..., Any]] = {
     "all_reduce": all_reduce,
@@ -110,6 +149,12 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "scatter": scatter,
     "all_reduce of gradients": reduced,
     "broadcast of a model": broadcasts,
+    "own shares": own_shares,
+    "all_gather of parameters": gathered_flat,
+    "reduce_scatter of gradients": scattered_flat,
+    "sum of sparse gradients": sparse_sum,
+    "ring_attention": functools.partial(ring.attention, AXIS),
+    "gradient of ring_attention": functools.partial(ring.gradient, AXIS),
 }
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -183,6 +184,12 @@ class P2POp:
         if op not in (isend, irecv):
             raise RuntimeError(f"P2POp: op is {op!r}; expected paddle.distributed.isend or paddle.distributed.irecv")
         self.op, self.tensor, self.peer, self.group = op, tensor, peer, group
+
+
+@contextmanager
+def _coalescing_manager(group: Group | None = None, tasks: Any = None) -> Iterator[Any]:
+    """A block of sends and receives; each begins when it is called."""
+    yield tasks
 
 
 def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Task]:

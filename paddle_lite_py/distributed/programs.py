@@ -25,7 +25,7 @@ def _exchange(xs: Sequence[Any], /, kind: str, group: int, size: int, how: Any =
         lax.axis_size(kernels.AXIS)
     except NameError:  # one process traces: only shapes are asked for
         return _shapes_of(kernel, kind, size, xs, how)
-    out = kernel(*xs, *how)
+    out = kernel(*map(lax.stop_gradient, xs), *how)  # gradients are those of the PyLayer around it
     return out if isinstance(out, tuple) else (out,)
 
 
@@ -39,11 +39,14 @@ def _shapes_of(kernel: Callable[..., Any], kind: str, size: int, xs: Sequence[An
 
     def refuse(*_: Any) -> Any:
         raise RuntimeError(
-            f"a program that exchanges values among {size} processes ({kind}) was run by one alone; call the static "
-            "function itself in each process, and save the model without the exchange"
+            f"a program that exchanges values among {size} processes ({kind}) was run by one alone: save the "
+            "model without the exchange, and, where gradients are asked for, make the whole step static: forward, "
+            "backward() and the optimizer's step"
         )
 
-    return jax.pure_callback(refuse, tuple([jax.ShapeDtypeStruct(o.shape[1:], o.dtype) for o in found]), *xs)
+    return jax.pure_callback(
+        refuse, tuple([jax.ShapeDtypeStruct(o.shape[1:], o.dtype) for o in found]), *map(lax.stop_gradient, xs)
+    )
 
 
 def exchanged(kind: str, tensors: Sequence[Tensor], group: Group, *how: Any) -> tuple[Tensor, ...]:
@@ -67,13 +70,13 @@ class SpreadProgram:
     """
 
     def __init__(self, fn: Callable[..., Any], operators: Sequence[Any], donate_argnums: tuple[int, ...] = ()) -> None:
-        among = {o.bound.attrs[1] for o in operators if o.bound.op.name == "_exchange"}
-        if len(among) > 1:
+        groups = [get_group(o.bound.attrs[1]) for o in operators if o.bound.op.name == "_exchange"]
+        self.group, self.fn, self.donated = groups[0], fn, donate_argnums
+        if other := [g for g in groups if g.ranks != self.group.ranks]:
             raise NotImplementedError(
-                f"{fn.__name__}: one program exchanges in the groups {sorted(among)}; keep it to one group, or the "
-                "exchanges of others outside of the static function"
+                f"{fn.__name__}: one program exchanges among the ranks {self.group.ranks} and {other[0].ranks}; keep "
+                "it to one group, or the exchanges of others outside of the static function"
             )
-        self.group, self.fn, self.donated = get_group(among.pop()), fn, donate_argnums
 
     def __call__(self, *arrays: Any) -> Any:
         """The results of this process."""

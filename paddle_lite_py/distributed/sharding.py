@@ -10,7 +10,9 @@ from ..framework import save
 from .data_parallel import DataParallel
 from .fleet.meta_optimizers.dygraph_optimizer import DygraphShardingOptimizer
 from .fleet.meta_parallel.sharding.group_sharded_optimizer_stage2 import GroupShardedOptimizerStage2, StatesGroup
+from .fleet.meta_parallel.sharding.group_sharded_stage3 import GroupShardedStage3
 from .group import Group, get_rank, init_parallel_env
+from .scaling import agreed
 
 __all__ = ["group_sharded_parallel", "save_group_sharded_model"]
 
@@ -39,7 +41,7 @@ def group_sharded_parallel(
 
     Raises:
         ValueError: if there is no such level.
-        NotImplementedError: for "p_g_os" with more than one process.
+        NotImplementedError: for "p_g_os" and an optimizer that looks at whole parameters.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -53,10 +55,10 @@ def group_sharded_parallel(
     among = group or init_parallel_env()
     if among.nranks == 1:
         return model, optimizer, scaler
+    if scaler is not None:
+        agreed(scaler, among)
     if level == "p_g_os":
-        raise NotImplementedError(
-            "group_sharded_parallel: level 'p_g_os' spreads parameters, which stay whole here; use 'os_g'"
-        )
+        return GroupShardedStage3(model, optimizer, among), optimizer, scaler
     if level == "os_g":
         sharded: Any = GroupShardedOptimizerStage2(model.parameters(), optimizer, among)
     else:
@@ -72,9 +74,10 @@ def save_group_sharded_model(model: Any, output: str, optimizer: Any = None) -> 
         output: the folder.
         optimizer: its optimizer.
     """
+    state = model.state_dict()  # of shares, all processes make the whole together
     if get_rank():
         return
     os.makedirs(output, exist_ok=True)
-    save(model.state_dict(), os.path.join(output, "model.pdmodel"))
+    save(state, os.path.join(output, "model.pdmodel"))
     if optimizer is not None:
         save(optimizer.state_dict(), os.path.join(output, "model.pdopt"))

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import multiprocessing
 import os
+import random
 import socket
 import time
 import traceback
@@ -13,6 +15,9 @@ from typing import Any
 
 from ..core.no_effect import no_effect
 from .exchange import leave
+
+# Below those that systems give for connections: nothing takes one between its choice and its use.
+PORTS = (10_000, 32_000)
 
 
 class MultiprocessContext:
@@ -66,15 +71,45 @@ class MultiprocessContext:
 
 
 def free_ports(count: int, host: str = "127.0.0.1") -> list[int]:
-    """Ports that nothing listens at now."""
-    held = [socket.socket() for _ in range(count)]
+    """Ports that nothing listens at now, and that the system gives nobody who asks it for any port.
+
+    Raises:
+        OSError: if the host is not this one.
+    """
+    held: list[socket.socket] = []
     try:
-        for s in held:
-            s.bind((host, 0))
+        while len(held) < count:
+            s = socket.socket()
+            try:
+                s.bind((host, random.SystemRandom().randrange(*PORTS)))
+                held.append(s)
+            except OSError as e:
+                s.close()
+                if e.errno != errno.EADDRINUSE:
+                    raise
         return [s.getsockname()[1] for s in held]
     finally:
         for s in held:
             s.close()
+
+
+def wait_server_ready(endpoints: Iterable[str], seconds: float = 300.0) -> None:
+    """Wait until something listens at all addresses.
+
+    Raises:
+        TimeoutError: if nothing does within so many seconds, with the address.
+    """
+    end = time.monotonic() + seconds
+    for endpoint in endpoints:
+        host, _, port = endpoint.rpartition(":")
+        while True:
+            try:
+                socket.create_connection((host, int(port)), timeout=3).close()
+                break
+            except OSError:
+                if time.monotonic() > end:
+                    raise TimeoutError(f"nothing listens at {endpoint} after {seconds:g} s") from None
+                time.sleep(0.2)
 
 
 @contextmanager

@@ -103,7 +103,7 @@ class Eager(Interpreter):
 
     def as_gradient(self, tensor: Tensor) -> Tensor:
         """The value of a tensor as a gradient."""
-        return gradients.leaf_gradient(tensor._data)
+        return gradients.leaf_gradient(gradients.from_hook(tensor)._data)
 
     # Accumulates gradients in the leaves that tensors depend on.
     backward = staticmethod(gradients.backward)

@@ -112,11 +112,18 @@ def register_hook(tensor: Tensor, hook: Callable[[Tensor], Any]) -> RemoveHandle
 
     def on_array(array: Any) -> Any:
         out = hook(leaf_gradient(array))
-        return array if out is None else out._data
+        return array if out is None else from_hook(out)._data
 
     hooks = node.hooks.setdefault(index, {})
     hooks[id(on_array)] = on_array
     return RemoveHandle(hooks, id(on_array))
+
+
+def from_hook(out: Any) -> Tensor:
+    """The gradient that a hook has returned."""
+    if not isinstance(out, Tensor):
+        raise TypeError(f"a hook of a gradient returned {out!r}; expected a tensor, or None to leave the gradient")
+    return out
 
 
 # -- the user's own gradient ----------------------------------------------------------------------------------------

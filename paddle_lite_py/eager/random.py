@@ -45,7 +45,7 @@ class Generator:
 
     def get_state(self) -> Tensor:
         """A copy of the state."""
-        return wrap(self.state._data)
+        return self.state.clone()  # in a program, the state that a run finds
 
     def set_state(self, value: Any) -> None:
         """Continue from a state that get_state() gave."""

@@ -1,8 +1,9 @@
 """Training without a loop of one's own: Model, its callbacks, and summaries of networks."""
 
 from . import callbacks
+from .checkpoints import Checkpoints
 from .flops import flops
 from .model import Model
 from .summary import summary
 
-__all__ = ["Model", "callbacks", "flops", "summary"]
+__all__ = ["Checkpoints", "Model", "callbacks", "flops", "summary"]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import numbers
 import os
-import time
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -14,7 +12,7 @@ import numpy as np
 from ..optimizer.lr import LRScheduler as Scheduler
 
 __all__ = [
-    *("Callback", "EarlyStopping", "LRScheduler", "ModelCheckpoint", "ProgBarLogger", "ReduceLROnPlateau"),
+    *("Callback", "EarlyStopping", "LRScheduler", "ModelCheckpoint", "ReduceLROnPlateau"),
 ]
 
 Logs = dict[str, Any] | None
@@ -43,6 +41,20 @@ class Callback:
     def set_model(self, model: Any) -> None:
         """Told the model."""
         self.model = model
+
+    def state_dict(self) -> dict[str, Any]:
+        """What a checkpoint holds of it: plain values."""
+        return {}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from what state_dict() gave."""
+
+    def reads_logs(self, step: int) -> bool:
+        """Whether it looks at the losses and metrics of a batch, which are fetched from the device only then.
+
+        A subclass may say no, so that training need not wait for the numbers of each batch.
+        """
+        return True
 
     def on_train_begin(self, logs: Logs = None) -> None:
         """Before the first epoch."""
@@ -92,90 +104,51 @@ class CallbackList:
 
     def __init__(self, callbacks: Iterable[Callback], model: Any, params: dict[str, Any]) -> None:
         self.callbacks = list(callbacks)
+        self._listeners: dict[str, list[Callback]] = {}
         for callback in self.callbacks:
             callback.set_model(model)
             callback.set_params(params)
 
+    def state_dict(self) -> dict[str, Any]:
+        """The states of all, by their places."""
+        return {str(i): c.state_dict() for i, c in enumerate(self.callbacks)}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Put the states back."""
+        for i, c in enumerate(self.callbacks):
+            c.load_state_dict(state.get(str(i), {}))
+
     def call(self, point: str, *args: Any) -> None:
         """Tell each of them: call("epoch_end", epoch, logs)."""
-        for callback in self.callbacks:
-            getattr(callback, f"on_{point}")(*args)
+        for callback in self.listens(point):
+            try:
+                getattr(callback, f"on_{point}")(*args)
+            except Exception as e:
+                at = f"({args[0]})" if args and isinstance(args[0], int) else "()"
+                e.add_note(f"in on_{point}{at} of the callback {type(callback).__name__}")
+                raise
+
+    def listens(self, point: str) -> list[Callback]:
+        """Those that have something to do at a point."""
+        if point not in self._listeners:
+            plain = getattr(Callback, f"on_{point}")
+            self._listeners[point] = [
+                c for c in self.callbacks if getattr(getattr(c, f"on_{point}"), "__func__", None) is not plain
+            ]
+        return self._listeners[point]
+
+    def reads(self, point: str, step: int) -> bool:
+        """Whether one of them looks at the losses and metrics of a batch."""
+        return any(not _answers_for(c, point) or c.reads_logs(step) for c in self.listens(point))
 
 
-def _text(logs: dict[str, Any]) -> str:
-    parts = []
-    for key, value in logs.items():
-        if key in ("step", "batch_size"):
-            continue
-        numeric = isinstance(value, list | np.ndarray | numbers.Number)
-        values = [float(v) for v in np.asarray(value).ravel()] if numeric else []
-        parts.append(f"{key}: {' '.join(f'{v:.4f}' for v in values)}" if values else f"{key}: {value}")
-    return " - ".join(parts)
-
-
-class ProgBarLogger(Callback):
-    """Prints the losses and metrics.
-
-    Arguments:
-        log_freq: batches between two lines.
-        verbose: 0: nothing, 1: a line for each epoch, 2: and for each log_freq batches.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> paddle.callbacks.ProgBarLogger(log_freq=10).log_freq
-        10
-    """
-
-    def __init__(self, log_freq: int = 1, verbose: int = 2) -> None:
-        super().__init__()
-        self.log_freq, self.verbose = log_freq, verbose
-        self._since = 0.0
-
-    def _begin(self) -> None:
-        self._since = time.perf_counter()
-
-    def _line(self, kind: str, step: int, logs: Logs, last: bool = False) -> None:
-        steps = self.params.get("steps")
-        chosen = last if self.verbose == 1 else self.verbose > 1 and (last or (step + 1) % self.log_freq == 0)
-        if chosen:
-            of = f"/{steps}" if steps else ""
-            speed = (time.perf_counter() - self._since) / (step + 1) * 1000
-            print(f"{kind}step {step + 1}{of} - {_text(logs or {})} - {speed:.0f}ms/step")
-
-    def on_epoch_begin(self, epoch: int, logs: Logs = None) -> None:
-        """Print the number of the epoch."""
-        self._begin()
-        if self.verbose:
-            print(f"Epoch {epoch + 1}/{self.params.get('epochs')}")
-
-    def on_train_batch_end(self, step: int, logs: Logs = None) -> None:
-        """Print a line now and then."""
-        if self.verbose > 1:
-            self._line("", step, logs)
-
-    def on_epoch_end(self, epoch: int, logs: Logs = None) -> None:
-        """Print the last line of the epoch."""
-        self._line("", (logs or {}).get("step", 0), logs, last=True)
-
-    def on_eval_begin(self, logs: Logs = None) -> None:
-        """Start the clock."""
-        self._begin()
-        if self.verbose:
-            print("Eval begin...")
-
-    def on_eval_end(self, logs: Logs = None) -> None:
-        """Print the result."""
-        if self.verbose:
-            print(f"Eval - {_text(logs or {})}")
-
-    def on_predict_begin(self, logs: Logs = None) -> None:
-        """Start the clock."""
-        self._begin()
-
-    def on_predict_end(self, logs: Logs = None) -> None:
-        """Print how many batches there were."""
-        if self.verbose:
-            self._line("Predict ", (logs or {}).get("step", 0), {}, last=True)
+def _answers_for(callback: Callback, point: str) -> bool:
+    """Whether reads_logs() of a callback speaks of what it does at a point: no subclass does more there."""
+    if f"on_{point}" in vars(callback):
+        return False
+    kinds = type(callback).__mro__
+    first = [next(i for i, k in enumerate(kinds) if name in vars(k)) for name in (f"on_{point}", "reads_logs")]
+    return first[0] >= first[1]
 
 
 class ModelCheckpoint(Callback):
@@ -217,6 +190,10 @@ class LRScheduler(Callback):
             raise ValueError("LRScheduler: choose one of by_step and by_epoch")
         self.by_step, self.by_epoch = by_step, by_epoch
 
+    def reads_logs(self, step: int) -> bool:
+        """No."""
+        return False
+
     def _step(self) -> None:
         rate = getattr(self.model._optimizer, "_learning_rate", None)
         if isinstance(rate, Scheduler):
@@ -245,6 +222,18 @@ class _Monitor(Callback):
         self._rises = mode == "max" or (mode == "auto" and "acc" in monitor)
         self.best = -np.inf if self._rises else np.inf
 
+    # What it has seen so far: numbers.
+    seen: tuple[str, ...] = ()
+
+    def state_dict(self) -> dict[str, Any]:
+        """The best number, and how long it has waited."""
+        return {name: float(getattr(self, name)) for name in self.seen}
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Go on from there."""
+        for name, value in state.items():
+            setattr(self, name, value if name == "best" else int(value))
+
     def _better(self, value: float) -> bool:
         return value - self.min_delta > self.best if self._rises else value + self.min_delta < self.best
 
@@ -271,6 +260,8 @@ class EarlyStopping(_Monitor):
         >>> paddle.callbacks.EarlyStopping("acc", mode="max", patience=2).patience
         2
     """
+
+    seen = ("best", "wait_epoch", "stopped_epoch")
 
     def __init__(
         self,
@@ -325,6 +316,8 @@ class ReduceLROnPlateau(_Monitor):
         >>> paddle.callbacks.ReduceLROnPlateau("loss", factor=0.5).factor
         0.5
     """
+
+    seen = ("best", "wait", "epoch", "cooldown_counter")
 
     def __init__(
         self,

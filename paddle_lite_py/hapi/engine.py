@@ -1,4 +1,4 @@
-"""Who runs the batches of a Model: the model itself, or in static mode programs that are built for them."""
+"""Who runs the batches of a Model: eagerly, as compiled programs, or in static mode."""
 
 from __future__ import annotations
 
@@ -6,13 +6,15 @@ from typing import Any
 
 from ..core.interpreter import state
 from ..eager.execute import Eager
+from .compiled_engine import CompiledEngine
+from .eager_engine import EagerEngine
 
 
 def engine_of(model: Any) -> Any:
-    """What runs the batches of a model in static mode; None where it runs them itself."""
+    """What runs the batches of a model in the mode in force."""
     if isinstance(state.interpreter, Eager):
-        return None
+        return (EagerEngine if model.eager else CompiledEngine)(model)
     from ..static.builder import StaticBuilder  # static mode is loaded by those who use it
     from .static_engine import StaticEngine
 
-    return StaticEngine(model) if isinstance(state.interpreter, StaticBuilder) else None
+    return StaticEngine(model) if isinstance(state.interpreter, StaticBuilder) else EagerEngine(model)

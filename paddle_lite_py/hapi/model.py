@@ -2,45 +2,44 @@
 
 from __future__ import annotations
 
-import inspect
 import os
 import warnings
-from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, nullcontext
 from typing import Any
 
 import numpy as np
 
 from .. import amp, nn
-from ..core.interpreter import no_grad
 from ..eager.tensor import Tensor
 from ..framework import load as load_file
 from ..framework import save as save_file
-from ..io import DataLoader
 from ..metric import Metric
 from ..ops.convert import to_tensor
 from ..tracing.input_spec import InputSpec
-from .callbacks import Callback, CallbackList, LRScheduler, ModelCheckpoint, ProgBarLogger
+from . import passes
+from .callbacks import Callback, CallbackList, LRScheduler, ModelCheckpoint
+from .checkpoints import Checkpoints, unlike
+from .eager_engine import as_list
 from .engine import engine_of
+from .interrupt import heeded
+from .passes import Epochs, Trainer, length, loader_of
+from .progress import ProgBarLogger
+from .results import array, updated
 from .summary import summary
 
 __all__ = ["Model"]
 
 
-def _list(value: Any) -> list[Any]:
-    return [] if value is None else list(value) if isinstance(value, list | tuple) else [value]
-
-
-def _tensors(values: Any) -> list[Tensor]:
-    return [v if isinstance(v, Tensor) else to_tensor(v) for v in _list(values)]
-
-
 class Model:
     """A network with what it takes to train, evaluate, predict, save and load it.
+
+    A step of training, evaluation or prediction is one compiled program for each size of batch. What cannot be compiled
+    runs eagerly, with a warning that names the line.
 
     Arguments:
         network: a Layer.
         inputs, labels: InputSpecs of what it takes: how many of the items of a batch are inputs, and for save().
+        eager: compile nothing.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -53,19 +52,19 @@ class Model:
         ['loss']
     """
 
-    def __init__(self, network: nn.Layer, inputs: Any = None, labels: Any = None) -> None:
+    def __init__(self, network: nn.Layer, inputs: Any = None, labels: Any = None, eager: bool = False) -> None:
         if not isinstance(network, nn.Layer):
             raise TypeError(f"Model: network is a {type(network).__name__}; expected a Layer")
-        self.network, self.mode, self.stop_training = network, "train", False
-        self._inputs, self._labels = _list(inputs), _list(labels)
+        self.network, self.mode, self.stop_training, self.eager = network, "train", False, eager
+        self._inputs, self._labels = as_list(inputs), as_list(labels)
         self._optimizer: Any = None
         self._loss: Any = None
         self._metrics: list[Metric] = []
         self._scaler: Any = None
         self._amp: dict[str, Any] = {}
         self._scaling: dict[str, Any] = {}
-        self._seen: list[tuple[Any, Any]] = []  # shapes and dtypes that the network was called with last
-        self._engine = engine_of(self)  # runs the batches in static mode
+        self._seen: list[Any] = []  # what the network was called with last
+        self._engine = engine_of(self)  # runs the batches
 
     def prepare(self, optimizer: Any = None, loss: Any = None, metrics: Any = None, amp_configs: Any = None) -> None:
         """Say how to train and judge.
@@ -80,11 +79,11 @@ class Model:
         """
         if loss is not None and not callable(loss):
             raise TypeError(f"Model.prepare: loss is a {type(loss).__name__}; expected a function or a loss layer")
-        for metric in _list(metrics):
+        for metric in as_list(metrics):
             if not isinstance(metric, Metric):
                 kind = type(metric).__name__
                 raise TypeError(f"Model.prepare: a metric is a {kind}; expected a paddle.metric.Metric")
-        self._optimizer, self._loss, self._metrics = optimizer, loss, _list(metrics)
+        self._optimizer, self._loss, self._metrics = optimizer, loss, as_list(metrics)
         self._engine = engine_of(self)
         if amp_configs:
             self._prepare_amp({"level": amp_configs} if isinstance(amp_configs, str) else dict(amp_configs))
@@ -94,29 +93,44 @@ class Model:
         self._amp = {k: given.pop(k) for k in cast if k in given}
         given.pop("use_fp16_guard", None)
         self._scaling = given
-        level, eager = self._amp.get("level", "O1"), self._engine is None
+        level, eager = self._amp.get("level", "O1"), not self._is_static
         if eager and level == "O2":
             amp.decorate(self.network, self._optimizer, level="O2", dtype=self._amp.get("dtype", "float16"))
         if eager and level != "O0":
             self._scaler = amp.GradScaler(**given)
 
+    @property
+    def _is_static(self) -> bool:
+        return self._engine.static
+
     def _casting(self) -> AbstractContextManager[Any]:
         return amp.auto_cast(**self._amp) if self._amp else nullcontext()
 
     # -- one batch -------------------------------------------------------------------------------------------------
-    def _forward(self, inputs: Any) -> list[Tensor]:
-        given = _tensors(inputs)
-        self._seen = [(x.shape, x.dtype) for x in given]
-        return _list(self.network(*given))
+    def _losses(self, outputs: list[Tensor], labels: Any) -> list[Tensor]:
+        return [] if self._loss is None else as_list(self._loss(*outputs, *labels))
 
-    def _losses(self, outputs: list[Tensor], labels: list[Tensor]) -> list[Tensor]:
-        return [] if self._loss is None else _list(self._loss(*outputs, *labels))
+    def _backward(self, total: Tensor) -> None:
+        (total if self._scaler is None else self._scaler.scale(total)).backward()
 
-    def _measure(self, outputs: list[Tensor], labels: list[Tensor]) -> list[Any]:
-        return [m.update(*_list(m.compute(*outputs, *labels))) for m in self._metrics]
+    def _update(self) -> None:
+        if self._scaler is None:
+            self._optimizer.step()
+        else:
+            self._scaler.step(self._optimizer)
+            self._scaler.update()
+        self._optimizer.clear_grad()
 
-    def _result(self, losses: list[np.ndarray], metrics: list[Any]) -> Any:
-        values = [np.atleast_1d(v) for v in losses]
+    def _train(self, inputs: list[Any], labels: list[Any], update: bool) -> tuple[list[Any], list[list[Any]]]:
+        """Losses of a batch, which is trained on, and what the metrics take in: not fetched from the device."""
+        if self._optimizer is None or self._loss is None:
+            missing = "a loss" if self._optimizer else "an optimizer"
+            raise RuntimeError(f"Model.train_batch needs {missing}: call prepare() before")
+        self._seen = inputs
+        return self._engine.train_batch(inputs, labels, update)
+
+    def _result(self, found: tuple[list[Any], list[list[Any]]]) -> Any:
+        values, metrics = [np.atleast_1d(array(v)) for v in found[0]], updated(self._metrics, found[1])
         return (values, metrics) if metrics and values else metrics or values
 
     def train_batch(self, inputs: Any, labels: Any = None, update: bool = True) -> Any:
@@ -128,53 +142,17 @@ class Model:
         Returns:
             The losses, and the metrics if there are any.
         """
-        self._need("train_batch", self._optimizer, "an optimizer")
-        self._need("train_batch", self._loss, "a loss")
-        if self._engine is not None:
-            return self._result(*self._engine.train_batch(_list(inputs), _list(labels), update))
-        self.network.train()
-        targets = _tensors(labels)
-        with self._casting():
-            outputs = self._forward(inputs)
-            losses = self._losses(outputs, targets)
-        total = losses[0] if len(losses) == 1 else sum(losses[1:], losses[0])
-        (total if self._scaler is None else self._scaler.scale(total)).backward()
-        if update:
-            self._update()
-        with no_grad():
-            metrics = self._measure([o.detach() for o in outputs], targets)
-        return self._result([v.numpy() for v in losses], metrics)
-
-    def _update(self) -> None:
-        if self._scaler is None:
-            self._optimizer.step()
-        else:
-            self._scaler.step(self._optimizer)
-            self._scaler.update()
-        self._optimizer.clear_grad()
+        return self._result(self._train(as_list(inputs), as_list(labels), update))
 
     def eval_batch(self, inputs: Any, labels: Any = None) -> Any:
         """Losses, and metrics if there are any, of a batch."""
-        if self._engine is not None:
-            return self._result(*self._engine.eval_batch(_list(inputs), _list(labels)))
-        self.network.eval()
-        targets = _tensors(labels)
-        with no_grad(), self._casting():
-            outputs = self._forward(inputs)
-            losses = [v.numpy() for v in self._losses(outputs, targets)]
-            return self._result(losses, self._measure(outputs, targets))
+        self._seen = as_list(inputs)
+        return self._result(self._engine.eval_batch(self._seen, as_list(labels)))
 
     def predict_batch(self, inputs: Any) -> list[np.ndarray]:
         """Outputs for a batch, as arrays."""
-        if self._engine is not None:
-            return self._engine.predict_batch(_list(inputs))
-        self.network.eval()
-        with no_grad(), self._casting():
-            return [o.numpy() for o in self._forward(inputs)]
-
-    def _need(self, who: str, what: Any, name: str) -> None:
-        if what is None:
-            raise RuntimeError(f"Model.{who} needs {name}: call prepare() before")
+        self._seen = as_list(inputs)
+        return [array(o) for o in self._engine.predict_batch(self._seen)]
 
     # -- whole runs ------------------------------------------------------------------------------------------------
     def fit(
@@ -194,55 +172,48 @@ class Model:
         callbacks: Any = None,
         accumulate_grad_batches: int = 1,
         num_iters: int | None = None,
+        resume: Any = None,
     ) -> None:
-        """Train.
+        """Train. Ctrl-C ends training after the batch under way, as if it were the last.
+
+        Each size of batch is a program of its own, compiled when it comes first: a smaller last batch costs a
+        compilation, or none with drop_last. For data of many sizes see paddle.io.BucketBatchSampler and PadCollate.
 
         Arguments:
             train_data, eval_data: data sets or DataLoaders; a batch holds the inputs and then the labels.
             eval_freq: epochs between two evaluations.
-            log_freq: batches between two printed lines.
+            log_freq: batches between two looks at losses and metrics; the device waits for nobody between them.
             save_dir, save_freq: where, and after how many epochs each, to save.
             verbose: 0, 1 or 2: what to print.
             accumulate_grad_batches: batches whose gradients are added up for one update.
             num_iters: batches to train on in all, instead of epochs.
+            resume: a folder of checkpoints, or Checkpoints: begin with the newest one, if there is any, and save there
+                after each epoch. Training that was killed goes on to the same weights, bit by bit.
+
+        Raises:
+            ValueError: if there is nothing to train on, or the checkpoint is of another model.
         """
         if train_data is None:
             raise ValueError("Model.fit: train_data is missing")
-        loader = _loader(train_data, batch_size, shuffle, drop_last, num_workers)
-        judge = None if eval_data is None else _loader(eval_data, batch_size, False, False, num_workers)
-        steps = _length(loader)
+        loader = loader_of(train_data, batch_size, shuffle, drop_last, num_workers)
+        judge = None if eval_data is None else loader_of(eval_data, batch_size, False, False, num_workers)
+        steps = length(loader)
         if num_iters is not None:
             epochs = -(-num_iters // steps) if steps else epochs
+        wanted = Epochs(epochs, max(1, accumulate_grad_batches), num_iters)
         heard = self._callbacks(callbacks, verbose, log_freq, save_dir, save_freq, steps=steps, epochs=epochs)
-        self.stop_training = False
-        left = [num_iters]
-        heard.call("train_begin")
-        for epoch in range(epochs):
-            heard.call("epoch_begin", epoch)
-            logs = self._epoch(loader, heard, max(1, accumulate_grad_batches), left)
-            heard.call("epoch_end", epoch, logs)
-            if judge is not None and epoch % eval_freq == 0:
-                self._evaluate(judge, heard)
-            if self.stop_training or left[0] == 0:
-                break
-        heard.call("train_end", logs if epochs else {})
+        kept = None if resume is None else self._kept(resume, loader, heard)
+        with heeded() as pressed:
+            Trainer(self, loader, judge, heard, wanted, eval_freq, pressed, kept).run()
 
-    def _epoch(self, loader: Iterable[Any], heard: CallbackList, every: int, left: list[Any]) -> dict[str, Any]:
-        logs: dict[str, Any] = {}
-        for m in self._metrics:
-            m.reset()
-        last = _length(loader)
-        for step, batch in enumerate(loader):
-            heard.call("train_batch_begin", step, logs)
-            inputs, labels = self._split(batch)
-            update = (step + 1) % every == 0 or step + 1 == last
-            logs = self._logs(step, batch, self.train_batch(inputs, labels, update))
-            heard.call("train_batch_end", step, logs)
-            if left[0] is not None:
-                left[0] -= 1
-                if left[0] == 0:
-                    break
-        return logs
+    def _kept(self, resume: Any, loader: Any, heard: CallbackList) -> Checkpoints:
+        """The checkpoints of a training: of all that it depends on."""
+        kept = resume if isinstance(resume, Checkpoints) else Checkpoints(resume)
+        parts = {"network": self.network, "optimizer": self._optimizer, "scaler": self._scaler, "callbacks": heard}
+        if hasattr(loader, "load_state_dict"):
+            parts["data"] = loader
+        kept.parts.update({name: part for name, part in parts.items() if part is not None})
+        return kept
 
     def evaluate(
         self,
@@ -255,9 +226,9 @@ class Model:
         num_iters: int | None = None,
     ) -> dict[str, Any]:
         """Losses and metrics over a data set or DataLoader."""
-        loader = _loader(eval_data, batch_size, False, False, num_workers)
-        heard = self._callbacks(callbacks, verbose, log_freq, None, 1, steps=num_iters or _length(loader))
-        logs = self._evaluate(loader, heard, num_iters)
+        loader = loader_of(eval_data, batch_size, False, False, num_workers)
+        heard = self._callbacks(callbacks, verbose, log_freq, None, 1, steps=num_iters or length(loader))
+        logs = passes.evaluate(self, loader, heard, num_iters)
         return {k: v for k, v in logs.items() if k not in ("step", "batch_size")}
 
     def predict(
@@ -274,37 +245,15 @@ class Model:
         Arguments:
             stack_outputs: join the batches.
         """
-        loader = _loader(test_data, batch_size, False, False, num_workers)
-        heard = self._callbacks(callbacks, verbose, 1, None, 1, steps=_length(loader))
-        heard.call("predict_begin")
-        found: list[list[np.ndarray]] = []
-        step = 0
-        for step, batch in enumerate(loader):
-            heard.call("predict_batch_begin", step)
-            found.append(self.predict_batch(self._split(batch)[0]))
-            heard.call("predict_batch_end", step, {"step": step})
-        heard.call("predict_end", {"step": step})
-        outputs = [list(parts) for parts in zip(*found, strict=True)]
+        loader = loader_of(test_data, batch_size, False, False, num_workers)
+        heard = self._callbacks(callbacks, verbose, 1, None, 1, steps=length(loader))
+        outputs = passes.predict(self, loader, heard)
         return [np.concatenate(parts) for parts in outputs] if stack_outputs else outputs
-
-    def _evaluate(self, loader: Iterable[Any], heard: CallbackList, num_iters: int | None = None) -> dict[str, Any]:
-        logs: dict[str, Any] = {}
-        for m in self._metrics:
-            m.reset()
-        heard.call("eval_begin", {"steps": _length(loader)})
-        for step, batch in enumerate(loader):
-            if step == num_iters:
-                break
-            heard.call("eval_batch_begin", step, logs)
-            logs = self._logs(step, batch, self.eval_batch(*self._split(batch)))
-            heard.call("eval_batch_end", step, logs)
-        heard.call("eval_end", logs)
-        return logs
 
     def _callbacks(
         self, given: Any, verbose: int, log_freq: int, save_dir: str | None, save_freq: int, **params: Any
     ) -> CallbackList:
-        chosen: list[Callback] = _list(given)
+        chosen: list[Callback] = as_list(given)
         if not any(isinstance(c, ProgBarLogger) for c in chosen):
             chosen = [ProgBarLogger(log_freq, verbose), *chosen]
         if not any(isinstance(c, LRScheduler) for c in chosen):
@@ -314,24 +263,8 @@ class Model:
         for callback in chosen:
             if getattr(callback, "save_dir", save_dir) is None:
                 callback.save_dir = save_dir  # type: ignore[attr-defined]
-        return CallbackList(chosen, self, params | {"verbose": verbose, "metrics": self._names()})
-
-    def _names(self) -> list[str]:
-        return ["loss", *[n for m in self._metrics for n in _list(m.name())]]
-
-    def _logs(self, step: int, batch: Any, result: Any) -> dict[str, Any]:
-        first = _list(batch)[0]
-        losses = result[0] if self._metrics and self._loss is not None else [] if self._metrics else result
-        logs: dict[str, Any] = {"loss": [float(v[0]) for v in losses]} if losses else {}
-        for m in self._metrics:
-            logs.update(zip(_list(m.name()), _list(m.accumulate()), strict=True))
-        return logs | {"step": step, "batch_size": len(first) if hasattr(first, "__len__") else 1}
-
-    def _split(self, batch: Any) -> tuple[list[Any], list[Any]]:
-        """The inputs and the labels of a batch: as many inputs as were declared, or as forward() needs."""
-        items = _list(batch)
-        n = len(self._inputs) or _needed(self.network.forward) or max(1, len(items) - 1)
-        return items[:n], items[n:]
+        names = ["loss", *[n for m in self._metrics for n in as_list(m.name())]]
+        return CallbackList(chosen, self, params | {"verbose": verbose, "metrics": names})
 
     # -- saving ----------------------------------------------------------------------------------------------------
     def save(self, path: str, training: bool = True) -> None:
@@ -342,11 +275,11 @@ class Model:
         if not training:
             from ..jit import save as save_program
 
-            if not (specs := self._inputs or [InputSpec([None, *s[1:]], d) for s, d in self._seen]):
+            if not (specs := self._inputs or [_spec_of(x) for x in self._seen]):
                 raise RuntimeError(
                     "Model.save(training=False): give Model the InputSpecs of its inputs, or run a batch"
                 )
-            if self._engine is not None:
+            if self._is_static:
                 return self._engine.save(path)
             return save_program(self.network, path, input_spec=specs)
         save_file(self.network.state_dict(), path + ".pdparams")
@@ -361,18 +294,19 @@ class Model:
             reset_optimizer: do not load the optimizer's state.
 
         Raises:
-            ValueError: if a parameter is missing or of another shape, and not skip_mismatch.
+            ValueError: if names are missing, unknown or of another shape, and not skip_mismatch: all are named, and
+                nothing is changed.
         """
         stem = path.removesuffix(".pdparams")
         found = load_file(stem + ".pdparams")
         own = self.network.state_dict()
-        wrong = [k for k, v in own.items() if k not in found or list(found[k].shape) != v.shape]
-        if wrong and not skip_mismatch:
-            raise ValueError(f"Model.load: {path} does not fit: {', '.join(wrong[:5])} missing or of another shape")
+        if (wrong := unlike(own, found)) and not skip_mismatch:
+            raise ValueError(f"Model.load: {path} does not fit: {'; '.join(wrong)}")
         if wrong:
-            warnings.warn(f"Model.load: {', '.join(wrong)} missing or of another shape; left as they are", stacklevel=2)
-        for name in own.keys() - set(wrong):
-            own[name].set_value(found[name])
+            warnings.warn(f"Model.load: {'; '.join(wrong)}; these are left as they are", stacklevel=2)
+        for name, tensor in own.items():
+            if name in found and list(found[name].shape) == list(tensor.shape):
+                tensor.set_value(found[name])
         if self._optimizer is not None and not reset_optimizer and os.path.exists(stem + ".pdopt"):
             self._optimizer.set_state_dict(load_file(stem + ".pdopt"))
 
@@ -386,22 +320,7 @@ class Model:
         return summary(self.network, size, dtype)
 
 
-def _needed(forward: Any) -> int:
-    """How many arguments a function needs; 0 if it takes any number."""
-    params = inspect.signature(forward).parameters.values()
-    if any(p.kind is p.VAR_POSITIONAL for p in params):
-        return 0
-    return sum(p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD for p in params)
-
-
-def _loader(data: Any, batch_size: int, shuffle: bool, drop_last: bool, num_workers: int) -> Any:
-    if isinstance(data, DataLoader) or (isinstance(data, Iterator) or not hasattr(data, "__getitem__")):
-        return data
-    return DataLoader(data, batch_size=batch_size, shuffle=shuffle, drop_last=drop_last, num_workers=num_workers)
-
-
-def _length(loader: Any) -> int | None:
-    try:
-        return len(loader)
-    except TypeError:
-        return None
+def _spec_of(given: Any) -> InputSpec:
+    """The spec of an input like one that was given, for any size of batch."""
+    tensor = given if isinstance(given, Tensor) else to_tensor(given)
+    return InputSpec([None, *tensor.shape[1:]], tensor.dtype)

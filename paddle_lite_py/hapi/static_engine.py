@@ -16,6 +16,7 @@ from ..static.mode import data, program_guard
 from ..static.program import Program
 from ..static.saving import save_inference_model
 from ..static.scope import global_scope
+from .eager_engine import as_list
 
 
 class Built(NamedTuple):
@@ -33,12 +34,14 @@ class StaticEngine:
         model: with its network, optimizer, loss and metrics.
     """
 
+    static = True
+
     def __init__(self, model: Any) -> None:
         self.model, self.startup, self.executor = model, current.startup, Executor()
         self.built: dict[str, Built] = {}
 
     def train_batch(self, inputs: list[Any], labels: list[Any], update: bool) -> tuple[list[Any], list[Any]]:
-        """Losses and metrics of a batch, which is trained on.
+        """Losses of a batch, which is trained on, and what the metrics take in.
 
         Raises:
             NotImplementedError: if gradients are to be added up.
@@ -51,7 +54,7 @@ class StaticEngine:
         return self._measured("train", inputs, labels)
 
     def eval_batch(self, inputs: list[Any], labels: list[Any]) -> tuple[list[Any], list[Any]]:
-        """Losses and metrics of a batch."""
+        """Losses of a batch, and what the metrics take in."""
         return self._measured("eval", inputs, labels)
 
     def predict_batch(self, inputs: list[Any]) -> list[np.ndarray]:
@@ -65,7 +68,7 @@ class StaticEngine:
 
     def _measured(self, kind: str, inputs: list[Any], labels: list[Any]) -> tuple[list[Any], list[Any]]:
         losses, *states = self._run(kind, inputs, labels)
-        return losses, [m.update(*s) for m, s in zip(self.model._metrics, states, strict=True)]
+        return losses, states
 
     def _run(self, kind: str, inputs: list[Any], labels: list[Any]) -> list[list[Any]]:
         built = self._of(kind, inputs, labels)
@@ -88,11 +91,11 @@ class StaticEngine:
             taken = [_declared(v, s, f"input_{i}") for i, (v, s) in enumerate(_specs(inputs, self.model._inputs))]
             wanted = [_declared(v, s, f"label_{i}") for i, (v, s) in enumerate(_specs(labels, self.model._labels))]
             with nullcontext() if kind == "train" else self.model._casting():  # minimize() casts a program to train
-                outputs = _list(network(*taken))
+                outputs = as_list(network(*taken))
                 if kind == "predict":
                     return Built(program, taken, [outputs])
                 losses = self.model._losses(outputs, wanted)
-            metrics = [_list(m.compute(*outputs, *wanted)) for m in self.model._metrics]
+            metrics = [as_list(m.compute(*outputs, *wanted)) for m in self.model._metrics]
             if kind == "train":
                 self._optimizer().minimize(sum(losses[1:], losses[0]))
         return Built(program, [*taken, *wanted], [losses, *metrics])
@@ -112,10 +115,6 @@ class StaticEngine:
             startup = Program()
             startup.initials = missing
             self.executor.run(startup)
-
-
-def _list(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [value]
 
 
 def _specs(values: Sequence[Any], specs: Sequence[Any]) -> list[tuple[Any, Any]]:

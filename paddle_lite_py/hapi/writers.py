@@ -10,18 +10,13 @@ from typing import Any
 import numpy as np
 
 from .callbacks import Callback, Logs
+from .event_file import EventFile
 
-__all__ = ["VisualDL", "WandbCallback"]
+__all__ = ["TensorBoard", "VisualDL", "WandbCallback"]
 
 
-class VisualDL(Callback):
-    """Writes the losses and metrics to files: with the package visualdl if it is installed, else as lines of JSON.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> isinstance(paddle.callbacks.VisualDL("logs"), paddle.callbacks.Callback)
-        True
-    """
+class ScalarWriter(Callback):
+    """Base of those that write the losses and metrics: of each batch of training, and of each evaluation."""
 
     def __init__(self, log_dir: str) -> None:
         super().__init__()
@@ -29,26 +24,19 @@ class VisualDL(Callback):
         self._writer: Any = None
         self._step, self._epoch, self._fitting = 0, 0, False
 
+    def _open(self) -> Any:
+        raise NotImplementedError(f"{type(self).__name__} must define _open()")
+
     def _write(self, kind: str, step: int, logs: Logs) -> None:
-        values = {
-            f"{kind}/{k}": float(np.ravel(v)[0]) for k, v in (logs or {}).items() if k not in ("step", "batch_size")
-        }
         if self._writer is None:
-            os.makedirs(self.log_dir, exist_ok=True)
-            try:
-                self._writer = importlib.import_module("visualdl").LogWriter(self.log_dir)
-            except ImportError:
-                self._writer = os.path.join(self.log_dir, "scalars.jsonl")
-        if isinstance(self._writer, str):
-            with open(self._writer, "a", encoding="utf8") as f:
-                f.write(json.dumps({"step": step, **values}) + "\n")
-            return
-        for name, value in values.items():
-            self._writer.add_scalar(name, value, step)
+            self._writer = self._open()
+        for name, value in (logs or {}).items():
+            if name not in ("step", "batch_size"):
+                self._writer.add_scalar(f"{kind}/{name}", float(np.ravel(value)[0]), step)
 
     def _close(self) -> None:
         """Let go of the file, whose last lines are written then."""
-        if hasattr(self._writer, "close"):
+        if self._writer is not None:
             self._writer.close()
         self._writer = None
 
@@ -75,6 +63,72 @@ class VisualDL(Callback):
         """Close the file."""
         self._fitting = False
         self._close()
+
+
+class TensorBoard(ScalarWriter):
+    """Writes the losses and metrics to files that TensorBoard shows: `tensorboard --logdir logs`.
+
+    Arguments:
+        log_dir: the folder of the files; a folder of its own for each run.
+        flush_every: batches after which a reader sees what there is.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.callbacks.TensorBoard("logs"), paddle.callbacks.Callback)
+        True
+    """
+
+    def __init__(self, log_dir: str, flush_every: int = 50) -> None:
+        super().__init__(log_dir)
+        self.flush_every = flush_every
+
+    def _open(self) -> EventFile:
+        return EventFile(self.log_dir)
+
+    def _write(self, kind: str, step: int, logs: Logs) -> None:
+        super()._write(kind, step, logs)
+        if kind == "eval" or step % self.flush_every == 0:
+            self._writer.flush()
+
+
+class _Lines:
+    """Scalars as lines of JSON, one for each step."""
+
+    def __init__(self, folder: str) -> None:
+        self.path, self._values = os.path.join(folder, "scalars.jsonl"), {}  # type: str, dict[str, Any]
+        self._what: Any = None
+
+    def add_scalar(self, tag: str, value: float, step: int) -> None:
+        """Add to the line of a step."""
+        what = tag.partition("/")[0], step
+        if self._what != what or tag in self._values:
+            self.close()
+        self._what = what
+        self._values.update({"step": step, tag: value})
+
+    def close(self) -> None:
+        """Write the line."""
+        if self._values:
+            with open(self.path, "a", encoding="utf8") as f:
+                f.write(json.dumps(self._values) + "\n")
+        self._values = {}
+
+
+class VisualDL(ScalarWriter):
+    """Writes the losses and metrics to files: with the package visualdl if it is installed, else as lines of JSON.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.callbacks.VisualDL("logs"), paddle.callbacks.Callback)
+        True
+    """
+
+    def _open(self) -> Any:
+        os.makedirs(self.log_dir, exist_ok=True)
+        try:
+            return importlib.import_module("visualdl").LogWriter(self.log_dir)
+        except ImportError:
+            return _Lines(self.log_dir)
 
 
 class WandbCallback(Callback):

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ..eager.tensor import Tensor, as_array, wrap
+from .making import collate
 
 
 def default_collate_fn(batch: list[Any]) -> Any:
@@ -21,35 +22,7 @@ def default_collate_fn(batch: list[Any]) -> Any:
         >>> default_collate_fn([(1, "a"), (2, "b")])
         [array([1, 2]), ['a', 'b']]
     """
-    first = batch[0]
-    if isinstance(first, Tensor):
-        return wrap(as_array(_stack([np.asarray(t._array("DataLoader")) for t in batch])))
-    if isinstance(first, np.ndarray):
-        return _stack(batch)
-    if isinstance(first, int | float | np.number | np.bool_):
-        return np.array(batch)
-    if isinstance(first, str | bytes):
-        return batch
-    if isinstance(first, Mapping):
-        return {key: default_collate_fn([sample[key] for sample in batch]) for key in first}
-    if isinstance(first, tuple | list):
-        if len({len(sample) for sample in batch}) > 1:
-            raise ValueError(
-                f"the samples of a batch have {sorted({len(s) for s in batch})} fields; expected the same number"
-            )
-        return [default_collate_fn(list(field)) for field in zip(*batch, strict=True)]
-    raise TypeError(
-        f"a sample holds a {type(first).__name__}, which cannot be batched; give the DataLoader a collate_fn"
-    )
-
-
-def _stack(arrays: list[Any]) -> np.ndarray:
-    shapes = {a.shape for a in arrays}
-    if len(shapes) > 1:
-        raise ValueError(
-            f"the samples of a batch have the shapes {sorted(shapes)}; expected one: pad them, or give a collate_fn"
-        )
-    return np.stack(arrays)
+    return collate(batch, lambda stacked: wrap(as_array(stacked)))
 
 
 def default_convert_fn(sample: Any) -> Any:

@@ -1,9 +1,10 @@
-"""DataLoader: batches of a data set, loaded by threads ahead of their use."""
+"""DataLoader: batches of a data set, loaded by processes or threads ahead of their use."""
 
 from __future__ import annotations
 
 import functools
 import itertools
+import os
 from collections.abc import Callable, Iterator
 from types import GeneratorType
 from typing import Any
@@ -14,7 +15,10 @@ from . import collate  # noqa: F401  (paddle.io.dataloader.collate)
 from .collate import default_collate_fn, default_convert_fn, to_tensors
 from .dataset import IterableDataset
 from .draw import source
-from .sampler import BatchSampler, batches
+from .making import Loading
+from .position import Position
+from .processes import Processes, Unfit
+from .sampler import BatchSampler
 from .worker import END, Workers, get_worker_info
 
 _DataLoaderIterBase = GeneratorType  # what iterating gives
@@ -23,6 +27,11 @@ _DataLoaderIterBase = GeneratorType  # what iterating gives
 class DataLoader:
     """Iterates over a data set in batches of tensors.
 
+    Workers are processes, which get a copy of the data set, what the main program defines included: no
+    `if __name__ == "__main__"` is needed. They are threads for data sets that cannot be pickled, or that have an
+    attribute `in_threads` that is true; PADDLE_LITE_WORKERS=threads says so for all. Without a worker_init_fn the
+    random numbers of Python and NumPy in a process depend on the batch alone, whatever the number of workers.
+
     Arguments:
         dataset: a Dataset, an IterableDataset, or anything with __getitem__ and __len__.
         batch_sampler: gives the indices of each batch, instead of batch_size, shuffle and drop_last.
@@ -30,7 +39,7 @@ class DataLoader:
         shuffle: in random order.
         drop_last: leave out a last batch that is smaller.
         collate_fn: function of a list of samples that makes the batch.
-        num_workers: threads that load batches ahead; 0: they are loaded when they are asked for.
+        num_workers: processes or threads that load batches ahead; 0: they are loaded when they are asked for.
         prefetch_factor: batches that each worker is ahead.
         timeout: seconds to wait for a batch of a worker; 0: as long as it takes.
         worker_init_fn: called with the worker's id when it starts.
@@ -51,7 +60,7 @@ class DataLoader:
     @no_effect(
         use_buffer_reader=Immaterial("num_workers says whether batches are loaded ahead"),
         reader_buffer_size="prefetch_factor says how many batches each worker is ahead",
-        use_shared_memory=Immaterial("workers are threads, which share all memory"),
+        use_shared_memory=Immaterial("batches of workers always come through shared memory"),
     )
     def __init__(
         self,
@@ -81,7 +90,8 @@ class DataLoader:
         self.dataset, self.num_workers, self.prefetch_factor = dataset, num_workers, prefetch_factor
         self.timeout, self.worker_init_fn = timeout, worker_init_fn
         self._place, self._persistent = _one_place(places), persistent_workers
-        self._workers: Workers | None = None
+        self._workers: Any = None
+        self._position = Position()
         self.batch_size, self.drop_last, self.return_list = batch_size, drop_last, return_list
         self._feeds = None if return_list or feed_list is None else [f.name for f in feed_list]
         self._single = batch_size is None and batch_sampler is None
@@ -120,17 +130,90 @@ class DataLoader:
         return iter(self)
 
     def __iter__(self) -> Iterator[Any]:
-        if self.num_workers:
-            return self._ahead()
-        tasks = self._tasks() if self.batch_sampler is not None else self._stream_tasks()
-        return (self._batch(batch) for batch in itertools.takewhile(lambda b: b is not END, (task() for task in tasks)))
+        seed, indices = self._position.begin(self._drawn)
+        found = self._ahead(seed, indices) if self.num_workers else self._here(indices)
+        return self._position.counted(found, self.batch_sampler is None)
 
-    def _ahead(self) -> Iterator[Any]:
-        workers = self._workers or Workers(
-            self.num_workers, self.dataset, self.worker_init_fn, int(source().random() * 2**31)
-        )
+    def _drawn(self) -> tuple[int, Iterator[Any] | None]:
+        """What a pass draws at its beginning: a seed for workers, and the order of the samples."""
+        seed = int(source().random() * 2**31) if self.num_workers else 0
+        if self.batch_sampler is None:
+            return seed, None
+        batches = iter(self.batch_sampler)  # which may draw only when it is asked for the first
+        return seed, itertools.chain([*itertools.islice(batches, 1)], batches)
+
+    # -- where and when --------------------------------------------------------------------------------------------
+    def state_dict(self) -> dict[str, Any]:
+        """Where in the data it is: after load_state_dict() the next pass gives the batches that are left of this one.
+
+        Examples:
+            >>> loader = DataLoader(list(range(6)), batch_size=2)
+            >>> passing = iter(loader); _ = next(passing); state = loader.state_dict()
+            >>> other = DataLoader(list(range(6)), batch_size=2)
+            >>> other.load_state_dict(state); [batch.tolist() for batch in other]
+            [[2, 3], [4, 5]]
+        """
+        return self._position.state_dict()
+
+    def load_state_dict(self, state: dict[str, Any]) -> None:
+        """Begin the next pass where state_dict() was called.
+
+        Of a stream, and of a sampler that draws while it goes on, the batches before are read and dropped.
+
+        Raises:
+            ValueError: if it is not what state_dict() gives.
+        """
+        self._position.load_state_dict(state)
+
+    def _here(self, indices: Iterator[Any] | None) -> Iterator[Any]:
+        loading = self._loading()
+        return map(self._batch, loading.stream() if indices is None else map(loading.load, indices))
+
+    def _ahead(self, seed: int, indices: Iterator[Any] | None) -> Iterator[Any]:
+        if not self._threaded():
+            try:
+                workers = self._kept(Processes) or Processes(
+                    self.num_workers, self._loading()._replace(collate_fn=self._own), self.worker_init_fn, seed
+                )
+            except Unfit:
+                self._unfit = True
+            else:
+                return self._by_processes(workers, indices)
+        kept = self._kept(Workers) or Workers(self.num_workers, self.dataset, self.worker_init_fn, seed)
+        return self._by_threads(kept, indices)
+
+    _unfit = False  # has turned out not to be one for processes
+
+    def _threaded(self) -> bool:
+        asked = getattr(self.dataset, "in_threads", False) or os.environ.get("PADDLE_LITE_WORKERS") == "threads"
+        return bool(self._unfit or asked or os.name != "posix")
+
+    def _kept(self, kind: type) -> Any:
+        """The workers of the last pass, if they are to persist."""
+        workers, self._workers = self._workers, None
+        if isinstance(workers, kind) and (not isinstance(workers, Processes) or workers.drained()):
+            return workers
+        return None
+
+    def _by_processes(self, workers: Processes, indices: Iterator[Any] | None) -> Iterator[Any]:
+        done = False
+        try:
+            made = functools.partial(to_tensors, place=self._place)
+            first = self._position.skipped if indices is not None else 0
+            for batch in workers.run(indices, self.prefetch_factor, self.timeout, made, first):
+                yield self._fed(batch)
+            done = True
+        finally:
+            if self._persistent and workers.workers:
+                self._workers = workers
+            elif done:
+                workers.release()
+            else:
+                workers.close()
+
+    def _by_threads(self, workers: Workers, indices: Iterator[Any] | None) -> Iterator[Any]:
         self._workers = workers if self._persistent else None
-        shared = self._tasks() if self.batch_sampler is not None else None
+        shared = None if indices is None else (functools.partial(self._load, batch) for batch in indices)
         try:
             own = (lambda i: shared) if shared is not None else (lambda i: self._stream_tasks())
             for batch in workers.run(own, self.num_workers * self.prefetch_factor, self.timeout):
@@ -139,31 +222,25 @@ class DataLoader:
             if not self._persistent:
                 workers.close()
 
-    def _batch(self, batch: Any) -> Any:
-        found = to_tensors(batch, self._place)
-        return found if self._feeds is None else [dict(zip(self._feeds, found, strict=True))]
+    # -- batches ---------------------------------------------------------------------------------------------------
+    @property
+    def _own(self) -> Any:
+        """The user's collate_fn; None for the default one, which workers have."""
+        return None if self.collate_fn is default_collate_fn else self.collate_fn
 
-    def _tasks(self) -> Iterator[Callable[[], Any]]:
-        return (functools.partial(self._load, indices) for indices in self.batch_sampler)
+    def _loading(self) -> Loading:
+        info = get_worker_info()
+        number = None if info is None else info.id
+        return Loading(self.dataset, self.collate_fn, self._single, self.batch_size or 1, self.drop_last, number)
 
     def _load(self, indices: list[int]) -> Any:
-        samples = []
-        for i in indices:
-            try:
-                samples.append(self.dataset[i])
-            except Exception as e:
-                e.add_note(f"while loading sample {i} of {type(self.dataset).__name__}{_in_worker()}")
-                raise
-        return self._collate(samples, f"samples {indices}")
+        return self._loading().load(indices)
 
-    def _collate(self, samples: list[Any], what: str) -> Any:
-        if self._single:
-            return self.collate_fn(samples[0])
-        try:
-            return self.collate_fn(samples)
-        except Exception as e:
-            e.add_note(f"while batching {what} of {type(self.dataset).__name__}{_in_worker()}")
-            raise
+    def _batch(self, batch: Any) -> Any:
+        return self._fed(to_tensors(batch, self._place))
+
+    def _fed(self, batch: Any) -> Any:
+        return batch if self._feeds is None else [dict(zip(self._feeds, batch, strict=True))]
 
     def _stream_tasks(self) -> Iterator[Callable[[], Any]]:
         """Tasks that each take the next batch of a stream; the stream begins in the worker that runs the first."""
@@ -171,9 +248,8 @@ class DataLoader:
 
         def take() -> Any:
             if not stream:
-                stream.append(batches(self.dataset, self.batch_size or 1, self.drop_last))
-            samples = next(stream[0], None)
-            return END if samples is None else self._collate(samples, "the next samples")
+                stream.append(self._loading().stream())
+            return next(stream[0], END)
 
         return itertools.repeat(take)
 
@@ -183,8 +259,3 @@ def _one_place(places: Any) -> Any:
     if len(found) > 1:
         raise ValueError(f"DataLoader: places are {places}; expected one device, on which the batches are wanted")
     return next(iter(found), None)
-
-
-def _in_worker() -> str:
-    info = get_worker_info()
-    return "" if info is None else f" in worker {info.id}"

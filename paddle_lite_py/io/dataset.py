@@ -69,6 +69,8 @@ class TensorDataset(Dataset):
         (3, 1)
     """
 
+    in_threads = True  # its samples are in memory: to send them from another process would take longer
+
     def __init__(self, tensors: Sequence[Any]) -> None:
         if len({t.shape[0] for t in tensors}) > 1:
             raise ValueError(f"TensorDataset: the first sizes differ: {[t.shape[0] for t in tensors]}")

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
+from ..core.processes import world
 from .dataset import IterableDataset
 from .draw import permutation, source
+from .making import batches
 
 
 class Sampler:
@@ -146,14 +148,6 @@ class WeightedRandomSampler(Sampler):
         return self.num_samples
 
 
-def batches(indices: Iterable[Any], batch_size: int, drop_last: bool) -> Iterator[list[Any]]:
-    """Lists of batch_size items."""
-    it = iter(indices)
-    while batch := list(itertools.islice(it, batch_size)):
-        if len(batch) == batch_size or not drop_last:
-            yield batch
-
-
 class BatchSampler(Sampler):
     """Lists of indices, a batch each.
 
@@ -203,7 +197,7 @@ class DistributedBatchSampler(BatchSampler):
     Arguments:
         dataset: the data set.
         batch_size: indices in a batch of one process.
-        num_replicas, rank: how many processes, and which of them this is; one by default.
+        num_replicas, rank: how many processes, and which of them this is; as the environment says by default.
         shuffle: in an order that depends on the epoch alone, so that all processes agree on it.
         drop_last: leave out a last batch that is smaller.
 
@@ -223,9 +217,10 @@ class DistributedBatchSampler(BatchSampler):
         drop_last: bool = False,
     ) -> None:
         super().__init__(dataset=dataset, batch_size=batch_size, drop_last=drop_last)
-        self.nranks, self.local_rank = 1 if num_replicas is None else num_replicas, rank or 0
+        self.nranks = world().size if num_replicas is None else num_replicas
+        self.local_rank = world().rank if rank is None else rank
         if not 0 <= self.local_rank < self.nranks:
-            raise ValueError(f"DistributedBatchSampler: rank is {rank}; expected 0 to {self.nranks - 1}")
+            raise ValueError(f"DistributedBatchSampler: rank is {self.local_rank}; expected 0 to {self.nranks - 1}")
         self.dataset, self.shuffle, self.epoch = dataset, shuffle, 0
         self.num_samples = math.ceil(len(dataset) / self.nranks)
         self.total_size = self.num_samples * self.nranks

@@ -1,4 +1,4 @@
-"""Workers of a DataLoader: threads that load batches ahead, in order."""
+"""Workers of a DataLoader that are threads: they load batches ahead, in order."""
 
 from __future__ import annotations
 
@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from typing import Any, NamedTuple
+
+from . import in_worker
 
 
 class WorkerInfo(NamedTuple):
@@ -34,6 +36,8 @@ def get_worker_info() -> WorkerInfo | None:
         >>> get_worker_info() is None
         True
     """
+    if _here.info is None and in_worker.INFO is not None:
+        return WorkerInfo(*in_worker.INFO)
     return _here.info
 
 

@@ -12,6 +12,13 @@ REASONS = {
     "quant": "passes over PaddlePaddle's own programs are not there; use paddle.quantization.QAT or PTQ on the layer "
     "before it is made static, or paddle_lite_py.passes.quantize_weights on the program",
     "share": "tensors are not shared between processes through memory of their own; send arrays, or the file's name",
+    "ps": "there are no parameter servers, and no data sets that they feed; processes exchange gradients themselves",
+    "mesh": "tensors lie over one mesh, which XLA divides; use shard_tensor(), reshard() and to_static()",
+    "inner": "it belongs to the inside of PaddlePaddle's own runtime",
+    "aoa": "names and shapes of a checkpoint are as they were saved; rename the entries of the state",
+    "experts": "give MoELayer the group of processes that have experts",
+    "shards": "use paddle.distributed.sharding.group_sharded_parallel(level='p_g_os') or ShardingStage3",
+    "system": "the operating system places processes; use its own tools, such as taskset",
     "data": "the data set is not fetched from the network; make a paddle.io.Dataset of its files",
     "predictor": "a model is lowered again in the precision it is asked for: see passes.quantize_weights and jit.save",
 }

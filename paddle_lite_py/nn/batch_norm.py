@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from ..core import dtypes
+from ..core.interpreter import no_grad
 from ..core.no_effect import MEMORY, Immaterial, no_effect
 from ..core.param_attr import ParamAttr
+from ..core.processes import gathered_rows, world
+from ..ops.joining import stack
 from . import functional as F
 from .base import Layer
 from .formats import show_default
@@ -139,6 +142,9 @@ class BatchNorm3D(_BatchNorm):
 class SyncBatchNorm(_BatchNorm):
     """Batch normalization over the batches of all processes; with one process, as BatchNorm2D.
 
+    Raises:
+        RuntimeError: in forward(), if there are several processes and they were not joined.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.nn.SyncBatchNorm(2)(paddle.ones([3, 2])).shape
@@ -156,6 +162,41 @@ class SyncBatchNorm(_BatchNorm):
         name: str | None = None,
     ) -> None:
         super().__init__(num_features, momentum, epsilon, weight_attr, bias_attr, data_format, None, name)
+
+    def forward(self, x: Any) -> Any:
+        """The input, each channel normalized by the statistics of all processes."""
+        if not self.training or world().size == 1:
+            return super().forward(x)
+        if not gathered_rows:
+            raise RuntimeError("SyncBatchNorm: call paddle.distributed.init_parallel_env() first")
+        wide = x if x.dtype.name == "float64" else x.astype("float32")
+        channel = x.ndim - 1 if self._data_format[-1] == "C" and x.ndim > 2 else 1
+        mean, variance = self._of_all(wide, [i for i in range(x.ndim) if i != channel])
+        self._move(mean.detach(), variance.detach())
+        shape = [1] * x.ndim
+        shape[channel] = -1
+        out = (wide - mean.reshape(shape)) * (variance + self._epsilon).rsqrt().reshape(shape)
+        if self.weight is not None:
+            out = out * self.weight.reshape(shape)
+        if self.bias is not None:
+            out = out + self.bias.reshape(shape)
+        return out.astype(x.dtype)
+
+    def _of_all(self, x: Any, axes: list[int]) -> tuple[Any, Any]:
+        """Mean and variance of each channel; each process gives its own, and of how many elements they are."""
+        own = x.mean(axes, keepdim=True)
+        spread = (x - own).square().mean(axes)
+        count = (spread * 0 + 1).detach() * (x.size // self._num_features)
+        rows = gathered_rows[0](stack([own.flatten(), spread, count]))
+        means, variances, counts = rows.unbind(1)
+        share = counts / counts.sum(0, keepdim=True)
+        mean = (means * share).sum(0)
+        return mean, ((variances + (means - mean).square()) * share).sum(0)
+
+    def _move(self, mean: Any, variance: Any) -> None:
+        with no_grad():
+            for running, new in ((self._mean, mean), (self._variance, variance)):
+                running._set_payload((running * self._momentum + new * (1.0 - self._momentum))._data)
 
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:

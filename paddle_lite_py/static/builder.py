@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -48,6 +48,8 @@ class StaticBuilder(Builder):
         self.away: list[tuple[Write, Any]] = []  # what handles hold while this program is under construction
         self.word_home = ScopeVariable("random_state", (2,), "uint32", default_generator.state)
         self.word = wrap(self.word_home)
+        self.change_gradients: Callable[[list[Any]], list[Any]] | None = None  # what an optimizer is given of them
+        self.checkpoints: Any = None  # tensors that are kept for them; what lies between is computed again
 
     # -- coming and going ------------------------------------------------------------------------------------------
     def enter(self) -> None:
@@ -262,6 +264,16 @@ class StaticBuilder(Builder):
         """The gradients of what an optimizer trains."""
         self.program.optimizers.append(optimizer)
         return append_backward(self, loss, parameters or optimizer._parameter_list or None, no_grad_set)
+
+    @contextmanager
+    def gradients_changed(self, change: Callable[[list[Any]], list[Any]], checkpoints: Any = None) -> Iterator[None]:
+        """While gradients that are appended for an optimizer pass a function of (parameter, gradient) pairs."""
+        before = self.change_gradients, self.checkpoints
+        self.change_gradients, self.checkpoints = change, checkpoints
+        try:
+            yield
+        finally:
+            self.change_gradients, self.checkpoints = before
 
     @contextmanager
     def starting(self, program: Any) -> Iterator[None]:

@@ -28,8 +28,8 @@ def append_backward(
         raise ValueError(
             f"append_backward: loss is {loss.dtype.name}{[*loss.shape]}; expected one number, such as .mean()"
         )
-    if checkpoints:
-        recompute(builder, [_value(builder, c) for c in checkpoints])
+    if kept := checkpoints or builder.checkpoints:
+        recompute(builder, [_value(builder, c) for c in kept])
     if parameters is None:
         params = builder.program.all_parameters()
     else:
@@ -44,7 +44,7 @@ def append_backward(
     pairs = [(p, g) for (p, _), g in zip(found.values(), grads, strict=True) if g is not None]
     for p, g in pairs:
         g._data.name = f"{p.name}@GRAD"
-    return pairs
+    return pairs if builder.change_gradients is None else builder.change_gradients(pairs)
 
 
 def append_gradients(

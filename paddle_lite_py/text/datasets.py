@@ -12,25 +12,9 @@ from typing import Any
 import numpy as np
 
 from ..io import Dataset
-from ..utils.download import get_path_from_url
+from .files import find, one_of
 
 __all__ = ["Imdb", "UCIHousing"]
-
-_HOME = Path("~/.cache/paddle/dataset").expanduser()
-
-
-def _find(who: str, given: Any, url: str, md5: str, download: bool) -> str:
-    if given is not None:
-        return str(given)
-    if not download:
-        raise ValueError(f"{who}: give data_file, or download=True")
-    return get_path_from_url(url, str(_HOME), md5, decompress=False)
-
-
-def _mode(who: str, mode: str) -> str:
-    if mode.lower() not in ("train", "test"):
-        raise ValueError(f"{who}: mode is {mode!r}; expected 'train' or 'test'")
-    return mode.lower()
 
 
 class Imdb(Dataset):
@@ -53,8 +37,8 @@ class Imdb(Dataset):
     _url, _md5 = "https://dataset.bj.bcebos.com/imdb%2FaclImdb_v1.tar.gz", "7c2ac02c03563afcf9b574c7e56c153a"
 
     def __init__(self, data_file: Any = None, mode: str = "train", cutoff: int = 150, download: bool = True) -> None:
-        self.mode = _mode("Imdb", mode)
-        self.data_file = _find("Imdb", data_file, self._url, self._md5, download)
+        self.mode = one_of("Imdb", "mode", mode, ("train", "test"))
+        self.data_file = find("Imdb", data_file, self._url, self._md5, download)
         texts = self._texts()
         counts = Counter(w for (_, _), words in texts for w in words)
         kept = sorted(((w, n) for w, n in counts.items() if n > cutoff), key=lambda x: (-x[1], x[0]))
@@ -107,8 +91,8 @@ class UCIHousing(Dataset):
     _url, _md5 = "http://paddlemodels.bj.bcebos.com/uci_housing/housing.data", "d4accdce7a25600298819f8e28e8d593"
 
     def __init__(self, data_file: Any = None, mode: str = "train", download: bool = True) -> None:
-        self.mode = _mode("UCIHousing", mode)
-        self.data_file = _find("UCIHousing", data_file, self._url, self._md5, download)
+        self.mode = one_of("UCIHousing", "mode", mode, ("train", "test"))
+        self.data_file = find("UCIHousing", data_file, self._url, self._md5, download)
         numbers = np.array(Path(self.data_file).read_text().split(), np.float64)
         if not numbers.size or numbers.size % 14:
             raise ValueError(f"UCIHousing: {self.data_file} is no table of 14 columns")

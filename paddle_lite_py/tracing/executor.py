@@ -15,6 +15,7 @@ import numpy as np
 from ..core import memory, small, traced_number
 from ..core import structure as nested
 from ..core.dtypes import is_inexact
+from ..eager.gradients import custom_gradient
 from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
@@ -24,6 +25,7 @@ from ..ir.block import Block, Value
 from ..ir.lower import lower
 from ..ir.program import Program
 from ..ir.simplify import only_needed
+from .across import AcrossBackward, pullback
 from .checks import note_failure
 from .speculation import compare
 from .trace import LOCK, Argument, Effect, Traced
@@ -105,8 +107,11 @@ class Executable:
         donated = tuple(range(len(self.mutable))) if self.donates else ()
         operators, plain = self.traced.program.ops(), _has_small_loops(self.traced.program)
         across = [a for o in operators if (a := o.bound.op.across) is not None]
-        jit: Any = functools.partial(xla_jit, plain=plain)
-        jit = functools.partial(across[0], operators=operators) if across else jit
+        jit: Any = (
+            functools.partial(across[0], operators=operators) if across else functools.partial(xla_jit, plain=plain)
+        )
+        self._across: Any = jit if across else None  # compiles for all processes that run the program at once
+        self._pullbacks: dict[tuple[bool, ...], Any] = {}
         self.jitted = jit(self._named(self._call), donate_argnums=donated)
         self._forward = Forward(self.name, self._flowing, hosted=False, plain=plain)
         self.fresh = True  # the first run compiles
@@ -266,7 +271,27 @@ class Executable:
     # -- with a gradient -------------------------------------------------------------------------------------------
     def run_with_grad(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, as one node on the tape."""
-        return self._alone(self._run_with_grad, args)
+        return self._alone(self._run_with_grad if self._across is None else self._run_across_with_grad, args)
+
+    def _run_across_with_grad(self, args: Sequence[Tensor]) -> Any:
+        handles = [*self.mutable, *self.fixed, *args]
+        arrays = [for_xla(h._data) for h in handles] + [get() for get in self.traced.providers]
+        takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
+        takes += (False,) * len(self.traced.providers)
+        outs = self.jitted(*(donatable(list(arrays)) if self.donates else arrays))
+        outs = (outs,) if self.plain else outs
+        if takes not in self._pullbacks:
+            self._pullbacks[takes] = self._across(pullback(self.name, self._flowing, takes))
+        layer = AcrossBackward(self.name, self._pullbacks[takes], arrays)
+        tensors = [wrap(a) for a in outs[: self.traced.n_results]]
+        flows = [i for i, f in enumerate(self.traced.requires_grad) if f]
+        inputs = [h for h, t in zip(handles, takes, strict=False) if t]
+        for i, made in zip(flows, custom_gradient(layer, layer, inputs, [tensors[i] for i in flows]), strict=True):
+            tensors[i] = made
+        if self.traced.same:
+            tensors = [tensors[self.traced.same.get(i, i)] for i in range(len(tensors))]
+        self._apply(list(outs), args, tensors)
+        return self._result(tensors, args)
 
     def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]

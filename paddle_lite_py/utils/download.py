@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import http.client
 import os
 import tarfile
-import tempfile
+import time
+import urllib.error
 import urllib.request
 import zipfile
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
+from typing import Any
 from urllib.parse import unquote, urlparse
 
 from ..core.no_effect import Immaterial, no_effect
@@ -17,6 +20,7 @@ from ..core.no_effect import Immaterial, no_effect
 __all__ = ["get_path_from_url", "get_weights_path_from_url"]
 
 _CHUNK = 1 << 20
+TRIES, PAUSE, TIMEOUT = 4, 0.5, 30.0  # tries of a download, seconds before another one (growing), and without an answer
 
 
 def home() -> Path:
@@ -111,19 +115,72 @@ def fetched(url: str, path: Path, is_whole: Callable[[Path], bool], check_exist:
 
 
 def _fetch(url: str, path: Path, is_whole: Callable[[Path], bool]) -> None:
+    """Fetch a file, in several tries; each goes on where the one before was interrupted, in this process or another."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, part = tempfile.mkstemp(dir=path.parent, prefix=path.name)
+    part = path.with_name(path.name + ".part")
+    with part.open("ab") as mine:
+        if _waited(mine) and path.exists() and is_whole(path):
+            return  # another process has fetched it in the meantime
+        _fetch_in_tries(url, path, part, is_whole)
+
+
+def _waited(file: Any) -> bool:
+    """Keep other processes from a file until it is closed; whether one of them had it."""
     try:
-        with os.fdopen(handle, "wb") as out, urllib.request.urlopen(url) as answer:
+        import fcntl
+    except ImportError:  # a system without such locks
+        return False
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return False
+    except BlockingIOError:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return True
+
+
+def _fetch_in_tries(url: str, path: Path, part: Path, is_whole: Callable[[Path], bool]) -> None:
+    error: Exception | None = None
+    for tries in range(TRIES):
+        time.sleep(PAUSE * (2**tries - 1))
+        try:
+            _fetch_rest(url, part)
+            if is_whole(part):
+                os.replace(part, path)
+                return
+            part.unlink()
+            error = RuntimeError(f"{url}: the checksum is not the expected one; the file is damaged or another one")
+        except urllib.error.HTTPError as e:
+            e.close()
+            error = e
+            if e.code < 500 and e.code not in (408, 416, 429):
+                break
+            if e.code == 416:  # there is more than the file has
+                part.unlink(missing_ok=True)
+        except (OSError, http.client.HTTPException) as e:
+            error = e
+    if isinstance(error, RuntimeError):
+        raise error
+    raise RuntimeError(f"{url} cannot be fetched ({error}); put the file at {path} yourself") from error
+
+
+def _fetch_rest(url: str, part: Path) -> None:
+    """Fetch what is missing of a file.
+
+    Raises:
+        OSError: if it does not come to its end; what has come stays.
+    """
+    there = part.stat().st_size if part.exists() else 0
+    asked = urllib.request.Request(url, headers={"Range": f"bytes={there}-"} if there else {})
+    with urllib.request.urlopen(asked, timeout=TIMEOUT) as answer:
+        going_on = there and getattr(answer, "status", None) == http.HTTPStatus.PARTIAL_CONTENT
+        left = answer.headers.get("Content-Length")
+        came = 0
+        with part.open("ab" if going_on else "wb") as out:
             while chunk := answer.read(_CHUNK):
                 out.write(chunk)
-        if not is_whole(Path(part)):
-            raise RuntimeError(f"{url}: the checksum is not the expected one; the file is damaged or another one")
-        os.replace(part, path)
-    except OSError as e:
-        raise RuntimeError(f"{url} cannot be fetched ({e}); put the file at {path} yourself") from e
-    finally:
-        Path(part).unlink(missing_ok=True)
+                came += len(chunk)
+    if left is not None and came < int(left):
+        raise OSError(f"the connection ended after {came} of {left} bytes")
 
 
 def opened(path: Path) -> Path:

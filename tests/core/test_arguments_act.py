@@ -279,7 +279,8 @@ class Squares(paddle.io.Dataset):
 
 
 @pytest.mark.parametrize("persistent", [False, True])
-def test_workers_that_stay(persistent):
+def test_workers_that_stay(persistent, monkeypatch):
+    monkeypatch.setenv("PADDLE_LITE_WORKERS", "threads")  # which share the list
     started = []
     loader = paddle.io.DataLoader(
         Squares(), batch_size=2, num_workers=2, worker_init_fn=started.append, persistent_workers=persistent

@@ -77,8 +77,11 @@ def test_what_one_process_cannot_do_is_said(monkeypatch):
 
 def test_a_strategy_that_changes_programs_is_refused(static_mode):
     strategy = fleet.DistributedStrategy()
-    strategy.gradient_merge = True
-    with pytest.raises(NotImplementedError, match="gradient_merge is on"):
+    strategy.qat = True
+    with pytest.raises(NotImplementedError, match="qat is on, which fleet does not do in programs"):
+        fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy)
+    strategy.qat, strategy.amp, strategy.gradient_merge = False, True, True
+    with pytest.raises(ValueError, match="gradient_merge and amp are both on"):
         fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy)
 
 

@@ -76,3 +76,42 @@ def test_sharding_keeps_model_and_optimizer(tmp_path):
     assert sharding.group_sharded_parallel(model, opt, "p_g_os") == (model, opt, None)
     sharding.save_group_sharded_model(model, str(tmp_path / "out"), opt)
     assert paddle.load(str(tmp_path / "out" / "model.pdmodel"))["weight"].shape == [2, 1]
+
+
+def test_gradients_in_low_precision_are_added_up_in_float32():
+    from paddle_lite_py.distributed.fleet.utils import mix_precision_utils as mixed
+
+    layer = paddle.nn.Linear(2, 1, bias_attr=False).to(dtype="bfloat16")
+    model = mixed.MixPrecisionLayer(layer, "bfloat16")
+    inner = paddle.optimizer.SGD(0.5, parameters=layer.parameters(), multi_precision=True)
+    opt, scaler = (
+        mixed.MixPrecisionOptimizer(inner),
+        mixed.MixPrecisionScaler(paddle.amp.GradScaler(init_loss_scaling=4.0)),
+    )
+    before = layer.weight.astype("float32")
+    for _ in range(2):
+        scaler.scale(model(paddle.ones([1, 2], "bfloat16")).sum()).backward()
+    assert layer.weight.grad is None and layer.weight.main_grad.dtype == paddle.float32
+    scaler.step(opt)
+    scaler.update()
+    assert (before - layer.weight.astype("float32")).flatten().tolist() == pytest.approx([1.0, 1.0], abs=0.02)
+    opt.clear_grad(set_to_zero=False)
+    assert layer.weight.main_grad is None
+
+
+def test_work_that_is_put_off():
+    done = []
+    store = meta_parallel.WeightGradStore
+    store.put(lambda: done.append(1))
+    store.flush()
+    assert not done
+    store.pop()
+    assert done == [1]
+    with pytest.raises(RuntimeError, match="nothing was put off"):
+        store.pop()
+    nodes = [meta_parallel.ScheduleNode(f) for f in (lambda x: x * 2, lambda x: x.sum())]
+    chunk = meta_parallel.ScheduleChunk(nodes)
+    assert chunk.forward(paddle.ones([3])).item() == 6
+    assert chunk.backward(None)[0].tolist() == [2.0, 2.0, 2.0]
+    with pytest.raises(TypeError, match="nodes has a function"):
+        meta_parallel.ScheduleChunk([lambda x: x])

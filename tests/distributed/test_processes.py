@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import json
+import importlib.util
 import os
 import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
-import numpy as np
 import pytest
 
-import paddle_lite_py as paddle
 from launching import PROGRAMS, ROOT, launched
 from paddle_lite_py.distributed.spawning import free_ports
+
+GPT = ROOT / "tutorials" / "gpt.py"
 
 
 def written(tmp_path, text):
@@ -26,42 +25,47 @@ def written(tmp_path, text):
 
 def test_two_processes_exchange_and_train(tmp_path):
     said = launched(tmp_path, 2, PROGRAMS / "two_processes.py")
-    assert said.count(" is well") == 7
+    assert said.count(" is well") == 12
 
 
-def _losses(tmp_path, count, degrees, *more):
-    said = launched(tmp_path, count, PROGRAMS / "hybrid_parallel.py", json.dumps(degrees), *more)
-    line = next(line for line in said.splitlines() if line.startswith("losses"))
-    return json.loads(line.removeprefix("losses"))
+AXES = ["mp=2", "mp=2,static=1", "pp=2", "pp=2,vpp=2", "sep=2", "sharding=2", "dp=2"]
+PRODUCTS = [
+    "dp=2,mp=2",
+    "dp=2,pp=2",
+    "dp=2,sep=2",
+    "sharding=2,mp=2",
+    "sep=2,mp=2",
+    "sharding=2,sep=2",
+    "sharding=2,pp=2",
+]
 
 
-@pytest.fixture(scope="module")
-def losses_of_one(tmp_path_factory):
-    return _losses(tmp_path_factory.mktemp("one"), 1, {})
+def differences(said, meshes):
+    found = dict(re.findall(r"^(.*): the losses differ by (\S+) ", said, re.MULTILINE))
+    assert list(found) == ["one device", *meshes], said[-2000:]
+    return {mesh: float(d) for mesh, d in found.items()}
 
 
 @pytest.mark.parametrize(
-    ("degrees", "more"),
-    [
-        ({"mp_degree": 2}, ()),
-        ({"mp_degree": 2}, ("static",)),
-        ({"pp_degree": 2}, ()),
-        ({"sharding_degree": 2}, ()),
-        *[
-            pytest.param({a: 2, b: 2}, (), marks=pytest.mark.repeat)
-            for a, b in (
-                ("dp_degree", "mp_degree"),
-                ("dp_degree", "pp_degree"),
-                ("mp_degree", "pp_degree"),
-                ("sharding_degree", "mp_degree"),
-            )
-        ],
-    ],
-    ids=str,
+    ("count", "meshes"),
+    [(2, AXES), (4, ["pp=2,mp=2"]), pytest.param(4, [*PRODUCTS, "pp=2,vpp=2,dp=2"], marks=pytest.mark.repeat)],
+    ids=["two", "four", "products"],
 )
-def test_parallel_is_serial(tmp_path, losses_of_one, degrees, more):
-    found = _losses(tmp_path, 2 ** len(degrees), degrees, *more)
-    np.testing.assert_allclose(found, losses_of_one, rtol=1e-5)
+def test_parallel_is_serial(tmp_path, count, meshes):
+    named = [word for mesh in meshes for word in ("--mesh", mesh)]
+    picture = ["--picture", str(tmp_path / "mesh.png")] if importlib.util.find_spec("matplotlib") else []
+    said = launched(tmp_path, count, GPT, "--steps", "3", *named, *picture)
+    assert max(differences(said, meshes).values()) < 1e-5, said
+    assert not picture or (tmp_path / "mesh.png").stat().st_size > 1000
+
+
+def test_devices_of_one_process_are_serial():
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"
+    env = {**os.environ, "XLA_FLAGS": flags, "PYTHONPATH": str(ROOT)}
+    meshes = ["dp=2,mp=2,sep=2", "sharding=4,mp=2"]
+    command = [sys.executable, str(GPT), "--steps", "3", *[word for mesh in meshes for word in ("--mesh", mesh)]]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=240)
+    assert max(differences(done.stdout, meshes).values()) < 1e-5, done.stderr[-2000:]
 
 
 def test_a_process_that_fails_ends_the_job(tmp_path):
@@ -88,6 +92,13 @@ def test_a_process_that_is_killed_is_named_by_the_other(tmp_path):
     assert "rank 1 has ended or cannot be reached" in (tmp_path / "log" / "workerlog.0").read_text()
 
 
+@pytest.mark.parametrize("kills", [2, pytest.param(40, marks=pytest.mark.repeat)])
+def test_kills_at_random_moments_lose_no_checkpoint(tmp_path, kills):
+    program, options = PROGRAMS / "killed.py", ("--max_restart", str(kills))
+    said = launched(tmp_path, 2, program, str(tmp_path), str(kills), options=options, seconds=100 + 20 * kills)
+    assert f"rank 0 has seen {kills} kills" in said and said.count("signal SIGKILL") == kills
+
+
 def test_launchers_of_two_nodes_meet(tmp_path):
     program = written(tmp_path, "x = paddle.ones([1]) + dist.get_rank()\ndist.all_reduce(x)\nprint('sum', x.item())\n")
     options = ("--nnodes", "2", "--master", f"127.0.0.1:{free_ports(1)[0]}")
@@ -111,24 +122,9 @@ def test_processes_that_differ_are_told(tmp_path, text, message):
     assert re.search(message, said), said[-2000:]
 
 
-def _add(start):
-    from paddle_lite_py import distributed as dist
-
-    x = paddle.ones([1]) * dist.get_rank() + start
-    dist.all_reduce(x)
-    if start and dist.get_rank() == 1:
-        raise ValueError(f"the sum is {x.item():g}")
-
-
-def test_spawn(monkeypatch):
-    monkeypatch.setenv(
-        "PYTHONPATH", os.pathsep.join(map(str, (ROOT, ROOT / "tests" / "helpers", Path(__file__).parent)))
-    )
-    code = "from test_processes import _add; import paddle_lite_py as p\n"
-    code += "if __name__ == '__main__':\n    p.distributed.spawn(_add, (0,), nprocs=2)\n"
-    code += "    p.distributed.spawn(_add, (2,), nprocs=2)\n"
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, timeout=120, cwd=Path(__file__).parent
-    )
+def test_spawn():
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, str(PROGRAMS / "spawned.py")]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=240, env=env)
     assert done.returncode == 1 and "spawn: the process of rank 1 has failed (exit code 1)" in done.stderr
     assert "ValueError: the sum is 5" in done.stderr.split("spawn: the process of rank 1")[-1]

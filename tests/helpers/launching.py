@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "distributed" / "programs"
 
 
-def launched(folder, count, program, *arguments, code=0, options=()):
+def launched(folder, count, program, *arguments, code=0, options=(), seconds=240):
     """What the launcher prints, to both streams."""
     folder.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "paddle_lite_py.distributed.launch", "--nproc_per_node", str(count)]
@@ -23,7 +23,7 @@ def launched(folder, count, program, *arguments, code=0, options=()):
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
-        timeout=240,
+        timeout=seconds,
     )
     assert done.returncode == code, done.stdout[-4000:]
     return done.stdout

@@ -50,7 +50,8 @@ def test_the_order_is_the_same_for_any_number_of_workers(workers):
     assert column(io.DataLoader(Numbers(7), batch_size=2, drop_last=True, num_workers=workers))[-1] == [4, 5]
 
 
-def test_workers_load_ahead():
+def test_workers_load_ahead(monkeypatch):
+    monkeypatch.setenv("PADDLE_LITE_WORKERS", "threads")
     start = time.perf_counter()
     column(io.DataLoader(Numbers(8, pause=0.03), batch_size=1, num_workers=4))
     assert time.perf_counter() - start < 8 * 0.03 * 0.8
@@ -98,7 +99,8 @@ def test_single_samples_and_own_batching():
     assert list(io.DataLoader([1, 2], batch_size=2, collate_fn=sum)) == [3]
 
 
-def test_worker_init_is_called_in_each_worker():
+def test_worker_init_is_called_in_each_worker(monkeypatch):
+    monkeypatch.setenv("PADDLE_LITE_WORKERS", "threads")
     seen = []
     column(io.DataLoader(Numbers(6), num_workers=2, worker_init_fn=seen.append))
     assert sorted(seen) == [0, 1]

@@ -82,3 +82,34 @@ def test_state_that_the_next_call_reads_is_to_be_a_buffer(tmp_path):
         ValueError, match=r"it changes Keeps\.state, which a saved program cannot keep; make it a buffer"
     ):
         paddle.jit.save(Keeps(carries_state), str(tmp_path / "net"), input_spec=[X])
+
+
+class Output(dict):
+    """A kind of dict, as packages of models give."""
+
+
+def gives_a_container_of_its_own(self, x):
+    out = Output()
+    out["y"] = self.fc(x)
+    return out
+
+
+def test_what_is_given_is_nothing_kept(tmp_path):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        paddle.jit.save(Keeps(gives_a_container_of_its_own), str(tmp_path / "net"), input_spec=[X])
+
+
+def test_the_state_of_random_numbers_is_that_of_the_run():
+    def f(x):
+        kept = paddle.get_rng_state()
+        first = paddle.rand([2])
+        paddle.set_rng_state(kept)
+        return first, paddle.rand([2]) + x * 0
+
+    drawn = []
+    for run in (f, paddle.jit.to_static(f)):
+        paddle.seed(5)
+        drawn.append([[t.tolist() for t in run(paddle.ones([2]))] for _ in range(3)])
+    assert drawn[0] == drawn[1]
+    assert all(a == b for a, b in drawn[0]) and drawn[0][0] != drawn[0][1]

@@ -288,3 +288,14 @@ def test_py_layer_inside_a_program():
         return w.grad
 
     assert run(step, paddle.to_tensor([5.0])).tolist() == [30.0]
+
+
+def test_two_gradients_through_one_py_layer():
+    def both(x):
+        x = x.detach()
+        x.stop_gradient = False
+        y = Tripled.apply(x)
+        (first,) = paddle.grad((y * y).sum(), [x], retain_graph=True)
+        return first, paddle.grad(y.sum() * 2, [x])[0]
+
+    assert [g.tolist() for g in run(both, paddle.to_tensor([5.0]))] == [[300.0], [30.0]]

@@ -225,6 +225,24 @@ def set_mesh(mesh: ProcessMesh) -> None:
     _mesh[:] = [mesh]
 
 
+def create_mesh(mesh_dims: Sequence[tuple[str, int]]) -> ProcessMesh:
+    """A mesh of all processes with axes of some names and lengths, made that of all programs of this process.
+
+    Examples:
+        >>> create_mesh([("dp", 1), ("mp", 1)]).dim_names
+        ['dp', 'mp']
+    """
+    lengths = [n for _, n in mesh_dims]
+    made = ProcessMesh(np.arange(int(np.prod(lengths))).reshape(lengths), [name for name, _ in mesh_dims])
+    set_mesh(made)
+    return made
+
+
+def in_auto_parallel_align_mode() -> bool:
+    """False: numbers are as they are in any case."""
+    return False
+
+
 def get_mesh() -> ProcessMesh | None:
     """The mesh that set_mesh() has made that of all; None before."""
     return _mesh[0] if _mesh else None

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from typing import Any
 
 import jax
 
+from ...amp import auto_cast
 from ...core.interpreter import no_grad, state
 from ...core.no_effect import Immaterial, no_effect
 from ...eager.execute import EAGER
@@ -15,6 +17,7 @@ from ...nn import Layer
 from ...ops.convert import to_tensor
 from .api import constrained, laid, shard_tensor
 from .process_mesh import Placement, ProcessMesh, Replicate, Shard, mesh_of, placements_of, sharding
+from .strategy import refuse_unknown
 
 
 class _Stage:
@@ -187,15 +190,24 @@ class DistModel:
         loader: see docs/differences.md.
         loss: of outputs and labels.
         optimizer: makes a step in the mode of training.
+        strategy: a `Strategy`, of which amp and sharding are done here; what to keep for backward is XLA's to say.
 
     Raises:
         ValueError: in the mode of training without a loss or an optimizer.
+        NotImplementedError: if the strategy asks for gradient_merge or a pipeline.
     """
 
     @no_effect(loader=Immaterial("batches are given to the call"))
-    def __init__(self, layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None) -> None:
+    def __init__(
+        self, layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, strategy: Any = None
+    ) -> None:
         from ...jit import to_static as compiled
 
+        refuse_unknown(strategy)
+        self._amp = strategy.amp if strategy is not None and strategy.amp.enable else None
+        if strategy is not None and strategy.sharding.enable and not isinstance(optimizer, ShardOptimizer):
+            stages = (ShardingStage1, ShardingStage2, ShardingStage3)
+            optimizer = ShardOptimizer(optimizer, stages[strategy.sharding.stage - 1](0))
         self.network, self._loss, self._optimizer = layer, loss, optimizer
         self._programs: dict[str, Callable[..., Any]] = {
             mode: compiled(getattr(self, f"_{mode}_step")) for mode in ("train", "eval", "predict")
@@ -230,18 +242,27 @@ class DistModel:
         """A step on a batch: inputs, and labels last but in the mode of prediction."""
         return self._programs[self._mode](*args)
 
+    def _cast(self) -> Any:
+        if self._amp is None:
+            return nullcontext()
+        lists = self._amp.custom_white_list, self._amp.custom_black_list
+        return auto_cast(True, *lists, level=self._amp.level, dtype=self._amp.dtype)
+
     def _train_step(self, *args: Any) -> Any:
-        loss = self._loss(self.network(*args[:-1]), args[-1])
+        with self._cast():
+            loss = self._loss(self.network(*args[:-1]), args[-1])
         loss.backward()
         self._optimizer.step()
         self._optimizer.clear_grad()
         return loss
 
     def _eval_step(self, *args: Any) -> Any:
-        return self._loss(self.network(*args[:-1]), args[-1])
+        with self._cast():
+            return self._loss(self.network(*args[:-1]), args[-1])
 
     def _predict_step(self, *args: Any) -> Any:
-        return self.network(*args)
+        with self._cast():
+            return self.network(*args)
 
     def state_dict(self, mode: str = "all") -> dict[str, Any]:
         """Parameters ("param"), the optimizer's state ("opt"), or both."""
@@ -259,9 +280,9 @@ class DistModel:
                 own[name]._set_payload(data if mesh is None else laid(data, sharding(mesh, placements, data.shape)))
 
 
-@no_effect(loader=Immaterial("batches are given to the call"), strategy="the mesh says what is done in parallel")
+@no_effect(loader=Immaterial("batches are given to the call"))
 def to_static(
     layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, strategy: Any = None
 ) -> DistModel:  # fmt: skip
     """A layer whose steps over a mesh are one program each; see DistModel."""
-    return DistModel(layer, loader, loss, optimizer)
+    return DistModel(layer, loader, loss, optimizer, strategy)

@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any, TypeVar
 
+from ...core.interpreter import state
 from ...core.no_effect import Immaterial, no_effect
+from ...eager.execute import Eager
 from ..collective import barrier
-from ..data_parallel import DataParallel
+from ..data_parallel import DataParallel, sync_params_buffers
 from ..group import ParallelEnv, get_rank, get_world_size, init_parallel_env
+from ..scaling import agreed
 from . import base, layers, meta_optimizers, meta_parallel, recompute, utils
 from .current import hybrid_group, use_topology
+from .meta_optimizers.chosen import as_asked
 from .meta_optimizers.dygraph_optimizer import DygraphShardingOptimizer, HybridParallelOptimizer
-from .meta_parallel.parallel import PipelineParallel
+from .meta_parallel.parallel import PipelineParallel, PipelineParallelWithInterleave
 from .roles import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker, UtilBase
 from .strategy import DistributedStrategy
 from .topology import AXES, CommunicateTopology, HybridCommunicateGroup
 
 T = TypeVar("T")
+# What an optimizer is in static mode: a module above this one.
+_IN_PROGRAMS = f"{__name__.partition('.')[0]}.static.collective"
 _WRAPPERS = {
     "model": meta_parallel.TensorParallel,
     "sharding": meta_parallel.ShardingParallel,
@@ -38,6 +45,7 @@ class Fleet:
 
     def __init__(self) -> None:
         self.util, self.strategy = UtilBase(), DistributedStrategy()
+        self._role_maker = PaddleCloudRoleMaker()
 
     @no_effect(
         role_maker=Immaterial("the environment says what this process is"),
@@ -65,7 +73,7 @@ class Fleet:
         tracker, parts = meta_parallel.get_rng_state_tracker(), hybrid_group()
         if parts.get_model_parallel_world_size() > 1 and not tracker.states_:
             tracker.add("model_parallel_rng", 1024 * (1 + parts.get_model_parallel_rank()))
-        self.strategy = strategy
+        self.strategy, self._role_maker = strategy, role_maker or PaddleCloudRoleMaker(is_collective)
         return self
 
     def distributed_model(self, model: Any) -> Any:
@@ -75,8 +83,12 @@ class Fleet:
             model: a layer, of the same structure in all processes that share its weights.
         """
         hcg = hybrid_group()
+        if self.strategy.exchanges_updates():
+            sync_params_buffers(model, hcg.gradient_group, hcg.gradient_group.ranks[0])
+            return model
         if hcg.get_num_stages() > 1 or isinstance(model, meta_parallel.PipelineLayer):
-            return PipelineParallel(model, hcg, self.strategy)
+            several = isinstance(model, meta_parallel.PipelineLayer) and model.get_num_virtual_stages() > 1
+            return (PipelineParallelWithInterleave if several else PipelineParallel)(model, hcg, self.strategy)
         unused = bool(self.strategy.find_unused_parameters)
         for axis, wrapper in _WRAPPERS.items():
             if getattr(hcg, f"get_{axis}_parallel_world_size")() > 1:
@@ -87,8 +99,14 @@ class Fleet:
 
     def distributed_optimizer(self, optimizer: Any, strategy: DistributedStrategy | None = None) -> Any:
         """The optimizer as this process runs it: with its share of the states, or a norm over all processes."""
-        (strategy or self.strategy).check()
-        hcg = hybrid_group()
+        chosen, hcg = strategy or self.strategy, hybrid_group()
+        if not isinstance(state.interpreter, Eager):
+            in_programs: Any = importlib.import_module(_IN_PROGRAMS)
+            return in_programs.CollectiveOptimizer(optimizer, chosen, hcg.gradient_group)
+        chosen.check()
+        optimizer = as_asked(optimizer, chosen, hcg.gradient_group)
+        if chosen.exchanges_updates():
+            return optimizer
         if hcg.nranks == 1:
             return optimizer
         if hcg.get_sharding_parallel_world_size() > 1:
@@ -96,8 +114,8 @@ class Fleet:
         return HybridParallelOptimizer(optimizer, hcg, self.strategy)
 
     def distributed_scaler(self, scaler: T) -> T:
-        """The scaler: it sees gradients that are the same in all processes that share weights."""
-        return scaler
+        """The scaler, which leaves out a step where any process has found an infinite gradient."""
+        return agreed(scaler, init_parallel_env())
 
     def worker_num(self) -> int:
         """How many processes train."""

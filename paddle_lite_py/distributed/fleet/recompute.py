@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -100,6 +101,12 @@ def recompute_sequential(ctx: dict[str, Any] | None, functions: Sequence[Any], *
         out = recompute(_Chain(layers[i : i + size]), *args, **kwargs)
         args = out if isinstance(out, tuple) else (out,)
     return args if len(args) > 1 else args[0]
+
+
+def check_recompute_necessary(inputs: Sequence[Any]) -> None:
+    """Warn where no input takes a gradient, since nothing would be computed again."""
+    if not any(isinstance(t, Tensor) and not t.stop_gradient for t in inputs):
+        warnings.warn("recompute: no input takes a gradient, so that none flows through the part", stacklevel=3)
 
 
 class _Chain:

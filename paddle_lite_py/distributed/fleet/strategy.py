@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...core.interpreter import state
-from ...eager.execute import Eager
-
 # Settings that change what a program computes; all others say how processes share the work.
 CHANGES = ("amp", "asp", "dgc", "gradient_merge", "lamb", "lars", "localsgd", "adaptive_localsgd", "qat")
 SWITCHES = (
@@ -39,6 +36,9 @@ class DistributedStrategy:
     """
 
     find_unused_parameters: bool
+    dgc: bool
+    localsgd: bool
+    adaptive_localsgd: bool
     hybrid_configs: dict[str, Any]
     hybrid_parallel_order: list[str]
 
@@ -54,6 +54,10 @@ class DistributedStrategy:
             )
         self.__dict__[name] = {**self.__dict__[name], **value} if name.endswith("_configs") else value
 
+    def exchanges_updates(self) -> bool:
+        """Whether processes exchange something else than gradients."""
+        return bool(self.dgc or self.localsgd or self.adaptive_localsgd)
+
     def check(self) -> None:
         """See that what it says is there.
 
@@ -62,8 +66,5 @@ class DistributedStrategy:
         """
         if (degree := self.__dict__["hybrid_configs"].get("ep_degree", 1)) > 1:
             raise NotImplementedError(f"DistributedStrategy: ep_degree is {degree}; experts are not spread: set 1")
-        if wanted := [] if isinstance(state.interpreter, Eager) else [n for n in CHANGES if getattr(self, n)]:
-            raise NotImplementedError(
-                f"DistributedStrategy: {wanted[0]} is on; fleet leaves programs as they are: use paddle.static.amp, "
-                "paddle.incubate.optimizer or paddle.quantization on the program itself"
-            )
+        if self.dgc and (self.localsgd or self.adaptive_localsgd):
+            raise ValueError("DistributedStrategy: dgc and localsgd are both on; choose one")

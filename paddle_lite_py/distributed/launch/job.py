@@ -16,7 +16,7 @@ from ..spawning import variables
 from .meeting import NodePlace
 
 # Seconds in which the others may notice that a process has failed, and say so in their logs.
-NOTICE = 4.0
+NOTICE = 6.0
 # Seconds between the word that a process is to end, and its end.
 GRACE = 3.0
 # Lines of the log of a process that failed.

@@ -20,6 +20,16 @@ def _load(path: str) -> Any:
     return found.convert("RGB") if hasattr(found, "convert") else found
 
 
+def _sample(loader: Callable[[str], Any], transform: Callable[[Any], Any] | None, path: str) -> Any:
+    """What a file holds, transformed; an error names the file."""
+    try:
+        sample = loader(path)
+        return sample if transform is None else transform(sample)
+    except Exception as e:
+        e.add_note(f"while reading {path}")
+        raise
+
+
 def _files(root: Any, extensions: Any, is_valid_file: Callable[[str], bool] | None, who: str) -> list[str]:
     """The paths under a folder that are chosen, in order."""
     if extensions is not None and is_valid_file is not None:
@@ -79,8 +89,7 @@ class DatasetFolder(Dataset):
 
     def __getitem__(self, index: int) -> tuple[Any, int]:
         path, target = self.samples[index]
-        sample = self.loader(path)
-        return sample if self.transform is None else self.transform(sample), target
+        return _sample(self.loader, self.transform, path), target
 
     def __len__(self) -> int:
         return len(self.samples)
@@ -116,8 +125,7 @@ class ImageFolder(Dataset):
             raise RuntimeError(f"{type(self).__name__}: no file was found under {root}")
 
     def __getitem__(self, index: int) -> list[Any]:
-        sample = self.loader(self.samples[index])
-        return [sample if self.transform is None else self.transform(sample)]
+        return [_sample(self.loader, self.transform, self.samples[index])]
 
     def __len__(self) -> int:
         return len(self.samples)

@@ -6,6 +6,7 @@ import paddle_lite_py as paddle
 import paddle_lite_py.nn.functional as F
 from paddle_lite_py import distributed as dist
 from paddle_lite_py import nn
+from paddle_lite_py.distributed.auto_parallel.sequences import shard_seq_load_balance, unshard_seq_load_balance
 
 NUMBERS = [[0, 1], [2, 3]] if dist.get_world_size() == 1 else [[0, 1]]
 MESH = dist.ProcessMesh(NUMBERS, ["dp", "mp"])
@@ -89,6 +90,81 @@ def training():
             assert found[1] == places[1] and (DP == 1 or found[0] == places[0]), found  # one place is cut or not
 
 
-for check in (layouts, mistakes, training):
+def attended(plan):
+    """Losses of a layer of attention and two linear ones, laid by a plan or not at all."""
+    paddle.seed(2)
+    net = nn.Sequential(nn.Linear(4, 8), nn.GELU(), nn.Linear(8, 4), nn.LayerNorm(4), nn.Linear(4, 2))
+    opt = paddle.optimizer.AdamW(0.05, parameters=net.parameters())
+    x = paddle.to_tensor(X.reshape(2, 4, 4))
+    if plan is not None:
+        config = {"mp_config": {"parallelize_plan": plan}, "dp_config": {"sharding_level": 1}}
+        net, opt = dist.parallelize(net, opt, MESH, config)
+        x = dist.shard_tensor(x, MESH, [dist.Shard(0), dist.Replicate()])
+    losses = []
+    for _ in range(3):
+        loss = (net(x) ** 2).mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        losses.append(loss.item())
+    return losses, net
+
+
+def plans():
+    expected, _ = attended(None)
+    columns = {"0": dist.ColWiseParallel(), "2": dist.RowWiseParallel()}
+    more = {"2": [columns["2"], dist.SequenceParallelBegin()], "4.weight": dist.ColWiseParallel(gather_output=True)}
+    for plan in (columns, {"[02]": dist.ColWiseParallel()}, columns | more | {"3": dist.SequenceParallelEnd()}):
+        losses, net = attended(plan)
+        np.testing.assert_allclose(losses, expected, rtol=1e-5)
+        assert net[0].weight.placements[1] == dist.Shard(1)
+    try:
+        attended({"head": dist.ColWiseParallel()})
+    except ValueError as e:
+        assert "no layer of the model is called 'head'" in str(e), e
+    whole = np.arange(8.0)
+    dist.set_mesh(sep := dist.ProcessMesh(list(range(MESH.size)), ["sep"]))
+    cut = shard_seq_load_balance(dist.shard_tensor(whole, sep, [dist.Replicate()]), 0)
+    assert cut.placements == [dist.Shard(0)]
+    np.testing.assert_array_equal(dist.unshard_dtensor(unshard_seq_load_balance(cut, 0)).numpy(), whole)
+
+
+class Doubled(dist.LocalLayer):
+    def forward(self, x):
+        return x * 2
+
+
+def of_parts():
+    """A layer of the part that each process has; one process with several devices has several."""
+    mesh = dist.ProcessMesh(list(range(MESH.size)), ["x"])
+    x = dist.shard_tensor(X, mesh, [dist.Shard(0)], stop_gradient=False)
+    layer = Doubled([(mesh, [dist.Shard(0)])])
+    try:
+        out = layer(x)
+    except NotImplementedError as e:
+        assert dist.get_world_size() == 1 and "this process has 4 parts" in str(e), e
+        return
+    assert dist.get_world_size() > 1
+    (out * 3).sum().backward()
+    np.testing.assert_allclose(dist.unshard_dtensor(out).numpy(), X * 2, rtol=1e-6)
+    np.testing.assert_array_equal(dist.unshard_dtensor(x.grad).numpy(), np.full_like(X, 6))
+    added = dist.local_map(lambda t: t.sum(), [[dist.Partial()]])(x.detach())
+    np.testing.assert_allclose(dist.unshard_dtensor(added).item(), X.sum(), rtol=1e-6)
+
+
+def strategies():
+    alone = trained(False)[0]
+    strategy = dist.Strategy({"amp": {"enable": True, "dtype": "bfloat16"}, "sharding": {"enable": True, "stage": 2}})
+    paddle.seed(1)
+    net = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 4))
+    dist.shard_layer(net, MESH, lay)
+    model = dist.to_static(net, None, nn.MSELoss(), paddle.optimizer.AdamW(0.05, parameters=net.parameters()), strategy)
+    x, y = (dist.shard_tensor(a, MESH, [dist.Shard(0), dist.Replicate()]) for a in (X, X * 2))
+    losses = [model(x, y).item() for _ in range(3)]
+    np.testing.assert_allclose(losses, alone, rtol=2e-2)
+    assert losses[0] != alone[0]  # it was computed in another precision
+
+
+for check in (layouts, mistakes, training, plans, of_parts, strategies):
     check()
     print(f"{check.__name__} is well", flush=True)

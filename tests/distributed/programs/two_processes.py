@@ -6,6 +6,12 @@ import paddle_lite_py as paddle
 import paddle_lite_py.nn.functional as F
 from paddle_lite_py import distributed as dist
 from paddle_lite_py import nn
+from paddle_lite_py.distributed import fleet
+from paddle_lite_py.distributed.exchange import exchanges
+from paddle_lite_py.distributed.fleet import meta_parallel as parallel
+from paddle_lite_py.distributed.fleet.layers.mpu import mp_ops
+from paddle_lite_py.distributed.utils import moe_utils
+from paddle_lite_py.incubate.distributed.models import moe
 
 dist.init_parallel_env()
 RANK = dist.get_rank()
@@ -123,13 +129,131 @@ def _trained(parallel, static=False, pieces=False, level=None):
     run = step_in_pieces if pieces else paddle.jit.to_static(step) if static else step
     for _ in range(3):
         run(x, y)
+    if level == "p_g_os":
+        held = [p for p in opt._parameter_list if p.size]
+        assert sum(p.size for p in held) == (4 * 8 + 8 + 8 + 2) // 2 and np.isnan(net[0].weight.numpy()).all()
+        assert {tuple(v.shape) for k, v in opt.state_dict().items() if "moment1" in k} == {(16,), (4,), (1,)}
+        return np.concatenate([v.numpy().ravel() for v in model.state_dict().values()])
     return np.concatenate([p.numpy().ravel() for p in net.parameters()])
 
 
 def data_parallel():
     alone = _trained(False)
-    for how in ({}, {"static": True}, {"pieces": True}, {"level": "os"}, {"level": "os_g"}):
+    for how in ({}, {"static": True}, {"pieces": True}, *[{"level": n} for n in ("os", "os_g", "p_g_os")]):
         np.testing.assert_allclose(_trained(True, **how), alone, atol=1e-6, err_msg=str(how))
+
+
+def _normalized(parallel, static=False):
+    paddle.seed(4)
+    net = nn.Sequential(nn.Conv2D(2, 4, 3), nn.BatchNorm2D(4), nn.ReLU(), nn.Flatten(), nn.Linear(16, 1))
+    model = paddle.DataParallel(nn.SyncBatchNorm.convert_sync_batchnorm(net)) if parallel else net
+    opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+    samples = list(np.random.default_rng(1).normal(size=(8, 2, 4, 4)).astype("float32") * 3 + 1)
+    batch = paddle.io.DistributedBatchSampler if parallel else paddle.io.BatchSampler
+
+    def step(x):
+        loss = (model(x) ** 2).mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+
+    run = paddle.jit.to_static(step) if static else step
+    for _ in range(2):
+        for x in paddle.io.DataLoader(samples, batch_sampler=batch(samples, batch_size=2 if parallel else 4)):
+            run(x)
+    return np.concatenate([t.numpy().ravel() for t in net.state_dict().values()])
+
+
+def batch_statistics():
+    alone = _normalized(False)
+    for static in (False, True):
+        np.testing.assert_allclose(_normalized(True, static), alone, rtol=1e-4, atol=1e-6)
+
+
+def _with_strategy(name, **configs):
+    """Parameters after training by a strategy, and the bytes that this process has given."""
+    strategy = fleet.DistributedStrategy()
+    setattr(strategy, name, True)
+    setattr(strategy, f"{name}_configs", configs)
+    fleet.init(is_collective=True, strategy=strategy)
+    paddle.seed(5 + RANK)  # the model of the first process is that of all
+    net = nn.Linear(64, 8)
+    model = fleet.distributed_model(net)
+    opt = fleet.distributed_optimizer(paddle.optimizer.Momentum(0.05, 0.5, parameters=net.parameters()))
+    before, losses = exchanges().traffic, []
+    x = paddle.to_tensor(np.random.default_rng(RANK).normal(size=(16, 64)).astype("float32"))
+    for _ in range(6):
+        loss = (model(x) - 1).square().mean()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        losses.append(loss.item())
+    found = []
+    dist.all_gather(found, net.weight)
+    fleet.init(is_collective=True, strategy=fleet.DistributedStrategy())
+    return [f.numpy() for f in found], exchanges().traffic - before - found[0].size * 4, losses
+
+
+def sparse_exchanges():
+    whole = 4 * (64 * 8 + 8)
+    for configs, traffic in (
+        ({"sparsity": [0.0]}, 6 * 2 * whole),  # a number and its place
+        ({"sparsity": [0.99]}, 6 * 8 * (5 + 1)),
+        ({"sparsity": [0.9], "rampup_begin_step": 2}, 2 * whole + 4 * 8 * (51 + 1)),
+    ):
+        weights, given, losses = _with_strategy("dgc", **configs)
+        np.testing.assert_array_equal(weights[0], weights[1])
+        assert given == traffic and losses[-1] < losses[0], (configs, given, losses)
+    weights, given, losses = _with_strategy("localsgd", k_steps=3, begin_step=0)
+    np.testing.assert_array_equal(weights[0], weights[1])
+    assert given == 2 * whole and losses[-1] < losses[0], (given, losses)
+
+
+def _program_trained(parallel, merged=1, **switches):
+    """Losses of a program, and the sizes of the optimizer's states; parallel: with half of the rows in each process."""
+    paddle.enable_static()
+    main, startup, scope = paddle.static.Program(), paddle.static.Program(), paddle.static.Scope()
+    main.random_seed = startup.random_seed = 7 + RANK * parallel  # all start with what the first one draws
+    with paddle.static.program_guard(main, startup), paddle.static.scope_guard(scope), paddle.utils.unique_name.guard():
+        x, y = paddle.static.data("x", [4 if parallel else 8, 4]), paddle.static.data("y", [4 if parallel else 8, 1])
+        hidden = nn.Linear(4, 3)(x)
+        loss = F.mse_loss(nn.Linear(3, 1)(F.relu(hidden)), y)
+        opt = paddle.optimizer.Adam(0.05)
+        strategy = fleet.DistributedStrategy()
+        for name, configs in switches.items():
+            setattr(strategy, name, True)
+            setattr(strategy, f"{name}_configs", {"checkpoints": [hidden]} if name == "recompute" else configs)
+        if parallel:
+            opt = fleet.distributed_optimizer(opt, strategy)
+        elif merged > 1:
+            opt = paddle.static.GradientMergeOptimizer(opt, merged)
+        opt.minimize(loss)
+        exe, rng, losses = paddle.static.Executor(), np.random.default_rng(4), []
+        exe.run(startup)
+        a, b = rng.normal(size=(8, 4)).astype("float32"), rng.normal(size=(8, 1)).astype("float32")
+        if parallel:
+            a, b = a[4 * RANK : 4 * RANK + 4], b[4 * RANK : 4 * RANK + 4]
+        for _ in range(4):
+            losses.append(exe.run(main, feed={"x": a, "y": b}, fetch_list=[loss])[0].item())
+        sizes = sorted(scope.homes[n].size for n in scope.homes if "moment1" in n)
+    paddle.disable_static()
+    return losses, sizes
+
+
+def programs():
+    fleet.init(is_collective=True)
+    for switches, merged, tolerance in (
+        ({}, 1, 1e-5),
+        ({"sharding": {}}, 1, 1e-5),
+        ({"recompute": {}, "gradient_merge": {"k_steps": 2}}, 2, 1e-5),
+        ({"amp": {"use_bf16": True}}, 1, 2e-2),
+    ):
+        expected, whole = _program_trained(False, merged)
+        losses, sizes = _program_trained(True, merged, **switches)
+        mean = paddle.to_tensor(losses)
+        dist.all_reduce(mean, dist.ReduceOp.AVG)
+        np.testing.assert_allclose(mean.numpy(), expected, rtol=tolerance, err_msg=str(switches))
+        assert sizes == ([-(-n // 2) for n in whole] if "sharding" in switches else whole), sizes
 
 
 class _Either(nn.Layer):
@@ -155,11 +279,100 @@ def in_a_static_function():
         dist.all_reduce(y)
         return y + 1
 
+    split = paddle.jit.to_static(lambda x, w: (mp_ops._mp_allreduce(x @ w, group=dist.get_group()) ** 2).mean())
+    w = paddle.to_tensor(np.arange(6, dtype="float32").reshape(3, 2) / 5, stop_gradient=False)
+    x = paddle.full([4, 3], 1.0 + RANK)
+    for _ in range(2):  # gradients flow out of the program into eager code
+        (split(x, w) * 2).backward()
+    eager = paddle.to_tensor(w.numpy(), stop_gradient=False)
+    loss = (mp_ops._mp_allreduce(x @ eager, group=dist.get_group()) ** 2).mean()
+    (loss * 4).backward()
+    np.testing.assert_allclose(w.grad.numpy(), eager.grad.numpy(), rtol=1e-5)
     for _ in range(2):
         assert doubled(paddle.ones([2]) * (RANK + 1)).tolist() == [7.0, 7.0]
 
 
-for check in (reductions, deliveries, one_to_one, groups, data_parallel, unused_parameters, in_a_static_function):
+def _mixed(parallel, kind, static=False):
+    """Four experts, all in one process or two in each; the rows of a process are every other half."""
+    paddle.seed(6)
+    experts = [nn.Linear(3, 3) for _ in range(4)]
+    gate = moe.NaiveGate(3, 4, 1) if kind == "naive" else moe.GShardGate(3, 4, 1, capacity=(9, 9), random_routing=False)
+    group = dist.get_group() if parallel else None
+    if parallel:
+        gate.world_size, gate.num_expert = 2, 2
+        experts = experts[2 * RANK : 2 * RANK + 2]
+    net = moe.MoELayer(3, experts, gate, moe_group=group)
+    is_expert = {id(p) for e in experts for p in e.parameters()}
+    clip = moe.ClipGradForMOEByGlobalNorm(0.5, lambda p: id(p) in is_expert, group)
+    opt = paddle.optimizer.SGD(0.5, parameters=net.parameters(), grad_clip=clip)
+    model = paddle.DataParallel(net) if parallel else net
+    x = paddle.to_tensor(np.random.default_rng(2).normal(size=(8, 3)).astype("float32"))
+    mine = x[4 * RANK : 4 * RANK + 4] if parallel else x
+
+    def step(x):
+        out = model(x)
+        (out**2).mean().backward()
+        opt.step()
+        opt.clear_grad()
+        return out
+
+    run = paddle.jit.to_static(step) if static else step
+    for _ in range(3):
+        out = run(mine)
+    rows = []
+    dist.all_gather(rows, out) if parallel else rows.append(out)
+    return np.concatenate([r.numpy() for r in rows])
+
+
+def experts():
+    for kind in ("naive", "gshard"):
+        alone = _mixed(False, kind)
+        for static in (False, True):
+            np.testing.assert_allclose(_mixed(True, kind, static), alone, rtol=1e-4, atol=1e-6)
+    x = paddle.to_tensor(np.arange(5, dtype="float32").reshape(5, 1) + 10 * RANK, stop_gradient=False)
+    counts = [paddle.to_tensor(c) for c in ([2, 1, 1, 1], [1, 1, 2, 1])]
+    coming = [paddle.to_tensor(c) for c in ([2, 1, 1, 1], [1, 1, 2, 1])]
+    there = moe_utils.global_scatter(x, counts[RANK], coming[RANK])
+    assert there.flatten().tolist() == ([0, 1, 10, 2, 11], [3, 12, 13, 4, 14])[RANK]
+    back = moe_utils.global_gather(there * there, counts[RANK], coming[RANK])
+    back.sum().backward()
+    assert (back == x * x).all() and (x.grad == 2 * x).all()
+    # Each process has three rows for expert 0 of the first, which takes four: all of the first, one of the second.
+    index = paddle.to_tensor([[0], [0], [0], [1]])
+    taken = moe.utils.limit_by_capacity(index, 1, 2, 4)[2].flatten().tolist()
+    assert taken == ([0, 0, 0, 1], [0, -1, -1, 1])[RANK]
+
+
+def _attended(q, k, v, weight, how, causal):
+    """The result and the gradients, of all of the sequence and of its parts."""
+    q, k, v = (t.detach() for t in (q, k, v))
+    q.stop_gradient = k.stop_gradient = v.stop_gradient = False
+    whole, group = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=causal), dist.get_group()
+    cut = [parallel.split_sequence(t, group=group, balanced=how == "balanced") for t in (q, k, v)]
+    if how == "heads":
+        cut = [parallel.sequence_to_heads(t, group) for t in cut]
+        out = parallel.heads_to_sequence(F.scaled_dot_product_attention(*cut, is_causal=causal), group)
+    else:
+        out = parallel.ring_attention(*cut, causal, group, balanced=how == "balanced")
+    found = parallel.join_sequence(out, group=group, balanced=how == "balanced")
+    return [[o.detach(), *paddle.grad((o * weight).sum(), [q, k, v], retain_graph=True)] for o in (whole, found)]
+
+
+def sequences():
+    rng = np.random.default_rng(3)
+    for how, causal, kv_heads, static in (
+        ("parts", False, 2, False), ("parts", True, 4, True), ("balanced", True, 2, False), ("heads", True, 4, False),
+    ):  # fmt: skip
+        q, k, v, weight = [
+            paddle.to_tensor(rng.normal(size=(2, 8, h, 3)).astype("float32")) for h in (4, kv_heads, kv_heads, 4)
+        ]
+        run = paddle.jit.to_static(_attended) if static else _attended
+        for expected, found in zip(*run(q, k, v, weight, how, causal), strict=True):
+            np.testing.assert_allclose(found.numpy(), expected.numpy(), rtol=1e-4, atol=1e-5, err_msg=how)
+
+
+CHECKS = (reductions, deliveries, one_to_one, groups, data_parallel, batch_statistics, experts)
+for check in (*CHECKS, sequences, sparse_exchanges, programs, unused_parameters, in_a_static_function):
     check()
     print(f"{check.__name__} is well", flush=True)
 dist.barrier()

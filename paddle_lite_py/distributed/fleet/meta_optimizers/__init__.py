@@ -1,5 +1,10 @@
-"""Optimizers around optimizers, for states that are spread over processes."""
+"""Optimizers around optimizers, for gradients and states that processes share."""
 
-from . import dygraph_optimizer
+from . import chosen, dgc_optimizer, dygraph_optimizer, localsgd_optimizer
+from .dgc_optimizer import DGCMomentumOptimizer
+from .localsgd_optimizer import AdaptiveLocalSGDOptimizer, LocalSGDOptimizer
 
-__all__ = ["dygraph_optimizer"]
+__all__ = [
+    *("AdaptiveLocalSGDOptimizer", "DGCMomentumOptimizer", "LocalSGDOptimizer", "chosen", "dgc_optimizer"),
+    *("dygraph_optimizer", "localsgd_optimizer"),
+]

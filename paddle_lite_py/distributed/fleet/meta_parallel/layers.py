@@ -8,6 +8,7 @@ from ....core.no_effect import Immaterial, no_effect
 from ....eager.tensor import Tensor
 from ....nn import Layer
 from ....nn import functional as F
+from ...flex_checkpoint.dcp.sharded_weight import ShardedStateDict, build_sharded_state_dict
 from ...group import Group
 from ..current import hybrid_group
 from ..layers.mpu.mp_ops import (
@@ -53,6 +54,11 @@ class _Split(Layer):
         if found is not None:
             found.is_distributed, found.split_axis = self.is_mp, axis
         return found
+
+    def sharded_state_dict(self, structured_name_prefix: str = "") -> ShardedStateDict:
+        """The parts of this process, with their places in the whole, for save_state_dict()."""
+        axes = {name: p.split_axis for name, p in self.named_parameters() if hasattr(p, "split_axis")}
+        return build_sharded_state_dict(self.state_dict(), axes, structured_name_prefix, self.model_parallel_group)
 
 
 class ColumnParallelLinear(_Split):
@@ -155,6 +161,42 @@ class VocabParallelEmbedding(_Split):
             return F.embedding(x, self.weight)
         found = _c_lookup_table(self.weight, x, self.vocab_start_index)
         return _mp_allreduce(found, group=self.model_parallel_group)
+
+
+def split(
+    x: Tensor, size: tuple[int, int], operation: str, axis: int = 0, num_partitions: int = 1, gather_out: bool = True,
+    weight_attr: Any = None, bias_attr: Any = None, name: str | None = None,
+) -> Tensor:  # fmt: skip
+    """A linear layer or a table made, of which each process of model parallelism has a part, and applied.
+
+    Arguments:
+        x: its input.
+        size: of the whole weight.
+        operation: "linear" or "embedding".
+        axis: along which the weight is cut.
+        num_partitions: the number of processes.
+        gather_out: give each process the results of all, where columns are cut.
+        weight_attr: ParamAttr of the weight.
+        bias_attr: False: there is no bias.
+
+    Raises:
+        ValueError: for another operation, or another number of processes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> split(paddle.ones([2, 3]), (3, 4), "linear", axis=1).shape
+        paddle.Size([2, 4])
+    """
+    if operation not in ("linear", "embedding"):
+        raise ValueError(f"split: operation is {operation!r}; expected 'linear' or 'embedding'")
+    if num_partitions != (count := hybrid_group().get_model_parallel_world_size()):
+        raise ValueError(f"split: num_partitions is {num_partitions}, but {count} processes share layers")
+    if operation == "embedding":
+        return VocabParallelEmbedding(*size, weight_attr=weight_attr)(x)
+    with_bias = bias_attr is not False
+    if axis == 1:
+        return ColumnParallelLinear(*size, weight_attr=weight_attr, has_bias=with_bias, gather_output=gather_out)(x)
+    return RowParallelLinear(*size, weight_attr=weight_attr, has_bias=with_bias)(x)
 
 
 class ParallelCrossEntropy(Layer):

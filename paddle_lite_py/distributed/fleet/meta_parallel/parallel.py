@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -18,10 +18,11 @@ from ...collective import exchanged, from_bytes, to_bytes
 from ...data_parallel import sync_params_buffers
 from ...exchange import exchanges
 from ...group import Group
+from ..current import hybrid_group
 from ..utils.hybrid_parallel_util import fused_allreduce_gradients, sync_shared
 from .pipeline import PipelineLayer
 
-__all__ = ["PipelineParallel"]
+__all__ = ["NoPipelineParallel", "PipelineParallel", "PipelineParallelWithInterleave"]
 
 
 class PipelineParallel(Layer):
@@ -49,6 +50,9 @@ class PipelineParallel(Layer):
         self.micro_batch_size = configs.get("micro_batch_size")
         self._pipe: Group = hcg.get_pipe_parallel_group()
         self.stage_id, self.num_stages = self._pipe.rank, self._pipe.nranks
+        self.num_chunks = layers.get_num_virtual_stages()
+        self._check()
+        self._mail: dict[Any, Any] = {}  # what came before it was asked for
         sync_shared(layers, hcg.get_model_parallel_group())
         for group in (hcg.get_data_parallel_group(), hcg.get_sharding_parallel_group()):
             sync_params_buffers(layers, group, group.ranks[0])
@@ -85,22 +89,40 @@ class PipelineParallel(Layer):
             lr_scheduler.step()
         return loss
 
+    def _check(self) -> None:
+        if self.num_chunks > 1 and self.accumulate_steps % self.num_stages:
+            raise ValueError(
+                f"PipelineParallel: accumulate_steps is {self.accumulate_steps}, with {self.num_chunks} stages in each "
+                f"of {self.num_stages} processes; expected a multiple of {self.num_stages}"
+            )
+
     def forward_backward_pipeline(self, data: Sequence[Any], scaler: Any = None) -> Tensor:
         """All small batches forward and backward; gradients are whole afterwards."""
-        batches, count = self._batches(data), self.accumulate_steps
-        under_way: list[tuple[Any, Any]] = []
+        batches, count = self._batches(data), self.accumulate_steps * self.num_chunks
+        under_way: dict[tuple[int, int], tuple[Any, Any]] = {}
         total = to_tensor(0.0)
-        ahead = min(self.num_stages - self.stage_id - 1, count)
+        ahead = self.num_stages - self.stage_id - 1
+        if self.num_chunks > 1:
+            ahead = 2 * ahead + (self.num_chunks - 1) * self.num_stages
+        ahead = min(ahead, count)
         for i in range(count + ahead):
             if i < count:
-                x, out, loss = self._forward_step(next(batches), scaler)
-                under_way.append((x, out))
+                chunk, number = self._unit(i)
+                x, out, loss = self._forward_step(chunk, number, batches[number], scaler)
+                under_way[chunk, number] = x, out
                 total = total if loss is None else total + loss
             if i >= ahead:
-                self._backward_step(*under_way.pop(0))
+                chunk, number = self._unit(i - ahead)
+                chunk = self.num_chunks - 1 - chunk
+                self._backward_step(chunk, number, *under_way.pop((chunk, number)))
         self._layers.add_shared_gradients()
         fused_allreduce_gradients(self._layers.parameters(), self._hcg)
         return self._told(total)
+
+    def _unit(self, i: int) -> tuple[int, int]:
+        """The stage of this process and the small batch of the i-th forward: as many batches as processes, by stage."""
+        several, within = divmod(i, self.num_stages * self.num_chunks)
+        return within // self.num_stages, several * self.num_stages + within % self.num_stages
 
     def eval_batch(self, data: Sequence[Any], compute_loss: bool = True) -> Any:
         """Forward only: the mean loss, in every stage; what the last stage gives where compute_loss is False."""
@@ -108,18 +130,19 @@ class PipelineParallel(Layer):
         total, outs = to_tensor(0.0), []
         with no_grad():
             batches = self._batches(data)
-            for _ in range(self.accumulate_steps):
-                _, out, loss = self._forward_step(next(batches), None, compute_loss)
-                outs.append(out)
+            for chunk, number in map(self._unit, range(self.accumulate_steps * self.num_chunks)):
+                _, out, loss = self._forward_step(chunk, number, batches[number], None, compute_loss)
+                if chunk == self.num_chunks - 1:
+                    outs.append(out)
                 total = total if loss is None else total + loss
         return self._told(total) if compute_loss else outs
 
     # -- steps -----------------------------------------------------------------------------------------------------
-    def _batches(self, data: Sequence[Any]) -> Iterator[tuple[Any, Any]]:
+    def _batches(self, data: Sequence[Any]) -> list[tuple[Any, Any]]:
         inputs, labels = data if len(data) == 2 else (data[0], None)
         first = self._parts(inputs) if self.stage_id == 0 else [None] * self.accumulate_steps
-        last = self._parts(labels) if self._is_last else [None] * self.accumulate_steps
-        return iter(list(zip(first, last, strict=True)))
+        last = self._parts(labels) if self.stage_id == self.num_stages - 1 else [None] * self.accumulate_steps
+        return list(zip(first, last, strict=True))
 
     def _parts(self, data: Any) -> list[Any]:
         if isinstance(data, list | tuple):
@@ -135,48 +158,59 @@ class PipelineParallel(Layer):
             )
         return split(data, count, 0)
 
-    @property
-    def _is_last(self) -> bool:
-        return self.stage_id == self.num_stages - 1
+    def _place(self, chunk: int) -> int:
+        """The place among the stages of all."""
+        return chunk * self.num_stages + self.stage_id
 
-    def _forward_step(self, batch: Any, scaler: Any, compute_loss: bool = True) -> tuple[Any, Any, Any]:
-        x = batch[0] if self.stage_id == 0 else self._taken(self.stage_id - 1)
-        out = self._layers(x)
-        if not self._is_last:
-            self._give(self.stage_id + 1, out)
+    @property
+    def _last(self) -> int:
+        return self.num_stages * self.num_chunks - 1
+
+    def _forward_step(
+        self, chunk: int, number: int, batch: Any, scaler: Any, compute_loss: bool = True
+    ) -> tuple[Any, Any, Any]:
+        place = self._place(chunk)
+        x = self._taken("forward", place, number, place - 1) if place else batch[0]
+        out = self._layers(x, chunk_id=chunk)
+        if place != self._last:
+            self._give("forward", place + 1, number, out)
             return x, out, None
         if self._layers._loss_fn is None or not compute_loss:
             return x, out, None
         loss = self._layers._loss_fn(out, batch[1]) / self.accumulate_steps
         return x, loss if scaler is None else scaler.scale(loss), loss.detach()
 
-    def _backward_step(self, x: Any, out: Any) -> None:
-        if self._is_last:
+    def _backward_step(self, chunk: int, number: int, x: Any, out: Any) -> None:
+        place = self._place(chunk)
+        if place == self._last:
             out.backward()
         else:
             outs = [t for t in _listed(out) if not t.stop_gradient]
-            backward(outs, self._taken(self.stage_id + 1, len(outs)))
-        if self.stage_id:
-            self._give(self.stage_id - 1, [t.grad for t in _listed(x) if not t.stop_gradient])
+            backward(outs, _listed(self._taken("backward", place, number, place + 1)))
+        if place:
+            self._give("backward", place - 1, number, tuple([t.grad for t in _listed(x) if not t.stop_gradient]))
 
     # -- from stage to stage ---------------------------------------------------------------------------------------
-    def _give(self, stage: int, tensors: Any) -> None:
-        rank, messenger = self._pipe.ranks[stage], exchanges().messenger
+    def _give(self, what: str, place: int, number: int, tensors: Any) -> None:
+        rank, messenger = self._pipe.ranks[place % self.num_stages], exchanges().messenger
         listed = _listed(tensors)
-        head = (isinstance(tensors, Tensor), [t.stop_gradient for t in listed])
+        head = (what, place, number), isinstance(tensors, Tensor), [t.stop_gradient for t in listed]
         messenger.send(rank, self._pipe.id, to_bytes(head))
         for t in listed:
             messenger.send(rank, self._pipe.id, np.asarray(t._data))
 
-    def _taken(self, stage: int, expected: int | None = None) -> Any:
-        rank, group, messenger = self._pipe.ranks[stage], self._pipe, exchanges().messenger
-        single, stopped = from_bytes(messenger.receive(rank, group.id, group.patience))
-        found = []
-        for is_stopped in stopped:
-            t = wrap(from_host(messenger.receive(rank, group.id, group.patience)))
-            t.stop_gradient = is_stopped
-            found.append(t)
-        return found[0] if single and expected is None else found if expected is not None else tuple(found)
+    def _taken(self, what: str, place: int, number: int, source: int) -> Any:
+        """What a stage has sent for another one and a small batch; other things that come first are kept."""
+        rank, group, messenger = self._pipe.ranks[source % self.num_stages], self._pipe, exchanges().messenger
+        while (what, place, number) not in self._mail:
+            key, single, stopped = from_bytes(messenger.receive(rank, group.id, group.patience))
+            found = []
+            for is_stopped in stopped:
+                t = wrap(from_host(messenger.receive(rank, group.id, group.patience)))
+                t.stop_gradient = is_stopped
+                found.append(t)
+            self._mail[key] = found[0] if single else tuple(found)
+        return self._mail.pop((what, place, number))
 
     def _told(self, loss: Tensor) -> Tensor:
         """The loss of the last stage."""
@@ -191,6 +225,36 @@ class PipelineParallel(Layer):
         return self._layers.set_state_dict(state_dict, use_structured_name)
 
     set_dict = load_dict = set_state_dict
+
+
+class PipelineParallelWithInterleave(PipelineParallel):
+    """PipelineParallel, of which each process has several stages, every so many-th (Narayanan et al., 2021).
+
+    Arguments:
+        layers: a `PipelineLayer` with num_virtual_pipeline_stages above 1.
+        hcg, strategy: see PipelineParallel; accumulate_steps is a multiple of the number of processes.
+
+    Raises:
+        ValueError: if a process has one stage, or accumulate_steps does not fit.
+    """
+
+    def _check(self) -> None:
+        if self.num_chunks < 2 and self.num_stages > 1:
+            raise ValueError(
+                f"{type(self).__name__}: a process has one stage; give PipelineLayer num_virtual_pipeline_stages"
+            )
+        super()._check()
+
+
+class NoPipelineParallel(PipelineParallel):
+    """PipelineParallel of one process: small batches one after the other.
+
+    Arguments:
+        layers, strategy, hcg: see PipelineParallel.
+    """
+
+    def __init__(self, layers: Any, strategy: Any, hcg: Any = None) -> None:
+        super().__init__(layers, hcg or hybrid_group(), strategy)
 
 
 def _listed(tensors: Any) -> list[Tensor]:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from .... import nn
 from ....core.interpreter import no_grad
-from ....core.no_effect import Immaterial, no_effect
+from ....core.no_effect import no_effect
 from ...collective import exchanged
 from ...group import Group, ReduceOp, new_group
 from ..current import hybrid_group
 from ..recompute import recompute
 
-__all__ = ["LayerDesc", "PipelineLayer", "SharedLayerDesc"]
+__all__ = ["LayerDesc", "LocalSharedLayerDesc", "PipelineLayer", "SharedLayerDesc"]
 
 
 class LayerDesc:
@@ -51,6 +52,10 @@ class SharedLayerDesc(LayerDesc):
         self.layer_name, self.forward_func, self.shared_weight_attr = key, forward_func, shared_weight_attr
 
 
+class LocalSharedLayerDesc(SharedLayerDesc):
+    """A layer that stands in several places of one process, and that others do not share; see SharedLayerDesc."""
+
+
 class PipelineLayer(nn.Layer):
     """Layers one after the other, in stages, of which each process of a pipeline builds its own.
 
@@ -61,11 +66,11 @@ class PipelineLayer(nn.Layer):
         seg_method: where stages begin: "uniform", "layer:NAME" (as many layers of that class in each), or a list of
             the first layer of each.
         recompute_interval: every how many layers are computed again by backward; 0: none.
-        topology, recompute_ctx, num_virtual_pipeline_stages: see docs/differences.md.
+        num_virtual_pipeline_stages: how many stages each process has: every so many-th, which makes them wait less.
+        topology, recompute_ctx: see docs/differences.md.
 
     Raises:
         ValueError: if there are fewer layers than stages, or other stages than processes of the pipeline.
-        NotImplementedError: if a process shall have several stages.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -89,16 +94,16 @@ class PipelineLayer(nn.Layer):
         stages = self._pipe.nranks
         if num_stages not in (None, stages):
             raise ValueError(f"PipelineLayer: num_stages is {num_stages}, but the pipeline has {stages} processes")
-        if (num_virtual_pipeline_stages or 1) > 1 and stages > 1:
-            raise NotImplementedError(
-                f"PipelineLayer: num_virtual_pipeline_stages is {num_virtual_pipeline_stages}; a process has one stage"
-            )
+        self._num_virtual = int(num_virtual_pipeline_stages or 1) if stages > 1 else 1
         self._loss_fn, self._recompute_interval = loss_fn, recompute_interval
-        self.segment_parts = segments(layers, stages, seg_method)
-        first, end = self.segment_parts[self._pipe.rank], self.segment_parts[self._pipe.rank + 1]
+        self.segment_parts = segments(layers, stages * self._num_virtual, seg_method)
         self.shared_layers = nn.LayerDict()
         self._sharing = _sharing(layers, self.segment_parts, hcg)
-        self.run_function = [self._made(i, layers[i]) for i in range(first, end)]
+        self._chunks = [
+            [self._made(i, layers[i]) for i in range(self.segment_parts[at], self.segment_parts[at + 1])]
+            for at in range(self._pipe.rank, stages * self._num_virtual, stages)
+        ]
+        self.run_function = [function for chunk in self._chunks for function in chunk]
 
     def _made(self, place: int, described: Any) -> Any:
         if isinstance(described, SharedLayerDesc):
@@ -113,6 +118,14 @@ class PipelineLayer(nn.Layer):
             self.shared_layers[described.layer_name] = described.build_layer()
         layer, forward = self.shared_layers[described.layer_name], described.forward_func
         return layer if forward is None else lambda *args: forward(layer, *args)
+
+    def get_num_virtual_stages(self) -> int:
+        """How many stages this process has."""
+        return self._num_virtual
+
+    def get_model_chunks(self) -> list[list[Any]] | None:
+        """The layers of each stage of this process; None where it has one."""
+        return self._chunks if self._num_virtual > 1 else None
 
     def get_num_items(self) -> int:
         """How many layers all stages have."""
@@ -140,21 +153,25 @@ class PipelineLayer(nn.Layer):
                 weight.grad = exchanged("all_reduce", weight.grad, group, ReduceOp.SUM)
 
     # -- running ---------------------------------------------------------------------------------------------------
-    def _run(self, start: int, end: int, x: Any) -> Any:
-        for function in self.run_function[start:end]:
-            x = function(*x) if isinstance(x, tuple) else function(x)
-        return x
-
-    @no_effect(chunk_id=Immaterial("a process has one stage"))
     def forward(self, input: Any, chunk_id: int | None = None) -> Any:
-        """What the last layer of the stage gives."""
-        step = self._recompute_interval or len(self.run_function) or 1
-        for start in range(0, len(self.run_function), step):
-            if self._recompute_interval:
-                input = recompute(lambda x, start=start: self._run(start, start + step, x), input)
-            else:
-                input = self._run(start, start + step, input)
+        """What the last layer gives: of a stage of this process, or of its only one.
+
+        Arguments:
+            input: what the first layer takes.
+            chunk_id: which of its stages.
+        """
+        functions = self._chunks[chunk_id or 0]
+        step = self._recompute_interval or len(functions) or 1
+        for start in range(0, len(functions), step):
+            run = functools.partial(_run, functions[start : start + step])
+            input = recompute(run, input) if self._recompute_interval else run(input)
         return input
+
+
+def _run(functions: Sequence[Any], x: Any) -> Any:
+    for function in functions:
+        x = function(*x) if isinstance(x, tuple) else function(x)
+    return x
 
 
 def segments(layers: Sequence[Any], stages: int, method: Any = "uniform") -> list[int]:
@@ -197,9 +214,11 @@ def _name(described: Any) -> str:
 def _sharing(layers: Sequence[Any], parts: list[int], hcg: Any) -> dict[str, tuple[str, Group]]:
     """Weights that stand in several places: the attribute, and who has it; all processes make all groups."""
     found: dict[str, tuple[str, list[int]]] = {}
-    for stage in range(len(parts) - 1):
-        for layer in layers[parts[stage] : parts[stage + 1]]:
-            if isinstance(layer, SharedLayerDesc):
+    count = hcg.get_num_stages()
+    for part in range(len(parts) - 1):
+        stage = part % count  # the process that has it
+        for layer in layers[parts[part] : parts[part + 1]]:
+            if isinstance(layer, SharedLayerDesc) and not isinstance(layer, LocalSharedLayerDesc):
                 stages = found.setdefault(layer.layer_name, (layer.shared_weight_attr, []))[1]
                 if stage not in stages:
                     stages.append(stage)

@@ -67,6 +67,19 @@ class RNGStatesTracker:
 _tracker = RNGStatesTracker()
 
 
+@contextmanager
+def switch_rng_state_tracker(rng_state: Any, tracker: Any, *more: Any) -> Iterator[None]:
+    """Draw from other streams in the block: this state of the process's own, and those of a tracker by name."""
+    before, held = random.get_rng_state(), _tracker.states_
+    random.set_rng_state(rng_state)
+    _tracker.states_ = tracker
+    try:
+        yield
+    finally:
+        random.set_rng_state(before)
+        _tracker.states_ = held
+
+
 def get_rng_state_tracker() -> RNGStatesTracker:
     """The streams of this process."""
     return _tracker

@@ -9,6 +9,8 @@ from ....core.interpreter import no_grad
 from ....core.no_effect import AT_ONCE, no_effect
 from ....nn import Layer
 from ...data_parallel import sync_params_buffers
+from ...experts import add_up, is_apart
+from ...gradients import gradient_of, set_gradient
 from ...group import Group, ReduceOp
 from ...programs import exchanged
 from ..current import hybrid_group
@@ -47,15 +49,17 @@ def fused_allreduce_gradients_with_group(
         bucket_size: see docs/differences.md.
         scale: divides the sum, in the place of the number of processes.
     """
-    held = [p for p in parameter_list if p.grad is not None]
-    if group.nranks == 1 or not held:
+    every = [p for p in parameter_list if gradient_of(p) is not None]
+    held = [p for p in every if not is_apart(p)]
+    if group.nranks == 1 or not every:
         return
     with no_grad():
         names = ", ".join([p.name for p in held]) if len(held) < 8 else f"{len(held)} parameters"
         op = ReduceOp.AVG if scale is None else ReduceOp.SUM
-        found = exchanged("all_reduce of gradients", [p.grad for p in held], group, op, names)
+        found = exchanged("all_reduce of gradients", [gradient_of(p) for p in held], group, op, names)
         for p, grad in zip(held, found, strict=True):
-            p.grad = grad if scale is None else grad / scale
+            set_gradient(p, grad if scale is None else grad / scale)
+    add_up([p for p in every if is_apart(p)], group.nranks if scale is None else scale)
 
 
 def broadcast_mp_parameters(model: Layer, hcg: Any) -> None:
@@ -89,7 +93,9 @@ def obtain_optimizer_parameters_list(optimizer: Any) -> list[Any]:
 
 def sync_shared(model: Layer, group: Group) -> None:
     """Give all processes of a group the first one's value of what is not split among them."""
-    shared = [t for t in (*model.parameters(), *model.buffers()) if not getattr(t, "is_distributed", False)]
+    shared = [
+        t for t in (*model.parameters(), *model.buffers()) if not (getattr(t, "is_distributed", False) or is_apart(t))
+    ]
     if group.nranks == 1 or not shared:
         return
     with no_grad():

@@ -8,7 +8,7 @@ from ....core.no_effect import Immaterial, no_effect
 from ....eager.tensor import Tensor
 from ....nn import functional as F
 from ...collective import exchanged
-from ...group import ReduceOp
+from ...group import Group, ReduceOp
 from ..current import hybrid_group
 from ..layers.mpu.mp_ops import Gathered, Scattered
 from ..meta_parallel.layers import ColumnParallelLinear, RowParallelLinear
@@ -112,6 +112,16 @@ class RowSequenceParallelLinear(RowParallelLinear):
         out = F.linear(x, self.weight)
         out = ReduceScatterOp.apply(out, group=self.model_parallel_group) if self.is_mp else out
         return out if self.bias is None else out + self.bias
+
+
+class SPInnerOverlapLinear:
+    """Linear on columns of the weight, of which each process has some, for parts of a sequence."""
+
+    @staticmethod
+    def apply(x: Tensor, weight: Tensor, bias: Tensor | None = None, *settings: Any) -> Tensor:
+        """The whole of x @ weight + bias; the last of the settings may be the group."""
+        group = next((s for s in settings if isinstance(s, Group)), None)
+        return F.linear(AllGatherOp.apply(x, group=group), weight, bias)
 
 
 def scatter(input: Tensor, axis: int = 0) -> Tensor:

@@ -12,9 +12,11 @@ from ....core.arrays import from_host
 from ....core.no_effect import Immaterial, no_effect
 from ....eager.tensor import Tensor
 from ....framework import load
+from ....ops.convert import to_tensor
 from ...group import Group
 from .metadata import LocalTensorMetadata, Metadata, from_bytes
 from .save_state_dict import last_number, wait_for_saves
+from .sharded_weight import ShardedWeight
 from .utils import flatten_state_dict
 
 _FILES = Immaterial("each process reads the parts that it needs, from the files")
@@ -48,30 +50,67 @@ def load_state_dict(
         FileNotFoundError: if there is no such checkpoint, or a file of it is missing.
         ValueError: if it is damaged, lacks tensors (all are named), or has them in other shapes.
     """
+    reader = _reader(path, unique_id)
+    metadata = reader.metadata
+    flat, _ = flatten_state_dict(state_dict)
+    targets = {k: t for k, t in flat.items() if isinstance(t, Tensor | ShardedWeight)}
+    _check(targets, metadata, path)
+    new = {key: reader.filled(key, t) for key, t in targets.items()}
+    for key, data in new.items():
+        target = targets[key]
+        (target.local_tensor if isinstance(target, ShardedWeight) else target)._set_payload(data)
+
+
+@no_effect(offload=Immaterial("files are read on the host"), aoa_config="names and shapes are as they were saved")
+def load_merged_state_dict(
+    path: str, prefix: str | None = None, unique_id: int | None = None, offload: bool = False, aoa_config: Any = None
+) -> dict[str, Tensor]:
+    """The tensors of a checkpoint, whole, by their names.
+
+    Arguments:
+        path: the folder.
+        prefix: only names that begin so.
+        unique_id: the number of the checkpoint in the folder; the last by default.
+        offload, aoa_config: see docs/differences.md.
+
+    Raises:
+        FileNotFoundError: if there is no such checkpoint.
+
+    Examples:
+        >>> import paddle_lite_py as paddle, tempfile
+        >>> folder = tempfile.mkdtemp()
+        >>> paddle.distributed.save_state_dict({"w": paddle.ones([2])}, folder)
+        >>> load_merged_state_dict(folder)["w"].tolist()
+        [1.0, 1.0]
+    """
+    reader = _reader(path, unique_id)
+    wanted = [k for k in reader.metadata.state_dict_metadata if k.startswith(prefix or "")]
+    shapes = {k: _shape(reader.metadata.state_dict_metadata[k]) for k in wanted}
+    return {k: to_tensor(reader._slice(k, s, tuple([slice(0, n) for n in s]))) for k, s in shapes.items()}
+
+
+def _reader(path: str, unique_id: int | None) -> _CheckpointReader:
     wait_for_saves()
     folder = Path(path)
     number = last_number(folder) if unique_id is None else unique_id
     file = folder / f"{number}.metadata"
     if not file.exists():
         raise FileNotFoundError(f"load_state_dict: there is no checkpoint {'' if number < 0 else number} in {path}")
-    metadata = from_bytes(file.read_bytes())
-    flat, _ = flatten_state_dict(state_dict)
-    targets = {k: t for k, t in flat.items() if isinstance(t, Tensor)}
-    _check(targets, metadata, path)
-    reader = _CheckpointReader(folder, metadata)
-    new = {key: reader.filled(key, t) for key, t in targets.items()}
-    for key, data in new.items():
-        targets[key]._set_payload(data)
+    return _CheckpointReader(folder, from_bytes(file.read_bytes()))
 
 
-def _check(targets: dict[str, Tensor], metadata: Metadata, path: str) -> None:
+def _asked(target: Tensor | ShardedWeight) -> tuple[int, ...]:
+    return target.global_shape if isinstance(target, ShardedWeight) else tuple(target.shape)
+
+
+def _check(targets: dict[str, Tensor | ShardedWeight], metadata: Metadata, path: str) -> None:
     known = metadata.state_dict_metadata
     if missing := sorted(targets.keys() - known.keys()):
         raise ValueError(f"load_state_dict: the checkpoint in {path} lacks {', '.join(missing)}")
     wrong = [
-        f"{key} is {list(shape)} there and {list(t.shape)} here"
+        f"{key} is {list(shape)} there and {list(_asked(t))} here"
         for key, t in targets.items()
-        if (shape := _shape(known[key])) != tuple(t.shape)
+        if (shape := _shape(known[key])) != _asked(t)
     ]
     if wrong:
         raise ValueError(f"load_state_dict: {'; '.join(wrong)}")
@@ -91,8 +130,12 @@ class _CheckpointReader:
         self.folder, self.metadata = folder, metadata
         self.read: dict[str, dict[str, Any]] = {}
 
-    def filled(self, key: str, target: Tensor) -> Any:
-        """The data of a tensor, laid as it lies."""
+    def filled(self, key: str, target: Tensor | ShardedWeight) -> Any:
+        """The data of a tensor, laid as it lies, or of a part of one."""
+        if isinstance(target, ShardedWeight):
+            at = tuple([slice(o, o + n) for o, n in zip(target.global_offset, target.local_shape, strict=True)])
+            found = self._slice(key, target.global_shape, at).astype(target.local_tensor._data.dtype)
+            return from_host(found.reshape(tuple(target.local_tensor.shape)))
         data = target._data
         held = getattr(data, "sharding", None)
         if isinstance(held, jax.sharding.NamedSharding):

@@ -20,6 +20,7 @@ from ... import collective
 from ...exchange import exchanges
 from ...group import Group, init_parallel_env
 from .metadata import LocalTensorIndex, LocalTensorMetadata, Metadata, as_bytes
+from .sharded_weight import ShardedWeight
 from .utils import flatten_state_dict, parts
 
 _METADATA = re.compile(r"(\d+)\.metadata")
@@ -39,7 +40,8 @@ def save_state_dict(
     The last of these files comes when all others are whole, so that what was saved before stays until then.
 
     Arguments:
-        state_dict: tensors, in nested dicts; of those that lie over no mesh, the first process writes its own.
+        state_dict: tensors, in nested dicts; of those that lie over no mesh, the first process writes its own, of
+            `ShardedWeight` each its part.
         path: the folder, which all processes see.
         process_group: who takes part; all by default.
         coordinator_rank: who writes what the files hold.
@@ -133,6 +135,13 @@ def wait_for_saves() -> None:
 
 
 def _note(metadata: Metadata, held: dict[str, np.ndarray], key: str, value: Any, file: str) -> None:
+    if isinstance(value, ShardedWeight):
+        array = np.asarray(value.local_tensor._data).reshape(value.local_shape)
+        held[key] = array.copy()
+        place = LocalTensorMetadata(value.global_offset, value.local_shape, str(array.dtype), value.global_shape)
+        metadata.state_dict_metadata[key] = [place]
+        metadata.storage_metadata[LocalTensorIndex(key, value.global_offset, local_shape=value.local_shape)] = file
+        return
     data = value._data if isinstance(value, Tensor) else np.asarray(value)
     if getattr(data, "dtype", None) is None or np.dtype(data.dtype).kind == "O":
         raise TypeError(f"save_state_dict: {key!r} is a {type(value).__name__}; expected tensors and numbers")
@@ -150,9 +159,10 @@ def _note(metadata: Metadata, held: dict[str, np.ndarray], key: str, value: Any,
 def _joined(everyone: list[Any], paths: dict[str, tuple[Any, ...]]) -> Metadata:
     whole = Metadata(flat_mapping=paths)
     for tensors, files in everyone:
-        whole.storage_metadata |= files
+        whole.storage_metadata = files | whole.storage_metadata  # of copies, the first one is read
         for key, found in tensors.items():
-            whole.state_dict_metadata.setdefault(key, []).extend(found)
+            known = whole.state_dict_metadata.setdefault(key, [])
+            known.extend([part for part in found if part.global_offset not in [k.global_offset for k in known]])
     return whole
 
 

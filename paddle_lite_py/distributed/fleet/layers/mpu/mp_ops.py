@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .....autograd import PyLayer
+from .....core.processes import gathered_rows
 from .....eager.tensor import Tensor
 from .....nn import functional as F
 from .....ops.gather import take_along_axis
@@ -12,7 +13,7 @@ from .....ops.joining import concat
 from .....ops.search import where
 from .....ops.splitting import split
 from ....collective import exchanged
-from ....group import Group, ReduceOp
+from ....group import Group, ReduceOp, init_parallel_env
 from ...current import hybrid_group
 
 
@@ -98,6 +99,29 @@ class Scattered(PyLayer):
         return _joined(grad, ctx.group, ctx.axis)
 
 
+class AllToAll(PyLayer):
+    """Row i for the i-th process, and one from each."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, group: Group) -> Tensor:
+        """What comes."""
+        ctx.group = group
+        return exchanged("all_to_all", x, group)
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        """Each gets its own back."""
+        return exchanged("all_to_all", grad, ctx.group)
+
+
+def _rows_of_all(x: Tensor) -> Tensor:
+    """What all processes have, along a new first axis; gradients of all are added."""
+    return Gathered.apply(x.unsqueeze(0), init_parallel_env(), 0, True)
+
+
+gathered_rows[:] = [_rows_of_all]
+
+
 def _c_identity(tensor: Tensor, group: Group | None = None, **settings: Any) -> Tensor:
     """The tensor, the gradients of all parts of which are added."""
     among = _parallel(group)
@@ -120,6 +144,31 @@ def _c_split(tensor: Tensor, group: Group | None = None) -> Tensor:
     """This process's part of the last axis."""
     among = _parallel(group)
     return tensor if among.nranks == 1 else Scattered.apply(tensor, among, -1)
+
+
+class MPScale(PyLayer):
+    """The tensor, the gradient of which is divided by the number of parts."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, mp_degree: int) -> Tensor:
+        """Itself."""
+        ctx.mp_degree = mp_degree
+        return x.clone()
+
+    @staticmethod
+    def backward(ctx: Any, grad: Tensor) -> Tensor:
+        """A part of it."""
+        return grad / ctx.mp_degree
+
+
+class InnerOverlapLinear:
+    """Linear on columns of the weight, of which each process has some."""
+
+    @staticmethod
+    def apply(x: Tensor, weight: Tensor, bias: Tensor | None = None, *settings: Any) -> Tensor:
+        """x @ weight + bias; the last of the settings may be the group, all others say how XLA does it."""
+        group = next((s for s in settings if isinstance(s, Group)), None)
+        return F.linear(_c_identity(x, group), weight, bias)
 
 
 # -- tables and classes of which each process has some ---------------------------------------------------------------

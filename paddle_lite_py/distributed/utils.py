@@ -1,5 +1,0 @@
-"""Paths under which programs look for parts of this package."""
-
-from . import group
-
-__all__ = ["group"]

@@ -1,0 +1,240 @@
+"""Checkpoints: all that training depends on in one file, from which it goes on to the very same weights."""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import shutil
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..eager.random import default_generator
+from ..eager.tensor import Tensor, wrap
+from ..framework import load, save
+from ..io.position import random_state, set_random_state
+
+__all__ = ["Checkpoints"]
+
+_NAME = re.compile(r"checkpoint-(\d+)\.pdckpt")
+
+
+class Checkpoints:
+    """A folder of checkpoints of what training depends on, the random state included.
+
+    A file is written beside its place and then moved there, so that a kill at any moment leaves whole ones. What
+    restores the newest one goes on as if nothing had happened, to the same bits.
+
+    Arguments:
+        folder: where they lie.
+        every: batches between two checkpoints of Model.fit, besides those after each epoch.
+        keep: how many of the newest ones to keep.
+        best: the name of a loss or metric, of which the best checkpoint is kept as best.pdckpt, too.
+        mode: "min" or "max": which is best; by default a metric with "acc" in its name should rise.
+        asynchronous: write in a thread, while training goes on.
+        parts: what is saved by name: layers, optimizers, schedulers, scalers, DataLoaders, or anything else that has a
+            state_dict() and a set_state_dict() or load_state_dict(). Model.fit adds its own.
+
+    Raises:
+        ValueError: if keep or every is not at least 1, or mode is none of these.
+
+    Examples:
+        >>> import paddle_lite_py as paddle, tempfile
+        >>> net = paddle.nn.Linear(2, 2)
+        >>> opt = paddle.optimizer.Adam(parameters=net.parameters())
+        >>> kept = Checkpoints(tempfile.mkdtemp(), net=net, opt=opt)
+        >>> kept.restore()
+        {}
+        >>> kept.save({"step": 1}); kept.restore()["step"]
+        1
+    """
+
+    def __init__(
+        self,
+        folder: Any,
+        every: int | None = None,
+        keep: int = 3,
+        best: str | None = None,
+        mode: str = "auto",
+        asynchronous: bool = False,
+        **parts: Any,
+    ) -> None:
+        if keep < 1 or (every is not None and every < 1) or mode not in ("auto", "min", "max"):
+            raise ValueError(
+                f"Checkpoints: keep is {keep}, every {every}, mode {mode!r}; expected at least 1, and auto, min or max"
+            )
+        self.folder, self.every, self.keep, self.best, self.asynchronous = Path(folder), every, keep, best, asynchronous
+        self.rises = mode == "max" or (mode == "auto" and "acc" in (best or ""))
+        self.parts: dict[str, Any] = dict(parts)
+        self._score: float | None = None
+        self._thread: threading.Thread | None = None
+        self._failure: list[BaseException] = []
+
+    # -- saving ----------------------------------------------------------------------------------------------------
+    def save(self, progress: dict[str, Any], score: float | None = None) -> None:
+        """Write a checkpoint.
+
+        Arguments:
+            progress: how far training is: plain values, which restore() gives back.
+            score: the loss or metric that says which is best.
+
+        Raises:
+            OSError: if this one, or the one before that was written in a thread, could not be written.
+        """
+        self.wait()
+        state = {
+            "progress": progress,
+            "score": score,
+            "random": _random_state(),
+            "parts": {name: _snapshot(part.state_dict()) for name, part in self.parts.items()},
+            "parameters": {n: [p.name for p in _parameters(part)] for n, part in self.parts.items()},
+        }
+        number = max([0, *self._numbers()]) + 1
+        if not self.asynchronous:
+            return self._write(number, state, score)
+        self._thread = threading.Thread(target=self._in_thread, args=(number, state, score), name="checkpoint")
+        self._thread.start()
+
+    def wait(self) -> None:
+        """Until the checkpoint that is being written is there.
+
+        Raises:
+            OSError: if it could not be written.
+        """
+        if self._thread is not None:
+            self._thread.join()
+            self._thread = None
+        if self._failure:
+            raise self._failure.pop()
+
+    def _in_thread(self, *args: Any) -> None:
+        try:
+            self._write(*args)
+        except BaseException as e:  # raised by who waits
+            self._failure.append(e)
+
+    def _write(self, number: int, state: dict[str, Any], score: float | None) -> None:
+        path = self.folder / f"checkpoint-{number:08}.pdckpt"
+        save(state, path)
+        if score is not None and self._is_best(score):
+            self._score = score
+            beside = self.folder / ".best.pdckpt"
+            beside.unlink(missing_ok=True)
+            try:
+                os.link(path, beside)
+            except OSError:  # a file system without links
+                shutil.copyfile(path, beside)
+            os.replace(beside, self.folder / "best.pdckpt")
+        for old in self._numbers()[: -self.keep]:
+            self._path(old).unlink(missing_ok=True)
+
+    def _is_best(self, score: float) -> bool:
+        path = self.folder / "best.pdckpt"
+        if self._score is None and path.exists():
+            self._score = load(path)["score"]
+        return self._score is None or (score > self._score if self.rises else score < self._score)
+
+    def _path(self, number: int) -> Path:
+        return self.folder / f"checkpoint-{number:08}.pdckpt"
+
+    def _numbers(self) -> list[int]:
+        names = os.listdir(self.folder) if self.folder.is_dir() else []
+        return sorted(int(m[1]) for name in names if (m := _NAME.fullmatch(name)))
+
+    # -- restoring -------------------------------------------------------------------------------------------------
+    def restore(self, best: bool = False) -> dict[str, Any]:
+        """Put everything back to the newest checkpoint; one that is damaged is left out, with a warning.
+
+        Arguments:
+            best: to the best one instead.
+
+        Returns:
+            What save() was told of the progress; an empty dict if there is no checkpoint.
+
+        Raises:
+            ValueError: if the checkpoint does not fit; all that does not is named, and nothing is changed.
+        """
+        self.wait()
+        for left in self.folder.glob(".checkpoint-*"):  # half a file of who was killed
+            left.unlink(missing_ok=True)
+        paths = [self.folder / "best.pdckpt"] if best else [self._path(n) for n in reversed(self._numbers())]
+        for path in paths:
+            try:
+                state = load(path)
+            except FileNotFoundError:
+                continue
+            except ValueError as e:
+                warnings.warn(f"Checkpoints: {path} is damaged and left out: {e}", stacklevel=2)
+                continue
+            self._put_back(state, path)
+            return state["progress"]
+        return {}
+
+    def _put_back(self, state: dict[str, Any], path: Path) -> None:
+        wrong = [f"'{n}' is not in it" for n in self.parts if n not in state["parts"]]
+        for name, part in self.parts.items():
+            if hasattr(part, "sublayers"):
+                wrong += [f"{name}: {text}" for text in unlike(part.state_dict(), state["parts"].get(name, {}))]
+        if wrong:
+            raise ValueError(f"Checkpoints: {path} does not fit what is to be restored: {'; '.join(wrong)}")
+        for name, part in self.parts.items():
+            found, old = state["parts"][name], state["parameters"].get(name, [])
+            put = getattr(part, "set_state_dict", None) or part.load_state_dict
+            put(_renamed(found, old, [p.name for p in _parameters(part)]))
+        _set_random_state(state["random"])
+
+
+def _parameters(part: Any) -> list[Any]:
+    """The parameters that an optimizer updates."""
+    return list(getattr(part, "_parameter_list", None) or [])
+
+
+def unlike(own: dict[str, Any], found: dict[str, Any]) -> list[str]:
+    """What a saved state has otherwise than that of a layer: missing names, more of them, other shapes."""
+    out = [f"'{k}' is missing" for k in own.keys() - found.keys()]
+    out += [f"'{k}' is not in the network" for k in found.keys() - own.keys()]
+    shapes = [(k, list(found[k].shape), list(own[k].shape)) for k in own.keys() & found.keys()]
+    return sorted(out + [f"'{k}' is {old}, here {new}" for k, old, new in shapes if old != new])
+
+
+def _renamed(state: dict[str, Any], old: list[str], new: list[str]) -> dict[str, Any]:
+    """The state of an optimizer under the names that its parameters have here, in the same order."""
+    if old == new or len(old) != len(new):
+        return state
+    by_old = dict(zip(old, new, strict=True))
+
+    def name(key: str) -> str:
+        owner = max((o for o in old if key == o or key.startswith(o + "_")), key=len, default="")
+        return by_old[owner] + key[len(owner) :] if owner else key
+
+    return {name(k): _renamed(v, old, new) if k == "master_weights" else v for k, v in state.items()}
+
+
+def _snapshot(value: Any) -> Any:
+    """A state as it is now: payloads are never changed, so it is enough to hold them."""
+    if isinstance(value, Tensor):
+        held = wrap(value._data)
+        held.name = value.name
+        return held
+    if isinstance(value, dict):
+        return {k: _snapshot(v) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return type(value)(_snapshot(v) for v in value) if type(value) in (list, tuple) else value
+    return np.array(value) if isinstance(value, np.ndarray) else value
+
+
+def _random_state() -> dict[str, Any]:
+    version, words, gauss = random.getstate()
+    return {"drawn": random_state(), "python": [version, np.array(words, np.int64), gauss],
+            "device": np.asarray(default_generator.state._data)}  # fmt: skip
+
+
+def _set_random_state(state: dict[str, Any]) -> None:
+    set_random_state(state["drawn"])
+    version, words, gauss = state["python"]
+    random.setstate((version, tuple(map(int, np.asarray(words))), gauss))
+    default_generator.set_state(np.asarray(state["device"]).astype(np.uint32))

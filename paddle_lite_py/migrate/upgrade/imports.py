@@ -1,0 +1,184 @@
+"""What the imports of a program bind, and what stands in their places."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import libcst as cst
+from libcst.metadata import PositionProvider
+
+from . import names
+
+OWN = "paddle_lite_py"
+
+
+def dotted(node: Any) -> str | None:
+    """The text of a dotted name, else None."""
+    if isinstance(node, cst.Name):
+        return node.value
+    if isinstance(node, cst.Attribute):
+        head = dotted(node.value)
+        return None if head is None else f"{head}.{node.attr.value}"
+    return None
+
+
+def own(new: str) -> str:
+    """A name as this package is imported."""
+    return OWN + new.removeprefix("paddle")
+
+
+class Imports(cst.CSTVisitor):
+    """The names that imports bind, and the statements that bind them from now on."""
+
+    METADATA_DEPENDENCIES = (PositionProvider,)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.bound: dict[str, str] = {}  # a local name: what it stood for
+        self.modules: dict[str, str] = {}  # a local name of a module: the module here
+        self.notes: set[tuple[int, str, str, bool]] = set()
+        self.torch = self.static = self.dynamic = False
+        self._statements: dict[int, list[str]] = {}  # by line
+        self._needed = False  # `paddle` itself, which no import of the program binds
+
+    # -- reading ---------------------------------------------------------------------------------------------------
+    def visit_SimpleStatementLine(self, node: cst.SimpleStatementLine) -> None:
+        line = self.get_metadata(PositionProvider, node).start.line
+        made = [self._import(part, line) for part in node.body]
+        if any(m is not None for m in made):
+            kept = [
+                cst.Module([]).code_for_node(p).strip("; ") for p, m in zip(node.body, made, strict=True) if m is None
+            ]
+            self._statements[line] = [*dict.fromkeys(text for m in made if m for text in m), *kept]
+
+    def _import(self, part: Any, line: int) -> list[str] | None:
+        """The statements in the place of one; None if it is not of a framework."""
+        if isinstance(part, cst.Import):
+            found = [(str(dotted(a.name)), a.asname) for a in part.names]
+            if not any(names.is_foreign(n) for n, _ in found):
+                return None
+            return [text for name, asname in found for text in self._module(name, asname, line)]
+        if isinstance(part, cst.ImportFrom) and not part.relative and part.module is not None:
+            source = str(dotted(part.module))
+            if names.is_foreign(source):
+                return self._names(source, part.names, line)
+        return None
+
+    def _module(self, name: str, asname: Any, line: int) -> list[str]:
+        if not names.is_foreign(name):
+            return [f"import {name}" + (f" as {dotted(asname.name)}" if asname else "")]
+        self.torch |= name.startswith("torch")
+        local = str(dotted(asname.name)) if asname else name.split(".")[0]
+        new = names.module_here(name) if asname else "paddle"
+        self.bound[local] = name if asname else local
+        if new is None:
+            self.notes.add((line, f"import {name}", names.todo_for(name), True))
+            return [f"import {name}" + (f" as {local}" if asname else "")]
+        if local in ("torch", "torchvision", "paddle"):
+            return [f"import {OWN} as paddle"]
+        self.modules[local] = new
+        return [f"import {own(new)} as {local}"]
+
+    def _names(self, source: str, imported: Any, line: int) -> list[str]:
+        self.torch |= source.startswith("torch")
+        if isinstance(imported, cst.ImportStar):
+            self.notes.add((line, f"from {source} import *", "name what is imported", True))
+            return [f"from {own(names.module_here(source) or source)} import *"]
+        return _joined([self._name(source, a, line) for a in imported])
+
+    def _name(self, source: str, alias: Any, line: int) -> str:
+        name = alias.name.value
+        local, full = str(dotted(alias.asname.name)) if alias.asname else name, f"{source}.{name}"
+        self.bound[local] = full
+        module = names.MODULES.get(full)
+        rule = names.rule_for(full)
+        if module is None and (rule is None or not rule.new or rule.new.startswith("{")):
+            if full not in names.RULES:
+                self.notes.add((line, full, names.todo_for(full), True))
+                return f"from {source} import {name}" + (f" as {local}" if local != name else "")
+            return f"import {OWN} as paddle"  # each call says which name it is
+        new = module or rule.new  # type: ignore[union-attr]
+        if module or names.module_here(full):
+            self.modules[local] = new
+        parent, _, leaf = new.rpartition(".")
+        self.notes.add((line, full, new, False))
+        return f"from {own(parent)} import {leaf}" + (f" as {local}" if leaf != local else "")
+
+    # -- asking ----------------------------------------------------------------------------------------------------
+    def full(self, name: str) -> str | None:
+        """What a dotted name of the program stands for, if it is of a framework."""
+        root, _, rest = name.partition(".")
+        if root not in self.bound:
+            return None
+        full = self.bound[root] + (f".{rest}" if rest else "")
+        self.static |= full.startswith("paddle.fluid.") and full.split(".")[2] in ("layers", "Executor", "data")
+        self.dynamic |= full.startswith("paddle.fluid.dygraph.guard") or full == "paddle.enable_static"
+        return full
+
+    def written(self, name: str, new: str) -> str:
+        """How the program reaches a name here, where it has written another one."""
+        root, _, rest = name.partition(".")
+        module = self.modules.get(root)
+        if module is not None and new.startswith(module + "."):
+            return root + new[len(module) :]
+        if not rest and names.rule_for(self.bound[root]) is not None and names.rule_for(self.bound[root]).new == new:  # type: ignore[union-attr]
+            return root  # its import gives it this name
+        return self.reached(new)
+
+    def reached(self, text: str) -> str:
+        """A text that needs the name `paddle`."""
+        self._needed = True
+        return text
+
+    # -- writing ---------------------------------------------------------------------------------------------------
+    def replaced(self, line: int, original: Any, updated: Any) -> Any:
+        """The statements in the place of an import, with its comments."""
+        if line not in self._statements or original.body != updated.body:
+            return updated
+        made: list[Any] = [cst.parse_statement(text) for text in self._statements.pop(line)]
+        if [m.body[0].deep_equals(u) for m, u in zip(made, updated.body, strict=False)] == [True] * len(made):
+            return updated
+        made[0] = made[0].with_changes(leading_lines=updated.leading_lines)
+        made[-1] = made[-1].with_changes(trailing_whitespace=updated.trailing_whitespace)
+        return cst.FlattenSentinel(made)
+
+    def finished(self, module: cst.Module) -> cst.Module:
+        """With what the program needs besides: `paddle` by that name, and static mode."""
+        bound = f"import {OWN} as paddle" in module.code
+        added = [f"import {OWN} as paddle"] if self._needed and not bound else []
+        static = ["paddle.enable_static()"] if self.static and not self.dynamic else []
+        if static and not bound:
+            added = [f"import {OWN} as paddle"]
+        body = list(module.body)
+        last = max((i for i, s in enumerate(body) if _is_import(s)), default=-1)
+        first = next(
+            (i for i, s in enumerate(body) if _is_import(s) and "__future__" not in module.code_for_node(s)), 0
+        )
+        body[last + 1 : last + 1] = [cst.parse_statement(t) for t in static]
+        body[first:first] = [cst.parse_statement(t) for t in added]
+        return _without_repeats(module.with_changes(body=body))
+
+
+def _joined(statements: list[str]) -> list[str]:
+    """Imports from one module as one."""
+    groups: dict[str, list[str]] = {}
+    for text in statements:
+        head, _, what = text.partition(" import ")
+        groups.setdefault(head, []).append(what)
+    return [f"{head} import {', '.join(dict.fromkeys(w))}" if w[0] else head for head, w in groups.items()]
+
+
+def _is_import(statement: Any) -> bool:
+    return isinstance(statement, cst.SimpleStatementLine) and isinstance(statement.body[0], cst.Import | cst.ImportFrom)
+
+
+def _without_repeats(module: cst.Module) -> cst.Module:
+    """Each import of this package once."""
+    seen: set[str] = set()
+    body = []
+    for s in module.body:
+        text = module.code_for_node(s).strip() if _is_import(s) else ""
+        if not (OWN in text and text in seen):
+            body.append(s)
+        seen.add(text)
+    return module.with_changes(body=body)

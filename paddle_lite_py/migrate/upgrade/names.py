@@ -1,0 +1,64 @@
+"""What a name of another framework is called here, looked up in this package itself."""
+
+from __future__ import annotations
+
+import importlib
+import re
+from typing import Any
+
+from ..module_paths import own_name
+from . import fluid_rules, torch_rules
+from .rule import Rule
+
+MODULES = {**torch_rules.MODULES, **fluid_rules.MODULES}
+RULES = {**torch_rules.RULES, **fluid_rules.RULES}
+TODO = {**torch_rules.TODO, **fluid_rules.TODO}
+ROOTS = ("torch", "torchvision", "paddle")
+
+
+def is_foreign(name: str) -> bool:
+    """Whether a dotted name is of a framework that is rewritten."""
+    return name.split(".")[0] in ROOTS
+
+
+def module_here(name: str) -> str | None:
+    """The module here that stands for one there: paddle.nn for torch.nn."""
+    return MODULES.get(name) or (name if _module(name) else None)
+
+
+def rule_for(name: str) -> Rule | None:
+    """What becomes of a name; None if there is nothing like it here."""
+    if name in RULES:
+        return RULES[name]
+    parent = max((m for m in MODULES if name.startswith(m + ".")), key=len, default="")
+    moved = MODULES[parent] + name[len(parent) :] if parent else name
+    for new in (moved, re.sub(r"(\d)d$", r"\1D", moved)):
+        if exists(new):
+            return Rule(new)
+    return None
+
+
+def todo_for(name: str) -> str:
+    """What to do about a name that has no equal."""
+    found = max((t for t in TODO if name == t or name.startswith(t + ".")), key=len, default="")
+    return TODO.get(found, "there is no such name here")
+
+
+def exists(name: str) -> bool:
+    """Whether this package has a name."""
+    parts = name.split(".")
+    value: Any = _module("paddle")
+    for i, part in enumerate(parts[1:], 2):
+        if not hasattr(value, part) and _module(".".join(parts[:i])) is None:
+            return False
+        value = getattr(value, part, None) or _module(".".join(parts[:i]))
+    return True
+
+
+def _module(name: str) -> Any:
+    if not name.startswith("paddle"):
+        return None
+    try:
+        return importlib.import_module(own_name(name))
+    except ImportError:
+        return None

@@ -1,0 +1,96 @@
+"""What a call of another framework becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import libcst as cst
+
+Arguments = dict[str, cst.BaseExpression]
+
+
+class Rule(NamedTuple):
+    """The name here, and how the arguments differ.
+
+    Arguments:
+        new: the name here, `paddle....`.
+        order: names of the parameters there, in order, if they differ from those here.
+        keep: how many of the first arguments may stay without a name.
+        names: names here of parameters there; the empty name leaves an argument out.
+        edit: changes the arguments by name further; gives the name here.
+        listed: the arguments are one list here.
+        todo: what is left to do by hand.
+        after: what a call is put into, as text with {} for the call: a function of the arguments by name.
+    """
+
+    new: str
+    order: str = ""
+    keep: int = 0
+    names: dict[str, str] = {}
+    edit: Callable[[Arguments], str | None] | None = None
+    listed: bool = False
+    todo: str = ""
+    after: Callable[[Arguments], str] | None = None
+
+
+class Misfit(Exception):
+    """A call whose arguments a rule does not know; it is left to the user."""
+
+
+def named(rule: Rule, args: Any) -> dict[str, cst.Arg]:
+    """The arguments by their old names."""
+    order = rule.order.split()
+    found: dict[str, cst.Arg] = {}
+    for i, arg in enumerate(args):
+        if arg.star:
+            raise Misfit(f"the call has {arg.star} arguments")
+        if arg.keyword is None and i >= len(order):
+            raise Misfit("there are more arguments than are known")
+        found[arg.keyword.value if arg.keyword is not None else order[i]] = arg
+    return found
+
+
+def changed(rule: Rule, args: Any) -> tuple[str, list[cst.Arg], str]:
+    """The new name, the new arguments, and the text that the call is put into."""
+    if rule.listed and not any(a.keyword for a in args):
+        elements = [cst.StarredElement(a.value) if a.star else cst.Element(a.value) for a in args]
+        return rule.new, [cst.Arg(cst.List(elements))], ""
+    if not (rule.order or rule.names or rule.edit):
+        return rule.new, list(args), ""
+    given = named(rule, args)
+    old: Arguments = {k: a.value for k, a in given.items()}
+    unnamed = {k for i, (k, a) in enumerate(given.items()) if a.keyword is None and i < rule.keep}
+    values = dict(old)
+    new = (rule.edit(values) if rule.edit else None) or rule.new
+    made = [
+        _written(given.get(k, cst.Arg(v)).with_changes(value=v), None if k in unnamed else rule.names.get(k, k))
+        for k, v in values.items()
+        if rule.names.get(k, k)
+    ]
+    return new, _parted(made, args[-1].comma if args else None), rule.after(old) if rule.after else ""
+
+
+def _written(arg: cst.Arg, name: str | None) -> cst.Arg:
+    if name is None:
+        return arg
+    tight = cst.SimpleWhitespace("")
+    equal = arg.equal if arg.keyword is not None else cst.AssignEqual(tight, tight)
+    return arg.with_changes(keyword=cst.Name(name), equal=equal)
+
+
+def _parted(args: list[cst.Arg], last: Any) -> list[cst.Arg]:
+    """Arguments with commas between them, as they were where there were any."""
+    comma = cst.Comma(whitespace_after=cst.SimpleWhitespace(" "))
+    out = [a if isinstance(a.comma, cst.Comma) else a.with_changes(comma=comma) for a in args[:-1]]
+    return out + [a.with_changes(comma=cst.MaybeSentinel.DEFAULT if last is None else last) for a in args[-1:]]
+
+
+def text_of(value: cst.BaseExpression | None) -> str | None:
+    """The text of a literal string, else None."""
+    return str(value.evaluated_value) if isinstance(value, cst.SimpleString) else None
+
+
+def code(value: cst.CSTNode) -> str:
+    """An expression as it is written."""
+    return cst.Module([]).code_for_node(value)

@@ -1,0 +1,92 @@
+"""Ratings of films."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from ..io import Dataset
+from .files import find, one_of
+
+__all__ = ["Movielens"]
+
+AGES = (1, 18, 25, 35, 45, 50, 56)
+
+
+class Movielens(Dataset):
+    """A user (id, gender, age, job), a film (id, categories, words of the title) and the rating from -3 to 5.
+
+    Arguments:
+        data_file: the archive; the published one by default.
+        mode: "train" or "test".
+        test_ratio: part of the ratings that is for the test.
+        rand_seed: decides which.
+        download: fetch the published archive when it is not there yet.
+
+    Raises:
+        ValueError: if an argument or the archive does not fit.
+
+    Source: Harper and Konstan, The MovieLens Datasets, 2015.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> issubclass(paddle.text.Movielens, paddle.io.Dataset)
+        True
+    """
+
+    _url, _md5 = "https://dataset.bj.bcebos.com/movielens%2Fml-1m.zip", "c4d9eecfca2ab87c1945afe126590906"
+
+    def __init__(
+        self,
+        data_file: Any = None,
+        mode: str = "train",
+        test_ratio: float = 0.1,
+        rand_seed: int = 0,
+        download: bool = True,
+    ) -> None:
+        self.mode = one_of("Movielens", "mode", mode, ("train", "test"))
+        self.test_ratio, self.rand_seed = test_ratio, rand_seed
+        self.data_file = find("Movielens", data_file, self._url, self._md5, download)
+        users = {int(u): [[int(u)], [int(sex != "M")], [AGES.index(int(age))], [int(job)]]
+                 for u, sex, age, job, _ in self._rows("users", 5)}  # fmt: skip
+        films = self._films()
+        draw = np.random.RandomState(rand_seed)
+        test = self.mode == "test"
+        self.data = [
+            [*users[int(user)], *films[int(film)], [float(rating) * 2 - 5.0]]
+            for user, film, rating, _ in self._rows("ratings", 4)
+            if (draw.random_sample() < test_ratio) == test
+        ]
+
+    def _films(self) -> dict[int, list[list[int]]]:
+        rows = [(int(film), title, kinds.split("|")) for film, title, kinds in self._rows("movies", 3)]
+        titles = {film: re.sub(r"\(\d+\)$", "", title).lower().split() for film, title, _ in rows}
+        self.movie_title_dict = {w: i for i, w in enumerate(sorted({w for t in titles.values() for w in t}))}
+        self.categories_dict = {c: i for i, c in enumerate(sorted({c for _, _, kinds in rows for c in kinds}))}
+        return {
+            film: [[film], [self.categories_dict[c] for c in kinds], [self.movie_title_dict[w] for w in titles[film]]]
+            for film, _, kinds in rows
+        }
+
+    def _rows(self, name: str, fields: int) -> Iterator[list[str]]:
+        try:
+            with zipfile.ZipFile(self.data_file) as archive, archive.open(f"ml-1m/{name}.dat") as file:
+                for i, line in enumerate(file, 1):
+                    row = line.decode("latin1").strip().split("::")
+                    if len(row) != fields:
+                        raise ValueError(
+                            f"Movielens: line {i} of {name}.dat has {len(row)} fields; expected {fields}, parted by ::"
+                        )
+                    yield row
+        except (zipfile.BadZipFile, KeyError) as e:
+            raise ValueError(f"Movielens: {self.data_file} is no archive of MovieLens 1M: {e}") from e
+
+    def __getitem__(self, idx: int) -> tuple[np.ndarray, ...]:
+        return tuple(np.array(part) for part in self.data[idx])
+
+    def __len__(self) -> int:
+        return len(self.data)

@@ -1,0 +1,41 @@
+"""paddle.grad: what is left out on the way, and what there is no gradient of."""
+
+from __future__ import annotations
+
+import pytest
+
+import paddle_lite_py as paddle
+
+
+def leaf(*data):
+    return paddle.to_tensor(list(data), stop_gradient=False)
+
+
+@pytest.mark.parametrize("create_graph", [False, True])
+def test_no_gradient_flows_through_no_grad_vars(create_graph):
+    x = leaf(2.0, float("nan"), 3.0)
+    y = x * x
+    z = (y * x)[::2].sum()
+    for _ in range(2):  # and a second time, when it is a gradient like any other again
+        (found,) = paddle.grad(z, x, no_grad_vars=[y], retain_graph=True, create_graph=create_graph)
+        assert found[::2].tolist() == [4.0, 9.0]
+    (whole,) = paddle.grad(z, x, no_grad_vars=[paddle.ones([1])])
+    assert whole[::2].tolist() == [12.0, 27.0]
+
+
+@pytest.mark.parametrize("kind", [RuntimeError, ValueError])
+def test_what_no_output_depends_on(kind):
+    x, other = leaf(1.0), leaf(2.0)
+    with pytest.raises(kind, match=r"no output depends on inputs\[1\]"):
+        paddle.grad(x * 2, [x, other])
+    with pytest.raises(kind, match="has stop_gradient=True"):
+        paddle.grad(x * 2, paddle.ones([1]))
+
+
+@pytest.mark.parametrize("make", [lambda x: x, lambda x: x * 1], ids=["leaf", "inner"])
+def test_a_hook_returns_a_tensor_or_none(make):
+    x = leaf(1.0)
+    y = make(x)
+    y.register_hook(lambda g: 1)
+    with pytest.raises(TypeError, match="a hook of a gradient returned 1; expected a tensor, or None"):
+        (y * 2).backward()

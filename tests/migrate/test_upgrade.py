@@ -1,0 +1,139 @@
+"""Programs of Paddle 1.x, Paddle 2.x and PyTorch, rewritten: what they print is what they printed before.
+
+What stands beside the programs in `sources` was printed by PyTorch.
+Of those of Paddle 1.x it was printed by PaddlePaddle 3.3.1, from the rewritten text.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import house
+from library_cases import prints_the_same
+from paddle_lite_py.__main__ import main
+from paddle_lite_py.migrate.upgrade import names, upgrade, upgrade_files
+
+HERE = Path(__file__).parent
+SOURCES = sorted((HERE / "sources").glob("*.py"))
+PADDLE2 = [HERE.parent / "scripts" / f"{name}.py" for name in ("gan", "static_flow", "pylayer_loader")]
+
+
+def run(text: str, folder: Path) -> str:
+    (folder / "program.py").write_text(text)
+    env = {**os.environ, "PYTHONPATH": str(house.ROOT)}
+    done = subprocess.run([sys.executable, "program.py"], capture_output=True, text=True, cwd=folder, env=env)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("program", [*SOURCES, *PADDLE2], ids=[p.stem for p in (*SOURCES, *PADDLE2)])
+def test_a_program_gives_what_it_gave_before(program, tmp_path):
+    made = upgrade(program.read_text())
+    written = program.with_suffix(".txt")
+    expected = written if written.exists() else HERE.parent / "golden" / "scripts" / f"{program.stem}.txt"
+    assert "import torch" not in made.text and "paddle.fluid" not in made.text
+    found = run(made.text, tmp_path)
+    assert prints_the_same(found, expected.read_text()), found
+
+
+def test_the_report_names_lines(tmp_path, capsys):
+    source = HERE / "sources" / "torch_convnet.py"
+    main(["migrate", str(source), "-o", str(tmp_path / "new.py")])
+    out = capsys.readouterr().out
+    lines = source.read_text().splitlines()
+    at = next(i for i, text in enumerate(lines, 1) if "optim.SGD" in text)
+    assert (
+        f"line {at}: optim.SGD(model.parameters(), lr=0.1, momentum=0.9, weight_decay=1e-4) -> optim.Momentum(" in out
+    )
+    at = next(i for i, text in enumerate(lines, 1) if "torch.device" in text)
+    assert (
+        "left to do by hand: 2\n    line 15: nn.BatchNorm2d: its running statistics" in out
+        and f"line {at}: torch.device" in out
+    )
+    text = (tmp_path / "new.py").read_text()
+    assert "  # first" in text and "        # what it has learned" in text and '"""A small classifier."""' in text
+    with pytest.raises(SystemExit):
+        main(["migrate", str(tmp_path / "nowhere.py")])
+
+
+def test_a_folder_is_rewritten_as_a_whole(tmp_path):
+    (tmp_path / "old" / "lib").mkdir(parents=True)
+    (tmp_path / "old" / "lib" / "net.py").write_text("import torch.nn as nn\nnet = nn.Linear(2, 3)\n")
+    (tmp_path / "old" / "data.csv").write_text("1,2\n")
+    (tmp_path / "old" / "python2.py").write_text("print 'hello'\n")
+    found = upgrade_files(tmp_path / "old", tmp_path / "new", show=False)
+    assert (tmp_path / "new" / "data.csv").read_text() == "1,2\n"
+    net = "import paddle_lite_py as paddle\nimport paddle_lite_py.nn as nn\nnet = paddle.compat.nn.Linear(2, 3)\n"
+    assert (tmp_path / "new" / "lib" / "net.py").read_text() == net
+    (note,) = found[tmp_path / "old" / "python2.py"]
+    assert note.todo and "no Python of today" in note.new and note.line == 1
+    assert (tmp_path / "new" / "python2.py").read_text() == "print 'hello'\n"
+
+
+T, P = "import torch\n", "import paddle_lite_py as paddle\n"
+CASES = {
+    T + "x = torch.zeros(2)  # two\n": P + "x = paddle.zeros(2)  # two\n",
+    "from torch.optim import Adam\nAdam(net.parameters(), 1e-3,\n     betas=(0.8, 0.9))\n": (
+        "from paddle_lite_py.optimizer import Adam\n"
+        "Adam(parameters=net.parameters(), learning_rate=1e-3,\n     beta1=0.8, beta2=0.9)\n"
+    ),
+    "from torch import nn\nnn.LSTM(3, 4, batch_first=True, bidirectional=True)\n": (
+        "from paddle_lite_py import nn\n"
+        'nn.LSTM(3, 4, time_major=not True, direction="bidirect" if True else "forward")\n'
+    ),
+    "from torch.nn import Conv2d as C, Linear\nC(1, 2, 3)\nLinear(2, 2)\n": (
+        "from paddle_lite_py.nn import Conv2d as C\nfrom paddle_lite_py.compat.nn import Linear\n"
+        "C(1, 2, 3)\nLinear(2, 2)\n"
+    ),
+    "import torch, os\nimport torch.nn.functional as F\ny = F.relu(x, inplace=True).size(0)\nz = y.max()\n": (
+        P + "import os\nimport paddle_lite_py.nn.functional as F\ny = F.relu(x).shape[0]\nz = y.max()\n"
+    ),
+    "import paddle.fluid as fluid\nh = fluid.layers.reduce_sum(x, dim=1, keep_dim=True)\n": (
+        P + "import paddle_lite_py.static as fluid\npaddle.enable_static()\nh = paddle.sum(x, axis=1, keepdim=True)\n"
+    ),
+    "from paddle.fluid.dygraph import Pool2D\np = Pool2D(global_pooling=True, pool_type='avg')\n": (
+        P + "p = paddle.nn.AdaptiveAvgPool2D(output_size=1)\n"
+    ),
+    "import paddle.nn as nn\nfrom paddle.io import Dataset\nimport paddle\npaddle.seed(1)\n": (
+        "import paddle_lite_py.nn as nn\nfrom paddle_lite_py.io import Dataset\n" + P + "paddle.seed(1)\n"
+    ),
+    "import numpy as np\nx = np.ones(2).size\n": "import numpy as np\nx = np.ones(2).size\n",
+}
+
+
+@pytest.mark.parametrize("before", CASES)
+def test_rewritings(before):
+    assert upgrade(before).text == CASES[before]
+    assert upgrade(CASES[before]).text == CASES[before]  # what is of here stays
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "todo"),
+    [
+        (T + "s = torch.optim.lr_scheduler.StepLR(opt, 3)\n", 2, "a schedule is made before the optimizer"),
+        (T + "\nx = torch.quantize_per_tensor(a)\n", 3, "there is no such name here"),
+        (T + "torch.optim.SGD(p, 0.1, dampening=0.5)\n", 2, "dampening and maximize are not known"),
+        (T + "torch.optim.Adam(p, betas=b)\n", 2, "betas is not written as two numbers"),
+        (T + "torch.optim.AdamW(*args)\n", 2, "the call has * arguments"),
+        ("from torch.nn import *\n", 1, "name what is imported"),
+        ("import paddle.fluid as fluid\nfluid.DataFeeder(feed_list=[x], place=p)\n", 2, "feed={name: array}"),
+        ("import paddle\npaddle.nowhere(1)\n", 2, "there is no such name here"),
+    ],
+)
+def test_what_is_left_to_do_is_told(text, line, todo):
+    (note,) = [n for n in upgrade(text).notes if n.todo]
+    assert note.line == line and todo in note.new
+
+
+def test_every_rule_leads_to_something_that_is_there():
+    missing = [
+        f"{old} -> {rule.new}"
+        for old, rule in names.RULES.items()
+        if rule.new.startswith("paddle.") and not names.exists(rule.new)
+    ]
+    assert not missing, "\n".join(missing)
