@@ -49,6 +49,7 @@ class Tensor(TensorData):
     _source: Any = None
     _grad: Any = None
     _hooks: dict[int, Callable[[Any], Any]] | None = None
+    _changes = 0  # in place, so far
     _name: str | None = None
     _view: Any = None  # of a view: its root, and how it was taken (views.View)
     _views: Any = None  # of a root: its views (views.Viewers)
@@ -144,6 +145,7 @@ class Tensor(TensorData):
     def _rebind(self, new: Tensor, reshapes: bool = False, assigned: bool = False) -> Tensor:
         """Become `new` in place, value and place in the graph; `reshapes`: of any shape; `assigned`: even a leaf."""
         same = new._data.shape == self._data.shape and new._data.dtype == self._data.dtype
+        self._changes += 1
         if not reshapes and not same:
             raise ValueError(
                 f"an in-place operation on {self.dtype.name}{[*self.shape]} gave {new.dtype.name}{[*new.shape]}; "
@@ -188,6 +190,7 @@ class Tensor(TensorData):
             data = as_array(value, self.dtype)
         if tuple(data.shape) != tuple(self._data.shape):
             raise ValueError(f"set_value on '{self.name}': shape {[*self.shape]} expected, got {list(data.shape)}")
+        self._changes += 1
         self._set_payload(data)
 
     def copy_(self, other: Any, blocking: bool = True) -> Tensor:

@@ -10,6 +10,8 @@ from . import creation
 
 add_methods(
     {
+        "inplace_version": property(lambda self: self._changes, doc="How often it has been changed in place."),
+        "_inplace_version": lambda self: self._changes,
         "_is_initialized": lambda self: True,
         "_grad_ivar": lambda self: self.grad,
         "_numel": lambda self: self.size,

@@ -389,3 +389,13 @@ def test_a_module_that_makes_tensors():
     assert not x.stop_gradient and paddle.tensor(x).stop_gradient and paddle.asarray(x).stop_gradient
     plain = paddle.ones([1])
     assert paddle.asarray(plain) is plain and not paddle.asarray(plain, requires_grad=True).stop_gradient
+
+
+def test_changes_in_place_are_counted():
+    x = paddle.ones([4, 2])
+    assert x.inplace_version == 0
+    x[0] = 2.0
+    paddle.assign(paddle.ones([4, 2]), x)
+    x.add_(paddle.ones([2])).squeeze_()
+    x.set_value(paddle.zeros([4, 2]))
+    assert x.inplace_version == 5 and (x + 1).inplace_version == 0
