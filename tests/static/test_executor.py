@@ -237,7 +237,7 @@ def test_a_seeded_startup_program_draws_the_same_each_time(static_mode):
     startup.random_seed = 7
     drawn = []
     for _ in range(2):
-        with static.scope_guard(static.Scope()) as _:
+        with static.scope_guard(static.Scope()):
             static.Executor().run(startup)
             scope = static.global_scope()
             drawn.append([scope.homes[name].numpy().tolist() for name in startup.initials])
