@@ -39,7 +39,7 @@ bench: $(VENV)/.has-bench $(VENV)/.has-test
 	@$(PY) benchmarks/passes.py
 	@$(PY) benchmarks/dataset.py
 	@$(PY) benchmarks/loading.py $(if $(TORCH),--torch $(TORCH))
-	@$(PY) benchmarks/cold.py $(if $(PADDLE),--paddle $(PADDLE))
+	@$(PY) benchmarks/cold.py $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH))
 	@$(PY) benchmarks/processes.py $(if $(TORCH),--torch $(TORCH))
 
 # Every op called eagerly against the same computation compiled by hand, and kernels of training forward and backward.

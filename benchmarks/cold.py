@@ -1,6 +1,6 @@
 """The first minute: from the import to the first loss and to the tenth, in fresh processes, compared with peers.
 
-usage: cold.py [--paddle PY] [--ours PY] [--only REGEX] [--rounds N] [--out cold.json]
+usage: cold.py [--paddle PY] [--torch PY] [--ours PY] [--only REGEX] [--rounds N] [--out cold.json]
 
 Ours runs with an empty cache of compiled programs, and once more with what the first run has left there. A figure is
 the best of the rounds.
@@ -16,27 +16,32 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from cells import HERE, Cell
+from cells import CACHE, HERE, Cell
 
 NAMES = ("session", "mlp", "lenet", "resnet", "transformer", "gcn", "gat", "ppo", "lstm")
+SCRIPTS = dict.fromkeys(("ours", "paddle"), "workloads_cold.py") | {"torch": "workloads_cold_torch.py"}
 Figures = dict[str, Any]
 
 
 class ColdCell(Cell):
     """One workload in fresh processes of one framework."""
 
+    def environment(self, cache: Path = CACHE) -> dict[str, str]:
+        """PyTorch's compiled code begins anew as well."""
+        return super().environment(cache) | {"TORCHINDUCTOR_CACHE_DIR": str(cache / "inductor")}
+
     def measured(self, mode: str) -> dict[str, Figures]:
         """The figures of a process by themselves, and for ours those of a second one."""
-        command = [self.python, str(HERE / "workloads_cold.py"), self.name, *([f"--{mode}"] * (mode != "eager"))]
+        command = [self.python, str(HERE / SCRIPTS[self.framework]), self.name, *([f"--{mode}"] * (mode != "eager"))]
         with tempfile.TemporaryDirectory() as empty:
             first = {"cold": self.run(command, Path(empty))}
-            return first if self.framework == "paddle" else first | {"second": self.run(command, Path(empty))}
+            return first if self.framework != "ours" else first | {"second": self.run(command, Path(empty))}
 
 
 def main() -> None:
     """Measure what matches and print a line for each workload as soon as it is known."""
     args = arguments()
-    pythons = {f: getattr(args, f) for f in ("ours", "paddle") if getattr(args, f)}
+    pythons = {f: getattr(args, f) for f in SCRIPTS if getattr(args, f)}
     rows = []
     print(line("workload", {"import": "import", "first": "first loss", "last": "tenth", "ratio": "/ paddle"}))
     for name in [f"{n} {mode}" for n in NAMES for mode in ("eager", "static")]:
@@ -53,6 +58,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--ours", metavar="PY", default=sys.executable)
     parser.add_argument("--paddle", metavar="PY", help="a Python that has PaddlePaddle")
+    parser.add_argument("--torch", metavar="PY", help="a Python that has PyTorch")
     parser.add_argument("--only", metavar="REGEX", default=".", help="rows to measure, such as 'mlp|gcn eager'")
     parser.add_argument("--rounds", type=int, default=1, help="processes of each kind (default 1)")
     parser.add_argument("--timeout", type=float, default=300, help="seconds for a process (default 300)")

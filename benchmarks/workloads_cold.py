@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from cartpole import CartPole
+
 begin = time.perf_counter()
 paddle: Any = importlib.import_module(os.environ.get("BENCH_MODULE", "paddle_lite_py"))
 imported = time.perf_counter() - begin
@@ -198,25 +200,6 @@ def gat() -> Step:
 
 
 # -- reinforcement learning ------------------------------------------------------------------------------------------
-class CartPole:
-    """The pole on a cart, after Barto, Sutton and Anderson."""
-
-    def reset(self) -> Any:
-        """A state near the top."""
-        self.state = rs.uniform(-0.05, 0.05, 4)
-        return self.state.astype("float32")
-
-    def step(self, action: int) -> tuple[Any, float, bool]:
-        """State, reward and the end after a push to the left (0) or right (1)."""
-        x, v, angle, spin = self.state
-        push = ((10.0 if action else -10.0) + 0.05 * spin**2 * np.sin(angle)) / 1.1
-        turn = (9.8 * np.sin(angle) - np.cos(angle) * push) / (0.5 * (4 / 3 - 0.1 * np.cos(angle) ** 2 / 1.1))
-        change = np.array([v, push - 0.05 * turn * np.cos(angle) / 1.1, spin, turn])
-        self.state = self.state + 0.02 * change
-        done = bool(abs(self.state[0]) > 2.4 or abs(self.state[2]) > 0.2095)
-        return (self.reset() if done else self.state.astype("float32")), 1.0, done
-
-
 def ppo() -> Step:
     """Rollouts of 32 moves and 4 updates on them."""
 
@@ -230,7 +213,7 @@ def ppo() -> Step:
             x = self.body(x)
             return self.actor(x), self.critic(x)
 
-    net, env = Net(), CartPole()
+    net, env = Net(), CartPole(rs)
     net, opt = layer(net), paddle.optimizer.Adam(3e-4, parameters=net.parameters())
     seen = [env.reset()]
 

@@ -35,6 +35,10 @@ def to_static(
 ) -> Any:
     """Compile a function, method, layer or whole training step.
 
+    Each kind of call is compiled when it comes first, but for small tensors in shapes that keep changing: once two such
+    shapes have come that have not come again, a new one is compiled when it comes again, and until then the function
+    itself runs, with results that may differ in their last digits.
+
     Arguments:
         function: what to compile; a Layer is given a compiled forward and returned itself. None: use as a decorator.
         input_spec: InputSpecs of the tensor arguments; unknown dimensions (None) do not cause new traces.

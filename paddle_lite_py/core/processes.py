@@ -11,7 +11,7 @@ import jax
 # What a process that has joined says to those that it starts.
 JOINED = "PADDLE_LITE_JOINED"
 # Seconds after which a process that says nothing is taken for dead.
-HEARTBEAT = 10
+HEARTBEAT = 30
 # What layers below the exchanges ask of them, once they are there: the rows that the processes have of a tensor.
 gathered_rows: list[Callable[[Any], Any]] = []
 

@@ -122,7 +122,7 @@ class Steps:
                 made = self._inline(inner.jaxpr, map(self._constant, inner.consts), reads)
                 known |= zip(eqn.outvars, made, strict=True)
                 continue
-            if all(0 in v.aval.shape for v in eqn.outvars) and str(eqn.outvars[0].aval.dtype) != _KEY:
+            if eqn.outvars and all(0 in v.aval.shape and str(v.aval.dtype) != _KEY for v in eqn.outvars):
                 known |= {v: self._constant(np.empty(v.aval.shape, v.aval.dtype)) for v in eqn.outvars}
                 continue
             makes = tuple([self._new(v.aval) for v in eqn.outvars])

@@ -274,7 +274,7 @@ def _feed(feed: Any) -> dict[str, Any]:
 
 def _start(program: Program, scope: Scope) -> None:
     """Make first values, in order, on the stream of paddle.seed() or of the program's own seed."""
-    before = default_generator.get_state()
+    before = wrap(default_generator.state._data)  # now: get_state() would ask the program under construction
     if program.random_seed:
         default_generator.manual_seed(program.random_seed)
     with scope_guard(scope):

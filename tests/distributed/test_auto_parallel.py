@@ -18,7 +18,7 @@ PROGRAM = PROGRAMS / "over_a_mesh.py"
 def test_one_process_with_several_devices():
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4"
     env = {**os.environ, "XLA_FLAGS": flags, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, str(PROGRAM)], env=env, capture_output=True, text=True, timeout=240)
+    done = subprocess.run([sys.executable, str(PROGRAM)], env=env, capture_output=True, text=True, timeout=480)
     assert done.returncode == 0, done.stderr[-3000:]
     assert done.stdout.count(" is well") == 6
 

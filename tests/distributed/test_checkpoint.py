@@ -20,7 +20,7 @@ PROGRAM = PROGRAMS / "checkpoint.py"
 def _by_one(*arguments):
     flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=4"
     env = {**os.environ, "XLA_FLAGS": flags, "PYTHONPATH": str(ROOT)}
-    done = subprocess.run([sys.executable, PROGRAM, *arguments], env=env, capture_output=True, text=True, timeout=240)
+    done = subprocess.run([sys.executable, PROGRAM, *arguments], env=env, capture_output=True, text=True, timeout=480)
     assert done.returncode == 0 and done.stdout == "done\n", done.stderr[-3000:]
 
 

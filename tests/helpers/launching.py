@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 PROGRAMS = ROOT / "tests" / "distributed" / "programs"
 
 
-def launched(folder, count, program, *arguments, code=0, options=(), seconds=240):
+def launched(folder, count, program, *arguments, code=0, options=(), seconds=480):
     """What the launcher prints, to both streams."""
     folder.mkdir(exist_ok=True)
     command = [sys.executable, "-m", "paddle_lite_py.distributed.launch", "--nproc_per_node", str(count)]

@@ -229,3 +229,16 @@ def test_strategies_are_accepted():
     assert static.Executor().run(compiled, {"x": np.ones([1], "float32")}, [y])[0].tolist() == [2]
     with pytest.raises(TypeError, match="CompiledProgram: program_or_graph is a str"):
         static.CompiledProgram("x")
+
+
+def test_a_seeded_startup_program_draws_the_same_each_time(static_mode):
+    paddle.nn.Linear(2, 2)(static.data("x", [1, 2]))
+    startup = static.default_startup_program()
+    startup.random_seed = 7
+    drawn = []
+    for _ in range(2):
+        with static.scope_guard(static.Scope()):
+            static.Executor().run(startup)
+            scope = static.global_scope()
+            drawn.append([scope.homes[name].numpy().tolist() for name in startup.initials])
+    assert drawn[0] == drawn[1]

@@ -11,11 +11,12 @@ import jax
 from ...amp import auto_cast
 from ...core.interpreter import no_grad, state
 from ...core.no_effect import Immaterial, no_effect
+from ...core.processes import world
 from ...eager.execute import EAGER
 from ...eager.tensor import Tensor
 from ...nn import Layer
 from ...ops.convert import to_tensor
-from .api import constrained, laid, shard_tensor
+from .api import constrained, dtensor_from_local, laid, shard_tensor
 from .process_mesh import Placement, ProcessMesh, Replicate, Shard, mesh_of, placements_of, sharding
 from .strategy import refuse_unknown
 
@@ -143,9 +144,14 @@ class ShardDataloader:
         meshes: for all entries of a batch, or one for each.
         input_keys: the entries of a batch that is a dict.
         shard_dims: the axis of the mesh along which rows are cut, for all entries or one for each.
+        is_dataset_splitted: each process has its own part of a batch, rather than the whole.
     """
 
-    def __init__(self, dataloader: Any, meshes: Any, input_keys: Any = None, shard_dims: Any = None) -> None:
+    def __init__(
+        self, dataloader: Any, meshes: Any, input_keys: Any = None, shard_dims: Any = None,
+        is_dataset_splitted: bool = False,
+    ) -> None:  # fmt: skip
+        self._in_parts = is_dataset_splitted and world().size > 1
         self.dataloader, self._meshes, self._keys, self._dims = dataloader, meshes, input_keys, shard_dims
 
     def __len__(self) -> int:
@@ -167,19 +173,16 @@ class ShardDataloader:
         placements: list[Placement] = [Replicate() for _ in mesh.dim_names]
         if dim is not None:
             placements[mesh.dim_names.index(dim) if isinstance(dim, str) else dim] = Shard(0)
-        return shard_tensor(entry, mesh, placements)
+        return (dtensor_from_local if self._in_parts else shard_tensor)(to_tensor(entry), mesh, placements)
 
 
-@no_effect(
-    is_dataset_splitted="each process gives whole batches, of which it keeps its part",
-    dense_tensor_idx=Immaterial("all tensors are dense"),
-)
+@no_effect(dense_tensor_idx=Immaterial("all tensors are dense"))
 def shard_dataloader(
     dataloader: Any, meshes: Any, input_keys: Sequence[str] | None = None, shard_dims: Any = None,
     is_dataset_splitted: bool = False, dense_tensor_idx: Any = None,
 ) -> ShardDataloader:  # fmt: skip
     """The batches of a loader, laid over meshes; see ShardDataloader."""
-    return ShardDataloader(dataloader, meshes, input_keys, shard_dims)
+    return ShardDataloader(dataloader, meshes, input_keys, shard_dims, is_dataset_splitted)
 
 
 class DistModel:

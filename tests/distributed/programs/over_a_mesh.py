@@ -148,6 +148,10 @@ def of_parts():
     (out * 3).sum().backward()
     np.testing.assert_allclose(dist.unshard_dtensor(out).numpy(), X * 2, rtol=1e-6)
     np.testing.assert_array_equal(dist.unshard_dtensor(x.grad).numpy(), np.full_like(X, 6))
+    rank, rows = dist.get_rank(), len(X) // 2
+    loader = [[X[rows * rank : rows * rank + rows]]]
+    for (part,) in dist.shard_dataloader(loader, mesh, shard_dims="x", is_dataset_splitted=True):
+        np.testing.assert_array_equal(dist.unshard_dtensor(part).numpy(), X)
     added = dist.local_map(lambda t: t.sum(), [[dist.Partial()]])(x.detach())
     np.testing.assert_allclose(dist.unshard_dtensor(added).item(), X.sum(), rtol=1e-6)
 

@@ -20,6 +20,7 @@ from ...exchange import exchanges
 from ...group import Group
 from ..current import hybrid_group
 from ..utils.hybrid_parallel_util import fused_allreduce_gradients, sync_shared
+from ..utils.timer_helper import get_timers, is_timer_initialized
 from .pipeline import PipelineLayer
 
 __all__ = ["NoPipelineParallel", "PipelineParallel", "PipelineParallelWithInterleave"]
@@ -215,6 +216,11 @@ class PipelineParallel(Layer):
     def _told(self, loss: Tensor) -> Tensor:
         """The loss of the last stage."""
         return exchanged("broadcast", loss, self._pipe, self.num_stages - 1)
+
+    def timer_printer(self) -> None:
+        """Print the clocks of this process, if set_timers() has made some."""
+        if is_timer_initialized():
+            get_timers().log(list(get_timers().timers))
 
     def state_dict(self, *args: Any, **kwargs: Any) -> Any:
         """The stage's, under its own names."""

@@ -69,7 +69,7 @@ class _Around(PyLayer):
 
     @staticmethod
     def forward(ctx: Any, stage: Any, shares: Any, call: Any, *tensors: Tensor) -> Any:
-        ctx.how, ctx.random = (stage, shares, call), get_rng_state()
+        ctx.how, ctx.random, ctx.casting = (stage, shares, call), get_rng_state(), state.casting
         ctx.save_for_backward(*tensors)
         with stage.whole(shares):
             return call(tensors[1:])
@@ -82,14 +82,16 @@ class _Around(PyLayer):
             leaf = t.detach()
             leaf.stop_gradient = t.stop_gradient
             inputs.append(leaf)
-        before = get_rng_state()
+        before = get_rng_state(), state.casting
         set_rng_state(ctx.random)
+        state.casting = ctx.casting
         with stage.whole(shares):
             try:
                 with enable_grad():
                     out = call(inputs)
             finally:
-                set_rng_state(before)
+                set_rng_state(before[0])
+                state.casting = before[1]
             outs = [t for t in flatten(out) if isinstance(t, Tensor)]
             pairs = [(t, g) for t, g in zip(outs, grads, strict=True) if not t.stop_gradient]
             backward([t for t, _ in pairs], [g for _, g in pairs])

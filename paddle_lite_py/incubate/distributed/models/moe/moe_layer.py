@@ -33,7 +33,7 @@ class MoELayer(Layer):
 
     Each process gives its rows to the experts of all, in places of a fixed number for each expert: outside of programs
     as many as are needed (a power of two), in a program as many as there are rows. Parameters of experts differ from
-    process to process, which DataParallel and the hybrid optimizer know.
+    process to process, which DataParallel and the hybrid optimizer know. All processes make such layers at once.
 
     Arguments:
         d_model: numbers in a row.
