@@ -119,6 +119,7 @@ class DGCMomentumOptimizer:
             return jnp.zeros(total, values.dtype).at[places].add(values)
         return exchanged("sum of sparse gradients", [wrap(values), wrap(places)], self._group, total)[0]._data
 
+    @no_effect(loss=Immaterial("its gradients are there already"), more=Immaterial("there is one program"))
     def minimize(self, loss: Tensor, *more: Any) -> Any:
         """step(), after the user's loss.backward(); further arguments are those of other optimizers."""
         pairs = [(p, p.grad) for p in self._inner_opt._parameter_list if p.grad is not None]

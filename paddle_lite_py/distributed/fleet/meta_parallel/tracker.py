@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ....core.no_effect import Immaterial, no_effect
 from ....eager import random
 from ..current import hybrid_group
 
@@ -68,6 +69,7 @@ _tracker = RNGStatesTracker()
 
 
 @contextmanager
+@no_effect(more=Immaterial("there is one state of a process's own"))
 def switch_rng_state_tracker(rng_state: Any, tracker: Any, *more: Any) -> Iterator[None]:
     """Draw from other streams in the block: this state of the process's own, and those of a tracker by name."""
     before, held = random.get_rng_state(), _tracker.states_

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 
+from ....core.no_effect import Immaterial, no_effect
+
 __all__ = ["Timers", "get_timers", "is_timer_initialized", "set_timers"]
 
 
@@ -63,6 +65,7 @@ class Timers:
     def __init__(self) -> None:
         self.timers: dict[str, _Timer] = {}
 
+    @no_effect(use_event=Immaterial("events are clocks too"))
     def __call__(self, name: str, use_event: bool = False) -> _Timer:
         """The clock of a name; events are clocks too."""
         return self.timers.setdefault(name, _Timer(name))

@@ -214,6 +214,7 @@ class GroupShardedStage3(Layer):
                 s.parameter.clear_gradient(set_to_zero=False)
 
     # -- the whole model -------------------------------------------------------------------------------------------
+    @no_effect(convert2cpu="they stay where they are")
     def get_all_parameters(self, convert2cpu: bool = False) -> list[Any]:
         """The parameters, made whole until a layer uses them; all processes call it."""
         self._gather(list(self._shares.values()))
