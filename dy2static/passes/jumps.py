@@ -137,7 +137,7 @@ class Jumps:
         return self._try(stmt, loop), rest
 
     def _if(self, stmt: gast.If, rest: list[gast.stmt], loop: LoopFlags | None) -> tuple[Rewritten, list[gast.stmt]]:
-        jumps = within([stmt], (gast.Return, gast.Break, gast.Continue))
+        jumps = within([stmt], (gast.Return,)) or _leads_out([stmt])
         body_ends, else_ends = self._ends(stmt.body), self._ends(stmt.orelse)
         if jumps and rest and body_ends != else_ends:
             stmt.body, stmt.orelse = (stmt.body, stmt.orelse + rest) if body_ends else (stmt.body + rest, stmt.orelse)
@@ -245,3 +245,19 @@ def _nested_return(body: list[gast.stmt]) -> bool:
     """Whether a return stands inside a branch or a loop."""
     branches = [stmt for stmt in statements_in(body) if isinstance(stmt, (gast.If, *LOOPS))]
     return any(isinstance(stmt, gast.Return) for branch in branches for stmt in statements_in([branch]))
+
+
+def _leads_out(body: list[Any]) -> bool:
+    """Whether statements hold a `break` or `continue` of a loop around them, and not of one among them."""
+    for stmt in body:
+        if isinstance(stmt, (gast.Break, gast.Continue)):
+            return True
+        blocks = (
+            [stmt.orelse] if isinstance(stmt, LOOPS) else [b for _, b in gast.iter_fields(stmt) if isinstance(b, list)]
+        )
+        if any(
+            _leads_out([s for s in block if isinstance(s, (gast.stmt, gast.ExceptHandler, gast.match_case))])
+            for block in blocks
+        ):
+            return True
+    return False

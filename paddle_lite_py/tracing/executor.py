@@ -28,7 +28,7 @@ from ..ir.simplify import only_needed
 from .across import AcrossBackward, pullback
 from .checks import note_failure
 from .speculation import compare
-from .trace import LOCK, Argument, Effect, Traced
+from .trace import LOCK, Argument, AtPath, Effect, Traced
 
 # References to an array that only its handle holds: the handle's, the list's, and getrefcount's own.
 _ALONE = 3
@@ -96,6 +96,7 @@ class Executable:
             or traced.speculated
         )
         self.repeatable = not any(op.bound.op.effect for op in program.ops())
+        self.by_path = any(type(e.write.owner) is AtPath for e in traced.effects)
         self.acts = bool(traced.effects or traced.deferred or traced.checks)
         self.records_loops = traced.loop_buffer is not None and any(op.name == "grad" for op in program.ops())
         # Tensors whose gradient is added to.
@@ -240,13 +241,14 @@ class Executable:
                 note_failure(error)
             raise error
         at, made = self.traced.n_results, dict[int, Tensor]()
-        for effect in self.traced.effects:
+        effects = self.traced.effects if not self.by_path else [_found(e) for e in self.traced.effects]
+        for effect in effects:
             arrays = outs[at : at + effect.n_leaves]
             if self.traced.same and effect.write.key != "_data":
                 arrays = self._once(at, arrays, results, made)
             at += effect.n_leaves
             _put(effect, arrays, args, self.accumulated)
-        for effect in self.traced.effects:
+        for effect in effects:
             if effect.write.key == "_data":
                 _show(_owner(effect, args))
         for function in self.traced.deferred:
@@ -328,6 +330,12 @@ class Executable:
             tensors[index].stop_gradient = False
             tensors[index]._source = node if len(flows) == 1 else Output(node, i)
         return tensors
+
+
+def _found(effect: Effect) -> Effect:
+    """The effect on the tensor that is in its place now, before it is put elsewhere."""
+    owner = effect.write.owner
+    return effect._replace(write=effect.write._replace(owner=owner.place.get())) if type(owner) is AtPath else effect
 
 
 def _owner(effect: Effect, args: Sequence[Tensor]) -> Any:

@@ -35,6 +35,12 @@ class Argument(NamedTuple):
     position: int
 
 
+class AtPath(NamedTuple):
+    """Stands for the tensor that a run finds in a place, as the owner of state."""
+
+    place: Write
+
+
 class Effect(NamedTuple):
     """State to set after each run: the write, and its new content, whose leaves are outputs of the program."""
 
@@ -122,6 +128,7 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
         with use(builder):
             result = fn(*tensors)
             _look_for_stale(builder)
+            _forget_put_back(builder)
             builder.replaced = _replaced(builder)
             made = unescaped(list(builder.root.log.values()))
             outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
@@ -146,6 +153,7 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
                 effects.append(Effect(Write(owner, method, None), found, len(leaves) - at))
             leaves += [builder.value_of(t) for t in _own(builder)]
             paths = _follow_paths(builder)
+            effects = _by_path(effects, paths)
     finally:
         builder.root.undo()
         builder.root.closed = True
@@ -157,6 +165,14 @@ def _look_for_stale(builder: Builder) -> None:
     for held in builder.aliases.stale_objects():
         if isinstance(held, Tensor) and builder.is_outside(Write(held, "_data", None)):
             builder.aliases.read(held)
+
+
+def _forget_put_back(builder: Builder) -> None:
+    """`o.v = o.v` is no change: what stands there is the tensor that other names have as well."""
+    log = builder.root.log
+    for key, write in list(log.items()):
+        if isinstance(write.before, Tensor) and write.key not in ("_data", "_grad") and write.get() is write.before:
+            del log[key]
 
 
 def _look_for_kept_aliases(builder: Builder, writes: list[Write]) -> None:
@@ -264,6 +280,17 @@ def _follow_paths(builder: Builder) -> list[tuple[Write, Any, Any]]:
         if id(before) in followed:
             paths.append((place, followed[id(before)].spec, weakref.ref(before)))
     return paths
+
+
+def _by_path(effects: list[Effect], paths: list[tuple[Write, Any, Any]]) -> list[Effect]:
+    """The effects, with the tensors that a run finds by path in the place of those that the trace has found."""
+    places = {id(first()): place for place, _, first in paths}
+
+    def moved(effect: Effect) -> Effect:
+        owner = AtPath(places[id(effect.write.owner)])
+        return effect._replace(write=effect.write._replace(owner=owner))
+
+    return [moved(e) if e.write.key == "_data" and id(e.write.owner) in places else e for e in effects]
 
 
 def _updates(captures: list[Capture], at: int, effects: list[Effect]) -> dict[int, Value]:

@@ -64,3 +64,22 @@ def test_what_was_done_before_an_assert_or_raise_on_tensors_stays_done():
     with pytest.raises(ValueError, match="x is too large"):
         f(tensor(500.0))
     assert total.tolist() == [500.0]
+
+
+def raises_or_loops(x, n):
+    if x.sum() > 0:
+        raise ValueError("positive")
+    else:
+        for k in range(n):
+            if k > 1:
+                break
+            x = x - k
+    return x
+
+
+@pytest.mark.parametrize("n", [3, paddle.to_tensor(3)], ids=["number", "tensor"])
+def test_a_raise_beside_a_loop_that_is_left(n):
+    static = to_static(raises_or_loops, full_graph=True)
+    assert static(tensor(-1.0), n).tolist() == [-2.0]
+    with pytest.raises(ValueError, match="positive"):
+        static(tensor(1.0), n)

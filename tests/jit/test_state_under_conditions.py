@@ -303,3 +303,32 @@ def test_a_program_that_prints_leaves_state_alone_where_it_fails(capfd):
         f(-paddle.ones([1]))
     assert total.tolist() == [1.0] and "raised by the static program" in failed.value.__notes__[0]
     assert capfd.readouterr().out.count("sum") == 2
+
+
+HELD = []
+
+
+def changes_and_replaces(x):
+    HELD[0].add_(x)
+    HELD[0] = x * 2.0
+    return x + 1.0
+
+
+def puts_back(x):
+    HELD[0] = HELD[0]
+    HELD[0].add_(x)
+    return x
+
+
+@pytest.mark.parametrize("f", [changes_and_replaces, puts_back])
+def test_what_a_run_finds_in_a_place_is_changed_in_place(f):
+    outcomes = []
+    for run in (f, paddle.jit.to_static(f)):
+        seen = []
+        for value in (1.0, 2.0, 3.0):  # each time another tensor, which other names have as well
+            other = paddle.to_tensor([value])
+            HELD[:] = [other]
+            run(paddle.ones([1]))
+            seen.append((other.item(), HELD[0].item(), HELD[0] is other))
+        outcomes.append(seen)
+    assert outcomes[0] == outcomes[1]
