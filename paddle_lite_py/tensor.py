@@ -16,6 +16,7 @@ from .core.param_attr import ParamAttr
 from .eager.tensor import Parameter, RemoveHandle, Tensor, _restore
 from .framework import core, in_dynamic_mode
 from .linalg import *  # noqa: F403
+from .migrate.helpers import MmapStorage
 from .migrate.legacy import (
     BFloat16Tensor,
     BoolTensor,

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -26,6 +27,8 @@ def cache() -> Path:
 
 os.environ.setdefault("PADDLE_LITE_CACHE_DIR", str(cache()))
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell, and in what is started there
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 # Asserts of these say what they compared, as those of test files do.
 pytest.register_assert_rewrite("agreement", "conversions", "figures", "op_checks")
 

@@ -107,7 +107,7 @@ class PyLayer:
                 lists and tuples among them.
 
         Raises:
-            ValueError: if no result of forward() is a tensor.
+            ValueError: if forward() has results, but none is a tensor.
         """
         ctx = PyLayerContext()
         given = [b for a in [*args, *kwargs.values()] for b in (a if isinstance(a, list | tuple) else [a])]
@@ -115,7 +115,8 @@ class PyLayer:
         needs = state.grad_enabled and any(not t.stop_gradient for t in tensors)
         with no_grad():
             out = state.interpreter.callee(cls.forward)(ctx, *args, **kwargs)
-        if not any(isinstance(t, Tensor) for t in (out if isinstance(out, list | tuple) else [out])):
+        results = out if isinstance(out, list | tuple) else [out]
+        if results and not any(isinstance(t, Tensor) for t in results):
             raise ValueError(f"{cls.name}.forward gave {type(out).__name__}; at least one result must be a tensor")
         if not needs:
             return out

@@ -17,7 +17,10 @@ import state_programs
 # How many programs of each kind; `make fuzz` has more of them.
 COUNTS = {kind: int(os.environ.get(f"{kind.upper()}_PROGRAMS", count)) for count, kind in state_programs.RECORDED}
 KNOWN = {  # programs that differ, and why
-    ("outside", 363): "a tensor put from one place of the state into another, while its own is given another one, is a copy",
+    (
+        "outside",
+        363,
+    ): "a tensor put from one place of the state into another, whose own is given another, is a copy",
 }
 recorded = json.loads((Path(__file__).parents[1] / "golden" / "state_programs.json").read_text())
 
