@@ -41,7 +41,7 @@ def for_file(traced: Traced, name: str, lost: list[str]) -> Traced:
             lost.append(_place(effect))
         at += effect.n_leaves
     places += range(at, len(traced.program.block.outputs))
-    return traced if len(left) == len(traced.effects) else _with(traced, left, places)
+    return traced if len(left) == len(traced.effects) else with_outputs(traced, places)._replace(effects=left)
 
 
 def warn_of_lost(name: str, lost: list[str]) -> None:
@@ -69,12 +69,12 @@ def _kinds(structure: Any) -> set[type]:
     return {structure.kind}.union(*map(_kinds, structure.children)) - {list, dict, tuple}
 
 
-def _with(traced: Traced, effects: list[Effect], places: Sequence[int]) -> Traced:
-    """The trace with those effects, and the outputs at those places."""
+def with_outputs(traced: Traced, places: Sequence[int]) -> Traced:
+    """The trace with the outputs at those places, in that order; what nothing asks for any more is not computed."""
     program = traced.program
     now = {old: new for new, old in enumerate(places)}
     block = Block(program.block.inputs, program.block.ops, [program.block.outputs[i] for i in places])
     updates = {now[i]: v for i, v in program.updates.items() if i in now}
     same = {now[i]: now[j] for i, j in traced.same.items() if i in now and j in now}
     program = dead_code(Program(block, program.input_names, captured=program.captured, updates=updates))
-    return traced._replace(program=program, effects=effects, same=same)
+    return traced._replace(program=program, same=same)

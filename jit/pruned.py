@@ -9,9 +9,10 @@ from typing import Any, NamedTuple
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.ir.block import Block, Value
 from paddle_lite_py.ir.program import Program
-from paddle_lite_py.ir.simplify import dead_code
 from paddle_lite_py.tracing.input_spec import InputSpec
 from paddle_lite_py.tracing.trace import Argument, Traced
+
+from .kept import with_outputs
 
 
 class Selection(NamedTuple):
@@ -57,19 +58,11 @@ WHOLE = Selection()
 
 def _with_results(traced: Traced, places: list[int]) -> Traced:
     """The trace with those of its results only: a tensor, or a list of them."""
-    block, n = traced.program.block, traced.n_results
-    order = [*places, *range(n, len(block.outputs))]
-    now = {old: new for new, old in enumerate(order)}
-    outputs = Block(block.inputs, block.ops, [block.outputs[i] for i in order])
-    updates = {now[i]: v for i, v in traced.program.updates.items()}
-    program = Program(outputs, traced.program.input_names, captured=traced.program.captured, updates=updates)
     leaf = nested.LEAF
-    return traced._replace(
-        program=dead_code(program),
+    return with_outputs(traced, [*places, *range(traced.n_results, len(traced.program.block.outputs))])._replace(
         structure=leaf if len(places) == 1 else nested.Nest(list, None, tuple([leaf] * len(places))),
         n_results=len(places),
         requires_grad=tuple([traced.requires_grad[i] for i in places]),
-        same={now[i]: now[j] for i, j in traced.same.items() if i in now and j in now},
     )
 
 

@@ -145,7 +145,6 @@ class Tensor(TensorData):
     def _rebind(self, new: Tensor, reshapes: bool = False, assigned: bool = False) -> Tensor:
         """Become `new` in place, value and place in the graph; `reshapes`: of any shape; `assigned`: even a leaf."""
         same = new._data.shape == self._data.shape and new._data.dtype == self._data.dtype
-        self._changes += 1
         if not reshapes and not same:
             raise ValueError(
                 f"an in-place operation on {self.dtype.name}{[*self.shape]} gave {new.dtype.name}{[*new.shape]}; "
@@ -156,6 +155,7 @@ class Tensor(TensorData):
                 f"tensor '{self.name}' is a leaf that requires gradient, so it cannot be changed in place while "
                 "gradients are recorded: wrap the change in paddle.no_grad(), or use the out-of-place form"
             )
+        self._changes += 1
         if self._views is None and self._view is None:
             self._become(new)
         elif same:

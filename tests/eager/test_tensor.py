@@ -398,4 +398,6 @@ def test_changes_in_place_are_counted():
     paddle.assign(paddle.ones([4, 2]), x)
     x.add_(paddle.ones([2])).squeeze_()
     x.set_value(paddle.zeros([4, 2]))
+    with pytest.raises(ValueError, match="shape and dtype must stay"):
+        x.add_(paddle.ones([3, 4, 2]))
     assert x.inplace_version == 5 and (x + 1).inplace_version == 0
