@@ -17,6 +17,7 @@ from paddle_lite_py.core.cache import BoundedCache
 from paddle_lite_py.core.errors import TracedValueError
 from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
+from paddle_lite_py.core.no_effect import RefusedArgumentError
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs
 from paddle_lite_py.eager import views
 from paddle_lite_py.eager.execute import EAGER, Eager
@@ -256,7 +257,8 @@ class StaticFunction(DeclaredSpecs, Inspection):
         return entry, numbers
 
     def _may_break(self, error: Exception) -> bool:
-        return not (self.options.full_graph or raised_by_user(error) or isinstance(error, Warning))
+        lasting = isinstance(error, Warning | RefusedArgumentError)  # in parts, it would be no better or go unseen
+        return not (self.options.full_graph or raised_by_user(error) or lasting)
 
     # -- tracing ---------------------------------------------------------------------------------------------------
     _shared: tuple[Any, ...] = ()  # which tensors of the call being traced are views of which

@@ -7,7 +7,8 @@ from typing import Any
 
 from ..core.errors import NoGradientError
 from ..core.interpreter import run_backward, state
-from ..core.no_effect import NOT_DRAWN, Refused, no_effect
+from ..core.no_effect import NOT_DRAWN, Refused, RefusedArgumentError, no_effect
+from ..eager.execute import Eager
 from ..eager.tensor import Tensor, wrap
 
 Tensors = Tensor | Sequence[Tensor]
@@ -60,6 +61,7 @@ def grad(
 
     Raises:
         NoGradientError: if an output does not depend on an input and allow_unused is False.
+        RefusedArgumentError: for no_grad_vars inside of a static function.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -74,7 +76,12 @@ def grad(
         if t.stop_gradient:
             raise NoGradientError(f"inputs[{i}] ('{t.name}') of grad() has stop_gradient=True, so it has no gradient")
     keep = create_graph if retain_graph is None else retain_graph
-    blocked = [t.register_hook(_nothing) for t in _listed(no_grad_vars or []) if not t.stop_gradient]
+    barred = [t for t in _listed(no_grad_vars or []) if not t.stop_gradient]
+    if barred and not isinstance(state.interpreter, Eager):
+        raise RefusedArgumentError(
+            "grad: no_grad_vars is not available inside of a static function; detach those tensors where they are used"
+        )
+    blocked = [t.register_hook(_nothing) for t in barred]
     try:
         found = state.interpreter.grad(outs, ins, _grads(grad_outputs, len(outs)), keep, create_graph)
     finally:

@@ -23,6 +23,16 @@ def test_no_gradient_flows_through_no_grad_vars(create_graph):
     assert whole[::2].tolist() == [12.0, 27.0]
 
 
+@pytest.mark.parametrize("full_graph", [True, False])
+def test_a_static_function_refuses_no_grad_vars(full_graph):
+    def f(x):
+        y = x * x
+        return paddle.grad((y * x).sum(), x, no_grad_vars=[y])[0]
+
+    with pytest.raises(NotImplementedError, match="no_grad_vars is not available inside of a static function"):
+        paddle.jit.to_static(f, full_graph=full_graph)(leaf(2.0))
+
+
 @pytest.mark.parametrize("kind", [RuntimeError, ValueError])
 def test_what_no_output_depends_on(kind):
     x, other = leaf(1.0), leaf(2.0)
