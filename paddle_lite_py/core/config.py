@@ -136,13 +136,13 @@ def compiler_options(library: bool = True, plain: bool = False) -> dict[str, Any
     return options
 
 
-_exporting: ContextVar[bool] = ContextVar("exporting", default=False)
+_exporting: ContextVar[tuple[str, ...]] = ContextVar("exporting", default=())
 
 
 @contextmanager
 def exporting(platforms: Sequence[str]) -> Iterator[None]:
     """While a program is lowered for these platforms, of which this machine may have none."""
-    token = _exporting.set(tuple(platforms) != ("cpu",))
+    token = _exporting.set(tuple(platforms))
     try:
         yield
     finally:
@@ -150,7 +150,8 @@ def exporting(platforms: Sequence[str]) -> Iterator[None]:
 
 
 def by_platform(cpu: Callable[..., Any], others: Callable[..., Any], *args: Any) -> Any:
-    """What `cpu` makes of the arguments on CPUs, and `others` elsewhere; a program that is exported holds both."""
-    if _exporting.get():
+    """What `cpu` makes of the arguments on CPUs, and `others` elsewhere; one exported for several may hold both."""
+    platforms = _exporting.get() or (jax.default_backend(),)
+    if "cpu" in platforms and len(platforms) > 1:
         return jax.lax.platform_dependent(*args, cpu=cpu, default=others)
-    return (cpu if jax.default_backend() == "cpu" else others)(*args)
+    return (cpu if "cpu" in platforms else others)(*args)

@@ -37,7 +37,8 @@ def run_block(block: Block, args: Sequence[Any]) -> list[Any]:
 def run_ops(ops: Sequence[Operator], env: Env, perturb: Env | None = None) -> None:
     """Run operators in order; `perturb` adds to values as they are made, so that gradients reach them."""
     for op in ops:
-        with jax.named_scope(f"{op.name}@{op.where}"):
+        # XLA drops what stands behind an "@".
+        with jax.named_scope(f"{op.name}#{op.where}"):
             out = concrete(op.bound).fn(*[read(env, v) for v in op.inputs])
         outs = out if isinstance(out, tuple | list) else (out,)
         cut = any(isinstance(v, Value) and v.requires_grad for v in op.inputs)
