@@ -25,6 +25,7 @@ from .current import current
 from .dataset import run_batches
 from .program import Program
 from .scope import Scope, global_scope, scope_guard
+from .scope_variable import ScopeVariable
 from .snapshot import traced
 from .strategy import CompiledProgram
 
@@ -275,7 +276,8 @@ class Executor:
         from ..targets import compile_traced
 
         chosen = _program(program)
-        made = PreparedProgram(chosen, [fetched(chosen, f) for f in _flat(fetch_list)], scope or global_scope())
+        where = _with_shapes(chosen, scope or global_scope())
+        made = PreparedProgram(chosen, [fetched(chosen, f) for f in _flat(fetch_list)], where)
         return compile_traced(made.executable, [_fed(v, dict(feed or {})) for v in made.feeds], target)
 
     def close(self) -> None:
@@ -283,6 +285,16 @@ class Executor:
 
     def flush(self) -> None:
         """Nothing to flush: a run has written its updates when it returns."""
+
+
+def _with_shapes(program: Program, scope: Scope) -> Scope:
+    """A scope where state that has no value yet has a shape."""
+    out = Scope()
+    out.homes.update(scope.homes)
+    for state in program.builder.states.values():
+        if isinstance(state, ScopeVariable) and state.home is None and state.name not in out.homes:
+            out.homes[state.name] = wrap(jax.ShapeDtypeStruct(state.shape, state.dtype))
+    return out
 
 
 def _fed(value: Value, feed: dict[str, Any]) -> jax.ShapeDtypeStruct:

@@ -103,8 +103,7 @@ def _report(p: Portable, target: Target, found: dict[str, Any]) -> Report:
 def _largest(module: Module) -> list[Buffer]:
     """The largest values when most is in memory, and the largest arguments, of which there may be many of one size."""
     found = [b for b in module.at_peak() if b.bytes]
-    given = set(module.names)
-    return [b for b in found if b.what not in given][:SHOWN] + [b for b in found if b.what in given][:SHOWN]
+    return [b for b in found if not b.argument][:SHOWN] + [b for b in found if b.argument][:SHOWN]
 
 
 def _for(target: Target, found: Sequence[Finding]) -> list[Finding]:

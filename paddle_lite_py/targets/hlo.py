@@ -45,7 +45,8 @@ class Buffer(NamedTuple):
     bytes: int
     shape: str
     what: str  # an op, or the name of an argument
-    where: str  # the user's line; empty for an argument
+    where: str  # the user's line; empty for an argument, and where it is not known
+    argument: bool = False
 
     @property
     def label(self) -> str:
@@ -192,7 +193,7 @@ class Module:
                 position = _ARGUMENT.match(i.op_name)
                 name = self.names[int(position[1])] if position and int(position[1]) < len(self.names) else i.name
                 shapes = list(arrays(i.shape))
-                made[i.name] = Buffer(sum(n for _, n in shapes), shapes[0][0] if shapes else i.shape, name, "")
+                made[i.name] = Buffer(sum(n for _, n in shapes), shapes[0][0] if shapes else i.shape, name, "", True)
         return made
 
     def _over_arguments(self) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
@@ -45,28 +46,35 @@ def _memory(axes: Any, report: Any) -> None:
     for name, size in parts.items():
         axes.barh([0], [size], left=left, color=_COLOURS[name], label=f"{name} {shown(size)}")
         left += size
-    have = ""
     if 0 < m.device <= 20 * max(m.peak, 1):
         axes.axvline(m.device, color="#c44e52", linewidth=2)
         axes.set_xlim(0, max(m.device, left) * 1.04)
-        have = ""
+    have = ""
     if m.device:
         have = f" of {shown(m.device)}" + ("" if report.fits else ": does not fit")
     axes.set_title(f"memory {shown(m.peak)}{have}", fontsize=10, loc="left")
     axes.set_yticks([])
-    axes.xaxis.set_major_formatter(lambda x, _: shown(x))
+    _in_bytes(axes)
     axes.legend(fontsize=8, ncols=4, loc="upper center", bbox_to_anchor=(0.5, -0.25), frameon=False)
 
 
 def _buffers(axes: Any, report: Any) -> None:
     found = list(report.buffers)
     places = range(len(found))
-    colours = [_COLOURS["temporaries" if b.where else "arguments"] for b in found]
+    colours = [_COLOURS["arguments" if b.argument else "temporaries"] for b in found]
     axes.barh(places, [b.bytes for b in found], color=colours)
     axes.set_yticks(places, [_label(b) for b in found], fontsize=8)
     axes.invert_yaxis()
-    axes.xaxis.set_major_formatter(lambda x, _: shown(x))
+    _in_bytes(axes)
     axes.set_title("largest when most is taken", fontsize=10, loc="left")
+
+
+def _in_bytes(axes: Any) -> None:
+    """Ticks of an axis at round numbers of MiB or GiB."""
+    most = axes.get_xlim()[1]
+    step = 2.0 ** math.floor(math.log2(max(most, 1.0) / 4))
+    axes.set_xticks([step * n for n in range(int(most // step) + 1)])
+    axes.xaxis.set_major_formatter(lambda x, _: shown(x).replace(".00", ""))
 
 
 def _label(b: Any) -> str:

@@ -60,15 +60,14 @@ def portable(
         return fn(*args)
 
     call.__name__ = call.__qualname__ = name
-    made = None
     try:
         made = _exported(call, specs, platform)
         found = findings(made.mlir_module())
         return Portable(name, bytes(made.serialize()), names, donated, made.nr_devices, _mesh(specs), found)
     except Exception as e:
-        found = [] if made is None else findings(made.mlir_module())
-        blamed = _blamed(program, platform) if made is None and program is not None else ""
-        return Portable(name, b"", names, donated, 1, {}, found, f"{type(e).__name__}: {e}", blamed or _host(found))
+        found = _found_anyway(call, specs, platform)
+        blamed = _host(found) or ("" if program is None else _blamed(program, platform))
+        return Portable(name, b"", names, donated, 1, {}, found, f"{type(e).__name__}: {e}", blamed)
 
 
 def _mesh(specs: Sequence[Any]) -> dict[str, int]:
@@ -97,6 +96,15 @@ def _short_locations() -> Iterator[None]:
         yield
     finally:
         jax.config.update("jax_traceback_in_locations_limit", before)
+
+
+def _found_anyway(fn: Callable[..., Any], specs: Sequence[Any], platform: str) -> list[Finding]:
+    """What is found in a program that cannot be written to a file."""
+    try:
+        with exporting((platform,)):
+            return findings(jax.jit(fn).trace(*specs).lower(lowering_platforms=(platform,)).as_text(debug_info=True))
+    except Exception:  # it cannot even be lowered, which the error in hand says
+        return []
 
 
 def _host(found: Sequence[Finding]) -> str:
