@@ -149,9 +149,13 @@ def exporting(platforms: Sequence[str]) -> Iterator[None]:
         _exporting.reset(token)
 
 
-def by_platform(cpu: Callable[..., Any], others: Callable[..., Any], *args: Any) -> Any:
-    """What `cpu` makes of the arguments on CPUs, and `others` elsewhere; one exported for several may hold both."""
+def by_platform(default: Callable[..., Any], *args: Any, **forms: Callable[..., Any]) -> Any:
+    """What `default` makes of the arguments, or, on a platform ("cpu", "tpu") that has a form of its own, that form.
+
+    A program that is exported for several platforms holds all forms that these need.
+    """
     platforms = _exporting.get() or (jax.default_backend(),)
-    if "cpu" in platforms and len(platforms) > 1:
-        return jax.lax.platform_dependent(*args, cpu=cpu, default=others)
-    return (cpu if "cpu" in platforms else others)(*args)
+    found = {forms.get(p, default) for p in platforms}
+    if len(found) == 1:
+        return found.pop()(*args)
+    return jax.lax.platform_dependent(*args, default=default, **forms)

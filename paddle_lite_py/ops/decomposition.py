@@ -7,6 +7,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.config import by_platform
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
@@ -173,7 +174,20 @@ def svd(x: Array, /, full_matrices: bool = False) -> Any:
         >>> [part.shape for part in paddle.linalg.svd(paddle.ones([3, 2]))]
         [paddle.Size([3, 2]), paddle.Size([2]), paddle.Size([2, 2])]
     """
-    return tuple(jnp.linalg.svd(x, full_matrices=full_matrices))
+    return full_svd(x, full_matrices)
+
+
+def full_svd(x: Any, full_matrices: bool = False) -> tuple[Any, ...]:
+    """U, the singular values, and V^H."""
+
+    def plain(x: Any) -> tuple[Any, ...]:
+        return tuple(jnp.linalg.svd(x, full_matrices=full_matrices))
+
+    def wide(x: Any) -> tuple[Any, ...]:
+        return tuple([part.astype(x.dtype) for part in plain(x.astype(jnp.float64))])
+
+    # With 64-bit types switched on, XLA's compiler for TPUs fails on the form for float32.
+    return by_platform(plain, x, tpu=wide) if x.dtype == jnp.float32 else plain(x)
 
 
 @op(methods=["svdvals"], amp="black")
