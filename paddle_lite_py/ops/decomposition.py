@@ -7,13 +7,13 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from ..core.config import by_platform
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .norms import of_matrices
 from .promote import promote
+from .svd import compilable, full_svd, singular_values
 from .types import Array, TensorLike
 
 __all__ = [
@@ -177,19 +177,6 @@ def svd(x: Array, /, full_matrices: bool = False) -> Any:
     return full_svd(x, full_matrices)
 
 
-def full_svd(x: Any, full_matrices: bool = False) -> tuple[Any, ...]:
-    """U, the singular values, and V^H."""
-
-    def plain(x: Any) -> tuple[Any, ...]:
-        return tuple(jnp.linalg.svd(x, full_matrices=full_matrices))
-
-    def wide(x: Any) -> tuple[Any, ...]:
-        return tuple([part.astype(x.dtype) for part in plain(x.astype(jnp.float64))])
-
-    # With 64-bit types switched on, XLA's compiler for TPUs fails on the form for float32.
-    return by_platform(plain, x, tpu=wide) if x.dtype == jnp.float32 else plain(x)
-
-
 @op(methods=["svdvals"], amp="black")
 def svdvals(x: Array, /) -> Any:
     """Singular values of matrices, the largest first.
@@ -199,7 +186,7 @@ def svdvals(x: Array, /) -> Any:
         >>> paddle.linalg.svdvals(paddle.to_tensor([[3.0, 0.0], [0.0, 4.0]])).tolist()
         [4.0, 3.0]
     """
-    return jnp.linalg.svd(x, compute_uv=False)
+    return singular_values(x)
 
 
 EXACT = Immaterial("the result is exact")
@@ -321,7 +308,7 @@ def pinv(x: Array, /, rcond: float = 1e-15, hermitian: bool = False) -> Any:
     """
     floor = jnp.finfo(x.dtype).eps * max(x.shape[-2:])
     x = _mirrored(x, True) if hermitian else x
-    return jnp.linalg.pinv(x, rtol=max(rcond, float(floor)), hermitian=hermitian)
+    return compilable(lambda x: jnp.linalg.pinv(x, rtol=max(rcond, float(floor)), hermitian=hermitian), x)
 
 
 @op(methods=["matrix_power"], amp="black")
@@ -338,7 +325,7 @@ def matrix_power(x: Array, /, n: int) -> Any:
 
 @op(name="matrix_rank", grad=False)
 def _matrix_rank(x: Any, tol: Any = None, atol: Any = None, rtol: Any = None, /, hermitian: bool = False) -> Any:
-    values = jnp.abs(jnp.linalg.eigvalsh(_mirrored(x, True))) if hermitian else jnp.linalg.svd(x, compute_uv=False)
+    values = jnp.abs(jnp.linalg.eigvalsh(_mirrored(x, True))) if hermitian else singular_values(x)
     top = jnp.max(values, -1, initial=0)
     if tol is None and atol is None and rtol is None:
         tol = top * max(x.shape[-2:]) * jnp.finfo(x.dtype).eps
@@ -374,7 +361,7 @@ def _condition(x: Any, /, p: Any) -> Any:
     if 0 in x.shape[-2:]:
         return jnp.zeros(x.shape[:-2], x.dtype)
     if p in (None, 2, -2):
-        values = jnp.linalg.svd(x, compute_uv=False)
+        values = singular_values(x)
         return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
     return of_matrices(x, p, (-2, -1)) * of_matrices(jnp.linalg.inv(x), p, (-2, -1))
 

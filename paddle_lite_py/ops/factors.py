@@ -10,8 +10,9 @@ import jax.numpy as jnp
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .creation import zeros
-from .decomposition import H, T, full_svd
+from .decomposition import H, T
 from .promote import promote
+from .svd import full_svd
 from .types import Array, TensorLike
 from .view_rules import PERMUTED
 
