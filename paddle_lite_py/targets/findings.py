@@ -11,13 +11,13 @@ from .hlo import source
 
 _LOCATION = re.compile(r"^(#loc\d*) = loc\((.*)\)\s*$")
 _OPERATION = re.compile(
-    r'^\s*(?:(%\w+)(?::\d+)? = )?"?(?:stablehlo|func|chlo|mhlo)\.(\w+)"?(.*?)(?: loc\((#loc\d*)\))?\s*$'
+    r'^\s*(?:(%\w+)(?::\d+)? = )?"?(?:stablehlo|chlo)\.(\w+)"?(.*?)(?: loc\((#loc\d*)\))?\s*$'
 )
 _TENSOR = re.compile(r"tensor<((?:\d+x)*)(\w+)>")
 _NAME = re.compile(r'^"([^"]*)"')
 _REFERENCE = re.compile(r"#loc\d*")
 _HOST = re.compile(r"@\"?([\w.]*(?:callback|python|host)[\w.]*)", re.IGNORECASE)
-_NO_WORK = frozenset("constant convert return broadcast_in_dim reshape transpose slice call case while tuple".split())
+_NO_WORK = frozenset("constant convert return broadcast_in_dim reshape transpose slice case while".split())
 _TRANSFERS = ("send", "recv", "infeed", "outfeed")
 _NARROW = ("bf16", "f16")
 # int64 arithmetic on fewer elements costs a TPU nothing that could be seen.
