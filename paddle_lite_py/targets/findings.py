@@ -10,9 +10,7 @@ from typing import NamedTuple
 from .hlo import source
 
 _LOCATION = re.compile(r"^(#loc\d*) = loc\((.*)\)\s*$")
-_OPERATION = re.compile(
-    r'^\s*(?:(%\w+)(?::\d+)? = )?"?(?:stablehlo|chlo)\.(\w+)"?(.*?)(?: loc\((#loc\d*)\))?\s*$'
-)
+_OPERATION = re.compile(r'^\s*(?:(%\w+)(?::\d+)? = )?"?(?:stablehlo|chlo)\.(\w+)"?(.*?)(?: loc\((#loc\d*)\))?\s*$')
 _TENSOR = re.compile(r"tensor<((?:\d+x)*)(\w+)>")
 _NAME = re.compile(r'^"([^"]*)"')
 _REFERENCE = re.compile(r"#loc\d*")
