@@ -123,7 +123,7 @@ class Tensor(TensorData):
         """Number of dimensions."""
         return self.ndim
 
-    ndimension = rank = dim
+    ndimension = dim
 
     def is_contiguous(self) -> bool:
         """True if the elements lie one after the other, in the storage that the tensor shares with its views."""

@@ -88,6 +88,32 @@ def test_promotion_of_tensors(a, b, add, divide):
 
 
 @pytest.mark.parametrize(
+    ("large", "small", "added", "widest"),
+    [
+        ("float32", "float64", "float32", "float64"),
+        ("float64", "float32", "float64", "float64"),
+        ("int32", "int64", "int32", "int64"),
+        ("uint8", "int64", "uint8", "int64"),
+        ("int32", "float64", "float64", "float64"),
+        ("float32", "int64", "float32", "float32"),
+        ("float32", "complex64", "complex64", "complex64"),
+        ("complex64", "complex128", "complex64", "complex128"),
+    ],
+)
+def test_a_tensor_without_dimensions_follows_as_a_number_does(large, small, added, widest):
+    x, y = paddle.ones([2], large), paddle.ones([], small)
+    for f in (lambda x, y: x + y, lambda x, y: y - x, lambda x, y: y * x, lambda x, y: x**y):
+        assert f(x, y).dtype == added
+    assert paddle.where(x == y, x, y).dtype == widest
+    assert (y + y.astype(large)).dtype == widest
+
+
+def test_a_number_is_met_in_the_dtype_of_the_larger():
+    assert (paddle.to_tensor([0.1]) == paddle.to_tensor(0.1, "float64")).item()
+    assert not (paddle.to_tensor(0.1) == paddle.to_tensor(0.1, "float64")).item()
+
+
+@pytest.mark.parametrize(
     ("kind", "with_int", "with_float", "divided"),
     [
         ("bool", "int64", "float32", "float32"),
