@@ -3,6 +3,7 @@ cannot say of decompositions."""
 
 from __future__ import annotations
 
+import copy
 import numpy as np
 import pytest
 
@@ -427,3 +428,15 @@ def test_changes_in_place_are_counted():
     with pytest.raises(ValueError, match="shape and dtype must stay"):
         x.add_(paddle.ones([3, 4, 2]))
     assert x.inplace_version == 5 and (x + 1).inplace_version == 0
+
+
+def test_a_deep_copy_of_what_was_computed_is_a_leaf_of_its_own():
+    x = paddle.to_tensor([2.0], stop_gradient=False)
+    y = copy.deepcopy(x * 3)
+    (y * y).sum().backward()
+    assert (y.is_leaf, y.grad.item(), x.grad) == (True, 12.0, None)
+
+
+def test_a_bool_in_the_place_of_dtype_is_keepdim():
+    x = paddle.ones([2, 3])
+    assert (x.sum(0, True).shape, paddle.sum(x, 1, True).shape) == ([1, 3], [2, 1])
