@@ -135,7 +135,7 @@ def size(shape: str) -> int:
     return sum(n for _, n in arrays(shape))
 
 
-class Held(NamedTuple):
+class Resident(NamedTuple):
     """A value that a computation holds."""
 
     computation: str
@@ -153,7 +153,7 @@ class Module:
 
     def __init__(self, text: str, names: Sequence[str] = ()) -> None:
         self.names = names
-        self._peaks: dict[str, tuple[int, list[Held]]] = {}
+        self._peaks: dict[str, tuple[int, list[Resident]]] = {}
         self.computations: dict[str, list[Instruction]] = {}
         self.entry = ""
         head, current = text.partition("\n")[0], ""
@@ -212,7 +212,7 @@ class Module:
         results = {str(k): o for k, o in enumerate(root.operands)} if root.opcode == "tuple" else {"": root.name}
         return [results[k] for k in self.aliases if k in results]
 
-    def _peak(self, name: str, given: dict[str, int], elsewhere: Sequence[str] = ()) -> tuple[int, list[Held]]:
+    def _peak(self, name: str, given: dict[str, int], elsewhere: Sequence[str] = ()) -> tuple[int, list[Resident]]:
         """The most that a computation holds at one time, beside what its caller holds, and what that is."""
         if not given and name in self._peaks:
             return self._peaks[name]
@@ -229,15 +229,17 @@ class Module:
             )
         at = max(range(len(totals)), key=totals.__getitem__, default=-1)
         held = [
-            Held(name, i.name, made[i.name]) for i in instructions[: at + 1] if made.get(i.name) and last[i.name] >= at
+            Resident(name, i.name, made[i.name])
+            for i in instructions[: at + 1]
+            if made.get(i.name) and last[i.name] >= at
         ]
-        held += [Held(name, k, n) for k, n in given.items()] + (inside[at][1] if at >= 0 else [])
+        held += [Resident(name, k, n) for k, n in given.items()] + (inside[at][1] if at >= 0 else [])
         found = (totals[at] if at >= 0 else total), held
         if not given:
             self._peaks[name] = found
         return found
 
-    def _buffer(self, held: Held) -> Buffer:
+    def _buffer(self, held: Resident) -> Buffer:
         around = self.computations[held.computation]
         i = next(k for k in around if k.name == held.name)
         op, where = self._source(i, around)
@@ -264,7 +266,7 @@ class Module:
         return [name for found in _CALLED.findall(i.rest) for name in _OPERAND.findall(found)]
 
 
-def _first(found: tuple[int, list[Held]]) -> int:
+def _first(found: tuple[int, list[Resident]]) -> int:
     return found[0]
 
 
