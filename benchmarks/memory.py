@@ -61,12 +61,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--targets", default="h200,v5e")
     parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--out", default="out/memory.json")
     given = parser.parse_args()
     rows = []
     for target in map(target_of, given.targets.split(",")):
         for name in given.models.split(","):
-            for way, (low, again) in WAYS.items():
+            for way in given.ways.split(","):
+                low, again = WAYS[way]
                 made = [make(name, target.platform, low, again) for make in (ours, theirs)]
                 (mine, note), (other, said) = map(peak, compile_all(made, target))
                 row = {
