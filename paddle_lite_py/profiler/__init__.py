@@ -1,17 +1,10 @@
-"""Where the time goes: JAX's profiler behind Paddle's names."""
+"""Where the time goes, by operation and by line of the user's code: JAX's profiler behind Paddle's names."""
 
-from .profiler import (
-    Profiler,
-    ProfilerState,
-    ProfilerTarget,
-    SortedKeys,
-    SummaryView,
-    export_chrome_tracing,
-    export_protobuf,
-    make_scheduler,
-)
+from .profiler import Profiler, ProfilerTarget, export_chrome_tracing, export_protobuf
 from .record import RecordEvent
 from .result import ProfilerResult, load_profiler_result
+from .schedule import ProfilerState, make_scheduler
+from .tables import SortedKeys, SummaryView
 
 __all__ = [
     *("Profiler", "ProfilerResult", "ProfilerState", "ProfilerTarget", "RecordEvent", "SortedKeys", "SummaryView"),
