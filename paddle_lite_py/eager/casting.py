@@ -87,7 +87,7 @@ class ObservedEager(Eager):
         if state.timer is None:
             out = super().run(bound, args)
         else:
-            out = state.timer(bound.op.name, "op", super().run, bound, args)
+            out = state.timer(bound.op.name.lstrip("_"), "op", super().run, bound, args)
         for observer in state.observers:
             observer(bound, args, out)
         return out

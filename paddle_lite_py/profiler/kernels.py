@@ -61,7 +61,8 @@ def _place(path: str, program: Program, run: Event) -> dict[str, str]:
         return {"op": run["name"], "line": run["args"]["line"]}
     op, backward = found
     where = run["args"]["line"] if op.where == UNKNOWN else f"{op.where.filename}:{op.where.lineno}"
-    return {"op": f"{op.name} (backward)" if backward and op.name != "grad" else op.name, "line": where}
+    name = op.name.lstrip("_")
+    return {"op": f"{name} (backward)" if backward and name != "grad" else name, "line": where}
 
 
 def _modules(names: set[str]) -> dict[str, list[dict[str, str]]]:

@@ -73,7 +73,7 @@ class ProfilerResult:
         return self._table(((e["name"], e, float(e["dur"])) for e in self._complete() if _is_users(e)), id)
 
     def memory(self) -> list[tuple[float, int]]:
-        """Bytes of all arrays over time (in microseconds); recorded with Profiler(profile_memory=True)."""
+        """Bytes of all arrays of XLA over time (in microseconds); recorded with Profiler(profile_memory=True)."""
         return [(float(e["ts"]), int(e["args"]["bytes"])) for e in self.events if e.get("name") == _MEMORY]
 
     def _complete(self) -> Iterator[Event]:

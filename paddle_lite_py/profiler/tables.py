@@ -123,4 +123,4 @@ def _memory(result: ProfilerResult) -> str:
     if not (found := result.memory()):
         return ""
     most = max(held for _, held in found)
-    return f"all arrays: {found[0][1]:,} bytes at first, {most:,} at most, {found[-1][1]:,} at the end"
+    return f"arrays of XLA: {found[0][1]:,} bytes at first, {most:,} at most, {found[-1][1]:,} at the end"
