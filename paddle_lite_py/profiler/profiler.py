@@ -96,7 +96,7 @@ class Profiler:
         scheduler: what to do in each step, as of make_scheduler(); (first, last) to record these steps; None: all.
         on_trace_ready: called with the profiler after each recording.
         record_shapes: keep the shapes of arguments with each eager op.
-        profile_memory: count the bytes of all arrays of XLA after each operation; small tensors on the CPU are of NumPy.
+        profile_memory: count the bytes of XLA's arrays after each operation; small tensors on the CPU are of NumPy.
         timer_only: record no trace, only the time of the steps.
 
     Examples:
