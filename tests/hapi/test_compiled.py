@@ -177,6 +177,23 @@ def test_random_numbers_of_the_host_are_drawn_anew_in_each_step(draw):
         np.testing.assert_array_equal(a, b)
 
 
+def test_a_generator_of_the_users_is_drawn_from_in_each_step():
+    class Draws(Peeks):
+        def __init__(self):
+            super().__init__()
+            self.rng = np.random.default_rng(0)
+
+        def forward(self, x):
+            return self.fc(x * self.rng.normal())  # draws
+
+    made = classifier(False, Draws)
+    with pytest.warns(UserWarning, match=r"run eagerly.*Generator.normal\(\) at test_compiled.py:\d+"):
+        made.fit(Rows(X, Y), batch_size=4, verbose=0, shuffle=False)
+    other = np.random.default_rng(0)
+    other.normal(size=N // 4)  # what was drawn for a program that is not run was put back
+    assert made.network.rng.normal() == other.normal()
+
+
 def test_metrics_of_the_host_leave_the_step_a_program():
     made = classifier(False, metrics=[Seen(), paddle.metric.Accuracy()])
     found = course(made, Rows(X, Y))
