@@ -20,6 +20,7 @@ SCRIPTS = {
     "serving.ipynb": "make_notebook.py",
     "programs.ipynb": "make_program_notebook.py",
     "ten_minutes.ipynb": "make_first_notebook.py",
+    "ten_minutes.zh.ipynb": "make_first_zh_notebook.py",
     "digits.ipynb": "make_digits_notebook.py",
     "characters.ipynb": "make_characters_notebook.py",
     "eager_to_static.ipynb": "make_static_notebook.py",
