@@ -39,6 +39,7 @@ ALLOWED: dict[tuple[str, str], str] = {}
 
 # Modules that are tied to others in a way that no import shows (see house.dynamic()), with the reason.
 DYNAMIC = {
+    "core.argument_docs": "docstrings are completed where a session or a tool is loaded that shows them",
     "core.no_effect": "a warning names a function as users find it: by the modules that are loaded",
     **dict.fromkeys(["base", "utils"], "one module under two import paths, as in the reference"),
     "_C_ops": "the error for an unknown kernel says what to call",

@@ -25,6 +25,7 @@ from ..ir.block import Block, Value
 from ..ir.lower import lower
 from ..ir.program import Program
 from ..ir.simplify import only_needed
+from . import spans
 from .across import AcrossBackward, pullback
 from .checks import note_failure
 from .speculation import compare
@@ -114,8 +115,9 @@ class Executable:
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
         self.jitted = jit(self._named(self._call), donate_argnums=donated)
-        self._forward = Forward(self.name, self._flowing, hosted=False, plain=plain)
+        self.forward: Any = Forward(self.name, self._flowing, hosted=False, plain=plain)
         self.fresh = True  # the first run compiles
+        spans.follow(self)
         self.guard_program = (
             self._guard_program()
             if self.traced.speculated and any(o.bound.op.effect for o in self.traced.program.ops())
@@ -158,7 +160,7 @@ class Executable:
             return self.jitted.lower(*arrays)
         takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
         takes += (False,) * (len(arrays) - len(handles))
-        return self._forward.compiled(takes).lower(*arrays)
+        return self.forward.compiled(takes).lower(*arrays)
 
     def run(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, without a gradient."""
@@ -304,11 +306,11 @@ class Executable:
             compare(self.traced.speculated, self.guard_program(*arrays))
         takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
         takes += (False,) * len(self.traced.providers)
-        outs, pull, saved = self._forward(takes, arrays)
+        outs, pull, saved = self.forward(takes, arrays)
         if self.traced.speculated:
             compare(self.traced.speculated, outs[self.traced.speculated_outputs])
         if self.traced.loop_buffer is not None and self._short_of_room(outs):
-            outs, pull, saved = self._forward(takes, arrays)
+            outs, pull, saved = self.forward(takes, arrays)
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(self.traced.providers)
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
