@@ -26,7 +26,8 @@ LAYERS = {
     4: "ops",
     5: "autograd fft linalg signal special",
     6: "nn custom",
-    7: "optimizer amp io metric framework device utils reader distribution sparse geometric profiler quantization",
+    7: "optimizer amp io metric framework device utils reader distribution sparse geometric profiler"
+    " quantization targets",
     8: "compat cuda dataset distributed jit passes migrate vision text audio incubate hub",
     9: "static inference onnx base tensor common_ops_import _C_ops _legacy_C_ops",
     10: "hapi callbacks",  # Model runs in either mode

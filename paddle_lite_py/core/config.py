@@ -136,21 +136,26 @@ def compiler_options(library: bool = True, plain: bool = False) -> dict[str, Any
     return options
 
 
-_exporting: ContextVar[bool] = ContextVar("exporting", default=False)
+_exporting: ContextVar[tuple[str, ...]] = ContextVar("exporting", default=())
 
 
 @contextmanager
 def exporting(platforms: Sequence[str]) -> Iterator[None]:
     """While a program is lowered for these platforms, of which this machine may have none."""
-    token = _exporting.set(tuple(platforms) != ("cpu",))
+    token = _exporting.set(tuple(platforms))
     try:
         yield
     finally:
         _exporting.reset(token)
 
 
-def by_platform(cpu: Callable[..., Any], others: Callable[..., Any], *args: Any) -> Any:
-    """What `cpu` makes of the arguments on CPUs, and `others` elsewhere; a program that is exported holds both."""
-    if _exporting.get():
-        return jax.lax.platform_dependent(*args, cpu=cpu, default=others)
-    return (cpu if jax.default_backend() == "cpu" else others)(*args)
+def by_platform(default: Callable[..., Any], *args: Any, **forms: Callable[..., Any]) -> Any:
+    """What `default` makes of the arguments, or, on a platform ("cpu", "tpu") that has a form of its own, that form.
+
+    A program that is exported for several platforms holds all forms that these need.
+    """
+    platforms = _exporting.get() or (jax.default_backend(),)
+    found = {forms.get(p, default) for p in platforms}
+    if len(found) == 1:
+        return found.pop()(*args)
+    return jax.lax.platform_dependent(*args, default=default, **forms)

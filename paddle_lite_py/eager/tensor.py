@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core import place as places
-from ..core.arrays import as_array, filled, from_host, is_array
+from ..core.arrays import as_array, filled, from_host, is_array, is_outside
 from ..core.errors import LeafChangeError
 from ..core.interpreter import layer_version, run_backward, state
 from ..core.no_effect import NOT_DRAWN, no_effect
@@ -230,7 +230,7 @@ class Tensor(TensorData):
     def _in_place(self) -> bool:
         """Whether the gradient that is there is changed in place, which who holds it sees."""
         held = self._grad
-        return is_array(held._data) and held.is_leaf
+        return is_outside(held._data) and held.is_leaf
 
     def _set_grad(self, value: Any) -> None:
         state.interpreter.rebound(self, "_grad")
