@@ -1,15 +1,19 @@
 """python -m paddle_lite_py run program.py ...: run a program written for Paddle, with this package as `paddle`.
 
 python -m paddle_lite_py migrate SOURCE: rewrite programs of Paddle 1.x, Paddle 2.x and PyTorch to run here.
+
+python -m paddle_lite_py serve MODEL ...: answer for saved models over HTTP and gRPC.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import runpy
 import sys
 from pathlib import Path
 
+from .core.config import DISPATCH_VARIABLE
 from .migrate.alias import install_as_paddle
 
 
@@ -24,7 +28,13 @@ def main(argv: list[str] | None = None) -> None:
     migrate = commands.add_parser("migrate", help="rewrite programs of Paddle 1.x, Paddle 2.x and PyTorch")
     migrate.add_argument("source", help="a file or folder")
     migrate.add_argument("-o", "--output", help="where the result goes; by default beside the source, as NAME_migrated")
-    given = parser.parse_args(argv)
+    serve = commands.add_parser("serve", help="answer for saved models over HTTP and gRPC", add_help=False)
+    serve.add_argument("arguments", nargs=argparse.REMAINDER)
+    given, others = parser.parse_known_args(argv)
+    if given.command == "serve":
+        return _serve(parser, [*others, *given.arguments], anew=argv is None)
+    if others:
+        parser.error(f"unrecognized arguments: {' '.join(others)}")
     if given.command == "migrate":
         return _migrate(parser, given.source, given.output)
     install_as_paddle()
@@ -37,6 +47,17 @@ def main(argv: list[str] | None = None) -> None:
     else:
         sys.path.insert(0, str(Path(given.program).resolve().parent))
         runpy.run_path(given.program, run_name="__main__")
+
+
+def _serve(parser: argparse.ArgumentParser, arguments: list[str], anew: bool) -> None:
+    if anew and DISPATCH_VARIABLE not in os.environ:  # JAX has read it when the package was imported
+        os.environ[DISPATCH_VARIABLE] = "0"
+        os.execv(sys.executable, sys.orig_argv)
+    try:
+        from .serving.command import main
+    except ModuleNotFoundError as e:
+        parser.error(f"serve needs the package {e.name}: pip install 'paddle_lite_py[serving]'")
+    main(arguments)
 
 
 def _migrate(parser: argparse.ArgumentParser, source: str, output: str | None) -> None:

@@ -20,6 +20,9 @@ import jax
 from . import memory, progress
 
 CACHE_VARIABLE = "PADDLE_LITE_CACHE_DIR"
+# "0": who calls a program on the CPU computes it as well. A thread that waits for it costs a server, which needs the
+# result at once, 30 to 50 us a call.
+DISPATCH_VARIABLE = "FLAGS_async_dispatch"
 MAX_CACHE_BYTES = 2 << 30
 SECONDS_A_DAY = 86_400
 STAMP = "pruned"  # an empty file, as old as the last look at the size of the folder
@@ -54,6 +57,8 @@ def configure() -> None:
     memory.keep_freed()
     progress.listen()
     jax.config.update("jax_enable_x64", True)
+    if os.environ.get(DISPATCH_VARIABLE, "1").lower() in ("0", "false", "off"):
+        jax.config.update("jax_cpu_enable_async_dispatch", False)
     folder = cache_dir()
     if folder is None or getattr(jax.config, "jax_compilation_cache_dir", None) or not _usable(folder):
         return
