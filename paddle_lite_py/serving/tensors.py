@@ -185,7 +185,7 @@ def to_list(array: np.ndarray, name: str) -> Any:
         flat = flat.astype(np.float32) if array.dtype.itemsize < 4 else flat
         if not np.isfinite(flat).all():
             text = f"output `{name}` holds NaN or infinity, which JSON has no form of; ask for binary data of it"
-            raise ServingError("failed", text)
+            raise ServingError("invalid", text)
     return np.ascontiguousarray(flat)
 
 
@@ -193,7 +193,7 @@ def _text(value: Any, name: str) -> str:
     try:
         return value.decode() if isinstance(value, bytes) else str(value)
     except UnicodeDecodeError:
-        raise ServingError("failed", f"output `{name}` is no text; ask for binary data of it") from None
+        raise ServingError("invalid", f"output `{name}` is no text; ask for binary data of it") from None
 
 
 # -- against what a model takes ------------------------------------------------------------------------------------
