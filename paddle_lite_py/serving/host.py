@@ -84,7 +84,7 @@ class ModelHost:
 
 def _timed(model: ServedModel, sizes: dict[str, int]) -> float:
     """The least of some runs; one that fails takes long."""
-    arrays, best, end = sample(model.inputs, 1, sizes), float("inf"), time.perf_counter() + 0.05
+    arrays, best, end = sample(model, 1, sizes), float("inf"), time.perf_counter() + 0.05
     while (start := time.perf_counter()) < end:
         try:
             model.run(arrays)

@@ -46,16 +46,23 @@ def count(arrays: Arrays) -> int:
     return found.pop() if len(found) == 1 else 0
 
 
-def sample(specs: Sequence[TensorSpec], rows: int, sizes: dict[str, int], seed: int = 0) -> Arrays:
+def sample(model: ServedModel, rows: int, sizes: dict[str, int], seed: int = 0) -> Arrays:
     """Inputs of a number of rows; other unknown dimensions have the sizes that are given, 8 else."""
-    rng, dim = np.random.default_rng(seed), rows_dimension(specs)
+    if model.example is not None:
+        return {k: np.take(a, np.arange(rows) + seed, axis=0, mode="wrap") for k, a in model.example.items()}
+    rng, dim = np.random.default_rng(seed), rows_dimension(model.inputs)
     made = {}
-    for s in specs:
-        shape = [n if isinstance(n, int) and n >= 0 else rows if n == dim and i == 0 else sizes.get(str(n), 8)
-                 for i, n in enumerate(s.dims)]  # fmt: skip
+    for s in model.inputs:
+        shape = [_size(n, i, rows if n == dim else 0, sizes) for i, n in enumerate(s.dims)]
         dtype = DTYPES[s.datatype]
         made[s.name] = np.full(shape, b"", object) if dtype.hasobject else (rng.random(shape) * 2).astype(dtype)
     return made
+
+
+def _size(dim: int | str, axis: int, rows: int, sizes: dict[str, int]) -> int:
+    if isinstance(dim, int) and dim >= 0:
+        return dim
+    return rows if rows and (axis == 0 or dim != -1) else sizes.get(str(dim), 8)
 
 
 def warm_up(model: ServedModel, most: int, sizes: dict[str, int]) -> Rows:
@@ -66,11 +73,11 @@ def warm_up(model: ServedModel, most: int, sizes: dict[str, int]) -> Rows:
         sizes: of unknown dimensions that are no rows.
     """
     if rows_dimension(model.inputs) is None:
-        reason = _tried(model, sample(model.inputs, 1, sizes))
+        reason = _tried(model, sample(model, 1, sizes))
         return Rows((), reason or "its inputs have no first dimension in common that is free")
-    ran = list(itertools.takewhile(lambda n: not _tried(model, sample(model.inputs, n, sizes)), sizes_up_to(most)))
+    ran = list(itertools.takewhile(lambda n: not _tried(model, sample(model, n, sizes)), sizes_up_to(most)))
     if not ran:
-        return Rows((), _tried(model, sample(model.inputs, 1, sizes)))
+        return Rows((), _tried(model, sample(model, 1, sizes)))
     if rows_dimension([*model.inputs, *model.outputs]) is None:
         return Rows((), "its outputs do not have the rows of its inputs")
     objection = mixing(model, ran[-1], sizes) if most > 1 else ""
@@ -88,8 +95,8 @@ def _tried(model: ServedModel, arrays: Arrays) -> str:
 
 def mixing(model: ServedModel, rows: int, sizes: dict[str, int]) -> str:
     """Why a row's result depends on the others; empty if it does not."""
-    whole = sample(model.inputs, rows, sizes, seed=1)
-    other = sample(model.inputs, rows, sizes, seed=2)
+    whole = sample(model, rows, sizes, seed=1)
+    other = sample(model, rows, sizes, seed=2)
     mixed = {k: np.concatenate([a[:1], other[k][1:]]) for k, a in whole.items()}
     try:
         one, two = model.run(whole), model.run(mixed)

@@ -34,6 +34,7 @@ class ServedModel(ABC):
     platform: str
     inputs: Sequence[TensorSpec]
     outputs: Sequence[TensorSpec]
+    example: Arrays | None = None  # of inputs, where made-up numbers would not do
 
     @abstractmethod
     def run(self, arrays: Arrays) -> Arrays:

@@ -15,6 +15,7 @@ import time
 
 import numpy as np
 import pytest
+
 from served import Served
 
 COUNT = int(os.environ.get("BAD_REQUESTS", "400"))
