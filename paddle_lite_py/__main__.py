@@ -3,6 +3,8 @@
 python -m paddle_lite_py migrate SOURCE: rewrite programs of Paddle 1.x, Paddle 2.x and PyTorch to run here.
 
 python -m paddle_lite_py serve MODEL ...: answer for saved models over HTTP and gRPC.
+
+python -m paddle_lite_py convert MODEL --to onnx|stablehlo|tflite|web: a saved program for other runtimes.
 """
 
 from __future__ import annotations
@@ -30,9 +32,15 @@ def main(argv: list[str] | None = None) -> None:
     migrate.add_argument("-o", "--output", help="where the result goes; by default beside the source, as NAME_migrated")
     serve = commands.add_parser("serve", help="answer for saved models over HTTP and gRPC", add_help=False)
     serve.add_argument("arguments", nargs=argparse.REMAINDER)
+    convert = commands.add_parser("convert", help="a saved program for other runtimes", add_help=False)
+    convert.add_argument("arguments", nargs=argparse.REMAINDER)
     given, others = parser.parse_known_args(argv)
     if given.command == "serve":
         return _serve(parser, [*others, *given.arguments], anew=argv is None)
+    if given.command == "convert":
+        from .convert.command import main as convert_main
+
+        return convert_main([*others, *given.arguments])
     if others:
         parser.error(f"unrecognized arguments: {' '.join(others)}")
     if given.command == "migrate":

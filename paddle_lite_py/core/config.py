@@ -141,21 +141,34 @@ def compiler_options(library: bool = True, plain: bool = False) -> dict[str, Any
     return options
 
 
-_exporting: ContextVar[bool] = ContextVar("exporting", default=False)
+# For whom a program is lowered: "here", "several" platforms, or "others" than XLA.
+_lowered_for: ContextVar[str] = ContextVar("lowered_for", default="here")
 
 
 @contextmanager
 def exporting(platforms: Sequence[str]) -> Iterator[None]:
     """While a program is lowered for these platforms, of which this machine may have none."""
-    token = _exporting.set(tuple(platforms) != ("cpu",))
+    token = _lowered_for.set("here" if tuple(platforms) == ("cpu",) else "several")
     try:
         yield
     finally:
-        _exporting.reset(token)
+        _lowered_for.reset(token)
+
+
+@contextmanager
+def portable() -> Iterator[None]:
+    """While a program is lowered for other runtimes: without the forms that are faster with XLA on CPUs alone."""
+    token = _lowered_for.set("others")
+    try:
+        yield
+    finally:
+        _lowered_for.reset(token)
 
 
 def by_platform(cpu: Callable[..., Any], others: Callable[..., Any], *args: Any) -> Any:
     """What `cpu` makes of the arguments on CPUs, and `others` elsewhere; a program that is exported holds both."""
-    if _exporting.get():
+    if _lowered_for.get() == "several":
         return jax.lax.platform_dependent(*args, cpu=cpu, default=others)
+    if _lowered_for.get() == "others":
+        return others(*args)
     return (cpu if jax.default_backend() == "cpu" else others)(*args)

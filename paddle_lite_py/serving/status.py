@@ -8,6 +8,7 @@ import numpy as np
 
 from .openapi import document
 from .service import ServedVersion, Service
+from .tensors import TensorSpec
 
 _HEAD = ["model", "version", "platform", "takes", "batches", "answered", "failed", "waiting", "p50 ms", "p99 ms", ""]
 
@@ -28,7 +29,7 @@ def status_page(service: Service) -> str:
 
 def _row(served: ServedVersion) -> str:
     rows = served.info.rows
-    takes = "<br>".join(html.escape(f"{s.name}: {s.datatype} {list(s.dims)}") for s in served.info.inputs)
+    takes = "<br>".join(html.escape(f"{s.name}: {s.datatype} {_dims(s)}") for s in served.info.inputs)
     joined = f"up to {rows.sizes[-1]}" if rows.sizes and rows.sizes[-1] > 1 else "not joined"
     times = [f"{np.percentile(list(served.latencies), p) * 1000:.2f}" if served.latencies else "-" for p in (50, 99)]
     numbers = [served.answered, served.failed, served.batcher.numbers.waiting, *times]
@@ -36,3 +37,7 @@ def _row(served: ServedVersion) -> str:
     text = "".join(f"<td>{html.escape(c)}</td>" for c in cells) + f"<td>{takes}</td>"
     text += f'<td title="{html.escape(rows.objection)}">{joined}</td>'
     return f'<tr>{text}{"".join(f"<td class=n>{n}</td>" for n in numbers)}<td class="ok">ready</td></tr>'
+
+
+def _dims(spec: TensorSpec) -> str:
+    return f"[{', '.join(map(str, spec.dims))}]"
