@@ -11,6 +11,7 @@ from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir.block import Block
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.ir.simplify import dead_code
+from paddle_lite_py.tracing.frame import Replay
 from paddle_lite_py.tracing.trace import Argument, Effect, Traced
 
 
@@ -52,6 +53,8 @@ def warn_of_lost(name: str, lost: list[str]) -> None:
 
 
 def _place(effect: Effect) -> str:
+    if isinstance(effect.write.key, Replay):
+        return f"a {type(effect.write.owner).__name__} ({effect.write.key.method})"
     key = f"[{effect.write.key!r}]" if effect.write.is_item else f".{effect.write.key}"
     return f"{type(effect.write.owner).__name__}{key}"
 

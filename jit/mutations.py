@@ -8,10 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from paddle_lite_py.core.interpreter import state as mode
-from paddle_lite_py.eager.tensor import Tensor
-from paddle_lite_py.tracing.builder import Builder, is_traced
+from paddle_lite_py.tracing.builder import Builder
 
-from . import merge, sequences
+from . import sequences
 
 CONTAINERS = (list, dict, set, collections.deque)
 _MUTATORS = frozenset(
@@ -38,12 +37,8 @@ def _mutate(method: Any, *args: Any, **kwargs: Any) -> Any:
     if isinstance(builder, Builder):
         builder.contents_written(method.__self__)
         if not kwargs:
-            builder.replay(method.__self__, method.__name__, args, _holds_traced(args))
+            builder.replay(method.__self__, method.__name__, args)
     if sorts and isinstance(builder, Builder):
         method.__self__[:] = sequences.sorted_(method.__self__, **kwargs)
         return None
     return method(*args, **kwargs)
-
-
-def _holds_traced(args: Any) -> bool:
-    return any(isinstance(leaf, Tensor) and is_traced(leaf) for leaf in merge.parts(args)[1])

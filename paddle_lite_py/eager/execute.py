@@ -27,7 +27,7 @@ from .views import link
 _new: Any = object.__new__
 _DRAWN = np.array([0, 1], np.uint32)  # what a draw adds to the generator's state
 # References to a gradient that only its tensor holds: its attribute, the variable, and getrefcount's own.
-_ALONE = 3
+GRADIENT_ALONE = 3
 
 
 # By the number of arguments: most calls have a few tensors.
@@ -93,7 +93,7 @@ class Eager(Interpreter):
     def cleared(self, tensor: Tensor) -> Any:
         """Zeros where there was a gradient, and in it, if somebody else holds it."""
         held = tensor._grad
-        if isinstance(held, Tensor) and (sys.getrefcount(held) > _ALONE or held._views is not None):
+        if isinstance(held, Tensor) and (sys.getrefcount(held) > GRADIENT_ALONE or held._views is not None):
             held._set_payload(filled(0, held._data.shape, held._data.dtype))
         return None if held is None else ZEROS
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import copy
 import weakref
 from collections.abc import Callable
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -53,6 +54,10 @@ class Tensor(TensorData):
     _name: str | None = None
     _view: Any = None  # of a view: its root, and how it was taken (views.View)
     _views: Any = None  # of a root: its views (views.Viewers)
+    # What an optimizer asks of what it trains.
+    regularizer: Any = None
+    need_clip = True
+    optimize_attr = cached_property(lambda _: {"learning_rate": 1.0})
 
     if TYPE_CHECKING:
         # The methods and operators of the ops, which dispatch.define.add_methods() puts here.
@@ -123,7 +128,7 @@ class Tensor(TensorData):
         """Number of dimensions."""
         return self.ndim
 
-    ndimension = rank = dim
+    ndimension = dim
 
     def is_contiguous(self) -> bool:
         """True if the elements lie one after the other, in the storage that the tensor shares with its views."""
@@ -315,11 +320,9 @@ class Tensor(TensorData):
         return out
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        if self._source is not None:
-            raise RuntimeError(f"only leaf tensors can be deep copied; detach '{self.name}' first")
         out = type(self).__new__(type(self))
         memo[id(self)] = out
-        skipped = ("_data", "_grad", "_hooks", "_name", *TIES)
+        skipped = ("_data", "_source", "_grad", "_hooks", "_name", *TIES)
         out.__dict__.update(copy.deepcopy({k: v for k, v in self.__dict__.items() if k not in skipped}, memo))
         # Data are immutable, so shared; a traced value would pass the gradient on.
         out._data = self._data if is_array(self._data) else self.detach()._data
@@ -342,14 +345,11 @@ class Parameter(Tensor):
 
     stop_gradient = False
     persistable, _HEADING = True, "Parameter containing:\n"
-    optimize_attr: dict[str, float]
-    regularizer: Any = None
-    need_clip, is_distributed = True, False
+    is_distributed = False
     block: Any = None  # `initializer(p, p.block)`, as programs draw it anew
 
     def __init__(self, data: Any = None, dtype: Any = None, name: str | None = None, trainable: bool = True) -> None:
         super().__init__(data, dtype)
-        self.optimize_attr = {"learning_rate": 1.0}
         self._name = name
         self.stop_gradient = not trainable
 
@@ -357,7 +357,7 @@ class Parameter(Tensor):
     def of_payload(cls, data: Any, name: str, trainable: bool) -> Parameter:
         """A parameter on a payload as it is."""
         out = cls.__new__(cls)
-        out._data, out._name, out.optimize_attr = data, name, {"learning_rate": 1.0}
+        out._data, out._name = data, name
         out.stop_gradient = not trainable
         return out
 

@@ -17,7 +17,7 @@ Row = tuple[str, Any, Any, int]
 
 def _shape(value: Any) -> Any:
     if isinstance(value, Tensor):
-        return value.shape
+        return [*value.shape]
     if isinstance(value, list | tuple):
         return [_shape(v) for v in value if isinstance(v, Tensor | list | tuple)]
     return []

@@ -9,7 +9,7 @@ import jax.numpy as jnp
 
 from ..dispatch.define import op
 from .math import XY
-from .promote import is_inexact, promote, promote_floating, single
+from .promote import is_inexact, promote, promote_floating, promote_operands, single
 from .types import Array
 
 __all__ = [
@@ -66,7 +66,7 @@ def hypot(x: Array, y: Array, /) -> Any:
         >>> paddle.hypot(paddle.to_tensor(3.0), paddle.to_tensor(4.0)).item()
         5.0
     """
-    return jnp.hypot(*promote_floating(x, y))
+    return jnp.hypot(*promote_floating(*promote_operands(x, y)))
 
 
 @op(methods=["logaddexp"], aliases=XY)
@@ -90,7 +90,7 @@ def copysign(x: Array, y: Array, /) -> Any:
         >>> paddle.copysign(paddle.to_tensor([1.0, 2.0]), paddle.to_tensor([-1.0, 3.0])).tolist()
         [-1.0, 2.0]
     """
-    return jnp.copysign(*promote_floating(x, y))
+    return jnp.copysign(*promote_floating(*promote_operands(x, y)))
 
 
 @op(methods=["nextafter"], grad=False, aliases=XY)
@@ -168,15 +168,15 @@ def gammaincc(x: Array, y: Array, /) -> Any:
 
 @op(methods=["ldexp"], inplace="ldexp_", aliases=XY)
 def ldexp(x: Array, y: Array, /) -> Any:
-    """x times two to the power y; float32, or float64 if x is.
+    """x times two to the power y; float32, or float64 if one of them is.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.ldexp(paddle.to_tensor([1.0]), paddle.to_tensor([3])).tolist()
         [8.0]
     """
-    x = single(x)
-    return x * jnp.exp2(jnp.asarray(y).astype(x.dtype))
+    x, y = map(single, promote(x, y))
+    return x * jnp.exp2(y)
 
 
 @op(methods=["frexp"])

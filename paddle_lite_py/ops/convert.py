@@ -211,7 +211,7 @@ def dimension(*, size: Ints) -> Any:
     return jnp.asarray(size, jnp.int64)
 
 
-@op(name="rank", grad=False)
+@op(name="rank", methods=["rank"], grad=False)
 def rank(input: Array, /) -> Any:
     """The number of dimensions, as a tensor.
 

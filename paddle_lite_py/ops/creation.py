@@ -12,7 +12,7 @@ from ..core import dtypes
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
-from .promote import numpy_dtype
+from .promote import lone, numpy_dtype
 from .types import DTypeLike, Shape, TensorLike
 
 __all__ = [
@@ -41,7 +41,7 @@ def float_dtype(dtype: Any) -> Any:
 
 @op(name="full")
 def _full(fill_value: Any, /, shape: Any, dtype: Any) -> Any:
-    return jnp.broadcast_to(jnp.asarray(fill_value).astype(numpy_dtype(dtype)), shape)
+    return jnp.broadcast_to(lone(fill_value).astype(numpy_dtype(dtype)), shape)
 
 
 @composite(aliases={**SIZE, "value": "fill_value"}, creates=True)
@@ -101,7 +101,7 @@ def empty(shape: Shape, dtype: DTypeLike = None) -> Tensor:
 
 @op(name="full_like", grad=False)
 def _full_like(x: Any, fill_value: Any, /, dtype: Any = None) -> Any:
-    return jnp.broadcast_to(jnp.asarray(fill_value).astype(numpy_dtype(dtype) or x.dtype), x.shape)
+    return jnp.broadcast_to(lone(fill_value).astype(numpy_dtype(dtype) or x.dtype), x.shape)
 
 
 @composite(methods=["full_like"], aliases={"input": "x"}, creates=True, around=call_cached("x"))

@@ -12,7 +12,7 @@ import jax.numpy as jnp
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
-from .promote import promote, promote_all
+from .promote import promote, promote_all, promote_operands
 from .types import Array, TensorLike
 
 __all__ = [
@@ -156,6 +156,8 @@ def inner(x: Array, y: Array, /) -> Any:
         >>> paddle.inner(paddle.to_tensor([1, 2]), paddle.to_tensor([[3, 4], [5, 6]])).tolist()
         [11, 17]
     """
+    if 1 in (x.size, y.size):
+        return jnp.multiply(*promote_operands(x, y))
     return jnp.inner(*promote(x, y))
 
 

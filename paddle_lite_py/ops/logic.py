@@ -11,7 +11,7 @@ import jax.numpy as jnp
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.define import composite, op
 from .math import XY
-from .promote import is_scalar, natural, promote, scalar_kind
+from .promote import is_scalar, natural, promote, promote_operands, scalar_kind
 from .types import Array
 from .unary import INPUT
 
@@ -66,7 +66,7 @@ def _documented(made: Any, what: str, arguments: str, value: str) -> Any:
 
 def _compare(name: str, f: Callable[..., Any], what: str, value: str, methods: list[str], operator: str = "") -> Any:
     def fn(x: Any, y: Any, /) -> Any:
-        return f(*promote(x, y))
+        return f(*promote_operands(x, y))
 
     fn.__name__ = fn.__qualname__ = name
     made = op(fn, methods=[name, *methods], operators=[operator] if operator else [], grad=False, aliases=XY)

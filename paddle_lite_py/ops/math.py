@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
-from .promote import floating, is_inexact, natural, promote, promote_all
+from .promote import floating, is_inexact, lone, natural, promote, promote_all, promote_operands
 from .types import Array, TensorLike
 
 __all__ = [
@@ -45,7 +45,7 @@ def add(x: Array, y: Array, /) -> Any:
         >>> paddle.add(paddle.to_tensor([1, 2]), paddle.to_tensor([3, 4])).tolist()
         [4, 6]
     """
-    return jnp.add(*promote(x, y))
+    return jnp.add(*promote_operands(x, y))
 
 
 @op(
@@ -63,7 +63,7 @@ def subtract(x: Array, y: Array, /) -> Any:
         >>> paddle.subtract(paddle.to_tensor([3, 4]), paddle.to_tensor([1, 1])).tolist()
         [2, 3]
     """
-    return jnp.subtract(*promote(x, y))
+    return jnp.subtract(*promote_operands(x, y))
 
 
 @op(methods=["multiply", "mul"], operators=["__mul__", "__rmul__"], inplace="multiply_", aliases=XY)
@@ -75,7 +75,7 @@ def multiply(x: Array, y: Array, /) -> Any:
         >>> paddle.multiply(paddle.to_tensor([3, 4]), paddle.to_tensor([2, 2])).tolist()
         [6, 8]
     """
-    return jnp.multiply(*promote(x, y))
+    return jnp.multiply(*promote_operands(x, y))
 
 
 @op(
@@ -93,7 +93,7 @@ def divide(x: Array, y: Array, /) -> Any:
         >>> paddle.divide(paddle.to_tensor([3.0, 4.0]), paddle.to_tensor([2.0, 2.0])).tolist()
         [1.5, 2.0]
     """
-    x, y = promote(x, y)
+    x, y = promote_operands(x, y)
     return x & y if x.dtype == bool else jnp.divide(floating(x), floating(y))
 
 
@@ -149,7 +149,7 @@ def remainder(x: Array, y: Array, /) -> Any:
         >>> paddle.remainder(paddle.to_tensor([7, -7]), paddle.to_tensor([3, 3])).tolist()
         [1, 2]
     """
-    return jnp.remainder(*promote(x, y))
+    return jnp.remainder(*promote_operands(x, y))
 
 
 @composite(
@@ -173,7 +173,7 @@ def pow(x: Tensor, y: TensorLike) -> Any:
 @op(operators=["__rpow__"], amp="black")
 def power(x: Array, y: Array, /) -> Any:
     """Elementwise power of two tensors."""
-    return jnp.power(*promote(x, y))
+    return jnp.power(*promote_operands(x, y))
 
 
 @op(amp="black")
@@ -242,17 +242,21 @@ def clip(x: Tensor, min: TensorLike | None = None, max: TensorLike | None = None
 def bounded(x: Array, low: Array | None = None, high: Array | None = None, /) -> Any:
     """x within its bounds. Written with `where`, so that the gradient passes at the bounds, as in Paddle."""
     kind = natural(x).dtype
-    for bound in (low, high):
-        kind = kind if bound is None else promote(jnp.zeros((), kind), bound)[0].dtype
+    if not is_inexact(natural(x)) and any(b is not None and is_inexact(natural(b)) for b in (low, high)):
+        kind = jnp.float32
     x = jnp.asarray(x).astype(kind)
     if low is not None:
-        x = jnp.where(x < jnp.asarray(low).astype(kind), jnp.asarray(low).astype(kind), x)
-    return x if high is None else jnp.where(x > jnp.asarray(high).astype(kind), jnp.asarray(high).astype(kind), x)
+        low = lone(low).astype(kind)
+        x = jnp.where(x < low, low, x)
+    if high is not None:
+        high = lone(high).astype(kind)
+        x = jnp.where(x > high, high, x)
+    return x
 
 
 @op(name="_scale")
 def _scale(x: Any, scale: Any, bias: Any, /, bias_after_scale: bool = True) -> Any:
-    a, b = jnp.asarray(scale).astype(x.dtype), jnp.asarray(bias).astype(x.dtype)
+    a, b = lone(scale).astype(x.dtype), lone(bias).astype(x.dtype)
     return x * a + b if bias_after_scale else (x + b) * a
 
 

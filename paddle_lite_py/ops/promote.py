@@ -19,7 +19,7 @@ def scalar_kind(x: Any) -> str:
     if isinstance(x, bool):
         return "b"
     if isinstance(x, int | float | complex):
-        return {int: "i", float: "f"}.get(type(x), "c")
+        return "i" if isinstance(x, int) else "f" if isinstance(x, float) else "c"
     return jnp.result_type(x).kind
 
 
@@ -44,6 +44,19 @@ def promote(x: Any, y: Any) -> tuple[Any, Any]:
     else:
         kind = x.dtype if x.dtype == y.dtype else common(x.dtype, y.dtype)
     return jnp.asarray(x).astype(kind), jnp.asarray(y).astype(kind)
+
+
+def promote_operands(x: Any, y: Any) -> tuple[Any, Any]:
+    """Both operands of an arithmetic operator in their common dtype.
+
+    Next to a tensor with dimensions, one without follows it as a number would, unless it is of a higher kind.
+    """
+    if is_scalar(x) or is_scalar(y) or x.dtype == y.dtype or (x.ndim == 0) == (y.ndim == 0):
+        return promote(x, y)
+    large, small = (x, y) if x.ndim else (y, x)
+    if dtypes.rank(small.dtype) > dtypes.rank(large.dtype):
+        return promote(x, y)
+    return x.astype(large.dtype), y.astype(large.dtype)
 
 
 def promote_all(xs: list[Any]) -> list[Any]:
@@ -75,6 +88,12 @@ def natural(x: Any) -> Any:
         return x
     kinds = {"b": jnp.bool_, "i": jnp.int64, "f": dtypes.default_dtype().np, "c": jnp.complex64}
     return jnp.asarray(x, kinds[scalar_kind(x)])
+
+
+def lone(x: Any) -> Any:
+    """A number or a tensor; of one element without dimensions, so that what it meets keeps its shape."""
+    x = jnp.asarray(x)
+    return x.reshape(()) if x.size == 1 else x
 
 
 def floating(x: Any) -> Any:

@@ -30,7 +30,7 @@ def sum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool =
 
     Arguments:
         axis: an int, a list of them, or None for all.
-        dtype: of the result.
+        dtype: of the result; a bool stands for keepdim.
         keepdim: keep the reduced axes with size 1.
 
     Examples:
@@ -38,6 +38,8 @@ def sum(x: Array, /, axis: Axis = None, dtype: DTypeLike = None, keepdim: bool =
         >>> paddle.sum(paddle.to_tensor([[1, 2], [3, 4]]), axis=0).tolist()
         [4, 6]
     """
+    if isinstance(dtype, bool):
+        dtype, keepdim = None, dtype
     return jnp.sum(x, axis=axes(axis), dtype=_summed(x, dtype), keepdims=keepdim)
 
 

@@ -112,7 +112,7 @@ class Adam(Optimizer):
         amsgrad: divide by the largest average so far.
 
     Raises:
-        ValueError: if a beta is not in [0, 1).
+        ValueError: if a beta is not in [0, 1), or epsilon is below 0.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -149,6 +149,7 @@ class Adam(Optimizer):
         who = type(self).__name__
         checks.not_none(who, beta1=beta1, beta2=beta2, epsilon=epsilon)
         checks.in_unit(who, beta1=beta1, beta2=beta2)
+        checks.not_negative(who, epsilon=epsilon)
         self._beta1, self._beta2, self._epsilon, self._amsgrad = (
             float(beta1),
             float(beta2),

@@ -82,6 +82,13 @@ def in_unit(who: str, **values: float) -> None:
             raise ValueError(f"{who}: {name} is {value}; expected a number in [0, 1)")
 
 
+def not_negative(who: str, **values: float) -> None:
+    """Numbers of at least 0."""
+    for name, value in values.items():
+        if not isinstance(value, Tensor) and value < 0:
+            raise ValueError(f"{who}: {name} is {value}; expected a number of at least 0")
+
+
 def not_none(who: str, **values: Any) -> None:
     """Values that must be given."""
     for name, value in values.items():

@@ -31,13 +31,10 @@ class ContainerNotes:
         ):
             self.frame.note_contents(container)
 
-    def replay(self, container: Any, method: str, args: tuple[Any, ...], traced: bool) -> None:
-        """Have each run call a method of a container that only grows again, which the trace gives back as it was.
-
-        What puts no traced tensors into it is left to the trace alone, unless something before did.
-        """
+    def replay(self, container: Any, method: str, args: tuple[Any, ...]) -> None:
+        """Have each run call a method of a container that only grows again, which the trace gives back as it was."""
         _, grows = self.outside.get(id(container), (None, False))
-        if grows and self.frame is self.root and (traced or any(container is c for c, _, _ in self.replays)):
+        if grows and self.frame is self.root:
             self.frame.note_contents(container)
             self.replays.append((container, Replay(method), args))
 

@@ -3,6 +3,7 @@ cannot say of decompositions."""
 
 from __future__ import annotations
 
+import copy
 import numpy as np
 import pytest
 
@@ -85,6 +86,32 @@ def test_shapes_may_hold_tensors():
 def test_promotion_of_tensors(a, b, add, divide):
     x, y = paddle.ones([2], a), paddle.ones([2], b)
     assert ((x + y).dtype, (y - x).dtype, (x / y).dtype) == (add, add, divide)
+
+
+@pytest.mark.parametrize(
+    ("large", "small", "added", "widest"),
+    [
+        ("float32", "float64", "float32", "float64"),
+        ("float64", "float32", "float64", "float64"),
+        ("int32", "int64", "int32", "int64"),
+        ("uint8", "int64", "uint8", "int64"),
+        ("int32", "float64", "float64", "float64"),
+        ("float32", "int64", "float32", "float32"),
+        ("float32", "complex64", "complex64", "complex64"),
+        ("complex64", "complex128", "complex64", "complex128"),
+    ],
+)
+def test_a_tensor_without_dimensions_follows_as_a_number_does(large, small, added, widest):
+    x, y = paddle.ones([2], large), paddle.ones([], small)
+    for f in (lambda x, y: x + y, lambda x, y: y - x, lambda x, y: y * x, lambda x, y: x**y):
+        assert f(x, y).dtype == added
+    assert paddle.where(x == y, x, y).dtype == widest
+    assert (y + y.astype(large)).dtype == widest
+
+
+def test_a_number_is_met_in_the_dtype_of_the_larger():
+    assert (paddle.to_tensor([0.1]) == paddle.to_tensor(0.1, "float64")).item()
+    assert not (paddle.to_tensor(0.1) == paddle.to_tensor(0.1, "float64")).item()
 
 
 @pytest.mark.parametrize(
@@ -401,3 +428,15 @@ def test_changes_in_place_are_counted():
     with pytest.raises(ValueError, match="shape and dtype must stay"):
         x.add_(paddle.ones([3, 4, 2]))
     assert x.inplace_version == 5 and (x + 1).inplace_version == 0
+
+
+def test_a_deep_copy_of_what_was_computed_is_a_leaf_of_its_own():
+    x = paddle.to_tensor([2.0], stop_gradient=False)
+    y = copy.deepcopy(x * 3)
+    (y * y).sum().backward()
+    assert (y.is_leaf, y.grad.item(), x.grad) == (True, 12.0, None)
+
+
+def test_a_bool_in_the_place_of_dtype_is_keepdim():
+    x = paddle.ones([2, 3])
+    assert (x.sum(0, True).shape, paddle.sum(x, 1, True).shape) == ([1, 3], [2, 1])

@@ -209,17 +209,47 @@ def test_what_the_code_does_not_name_may_change_freely():
     assert f.get_traced_count() == 1
 
 
-def test_a_log_of_traces_is_no_reason_for_another():
-    traces = []
+def test_a_log_is_written_by_each_call_and_no_reason_for_another_trace():
+    seen = []
 
     @to_static
     def f(x):
-        traces.append(x.shape)
+        seen.append(x.shape)
         return x + 1.0
 
     for n in (1, 2, 1, 2):
         f(paddle.ones([n]))
-    assert traces == [[1], [2]]
+    assert seen == [[1], [2], [1], [2]]
+    assert len(f.program_cache) == 2
+
+
+class Log:
+    def __init__(self):
+        self.entries = []
+
+    def __enter__(self):
+        self.entries.append("in")
+
+    def __exit__(self, kind, *_):
+        self.entries.append(kind and kind.__name__)
+
+
+def test_a_log_is_written_once_by_a_call_that_raises():
+    @to_static
+    def f(x, log, k):
+        with log:
+            if k:
+                raise ValueError("no")
+            return x + 1.0
+
+    log = Log()
+    for k in (0, 1, 0, 1):
+        if k:
+            with pytest.raises(ValueError, match="no"):
+                f(paddle.ones([1]), log, k)
+        else:
+            f(paddle.ones([1]), log, k)
+    assert log.entries == ["in", None, "in", "ValueError"] * 2
 
 
 def test_tensors_that_a_run_replaces_are_followed():

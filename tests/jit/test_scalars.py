@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import enum
+
 import numpy as np
 import pytest
 from paddle_lite_py.jit import to_static
@@ -149,3 +151,15 @@ def test_a_counter_that_is_no_number_any_more():
     for k in (1.0, 2.0, 3.0, None, 4.0, 5, 6):
         box.k = k
         assert f(ONE).item() == (1.0 if k is None else float(k))
+
+
+class Factor(enum.IntEnum):
+    TWO = 2
+
+
+def test_a_number_of_a_class_of_numbers_is_a_number():
+    f = to_static(lambda x, k: x * k)
+    assert (f(paddle.to_tensor([1.5]), Factor.TWO).dtype, f(paddle.to_tensor([3]), Factor.TWO).tolist()) == (
+        "float32",
+        [6],
+    )

@@ -361,3 +361,16 @@ def test_gradient_accumulation_over_calls():
         accumulate(twin)(x)
     np.testing.assert_allclose(net.weight.grad.numpy(), twin.weight.grad.numpy())
     assert len(static.program_cache) == 2  # without and with a gradient to add to
+
+
+def test_a_gradient_that_is_held_is_cleared_too():
+    @to_static
+    def f(x):
+        x.stop_gradient = False
+        (x * x).sum().backward()
+        held = x.grad
+        x.clear_gradient()
+        return held, held + 1.0
+
+    held, more = f(paddle.to_tensor([1.0, 2.0]))
+    assert held.tolist() == [0.0, 0.0] and more.tolist() == [1.0, 1.0]

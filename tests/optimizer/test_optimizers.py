@@ -224,6 +224,24 @@ def test_a_clipping_of_the_users_own():
     assert w.item() == -0.5
 
 
+@pytest.mark.parametrize("static", [False, True])
+def test_a_tensor_that_is_no_parameter_is_trained(static):
+    x = paddle.to_tensor([1.0, -2.0], stop_gradient=False)
+    given = [{"params": [x], "learning_rate": 0.5}] if static else [x]
+    opt = A.Adam(0.1, parameters=given, grad_clip=nn.ClipGradByGlobalNorm(1.0))
+
+    def step():
+        loss = (x * x).sum()
+        loss.backward()
+        opt.step()
+        opt.clear_grad()
+        return loss
+
+    step = paddle.jit.to_static(step) if static else step
+    assert [round(step().item(), 4) for _ in range(2)] == ([5.0, 4.705] if static else [5.0, 4.42])
+    assert x.optimize_attr == {"learning_rate": 0.5 if static else 1.0}
+
+
 def test_minimize_and_apply_gradients():
     w = paddle.create_parameter([1], "float32", default_initializer=nn.initializer.Constant(0.0))
     opt = A.SGD(1.0, parameters=[w])
@@ -248,6 +266,7 @@ W = paddle.create_parameter([1], "float32")
         (lambda: A.SGD(0.1, parameters=[{"lr": 1}]), ValueError, "'params'"),
         (lambda: A.SGD(0.1, parameters=[{"params": [W]}, {"params": [W]}]), ValueError, "two groups"),
         (lambda: A.Adam(0.1, beta1=1.5, parameters=[W]), ValueError, "beta1 is 1.5"),
+        (lambda: A.Adam(0.1, epsilon=-1, parameters=[W]), ValueError, "epsilon is -1"),
         (lambda: A.SGD(0.1, parameters=[W], grad_clip=3), TypeError, "grad_clip"),
         (lambda: A.Rprop(0.1, parameters=[W], etas=(2.0, 3.0)), ValueError, "etas"),
         (lambda: A.SGD(A.lr.StepDecay(0.1, 2), parameters=[W]).set_lr(0.2), RuntimeError, "LRScheduler"),

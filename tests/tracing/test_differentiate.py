@@ -211,7 +211,7 @@ def test_gradient_inside_a_program():
 
     def step(x):
         (x * w * w).sum().backward()
-        grad = w.grad
+        grad = w.grad.clone()
         w.clear_gradient()
         return grad
 
