@@ -2,7 +2,7 @@
 
 python -m paddle_lite_py migrate SOURCE: rewrite programs of Paddle 1.x, Paddle 2.x and PyTorch to run here.
 
-python -m paddle_lite_py serve MODEL ...: answer for saved models over HTTP and gRPC.
+python -m paddle_lite_py serve MODEL ...: answer for saved models over HTTP and gRPC; kubernetes writes manifests for it.
 
 python -m paddle_lite_py convert MODEL --to onnx|stablehlo|tflite|web: a saved program for other runtimes.
 """
@@ -30,19 +30,12 @@ def main(argv: list[str] | None = None) -> None:
     migrate = commands.add_parser("migrate", help="rewrite programs of Paddle 1.x, Paddle 2.x and PyTorch")
     migrate.add_argument("source", help="a file or folder")
     migrate.add_argument("-o", "--output", help="where the result goes; by default beside the source, as NAME_migrated")
-    serve = commands.add_parser("serve", help="answer for saved models over HTTP and gRPC", add_help=False)
-    serve.add_argument("arguments", nargs=argparse.REMAINDER)
-    convert = commands.add_parser("convert", help="a saved program for other runtimes", add_help=False)
-    convert.add_argument("arguments", nargs=argparse.REMAINDER)
-    given, others = parser.parse_known_args(argv)
-    if given.command == "serve":
-        return _serve(parser, [*others, *given.arguments], anew=argv is None)
-    if given.command == "convert":
-        from .convert.command import main as convert_main
-
-        return convert_main([*others, *given.arguments])
-    if others:
-        parser.error(f"unrecognized arguments: {' '.join(others)}")
+    for name, text in _TOOLS.items():
+        commands.add_parser(name, help=text, add_help=False)
+    words = sys.argv[1:] if argv is None else argv
+    if words and words[0] in _TOOLS:
+        return _tool(parser, words[0], words[1:], anew=argv is None)
+    given = parser.parse_args(argv)
     if given.command == "migrate":
         return _migrate(parser, given.source, given.output)
     install_as_paddle()
@@ -57,15 +50,28 @@ def main(argv: list[str] | None = None) -> None:
         runpy.run_path(given.program, run_name="__main__")
 
 
-def _serve(parser: argparse.ArgumentParser, arguments: list[str], anew: bool) -> None:
-    if anew and DISPATCH_VARIABLE not in os.environ:  # JAX has read it when the package was imported
+# Commands with packages, and options, of their own.
+_TOOLS = {
+    "serve": "answer for saved models over HTTP and gRPC",
+    "kubernetes": "manifests that run the server in a cluster",
+    "convert": "a saved program for other runtimes",
+}
+
+
+def _tool(parser: argparse.ArgumentParser, name: str, arguments: list[str], anew: bool) -> None:
+    if name == "serve" and anew and DISPATCH_VARIABLE not in os.environ:  # JAX read it when the package was imported
         os.environ[DISPATCH_VARIABLE] = "0"
         os.execv(sys.executable, sys.orig_argv)
     try:
-        from .serving.command import main
+        if name == "serve":
+            from .serving.command import main as run
+        elif name == "kubernetes":
+            from .serving.kubernetes import main as run
+        else:
+            from .convert.command import main as run
     except ModuleNotFoundError as e:
-        parser.error(f"serve needs the package {e.name}: pip install 'paddle_lite_py[serving]'")
-    main(arguments)
+        parser.error(f"{name} needs the package {e.name}: pip install 'paddle_lite_py[serving]'")
+    run(arguments)
 
 
 def _migrate(parser: argparse.ArgumentParser, source: str, output: str | None) -> None:

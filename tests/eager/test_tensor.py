@@ -4,6 +4,7 @@ cannot say of decompositions."""
 from __future__ import annotations
 
 import copy
+
 import numpy as np
 import pytest
 
