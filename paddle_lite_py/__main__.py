@@ -2,7 +2,7 @@
 
 python -m paddle_lite_py migrate SOURCE: rewrite programs of Paddle 1.x, Paddle 2.x and PyTorch to run here.
 
-python -m paddle_lite_py serve MODEL ...: answer for saved models over HTTP and gRPC; kubernetes writes manifests for it.
+python -m paddle_lite_py serve MODEL ...: answer for saved models over HTTP and gRPC; `kubernetes` writes manifests.
 
 python -m paddle_lite_py convert MODEL --to onnx|stablehlo|tflite|web: a saved program for other runtimes.
 """

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .source import ConversionError, Source
+from .source import ConvertError, SavedProgram
 from .to_onnx import quantized, to_onnx
 from .to_stablehlo import to_stablehlo
 from .to_tflite import to_tflite
 from .to_web import to_web
 
-__all__ = ["ConversionError", "Source", "quantized", "to_onnx", "to_stablehlo", "to_tflite", "to_web"]
+__all__ = ["ConvertError", "SavedProgram", "quantized", "to_onnx", "to_stablehlo", "to_tflite", "to_web"]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ..jit import ArtifactError
 from ..onnx import OnnxError
-from .source import ConversionError, Source
+from .source import ConvertError, SavedProgram
 from .to_onnx import to_onnx
 from .to_stablehlo import to_stablehlo
 from .to_tflite import to_tflite
@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> None:
     given = _parser().parse_args(arguments)
     try:
         print(_converted(given))
-    except (ArtifactError, ConversionError, OnnxError) as e:
+    except (ArtifactError, ConvertError, OnnxError) as e:
         sys.exit(f"convert: {e}")
     except ImportError as e:
         sys.exit(f"convert: --to {given.to} needs other packages ({e}): pip install {NEEDED.get(given.to, '')}")
@@ -53,7 +53,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _converted(given: argparse.Namespace) -> str:
-    source, sizes = Source(given.model), _sizes(given.size)
+    source, sizes = SavedProgram(given.model), _sizes(given.size)
     output = given.output or source.name
     if given.to == "onnx":
         return to_onnx(source, output, given.opset, _examples(given.int8), sizes)
@@ -69,11 +69,11 @@ def _examples(path: str | None) -> dict[str, np.ndarray] | None:
         with np.load(path, allow_pickle=False) as found:
             return dict(found)
     except (OSError, ValueError) as e:
-        raise ConversionError(f"--int8 {path}: {e}; expected a file of numpy.savez") from e
+        raise ConvertError(f"--int8 {path}: {e}; expected a file of numpy.savez") from e
 
 
 def _sizes(texts: list[str]) -> dict[str, int]:
     pairs = [text.partition("=") for text in texts]
     if wrong := [t for t, (name, _, size) in zip(texts, pairs, strict=True) if not name or not size.isdecimal()]:
-        raise ConversionError(f"--size {wrong[0]}: expected NAME=N, such as seq=128")
+        raise ConvertError(f"--size {wrong[0]}: expected NAME=N, such as seq=128")
     return {name: int(size) for name, _, size in pairs}

@@ -17,16 +17,16 @@ from ..jit import TranslatedLayer, load
 from ..jit.method import Method
 
 
-class ConversionError(ValueError):
+class ConvertError(ValueError):
     """A program has no form in what it should be converted to, or is converted to something else than it is.
 
     Examples:
-        >>> issubclass(ConversionError, ValueError)
+        >>> issubclass(ConvertError, ValueError)
         True
     """
 
 
-class Source:
+class SavedProgram:
     """A program that jit.save or static.save_inference_model has written.
 
     Arguments:
@@ -34,18 +34,18 @@ class Source:
 
     Raises:
         ArtifactError: if the files are missing or damaged.
-        ConversionError: if it changes state or holds checks, which no file of another kind can.
+        ConvertError: if it changes state or holds checks, which no file of another kind can.
     """
 
     def __init__(self, path: str) -> None:
         self.name = Path(path.removesuffix(".json")).name
         self.layer: TranslatedLayer = load(path.removesuffix(".json"))
         if "forward" not in self.layer._methods:
-            raise ConversionError(f"{path} has no method forward")
+            raise ConvertError(f"{path} has no method forward")
         self._method: Method = self.layer._methods["forward"]["eval"]
         if self._method.data["state"] or self._method.data["checks"]:
             what = "changes state" if self._method.data["state"] else "holds asserts or raises on tensors"
-            raise ConversionError(f"{path}: its method forward {what}, which only this framework can run")
+            raise ConvertError(f"{path}: its method forward {what}, which only this framework can run")
 
     @property
     def program(self) -> Program:
@@ -93,14 +93,14 @@ def compare(found: list[Any], want: list[np.ndarray], what: str, tolerance: floa
     """The largest difference, relative to the largest number.
 
     Raises:
-        ConversionError: if it is too large.
+        ConvertError: if it is too large.
     """
     worst = 0.0
     for a, b in zip(found, want, strict=True):
         if np.shape(a) != b.shape:
-            raise ConversionError(f"{what} gives shape {list(np.shape(a))}, the program {list(b.shape)}")
+            raise ConvertError(f"{what} gives shape {list(np.shape(a))}, the program {list(b.shape)}")
         scale = float(np.abs(b.astype(np.float64)).max(initial=0.0)) + 1e-9
         worst = max(worst, float(np.abs(np.asarray(a, np.float64) - b).max(initial=0.0)) / scale)
     if not worst <= tolerance:
-        raise ConversionError(f"{what} gives other numbers than the program: they differ by {worst:.2g} of the largest")
+        raise ConvertError(f"{what} gives other numbers than the program: they differ by {worst:.2g} of the largest")
     return worst

@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from ..onnx import export
-from .source import ConversionError, Source, compare
+from .source import ConvertError, SavedProgram, compare
 
 
 def to_onnx(
-    source: Source, output: str, opset: int | None = None, calibration: Mapping[str, np.ndarray] | None = None,
+    source: SavedProgram, output: str, opset: int | None = None, calibration: Mapping[str, np.ndarray] | None = None,
     sizes: Mapping[str, int] | None = None,
 ) -> str:  # fmt: skip
     """Write a program as ONNX, and see that onnxruntime gives what the program gives.
@@ -31,7 +31,7 @@ def to_onnx(
     Raises:
         ImportError: if jax2onnx, onnx or onnxruntime is not installed.
         OnnxError: naming the operator and its line, if ONNX has no form of one.
-        ConversionError: if onnxruntime gives something else.
+        ConvertError: if onnxruntime gives something else.
     """
     path = export(source.layer, output, opset_version=opset)
     samples = source.samples(sizes or {})
@@ -62,14 +62,14 @@ def quantized(path: str, calibration: Mapping[str, np.ndarray]) -> str:
         The name of the file, which ends in .int8.onnx.
 
     Raises:
-        ConversionError: if the examples are not those of its inputs.
+        ConvertError: if the examples are not those of its inputs.
     """
     from onnxruntime.quantization import QuantFormat, QuantType, quantize_static
     from onnxruntime.quantization.shape_inference import quant_pre_process
 
     names = {i.name: i.shape for i in _session(path).get_inputs()}
     if set(names) != set(calibration):
-        raise ConversionError(
+        raise ConvertError(
             f"examples for calibration are of {', '.join(calibration)}; the program takes {', '.join(names)}"
         )
     small = path.removesuffix(".onnx") + ".int8.onnx"

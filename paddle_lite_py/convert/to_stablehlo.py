@@ -9,10 +9,10 @@ from typing import Any
 import jax
 from jax import export
 
-from .source import Source
+from .source import SavedProgram
 
 
-def exported(source: Source, platforms: Sequence[str] = ("cpu", "cuda", "tpu")) -> Any:
+def exported(source: SavedProgram, platforms: Sequence[str] = ("cpu", "cuda", "tpu")) -> Any:
     """The program with any size of its unknown dimensions, as jax.export has it."""
     values = source.program.block.inputs[: len(source.inputs)]
     names = sorted({str(n) for v in values for n in v.shape if not isinstance(n, int)})
@@ -22,13 +22,13 @@ def exported(source: Source, platforms: Sequence[str] = ("cpu", "cuda", "tpu")) 
     return export.export(jax.jit(source.function()), platforms=list(platforms))(*specs)
 
 
-def fixed(source: Source, shapes: Sequence[tuple[int, ...]], platforms: Sequence[str] = ("cpu",)) -> Any:
+def fixed(source: SavedProgram, shapes: Sequence[tuple[int, ...]], platforms: Sequence[str] = ("cpu",)) -> Any:
     """The program for one choice of shapes."""
     specs = [jax.ShapeDtypeStruct(s, i.dtype.np) for s, i in zip(shapes, source.inputs, strict=True)]
     return export.export(jax.jit(source.function()), platforms=list(platforms))(*specs)
 
 
-def to_stablehlo(source: Source, output: str, shapes: Sequence[tuple[int, ...]] | None = None) -> str:
+def to_stablehlo(source: SavedProgram, output: str, shapes: Sequence[tuple[int, ...]] | None = None) -> str:
     """Write a program as StableHLO.
 
     Arguments:

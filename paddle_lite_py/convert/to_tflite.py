@@ -9,11 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from .source import ConversionError, Source, compare
+from .source import ConvertError, SavedProgram, compare
 from .to_stablehlo import fixed
 
 
-def to_tflite(source: Source, output: str, sizes: Mapping[str, int] | None = None) -> str:
+def to_tflite(source: SavedProgram, output: str, sizes: Mapping[str, int] | None = None) -> str:
     """Write a program as TensorFlow Lite, for one size of its unknown dimensions: 1 but for those that are named.
 
     Returns:
@@ -21,7 +21,7 @@ def to_tflite(source: Source, output: str, sizes: Mapping[str, int] | None = Non
 
     Raises:
         ImportError: if tensorflow, or ai-edge-litert, is not installed.
-        ConversionError: naming the operators without a form, or if the interpreter gives something else.
+        ConvertError: naming the operators without a form, or if the interpreter gives something else.
     """
     shapes = source.shapes(sizes or {})
     data = _converted(source, shapes)
@@ -34,7 +34,7 @@ def to_tflite(source: Source, output: str, sizes: Mapping[str, int] | None = Non
     return f"{path}: {len(data):,} bytes, off by {worst:.1e} in LiteRT"
 
 
-def _converted(source: Source, shapes: Sequence[tuple[int, ...]]) -> bytes:
+def _converted(source: SavedProgram, shapes: Sequence[tuple[int, ...]]) -> bytes:
     import tensorflow as tf
     from tensorflow.compiler.tf2xla.python import xla
 
@@ -55,10 +55,10 @@ def _converted(source: Source, shapes: Sequence[tuple[int, ...]]) -> bytes:
     try:
         return converter.convert()
     except Exception as e:
-        raise ConversionError(without_form(source, str(e))) from e
+        raise ConvertError(without_form(source, str(e))) from e
 
 
-def without_form(source: Source, text: str) -> str:
+def without_form(source: SavedProgram, text: str) -> str:
     """The operators of the program that a message of the converter speaks of: locations in it hold their names."""
     named = {f"{op.name}@{op.where}": op for op in source.program.ops()}
     found = [op for key, op in named.items() if key in text]

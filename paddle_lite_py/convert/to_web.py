@@ -9,7 +9,7 @@ import subprocess
 from collections.abc import Mapping
 from pathlib import Path
 
-from .source import ConversionError, Source
+from .source import ConvertError, SavedProgram
 from .to_onnx import to_onnx
 
 HERE = Path(__file__).parent
@@ -19,7 +19,11 @@ _DTYPES = ("float32", "float64", "int32", "int64", "uint8", "int8", "bool")
 
 
 def to_web(
-    source: Source, output: str, opset: int | None = None, sizes: Mapping[str, int] | None = None, install: bool = True
+    source: SavedProgram,
+    output: str,
+    opset: int | None = None,
+    sizes: Mapping[str, int] | None = None,
+    install: bool = True,
 ) -> str:
     """Write the folder: a page, the program as ONNX, and onnxruntime-web, which npm installs.
 
@@ -30,10 +34,10 @@ def to_web(
         Lines that say what was written, and how to look at it.
 
     Raises:
-        ConversionError: if an input has a dtype that browsers have no arrays of, or npm fails.
+        ConvertError: if an input has a dtype that browsers have no arrays of, or npm fails.
     """
     if strange := [i for i in source.inputs if i.dtype.name not in _DTYPES]:
-        raise ConversionError(
+        raise ConvertError(
             f"{source.name}: input {strange[0].name} is {strange[0].dtype.name}; browsers have no arrays of it"
         )
     folder = Path(output)
@@ -55,6 +59,6 @@ def to_web(
             [npm, "install", "--no-audit", "--no-fund", "--silent"], cwd=folder, capture_output=True, text=True
         )
         if done.returncode:
-            raise ConversionError(f"npm install in {folder} failed: {done.stderr[-500:]}")
+            raise ConvertError(f"npm install in {folder} failed: {done.stderr[-500:]}")
     first = "" if npm else f"cd {folder} && npm install\n"
     return f"{said}\n{first}python -m http.server --bind 127.0.0.1 --directory {folder}   # then open http://127.0.0.1:8000"

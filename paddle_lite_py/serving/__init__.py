@@ -5,18 +5,18 @@ from __future__ import annotations
 from .batching import Limits
 from .errors import ServingError
 from .models import ServedModel, load_model
-from .pipelines import Pipeline, Step
+from .pipelines import ModelPipeline, Stage
 from .server import Server, ServerSettings
 from .tensors import TensorSpec
 
 __all__ = [
     "Limits",
-    "Pipeline",
+    "ModelPipeline",
     "ServedModel",
     "Server",
     "ServerSettings",
     "ServingError",
-    "Step",
+    "Stage",
     "TensorSpec",
     "load_model",
 ]

@@ -87,7 +87,7 @@ def _pod(given: argparse.Namespace, options: list[str], ports: list[dict[str, An
     """The container with its probes; it runs without rights, and writes to its cache alone."""
     command = ["python", "-m", "paddle_lite_py", "serve", *given.models, "--host", "0.0.0.0", *options]
     sizes = {"cpu": given.cpu, "memory": given.memory} | ({"nvidia.com/gpu": str(given.gpus)} if given.gpus else {})
-    mounts = [{"name": "cache", "mountPath": "/cache"}]
+    mounts: list[dict[str, Any]] = [{"name": "cache", "mountPath": "/cache"}]
     volumes: list[dict[str, Any]] = [{"name": "cache", "emptyDir": {}}]
     if given.claim:
         mounts.append({"name": "models", "mountPath": "/models", "readOnly": True})

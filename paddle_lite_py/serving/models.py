@@ -170,7 +170,7 @@ def load_model(path: str) -> ServedModel:
 def _python_model(file: Path) -> ServedModel:
     found = runpy.run_path(str(file)).get("model")
     if not isinstance(found, ServedModel):
-        raise ServingError("unavailable", f"{file} must set `model` to a serving.Pipeline or another ServedModel")
+        raise ServingError("unavailable", f"{file} must set `model` to a serving.ModelPipeline or another ServedModel")
     return found
 
 

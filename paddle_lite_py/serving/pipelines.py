@@ -14,7 +14,7 @@ from .tensors import DTYPES, Arrays, TensorSpec
 
 
 @dataclass(frozen=True)
-class Step:
+class Stage:
     """One part of a pipeline.
 
     Arguments:
@@ -23,7 +23,7 @@ class Step:
         gives: names for what it gives, in order.
 
     Examples:
-        >>> Step(np.negative, ["x"], ["y"]).name
+        >>> Stage(np.negative, ["x"], ["y"]).name
         'negative'
     """
 
@@ -37,7 +37,7 @@ class Step:
         return self.run if isinstance(self.run, str) else getattr(self.run, "__name__", type(self.run).__name__)
 
 
-class Pipeline(ServedModel):
+class ModelPipeline(ServedModel):
     """Steps as one model, which a file for the command line calls `model`.
 
     Arguments:
@@ -49,17 +49,17 @@ class Pipeline(ServedModel):
         ServingError: if a value that a step takes is given by none, or by two.
 
     Examples:
-        >>> halves = Step(lambda x: (x / 2, x / 2), ["x"], ["a", "b"])
-        >>> whole = Step(np.add, ["a", "b"], ["y"])
+        >>> halves = Stage(lambda x: (x / 2, x / 2), ["x"], ["a", "b"])
+        >>> whole = Stage(np.add, ["a", "b"], ["y"])
         >>> floats = [TensorSpec("x", "FP32", ("n",))], [TensorSpec("y", "FP32", ("n",))]
-        >>> Pipeline(*floats, [whole, halves]).run({"x": np.ones(2, "float32")})["y"].tolist()
+        >>> ModelPipeline(*floats, [whole, halves]).run({"x": np.ones(2, "float32")})["y"].tolist()
         [1.0, 1.0]
     """
 
     platform = "pipeline"
 
     def __init__(
-        self, inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec], steps: Sequence[Step],
+        self, inputs: Sequence[TensorSpec], outputs: Sequence[TensorSpec], steps: Sequence[Stage],
         example: Mapping[str, Any] | None = None,
     ) -> None:  # fmt: skip
         self.inputs, self.outputs = list(inputs), list(outputs)
@@ -81,7 +81,7 @@ class Pipeline(ServedModel):
         return {s.name: _as_output(values[s.name], s) for s in self.outputs}
 
 
-def _in_order(steps: Sequence[Step], inputs: list[str], outputs: list[str]) -> list[Step]:
+def _in_order(steps: Sequence[Stage], inputs: list[str], outputs: list[str]) -> list[Stage]:
     """The steps, each after those that give what it takes."""
     known, left, ordered = set(inputs), list(steps), []
     while left:
@@ -101,7 +101,7 @@ def _in_order(steps: Sequence[Step], inputs: list[str], outputs: list[str]) -> l
     return ordered
 
 
-def _function(step: Step) -> Callable[..., Any]:
+def _function(step: Stage) -> Callable[..., Any]:
     """A step as a function of arrays."""
     model = load_model(step.run) if isinstance(step.run, str) else step.run
     if not isinstance(model, ServedModel):

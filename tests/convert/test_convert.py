@@ -9,7 +9,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
-from paddle_lite_py.convert import ConversionError, Source, to_onnx, to_stablehlo, to_tflite, to_web
+from paddle_lite_py.convert import ConvertError, SavedProgram, to_onnx, to_stablehlo, to_tflite, to_web
 from paddle_lite_py.convert.command import main
 from paddle_lite_py.convert.source import compare
 from paddle_lite_py.convert.to_tflite import without_form
@@ -50,7 +50,7 @@ def test_onnx_with_plain_operators(prefix, tmp_path):
     ort = needs_onnx()
     import onnx
 
-    text = to_onnx(Source(prefix), str(tmp_path / "net"), sizes={"batch": 3})
+    text = to_onnx(SavedProgram(prefix), str(tmp_path / "net"), sizes={"batch": 3})
     assert "net.onnx" in text and "off by" in text
     graph = onnx.load(str(tmp_path / "net.onnx")).graph
     sizes = {n.op_type: len(a.ints) for n in graph.node for a in n.attribute if a.name in ("kernel_shape", "strides")}
@@ -86,7 +86,7 @@ def test_an_operator_without_a_form_is_named(tmp_path):
 
 def test_a_page_for_browsers(prefix, tmp_path):
     needs_onnx()
-    to_web(Source(prefix), str(tmp_path / "page"), install=False)
+    to_web(SavedProgram(prefix), str(tmp_path / "page"), install=False)
     files = {f.name for f in (tmp_path / "page").iterdir()}
     assert files == {"index.html", "main.mjs", "model.json", "model.onnx", "package.json"}
     said = json.loads((tmp_path / "page" / "model.json").read_text())
@@ -99,19 +99,19 @@ def test_stablehlo_has_the_weights_in_it(prefix, tmp_path, capsys):
     text = (tmp_path / "net.mlir").read_text()
     assert "stablehlo.convolution" in text and "tensor<?x1x8x8xf32>" in text and "feature_group_count = 4" in text
     assert (tmp_path / "net.mlirbc").read_bytes().startswith(b"ML\xefR")
-    to_stablehlo(Source(prefix), str(tmp_path / "fixed"), [(2, 1, 8, 8)])
+    to_stablehlo(SavedProgram(prefix), str(tmp_path / "fixed"), [(2, 1, 8, 8)])
     assert "%arg0: tensor<2x1x8x8xf32>" in (tmp_path / "fixed.mlir").read_text()
 
 
 def test_tensorflow_lite(prefix, tmp_path):
     pytest.importorskip("tensorflow")
     pytest.importorskip("ai_edge_litert")
-    assert "in LiteRT" in to_tflite(Source(prefix), str(tmp_path / "net"))
+    assert "in LiteRT" in to_tflite(SavedProgram(prefix), str(tmp_path / "net"))
     assert (tmp_path / "net.tflite").read_bytes()[4:8] == b"TFL3"
 
 
 def test_operators_that_a_converter_speaks_of_are_named(prefix):
-    source = Source(prefix)
+    source = SavedProgram(prefix)
     op = next(op for op in source.program.ops() if op.name == "hardswish")
     text = without_form(
         source, f"loc(\"jit(run)/{op.name}@{op.where}/mul\"): 'stablehlo.foo' op is neither custom nor flex"
@@ -144,7 +144,7 @@ def test_the_command_line_says_what_is_wrong(arguments, text):
 
 
 def test_other_numbers_are_found():
-    with pytest.raises(ConversionError, match="differ by 0.5 of the largest"):
+    with pytest.raises(ConvertError, match="differ by 0.5 of the largest"):
         compare([np.array([1.0])], [np.array([2.0])], "it")
-    with pytest.raises(ConversionError, match=r"gives shape \[1\], the program \[2\]"):
+    with pytest.raises(ConvertError, match=r"gives shape \[1\], the program \[2\]"):
         compare([np.zeros(1)], [np.zeros(2)], "it")

@@ -9,14 +9,14 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py.serving import Pipeline, ServingError, Step, TensorSpec
+from paddle_lite_py.serving import ModelPipeline, ServingError, Stage, TensorSpec
 from served import Served
 
 PIPELINE = """
 import io
 import numpy as np
 from PIL import Image, UnidentifiedImageError
-from paddle_lite_py.serving import Pipeline, Step, TensorSpec
+from paddle_lite_py.serving import ModelPipeline, Stage, TensorSpec
 
 def decode(files):
     try:
@@ -30,10 +30,14 @@ def label(scores):
 
 blank = io.BytesIO()
 Image.new("L", (4, 4)).save(blank, "PNG")
-model = Pipeline(
+model = ModelPipeline(
     inputs=[TensorSpec("file", "BYTES", ("batch",))],
     outputs=[TensorSpec("label", "BYTES", ("batch",)), TensorSpec("scores", "FP32", ("batch", 10))],
-    steps=[Step(decode, ["file"], ["image"]), Step("MODEL", ["image"], ["scores"]), Step(label, ["scores"], ["label"])],
+    steps=[
+        Stage(decode, ["file"], ["image"]),
+        Stage("MODEL", ["image"], ["scores"]),
+        Stage(label, ["scores"], ["label"]),
+    ],
     example={"file": [blank.getvalue()]},
 )
 """
@@ -73,17 +77,21 @@ FLOATS = [TensorSpec("x", "FP32", ("n",))], [TensorSpec("y", "FP32", ("n",))]
 
 
 def test_a_graph_runs_in_the_order_of_its_values():
-    steps = [Step(np.add, ["a", "b"], ["y"]), Step(np.square, ["x"], ["a"]), Step(lambda x: x + 1, ["x"], ["b"])]
-    found = Pipeline(*FLOATS, steps).run({"x": np.array([2.0, 3.0], "float32")})
+    steps = [
+        Stage(np.add, ["a", "b"], ["y"]),
+        Stage(np.square, ["x"], ["a"]),
+        Stage(lambda x: x + 1, ["x"], ["b"]),
+    ]
+    found = ModelPipeline(*FLOATS, steps).run({"x": np.array([2.0, 3.0], "float32")})
     assert found["y"].tolist() == [7.0, 13.0] and found["y"].dtype == np.float32
 
 
 @pytest.mark.parametrize(("steps", "text"), [
-    ([Step(np.add, ["x", "z"], ["y"])], "no step gives z; the steps add cannot run"),
-    ([Step(np.add, ["x", "b"], ["a"]), Step(np.negative, ["a"], ["b"])], "wait for each other in a circle"),
-    ([Step(np.negative, ["x"], ["y"]), Step(np.square, ["x"], ["y"])], "y is given twice, by step square"),
-    ([Step(np.negative, ["x"], ["z"])], "no step gives the output y"),
+    ([Stage(np.add, ["x", "z"], ["y"])], "no step gives z; the steps add cannot run"),
+    ([Stage(np.add, ["x", "b"], ["a"]), Stage(np.negative, ["a"], ["b"])], "wait for each other in a circle"),
+    ([Stage(np.negative, ["x"], ["y"]), Stage(np.square, ["x"], ["y"])], "y is given twice, by step square"),
+    ([Stage(np.negative, ["x"], ["z"])], "no step gives the output y"),
 ])  # fmt: skip
 def test_what_is_wrong_with_a_pipeline(steps, text):
     with pytest.raises(ServingError, match=text):
-        Pipeline(*FLOATS, steps)
+        ModelPipeline(*FLOATS, steps)
