@@ -95,7 +95,11 @@ class OnnxModel(ServedModel):
             text = f"{path}: ONNX files need the package onnxruntime: pip install onnxruntime"
             raise ServingError("unavailable", text) from None
         try:
-            self._session = onnxruntime.InferenceSession(path, providers=onnxruntime.get_available_providers())
+            options = onnxruntime.SessionOptions()
+            # Its threads wait by spinning, on the cores that the server reads requests with.
+            options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+            providers = onnxruntime.get_available_providers()
+            self._session = onnxruntime.InferenceSession(path, options, providers=providers)
         except Exception as e:
             raise ServingError("unavailable", f"{path}: onnxruntime cannot read it: {e}") from e
         self.inputs = [_onnx_spec(i, path) for i in self._session.get_inputs()]
