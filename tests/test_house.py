@@ -30,7 +30,7 @@ LAYERS = {
     " quantization targets",
     8: "compat cuda dataset distributed jit passes migrate vision text audio incubate hub",
     9: "static inference onnx base tensor common_ops_import _C_ops _legacy_C_ops",
-    10: "hapi callbacks",  # Model runs in either mode
+    10: "hapi callbacks serving convert",  # Model runs in either mode
     11: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
 # Rooms of these layers may not import each other either.

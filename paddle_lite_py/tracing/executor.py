@@ -153,9 +153,8 @@ class Executable:
     def lower(self, args: Sequence[Any], with_grad: bool, numbers: Any = ()) -> Any:
         """What XLA is given for arguments of these specs: a jax.stages.Lowered."""
         arrays = self.given(args, numbers)
-        if not with_grad:
-            return self.jitted.lower(*arrays)
-        return self.forward.compiled(self._takes(arrays)).lower(*arrays)
+        made = self.forward.compiled(self._takes(arrays)) if with_grad else self.jitted
+        return made.lower(*arrays)
 
     def given(self, args: Sequence[Any], numbers: Any = ()) -> list[Any]:
         """All that the compiled function takes, as specs, for arguments of these specs: what it changes comes first."""
@@ -174,9 +173,8 @@ class Executable:
 
     def _takes(self, arrays: Sequence[Any]) -> tuple[bool, ...]:
         """Which of what it takes, arguments left out, a gradient flows to."""
-        handles = [*self.mutable, *self.fixed]
-        takes = [not h.stop_gradient and is_inexact(h._data.dtype) for h in handles]
-        return (*takes, *[False] * (len(arrays) - len(handles)))
+        takes = [not h.stop_gradient and is_inexact(h._data.dtype) for h in (*self.mutable, *self.fixed)]
+        return (*takes, *[False] * (len(arrays) - len(takes)))
 
     def run(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, without a gradient."""
