@@ -1,12 +1,13 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
-#   make demo | test | fuzz | kills | test-all | check | bench | bench-ops | targets | memory | gpu | parity | docs | dist | size | clean
+#   make demo | test | fuzz | fuzz-serving | kills | test-all | check | bench | bench-ops | targets | memory | gpu | parity | docs |
+#   dist | size | clean
 PYTHON ?= python3
 JOBS ?= 2
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test fuzz kills test-all check bench bench-ops targets memory gpu parity parity-record docs dist size clean
+.PHONY: demo test fuzz fuzz-serving kills test-all check bench bench-ops targets memory gpu parity parity-record docs dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
@@ -17,6 +18,10 @@ test: $(VENV)/.has-test
 # Random programs that change state under conditions, many more than the tests have: static code gives what eager code gives.
 fuzz: $(VENV)/.has-test
 	@PLAIN_PROGRAMS=3000 VIEWS_PROGRAMS=1000 OUTSIDE_PROGRAMS=1000 $(PY) -m pytest -q -n $(JOBS) tests/jit/test_state_programs.py $(ARGS)
+
+# Bad requests to a server: each ends in a clear error, none in a crash, and the server does not grow.
+fuzz-serving: $(VENV)/.has-test
+	@BAD_REQUESTS=10000 $(PY) -m pytest -q -n 0 tests/serving/test_bad_requests.py $(ARGS)
 
 # Training that is killed at random moments, 20 times, and goes on to the same weights, bit by bit.
 kills: $(VENV)/.has-test
@@ -41,6 +46,7 @@ bench: $(VENV)/.has-bench $(VENV)/.has-test
 	@$(PY) benchmarks/loading.py $(if $(TORCH),--torch $(TORCH))
 	@$(PY) benchmarks/cold.py $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH))
 	@$(PY) benchmarks/processes.py $(if $(TORCH),--torch $(TORCH))
+	@$(PY) benchmarks/serving.py $(if $(TORCH),--torch $(TORCH))
 
 # Every op called eagerly against the same computation compiled by hand, and kernels of training forward and backward.
 bench-ops: $(VENV)/.has-bench $(VENV)/.has-test

@@ -29,6 +29,7 @@ _gc.disable()
 
 from . import autograd, nn, ops
 from .autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
+from .core.argument_docs import document as _document
 from .core.dtypes import (
     bfloat16,
     complex64,
@@ -82,6 +83,8 @@ from .nn import create_parameter
 from .ops.public import *
 from .registry.op import LATE as _LATE
 from .version import full_version as __version__  # of the API that is spoken, which programs ask for
+
+_document(globals())
 
 
 def _brought(name: str, module: str, doc: str) -> Any:

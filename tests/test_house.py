@@ -30,7 +30,7 @@ LAYERS = {
     " quantization targets",
     8: "compat cuda dataset distributed jit passes migrate vision text audio incubate hub",
     9: "static inference onnx base tensor common_ops_import _C_ops _legacy_C_ops",
-    10: "hapi callbacks",  # Model runs in either mode
+    10: "hapi callbacks serving convert",  # Model runs in either mode
     11: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
 # Rooms of these layers may not import each other either.
@@ -40,6 +40,7 @@ ALLOWED: dict[tuple[str, str], str] = {}
 
 # Modules that are tied to others in a way that no import shows (see house.dynamic()), with the reason.
 DYNAMIC = {
+    "core.argument_docs": "docstrings are completed where a session or a tool is loaded that shows them",
     "core.no_effect": "a warning names a function as users find it: by the modules that are loaded",
     **dict.fromkeys(["base", "utils"], "one module under two import paths, as in the reference"),
     "_C_ops": "the error for an unknown kernel says what to call",

@@ -92,7 +92,7 @@ def _resolved(place: str, places: dict[str, str]) -> str:
     for _ in range(20):
         text = places.get(place, "")
         if found := _NAME.match(text):
-            if "#" in found[1]:
+            if source(found[1])[1]:
                 return found[1]
         deeper = _REFERENCE.findall(text)
         if not deeper:

@@ -17,7 +17,7 @@ _CALLED = re.compile(r"\b(?:body|to_apply|branch_computations|calls)=\{?((?:%[\w
 _ALIAS = re.compile(r"\{([\d, ]*)\}: \((\d+),")
 _TILE = re.compile(r"T\(([\d,]+)\)")
 _SPACE = re.compile(r"S\((\d+)\)")
-_LINE = re.compile(r"([\w.]+)#([^/()#\"]+:\d+)")
+_LINE = re.compile(r"(\w[\w.]*?)\.\d+:([^/()\"]+:\d+)")
 _ARGUMENT = re.compile(r"^args\[(\d+)\]")
 _BITS = {"pred": 8, "token": 0, "opaque": 0}
 # Their result lies where an operand lies.
@@ -90,7 +90,7 @@ def source(op_name: str) -> tuple[str, str]:
     """The op and the user's line that a name of XLA's speaks of; empty where it does not.
 
     Examples:
-        >>> source("jit(step)/grad#train.py:9/transpose(jvp(conv2d#net.py:12))/conv_general_dilated")
+        >>> source("jit(step)/grad.3:train.py:9/transpose(jvp(conv2d.0:net.py:12))/conv_general_dilated")
         ('gradient of conv2d', 'net.py:12')
     """
     found = _LINE.findall(op_name)

@@ -144,7 +144,7 @@ def blame_in(error: str) -> str:
     """The op and the user's line that an error of XLA's speaks of; empty where it does not.
 
     Examples:
-        >>> blame_in('no kernel for "jit(f)/eig#net.py:3/eig"')
+        >>> blame_in('no kernel for "jit(f)/eig.0:net.py:3/eig"')
         'eig, net.py:3'
     """
     op, where = source(error.replace('"', " "))
