@@ -14,7 +14,7 @@ TEXT = f"""{HEAD}
 %body (p: (f32[256])) -> (f32[256]) {{
   %p = (f32[256]{{0}}) parameter(0)
   %x = f32[256]{{0}} get-tuple-element(%p), index=0
-  %inner = f32[1024]{{0}} broadcast(%x), dimensions={{0}}, metadata={{op_name="jit(f)/while/body/expand#net.py:9/x"}}
+  %inner = f32[1024]{{0}} broadcast(%x), dimensions={{0}}, metadata={{op_name="jit(f)/while/body/expand.0:net.py:9/x"}}
   %less = f32[256]{{0}} slice(%inner), slice={{[0:256]}}
   ROOT %out = (f32[256]{{0}}) tuple(%less)
 }}
@@ -22,13 +22,13 @@ TEXT = f"""{HEAD}
 ENTRY %main (w: f32[256], x: f32[128]) -> (f32[256]) {{
   %w = f32[256]{{0}} parameter(0), metadata={{op_name="args[0]"}}
   %x = f32[128]{{0}} parameter(1), metadata={{op_name="args[1]"}}
-  %a = f32[512]{{0}} broadcast(%x), metadata={{op_name="jit(f)/linear#net.py:3/dot_general"}}
-  %b = f32[512]{{0}} add(%a, %a), metadata={{op_name="jit(f)/transpose(jvp(linear#net.py:4))/add"}}
+  %a = f32[512]{{0}} broadcast(%x), metadata={{op_name="jit(f)/linear.0:net.py:3/dot_general"}}
+  %b = f32[512]{{0}} add(%a, %a), metadata={{op_name="jit(f)/transpose(jvp(linear.0:net.py:4))/add"}}
   %c = f32[256]{{0}} slice(%b), slice={{[0:256]}}
   %t = (f32[256]{{0}}) tuple(%c)
   %loop = (f32[256]{{0}}) while(%t), condition=%test, body=%body
   %d = f32[256]{{0}} get-tuple-element(%loop), index=0
-  %r = f32[256]{{0}} all-reduce(%d), replica_groups={{}}, metadata={{op_name="jit(f)/mean#net.py:7/psum"}}
+  %r = f32[256]{{0}} all-reduce(%d), replica_groups={{}}, metadata={{op_name="jit(f)/mean.0:net.py:7/psum"}}
   %g = (f32[32]{{0}}, f32[256]{{0}}) all-gather-start(%x), dimensions={{0}}
   %h = f32[256]{{0}} all-gather-done(%g)
   %new = f32[256]{{0}} subtract(%w, %r)
@@ -72,5 +72,5 @@ def test_sizes(shape, bytes_):
 
 
 def test_lines():
-    assert source("jit(f)/grad#train.py:3/jvp(conv2d#net.py:12)/conv") == ("conv2d", "net.py:12")
+    assert source("jit(f)/grad.1:train.py:3/jvp(conv2d.0:net.py:12)/conv") == ("conv2d", "net.py:12")
     assert source("jit(f)/add") == ("add", "")
