@@ -30,8 +30,8 @@ MODULES = "What each public module gives. The search knows every name."
 # By module the classes that it gives too, and where they are described.
 ELSEWHERE: dict[str, dict[str, str]] = {}
 TUTORIALS = """
-    ten_minutes ten_minutes.zh eager_to_static digits characters transformer shipping own_ops fast coming_from serving
-    programs
+    ten_minutes ten_minutes.zh eager_to_static digits characters transformer shipping own_ops fast coming_from
+    serving programs
 """.split()
 
 

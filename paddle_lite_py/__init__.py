@@ -129,7 +129,7 @@ _SUBPACKAGES = (
         "sparse",
     ),
     *("base", "common_ops_import", "dataset", "distributed", "_C_ops", "_legacy_C_ops"),
-    *("cuda", "special", "static", "sysconfig", "tensor", "text", "utils", "version", "vision"),
+    *("cuda", "special", "static", "sysconfig", "targets", "tensor", "text", "utils", "version", "vision"),
 )
 # Names of the facade by the module that has them.
 _LAZY = {

@@ -171,7 +171,9 @@ def _defined(tree: ast.Module) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(tree):
         match node:
-            case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.arg(arg=name) | ast.keyword(arg=str(name)):
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                found.add(name)
+            case ast.arg(arg=name) | ast.keyword(arg=str(name)):
                 found.add(name)
             case ast.Name(id=name, ctx=ast.Store()) | ast.Attribute(attr=name, ctx=ast.Store()):
                 found.add(name)

@@ -26,10 +26,11 @@ LAYERS = {
     4: "ops",
     5: "autograd fft linalg signal special",
     6: "nn custom",
-    7: "optimizer amp io metric framework device utils reader distribution sparse geometric profiler quantization",
+    7: "optimizer amp io metric framework device utils reader distribution sparse geometric profiler"
+    " quantization targets",
     8: "compat cuda dataset distributed jit passes migrate vision text audio incubate hub",
     9: "static inference onnx base tensor common_ops_import _C_ops _legacy_C_ops",
-    10: "hapi callbacks",  # Model runs in either mode
+    10: "hapi callbacks serving convert",  # Model runs in either mode
     11: "paddle_lite_py __main__",  # the facade, paddle_lite_py/__init__.py
 }
 # Rooms of these layers may not import each other either.

@@ -20,6 +20,9 @@ import jax
 from . import memory, progress
 
 CACHE_VARIABLE = "PADDLE_LITE_CACHE_DIR"
+# "0": who calls a program on the CPU computes it as well. A thread that waits for it costs a server, which needs the
+# result at once, 30 to 50 us a call.
+DISPATCH_VARIABLE = "FLAGS_async_dispatch"
 MAX_CACHE_BYTES = 2 << 30
 SECONDS_A_DAY = 86_400
 STAMP = "pruned"  # an empty file, as old as the last look at the size of the folder
@@ -54,6 +57,8 @@ def configure() -> None:
     memory.keep_freed()
     progress.listen()
     jax.config.update("jax_enable_x64", True)
+    if os.environ.get(DISPATCH_VARIABLE, "1").lower() in ("0", "false", "off"):
+        jax.config.update("jax_cpu_enable_async_dispatch", False)
     folder = cache_dir()
     if folder is None or getattr(jax.config, "jax_compilation_cache_dir", None) or not _usable(folder):
         return
@@ -136,21 +141,37 @@ def compiler_options(library: bool = True, plain: bool = False) -> dict[str, Any
     return options
 
 
-_exporting: ContextVar[bool] = ContextVar("exporting", default=False)
+# The platforms that a program is lowered for, if not this machine's; "other" for runtimes that are not XLA.
+_lowered_for: ContextVar[tuple[str, ...]] = ContextVar("lowered_for", default=())
 
 
 @contextmanager
 def exporting(platforms: Sequence[str]) -> Iterator[None]:
     """While a program is lowered for these platforms, of which this machine may have none."""
-    token = _exporting.set(tuple(platforms) != ("cpu",))
+    token = _lowered_for.set(tuple(platforms))
     try:
         yield
     finally:
-        _exporting.reset(token)
+        _lowered_for.reset(token)
 
 
-def by_platform(cpu: Callable[..., Any], others: Callable[..., Any], *args: Any) -> Any:
-    """What `cpu` makes of the arguments on CPUs, and `others` elsewhere; a program that is exported holds both."""
-    if _exporting.get():
-        return jax.lax.platform_dependent(*args, cpu=cpu, default=others)
-    return (cpu if jax.default_backend() == "cpu" else others)(*args)
+@contextmanager
+def portable() -> Iterator[None]:
+    """While a program is lowered for other runtimes: without the forms that are faster with XLA on CPUs alone."""
+    token = _lowered_for.set(("other",))
+    try:
+        yield
+    finally:
+        _lowered_for.reset(token)
+
+
+def by_platform(default: Callable[..., Any], *args: Any, **forms: Callable[..., Any]) -> Any:
+    """What `default` makes of the arguments, or, on a platform ("cpu", "tpu") that has a form of its own, that form.
+
+    A program that is exported for several platforms holds all forms that these need.
+    """
+    platforms = _lowered_for.get() or (jax.default_backend(),)
+    found = {forms.get(p, default) for p in platforms}
+    if len(found) == 1:
+        return found.pop()(*args)
+    return jax.lax.platform_dependent(*args, default=default, **forms)

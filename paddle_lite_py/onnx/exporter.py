@@ -11,18 +11,20 @@ from typing import Any
 import jax
 import numpy as np
 
+from ..core.config import portable
 from ..core.interpreter import no_grad
 from ..core.no_effect import only_known
 from ..ir.block import Operator, Value
 from ..ir.lower import concrete, lower
 from ..ir.program import Program
 from ..ir.simplify import without_prints
+from ..jit import TranslatedLayer
 from ..jit.save_load import evaluated
-from ..jit.static_function import StaticFunction
 from ..passes.running import as_traced
 from ..static import Program as StaticProgram
 from ..static.saving import bound
 from ..tracing.trace import Traced
+from .pools import plain_pools
 
 # The oldest set of operators that jax2onnx writes well.
 OLDEST_OPSET = 21
@@ -81,10 +83,10 @@ def export(
             f"paddle.onnx.export: opset_version={opset_version} is older than {OLDEST_OPSET}, which is written instead",
             stacklevel=2,
         )
-    static, traced = _evaluated(layer, input_spec, output_spec)
+    name, traced = _evaluated(layer, input_spec, output_spec)
     if traced.effects or traced.checks is not None:
         what = "changes state" if traced.effects else "holds asserts or raises on tensors"
-        raise OnnxError(f"paddle.onnx.export of `{static.__name__}`: it {what}, which ONNX has no form of")
+        raise OnnxError(f"paddle.onnx.export of `{name}`: it {what}, which ONNX has no form of")
     program = without_prints(traced.program)
     values = program.block.inputs[: traced.n_args]
     inputs = [jax.ShapeDtypeStruct(v.shape, v.dtype) for v in values]
@@ -92,11 +94,12 @@ def export(
     outputs = [f"out{i}" for i in range(len(program.block.outputs))]
     try:
         model = jax2onnx.to_onnx(
-            _function(program, traced), inputs, model_name=static.__name__, input_names=names, output_names=outputs,
+            _function(program, traced), inputs, model_name=name, input_names=names, output_names=outputs,
             opset=max(opset_version or DEFAULT_OPSET, OLDEST_OPSET),
         )  # fmt: skip
     except Exception as e:
-        raise OnnxError(_unsupported(static, program, e)) from e
+        raise OnnxError(_unsupported(name, program, e)) from e
+    plain_pools(model)
     _keep_types(model, {n: v.dtype for n, v in zip(names, values, strict=True)})
     target = Path(str(path).removesuffix(".onnx") + ".onnx")
     target.parent.mkdir(parents=True, exist_ok=True)
@@ -104,14 +107,17 @@ def export(
     return str(target)
 
 
-def _evaluated(layer: Any, input_spec: Any, output_spec: Any) -> tuple[Any, Traced]:
+def _evaluated(layer: Any, input_spec: Any, output_spec: Any) -> tuple[str, Traced]:
     """What is to be written, with a name."""
+    if isinstance(layer, TranslatedLayer) and input_spec is None and layer._forward:
+        return "forward", layer._forward[0].traced()
     if not isinstance(layer, StaticProgram):
         if output_spec is not None:
             raise ValueError("paddle.onnx.export: output_spec is for a Program; a layer gives what forward() does")
-        return evaluated(layer, input_spec)
+        static, traced = evaluated(layer, input_spec)
+        return static.__name__, traced
     feeds = list(layer.feeds) if input_spec is None else input_spec
-    return Program, as_traced(bound(layer, feeds, layer.fetches if output_spec is None else output_spec))
+    return Program.__name__, as_traced(bound(layer, feeds, layer.fetches if output_spec is None else output_spec))
 
 
 def _function(program: Program, traced: Traced) -> Any:
@@ -119,7 +125,7 @@ def _function(program: Program, traced: Traced) -> Any:
     lowered, weights = lower(program), [h._data for h in traced.captures]
 
     def function(*args: Any) -> Any:
-        with no_grad():
+        with no_grad(), portable():
             outs = lowered(*args, *weights)
         return outs[0] if len(outs) == 1 else tuple(outs)
 
@@ -146,17 +152,17 @@ def _keep_types(model: Any, declared: dict[str, Any]) -> None:
 
 
 # -- what is not supported -----------------------------------------------------------------------------------------
-def _unsupported(static: StaticFunction, program: Program, error: Exception) -> str:
+def _unsupported(name: str, program: Program, error: Exception) -> str:
     """Name the operators of the program that hold the JAX primitive that an error of jax2onnx speaks of."""
     text = str(error)
     words = set(re.findall(r"[a-z_0-9]+", text))
     for op in program.ops():
         if words & _primitives(op):
             return (
-                f"paddle.onnx.export of `{static.__name__}`: operator {op.name} at {op.where} has no form in ONNX "
+                f"paddle.onnx.export of `{name}`: operator {op.name} at {op.where} has no form in ONNX "
                 f"({text[:200]}); write it with other operators"
             )
-    return f"paddle.onnx.export of `{static.__name__}`: jax2onnx failed: {type(error).__name__}: {text[:300]}"
+    return f"paddle.onnx.export of `{name}`: jax2onnx failed: {type(error).__name__}: {text[:300]}"
 
 
 def _primitives(op: Operator) -> set[str]:

@@ -91,7 +91,7 @@ def test_an_operator_without_a_form_is_named(tmp_path):
     def f(x):
         return paddle.linalg.svd(x + 1.0)[0]
 
-    with pytest.raises(paddle.onnx.OnnxError, match=r"operator svd at test_onnx.py:\d+ has no form in ONNX"):
+    with pytest.raises(paddle.onnx.OnnxError, match=r"operator svd at test_exporter.py:\d+ has no form in ONNX"):
         paddle.onnx.export(f, str(tmp_path / "f"), input_spec=[S([3, 3])])
 
 

@@ -1,0 +1,235 @@
+"""Measures the server: its own cost, LeNet at saturation beside others, batches, workers that are killed under load.
+
+usage: serving.py [--torch PY] [--seconds N] [--only NAME]
+
+`--torch` names a Python with torch and litserve; the ONNX row needs jax2onnx and onnxruntime. All ask with the same
+client: connections that stay open, in a process of its own, JSON over HTTP.
+"""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+NOTHING = """
+import numpy as np
+from paddle_lite_py.serving import ServedModel, TensorSpec
+
+class Nothing(ServedModel):
+    platform = "python"
+    inputs, outputs = [TensorSpec("x", "FP32", (-1, 64))], [TensorSpec("y", "FP32", (-1, 10))]
+    answer = {"y": np.zeros((1, 10), np.float32)}
+
+    def run(self, arrays):
+        return self.answer
+
+model = Nothing()
+"""
+
+
+def save_models(folder: str) -> None:
+    """An MLP, LeNet and a BERT of four layers; LeNet as ONNX too, where that can be."""
+    import paddle_lite_py as paddle
+    from paddle_lite_py import nn
+
+    spec = paddle.static.InputSpec
+    mlp = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
+    layer = nn.TransformerEncoderLayer(256, 4, 1024, dropout=0.0)
+    bert = nn.Sequential(nn.Embedding(1000, 256), nn.TransformerEncoder(layer, 4), nn.Linear(256, 2))
+    lenet = paddle.vision.models.LeNet()
+    for name, net, shape, dtype in (
+        ("mlp", mlp, ["n", 64], "float32"), ("lenet", lenet, ["n", 1, 28, 28], "float32"),
+        ("bert", bert, ["n", 32], "int64"),
+    ):  # fmt: skip
+        net.eval()
+        paddle.jit.save(net, f"{folder}/{name}", input_spec=[spec(shape, dtype, "x")], platforms=["cpu"])
+    with contextlib.suppress(ImportError):
+        paddle.onnx.export(lenet, f"{folder}/lenet_onnx", input_spec=[spec(["n", 1, 28, 28], "float32", "x")])
+    Path(folder, "nothing.py").write_text(NOTHING)
+
+
+# -- servers -------------------------------------------------------------------------------------------------------
+@contextlib.contextmanager
+def server(*arguments: str) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+    """Ours: its port and process."""
+    command = [sys.executable, "-m", "paddle_lite_py", "serve", *arguments, "--port", "0", "--grpc-port", "-1"]
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    assert process.stderr is not None
+    try:
+        for line in process.stderr:
+            if found := re.search(r"HTTP at \S+:(\d+)", line):
+                yield int(found[1]), process
+                return
+        raise RuntimeError("the server did not start")
+    finally:
+        process.send_signal(signal.SIGTERM)
+        process.stderr.read()
+        process.wait()
+
+
+@contextlib.contextmanager
+def litserve(python: str) -> Iterator[tuple[int, subprocess.Popen[str]]]:
+    """LitServe with LeNet in PyTorch."""
+    with socket.socket() as s:
+        s.bind(("127.0.0.1", 0))
+        port = s.getsockname()[1]
+    command = [python, str(HERE / "serving_torch.py"), str(port)]
+    process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, start_new_session=True)
+    try:
+        for _ in range(240):
+            time.sleep(0.5)
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+                break
+        time.sleep(3)
+        yield port, process
+    finally:
+        os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
+
+
+# -- asking --------------------------------------------------------------------------------------------------------
+def ask(port: int, path: str, body: bytes, clients: int, seconds: float) -> dict[str, Any]:
+    """Answers a second, percentiles in ms, and answers that were none."""
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(body)
+        file.flush()
+        command = [
+            sys.executable,
+            str(HERE / "serving_client.py"),
+            str(port),
+            path,
+            file.name,
+            str(clients),
+            str(seconds),
+        ]
+        return json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+
+
+def request(shape: list[int], datatype: str, value: float) -> bytes:
+    """A request in JSON."""
+    size = 1
+    for n in shape:
+        size *= n
+    return json.dumps(
+        {"inputs": [{"name": "x", "shape": shape, "datatype": datatype, "data": [value] * size}]}
+    ).encode()
+
+
+def processor_seconds(pid: int) -> float:
+    """What a process and its children have used of the processors, which others on the machine do not change."""
+    try:
+        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        children = "".join(t.read_text() for t in Path(f"/proc/{pid}/task").glob("*/children")).split()
+    except OSError:
+        return 0.0
+    own = (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+    return own + sum(processor_seconds(int(c)) for c in children)
+
+
+def show(name: str, found: dict[str, Any], note: str = "") -> None:
+    """A row of the table."""
+    lost = f", {found['lost']} lost" if found["lost"] else ""
+    print(
+        f"{name:44} {found['rate']:8.0f}/s  p50 {found['p50']:7.2f} ms  p99 {found['p99']:7.2f} ms{lost}  {note}",
+        flush=True,
+    )
+
+
+def infer(name: str) -> str:
+    """The address of a model."""
+    return f"/v2/models/{name}/infer"
+
+
+# -- rows ----------------------------------------------------------------------------------------------------------
+def own_cost(folder: str, seconds: float, torch: str) -> None:
+    """One row of an MLP against a function that does nothing; the target is 1.2."""
+    best: dict[str, dict[str, Any]] = {}
+    body = request([1, 64], "FP32", 0.5)
+    with server(f"{folder}/mlp", f"{folder}/nothing.py") as (port, _):
+        for _ in range(6):
+            for name in ("mlp", "nothing"):
+                found = ask(port, infer(name), body, 1, seconds / 4)
+                best[name] = min(best.get(name, found), found, key=lambda f: f["p50"])
+    for name, found in best.items():
+        show(f"one client, {name}", found)
+    print(f"{'own cost':44} {best['mlp']['p50'] / best['nothing']['p50']:8.2f}x  (target 1.20)")
+
+
+def saturation(folder: str, seconds: float, torch: str) -> None:
+    """LeNet asked by 16 connections."""
+    body, options = request([1, 1, 28, 28], "FP32", 0.5), ["--max-batch", "16", "--queue", "10000"]
+    path, onnx = f"{folder}/lenet", f"{folder}/lenet_onnx.onnx"
+    rows: list[tuple[str, Any, str, bytes]] = [
+        ("LeNet, ours", server(path, *options), infer("lenet"), body),
+        ("LeNet, ours, no batches", server(path), infer("lenet"), body),
+        ("LeNet, ours, one worker", server(path, *options, "--workers", "1"), infer("lenet"), body),
+    ]
+    if Path(onnx).exists():
+        rows.append(("LeNet, onnxruntime behind our server", server(onnx, *options), infer("lenet_onnx"), body))
+    if torch:
+        plain = json.dumps({"x": [[[0.5] * 28] * 28]}).encode()
+        rows.append(("LeNet, PyTorch behind LitServe", litserve(torch), "/predict", plain))
+    for name, made, path, sent in rows:
+        with made as (port, process):
+            ask(port, path, sent, 16, 1.0)
+            before = processor_seconds(process.pid)
+            found = ask(port, path, sent, 16, seconds)
+            used = (processor_seconds(process.pid) - before) / max(1, found["answers"])
+            show(name, found, f"{used * 1000:.2f} ms of processor each")
+
+
+def batches(folder: str, seconds: float, torch: str) -> None:
+    """A BERT of four layers, 16 connections, with batches and without."""
+    body, rates = request([1, 32], "INT64", 3), []
+    for name, options in (("without batches", []), ("up to 16, 2 ms", ["--max-batch", "16", "--delay-ms", "2"])):
+        with server(f"{folder}/bert", *options) as (port, _):
+            ask(port, infer("bert"), body, 16, 1.0)
+            found = ask(port, infer("bert"), body, 16, seconds)
+            rates.append(found["rate"])
+            show(f"BERT, {name}", found)
+    print(f"{'batches':44} {rates[1] / rates[0]:8.2f}x")
+
+
+def kills(folder: str, seconds: float, torch: str) -> None:
+    """Two workers under load, of which one is killed every second."""
+    body = request([1, 1, 28, 28], "FP32", 0.5)
+    with server(f"{folder}/lenet", "--workers", "2", "--max-batch", "16") as (port, process):
+        killing = subprocess.Popen([sys.executable, str(HERE / "serving_client.py"), "kill", str(process.pid), "5"],
+                                   stdout=subprocess.PIPE, text=True)  # fmt: skip
+        found = ask(port, infer("lenet"), body, 8, max(seconds, 15))
+        killed = killing.communicate()[0].strip()
+    show(f"LeNet, two workers, {killed} killed", found, f"{found['answers']} answers")
+
+
+ROWS = {"own_cost": own_cost, "saturation": saturation, "batches": batches, "kills": kills}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--torch", default="", help="a Python with torch and litserve")
+    parser.add_argument("--seconds", type=float, default=5.0)
+    parser.add_argument("--only", choices=list(ROWS))
+    given = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        save_models(folder)
+        for name, row in ROWS.items():
+            if given.only in (None, name):
+                row(folder, given.seconds, given.torch)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,106 @@
+"""A saved program as what is to be converted: a JAX function of its inputs, with the weights in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+
+from ..core.config import portable
+from ..core.interpreter import no_grad
+from ..ir.lower import lower
+from ..ir.program import Program
+from ..jit import TranslatedLayer, load
+from ..jit.method import Method
+
+
+class ConvertError(ValueError):
+    """A program has no form in what it should be converted to, or is converted to something else than it is.
+
+    Examples:
+        >>> issubclass(ConvertError, ValueError)
+        True
+    """
+
+
+class SavedProgram:
+    """A program that jit.save or static.save_inference_model has written.
+
+    Arguments:
+        path: what it was saved as.
+
+    Raises:
+        ArtifactError: if the files are missing or damaged.
+        ConvertError: if it changes state or holds checks, which no file of another kind can.
+    """
+
+    def __init__(self, path: str) -> None:
+        self.name = Path(path.removesuffix(".json")).name
+        self.layer: TranslatedLayer = load(path.removesuffix(".json"))
+        if "forward" not in self.layer._methods:
+            raise ConvertError(f"{path} has no method forward")
+        self._method: Method = self.layer._methods["forward"]["eval"]
+        if self._method.data["state"] or self._method.data["checks"]:
+            what = "changes state" if self._method.data["state"] else "holds asserts or raises on tensors"
+            raise ConvertError(f"{path}: its method forward {what}, which only this framework can run")
+
+    @property
+    def program(self) -> Program:
+        """Its operators, with the lines of the source that they came from."""
+        return self._method.program
+
+    @property
+    def inputs(self) -> list[Any]:
+        """Name, dtype and shape of each input, as InputSpecs."""
+        return self._method.inputs
+
+    def function(self) -> Callable[..., tuple[Any, ...]]:
+        """The program in eval mode."""
+        lowered, weights = lower(self.program), [np.asarray(h._data) for h in self._method.handles]
+        n = len(self._method.outputs)
+
+        def run(*arrays: Any) -> tuple[Any, ...]:
+            with no_grad(), portable():
+                return tuple(lowered(*arrays, *weights)[:n])
+
+        return run
+
+    def shapes(self, sizes: Mapping[str, int]) -> list[tuple[int, ...]]:
+        """Shapes of the inputs, unknown dimensions being 1 but for those that are named."""
+        values = self.program.block.inputs[: len(self.inputs)]
+        return [tuple(n if isinstance(n, int) else sizes.get(str(n), 1) for n in v.shape) for v in values]
+
+    def samples(self, sizes: Mapping[str, int], seed: int = 0) -> list[np.ndarray]:
+        """Made-up inputs."""
+        rng = np.random.default_rng(seed)
+        return [_numbers(rng, s, i.dtype.np) for s, i in zip(self.shapes(sizes), self.inputs, strict=True)]
+
+    def results(self, arrays: list[np.ndarray]) -> list[np.ndarray]:
+        """What the saved program itself gives."""
+        found = self._method._run(arrays)
+        return [np.asarray(t._data if hasattr(t, "_data") else t) for t in jax.tree.leaves(found)]
+
+
+def _numbers(rng: np.random.Generator, shape: tuple[int, ...], dtype: Any) -> np.ndarray:
+    kind = np.dtype(dtype).kind
+    return (rng.standard_normal(shape) if kind not in "iub" else rng.integers(0, 2, shape)).astype(dtype)
+
+
+def compare(found: list[Any], want: list[np.ndarray], what: str, tolerance: float = 1e-3) -> float:
+    """The largest difference, relative to the largest number.
+
+    Raises:
+        ConvertError: if it is too large.
+    """
+    worst = 0.0
+    for a, b in zip(found, want, strict=True):
+        if np.shape(a) != b.shape:
+            raise ConvertError(f"{what} gives shape {list(np.shape(a))}, the program {list(b.shape)}")
+        scale = float(np.abs(b.astype(np.float64)).max(initial=0.0)) + 1e-9
+        worst = max(worst, float(np.abs(np.asarray(a, np.float64) - b).max(initial=0.0)) / scale)
+    if not worst <= tolerance:
+        raise ConvertError(f"{what} gives other numbers than the program: they differ by {worst:.2g} of the largest")
+    return worst

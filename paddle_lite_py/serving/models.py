@@ -1,0 +1,193 @@
+"""Models that can be served: saved programs, ONNX files, and Python objects with inputs, outputs and run()."""
+
+from __future__ import annotations
+
+import json
+import runpy
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ..inference import Config, create_predictor
+from ..jit.artifact import FORMAT
+from .errors import ServingError
+from .tensors import DATATYPES, Arrays, TensorSpec
+
+
+class ServedModel(ABC):
+    """What a server needs of a model.
+
+    Examples:
+        >>> class Double(ServedModel):
+        ...     platform = "python"
+        ...     inputs = [TensorSpec("x", "FP32", ("batch",))]
+        ...     outputs = [TensorSpec("y", "FP32", ("batch",))]
+        ...     def run(self, arrays):
+        ...         return {"y": arrays["x"] * 2}
+        >>> Double().run({"x": np.ones(2, "float32")})["y"].tolist()
+        [2.0, 2.0]
+    """
+
+    platform: str
+    inputs: Sequence[TensorSpec]
+    outputs: Sequence[TensorSpec]
+    example: Arrays | None = None  # of inputs, where made-up numbers would not do
+
+    @abstractmethod
+    def run(self, arrays: Arrays) -> Arrays:
+        """Outputs by name, of inputs by name that fit `inputs`.
+
+        Raises:
+            ServingError: if the request is at fault; anything else is the model's fault.
+        """
+
+
+class ArtifactModel(ServedModel):
+    """A program that jit.save or static.save_inference_model has written."""
+
+    platform = "paddle_lite_py"
+
+    def __init__(self, prefix: str) -> None:
+        self._predictor = create_predictor(Config(prefix))
+        method = self._predictor._method
+        block = method.program.block
+        shapes = [v.shape for v in (*block.inputs[: len(method.inputs)], *block.outputs[: len(method.outputs)])]
+        specs = [
+            TensorSpec(
+                str(s.name), DATATYPES[np.dtype(s.dtype.np)], tuple(n if isinstance(n, int) else str(n) for n in shape)
+            )
+            for s, shape in zip([*method.inputs, *method.outputs], shapes, strict=True)
+        ]
+        self.inputs, self.outputs = specs[: len(method.inputs)], specs[len(method.inputs) :]
+        self._bare = method.bare()
+        self._takes, self._gives = [s.name for s in self.inputs], [s.name for s in self.outputs]
+
+    def run(self, arrays: Arrays) -> Arrays:
+        """Run forward in eval mode."""
+        if self._bare is not None:
+            found = self._bare(*[arrays[n] for n in self._takes])
+            return {n: np.asarray(a) for n, a in zip(self._gives, found, strict=True)}
+        return self._checked(arrays)
+
+    def _checked(self, arrays: Arrays) -> Arrays:
+        try:
+            found = self._predictor.run([arrays[n] for n in self._takes])
+        except (ValueError, TypeError, AssertionError) as e:  # a shape, a constraint, or an assert of the program
+            raise ServingError("invalid", str(e)) from e
+        return {s.name: np.asarray(t._data) for s, t in zip(self.outputs, found, strict=True)}
+
+
+_ONNX = {"float": "FP32", "double": "FP64", "float16": "FP16", "string": "BYTES", "bool": "BOOL"}
+
+
+class OnnxModel(ServedModel):
+    """An ONNX file, run by onnxruntime."""
+
+    platform = "onnxruntime_onnx"
+
+    def __init__(self, path: str) -> None:
+        try:
+            import onnxruntime
+        except ImportError:
+            text = f"{path}: ONNX files need the package onnxruntime: pip install onnxruntime"
+            raise ServingError("unavailable", text) from None
+        try:
+            options = onnxruntime.SessionOptions()
+            # Its threads wait by spinning, on the cores that the server reads requests with.
+            options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+            providers = onnxruntime.get_available_providers()
+            self._session = onnxruntime.InferenceSession(path, options, providers=providers)
+        except Exception as e:
+            raise ServingError("unavailable", f"{path}: onnxruntime cannot read it: {e}") from e
+        self.inputs = [_onnx_spec(i, path) for i in self._session.get_inputs()]
+        self.outputs = [_onnx_spec(o, path) for o in self._session.get_outputs()]
+        self._names = [o.name for o in self.outputs]
+
+    def run(self, arrays: Arrays) -> Arrays:
+        """Run the graph."""
+        return dict(zip(self._names, self._session.run(self._names, arrays), strict=True))
+
+
+def _onnx_spec(found: Any, path: str) -> TensorSpec:
+    kind = found.type.removeprefix("tensor(").removesuffix(")")
+    datatype = _ONNX.get(kind, kind.upper())
+    if datatype not in DATATYPES.values():
+        raise ServingError("unavailable", f"{path}: `{found.name}` is of type {found.type}, which the protocol has not")
+    dims = tuple(n if isinstance(n, int) else str(n or -1) for n in found.shape)
+    return TensorSpec(found.name, datatype, tuple(-1 if n == "-1" else n for n in dims))
+
+
+# -- from files ----------------------------------------------------------------------------------------------------
+def main_file(path: str) -> Path:
+    """The file that a model is read from: of a prefix, a file, or a folder with one model.
+
+    Raises:
+        ServingError: if there is none, or several.
+    """
+    given = Path(path)
+    if given.is_file():
+        return given
+    if given.is_dir():
+        found = sorted(f for f in given.iterdir() if f.suffix in (".json", ".onnx", ".pdmodel"))
+        if len(found) != 1:
+            names = ", ".join(f.name for f in found) or "none"
+            raise ServingError("unavailable", f"folder {path} must hold one model (.json or .onnx), it holds {names}")
+        return found[0]
+    for suffix in (".json", ".onnx", ".pdmodel"):
+        if (file := Path(f"{path}{suffix}")).is_file():
+            return file
+    raise ServingError("unavailable", f"there is no model at '{path}': neither {path}.json nor {path}.onnx is there")
+
+
+def load_model(path: str) -> ServedModel:
+    """Read a model.
+
+    Arguments:
+        path: what jit.save was given, a file that it wrote, an ONNX file, a folder with one of these, or a Python file
+            that sets `model`.
+
+    Raises:
+        ServingError: saying what is wrong with the files.
+
+    Examples:
+        >>> import tempfile, paddle_lite_py as paddle
+        >>> prefix = tempfile.mkdtemp() + "/net"
+        >>> paddle.jit.save(paddle.nn.Linear(3, 2), prefix, input_spec=[paddle.static.InputSpec([None, 3], name="x")])
+        >>> load_model(prefix).inputs[0].metadata()
+        {'name': 'x', 'datatype': 'FP32', 'shape': [-1, 3]}
+    """
+    file = main_file(path)
+    if file.suffix == ".onnx":
+        return OnnxModel(str(file))
+    if file.suffix == ".py":
+        return _python_model(file)
+    _refuse_foreign(file)
+    try:
+        return ArtifactModel(str(file).removesuffix(".json"))
+    except (ValueError, KeyError, OSError) as e:
+        raise ServingError("unavailable", str(e)) from e
+
+
+def _python_model(file: Path) -> ServedModel:
+    found = runpy.run_path(str(file)).get("model")
+    if not isinstance(found, ServedModel):
+        raise ServingError("unavailable", f"{file} must set `model` to a serving.ModelPipeline or another ServedModel")
+    return found
+
+
+def _refuse_foreign(file: Path) -> None:
+    """PaddlePaddle's own programs need its kernels, and have another form."""
+    text = f"{file} is a program of PaddlePaddle, which only PaddlePaddle reads"
+    command = f"paddle2onnx --model_dir {file.parent} --model_filename {file.name} ..."
+    advice = f"write it as ONNX there ({command}), and serve that"
+    if file.suffix == ".pdmodel":
+        raise ServingError("unavailable", f"{text}; {advice}")
+    try:
+        found = json.loads(file.read_bytes())
+    except (ValueError, RecursionError) as e:
+        raise ServingError("unavailable", f"{file} is damaged: {e}") from None
+    if isinstance(found, dict) and "base_code" in found and found.get("format") != FORMAT:
+        raise ServingError("unavailable", f"{text}; {advice}")

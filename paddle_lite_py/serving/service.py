@@ -1,0 +1,264 @@
+"""What the server does, whichever protocol asks: models that are loaded, metadata, inference."""
+
+from __future__ import annotations
+
+import asyncio
+import collections
+import logging
+import time
+from dataclasses import dataclass, field
+from typing import Any
+
+from ..version import full_version
+from .batching import Batcher, Limits
+from .errors import ServingError
+from .executors import ModelExecutor
+from .host import ModelInfo
+from .metrics import Metrics
+from .repository import ModelSource, Repository
+from .tensors import Arrays, check
+
+_log = logging.getLogger("paddle_lite_py.serving")
+EXTENSIONS = ["binary_tensor_data", "model_repository", "model_repository(unload_dependents)"]
+
+
+@dataclass
+class ServedVersion:
+    """A version of a model at work."""
+
+    source: ModelSource
+    stamp: tuple[int, int]
+    key: str
+    info: ModelInfo
+    batcher: Batcher
+    under_way: int = 0
+    idle: asyncio.Event = field(default_factory=asyncio.Event)
+    latencies: collections.deque[float] = field(default_factory=lambda: collections.deque(maxlen=1000))
+    answered: int = 0
+    failed: int = 0
+
+    def metadata(self, versions: list[str]) -> dict[str, Any]:
+        """As the protocol shows it."""
+        inputs, outputs = ([s.metadata() for s in specs] for specs in (self.info.inputs, self.info.outputs))
+        head = {"name": self.source.name, "versions": versions, "platform": self.info.platform}
+        return head | {"inputs": inputs, "outputs": outputs}
+
+
+class Service:
+    """The models of a repository, loaded and served.
+
+    Arguments:
+        repository: which models there are.
+        executor: where they run.
+        limits: on batches, queues and requests.
+        sizes: of unknown dimensions that are no rows, for which programs are compiled before the server is ready.
+    """
+
+    def __init__(
+        self, repository: Repository, executor: ModelExecutor, limits: Limits, sizes: dict[str, int] | None = None
+    ) -> None:
+        self._repository, self.executor = repository, executor
+        self.limits, self._sizes = limits, sizes or {}
+        self._served: dict[str, dict[str, ServedVersion]] = {}
+        self._failures: dict[str, str] = {}
+        self._unloaded: set[str] = set()
+        self._loading, self._number, self.ready = asyncio.Lock(), 0, False
+        self._draining: set[asyncio.Task[None]] = set()
+        self.metrics = Metrics(lambda: executor.compilations)
+
+    # -- loading ---------------------------------------------------------------------------------------------------
+    async def start(self) -> None:
+        """Load all models; the server is ready then.
+
+        Raises:
+            ServingError: if one cannot be loaded.
+        """
+        for name in self._repository.named():
+            await self.load(name)
+        self.ready = True
+
+    async def load(self, name: str) -> None:
+        """Load a model, or what is new of it; requests under way finish on what was there.
+
+        Raises:
+            ServingError: if there is none of that name, or it cannot be loaded; what was there goes on.
+        """
+        async with self._loading:
+            try:
+                sources = self._repository.versions(name)
+                there = self._served.get(name, {})
+                fresh = {s.version: await self._current(s, there.get(s.version)) for s in sources}
+            except ServingError as e:
+                if e.kind != "unknown":
+                    self._failures[name] = e.text
+                raise
+            except OSError as e:
+                self._failures[name] = str(e)
+                raise ServingError("unavailable", f"model `{name}` cannot be read: {e}") from e
+            self._failures.pop(name, None)
+            self._unloaded.discard(name)
+            self._served[name] = fresh
+            for version, old in there.items():
+                if fresh.get(version) is not old:
+                    self._drain(old)
+
+    async def _current(self, source: ModelSource, there: ServedVersion | None) -> ServedVersion:
+        stamp = source.stamp()
+        if there is not None and there.stamp == stamp and there.source == source:
+            return there
+        self._number += 1
+        key = f"{source.name}.{source.version}.{self._number}"
+        start = time.perf_counter()
+        info = await self.executor.load(key, source.path, self.limits.batch, self._sizes)
+        _log.info("model %s, version %s: loaded and compiled in %.1f s", *source[:2], time.perf_counter() - start)
+        if info.rows.objection and self.limits.batch > 1:
+            _log.warning("model %s: requests are not joined: %s", source.name, info.rows.objection)
+
+        def run(arrays: Arrays) -> Any:
+            return self.executor.run(key, arrays, info.seconds)
+
+        batcher = Batcher(info, run, self.limits, self.executor.slots)
+        name, version = source.name, source.version
+        batcher.numbers.on_batch = self.metrics.on_batch(name, version)
+        self.metrics.watch_queue(name, version, lambda: batcher.numbers.waiting)
+        return ServedVersion(source, stamp, key, info, batcher)
+
+    def _drain(self, old: ServedVersion) -> None:
+        """Drop a version once its last request is answered."""
+
+        async def drop() -> None:
+            if old.under_way:
+                await old.idle.wait()
+            await self.executor.unload(old.key)
+
+        old.idle.clear()
+        task = asyncio.ensure_future(drop())
+        self._draining.add(task)
+        task.add_done_callback(self._draining.discard)
+
+    async def unload(self, name: str) -> None:
+        """Serve a model no more; requests under way finish.
+
+        Raises:
+            ServingError: if there is none of that name.
+        """
+        self._repository.versions(name)
+        async with self._loading:
+            self._unloaded.add(name)
+            self._failures.pop(name, None)
+            for old in self._served.pop(name, {}).values():
+                self._drain(old)
+
+    async def watch(self, seconds: float) -> None:
+        """Load what is new or was written anew, and drop what is gone, as long as the server runs."""
+        while True:
+            await asyncio.sleep(seconds)
+            named = self._repository.named()
+            for name in self._served.keys() - named.keys():
+                async with self._loading:
+                    for old in self._served.pop(name, {}).values():
+                        self._drain(old)
+            for name in named.keys() - self._unloaded:
+                await self._looked_at(name)
+
+    async def _looked_at(self, name: str) -> None:
+        try:
+            found = {s.version: s.stamp() for s in self._repository.versions(name)}
+            if found != {v: s.stamp for v, s in self._served.get(name, {}).items()}:
+                await self.load(name)
+        except (ServingError, OSError) as e:  # half written, perhaps; what was there goes on
+            if self._failures.get(name) != str(e):
+                self._failures[name] = str(e)
+                _log.warning("model %s: %s", name, e)
+
+    # -- answers ---------------------------------------------------------------------------------------------------
+    def version(self, name: str, version: str = "") -> ServedVersion:
+        """The version that is asked for, the newest if none is named.
+
+        Raises:
+            ServingError: if it is not served.
+        """
+        versions = self._served.get(name)
+        if not versions:
+            if name in self._repository.named():
+                why = self._failures.get(name, "it is being loaded" if not self.ready else "it was unloaded")
+                raise ServingError("unavailable", f"model `{name}` is not ready: {why}")
+            raise ServingError(
+                "unknown", f"there is no model `{name[:80]}`; there are {', '.join(self._served) or 'none'}"
+            )
+        found = versions.get(version) if version else versions[next(reversed(versions))]
+        if found is None:
+            have = ", ".join(versions)
+            raise ServingError("unknown", f"model `{name}` has no version {version[:80]!r}; it has {have}")
+        return found
+
+    def server_metadata(self) -> dict[str, Any]:
+        """Name, version and extensions."""
+        return {"name": "paddle_lite_py", "version": full_version, "extensions": EXTENSIONS}
+
+    def model_metadata(self, name: str, version: str = "") -> dict[str, Any]:
+        """What a model takes and gives."""
+        return self.version(name, version).metadata(list(self._served[name]))
+
+    def index(self, ready: bool = False) -> list[dict[str, str]]:
+        """All models and versions of the repository, or those that are ready."""
+        found = [
+            {"name": n, "version": v, "state": "READY", "reason": self._failures.get(n, "")}
+            for n, versions in self._served.items() for v in versions
+        ]  # fmt: skip
+        absent = [n for n in self._repository.named() if n not in self._served and not ready]
+        return found + [
+            {"name": n, "version": "", "state": "UNAVAILABLE", "reason": self._failures.get(n, "unloaded")}
+            for n in absent
+        ]
+
+    def all_versions(self) -> list[ServedVersion]:
+        """All versions that are served."""
+        return [v for versions in self._served.values() for v in versions.values()]
+
+    async def infer(
+        self, name: str, version: str, arrays: Arrays, seconds: float = 0.0
+    ) -> tuple[ServedVersion, Arrays]:
+        """Run a model on the inputs of a request.
+
+        Arguments:
+            seconds: that the one who asks will wait, if less than the server's limit.
+
+        Raises:
+            ServingError: if the inputs do not fit, too many wait, time is up, or the model fails.
+        """
+        start = time.perf_counter()
+        served = self.version(name, version)
+        served.under_way += 1
+        result = "ok"
+        try:
+            check(served.info.inputs, arrays, name)
+            limit = min(seconds or self.limits.seconds, self.limits.seconds)
+            async with asyncio.timeout(limit):
+                return served, await served.batcher.submit(arrays)
+        except TimeoutError:
+            result = "late"
+            raise ServingError("late", f"model `{name}` did not answer within {limit:g} s") from None
+        except ServingError as e:
+            result = e.kind
+            raise
+        except Exception as e:
+            result = "failed"
+            _log.exception("model %s failed", name)
+            raise ServingError("failed", f"model `{name}` failed: {type(e).__name__}: {e}") from e
+        finally:
+            self._counted(served, result, time.perf_counter() - start)
+
+    def _counted(self, served: ServedVersion, result: str, seconds: float) -> None:
+        served.under_way -= 1
+        if not served.under_way:
+            served.idle.set()
+        served.latencies.append(seconds)
+        served.answered += result == "ok"
+        served.failed += result != "ok"
+        self.metrics.requests(served.source.name, served.source.version, result, seconds)
+
+    async def close(self) -> None:
+        """End what runs."""
+        self.ready = False
+        await self.executor.close()
