@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hmac
 import json
 import logging
@@ -205,6 +206,8 @@ async def _body(request: Request, service: Service) -> bytes:
     """The body, as long as it is no larger than the limit, nor comes too slowly."""
     limit, said = service.limits.body, request.headers.get("content-length", "")
     if said.isdecimal() and int(said[:18]) > limit:
+        if int(said[:18]) <= 4 * limit:
+            await _left_unread(request, service.limits.seconds)
         raise ServingError("large", f"the body has {said[:18]} bytes; this server takes {limit}")
     pieces, size = [], 0
     try:
@@ -219,6 +222,14 @@ async def _body(request: Request, service: Service) -> bytes:
     except TimeoutError:
         raise ServingError("slow", f"the body was not there within {service.limits.seconds:g} s") from None
     return _plain(b"".join(pieces), request.headers.get("content-encoding", ""), limit)
+
+
+async def _left_unread(request: Request, seconds: float) -> None:
+    """Read a body and drop it: a client that writes all of it before it listens would not see the answer."""
+    with contextlib.suppress(TimeoutError, ClientDisconnect):
+        async with asyncio.timeout(seconds):
+            async for _ in request.stream():
+                pass
 
 
 def _plain(body: bytes, encoding: str, limit: int) -> bytes:
