@@ -24,6 +24,7 @@ SCRIPTS = {
     "characters.ipynb": "make_characters_notebook.py",
     "eager_to_static.ipynb": "make_static_notebook.py",
     "coming_from.ipynb": "make_coming_notebook.py",
+    "server.ipynb": "make_server_notebook.py",
 }
 
 
@@ -44,6 +45,7 @@ def run_notebook(name: str) -> dict:
     ("digits.ipynb", r"Epoch 4/4\n.*\n.*'acc': 0\.9\d+.*\n6 evaluations, the best 0\.9"),
     ("characters.ipynb", r"4\.\d+ -> [12]\.\d+; guessing blindly would give 4\.\d+\n--- warmth 0\.4\nt"),
     ("eager_to_static.ipynb", r"14, 9\] 1 program\n.*15 rows were seen.*TracedValueError numpy\(\) at <cell-13>:3"),
+    ("server.ipynb", r"(?:9\d|100)% right on.*curl says (\d) and it is \1\n.*16 clients: +\d+ answers.*result=\"ok\""),
     ("coming_from.ipynb", r"line 7: optim\.Adam\(.*'functions, as in JAX': 0\.0"),
 ])  # fmt: skip
 def test_a_notebook_runs_and_ends_in_a_picture(name, said, capsys):
