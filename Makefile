@@ -1,12 +1,13 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
-#   make demo | test | fuzz | fuzz-serving | kills | test-all | check | bench | bench-ops | parity | docs | dist | size | clean
+#   make demo | test | fuzz | fuzz-serving | kills | test-all | check | bench | bench-ops | targets | memory | gpu | parity | docs |
+#   dist | size | clean
 PYTHON ?= python3
 JOBS ?= 2
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test fuzz fuzz-serving kills test-all check bench bench-ops parity parity-record docs dist size clean
+.PHONY: demo test fuzz fuzz-serving kills test-all check bench bench-ops targets memory gpu parity parity-record docs dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
@@ -28,7 +29,7 @@ kills: $(VENV)/.has-test
 
 # With the repeats too, and compiled as users' programs are.
 test-all: $(VENV)/.has-test
-	@XLA_FLAGS= $(PY) -m pytest -q -n $(JOBS) -m "" $(ARGS)
+	@XLA_FLAGS= $(PY) -m pytest -q -n $(JOBS) -m "not gpu" $(ARGS)
 
 check: $(VENV)/.has-dev
 	@$(PY) -m ruff check .
@@ -51,6 +52,29 @@ bench: $(VENV)/.has-bench $(VENV)/.has-test
 bench-ops: $(VENV)/.has-bench $(VENV)/.has-test
 	@$(PY) benchmarks/ops.py --out out/bench-ops.json $(ARGS)
 	@$(PY) benchmarks/kernels.py
+
+# Every op, layer, optimizer and model, compiled for a TPU and a GPU that are not here; and what whole steps take there.
+# The compilers are in an environment of their own (6 GB), since JAX looks for devices wherever it finds them.
+TARGETS := .cache/targets-venv/bin/python
+targets: .cache/has-targets
+	@$(TARGETS) tests/targets/make.py --json out/targets.json --docs docs/compiled.md $(ARGS)
+
+memory: .cache/has-targets
+	@$(TARGETS) benchmarks/memory.py --out out/memory.json $(ARGS)
+
+.cache/has-targets: $(VENV)/bin/python
+	@mkdir -p .cache
+	@$(PYTHON) -m venv .cache/targets-venv
+	@$(TARGETS) -m pip --disable-pip-version-check --no-input install --quiet --quiet 'setuptools>=70.1'
+	@$(TARGETS) -m pip --disable-pip-version-check --no-input install --quiet --quiet --no-build-isolation \
+	  --editable '.[test,bench,tpu-compile,cuda-compile]'
+	@touch $@
+
+# On a machine with an NVIDIA GPU: the tests that need one, and eight models; TORCH=... names a Python with PyTorch.
+gpu: $(VENV)/.has-gpu
+	@$(PY) benchmarks/gpu.py --check
+	@$(PY) -m pytest -q -n 0 -m gpu tests/test_gpu.py $(ARGS)
+	@$(PY) benchmarks/gpu.py --out out/gpu.json $(if $(TORCH),--torch $(TORCH))
 
 # The figures of PaddlePaddle, computed anew: in its own environment, or by the Python that is named.
 parity: .cache/has-paddle $(VENV)/.has-test

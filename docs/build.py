@@ -1,4 +1,4 @@
-"""Builds the documentation: the reference from the docstrings, and the pages of docs/ beside it.
+"""Builds the site: the pages of docs/, the tutorials with what they print, and the reference from the docstrings.
 
 usage: python docs/build.py FOLDER
 """
@@ -7,23 +7,14 @@ from __future__ import annotations
 
 import functools
 import importlib
-import re
 import sys
 import types
-import warnings
 from pathlib import Path
 
-import pdoc
-import pdoc.render
-from pdoc.render_helpers import to_html
+from sphinx.cmd.build import main as sphinx
 
-ROOT = Path(__file__).resolve().parent.parent
-PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").glob("*.md"))]
-STYLE = (
-    "body{max-width:60em;margin:2em auto;padding:0 1em;font:16px/1.5 sans-serif}"
-    "pre{background:#f6f6f6;padding:.6em;overflow:auto}table{border-collapse:collapse;display:block;overflow:auto}"
-    "td,th{border:1px solid #ddd;padding:.2em .6em;text-align:left}"
-)
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parent
 # What users name. A page of the reference shows what these give, and not the files that it lies in.
 PUBLIC = """
     amp amp.debugging audio audio.features audio.functional autograd callbacks compat compat.nn compat.nn.functional
@@ -33,27 +24,103 @@ PUBLIC = """
     profiler quantization reader regularizer signal sparse sparse.nn sparse.nn.functional special static static.nn
     sysconfig text utils version vision vision.datasets vision.models vision.ops vision.transforms
 """.split()
+TENSOR = "paddle_lite_py.Tensor"  # has a page of its own
+NOTEBOOKS = "Notebooks, to be read here with what they print and draw, or run: each takes seconds."
+MODULES = "What each public module gives. The search knows every name."
+# By module the classes that it gives too, and where they are described.
+ELSEWHERE: dict[str, dict[str, str]] = {}
+TUTORIALS = """
+    ten_minutes ten_minutes.zh eager_to_static digits characters transformer shipping own_ops fast coming_from
+    serving programs
+""".split()
 
 
-def main(folder: Path) -> None:
-    """Write the reference of every installed package, and a page for each Markdown file."""
-    pdoc.render.configure(docformat="google", include_undocumented=False, footer_text="paddle_lite_py")
-    # pdoc walks into subpackages that the package lists openly; naming each finds them all, some twice.
-    warnings.filterwarnings("ignore", "The module specification")
-    pdoc.pdoc(*opened(), "dy2static", output_directory=folder)
-    for page in PAGES:
-        (folder / f"{page.stem.lower()}.html").write_text(rendered(page))
-    print(f"{folder}/readme.html")
+def main(folder: Path) -> int:
+    """Write the site; what Sphinx complains of is an error."""
+    opened()
+    sources = folder.with_name(folder.name + "-sources")
+    gather(sources)
+    complaints = folder.with_name(folder.name + "-warnings.txt")
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    failed = sphinx(["-q", "-b", "html", "-c", str(HERE), "-w", str(complaints), str(sources), str(folder)])
+    if failed or complaints.read_text().strip():
+        print(f"the site has mistakes, see {complaints}")
+        return 1
+    print(f"{folder}/index.html")
+    return 0
+
+
+def gather(sources: Path) -> None:
+    """Put the sources of the site into one folder: only those that have changed are built again."""
+    pages = {p.relative_to(HERE): p.read_text() for p in HERE.rglob("*.md")}
+    pages[Path("contributing.md")] = (ROOT / "CONTRIBUTING.md").read_text().replace("](docs/", "](")
+    notebooks = [Path("tutorials") / f"{name}.ipynb" for name in TUTORIALS]
+    pages |= {p: (ROOT / p).read_text() for p in notebooks}
+    pages[Path("tutorials/index.md")] = listing("Tutorials", TUTORIALS, NOTEBOOKS)
+    pages |= {Path("api") / f"{name}.md": reference(name) for name in modules()}
+    pages[Path("api") / f"{TENSOR}.md"] = page(TENSOR, f".. autoclass:: {TENSOR}\n   :members:\n")
+    pages[Path("api/index.md")] = listing("Reference", sorted([*modules(), TENSOR]), MODULES)
+    for name, text in pages.items():
+        place = sources / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        if not place.exists() or place.read_text() != text:
+            place.write_text(text)
+    for place in sources.rglob("*.*"):
+        if place.relative_to(sources) not in pages and place.is_file():
+            place.unlink()
+
+
+def listing(title: str, pages: list[str], said: str) -> str:
+    """A page that leads to others."""
+    return "\n".join([f"# {title}", "", said, "", "```{toctree}", ":maxdepth: 1", "", *pages, "```", ""])
+
+
+def modules() -> list[str]:
+    """The public modules by full name."""
+    return ["paddle_lite_py", *(f"paddle_lite_py.{name}" for name in PUBLIC), "dy2static"]
+
+
+def reference(name: str) -> str:
+    """The page of a public module."""
+    directive = f".. automodule:: {name}\n   :members:\n   :imported-members:\n   :exclude-members: Tensor\n"
+    also = [f":py:obj:`{home}.{n}`" for n, home in sorted(ELSEWHERE.get(name, {}).items())]
+    return page(name, directive + (f"\nAlso here: {', '.join(also)}.\n" if also else ""))
+
+
+def page(name: str, directive: str) -> str:
+    """A page made of docstrings."""
+    return f"# {name}\n\n```{{eval-rst}}\n{directive}```\n"
 
 
 def opened() -> list[str]:
     """The public modules, each told to show all that it gives: its names, and the public modules in it."""
-    names = ["paddle_lite_py", *(f"paddle_lite_py.{name}" for name in PUBLIC)]
+    names = modules()[:-1]
     for name in names:
         module = importlib.import_module(name)
         inner = [n.rpartition(".")[2] for n in names if n.rpartition(".")[0] == name]
-        module.__all__ = [*inner, *filter(functools.partial(shown, module), getattr(module, "__all__", dir(module)))]
+        given = list(filter(functools.partial(shown, module), getattr(module, "__all__", dir(module))))
+        module.__all__ = [*inner, *(n for n in given if at_home(module, n))]
     return names
+
+
+@functools.cache
+def homes() -> dict[type, str]:
+    """Where each class is described."""
+    return {}
+
+
+def at_home(module: types.ModuleType, name: str) -> bool:
+    """False for a class that a module before gives too; others are known by the name that users find them by."""
+    value = getattr(module, name)
+    if not isinstance(value, type):
+        return True
+    home = homes().setdefault(value, module.__name__)
+    if home != module.__name__:
+        ELSEWHERE.setdefault(module.__name__, {})[name] = home
+        return False
+    if value.__module__.startswith("paddle_lite_py"):
+        value.__module__ = home
+    return True
 
 
 def shown(module: types.ModuleType, name: str) -> bool:
@@ -64,14 +131,5 @@ def shown(module: types.ModuleType, name: str) -> bool:
     return not callable(value) or (getattr(value, "__module__", None) or "").startswith("paddle_lite_py")
 
 
-def rendered(page: Path) -> str:
-    """A Markdown file as HTML, its links to other pages turned towards their HTML."""
-    text = re.sub(r"\]\((?:docs/)?(\w+)\.md\)", lambda m: f"]({m[1].lower()}.html)", page.read_text())
-    menu = " · ".join(f'<a href="{p.stem.lower()}.html">{p.stem.lower()}</a>' for p in PAGES)
-    reference = '<a href="paddle_lite_py.html">reference</a>'
-    head = f'<!doctype html><meta charset="utf-8"><title>{page.stem}</title><style>{STYLE}</style>'
-    return f"{head}<nav>{menu} · {reference}</nav>\n{to_html(text)}"
-
-
 if __name__ == "__main__":
-    main(Path(sys.argv[1]))
+    sys.exit(main(Path(sys.argv[1])))

@@ -193,6 +193,8 @@ class Callees:
         """A class, a partial, or another callable object."""
         if self.runtime.is_own(f) or MARK in getattr(f, "__dict__", ()):
             return f
+        if kind.__name__ == "cython_function_or_method":  # what a method is in a module that Cython has compiled
+            return self._builtin(f)
         if isinstance(f, type):
             return self._class(f)
         if kind is functools.partial:

@@ -116,8 +116,8 @@ class Runtime:
     def builtin(self, f: Any) -> Any | None:
         """What to call in place of a Python builtin, or None for the builtin itself.
 
-        Asked for builtin functions and types (len, range, int, ...) and for bound methods of builtin containers
-        (`outs.append`, whose `__self__` is the list).
+        Asked for builtin functions and types (len, range, int, ...), for bound methods of builtin containers
+        (`outs.append`, whose `__self__` is the list), and for functions and methods of modules compiled by Cython.
         """
         return None
 

@@ -3,6 +3,7 @@
 import os
 
 import dy2static as _dy2static
+from paddle_lite_py.core.argument_docs import document as _document
 from paddle_lite_py.core.errors import OWN_DIRS
 
 from .artifact import ArtifactError
@@ -42,3 +43,5 @@ __all__ = [
 
 # Their frames are not the user's either.
 OWN_DIRS.extend(os.path.dirname(os.path.abspath(f)) + os.sep for f in (__file__, _dy2static.__file__))
+
+_document(globals())

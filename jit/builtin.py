@@ -16,6 +16,7 @@ from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.traced_scalars import is_number
 
 from . import iterables, sequences, text
+from .host_random import drawing
 from .mutations import CONTAINERS, method_of_container
 
 
@@ -27,7 +28,7 @@ def replacement(f: Any) -> Callable[..., Any] | None:
     if type(owner) is str and f.__name__ == "format":
         return functools.partial(text.format_method, owner)
     try:
-        return _TABLE.get(f)
+        return _TABLE.get(f) or drawing(f)
     except TypeError:  # unhashable
         return None
 

@@ -6,15 +6,17 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 
 import dy2static
 from paddle_lite_py.core import structure as nested
+from paddle_lite_py.core.arrays import spec_of
 from paddle_lite_py.core.cache import BoundedCache
 from paddle_lite_py.core.dtypes import is_inexact
 from paddle_lite_py.core.no_effect import Immaterial, no_effect
+from paddle_lite_py.core.traced_number import ScalarInputs
 from paddle_lite_py.eager.tensor import Tensor, wrap
 from paddle_lite_py.ir.printer import to_text
 from paddle_lite_py.ir.program import Program
@@ -29,6 +31,9 @@ from .errors import GraphBreak
 from .settling import settled
 from .spec import InputSpec, SpecifiedCall
 from .stages import Lowered
+
+if TYPE_CHECKING:
+    from paddle_lite_py.targets import Report
 
 
 @dataclass(frozen=True, eq=False)
@@ -311,10 +316,40 @@ class Inspection:
             >>> "stablehlo.tanh" in lowered.stablehlo(), lowered.compile().cost_analysis()["flops"] > 0
             (True, True)
         """
+        return Lowered(*self._specified_call(args, kwargs))
+
+    def compile_for(self, target: Any, *args: Any, **kwargs: Any) -> Report:
+        """Compile for a machine that is not here, and tell what comes of it: memory, work, exchanges, errors.
+
+        Nothing runs. XLA's compiler for the machine must be installed, in a process of its own it compiles.
+
+        Arguments:
+            target: "cpu", "h200", a TPU ("v5e") with or without its topology ("v5p:8x8x8"), or a file with the target
+                configuration of a GPU.
+            args: as for lower().
+
+        Raises:
+            TargetError: if nobody knows the target, its compiler is not installed, or it has too few devices.
+
+        Examples:
+            >>> import paddle_lite_py as paddle
+            >>> net = paddle.nn.Linear(4, 2)
+            >>> report = paddle.jit.to_static(net.forward).compile_for("cpu", paddle.static.InputSpec([8, 4]))
+            >>> report.fits, [b.what for b in report.buffers if b.shape == "f32[8,4]"]
+            (True, ['x'])
+        """
+        from paddle_lite_py.targets import compile_traced
+
+        entry, tensors, numbers = self._specified_call(args, kwargs)
+        specs = [spec_of(t._data) for t in tensors]
+        return compile_traced(entry.executable, specs, target, entry.needs_grad, numbers)
+
+    def _specified_call(self, args: Any, kwargs: Any) -> tuple[Entry, list[Any], ScalarInputs]:
+        """The program for the arguments of a call, those arguments, and the numbers that it takes as inputs."""
         given = nested.unflatten(*_with_examples(args, kwargs))
         structure, tensors = spec.flatten(*given)
         entry, numbers = self._found(structure, tensors, *given)
-        return Lowered(entry, tensors, numbers)
+        return entry, tensors, numbers
 
 
 def warn_of_sizes(name: str, fixed: str) -> None:

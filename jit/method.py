@@ -5,14 +5,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
 
 from paddle_lite_py.core import small, symbolic
 from paddle_lite_py.core import structure as nested
-from paddle_lite_py.core.arrays import as_array
+from paddle_lite_py.core.arrays import as_array, spec_of
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.custom.kernel import kernels, unknown_kernels
 from paddle_lite_py.eager.execute import EAGER
@@ -33,6 +33,9 @@ from paddle_lite_py.tracing.trace import Argument, Effect, Traced
 
 from .artifact import ArtifactError
 from .spec import InputSpec
+
+if TYPE_CHECKING:
+    from paddle_lite_py.targets import Report
 
 _new = Tensor.__new__
 # StableHLO may ask for functions of the host; a saved program has no need of one of Python.
@@ -228,6 +231,30 @@ class Method:
                 "is of so many: save it again after a run that is as long, or call it under no_grad()"
             )
             builder.check(outs[-1].less_equal(self._room), functools.partial(RuntimeError, text), self.name)
+
+    def compile_for(self, target: Any, args: Sequence[Any], size: int | None) -> Report:
+        """See TranslatedLayer.compile_for."""
+        from paddle_lite_py.targets import compile_all, portable, target_of
+
+        machine = target_of(target)
+        machine.require_compiler()
+        specs = [self._sized(s, size) for s in (args or self.inputs)]
+        if len(specs) != len(self.inputs):
+            raise TypeError(f"`{self.name}` takes {len(self.inputs)} arguments, got {len(specs)}")
+        self._check([wrap(s) for s in specs])
+        arrays = [*specs, *[spec_of(h._data) for h in self.handles]]
+        names = [*[str(s.name) for s in self.inputs], *[str(h.name) for h in self.handles]]
+        made = portable(self._bound.fn, arrays, machine.platform, self.name, names, program=self.program)
+        return compile_all([made], machine)[0]
+
+    def _sized(self, given: Any, size: int | None) -> Any:
+        """An InputSpec or a tensor as XLA's spec."""
+        if isinstance(given, Tensor):
+            return spec_of(given._data)
+        shape = [size if n is None or (isinstance(n, int) and n < 0) else n for n in given.shape]
+        if None in shape:
+            raise ValueError(f"`{self.name}` was saved for {given}: give size=, or an InputSpec with all dimensions")
+        return jax.ShapeDtypeStruct(tuple(shape), given.dtype.np)
 
     def bare(self) -> Callable[..., tuple[Any, ...]] | None:
         """The function from arrays of NumPy that fit to all results, with the weights as they are now; for servers.

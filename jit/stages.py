@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import jax
-
+from paddle_lite_py.core.arrays import spec_of
 from paddle_lite_py.core.traced_number import ScalarInputs
 from paddle_lite_py.ir.program import Program
 
@@ -39,7 +38,7 @@ class Lowered:
 
     def __init__(self, entry: Entry, tensors: list[Any], numbers: ScalarInputs) -> None:
         self.program: Program = entry.traced.program
-        shapes = [jax.ShapeDtypeStruct(t._data.shape, t._data.dtype) for t in tensors]
+        shapes = [spec_of(t._data) for t in tensors]
         self._lowered = entry.executable.lower(shapes, entry.needs_grad, numbers)
 
     def stablehlo(self) -> str:

@@ -39,6 +39,7 @@ from .containers import Changed, note, restore
 from .declared import DeclaredSpecs
 from .entry import Entry
 from .errors import GraphBreak, InnerGradientError, StagingError, raise_for_user
+from .host_random import told
 from .implicit import Implicit
 from .inspection import Inspection, passed
 from .lone_kinds import LoneKinds
@@ -332,7 +333,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
         names = names if len(names) == len(shapes) else [f"arg{i}" for i in range(len(shapes))]
         while True:
             try:
-                with self._implicit.converted():
+                with self._implicit.converted(), told(self.__name__):
                     outside = reads.containers_of(self._function, list(nested.statics(structure)))
                     found = trace(call, shapes, grads, names, _converted, outside, self._shared, sizes, self._decided)
                 return passed(found, self.options.passes)

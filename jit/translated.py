@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from jax import export
 from safetensors import flax as safetensors
@@ -23,6 +23,9 @@ from .artifact import ArtifactError
 from .check import alike
 from .method import Method
 from .spec import InputSpec
+
+if TYPE_CHECKING:
+    from paddle_lite_py.targets import Report
 
 _BY_PREFIX = Refused("the files are named by the prefix that was given to jit.save")
 
@@ -196,6 +199,29 @@ class TranslatedLayer(Layer):
     def saved_in(self) -> str:
         """The mode that the layer was in when it was saved: "train" or "eval"."""
         return str(self._manifest.get("saved_in", "eval"))
+
+    def compile_for(self, target: Any, *args: Any, method_name: str = "forward", size: int | None = None) -> Report:
+        """Compile a method for a machine that is not here, and tell what comes of it: memory, work, errors.
+
+        Arguments:
+            target: "cpu", "h200", a TPU ("v5e") with or without its topology ("v5p:8x8x8"), or a file with the target
+                configuration of a GPU.
+            args: InputSpecs or tensors; what it was saved for, where none are given.
+            size: that of each unknown dimension.
+
+        Raises:
+            TargetError: if nobody knows the target, or its compiler is not installed.
+            ValueError: if a dimension is unknown, or the arguments do not fit.
+
+        Examples:
+            >>> import tempfile, paddle_lite_py as paddle
+            >>> prefix = tempfile.mkdtemp() + "/net"
+            >>> paddle.jit.save(paddle.nn.Linear(3, 2), prefix, input_spec=[paddle.static.InputSpec([None, 3])])
+            >>> report = paddle.jit.load(prefix).compile_for("cpu", size=4)
+            >>> report.fits, report.memory.outputs
+            (True, 32)
+        """
+        return self._method(method_name).compile_for(target, args, size)
 
     # -- copies ----------------------------------------------------------------------------------------------------
     def _save(self, path: str) -> None:

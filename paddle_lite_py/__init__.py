@@ -29,6 +29,7 @@ _gc.disable()
 
 from . import autograd, nn, ops
 from .autograd import enable_grad, grad, is_grad_enabled, no_grad, set_grad_enabled
+from .core.argument_docs import document as _document
 from .core.dtypes import (
     bfloat16,
     complex64,
@@ -83,6 +84,8 @@ from .ops.public import *
 from .registry.op import LATE as _LATE
 from .version import full_version as __version__  # of the API that is spoken, which programs ask for
 
+_document(globals())
+
 
 def _brought(name: str, module: str, doc: str) -> Any:
     def method(self: Tensor, *args: Any, **settings: Any) -> Any:
@@ -126,7 +129,7 @@ _SUBPACKAGES = (
         "sparse",
     ),
     *("base", "common_ops_import", "dataset", "distributed", "_C_ops", "_legacy_C_ops"),
-    *("cuda", "special", "static", "sysconfig", "tensor", "text", "utils", "version", "vision"),
+    *("cuda", "special", "static", "sysconfig", "targets", "tensor", "text", "utils", "version", "vision"),
 )
 # Names of the facade by the module that has them.
 _LAZY = {

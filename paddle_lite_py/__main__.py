@@ -1,6 +1,7 @@
 """python -m paddle_lite_py run program.py ...: run a program written for Paddle, with this package as `paddle`.
 
 python -m paddle_lite_py migrate SOURCE: rewrite programs of Paddle 1.x, Paddle 2.x and PyTorch to run here.
+python -m paddle_lite_py inspect MODEL --for v5e:2x2: compile a saved model for a machine that is not here.
 
 python -m paddle_lite_py serve MODEL ...: answer for saved models over HTTP and gRPC; `kubernetes` writes manifests.
 
@@ -30,6 +31,16 @@ def main(argv: list[str] | None = None) -> None:
     migrate = commands.add_parser("migrate", help="rewrite programs of Paddle 1.x, Paddle 2.x and PyTorch")
     migrate.add_argument("source", help="a file or folder")
     migrate.add_argument("-o", "--output", help="where the result goes; by default beside the source, as NAME_migrated")
+    inspect = commands.add_parser("inspect", help="compile a saved model for a machine that is not here")
+    inspect.add_argument("model", help="the prefix that was given to jit.save")
+    inspect.add_argument(
+        "--for", dest="target", required=True, metavar="TARGET",
+        help="cpu, h200, a TPU such as v5e, v5e:2x2 or v5p:8x8x8, or a file with a GPU's target configuration",
+    )  # fmt: skip
+    inspect.add_argument("--method", default="forward", help="which method; forward by default")
+    inspect.add_argument("--size", type=int, default=1, help="of each unknown dimension; 1 by default")
+    inspect.add_argument("--json", metavar="FILE", help="write the report there as well")
+    inspect.add_argument("--picture", metavar="FILE", help="draw the report there as well")
     for name, text in _TOOLS.items():
         commands.add_parser(name, help=text, add_help=False)
     words = sys.argv[1:] if argv is None else argv
@@ -38,6 +49,8 @@ def main(argv: list[str] | None = None) -> None:
     given = parser.parse_args(argv)
     if given.command == "migrate":
         return _migrate(parser, given.source, given.output)
+    if given.command == "inspect":
+        return _inspect(parser, given)
     install_as_paddle()
     sys.argv = [given.program, *given.arguments]
     if given.module:
@@ -83,6 +96,23 @@ def _migrate(parser: argparse.ArgumentParser, source: str, output: str | None) -
         upgrade_files(source, output)
     except FileNotFoundError as e:
         parser.error(str(e))
+
+
+def _inspect(parser: argparse.ArgumentParser, given: argparse.Namespace) -> None:
+    from .jit import load
+
+    try:
+        model = load(given.model.removesuffix(".json"))
+        report = model.compile_for(given.target, method_name=given.method, size=given.size)
+    except (AttributeError, ValueError) as e:
+        parser.error(str(e))
+    print(report)
+    if given.json:
+        report.to_json(given.json)
+    if given.picture and report.compiles:
+        report.picture(given.picture)
+    if not report.fits:
+        sys.exit(1)
 
 
 if __name__ == "__main__":

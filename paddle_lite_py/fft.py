@@ -6,5 +6,8 @@ Examples:
     [(2+0j), 0j]
 """
 
+from .core.argument_docs import document as _document
 from .ops.fft import *  # noqa: F403
 from .ops.fft import __all__ as __all__
+
+_document(globals())

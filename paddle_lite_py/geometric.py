@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from .core.argument_docs import document as _document
 from .core.no_effect import Immaterial, no_effect
 from .eager.random import host_draw
 from .eager.tensor import Tensor
@@ -154,3 +155,6 @@ def _sampled(row: Any, colptr: Any, weight: Any, nodes: Any, size: int, eids: An
     edges = np.concatenate(chosen) if chosen else np.zeros(0, np.int64)
     out = fresh(rows[edges]), fresh(np.array([len(c) for c in chosen], rows.dtype))
     return (*out, fresh(_host(eids, "sample_neighbors()")[edges])) if return_eids else out
+
+
+_document(globals())

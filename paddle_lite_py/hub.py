@@ -12,6 +12,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from .core.argument_docs import document as _document
 from .core.no_effect import Immaterial, no_effect
 from .device import device_guard
 from .framework import load as load_file
@@ -147,3 +148,6 @@ def _digits(name: str) -> str:
 def _sha256(path: Path) -> str:
     with path.open("rb") as f:
         return hashlib.file_digest(f, "sha256").hexdigest()
+
+
+_document(globals())

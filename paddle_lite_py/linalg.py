@@ -6,6 +6,7 @@ Examples:
     5.0
 """
 
+from .core.argument_docs import document as _document
 from .ops.decomposition import (
     cholesky,
     cholesky_inverse,
@@ -76,3 +77,5 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+_document(globals())

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
+from .core.argument_docs import document as _document
 from .core.no_effect import Immaterial, no_effect
 
 __all__ = ["batch", "buffered", "cache", "chain", "compose", "firstn", "map_readers", "shuffle", "xmap_readers"]
@@ -174,3 +175,6 @@ def compose(*readers: Reader, check_alignment: bool = True) -> Reader:
             yield tuple(itertools.chain(*map(flat, samples)))
 
     return read
+
+
+_document(globals())

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from .core.argument_docs import document as _document
+
 __all__ = ["L1Decay", "L2Decay"]
 
 
@@ -41,3 +43,6 @@ class L2Decay(_Decay):
     """
 
     kind = "l2"
+
+
+_document(globals())

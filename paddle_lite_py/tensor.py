@@ -12,6 +12,7 @@ import sys
 from types import ModuleType
 from typing import Any
 
+from .core.argument_docs import document as _document
 from .core.param_attr import ParamAttr
 from .eager.tensor import Parameter, RemoveHandle, Tensor, _restore
 from .framework import core, in_dynamic_mode
@@ -44,3 +45,5 @@ class _CallableModule(ModuleType):
 
 
 sys.modules[__name__].__class__ = _CallableModule
+
+_document(globals())

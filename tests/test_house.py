@@ -26,7 +26,8 @@ LAYERS = {
     4: "ops",
     5: "autograd fft linalg signal special",
     6: "nn custom",
-    7: "optimizer amp io metric framework device utils reader distribution sparse geometric profiler quantization",
+    7: "optimizer amp io metric framework device utils reader distribution sparse geometric profiler"
+    " quantization targets",
     8: "compat cuda dataset distributed jit passes migrate vision text audio incubate hub",
     9: "static inference onnx base tensor common_ops_import _C_ops _legacy_C_ops",
     10: "hapi callbacks serving convert",  # Model runs in either mode
@@ -39,6 +40,7 @@ ALLOWED: dict[tuple[str, str], str] = {}
 
 # Modules that are tied to others in a way that no import shows (see house.dynamic()), with the reason.
 DYNAMIC = {
+    "core.argument_docs": "docstrings are completed where a session or a tool is loaded that shows them",
     "core.no_effect": "a warning names a function as users find it: by the modules that are loaded",
     **dict.fromkeys(["base", "utils"], "one module under two import paths, as in the reference"),
     "_C_ops": "the error for an unknown kernel says what to call",

@@ -7,11 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
-README = Path(__file__).resolve().parent.parent / "README.md"
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
 
 
-def test_the_first_example_trains_saves_and_loads(tmp_path):
-    (code,) = re.findall(r"```python\n(.*?)```", README.read_text(), re.S)
+@pytest.mark.parametrize("name", ["README.md", "README.zh.md"])
+def test_the_first_example_trains_saves_and_loads(name, tmp_path):
+    (code,) = re.findall(r"```python\n(.*?)```", (ROOT / name).read_text(), re.S)
     script = tmp_path / "example.py"
     script.write_text(code)
     done = subprocess.run([sys.executable, script], cwd=tmp_path, capture_output=True, text=True, check=False)

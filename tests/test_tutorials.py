@@ -20,11 +20,16 @@ SCRIPTS = {
     "serving.ipynb": "make_notebook.py",
     "programs.ipynb": "make_program_notebook.py",
     "ten_minutes.ipynb": "make_first_notebook.py",
+    "ten_minutes.zh.ipynb": "make_first_zh_notebook.py",
     "digits.ipynb": "make_digits_notebook.py",
     "characters.ipynb": "make_characters_notebook.py",
     "eager_to_static.ipynb": "make_static_notebook.py",
     "coming_from.ipynb": "make_coming_notebook.py",
     "server.ipynb": "make_server_notebook.py",
+    "transformer.ipynb": "make_transformer_notebook.py",
+    "shipping.ipynb": "make_shipping_notebook.py",
+    "own_ops.ipynb": "make_own_notebook.py",
+    "fast.ipynb": "make_fast_notebook.py",
 }
 
 
@@ -47,6 +52,10 @@ def run_notebook(name: str) -> dict:
     ("eager_to_static.ipynb", r"14, 9\] 1 program\n.*15 rows were seen.*TracedValueError numpy\(\) at <cell-13>:3"),
     ("server.ipynb", r"(?:9\d|100)% right on.*curl says (\d) and it is \1\n.*16 clients: +\d+ answers.*result=\"ok\""),
     ("coming_from.ipynb", r"line 7: optim\.Adam\(.*'functions, as in JAX': 0\.0"),
+    ("transformer.ipynb", r"-> 0\.0\d+\n.*'best of four': '9\d\.\d%', 'among the four': '(9\d|100)\.\d%'"),
+    ("shipping.ipynb", r"head\.bias is not found.*\ntuned .*'9\d\.\d%'\].*off by \d\.?\d*e-0[67]"),
+    ("own_ops.ipynb", r"15 15 \['weight', 'seen'\].*9\d\.\d% with weights that are one of \[-1\.0, -0\.5, 0\.0"),
+    ("fast.ipynb", r"<cell-3>:23  loss\.backward\(\).*1 traces, 1 programs.*the same: True.*'bfloat16, compiled'"),
 ])  # fmt: skip
 def test_a_notebook_runs_and_ends_in_a_picture(name, said, capsys):
     matplotlib = pytest.importorskip("matplotlib")

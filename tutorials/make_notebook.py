@@ -55,6 +55,24 @@ check that it still gives the same.""",
     net.eval()
     spec = [paddle.static.InputSpec(["batch", 2], "float32", "points")]
     paddle.jit.save(net, prefix, input_spec=spec, samples=[(x[:4],)], constraints=["batch <= 4096"])""",
+    """## Will it run there?
+XLA's compilers for TPUs and GPUs work without the hardware. `compile_for` compiles the training step for a machine
+that is not here, in a process of its own, and tells what it takes: memory, work, exchanges between chips, with the
+lines of this notebook. `pip install "jax[tpu]"` (0.3 GB) brings the compiler for TPUs, `"jax[cuda12]"` that for GPUs;
+this CPU's is there. From a shell: `python -m paddle_lite_py inspect MODEL --for v5e:2x2`.""",
+    """    from paddle_lite_py.targets import has_compiler
+
+    target = "v5e:2x2" if has_compiler("tpu") else "cpu"
+    report = step.compile_for(target, x, y)
+    print(report)
+    assert report.compiles and report.fits""",
+    """Layers that are made under `abstract()` hold no data: the way to ask about models that no memory here holds.""",
+    """    with paddle.targets.abstract():
+        large = nn.Sequential(nn.Linear(4096, 65536), nn.GELU(), nn.Linear(65536, 4096))
+    rows = paddle.static.InputSpec([8, 4096])
+    report = paddle.jit.to_static(large.forward).compile_for(target, rows)
+    print(report)
+    print(sum(p.size for p in large.parameters()) * 4 / 2**30, "GiB of weights, which nobody has made")""",
     """## Load, without the code
 In another process none of the classes above is needed.""",
     """    loaded = paddle.jit.load(prefix, check=True)

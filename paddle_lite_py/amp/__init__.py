@@ -1,5 +1,6 @@
 """Mixed precision: low-precision compute where it is safe, and scaling of the loss where it needs it."""
 
+from ..core.argument_docs import document as _document
 from . import debugging
 from .auto_cast import (
     amp_decorate,
@@ -23,3 +24,5 @@ __all__ = [
     *("debugging", "decorate", "get_autocast_cpu_dtype", "get_autocast_dtype", "get_autocast_gpu_dtype"),
     *("is_autocast_enabled", "is_bfloat16_supported", "is_float16_supported", "white_list"),
 ]
+
+_document(globals())

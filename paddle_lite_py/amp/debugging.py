@@ -13,6 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import dtypes
+from ..core.argument_docs import document as _document
 from ..core.arrays import is_array
 from ..core.interpreter import state
 from ..core.no_effect import no_effect
@@ -329,3 +330,6 @@ def compare_accuracy(
         "compare_accuracy compares dumps of tensor statistics, which are not written here; run both precisions with "
         "amp.debugging.check_layer_numerics on the layers in question instead"
     )
+
+
+_document(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .. import signal
+from ..core.argument_docs import document as _document
 from ..nn.base import Layer
 from ..ops.linalg import matmul
 from . import functional as AF
@@ -165,3 +166,6 @@ class MFCC(Layer):
         """The coefficients."""
         product: Any = matmul
         return product(self._log_melspectrogram(x).transpose([0, 2, 1]), self.dct_matrix).transpose([0, 2, 1])
+
+
+_document(globals())

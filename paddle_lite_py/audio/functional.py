@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.argument_docs import document as _document
 from ..eager.tensor import Tensor
 from ..ops.convert import to_tensor
 
@@ -236,3 +237,6 @@ def get_window(window: Any, win_length: int, fftbins: bool = True, dtype: str = 
     n = win_length + bool(fftbins)
     made = np.ones(1) if n <= 1 else _WINDOWS[name](n, *parameters)
     return to_tensor(np.asarray(made[:win_length]).astype(dtype))
+
+
+_document(globals())

@@ -1,5 +1,6 @@
 """Differentiation: backward, grad, PyLayer and the gradient modes."""
 
+from ..core.argument_docs import document as _document
 from .derivatives import hessian, jacobian, vjp
 from .functional import backward, grad
 from .mode import enable_grad, is_grad_enabled, no_grad, set_grad_enabled
@@ -21,3 +22,5 @@ __all__ = [
     "saved_tensors_hooks",
     "set_grad_enabled",
 ]
+
+_document(globals())

@@ -6,6 +6,7 @@ import secrets
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from ..core.argument_docs import document as _document
 from ..core.no_effect import no_effect
 from ..dispatch.codegen import into
 from ..eager import random
@@ -234,3 +235,6 @@ def seed() -> int:
     chosen = secrets.randbits(52)
     random.seed(chosen)
     return chosen
+
+
+_document(globals())

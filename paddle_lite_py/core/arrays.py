@@ -19,6 +19,18 @@ def is_array(x: Any) -> bool:
     return isinstance(x, np.ndarray) or isinstance(x, jax.Array)
 
 
+def is_outside(x: Any) -> bool:
+    """True for what a tensor outside of any program may hold: an array, or a shape without data (targets.abstract)."""
+    return is_array(x) or isinstance(x, jax.ShapeDtypeStruct)
+
+
+def spec_of(array: Any) -> jax.ShapeDtypeStruct:
+    """Shape and dtype of an array, and how it lies over several devices."""
+    held = getattr(array, "sharding", None)
+    laid = held if isinstance(held, jax.sharding.NamedSharding) else None
+    return jax.ShapeDtypeStruct(array.shape, array.dtype, sharding=laid)
+
+
 def is_handle(x: Any) -> bool:
     """True for a Tensor, which is defined above this module."""
     return hasattr(x, "_static_value")

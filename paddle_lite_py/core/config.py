@@ -141,14 +141,14 @@ def compiler_options(library: bool = True, plain: bool = False) -> dict[str, Any
     return options
 
 
-# For whom a program is lowered: "here", "several" platforms, or "others" than XLA.
-_lowered_for: ContextVar[str] = ContextVar("lowered_for", default="here")
+# The platforms that a program is lowered for, if not this machine's; "other" for runtimes that are not XLA.
+_lowered_for: ContextVar[tuple[str, ...]] = ContextVar("lowered_for", default=())
 
 
 @contextmanager
 def exporting(platforms: Sequence[str]) -> Iterator[None]:
     """While a program is lowered for these platforms, of which this machine may have none."""
-    token = _lowered_for.set("here" if tuple(platforms) == ("cpu",) else "several")
+    token = _lowered_for.set(tuple(platforms))
     try:
         yield
     finally:
@@ -158,17 +158,20 @@ def exporting(platforms: Sequence[str]) -> Iterator[None]:
 @contextmanager
 def portable() -> Iterator[None]:
     """While a program is lowered for other runtimes: without the forms that are faster with XLA on CPUs alone."""
-    token = _lowered_for.set("others")
+    token = _lowered_for.set(("other",))
     try:
         yield
     finally:
         _lowered_for.reset(token)
 
 
-def by_platform(cpu: Callable[..., Any], others: Callable[..., Any], *args: Any) -> Any:
-    """What `cpu` makes of the arguments on CPUs, and `others` elsewhere; a program that is exported holds both."""
-    if _lowered_for.get() == "several":
-        return jax.lax.platform_dependent(*args, cpu=cpu, default=others)
-    if _lowered_for.get() == "others":
-        return others(*args)
-    return (cpu if jax.default_backend() == "cpu" else others)(*args)
+def by_platform(default: Callable[..., Any], *args: Any, **forms: Callable[..., Any]) -> Any:
+    """What `default` makes of the arguments, or, on a platform ("cpu", "tpu") that has a form of its own, that form.
+
+    A program that is exported for several platforms holds all forms that these need.
+    """
+    platforms = _lowered_for.get() or (jax.default_backend(),)
+    found = {forms.get(p, default) for p in platforms}
+    if len(found) == 1:
+        return found.pop()(*args)
+    return jax.lax.platform_dependent(*args, default=default, **forms)

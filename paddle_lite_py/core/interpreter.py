@@ -142,6 +142,8 @@ class _State(threading.local):
     grad_enabled = True
     casting: Any = None  # the rules of mixed precision in force (casting.Casting)
     observers: tuple[Any, ...] = ()  # called with each op that runs eagerly
+    # While a profiler records: runs what it is given, as a named span of the trace; (name, kind, function, *arguments).
+    timer: Any = None
 
 
 state = _State()

@@ -1,4 +1,4 @@
-"""Size: the sizes of the dimensions of a tensor."""
+"""Size and TensorSize: the sizes of the dimensions of a tensor, and the number of its elements."""
 
 from __future__ import annotations
 
@@ -47,3 +47,27 @@ class Size(list):
     def numel(self) -> int:
         """The number of elements of a tensor of these sizes."""
         return math.prod(self)
+
+
+class TensorSize(int):
+    """The number of elements of a tensor, and called, its sizes: x.size, x.size(), x.size(0).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.ones([2, 3])
+        >>> x.size, x.size(), x.size(-1)
+        (6, paddle.Size([2, 3]), 3)
+    """
+
+    shape: Size
+
+    def __new__(cls, shape: Size) -> TensorSize:
+        out = int.__new__(cls, math.prod(shape))
+        out.shape = shape
+        return out
+
+    def __call__(self, dim: int | None = None) -> Any:
+        return self.shape if dim is None else self.shape[dim]
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return TensorSize, (self.shape,)

@@ -8,6 +8,7 @@ from typing import Any
 
 import jax
 
+from ..core.argument_docs import document as _document
 from ..core.config import cpu_features
 from ..core.no_effect import ONE_STREAM, no_effect
 from ..core.place import Place, as_place, get_device, set_device
@@ -196,3 +197,5 @@ def device_guard(device: Any = None) -> Iterator[Place]:
 
 
 device = device_guard
+
+_document(globals())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..core.argument_docs import document as _document
 from . import memory, properties, stream
 
 Event, Stream, current_stream = stream.Event, stream.Stream, stream.current_stream
@@ -34,3 +35,6 @@ def is_available() -> bool:
         True
     """
     return device_count() > 0
+
+
+_document(globals())

@@ -34,7 +34,7 @@ class CachedCall(NamedTuple):
     """What a call comes down to: a bound op on its tensors; None where it is more than that."""
 
     bound: BoundOp | None = None
-    kind: type = Tensor  # of the result: a tensor, or a tuple or list of them
+    kind: type = Tensor  # of the result: a tensor, or a tuple, a list or a named tuple of them
 
 
 def call_cached(*tensors: str, views: bool = False) -> Callable[[Function], Function]:
@@ -62,7 +62,7 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     names = [n.rstrip("?*!") for n in tensors]
     cache = _CallCache(function, params, names, joins=names == [n.rstrip("?") for n in tensors])
     env |= {**template.NAMES, "_state": state, "_eager": EAGER, "_run": EAGER.run, **codegen.LISTS}
-    env |= {"_again": cache.again, "_recorded": cache.recorded, "_calls": cache.calls}
+    env |= {"_again": cache.again, "_recorded": cache.recorded, "_calls": cache.calls, "_remade": _remade}
     given = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
     away = "".join([f" or {p.name} is not None" for p in params if p.name in _ASIDE])
     parts = {p.name: _part(p, tensors) for p in params if p.name not in _ASIDE}
@@ -71,7 +71,7 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     still = " and ".join([part.still for part in among])
     run = f"_run(_bound, ({''.join([part.tensor for part in among])}))"
     noted = [f"    if _bound.views is not None: _link({names[0]}, _made, _bound, ())"] if views else ()
-    calls = template.at_once(still, _jitted(among), run, "_kind is not _T", "_kind", noted)
+    calls = template.at_once(still, _jitted(among), run, "_kind is not _T", viewed=noted)
     others, lines = codegen.respelling(function.__dict__.get("__aliases__", {}), [p.name for p in params])
     return f"""({", ".join(_heads(params, others, env))}):
 {lines}    if _state.interpreter is not _eager or _rest or _more{away}:
@@ -87,8 +87,13 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     _bound, _kind = _found
     if _bound is None:
         return _again({given})
-{codegen.indented(calls)}    return _made if _kind is not list else list(_made)
+{codegen.indented(calls)}    return _made if _kind is _T or _kind is tuple else _remade(_kind, _made)
 """
+
+
+def _remade(kind: type, results: tuple[Any, ...]) -> Any:
+    """Results as the list or the named tuple that the function gives."""
+    return list(results) if kind is list else kind(*results)
 
 
 def _jitted(among: list[_Part]) -> str:
@@ -241,7 +246,7 @@ def _call(seen: list[Any], out: Any, tensors: list[Tensor]) -> CachedCall | None
         return None
     bound, args, made = seen[0]
     results = made if isinstance(made, tuple) else (made,)
-    if _same(args, tensors) and (out is made or (out.__class__ is list and _same(out, results))):
+    if _same(args, tensors) and (out is made or (isinstance(out, list | tuple) and _same(out, results))):
         return CachedCall(bound, out.__class__)
     return None
 

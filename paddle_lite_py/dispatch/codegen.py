@@ -42,6 +42,7 @@ class CallSpelling(NamedTuple):
     wider: Function | None = None  # the same function with more keywords, called where one of them is given
     out_first: bool = False  # `out` stands before `name` among the positional parameters
     creates: bool = False  # a new tensor, for which device and requires_grad may be given
+    spread: Function | None = None  # what the list is that was spread out, if not itself
 
 
 def make(op: Op, front: CallSpelling) -> tuple[Function, Function]:
@@ -50,11 +51,17 @@ def make(op: Op, front: CallSpelling) -> tuple[Function, Function]:
     if not (front.aliases or front.wider or front.variadic):
         return strict, strict
     at = None if front.variadic is None else [p.name for p in _params(op)].index(front.variadic)
-    slow = accepting(front.wider or strict, front.aliases, at)
+    slow = accepting(front.wider or strict, front.aliases, at, spread=front.spread)
     return strict, _lazy(op, functools.partial(_with_aliases, op, slow, front), front)
 
 
-def accepting(fn: Function, aliases: Mapping[str, str], at: int | None = None, creates: bool = False) -> Function:
+def accepting(
+    fn: Function,
+    aliases: Mapping[str, str],
+    at: int | None = None,
+    creates: bool = False,
+    spread: Function | None = None,
+) -> Function:
     """The function with other keywords for its parameters ("" drops one), and a list at `at` that may be spread out."""
     code = fn.__code__
     own = frozenset(code.co_varnames[: code.co_argcount + code.co_kwonlyargcount])
@@ -69,7 +76,7 @@ def accepting(fn: Function, aliases: Mapping[str, str], at: int | None = None, c
             if not result.isdisjoint(kwargs):
                 wanted = {k: kwargs.pop(k) for k in result & kwargs.keys()}
         if at is not None and len(args) > at + 1 and _is_spread(args[at:]):
-            args = (*args[:at], args[at:])
+            args = (*args[:at], args[at:] if spread is None else spread(*args))
         elif len(args) == most and (args[-1] is None or isinstance(args[-1], str)):
             args = args[:-1]  # a name
         made = fn(*args, **kwargs)

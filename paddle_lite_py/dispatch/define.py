@@ -32,6 +32,7 @@ def op(
     keeps: bool = False,
     aliases: Mapping[str, str] | None = None,
     variadic: str | None = None,
+    spread: Function | None = None,
     wider: Function | None = None,
     out_first: bool = False,
     reshapes: bool = False,
@@ -55,17 +56,19 @@ def op(
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
         aliases: other keywords for its parameters: {"dim": "axis"}.
         variadic: the list parameter that may be spread out as well: reshape(x, 2, 3).
+        spread: a function of the arguments so spread out that gives the list, where that is not the list itself.
         wider: a function of the same parameters and more keywords, called where one of those is given.
         out_first: True if `out` may be given by position, before `name`.
         reshapes: True if the in-place form may change shape and dtype.
         views: the rule that makes its result a view of its first argument, or which attributes have one.
     """
-    front = codegen.CallSpelling(aliases or {}, variadic, wider, out_first)
+    front = codegen.CallSpelling(aliases or {}, variadic, wider, out_first, spread=spread)
     if fn is None:
         names: dict[str, Any] = {"name": name, "methods": methods, "operators": operators, "inplace": inplace}
         kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect}
         kinds |= {"loops": loops, "windows": windows, "keeps": keeps}
         spellings: dict[str, Any] = {"aliases": aliases, "variadic": variadic, "wider": wider, "out_first": out_first}
+        spellings["spread"] = spread
         return functools.partial(op, **names, **kinds, **spellings, reshapes=reshapes, views=views)
     made = Op(fn, name or fn.__name__, grad, amp, random, effect, loops, windows, keeps)
     if made.name in REGISTRY:

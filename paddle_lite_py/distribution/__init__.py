@@ -1,5 +1,6 @@
 """Probability distributions, transforms of them, and divergences between them."""
 
+from ..core.argument_docs import document as _document
 from . import transform
 from .base import Distribution, ExponentialFamily
 from .discrete import Bernoulli, Binomial, Categorical, ContinuousBernoulli, Geometric, Multinomial, Poisson
@@ -18,3 +19,5 @@ __all__ = [
     *("TransformedDistribution", "Uniform", "kl_divergence", "register_kl"),
     *transform.__all__,
 ]
+
+_document(globals())

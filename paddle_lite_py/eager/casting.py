@@ -14,6 +14,7 @@ from ..core.dtypes import as_dtype
 from ..core.interpreter import state
 from ..registry.bound import BoundOp
 from ..registry.op import REGISTRY, Op
+from . import gradients
 from .execute import EAGER, Eager
 from .tensor import Tensor
 
@@ -83,10 +84,20 @@ class ObservedEager(Eager):
         """Apply a bound op; see interpreter.Interpreter."""
         if state.casting is not None:
             args = state.casting.inputs(bound, args)
-        out = super().run(bound, args)
+        if state.timer is None:
+            out = super().run(bound, args)
+        else:
+            out = state.timer(bound.op.name.lstrip("_"), "op", super().run, bound, args)
         for observer in state.observers:
             observer(bound, args, out)
         return out
+
+    # Overrides what is a plain function there, so that eager code without a profiler calls it directly.
+    def backward(self, tensors: list[Any], grads: list[Any], retain_graph: bool) -> None:
+        """Accumulate gradients in the leaves that the tensors depend on."""
+        if state.timer is None:
+            return gradients.backward(tensors, grads, retain_graph)
+        return state.timer("backward", "backward", gradients.backward, tensors, grads, retain_graph)
 
 
 OBSERVED_EAGER = ObservedEager()
@@ -95,7 +106,8 @@ OBSERVED_EAGER = ObservedEager()
 def choose_interpreter() -> None:
     """Choose the interpreter that the rules and observers in force need."""
     if isinstance(state.interpreter, Eager):
-        state.interpreter = OBSERVED_EAGER if state.casting is not None or state.observers else EAGER
+        watched = state.casting is not None or state.observers or state.timer is not None
+        state.interpreter = OBSERVED_EAGER if watched else EAGER
 
 
 @contextmanager

@@ -213,6 +213,8 @@ def _payload(arg: Any) -> Any:
         return arg
     if isinstance(arg, np.generic):
         return arg.item()
+    if isinstance(arg, int | float):  # of a class of its own: an enumeration's, a size
+        return int(arg) if isinstance(arg, int) else float(arg)
     return as_array(arg)
 
 

@@ -111,7 +111,7 @@ class Forward:
         run = self._tiers.get(takes)
         if run is None:
             n = len(arrays) if self.hosted else None
-            run = self._tiers[takes] = tiered(self._of(takes), n, self._library, self.plain)
+            run = self._tiers[takes] = tiered(self.function(takes), n, self._library, self.plain)
         outs, residuals = run(*arrays)
         pull, pool = residuals.pull, (*arrays, *outs, *residuals.arrays)
         saved = SavedResiduals([pool[i] for i in pull.kept])
@@ -120,9 +120,10 @@ class Forward:
 
     def compiled(self, takes: Takes) -> Any:
         """The function for a choice of inputs, under jax.jit."""
-        return xla_jit(self._of(takes), self._library, self.plain)
+        return xla_jit(self.function(takes), self._library, self.plain)
 
-    def _of(self, takes: Takes) -> Callable[..., Any]:
+    def function(self, takes: Takes) -> Callable[..., Any]:
+        """All results and residuals, as a function of the inputs that is not compiled yet."""
         call = functools.update_wrapper(functools.partial(self._call, takes), self._call)
         call.__name__ = call.__qualname__ = self.name
         return call

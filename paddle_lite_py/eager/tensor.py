@@ -7,6 +7,7 @@ installed from the registry.
 from __future__ import annotations
 
 import copy
+import math
 import weakref
 from collections.abc import Callable
 from functools import cached_property
@@ -16,11 +17,11 @@ import numpy as np
 
 from ..core import dtypes
 from ..core import place as places
-from ..core.arrays import as_array, filled, from_host, is_array
+from ..core.arrays import as_array, filled, from_host, is_array, is_outside
 from ..core.errors import LeafChangeError
 from ..core.interpreter import layer_version, run_backward, state
 from ..core.no_effect import NOT_DRAWN, no_effect
-from ..core.size import Size
+from ..core.size import Size, TensorSize
 from ..core.unknown_size import Shape
 from . import views
 from .remove_handle import RemoveHandle
@@ -91,12 +92,11 @@ class Tensor(TensorData):
         return len(self._data.shape)
 
     @property
-    def size(self) -> int:
-        """Number of elements."""
-        out = 1
-        for n in self.shape if self._data.shape.__class__ is Shape else self._data.shape:
-            out = out * n
-        return out
+    def size(self) -> Any:
+        """Number of elements; called, the sizes of the dimensions."""
+        shape = self.shape
+        out = math.prod(shape)
+        return TensorSize(shape) if out.__class__ is int else out
 
     @property
     def place(self) -> places.Place:
@@ -230,7 +230,7 @@ class Tensor(TensorData):
     def _in_place(self) -> bool:
         """Whether the gradient that is there is changed in place, which who holds it sees."""
         held = self._grad
-        return is_array(held._data) and held.is_leaf
+        return is_outside(held._data) and held.is_leaf
 
     def _set_grad(self, value: Any) -> None:
         state.interpreter.rebound(self, "_grad")

@@ -1,6 +1,7 @@
 """Saving and loading of nested state, and what programs ask of the framework beside it."""
 
 from ..autograd import no_grad
+from ..core.argument_docs import document as _document
 from ..core.dtypes import get_default_dtype, set_default_dtype
 from ..core.flags import get_flags, set_flags
 from ..core.param_attr import ParamAttr
@@ -40,3 +41,5 @@ __all__ = [
     "set_default_dtype",
     "set_flags",
 ]
+
+_document(globals())

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import random
 import warnings
 from collections import Counter
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
-import numpy as np
-
 from ..core.errors import Where, is_own
 from ..eager.tensor import Tensor
 from ..jit import StaticFunction
+from ..jit.host_random import noticed
 from ..jit.options import CompileOptions
 from ..jit.raising import raised_by_user
 from .eager_engine import EagerEngine, Found, Kind
@@ -121,17 +119,15 @@ def drawing_nothing(call: Callable[[], Any]) -> Any:
     """What a call gives while it is traced.
 
     Raises:
-        HostRandomError: if it has drawn from the streams of Python or NumPy; these are put back.
+        HostRandomError: if it has drawn random numbers of Python or NumPy; their generators are put back.
     """
-    before = random.getstate()
-    legacy: Any = np.random.get_state()
-    out = call()
-    now: Any = np.random.get_state()
-    if random.getstate() == before and now[2] == legacy[2] and np.array_equal(now[1], legacy[1]):
+    with noticed() as drawn:
+        out = call()
+    if not drawn.lines:
         return out
-    random.setstate(before)
-    np.random.set_state(legacy)
-    raise HostRandomError("random numbers of Python or NumPy are drawn, which a program would draw only once")
+    drawn.put_back()
+    what = ", ".join(f"{name} at {line}" for line, name in drawn.lines.items())
+    raise HostRandomError(f"random numbers of Python or NumPy are drawn ({what}), which a program would draw only once")
 
 
 def _static(function: Callable[..., Any], kind: Kind) -> StaticFunction:

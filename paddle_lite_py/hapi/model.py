@@ -177,7 +177,9 @@ class Model:
         """Train. Ctrl-C ends training after the batch under way, as if it were the last.
 
         Each size of batch is a program of its own, compiled when it comes first: a smaller last batch costs a
-        compilation, or none with drop_last. For data of many sizes see paddle.io.BucketBatchSampler and PadCollate.
+        compilation, or none with drop_last. Nothing is padded unasked, since losses, normalizations and metrics would
+        see it. For sequences and images of many sizes paddle.io.PadCollate pads to a few, and
+        paddle.io.BucketBatchSampler puts those of one size into batches: a program for each.
 
         Arguments:
             train_data, eval_data: data sets or DataLoaders; a batch holds the inputs and then the labels.

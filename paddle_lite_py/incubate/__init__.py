@@ -1,5 +1,6 @@
 """What Paddle keeps apart as new: fused layers, and other names of parts that live elsewhere."""
 
+from ..core.argument_docs import document as _document
 from ..ops.segment import segment_max, segment_mean, segment_min, segment_sum
 from . import asp, autograd, autotune, nn, optimizer
 from .graph import graph_reindex, graph_sample_neighbors, graph_send_recv
@@ -25,3 +26,5 @@ __all__ = [
     "softmax_mask_fuse",
     "softmax_mask_fuse_upper_triangle",
 ]
+
+_document(globals())

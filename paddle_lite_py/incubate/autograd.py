@@ -8,6 +8,7 @@ from typing import Any
 
 from .. import autograd
 from ..autograd import grad, vjp, vmap
+from ..core.argument_docs import document as _document
 from ..eager.tensor import Tensor
 from ..ops.joining import concat
 
@@ -138,3 +139,6 @@ def forward_grad(outputs: Any, inputs: Any, grad_inputs: Any = None) -> Any:
         use paddle.autograd.jvp
     """
     raise NotImplementedError("forward_grad: derivatives forwards need the function: jvp(func, xs, v)")
+
+
+_document(globals())

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from ..core.argument_docs import document as _document
 from ..core.interpreter import no_grad
 from ..core.no_effect import AT_HAND, Immaterial, Refused, no_effect
 from ..eager.tensor import Tensor
@@ -154,3 +155,6 @@ class ModelAverage:
         """The parameters as they were before apply()."""
         for p, value in zip(self._parameters, self._kept, strict=True):
             p.set_value(value)
+
+
+_document(globals())

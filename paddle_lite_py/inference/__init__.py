@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..core.argument_docs import document as _document
 from ..version import full_version
 from .config import Config
 from .kinds import DataType, PlaceType, PrecisionType, get_num_bytes_of_data_type
@@ -48,3 +49,5 @@ def get_trt_compile_version() -> tuple[int, int, int]:
 
 
 get_trt_runtime_version = get_trt_compile_version
+
+_document(globals())

@@ -1,5 +1,6 @@
 """Data sets, samplers and the loader of batches."""
 
+from ..core.argument_docs import document as _document
 from .buckets import BucketBatchSampler, PadCollate, bucket_bounds
 from .collate import default_collate_fn, default_convert_fn
 from .dataloader import DataLoader
@@ -31,3 +32,5 @@ __all__ = [
     *("SubsetRandomSampler", "TensorDataset", "WeightedRandomSampler"),
     *("default_collate_fn", "default_convert_fn", "get_worker_info", "random_split"),
 ]
+
+_document(globals())

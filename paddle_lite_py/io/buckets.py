@@ -93,23 +93,33 @@ class BucketBatchSampler(Sampler):
 class PadCollate:
     """Puts samples of different lengths into one batch: arrays are padded along an axis, all else is as usual.
 
+    Padding is part of the data from here on: what must not see it (a mean, a softmax, batch statistics) needs the
+    lengths.
+
     Arguments:
         bounds: lengths to pad to: the least that fits; longer batches are padded to their longest sample.
         pad_value: what fills the end.
-        axis: of the sequences.
-        with_lengths: append the true lengths, int64[batch], of the first field.
+        axis: of the sequences, or several: (1, 2) for images [channels, height, width] of many sizes.
+        with_lengths: append the true lengths of the first field: int64[batch], or int64[batch, axes] for several axes.
 
     Examples:
         >>> collate = PadCollate(bounds=[4, 8], with_lengths=True)
         >>> ids, lengths = collate([(np.array([1, 2, 3]),), (np.array([4]),)])
         >>> ids.tolist(), lengths.tolist()
         ([[1, 2, 3, 0], [4, 0, 0, 0]], [3, 1])
+        >>> PadCollate(bounds=[4, 8], axis=(1, 2))([np.ones([3, 2, 5]), np.ones([3, 4, 3])]).shape
+        (2, 3, 4, 8)
     """
 
     def __init__(
-        self, bounds: Sequence[int] = (), pad_value: float = 0, axis: int = 0, with_lengths: bool = False
+        self,
+        bounds: Sequence[int] = (),
+        pad_value: float = 0,
+        axis: int | Sequence[int] = 0,
+        with_lengths: bool = False,
     ) -> None:
         self.bounds, self.pad_value, self.axis, self.with_lengths = sorted(bounds), pad_value, axis, with_lengths
+        self._axes = (axis,) if isinstance(axis, int) else tuple(axis)
 
     def __call__(self, batch: list[Any]) -> Any:
         first = batch[0]
@@ -123,16 +133,17 @@ class PadCollate:
         return fields if len(fields) > 1 or isinstance(first, tuple | list) else fields[0]
 
     def _lengths(self, values: list[Any]) -> np.ndarray:
-        return np.array([np.shape(v)[self.axis] for v in values], np.int64)
+        found = np.array([[np.shape(v)[axis] for axis in self._axes] for v in values], np.int64)
+        return found[:, 0] if isinstance(self.axis, int) else found
 
     def _field(self, values: list[Any]) -> Any:
         arrays = [v.numpy() if isinstance(v, Tensor) else v for v in values]
-        if not all(isinstance(a, np.ndarray) and a.ndim > self.axis for a in arrays):
+        if not all(isinstance(a, np.ndarray) and a.ndim > max(self._axes) for a in arrays):
             return default_collate_fn(values)
-        longest = max(a.shape[self.axis] for a in arrays)
-        size = next((b for b in self.bounds if b >= longest), longest)
-        return default_collate_fn([self._padded(a, size) for a in arrays])
+        longest = {axis: max(a.shape[axis] for a in arrays) for axis in self._axes}
+        sizes = {axis: next((b for b in self.bounds if b >= n), n) for axis, n in longest.items()}
+        return default_collate_fn([self._padded(a, sizes) for a in arrays])
 
-    def _padded(self, array: np.ndarray, size: int) -> np.ndarray:
-        widths = [(0, size - n if axis == self.axis else 0) for axis, n in enumerate(array.shape)]
+    def _padded(self, array: np.ndarray, sizes: Mapping[int, int]) -> np.ndarray:
+        widths = [(0, sizes.get(axis, n) - n) for axis, n in enumerate(array.shape)]
         return np.pad(array, widths, constant_values=self.pad_value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -13,6 +14,7 @@ from .block import Block, Operator, Value
 from .program import Program
 
 Env = dict[Value, Any]
+SCOPE = re.compile(r"([\w.]+)\.(\d+):")
 
 
 def lower(program: Program) -> Callable[..., list[Any]]:
@@ -36,8 +38,8 @@ def run_block(block: Block, args: Sequence[Any]) -> list[Any]:
 
 def run_ops(ops: Sequence[Operator], env: Env, perturb: Env | None = None) -> None:
     """Run operators in order; `perturb` adds to values as they are made, so that gradients reach them."""
-    for op in ops:
-        with jax.named_scope(f"{op.name}@{op.where}"):
+    for i, op in enumerate(ops):
+        with jax.named_scope(scope_name(op, i)):
             out = concrete(op.bound).fn(*[read(env, v) for v in op.inputs])
         outs = out if isinstance(out, tuple | list) else (out,)
         cut = any(isinstance(v, Value) and v.requires_grad for v in op.inputs)
@@ -45,6 +47,23 @@ def run_ops(ops: Sequence[Operator], env: Env, perturb: Env | None = None) -> No
             env[value] = jax.lax.stop_gradient(array) if cut and not value.requires_grad else array
             if perturb and value in perturb:
                 env[value] = env[value] + perturb[value]
+
+
+def scope_name(op: Operator, position: int) -> str:
+    """What XLA calls the computations of an operator. The position tells a profiler which operator of the block it is:
+    a program from the cache of compiled ones may have been compiled when the source had other lines."""
+    return f"{op.name}.{position}:{op.where}"
+
+
+def operator_of(block: Block, path: str) -> tuple[Operator, bool] | None:
+    """The innermost operator that XLA's name for a computation tells of, and whether it is of the gradient."""
+    found, blocks = None, [block]
+    for name, position in SCOPE.findall(path):
+        inner = [b.ops[i] for b in blocks if (i := int(position)) < len(b.ops) and b.ops[i].name == name]
+        if not inner:
+            break
+        found, blocks = inner[0], [b for op in inner for b in op.blocks]
+    return None if found is None else (found, "transpose(" in path)
 
 
 def read(env: Env, value: Any) -> Any:

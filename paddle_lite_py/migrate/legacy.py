@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ..core import dtypes, printing
+from ..core.argument_docs import document as _document
 from ..core.interpreter import state
 from ..eager.execute import Eager
 from ..eager.random import get_rng_state, seed, set_rng_state
@@ -136,3 +137,5 @@ ShortTensor = _constructor("ShortTensor", dtypes.int16)
 CharTensor = _constructor("CharTensor", dtypes.int8)
 ByteTensor = _constructor("ByteTensor", dtypes.uint8)
 BoolTensor = _constructor("BoolTensor", dtypes.bool_)
+
+_document(globals())

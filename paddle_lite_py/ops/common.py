@@ -10,7 +10,7 @@ import jax.numpy as jnp
 from ..core import dtypes
 from ..core.no_effect import DENSE, no_effect
 from ..dispatch.call_cache import call_cached
-from ..dispatch.define import op
+from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .dynamic import is_eager, known
 from .gather import one_hot
@@ -86,7 +86,7 @@ def _even_rows(weight: Any, x: Any, /) -> Any:
     return _even(weight, jnp.zeros(weight.shape[0], jnp.int32).at[x.reshape(-1)].add(1))
 
 
-@call_cached("x", "weight")
+@composite(aliases={"input": "x"}, around=call_cached("x", "weight"))
 @no_effect(sparse=DENSE)
 def embedding(
     x: Tensor,

@@ -101,7 +101,7 @@ def _conv(
         out = form(x if first else jnp.moveaxis(x, -1, 1), weight)
         return _finish(jnp.moveaxis(out, 1, -1), bias, first)
 
-    return by_platform(on_cpu, by_xla, x, weight, bias)
+    return by_platform(by_xla, x, weight, bias, cpu=on_cpu)
 
 
 def _form_for_cpus(

@@ -13,6 +13,7 @@ from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .norms import of_matrices
 from .promote import promote
+from .svd import compilable, full_svd, singular_values
 from .types import Array, TensorLike
 
 __all__ = [
@@ -173,7 +174,7 @@ def svd(x: Array, /, full_matrices: bool = False) -> Any:
         >>> [part.shape for part in paddle.linalg.svd(paddle.ones([3, 2]))]
         [paddle.Size([3, 2]), paddle.Size([2]), paddle.Size([2, 2])]
     """
-    return tuple(jnp.linalg.svd(x, full_matrices=full_matrices))
+    return full_svd(x, full_matrices)
 
 
 @op(methods=["svdvals"], amp="black")
@@ -185,7 +186,7 @@ def svdvals(x: Array, /) -> Any:
         >>> paddle.linalg.svdvals(paddle.to_tensor([[3.0, 0.0], [0.0, 4.0]])).tolist()
         [4.0, 3.0]
     """
-    return jnp.linalg.svd(x, compute_uv=False)
+    return singular_values(x)
 
 
 EXACT = Immaterial("the result is exact")
@@ -307,7 +308,7 @@ def pinv(x: Array, /, rcond: float = 1e-15, hermitian: bool = False) -> Any:
     """
     floor = jnp.finfo(x.dtype).eps * max(x.shape[-2:])
     x = _mirrored(x, True) if hermitian else x
-    return jnp.linalg.pinv(x, rtol=max(rcond, float(floor)), hermitian=hermitian)
+    return compilable(lambda x: jnp.linalg.pinv(x, rtol=max(rcond, float(floor)), hermitian=hermitian), x)
 
 
 @op(methods=["matrix_power"], amp="black")
@@ -324,7 +325,7 @@ def matrix_power(x: Array, /, n: int) -> Any:
 
 @op(name="matrix_rank", grad=False)
 def _matrix_rank(x: Any, tol: Any = None, atol: Any = None, rtol: Any = None, /, hermitian: bool = False) -> Any:
-    values = jnp.abs(jnp.linalg.eigvalsh(_mirrored(x, True))) if hermitian else jnp.linalg.svd(x, compute_uv=False)
+    values = jnp.abs(jnp.linalg.eigvalsh(_mirrored(x, True))) if hermitian else singular_values(x)
     top = jnp.max(values, -1, initial=0)
     if tol is None and atol is None and rtol is None:
         tol = top * max(x.shape[-2:]) * jnp.finfo(x.dtype).eps
@@ -360,7 +361,7 @@ def _condition(x: Any, /, p: Any) -> Any:
     if 0 in x.shape[-2:]:
         return jnp.zeros(x.shape[:-2], x.dtype)
     if p in (None, 2, -2):
-        values = jnp.linalg.svd(x, compute_uv=False)
+        values = singular_values(x)
         return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
     return of_matrices(x, p, (-2, -1)) * of_matrices(jnp.linalg.inv(x), p, (-2, -1))
 

@@ -12,6 +12,7 @@ from ..eager.tensor import Tensor
 from .creation import zeros
 from .decomposition import H, T
 from .promote import promote
+from .svd import full_svd
 from .types import Array, TensorLike
 from .view_rules import PERMUTED
 
@@ -21,7 +22,7 @@ __all__ = ["householder_product", "lstsq", "lu", "lu_solve", "lu_unpack", "matri
 @op(name="lstsq", amp="black")
 def _lstsq(x: Any, y: Any, /, rcond: float | None) -> Any:
     x, y = promote(x, y)
-    u, s, vh = jnp.linalg.svd(x, full_matrices=False)
+    u, s, vh = full_svd(x)
     floor = (jnp.finfo(x.dtype).eps * max(x.shape[-2:]) if rcond is None else rcond) * s[..., :1]
     kept = s > floor
     scaled = (H(u) @ y) * jnp.where(kept, 1 / jnp.where(kept, s, 1), 0)[..., None]

@@ -24,14 +24,22 @@ def wrap_negative(index: Any, size: Any) -> Any:
     return jnp.where(index < 0, index + size, index)
 
 
-@op(methods=["gather"])
-def gather(x: Array, index: Array, /, axis: int | None = None) -> Any:
-    """Slices of x along an axis, chosen by a vector of indices.
+@op(name="gather")
+def _gather(x: Any, index: Any, /, axis: int | None = None) -> Any:
+    if index.ndim > 2 or (index.ndim == 2 and index.shape[1] != 1):
+        raise ValueError(f"index has shape {list(index.shape)}; expected a vector")
+    return jnp.take(x, index.reshape(-1) if index.ndim == 2 else index, axis=0 if axis is None else axis)
+
+
+@composite(methods=["gather"], aliases={"input": "x"}, around=call_cached("x", "index?"))
+def gather(x: Tensor, index: Any, axis: Any = None, *, dim: int | None = None) -> Any:
+    """Slices of x along an axis, chosen by a vector of indices; or elements along one: gather(x, dim, index).
 
     Arguments:
         x: a tensor.
         index: a vector (or column) of integers; a single one drops the axis.
         axis: the first by default.
+        dim: an axis, for an index of as many dimensions as x has; see take_along_axis.
 
     Raises:
         ValueError: if index has more dimensions.
@@ -41,21 +49,28 @@ def gather(x: Array, index: Array, /, axis: int | None = None) -> Any:
         >>> paddle.gather(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([1, 0])).tolist()
         [[3, 4], [1, 2]]
     """
-    if index.ndim > 2 or (index.ndim == 2 and index.shape[1] != 1):
-        raise ValueError(f"index has shape {list(index.shape)}; expected a vector")
-    return jnp.take(x, index.reshape(-1) if index.ndim == 2 else index, axis=0 if axis is None else axis)
+    if isinstance(index, int) and isinstance(axis, Tensor):  # dim and index by position
+        dim, index = index, axis
+    return _gather(x, index, axis) if dim is None else take_along_axis(x, index, dim, broadcast=False)
 
 
-@op(methods=["index_select"], aliases={"input": "x", "dim": "axis"})
-def index_select(x: Array, index: Array, /, axis: int = 0) -> Any:
-    """Slices of x along an axis, chosen by a vector of indices.
+@op(name="index_select")
+def _index_select(x: Any, index: Any, /, axis: int = 0) -> Any:
+    return jnp.take(x, index.reshape(-1), axis=axis)
+
+
+@composite(methods=["index_select"], aliases={"input": "x", "dim": "axis"}, around=call_cached("x", "index?", "axis?"))
+def index_select(x: Tensor, index: Any, axis: Any = 0) -> Any:
+    """Slices of x along an axis, chosen by a vector of indices; index and axis in either order.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.index_select(paddle.to_tensor([[1, 2], [3, 4]]), paddle.to_tensor([1]), axis=1).tolist()
         [[2], [4]]
     """
-    return jnp.take(x, index.reshape(-1), axis=axis)
+    if isinstance(index, int) and isinstance(axis, Tensor):
+        index, axis = axis, index
+    return _index_select(x, index, axis)
 
 
 @op(methods=["gather_nd"])

@@ -91,7 +91,8 @@ def _of_class_forward(x: Any, at: Any, axis: int) -> Any:
 
 def _of_class_backward(axis: int, saved: Any, g: Any) -> Any:
     raised, total, at = saved
-    is_class = at == jax.lax.broadcasted_iota(at.dtype, raised.shape, axis)
+    # In 32 bits: what is compared is as large as x, and accelerators emulate 64-bit integers.
+    is_class = at.astype(jnp.int32) == jax.lax.broadcasted_iota(jnp.int32, raised.shape, axis)
     return raised * (g / total) - jnp.where(is_class, g, 0), None
 
 

@@ -114,7 +114,30 @@ def unflatten(x: Array, /, axis: int, shape: Sequence[int]) -> Any:
     return x.reshape(*x.shape[:axis], *[x.shape[axis] // known if n == -1 else n for n in shape], *x.shape[axis + 1 :])
 
 
-@op(methods=["transpose"], inplace="transpose_", aliases=INPUT, variadic="perm", reshapes=True, views=PERMUTED)
+def _exchanged(x: Any, *axes: int) -> tuple[int, ...]:
+    """The order of the axes of x with two of them exchanged; more than two are that order."""
+    if len(axes) != 2:
+        return axes
+    order = [*range(x.ndim)]
+    first, second = (from_start(a, x.ndim) for a in axes)
+    order[first], order[second] = second, first
+    return tuple(order)
+
+
+def _by_dims(x: Any, perm: Any = None, name: Any = None, *, dim0: int | None = None, dim1: int | None = None) -> Any:
+    return transpose(x, perm=_exchanged(x, dim0, dim1) if perm is None else perm)  # type: ignore[arg-type]
+
+
+@op(
+    methods=["transpose"],
+    inplace="transpose_",
+    aliases=INPUT,
+    variadic="perm",
+    spread=_exchanged,
+    wider=_by_dims,
+    reshapes=True,
+    views=PERMUTED,
+)
 def transpose(x: Array, /, perm: Sequence[int]) -> Any:
     """Reorder the axes: axis i of the result is axis perm[i] of x.
 

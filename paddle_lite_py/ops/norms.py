@@ -14,6 +14,7 @@ from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
 from .kinks import magnitude
 from .promote import axes, floating, from_start, numpy_dtype, promote_floating
+from .svd import singular_values
 from .types import Array, Axis, DTypeLike
 
 __all__ = ["cdist", "dist", "matrix_norm", "norm", "pdist", "renorm", "vector_norm"]
@@ -62,7 +63,7 @@ def of_matrices(x: Any, p: Any, axis: tuple[int, int], keepdim: bool = False) ->
         sums = jnp.sum(magnitude(x), axis=over, keepdims=True)
         out = (jnp.max if p > 0 else jnp.min)(sums, axis=along, keepdims=True)
     else:
-        values = jnp.linalg.svd(jnp.moveaxis(x, axis, (-2, -1)), compute_uv=False)
+        values = singular_values(jnp.moveaxis(x, axis, (-2, -1)))
         reduced = jnp.sum(values, -1) if p == "nuc" else jnp.max(values, -1) if p == 2 else jnp.min(values, -1)
         out = jnp.expand_dims(reduced, tuple([from_start(a, x.ndim) for a in axis]))
     return out if keepdim else jnp.squeeze(out, axis)

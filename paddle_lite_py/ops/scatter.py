@@ -95,16 +95,18 @@ def scatter_nd(index: Array, updates: Array, /, shape: Shape) -> Any:
     methods=["index_add"],
     inplace="index_add_",
     aliases={"input": "x", "dim": "axis", "source": "value"},
-    around=call_cached("x", "index", "value"),
+    around=call_cached("x", "index?", "axis?", "value"),
 )
-def index_add(x: Tensor, index: Tensor, axis: int, value: Tensor, alpha: Any = 1) -> Any:
-    """Add slices to those of x along an axis.
+def index_add(x: Tensor, index: Any, axis: Any, value: Tensor, alpha: Any = 1) -> Any:
+    """Add slices to those of x along an axis; index and axis in either order.
 
     Examples:
         >>> import paddle_lite_py as paddle
         >>> paddle.index_add(paddle.zeros([2, 2]), paddle.to_tensor([1]), 0, paddle.ones([1, 2])).tolist()
         [[0.0, 0.0], [1.0, 1.0]]
     """
+    if isinstance(index, int) and isinstance(axis, Tensor):
+        index, axis = axis, index
     return _index_add(x, index, value if type(alpha) is int and alpha == 1 else value * alpha, axis)
 
 

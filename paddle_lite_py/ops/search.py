@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -101,9 +101,18 @@ def argsort(x: Array, /, axis: int = -1, descending: bool = False, stable: bool 
     return jnp.argsort(x, axis=axis_, stable=True, descending=descending).astype(jnp.int64).reshape(x.shape)
 
 
-@op(methods=["topk"], aliases=AXIS)
+class TopKRetType(NamedTuple):
+    """The k largest or smallest elements, and where they stand."""
+
+    values: Tensor
+    indices: Tensor
+
+
+@composite(methods=["topk"], aliases=AXIS, around=call_cached("x"))
 @no_effect(sorted=SORTED)
-def topk(x: Array, /, k: int, axis: int | None = None, largest: bool = True, sorted: bool = True) -> Any:
+def topk(
+    x: Tensor, k: int, axis: int | None = None, largest: bool = True, sorted: bool = True, name: str | None = None
+) -> TopKRetType:
     """The k largest (or smallest) elements along an axis, the last by default, and where they stand.
 
     Raises:
@@ -114,6 +123,11 @@ def topk(x: Array, /, k: int, axis: int | None = None, largest: bool = True, sor
         >>> [out.tolist() for out in paddle.topk(paddle.to_tensor([1.0, 3.0, 2.0]), 2)]
         [[3.0, 2.0], [1, 2]]
     """
+    return TopKRetType(*_topk(x, k, axis, largest))
+
+
+@op(name="topk")
+def _topk(x: Any, /, k: int, axis: int | None = None, largest: bool = True) -> Any:
     axis = -1 if axis is None else axis
     size = x.shape[axis] if x.ndim else 1
     if isinstance(size, int) and not 0 < k <= size:

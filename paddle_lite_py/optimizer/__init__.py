@@ -1,5 +1,6 @@
 """Optimizers."""
 
+from ..core.argument_docs import document as _document
 from . import lr
 from .adam import Adam, Adamax, AdamW, Lamb
 from .adaptive import Adadelta, Adagrad, RMSProp, Rprop
@@ -15,3 +16,5 @@ __all__ = [
 ]
 
 register(ASGD, Adadelta, Adagrad, Adam, AdamW, Adamax, Lamb, Momentum, NAdam, RAdam, RMSProp, Rprop, SGD)
+
+_document(globals())

@@ -178,7 +178,8 @@ class Optimizer:
         if isinstance(state.interpreter, Eager):
             flags = () if skip is None else (skip._data,)
             held = donatable([h._data for h in handles])
-            new = compiled(recipe, len(held))(self._rate(), *[g._data for g in grads], *held, *flags)
+            run, arrays = compiled(recipe, len(held)), (self._rate(), *[g._data for g in grads], *held, *flags)
+            new = run(*arrays) if state.timer is None else state.timer(recipe.name, "update", run, *arrays)
             for handle, array in zip(handles, new, strict=True):
                 handle.__dict__["_data"] = array  # not through Parameter.__setattr__: the hot path
                 if handle._views is not None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Callable
 from typing import Any
 
@@ -44,8 +43,8 @@ class ParameterGroup:
         wide = any(p._data.dtype == np.float64 for p in self.params)
         for slot in self.slots:
             if slot.scalar:
-                full = np.full(len(self.params), slot.fill, np.float64 if wide else np.float32)
-                self.scalars[slot.name] = _handle(full, f"{slot.name}_of_{self.params[0].name}")
+                name, kind = f"{slot.name}_of_{self.params[0].name}", np.dtype(np.float64 if wide else np.float32)
+                self.scalars[slot.name] = _handle((len(self.params),), kind, slot.fill, name)
 
     def _start(self, i: int, masters: bool) -> None:
         param = self.params[i]
@@ -53,8 +52,8 @@ class ParameterGroup:
         for slot in self.slots:
             if not slot.scalar and self.arrays[slot.name][i] is None:
                 lead = () if slot.lead is None else (slot.lead,)
-                zeros = np.full((*lead, *param._data.shape), slot.fill, kind)
-                self.arrays[slot.name][i] = _handle(zeros, f"{param.name}_{slot.name}", param)
+                shape = (*lead, *param._data.shape)
+                self.arrays[slot.name][i] = _handle(shape, kind, slot.fill, f"{param.name}_{slot.name}", param)
         if masters and self.masters[i] is None and param._data.dtype.itemsize < LOW:
             self.masters[i] = _wide(param)
         self.started[i] = True
@@ -118,19 +117,30 @@ class ParameterGroup:
         self.scalars[slot.name].set_value(numbers)
 
 
-def _handle(values: np.ndarray, name: str, like: Parameter | None = None) -> Tensor:
+def _handle(shape: tuple[int, ...], kind: Any, fill: Any, name: str, like: Parameter | None = None) -> Tensor:
     data: Any = None if like is None else like._data
     # Only where the parameter is bound to its device: a bound input binds all results, and so compiles a program twice.
     place = data.sharding if getattr(data, "committed", False) else None
-    draw = functools.partial(from_host, values) if place is None else functools.partial(jax.device_put, values, place)
-    return _named(name, state.interpreter.stored(name, values.shape, values.dtype, draw, True))
+
+    def draw() -> Any:
+        if isinstance(data, jax.ShapeDtypeStruct):
+            return jax.ShapeDtypeStruct(shape, kind, sharding=data.sharding if len(shape) == data.ndim else None)
+        values = np.full(shape, fill, kind)
+        return from_host(values) if place is None else jax.device_put(values, place)
+
+    return _named(name, state.interpreter.stored(name, shape, kind, draw, True))
 
 
 def _wide(param: Parameter) -> Tensor:
     """The float32 copy that is trained in the place of a narrow parameter."""
     name, held, kind = f"{param.name}_fp32_master", wrap(param._data), np.dtype(np.float32)
-    make = functools.partial(held._array, "multi_precision")
-    return _named(name, state.interpreter.stored(name, tuple(param.shape), kind, lambda: make().astype(kind), True))
+
+    def draw() -> Any:
+        if isinstance(held._data, jax.ShapeDtypeStruct):
+            return jax.ShapeDtypeStruct(held._data.shape, kind, sharding=held._data.sharding)
+        return held._array("multi_precision").astype(kind)
+
+    return _named(name, state.interpreter.stored(name, tuple(param.shape), kind, draw, True))
 
 
 def _named(name: str, payload: Any) -> Tensor:

@@ -1,5 +1,6 @@
 """Passes: functions from Program to Program, small ones written as a pattern and what takes its place."""
 
+from ..core.argument_docs import document as _document
 from .cleaning import common_subexpressions, dead_code, drop_dropout, drop_identities, fold_constants
 from .folding import fold_batch_norm, freeze_weights
 from .manager import PIPELINES, PassManager, Step, apply, diff, names, register
@@ -16,3 +17,5 @@ __all__ = [
     *("drop_dropout", "drop_identities", "fold_batch_norm", "fold_constants", "freeze_int8", "freeze_weights"),
     *("function", "names", "register", "rewrite", "transformed"),
 ]
+
+_document(globals())

@@ -14,12 +14,13 @@ from typing import Any
 import jax
 
 from ..core.no_effect import Immaterial, no_effect
-from .result import ProfilerResult, Row, load_profiler_result
+from .kernels import annotate
+from .recorder import Recorder
+from .result import ProfilerResult, load_profiler_result
+from .schedule import ProfilerState, as_scheduler
+from .tables import UNITS, SortedKeys, SummaryView, tables
 
-__all__ = [
-    *("Profiler", "ProfilerState", "ProfilerTarget", "SortedKeys", "SummaryView", "export_chrome_tracing"),
-    *("export_protobuf", "make_scheduler"),
-]
+__all__ = ["Profiler", "ProfilerTarget", "export_chrome_tracing", "export_protobuf"]
 
 
 class ProfilerTarget(Enum):
@@ -37,94 +38,15 @@ class ProfilerTarget(Enum):
     CUSTOM_DEVICE = 3
 
 
-class ProfilerState(Enum):
-    """What to do in a step.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> [kind.name for kind in paddle.profiler.ProfilerState][:2]
-        ['CLOSED', 'READY']
-    """
-
-    CLOSED = 0
-    READY = 1
-    RECORD = 2
-    RECORD_AND_RETURN = 3  # the last step of a recording
-
-
-class SortedKeys(Enum):
-    """By what to order a summary.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> [kind.name for kind in paddle.profiler.SortedKeys][:2]
-        ['CPUTotal', 'CPUAvg']
-    """
-
-    CPUTotal = 0
-    CPUAvg = 1
-    CPUMax = 2
-    CPUMin = 3
-    GPUTotal = 4
-    GPUAvg = 5
-    GPUMax = 6
-    GPUMin = 7
-
-
-class SummaryView(Enum):
-    """Parts of a summary; there is one here, of the ops.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> [kind.name for kind in paddle.profiler.SummaryView][:2]
-        ['DeviceView', 'OverView']
-    """
-
-    DeviceView = 0
-    OverView = 1
-    ModelView = 2
-    DistributedView = 3
-    KernelView = 4
-    OperatorView = 5
-    MemoryView = 6
-    MemoryManipulationView = 7
-    UDFView = 8
-
-
-Scheduler = Callable[[int], ProfilerState]
 RECORDING = (ProfilerState.RECORD, ProfilerState.RECORD_AND_RETURN)
 
 
-def make_scheduler(*, closed: int, ready: int, record: int, repeat: int = 0, skip_first: int = 0) -> Scheduler:
-    """What to do in each step: after skip_first ones, again and again `closed`, `ready` and `record` ones.
+def export_chrome_tracing(dir_name: str, worker_name: str | None = None) -> Callable[[Any], None]:
+    """What writes each recording into a folder, for Perfetto and chrome://tracing; for Profiler(on_trace_ready=...).
 
     Arguments:
-        repeat: how often; 0: without end.
-
-    Examples:
-        >>> [make_scheduler(closed=1, ready=1, record=1)(i).name for i in range(3)]
-        ['CLOSED', 'READY', 'RECORD_AND_RETURN']
-    """
-    if record < 1 or min(closed, ready, repeat, skip_first) < 0:
-        raise ValueError("make_scheduler: record must be at least 1, and the others at least 0")
-    period = closed + ready + record
-
-    def state(step: int) -> ProfilerState:
-        at = step - skip_first
-        if at < 0 or (repeat and at >= repeat * period):
-            return ProfilerState.CLOSED
-        at %= period
-        if at < closed:
-            return ProfilerState.CLOSED
-        if at < closed + ready:
-            return ProfilerState.READY
-        return ProfilerState.RECORD if at < period - 1 else ProfilerState.RECORD_AND_RETURN
-
-    return state
-
-
-def export_chrome_tracing(dir_name: str, worker_name: str | None = None) -> Callable[[Any], None]:
-    """What writes each recording into a folder, for chrome://tracing; for Profiler(on_trace_ready=...).
+        dir_name: the folder; it is made where there is none.
+        worker_name: what the names of files begin with; "host" by default.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -133,37 +55,48 @@ def export_chrome_tracing(dir_name: str, worker_name: str | None = None) -> Call
     """
 
     def export(profiler: Any) -> None:
-        name = f"{worker_name or 'host'}_time_{time.strftime('%Y_%m_%d_%H_%M_%S')}_{profiler.step_num}.json"
-        profiler.export(str(Path(dir_name) / name))
+        profiler.export(str(Path(dir_name) / f"{worker_name or 'host'}_time_{_now()}_{profiler.step_num}.json"))
 
     return export
 
 
-@no_effect("the files are JSON, which load_profiler_result() reads")
 def export_protobuf(dir_name: str, worker_name: str | None = None) -> Callable[[Any], None]:
-    """export_chrome_tracing(), of which it warns.
+    """What writes each recording into a folder as TensorBoard's profiler reads it: tensorboard --logdir DIR_NAME.
+
+    Arguments:
+        dir_name: the folder; it is made where there is none.
+        worker_name: the name of the file; "host" by default.
 
     Examples:
-        >>> import warnings
         >>> import paddle_lite_py as paddle
-        >>> with warnings.catch_warnings():
-        ...     warnings.simplefilter("ignore")
-        ...     callable(paddle.profiler.export_protobuf("traces"))
+        >>> callable(paddle.profiler.export_protobuf("traces"))
         True
     """
-    return export_chrome_tracing(dir_name, worker_name)
+
+    def export(profiler: Any) -> None:
+        folder = Path(dir_name) / "plugins" / "profile" / f"{_now()}_{profiler.step_num}"
+        profiler.export(str(folder / f"{worker_name or 'host'}.xplane.pb"), format="pb")
+
+    return export
 
 
-_ONE_TABLE = "there is one table, of all operations"
+def _now() -> str:
+    return time.strftime("%Y_%m_%d_%H_%M_%S")
 
 
 class Profiler:
     """Records steps of a program: start(), step() after each step, stop().
 
+    What the thread runs that starts it is recorded as operations, each with the line of the user's code that it comes
+    from: eager ops, backward, updates, and the operators of compiled programs. While it records, each operation is
+    waited for, and ops run one by one.
+
     Arguments:
         targets: of which kinds of devices operations are kept; of all by default.
         scheduler: what to do in each step, as of make_scheduler(); (first, last) to record these steps; None: all.
         on_trace_ready: called with the profiler after each recording.
+        record_shapes: keep the shapes of arguments with each eager op.
+        profile_memory: count the bytes of XLA's arrays after each operation; small tensors on the CPU are of NumPy.
         timer_only: record no trace, only the time of the steps.
 
     Examples:
@@ -177,8 +110,6 @@ class Profiler:
     """
 
     @no_effect(
-        record_shapes="traces hold the names of operations, without shapes",
-        profile_memory="traces hold times; paddle.device.memory_allocated() has the memory in use",
         emit_nvtx="XLA marks its own kernels",
         custom_device_types=Immaterial("all devices are recorded"),
         with_flops="traces hold times; paddle.flops() counts operations",
@@ -196,14 +127,18 @@ class Profiler:
         custom_device_types: Any = (),
         with_flops: bool = False,
     ) -> None:
-        self.scheduler = _scheduler(scheduler)
+        self.scheduler = as_scheduler(scheduler)
         self.targets = set(ProfilerTarget if targets is None else targets)
         self.on_trace_ready, self.timer_only = on_trace_ready, timer_only
+        self.record_shapes, self.profile_memory = record_shapes, profile_memory
         self.step_num = 0
         self.current_state = ProfilerState.CLOSED
         self.profiler_result: ProfilerResult | None = None
         self._folder: str | None = None
+        self._recorder: Any = None
+        self._step: Any = None  # the span of the step under way
         self._times: list[tuple[float, int]] = []
+        self._recorded: list[float] = []  # seconds of the steps of the last recording
         self._since = 0.0
 
     def start(self) -> None:
@@ -225,30 +160,52 @@ class Profiler:
         """
         now = time.perf_counter()
         self._times.append((now - self._since, num_samples or 0))
-        self._since = now
+        if self._folder is not None:
+            self._recorded.append(now - self._since)
+            self._end_step()
         if self.current_state is ProfilerState.RECORD_AND_RETURN:
             self._finish()
         self.step_num += 1
+        self._since = time.perf_counter()
         self._enter(self.scheduler(self.step_num))
 
     def _enter(self, state: ProfilerState) -> None:
         if state in RECORDING and self._folder is None and not self.timer_only:
-            self._folder = tempfile.mkdtemp(prefix="profile")
-            jax.profiler.start_trace(self._folder, create_perfetto_link=False)
+            self._record()
         elif state not in RECORDING and self._folder is not None:
             self._finish()
+        if self._folder is not None:
+            self._step = jax.profiler.StepTraceAnnotation("step", step_num=self.step_num)
+            self._step.__enter__()
         self.current_state = state
+
+    def _record(self) -> None:
+        options = jax.profiler.ProfileOptions()
+        options.python_tracer_level = 0  # calls of Python are not asked for, and cost more than what is
+        self._folder = tempfile.mkdtemp(prefix="profile")
+        jax.profiler.start_trace(self._folder, profiler_options=options)
+        self._recorded = []
+        self._recorder = Recorder(self.record_shapes, self.profile_memory)
+        self._recorder.start()
+
+    def _end_step(self) -> None:
+        step, self._step = self._step, None
+        if step is not None:
+            step.__exit__(None, None, None)
 
     def _finish(self) -> None:
         if self._folder is None:
             return
+        self._end_step()
         jax.effects_barrier()
+        self._recorder.stop()
         jax.profiler.stop_trace()
-        folder, self._folder = self._folder, None
-        found = sorted(Path(folder).rglob("*.trace.json.gz"))
-        whole = load_profiler_result(str(found[0])) if found else ProfilerResult([])
+        folder, self._folder = Path(self._folder), None
+        try:
+            whole = _read(folder, self._recorder)
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
         self.profiler_result = whole.of({"CPU" if t is ProfilerTarget.CPU else "GPU" for t in self.targets})
-        shutil.rmtree(folder, ignore_errors=True)
         if self.on_trace_ready is not None:
             self.on_trace_ready(self)
 
@@ -260,7 +217,11 @@ class Profiler:
         self.stop()
 
     def step_info(self, unit: str | None = None) -> str:
-        """Time of a step, and samples a second, since the last call."""
+        """Time of a step, and samples a second, since the last call.
+
+        Arguments:
+            unit: what to call what is counted; "samples/s" by default, "steps/s" where step() was told no number.
+        """
         if not self._times:
             return ""
         seconds, samples = (sum(v) for v in zip(*self._times, strict=True))
@@ -268,51 +229,59 @@ class Profiler:
         rate = (samples or count) / max(seconds, 1e-12)
         return f" batch_cost: {seconds / count:.5f} s ips: {rate:.3f} {unit or ('samples/s' if samples else 'steps/s')}"
 
-    @no_effect(format="the file is JSON, which load_profiler_result() reads")
     def export(self, path: str = "", format: str = "json") -> None:
-        """Write the last recording as a file for chrome://tracing.
+        """Write the last recording as a file.
+
+        Arguments:
+            path: of the file; folders are made where there are none.
+            format: "json" for Perfetto and chrome://tracing, "pb" for TensorBoard.
 
         Raises:
             RuntimeError: if nothing was recorded.
+            ValueError: for another format.
         """
         if self.profiler_result is None:
             raise RuntimeError("Profiler.export: nothing was recorded")
+        if format not in ("json", "pb"):
+            raise ValueError(f"Profiler.export: format is {format!r}; it is 'json' or 'pb'")
         Path(path).parent.mkdir(parents=True, exist_ok=True)
-        Path(path).write_text(json.dumps({"traceEvents": self.profiler_result.events}))
+        if format == "pb":
+            Path(path).write_bytes(self.profiler_result.xplane or b"")
+        else:
+            Path(path).write_text(json.dumps({"traceEvents": self.profiler_result.events}))
 
-    @no_effect(op_detail=_ONE_TABLE, thread_sep=_ONE_TABLE, views=_ONE_TABLE)
+    @no_effect(thread_sep="spans are of one thread, and kernels of no thread of the user's")
     def summary(
         self,
         sorted_by: SortedKeys = SortedKeys.CPUTotal,
         op_detail: bool = True,
         thread_sep: bool = False,
         time_unit: str = "ms",
-        views: Any = None,
+        views: SummaryView | Iterable[SummaryView] | None = None,
     ) -> None:
-        """Print the ops of the last recording, those that took longest first."""
-        rows = [] if self.profiler_result is None else self.profiler_result.rows()
-        by: dict[str, Callable[[Row], float]] = {
-            **{"Total": lambda r: r.total, "Avg": lambda r: r.total / r.calls},
-            **{"Max": lambda r: r.longest, "Min": lambda r: r.shortest},
-        }
-        scale = {"s": 1e6, "ms": 1e3, "us": 1.0, "ns": 1e-3}[time_unit]
-        rows.sort(key=lambda r: (r.device != sorted_by.name[:3], -by[sorted_by.name[3:]](r)))
-        print(f"{'Name':<48}{'Device':>8}{'Calls':>8}{'Total':>14}{'Avg':>14}{'Max':>14}{'Min':>14}  ({time_unit})")
-        for r in rows[:100]:
-            times = (r.total, r.total / r.calls, r.longest, r.shortest)
-            print(f"{r.name[:47]:<48}{r.device:>8}{r.calls:>8}" + "".join(f"{t / scale:>14.4f}" for t in times))
+        """Print tables of the last recording: by operation, by line of the user's code, and more.
+
+        Arguments:
+            sorted_by: what the rows are ordered by.
+            op_detail: whether there is a table by line.
+            time_unit: "s", "ms", "us" or "ns".
+            views: which tables; all that have rows by default. ModelView is the one by line.
+
+        Raises:
+            ValueError: for another unit.
+        """
+        if time_unit not in UNITS:
+            raise ValueError(f"Profiler.summary: time_unit is {time_unit!r}; it is one of {', '.join(UNITS)}")
+        wanted = {views} if isinstance(views, SummaryView) else set(SummaryView if views is None else views)
+        result = self.profiler_result or ProfilerResult([])
+        print("\n\n".join(tables(result, self._recorded, sorted_by, op_detail, time_unit, wanted)))
 
 
-def _scheduler(given: Any) -> Scheduler:
-    if callable(given):
-        return given
-    if given is None:
-        return lambda step: ProfilerState.RECORD
-    first, last = given
-
-    def between(step: int) -> ProfilerState:
-        if not first <= step < last:
-            return ProfilerState.CLOSED
-        return ProfilerState.RECORD_AND_RETURN if step == last - 1 else ProfilerState.RECORD
-
-    return between
+def _read(folder: Path, recorder: Recorder) -> ProfilerResult:
+    """What was recorded into a folder, each event with its operation and line."""
+    found, planes = sorted(folder.rglob("*.trace.json.gz")), sorted(folder.rglob("*.xplane.pb"))
+    if not found:
+        return ProfilerResult([])
+    events = [e for e in load_profiler_result(str(found[0])).events if "ph" in e]
+    annotate(events, recorder.spans)
+    return ProfilerResult(events, planes[0].read_bytes() if planes else None)

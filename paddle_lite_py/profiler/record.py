@@ -8,11 +8,17 @@ from typing import Any
 
 import jax
 
+from ..core.errors import user_frame
+
 __all__ = ["RecordEvent"]
 
 
 class RecordEvent:
     """A named stretch of the user's code in the trace: a context manager, a decorator, or begin() and end().
+
+    Arguments:
+        name: what the trace calls it.
+        event_type: kept as it is; traces here have one type.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -26,7 +32,8 @@ class RecordEvent:
 
     def begin(self) -> None:
         """Start the stretch."""
-        annotation = jax.profiler.TraceAnnotation(self.name)
+        where = user_frame()
+        annotation = jax.profiler.TraceAnnotation(self.name, user=1, line=f"{where.filename}:{where.lineno}")
         annotation.__enter__()
         self._open.append(annotation)
 

@@ -1,5 +1,6 @@
 """Training with the rounding of 8-bit arithmetic: which layers, with which quanters, and putting them there."""
 
+from ..core.argument_docs import document as _document
 from . import observers, quanters
 from .base import BaseObserver, BaseQuanter, QuanterFactory, quanter
 from .config import QuantConfig
@@ -20,3 +21,5 @@ __all__ = [
     "quanter",
     "quanters",
 ]
+
+_document(globals())

@@ -1,5 +1,6 @@
 """Sparse tensors: coordinates (COO) and compressed rows (CSR), of which only the values are kept."""
 
+from ..core.argument_docs import document as _document
 from . import nn
 from .elementwise import (
     abs,
@@ -68,3 +69,5 @@ __all__ = [
     "tanh",
     "transpose",
 ]
+
+_document(globals())

@@ -1,5 +1,6 @@
 """The static graph's front door: programs that are built once and run many times."""
 
+from ..core.argument_docs import document as _document
 from ..custom import py_func
 from ..nn import create_parameter
 from ..tracing.input_spec import InputSpec
@@ -52,3 +53,5 @@ from .variables import (
     cuda_places,
     xpu_places,
 )
+
+_document(globals())

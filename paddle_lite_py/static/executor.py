@@ -6,7 +6,7 @@ import difflib
 import threading
 import warnings
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -25,8 +25,12 @@ from .current import current
 from .dataset import run_batches
 from .program import Program
 from .scope import Scope, global_scope, scope_guard
+from .scope_variable import ScopeVariable
 from .snapshot import traced
 from .strategy import CompiledProgram
+
+if TYPE_CHECKING:
+    from ..targets import Report
 
 __all__ = ["Executor"]
 
@@ -245,11 +249,61 @@ class Executor:
             made.kept = tuple(listed)
             return program.compiled.put(key, made)
 
+    def compile_for(
+        self, target: Any, program: Any = None, feed: Any = None, fetch_list: Any = None, scope: Scope | None = None
+    ) -> Report:
+        """Compile a program for a machine that is not here, and tell what comes of it; its state needs no values yet.
+
+        Arguments:
+            target: "cpu", "h200", a TPU ("v5e") with or without its topology ("v5p:8x8x8"), or a file with the target
+                configuration of a GPU.
+            feed: arrays or shapes by the names of its data, where these have unknown dimensions.
+            program, fetch_list, scope: as of run().
+
+        Raises:
+            TargetError: if nobody knows the target, or its compiler is not installed.
+            ValueError: if a dimension is not known.
+
+        Examples:
+            >>> paddle.enable_static()
+            >>> main = paddle.static.Program()
+            >>> with paddle.static.program_guard(main):
+            ...     y = paddle.static.data("x", [None, 2]) * 3
+            >>> Executor().compile_for("cpu", main, {"x": [4, 2]}, [y]).memory.arguments
+            32
+            >>> paddle.disable_static()
+        """
+        from ..targets import compile_traced
+
+        chosen = _program(program)
+        where = _with_shapes(chosen, scope or global_scope())
+        made = PreparedProgram(chosen, [fetched(chosen, f) for f in _flat(fetch_list)], where)
+        return compile_traced(made.executable, [_fed(v, dict(feed or {})) for v in made.feeds], target)
+
     def close(self) -> None:
         """Nothing to release: compiled programs go with their Program."""
 
     def flush(self) -> None:
         """Nothing to flush: a run has written its updates when it returns."""
+
+
+def _with_shapes(program: Program, scope: Scope) -> Scope:
+    """A scope where state that has no value yet has a shape."""
+    out = Scope()
+    out.homes.update(scope.homes)
+    for state in program.builder.states.values():
+        if isinstance(state, ScopeVariable) and state.home is None and state.name not in out.homes:
+            out.homes[state.name] = wrap(jax.ShapeDtypeStruct(state.shape, state.dtype))
+    return out
+
+
+def _fed(value: Value, feed: dict[str, Any]) -> jax.ShapeDtypeStruct:
+    """What is fed to a value, as a spec."""
+    given = feed.get(str(value.name), value.shape)
+    shape = tuple(getattr(given, "shape", given))
+    if not all(isinstance(n, int) and n >= 0 for n in shape):
+        raise ValueError(f"compile_for: '{value.name}' has unknown dimensions; give feed={{'{value.name}': [...]}}")
+    return jax.ShapeDtypeStruct(shape, value.dtype)
 
 
 def _program(given: Any) -> Program:

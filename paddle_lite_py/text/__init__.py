@@ -1,5 +1,6 @@
 """Text: data sets, and the decoding of tags."""
 
+from ..core.argument_docs import document as _document
 from .conll05 import Conll05st
 from .datasets import Imdb, UCIHousing
 from .imikolov import Imikolov
@@ -11,3 +12,5 @@ __all__ = [
     *("Conll05st", "Imdb", "Imikolov", "Movielens", "UCIHousing", "ViterbiDecoder", "WMT14", "WMT16"),
     "viterbi_decode",
 ]
+
+_document(globals())

@@ -15,7 +15,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from ..core.arrays import as_array, is_array
+from ..core.arrays import as_array, is_outside
 from ..core.dtypes import is_inexact
 from ..core.errors import DataDependentError, user_frame
 from ..core.interpreter import Interpreter, state, use
@@ -345,7 +345,7 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
         if not isinstance(owner, Tensor) or id(owner) in self.arguments:
             return True
         payload = self.root.log.get((id(owner), "_data", False))
-        return is_array(owner._data if payload is None else payload.before)
+        return is_outside(owner._data if payload is None else payload.before)
 
     def is_leaf(self, tensor: Tensor) -> bool:
         """True for what is not made by the program: captured, or an argument."""

@@ -163,6 +163,7 @@ class Differentiation:
         starts = _starts(frame.block.ops, wrt)
         roots = [self.emit(identity(), (r,), requires_grad=True)[0] if r in starts else r for r in roots]
         ops = frame.block.ops
+        _check_reachable_inside(ops, starts)
         behind = _differentiated(ops, roots, starts)
         between = _from(behind, set(wrt))
         moved = {v for op in between for v in op.outputs}
@@ -213,6 +214,18 @@ def _starts(ops: list[Operator], wrt: list[TracedValue]) -> set[TracedValue]:
         if not above & (wanted - {v}):
             starts.add(v)
     return starts
+
+
+def _check_reachable_inside(ops: list[Operator], starts: set[TracedValue]) -> None:
+    """Refuse gradients of what is read inside of the part that makes it, where that is computed again as a whole."""
+    for op in ops:
+        if op.name == "recompute" and not starts.isdisjoint(op.outputs):
+            read = {v for inner in op.blocks[0].ops for v in inner.inputs}
+            if any(v in starts and k in read for v, k in zip(op.outputs, op.blocks[0].outputs, strict=True)):
+                raise RuntimeError(
+                    f"a gradient with respect to a tensor made inside of recompute() (line {op.where}), which is used "
+                    "there: return it from the function, or call that without recompute()"
+                )
 
 
 def _differentiated(ops: list[Operator], roots: list[TracedValue], starts: set[TracedValue]) -> list[Operator]:

@@ -14,6 +14,7 @@ import numpy as np
 
 from ..core import memory, small, traced_number
 from ..core import structure as nested
+from ..core.arrays import spec_of
 from ..core.dtypes import is_inexact
 from ..eager.gradients import custom_gradient
 from ..eager.residuals import Forward
@@ -25,6 +26,7 @@ from ..ir.block import Block, Value
 from ..ir.lower import lower
 from ..ir.program import Program
 from ..ir.simplify import only_needed
+from . import spans
 from .across import AcrossBackward, pullback
 from .checks import note_failure
 from .speculation import compare
@@ -84,8 +86,8 @@ class Executable:
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
         # repeated from the same state: neither may have given that state away.
-        final = traced.checks is None and traced.loop_buffer is None and not traced.speculated
-        self.donates = final and _worth_donating(program, self.mutable)
+        self.keeps_no_state = traced.checks is None and traced.loop_buffer is None and not traced.speculated
+        self.donates = self.keeps_no_state and _worth_donating(program, self.mutable)
         # One result and nothing else to do: the hot path of small functions.
         self.plain = traced.structure is nested.LEAF and not (
             traced.effects
@@ -114,8 +116,9 @@ class Executable:
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
         self.jitted = jit(self._named(self._call), donate_argnums=donated)
-        self._forward = Forward(self.name, self._flowing, hosted=False, plain=plain)
+        self.forward: Any = Forward(self.name, self._flowing, hosted=False, plain=plain)
         self.fresh = True  # the first run compiles
+        spans.follow(self)
         self.guard_program = (
             self._guard_program()
             if self.traced.speculated and any(o.bound.op.effect for o in self.traced.program.ops())
@@ -149,16 +152,29 @@ class Executable:
 
     def lower(self, args: Sequence[Any], with_grad: bool, numbers: Any = ()) -> Any:
         """What XLA is given for arguments of these specs: a jax.stages.Lowered."""
+        arrays = self.given(args, numbers)
+        made = self.forward.compiled(self._takes(arrays)) if with_grad else self.jitted
+        return made.lower(*arrays)
+
+    def given(self, args: Sequence[Any], numbers: Any = ()) -> list[Any]:
+        """All that the compiled function takes, as specs, for arguments of these specs: what it changes comes first."""
         before, traced_number.call.numbers = traced_number.call.numbers, numbers
         provided = [get() for get in self.traced.providers]
         traced_number.call.numbers = before
-        handles = [*self.mutable, *self.fixed]
-        arrays = [*[jax.ShapeDtypeStruct(h._data.shape, h._data.dtype) for h in handles], *args, *provided]
-        if not with_grad:
-            return self.jitted.lower(*arrays)
-        takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
-        takes += (False,) * (len(arrays) - len(handles))
-        return self._forward.compiled(takes).lower(*arrays)
+        return [*[spec_of(h._data) for h in (*self.mutable, *self.fixed)], *args, *provided]
+
+    def function_for(self, arrays: Sequence[Any], with_grad: bool) -> Callable[..., Any]:
+        """What is compiled, not traced yet: where what it does depends on the platform, that may be another one."""
+        if self._across is not None:
+            self.jitted.lower()  # says that one process alone cannot
+        if with_grad:
+            return self.forward.function(self._takes(arrays))
+        return lambda *given: self.lowered(*self._in_order(given))
+
+    def _takes(self, arrays: Sequence[Any]) -> tuple[bool, ...]:
+        """Which of what it takes, arguments left out, a gradient flows to."""
+        takes = [not h.stop_gradient and is_inexact(h._data.dtype) for h in (*self.mutable, *self.fixed)]
+        return (*takes, *[False] * (len(arrays) - len(takes)))
 
     def run(self, args: Sequence[Tensor]) -> Any:
         """Results for the argument tensors, without a gradient."""
@@ -304,11 +320,11 @@ class Executable:
             compare(self.traced.speculated, self.guard_program(*arrays))
         takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
         takes += (False,) * len(self.traced.providers)
-        outs, pull, saved = self._forward(takes, arrays)
+        outs, pull, saved = self.forward(takes, arrays)
         if self.traced.speculated:
             compare(self.traced.speculated, outs[self.traced.speculated_outputs])
         if self.traced.loop_buffer is not None and self._short_of_room(outs):
-            outs, pull, saved = self._forward(takes, arrays)
+            outs, pull, saved = self.forward(takes, arrays)
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(self.traced.providers)
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))

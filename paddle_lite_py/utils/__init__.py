@@ -2,6 +2,7 @@
 
 import sys
 
+from ..core.argument_docs import document as _document
 from ..custom import custom_op, numpy_op
 from ..nn import unique_name
 from . import cpp_extension, dlpack, download
@@ -15,3 +16,5 @@ __all__ = [
     *("cpp_extension", "custom_op", "deprecated", "dlpack", "download", "numpy_op", "require_version", "run_check"),
     *("flatten", "map_structure", "pack_sequence_as", "try_import", "unique_name"),
 ]
+
+_document(globals())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from ..core.argument_docs import document as _document
 from ..eager.tensor import Tensor
 from ..ops.convert import from_dlpack
 
@@ -19,3 +20,6 @@ def to_dlpack(x: Tensor) -> Any:
         True
     """
     return x._data.__dlpack__()
+
+
+_document(globals())

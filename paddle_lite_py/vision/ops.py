@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import nn as _nn
+from ..core.argument_docs import document as _document
 from ..eager.tensor import Tensor
 from ..nn.base import Layer
 from ..ops import regions
@@ -429,3 +430,6 @@ def decode_jpeg(x: Tensor, mode: str = "unchanged", name: Any = None) -> Tensor:
     image = pillow().open(io.BytesIO(x.numpy().tobytes()))
     array = np.asarray(image if modes[mode] is None else image.convert(modes[mode]))
     return to_tensor(np.ascontiguousarray(array[None] if array.ndim == 2 else array.transpose(2, 0, 1)))
+
+
+_document(globals())

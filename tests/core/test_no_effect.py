@@ -123,7 +123,7 @@ WARNS = [
     ("paddle.jit.to_static(lambda x: x, build_strategy=static.BuildStrategy())", "build_strategy=<BuildStrategy>"),
     ("paddle.jit.to_static(lambda x: x, None, None, None)", "jit.to_static: backend=None"),
     ("paddle.optimizer.Adam(0.1, parameters=[w], lazy_mode=True)", "optimizer.Adam: lazy_mode=True"),
-    ("paddle.profiler.Profiler(record_shapes=True)", "profiler.Profiler: record_shapes=True"),
+    ("paddle.profiler.Profiler(emit_nvtx=True)", "profiler.Profiler: emit_nvtx=True"),
     ("paddle.profiler.Profiler(with_flops=True)", "paddle.flops() counts operations"),
     ("paddle.io.DataLoader([1], reader_buffer_size=8)", "io.DataLoader: reader_buffer_size=8"),
     ("paddle.device.reset_peak_memory_stats()", "device.reset_peak_memory_stats() has no effect"),

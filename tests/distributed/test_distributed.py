@@ -156,3 +156,50 @@ def test_data_parallel_is_the_layer_itself():
         net(paddle.ones([3, 2])).sum().backward()
     assert net.state_dict().keys() == layer.state_dict().keys() and layer.weight.grad is not None
     assert [p.name for p in net.parameters()] == [p.name for p in layer.parameters()]
+
+
+def test_recompute_in_a_static_function_keeps_nothing_of_the_part():
+    layers = paddle.nn.LayerList([paddle.nn.Linear(8, 8) for _ in range(3)])
+
+    def step(x, again):
+        for layer in layers:
+            part = lambda x, layer=layer: (layer(x).tanh() * 2).exp()  # noqa: E731
+            x = recompute(part, x) if again else part(x)
+        return paddle.grad(x.sum(), layers.parameters())
+
+    static, x = paddle.jit.to_static(step, full_graph=True), paddle.rand([4, 8])
+    for kept, again in zip(static(x, False), static(x, True), strict=True):
+        np.testing.assert_allclose(again.numpy(), kept.numpy(), rtol=1e-5)
+    programs = [p.program for p in static.program_cache]
+    names = [[op.name for op in p.ops()] for p in programs]
+    assert [n.count("recompute") for n in names] == [0, 3]
+    # The operators of the forward pass are in the program once; XLA runs them twice.
+    assert static.lower(x, True).stablehlo().count("tanh") == 6 == 2 * static.lower(x, False).stablehlo().count("tanh")
+
+
+def test_recompute_in_a_static_function_draws_the_same_numbers_and_refuses_gradients_of_inner_values():
+    held = []
+
+    def part(x):
+        h = paddle.nn.functional.dropout(x, 0.5) * x
+        held.append(h)
+        return h.exp()
+
+    def drawn(x):
+        out = recompute(part, x)
+        return out, paddle.grad(out.sum(), x)[0]
+
+    x = paddle.rand([16])
+    x.stop_gradient = False
+    out, grad = paddle.jit.to_static(drawn, full_graph=True)(x)
+    # out = exp(x * x * m) with m in {0, 2}: its gradient is out * 2 * x * m
+    m = np.log(out.numpy()) / x.numpy() ** 2
+    np.testing.assert_allclose(grad.numpy(), out.numpy() * 2 * x.numpy() * m, rtol=1e-4)
+
+    def inner(x):
+        held.clear()
+        out = recompute(part, x)
+        return paddle.grad(out.sum(), held[0])[0]
+
+    with pytest.raises(RuntimeError, match="made inside of recompute"):
+        paddle.jit.to_static(inner, full_graph=True)(x)

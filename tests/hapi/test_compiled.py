@@ -177,6 +177,23 @@ def test_random_numbers_of_the_host_are_drawn_anew_in_each_step(draw):
         np.testing.assert_array_equal(a, b)
 
 
+def test_a_generator_of_the_users_is_drawn_from_in_each_step():
+    class Draws(Peeks):
+        def __init__(self):
+            super().__init__()
+            self.rng = np.random.default_rng(0)
+
+        def forward(self, x):
+            return self.fc(x * self.rng.normal())  # draws
+
+    made = classifier(False, Draws)
+    with pytest.warns(UserWarning, match=r"run eagerly.*Generator.normal\(\) at test_compiled.py:\d+"):
+        made.fit(Rows(X, Y), batch_size=4, verbose=0, shuffle=False)
+    other = np.random.default_rng(0)
+    other.normal(size=N // 4)  # what was drawn for a program that is not run was put back
+    assert made.network.rng.normal() == other.normal()
+
+
 def test_metrics_of_the_host_leave_the_step_a_program():
     made = classifier(False, metrics=[Seen(), paddle.metric.Accuracy()])
     found = course(made, Rows(X, Y))
@@ -221,6 +238,45 @@ def test_data_that_decide_anew_each_time_do_not_compile_for_ever(recwarn):
     texts = [str(w.message) for w in recwarn.list if "run eagerly" in str(w.message)]
     assert len(texts) == 1 and "data decide" in texts[0]
     assert made._engine._steps["train", 1, True]._program.cache.count <= 9
+
+
+class Pooled(nn.Layer):
+    """Takes images of any size; the mean is over those pixels that are there."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.conv, self.fc = nn.Conv2D(1, 4, 1, bias_attr=False), nn.Linear(4, 2)
+
+    def forward(self, x, size):
+        return self.fc(self.conv(x).sum(axis=[2, 3]) / size.prod(axis=1, keepdim=True).astype("float32"))
+
+
+def images(count):
+    """Images of ever new sizes, and their labels."""
+    rng = np.random.default_rng(1)
+    return [(rng.normal(size=(1, 3 + i % 5, 4 + i % 7)).astype("float32"), np.array([i % 2])) for i in range(count)]
+
+
+def test_images_of_many_sizes_are_few_programs():
+    pad = paddle.io.PadCollate([8, 12], axis=(1, 2), with_lengths=True)
+
+    def collate(batch):
+        x, label, size = pad(batch)
+        return x, size, label
+
+    def fitted(eager):
+        paddle.seed(0)
+        net = Pooled()
+        made = paddle.Model(net, inputs=[None, None], eager=eager)
+        made.prepare(paddle.optimizer.SGD(0.1, parameters=net.parameters()), nn.CrossEntropyLoss())
+        loader = paddle.io.DataLoader(images(36), batch_size=4, collate_fn=collate)
+        made.fit(loader, epochs=2, verbose=0)
+        return made
+
+    made, other = fitted(False), fitted(True)
+    assert programs(made) == {("train", True): 2}  # widths up to 8, and up to 12, in 18 batches
+    for a, b in zip(made.parameters(), other.parameters(), strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=2e-4, atol=1e-5)
 
 
 # -- numbers are fetched when somebody looks ---------------------------------------------------------------------------

@@ -82,3 +82,41 @@ def test_scatter_along_an_axis(call):
 def test_scatter_along_an_axis_needs_values():
     with pytest.raises(TypeError, match="writes src, a tensor, or value, a number"):
         paddle.zeros([2]).scatter(0, paddle.to_tensor([0]))
+
+
+X = paddle.to_tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+FIRST = paddle.to_tensor([0])
+
+
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda: X.transpose(0, 1), [[1, 4], [2, 5], [3, 6]]),
+        (lambda: X.transpose(-1, 0), [[1, 4], [2, 5], [3, 6]]),
+        (lambda: paddle.transpose(X, 1, 0), [[1, 4], [2, 5], [3, 6]]),
+        (lambda: paddle.transpose(X, dim0=0, dim1=1), [[1, 4], [2, 5], [3, 6]]),
+        (lambda: X.transpose([0, 1]), X.tolist()),
+        (lambda: X.gather(FIRST, 1), [[1], [4]]),
+        (lambda: X.gather(1, paddle.to_tensor([[2], [0]])), [[3], [4]]),
+        (lambda: paddle.gather(input=X, dim=0, index=paddle.to_tensor([[1, 0]])), [[4, 2]]),
+        (lambda: X.index_select(1, FIRST), [[1], [4]]),
+        (lambda: X.index_select(FIRST, 1), [[1], [4]]),
+        (lambda: X.index_add(1, FIRST, X[:, :1]), [[2, 2, 3], [8, 5, 6]]),
+        (lambda: X.topk(1).values, [[3], [6]]),
+        (lambda: paddle.nn.functional.cosine_similarity(x1=X, x2=X, dim=1), [1, 1]),
+        (lambda: paddle.nn.functional.embedding(input=FIRST, weight=X), [[1, 2, 3]]),
+        (lambda: paddle.clip(paddle.to_tensor([1, 5]), max=paddle.to_tensor([3], "int32")), [1, 3]),
+        (lambda: paddle.full_like(X, paddle.to_tensor([7.0])), [[7] * 3] * 2),
+        (lambda: paddle.inner(X[0], paddle.to_tensor([2.0])), [2, 4, 6]),
+        (lambda: X.rank(), 2),
+    ],
+)
+def test_calls_spelt_in_other_ways(call, expected):
+    for _ in range(3):  # the third is the cached one
+        np.testing.assert_allclose(call().numpy(), expected, rtol=1e-6)
+
+
+def test_the_size_is_a_number_and_called_the_sizes():
+    assert (X.size, X.size(), X.size(-1), X.size + 1) == (6, [2, 3], 3, 7)
+    static = paddle.jit.to_static(lambda x: (x.sum() / x.size, x.size(0)), full_graph=True)
+    assert [static(X)[0].item(), static(X)[1]] == [3.5, 2]

@@ -1,5 +1,6 @@
 """Layers that take what those of the same name do in torch."""
 
+from ...core.argument_docs import document as _document
 from . import functional
 from .layers import AvgPool1D, AvgPool2D, AvgPool3D, Linear, Softmax, Unfold
 
@@ -9,3 +10,5 @@ __all__ = [
     *("AvgPool1D", "AvgPool1d", "AvgPool2D", "AvgPool2d", "AvgPool3D", "AvgPool3d", "Linear", "Softmax", "Unfold"),
     "functional",
 ]
+
+_document(globals())

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from ...core.argument_docs import document as _document
 from ...nn import functional as F
 from ...ops.math_names import softmax
 from ...ops.padding import pad_last
@@ -75,3 +76,6 @@ def unfold(input: Any, kernel_size: Any, dilation: Any = 1, padding: Any = 0, st
         paddle.Size([1, 4, 4])
     """
     return F.unfold(input, kernel_size, stride, padding, dilation)
+
+
+_document(globals())

@@ -39,8 +39,10 @@ _REDUCTIONS: dict[ReduceType, Callable[..., Any]] = {
 }  # fmt: skip
 
 
-def laid(data: Any, where: jax.sharding.NamedSharding) -> jax.Array:
+def laid(data: Any, where: jax.sharding.NamedSharding) -> Any:
     """An array that each process has whole, or that lies over some devices already, laid over others."""
+    if isinstance(data, jax.ShapeDtypeStruct):  # no data: see targets.abstract()
+        return jax.ShapeDtypeStruct(data.shape, data.dtype, sharding=where)
     if isinstance(data, jax.Array) and (world().size == 1 or not data.is_fully_addressable):
         return jax.device_put(data, where)
     held = np.asarray(data)

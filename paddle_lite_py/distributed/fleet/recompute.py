@@ -11,6 +11,8 @@ from ...core.interpreter import state
 from ...eager.execute import Eager
 from ...eager.random import get_rng_state, set_rng_state
 from ...eager.tensor import Tensor
+from ...tracing.builder import Builder
+from ...tracing.recompute import recomputed
 
 __all__ = ["recompute", "recompute_sequential"]
 
@@ -52,7 +54,7 @@ def _own(t: Tensor) -> Tensor:
 def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
     """function(*args, **kwargs), of which backward needs the arguments only: it calls the function again.
 
-    In a static function it is called as it is: XLA decides there what to keep.
+    In a static function its operators become one, which XLA computes again for the gradient.
 
     Args:
         function: a layer or a function of tensors.
@@ -82,6 +84,8 @@ def recompute(function: Callable[..., Any], *args: Any, **kwargs: Any) -> Any:
 
     tensors = [*(args[i] for i in places), *(kwargs[k] for k in keys)]
     function = state.interpreter.callee(function)
+    if isinstance(state.interpreter, Builder):
+        return recomputed(state.interpreter, lambda: call(tensors))
     if not isinstance(state.interpreter, Eager) or all(t.stop_gradient for t in tensors):
         return call(tensors)
     return _Again.apply(call, preserve, *tensors)

@@ -1,5 +1,6 @@
 """Layers that are one op."""
 
+from ...core.argument_docs import document as _document
 from . import functional, memory_efficient_attention
 from .layers import FusedBiasDropoutResidualLayerNorm, FusedDropoutAdd, FusedLinear
 from .transformer import FusedFeedForward, FusedMultiHeadAttention, FusedMultiTransformer, FusedTransformerEncoderLayer
@@ -15,3 +16,5 @@ __all__ = [
     "functional",
     "memory_efficient_attention",
 ]
+
+_document(globals())

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING, Any
 
+from ...core.argument_docs import document as _document
 from ...dispatch.define import INPLACE as _INPLACE
 from ...ops.activation import *  # noqa: F403
 from ...ops.adaptive_pooling import *  # noqa: F403
@@ -34,3 +35,6 @@ tanh_ = _INPLACE["tanh_"]
 if TYPE_CHECKING:
     # The names come from the `__all__` of the op modules, which type checkers do not follow.
     def __getattr__(name: str) -> Any: ...
+
+
+_document(globals())

@@ -1,5 +1,6 @@
 """How parameters are drawn."""
 
+from ...core.argument_docs import document as _document
 from .base import Initializer, calculate_gain
 from .default import default_for, set_global_initializer
 from .fixed import Assign, Bilinear, Constant, Dirac
@@ -19,3 +20,5 @@ __all__ = [
     *("Orthogonal", "TruncatedNormal", "Uniform", "XavierNormal", "XavierUniform"),
     *("calculate_gain", "default_for", "set_global_initializer"),
 ]
+
+_document(globals())

@@ -1,5 +1,6 @@
 """Learning-rate schedules."""
 
+from ...core.argument_docs import document as _document
 from .base import LRScheduler
 from .cyclic import CosineAnnealingDecay, CosineAnnealingWarmRestarts, CyclicLR, OneCycleLR
 from .decay import (
@@ -30,3 +31,5 @@ __all__ = [
         "StepDecay",
     ),
 ]
+
+_document(globals())

@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ...core.argument_docs import document as _document
 from ...dispatch.define import op
 from ...nn import functional as F
 from ...ops.dynamic import fresh
@@ -115,3 +116,6 @@ def attention(
     keep[tuple(sparse_mask._indices)] = True
     fn: Any = attention_where
     return fn(query, key, value, fresh(keep.reshape(batch, heads, length, length)), key_padding_mask, attn_mask)
+
+
+_document(globals())

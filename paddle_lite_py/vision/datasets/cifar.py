@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import tarfile
+import io
 from typing import Any
 
 import numpy as np
 
 from ...framework import unpickle
+from .archive import Archive
 from .base import PictureDataset, Transform, find
 
 __all__ = ["Cifar10", "Cifar100"]
@@ -52,17 +53,22 @@ class Cifar10(PictureDataset):
         who = type(self).__name__
         self.data_file = find(who, data_file, self._url, self._md5, download, "cifar")
         self.data: list[tuple[np.ndarray, int]] = []
-        with tarfile.open(self.data_file) as tar:
-            for member in tar.getmembers():
-                if self._parts[self.mode] in member.name and member.isfile():
-                    self._read(unpickle.read(tar.extractfile(member), encoding="bytes"))
+        archive = Archive(who, self.data_file)
+        for name, member in archive.members.items():
+            if self._parts[self.mode] in name and member.isfile():
+                self._read(unpickle.read(io.BytesIO(archive.read(name)), encoding="bytes"), f"{name} in {archive.path}")
         if not self.data:
             raise ValueError(f"{who}: {self.data_file} holds no batch named {self._parts[self.mode]}")
         self.dtype = "float32"
 
-    def _read(self, batch: Any) -> None:
-        pictures = np.asarray(batch[b"data"]).reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1)
-        self.data += zip(pictures, batch[self._label], strict=True)
+    def _read(self, batch: Any, where: str) -> None:
+        who = type(self).__name__
+        if not isinstance(batch, dict) or b"data" not in batch or self._label not in batch:
+            raise ValueError(f"{who}: {where} is no batch with data and {self._label.decode()}")
+        pixels, labels = np.asarray(batch[b"data"]), batch[self._label]
+        if pixels.size != len(labels) * 3 * 32 * 32:
+            raise ValueError(f"{who}: {where} holds {pixels.size / 3072:g} pictures and {len(labels)} labels")
+        self.data += zip(pixels.reshape(-1, 3, 32, 32).transpose(0, 2, 3, 1), labels, strict=True)
 
     def __getitem__(self, idx: int) -> tuple[Any, np.ndarray]:
         picture, label = self.data[idx]

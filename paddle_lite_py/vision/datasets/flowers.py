@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import io
-import tarfile
 from typing import Any
 
 import numpy as np
 
-from ..image import pillow
+from .archive import Archive
 from .base import PictureDataset, Transform, find
 
 __all__ = ["Flowers"]
@@ -23,7 +21,11 @@ def _matrix(path: str, name: str) -> np.ndarray:
         matlab: Any = importlib.import_module("scipy.io")
     except ImportError as e:
         raise ImportError("Flowers: its labels are MATLAB files; try `pip install scipy`") from e
-    return matlab.loadmat(path)[name][0]
+    found = matlab.loadmat(path)
+    if name not in found:
+        held = ", ".join(k for k in found if not k.startswith("__"))
+        raise ValueError(f"Flowers: {path} holds no {name!r}; it holds {held or 'nothing'}")
+    return found[name][0]
 
 
 class Flowers(PictureDataset):
@@ -35,6 +37,9 @@ class Flowers(PictureDataset):
         transform: of each picture.
         download: fetch the published files when they are not there yet.
         backend: "pil" or "cv2"; the form of the pictures.
+
+    Raises:
+        ValueError: for another mode, or files that are damaged or do not fit together.
 
     Source: Nilsback and Zisserman, Automated Flower Classification over a Large Number of Classes, 2008.
 
@@ -64,13 +69,14 @@ class Flowers(PictureDataset):
         )
         paths = [find("Flowers", g, u, m, download, "flowers") for g, u, m in zip(given, urls, sums, strict=True)]
         self.labels, self.indexes = _matrix(paths[1], "labels"), _matrix(paths[2], _SETS[self.mode])
-        self._archive = tarfile.open(paths[0])  # noqa: SIM115  (read picture by picture)
-        self._members = {m.name.rpartition("/")[2]: m for m in self._archive.getmembers()}
+        self._archive = Archive("Flowers", paths[0])
+        if len(self.indexes) and int(max(self.indexes)) > len(self.labels):
+            few = f"{len(self.labels)} labels, and the split names picture {int(max(self.indexes))}"
+            raise ValueError(f"Flowers: {paths[1]} holds {few} ({paths[2]})")
 
     def __getitem__(self, idx: int) -> tuple[Any, np.ndarray]:
         index = int(self.indexes[idx])
-        file: Any = self._archive.extractfile(self._members[f"image_{index:05d}.jpg"])
-        picture = np.array(pillow().open(io.BytesIO(file.read())))
+        picture = self._archive.picture(f"jpg/image_{index:05d}.jpg")
         return self._shown(picture), np.array([self.labels[index - 1]]).astype(np.int64)
 
     def __len__(self) -> int:

@@ -17,7 +17,10 @@ EXTENSIONS = (".jpg", ".jpeg", ".png", ".ppm", ".bmp", ".pgm", ".tif", ".tiff", 
 
 def _load(path: str) -> Any:
     found = image_load(path)
-    return found.convert("RGB") if hasattr(found, "convert") else found
+    if not hasattr(found, "convert"):
+        return found
+    with found:  # Pillow has the file open until then
+        return found.convert("RGB")
 
 
 def _sample(loader: Callable[[str], Any], transform: Callable[[Any], Any] | None, path: str) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import math
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +25,10 @@ def read_idx(path: Any) -> np.ndarray:
     """
     data = Path(path).read_bytes()
     if data[:2] == b"\x1f\x8b":
-        data = gzip.decompress(data)
+        try:
+            data = gzip.decompress(data)
+        except (EOFError, OSError, zlib.error) as e:
+            raise ValueError(f"{path} is damaged: {e}") from e
     if len(data) < 4 or data[:3] != b"\0\0\x08" or len(data) < 4 + 4 * data[3]:
         raise ValueError(f"{path} is no IDX file of bytes")
     shape = tuple(int(n) for n in np.frombuffer(data, ">u4", data[3], 4))

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import io
-import tarfile
 from typing import Any
 
-import numpy as np
-
-from ..image import pillow
+from .archive import Archive
 from .base import PictureDataset, Transform, find
 
 __all__ = ["VOC2012"]
@@ -28,6 +24,9 @@ class VOC2012(PictureDataset):
         download: fetch the published archive when it is not there yet.
         backend: "pil" or "cv2"; the form of the pictures.
 
+    Raises:
+        ValueError: for another mode, or an archive that is damaged or lacks a file, which is named.
+
     Source: Everingham et al., The Pascal Visual Object Classes Challenge, 2010.
 
     Examples:
@@ -45,18 +44,13 @@ class VOC2012(PictureDataset):
         backend: str | None = None,
     ) -> None:
         super().__init__(mode, tuple(_SETS), transform, backend)
-        self._archive = tarfile.open(find("VOC2012", data_file, _URL, _MD5, download, "voc"))  # noqa: SIM115
-        names = self._bytes(f"{_ROOT}/ImageSets/Segmentation/{_SETS[self.mode]}.txt").decode().split()
+        self._archive = Archive("VOC2012", find("VOC2012", data_file, _URL, _MD5, download, "voc"))
+        names = self._archive.read(f"{_ROOT}/ImageSets/Segmentation/{_SETS[self.mode]}.txt").decode().split()
         self.data = [f"{_ROOT}/JPEGImages/{name}.jpg" for name in names]
         self.labels = [f"{_ROOT}/SegmentationClass/{name}.png" for name in names]
 
-    def _bytes(self, name: str) -> bytes:
-        file: Any = self._archive.extractfile(name)
-        return file.read()
-
     def __getitem__(self, idx: int) -> tuple[Any, Any]:
-        picture, label = (np.array(pillow().open(io.BytesIO(self._bytes(n[idx])))) for n in (self.data, self.labels))
-        return self._shown(picture), label
+        return self._shown(self._archive.picture(self.data[idx])), self._archive.picture(self.labels[idx])
 
     def __len__(self) -> int:
         return len(self.data)

@@ -1,5 +1,6 @@
 """Models for pictures."""
 
+from ...core.argument_docs import document as _document
 from . import densenet, inception, lenet, mobilenet, resnet, shufflenet, squeezenet, vgg
 from .densenet import *  # noqa: F403
 from .inception import *  # noqa: F403
@@ -14,3 +15,5 @@ __all__ = [
     *(*densenet.__all__, *inception.__all__, *lenet.__all__, *mobilenet.__all__, *resnet.__all__),
     *(*shufflenet.__all__, *squeezenet.__all__, *vgg.__all__),
 ]
+
+_document(globals())

@@ -1,5 +1,6 @@
 """Functions that are one op: XLA fuses what they are made of."""
 
+from ....core.argument_docs import document as _document
 from .decoding import masked_multihead_attention, variable_length_memory_efficient_attention
 from .fused import (
     fast_ln,
@@ -41,3 +42,5 @@ __all__ = [
     "fused_stack_transpose_quant",
     "swiglu",
 ]
+
+_document(globals())

@@ -1,0 +1,91 @@
+"""Peak memory of whole training steps on machines that are not here, against hand-written JAX compiled the same way.
+
+usage: python benchmarks/memory.py [--targets v5e,h200] [--models GPT-1.3B] [--out out/memory.json]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+os.environ |= {"JAX_PLATFORMS": "cpu", "FLAGS_compile_progress": "0"}
+
+import jax  # noqa: E402
+
+import memory_jax  # noqa: E402
+import memory_paddle  # noqa: E402
+from paddle_lite_py.targets import Portable, Report, compile_all, portable, portable_of, target_of  # noqa: E402
+
+MODELS = ("ResNet50", "BERT-base", "GPT-1.3B")
+WAYS = {"float32": (False, False), "recompute": (False, True), "AMP": (True, False), "both": (True, True)}
+_USED = re.compile(r"Used ([\d.]+)([GM]) of")
+
+
+def ours(name: str, platform: str, low: bool, again: bool) -> Portable:
+    """Our step for a platform."""
+    step, given = memory_paddle.step(name, low, again)
+    entry = step._specified_call(tuple(given), {})[0]
+    specs = [jax.ShapeDtypeStruct(s.shape, s.dtype.np) for s in given]
+    return portable_of(entry.executable, specs, platform)
+
+
+def theirs(name: str, platform: str, low: bool, again: bool) -> Portable:
+    """The step of hand-written JAX for a platform."""
+    step, given, donated = memory_jax.step(name, low, again)
+    leaves, tree = jax.tree.flatten(given)
+    ends = [len(jax.tree.leaves(g)) for g in given]
+    places = tuple(i for k in donated for i in range(sum(ends[:k]), sum(ends[: k + 1])))
+
+    def run(*arrays: Any) -> Any:
+        return jax.tree.leaves(step(*jax.tree.unflatten(tree, arrays)))
+
+    return portable(run, leaves, platform, f"{name} by hand", donated=places)
+
+
+def peak(report: Report) -> tuple[float, str]:
+    """Bytes that a step takes, and what there is to say of it."""
+    if report.memory is not None:
+        return report.memory.peak, "" if report.fits else "does not fit"
+    used = _USED.search(report.error)
+    if used is None:
+        return 0, report.error.strip().splitlines()[0][:200]
+    return float(used[1]) * (1 << 30 if used[2] == "G" else 1 << 20), "does not fit"
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--targets", default="h200,v5e")
+    parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--out", default="out/memory.json")
+    given = parser.parse_args()
+    rows = []
+    for target in map(target_of, given.targets.split(",")):
+        for name in given.models.split(","):
+            for way, (low, again) in WAYS.items():
+                made = [make(name, target.platform, low, again) for make in (ours, theirs)]
+                (mine, note), (other, said) = map(peak, compile_all(made, target))
+                row = {
+                    "target": target.name,
+                    "model": name,
+                    "way": way,
+                    "ours": mine,
+                    "jax": other,
+                    "note": note or said,
+                }
+                rows.append(row | {"ratio": mine / other if other else None})
+                print(
+                    f"{target.name:6} {name:10} {way:10} {mine / 2**30:8.2f} GiB, by hand {other / 2**30:8.2f} GiB: "
+                    f"{mine / max(other, 1):.3f} {note or said}",
+                    flush=True,
+                )
+                Path(given.out).parent.mkdir(exist_ok=True)
+                Path(given.out).write_text(json.dumps(rows, indent=1))
+
+
+if __name__ == "__main__":
+    main()

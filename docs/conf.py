@@ -1,0 +1,52 @@
+"""Settings of Sphinx for the site, whose sources docs/build.py puts together."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import build
+
+build.opened()
+
+project = "paddle_lite_py"
+extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_copybutton"]
+html_theme = "furo"
+html_title = "paddle_lite_py"
+html_show_sphinx = False
+html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+exclude_patterns = ["_build"]
+myst_heading_anchors = 3
+nb_execution_mode = "cache"  # a notebook is run when it, and not when a page, has changed
+nb_execution_timeout = 300
+nb_execution_raise_on_error = True
+nb_execution_show_tb = True
+nb_merge_streams = True
+default_role = "code"  # docstrings name things in single backticks
+autodoc_typehints = "none"  # the signatures show them
+autodoc_class_signature = "mixed"
+autodoc_member_order = "alphabetical"
+python_use_unqualified_type_names = True
+napoleon_numpy_docstring = False
+napoleon_use_rtype = False
+copybutton_prompt_text = r">>> |\.\.\. "
+copybutton_prompt_is_regexp = True
+
+
+_SPECIAL = re.compile(r"(`[^`]*`)|([*|\\]|_(?=\W|$))")
+
+
+def plain(app: Any, what: str, name: str, value: Any, options: Any, lines: list[str]) -> None:
+    """Docstrings are plain text but for `code`: nothing else in them is markup."""
+    example = False
+    for i, line in enumerate(lines):
+        example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
+        if not example:
+            lines[i] = _SPECIAL.sub(lambda m: m[1] or "\\" + m[2], line)
+
+
+def setup(app: Any) -> None:
+    """Told of docstrings before their sections are read."""
+    app.connect("autodoc-process-docstring", plain, priority=400)

@@ -1,0 +1,33 @@
+"""The singular value decomposition, in a form that each platform's compiler takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+
+from ..core.config import by_platform
+
+
+def compilable(fn: Callable[[Any], Any], x: Any) -> Any:
+    """What a function that decomposes its argument gives.
+
+    With 64-bit types switched on, XLA's compiler for TPUs fails on the decomposition in float32, not in float64.
+    """
+
+    def wide(x: Any) -> Any:
+        return jax.tree.map(lambda part: part.astype(jnp.float32), fn(x.astype(jnp.float64)))
+
+    return by_platform(fn, x, tpu=wide) if x.dtype == jnp.float32 else fn(x)
+
+
+def full_svd(x: Any, full_matrices: bool = False) -> tuple[Any, ...]:
+    """U, the singular values, and V^H."""
+    return tuple(compilable(lambda x: jnp.linalg.svd(x, full_matrices=full_matrices), x))
+
+
+def singular_values(x: Any) -> Any:
+    """The singular values alone; their gradient takes the other parts."""
+    return compilable(lambda x: jnp.linalg.svd(x, compute_uv=False), x)

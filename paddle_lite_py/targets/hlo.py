@@ -1,0 +1,283 @@
+"""What a compiled program says of itself, read from XLA's text: buffers with the user's lines, and collectives."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import re
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+_COMPUTATION = re.compile(r"^(ENTRY )?%?([\w.\-]+) \(.*\{\s*$")
+_INSTRUCTION = re.compile(r"^\s+(ROOT )?%?([\w.\-]+) = (.+?) ([a-z][\w\-]*)\((.*)$")
+_ARRAY = re.compile(r"\b([a-z]\w*)\[([\d,]*)\](?:\{([^}]*)\})?")
+_OPERAND = re.compile(r"%([\w.\-]+)")
+_OP_NAME = re.compile(r'op_name="([^"]*)"')
+_CALLED = re.compile(r"\b(?:body|to_apply|branch_computations|calls)=\{?((?:%[\w.\-]+(?:, )?)+)")
+_ALIAS = re.compile(r"\{([\d, ]*)\}: \((\d+),")
+_TILE = re.compile(r"T\(([\d,]+)\)")
+_SPACE = re.compile(r"S\((\d+)\)")
+_LINE = re.compile(r"(\w[\w.]*?)\.\d+:([^/()\"]+:\d+)")
+_ARGUMENT = re.compile(r"^args\[(\d+)\]")
+_BITS = {"pred": 8, "token": 0, "opaque": 0}
+# Their result lies where an operand lies.
+_SAME_PLACE = frozenset(
+    "bitcast get-tuple-element tuple while optimization-barrier after-all domain add-dependency".split()
+)
+_COLLECTIVES = (
+    "all-reduce",
+    "all-gather",
+    "reduce-scatter",
+    "all-to-all",
+    "collective-permute",
+    "collective-broadcast",
+)
+
+
+class Buffer(NamedTuple):
+    """Memory that one value takes.
+
+    Examples:
+        >>> Buffer(4, "f32[]", "add", "net.py:3").where
+        'net.py:3'
+    """
+
+    bytes: int
+    shape: str
+    what: str  # an op, or the name of an argument
+    where: str  # the user's line; empty for an argument, and where it is not known
+    argument: bool = False
+
+    @property
+    def label(self) -> str:
+        """What it is, and where."""
+        return f"{self.what}, {self.where}" if self.where else self.what
+
+
+class Collective(NamedTuple):
+    """An exchange between devices.
+
+    Examples:
+        >>> Collective("all-reduce", 4, "f32[]", "net.py:3").kind
+        'all-reduce'
+    """
+
+    kind: str
+    bytes: int  # that each device has of the result
+    shape: str
+    where: str
+    times: int = 1
+
+
+class Instruction(NamedTuple):
+    """A line of a computation."""
+
+    name: str
+    shape: str
+    opcode: str
+    rest: str
+    root: bool
+
+    @property
+    def operands(self) -> list[str]:
+        """The names of what it takes."""
+        return _OPERAND.findall(self.rest.partition("), ")[0])
+
+    @property
+    def op_name(self) -> str:
+        """Where it comes from, as JAX writes it."""
+        found = _OP_NAME.search(self.rest)
+        return found[1] if found else ""
+
+
+def source(op_name: str) -> tuple[str, str]:
+    """The op and the user's line that a name of XLA's speaks of; empty where it does not.
+
+    Examples:
+        >>> source("jit(step)/grad.3:train.py:9/transpose(jvp(conv2d.0:net.py:12))/conv_general_dilated")
+        ('gradient of conv2d', 'net.py:12')
+    """
+    found = _LINE.findall(op_name)
+    if not found:
+        return op_name.rpartition("/")[2], ""
+    op, where = found[-1]
+    return (f"gradient of {op}" if "transpose(" in op_name else op), where
+
+
+def arrays(shape: str, everywhere: bool = False) -> Iterator[tuple[str, int]]:
+    """The arrays of a shape in the device's memory, each with its bytes as they lie there, padding included.
+
+    Arguments:
+        everywhere: those in a TPU's memory on the chip as well.
+
+    Examples:
+        >>> list(arrays("(f32[2,3]{1,0}, bf16[3,5]{1,0:T(8,128)})"))
+        [('f32[2,3]', 24), ('bf16[3,5]', 2048)]
+    """
+    for kind, sizes, layout in _ARRAY.findall(shape):
+        dims = [int(n) for n in sizes.split(",") if n]
+        order = [int(n) for n in layout.partition(":")[0].split(",") if n.strip().isdigit()]
+        tile = _TILE.search(layout)
+        if tile and not everywhere and (space := _SPACE.search(layout)) and space[1] != "0":
+            continue
+        if tile and order:
+            for axis, least in zip(order, reversed([int(n) for n in tile[1].split(",")]), strict=False):
+                dims[axis] = -(-dims[axis] // least) * least
+        yield f"{kind}[{sizes}]", math.prod(dims) * bits(kind) // 8
+
+
+def bits(kind: str) -> int:
+    """Bits of an element of a dtype as XLA writes it."""
+    if kind in _BITS:
+        return _BITS[kind]
+    digits = re.search(r"\d+", kind)
+    return int(digits[0]) if digits else 0
+
+
+def size(shape: str) -> int:
+    """Bytes of all arrays of a shape."""
+    return sum(n for _, n in arrays(shape))
+
+
+class Module:
+    """The text of a compiled program, taken apart.
+
+    Arguments:
+        text: what XLA gives.
+        names: of the arguments.
+    """
+
+    def __init__(self, text: str, names: Sequence[str] = ()) -> None:
+        self.names = names
+        self.computations: dict[str, list[Instruction]] = {}
+        self.entry = ""
+        head, current = text.partition("\n")[0], ""
+        self.aliases = dict(_ALIAS.findall(head.partition("entry_computation_layout")[0]))
+        for line in text.splitlines():
+            if found := _COMPUTATION.match(line):
+                current = found[2]
+                self.computations[current] = []
+                self.entry = current if found[1] else self.entry
+            elif current and (made := _INSTRUCTION.match(line)):
+                self.computations[current].append(Instruction(made[2], made[3], made[4], made[5], bool(made[1])))
+
+    # -- collectives -----------------------------------------------------------------------------------------------
+    def collectives(self) -> list[Collective]:
+        """The exchanges of one pass through the program, those that send most first."""
+        counts: dict[Collective, int] = {}
+        for instructions in self.computations.values():
+            shapes = {i.name: i.shape for i in instructions}
+            for i in instructions:
+                kind = i.opcode.removesuffix("-start")
+                if kind not in _COLLECTIVES:
+                    continue
+                found = list(arrays(i.shape, True))
+                taken = [n for o in i.operands for _, n in arrays(shapes.get(o, ""), True)]
+                started = i.opcode.endswith("-start") and kind != "all-reduce"  # its shape names what it takes as well
+                sent = sum(n for _, n in found) - (sum(taken) if started else 0)
+                names = [s for s, _ in found[len(taken) if started else 0 :]]
+                made = Collective(kind, sent, ", ".join(names)[:60], source(i.op_name)[1])
+                counts[made] = counts.get(made, 0) + 1
+        return sorted((c._replace(times=n) for c, n in counts.items()), key=lambda c: -c.bytes * c.times)
+
+    # -- memory ----------------------------------------------------------------------------------------------------
+    def at_peak(self) -> list[Buffer]:
+        """What is in memory when most is, the largest first: arguments, and values in the order of the schedule."""
+        _, found = self._peak(self.entry, self._given(), self._over_arguments())
+        return sorted(found, key=lambda b: -b.bytes)
+
+    def _given(self) -> dict[str, Buffer]:
+        made = {}
+        for i in self.computations.get(self.entry, ()):
+            if i.opcode == "parameter":
+                position = _ARGUMENT.match(i.op_name)
+                name = self.names[int(position[1])] if position and int(position[1]) < len(self.names) else i.name
+                shapes = list(arrays(i.shape))
+                made[i.name] = Buffer(sum(n for _, n in shapes), shapes[0][0] if shapes else i.shape, name, "", True)
+        return made
+
+    def _over_arguments(self) -> list[str]:
+        """The results that are written over arguments, which were donated."""
+        root = next((i for i in self.computations.get(self.entry, ()) if i.root), None)
+        if root is None:
+            return []
+        results = {str(k): o for k, o in enumerate(root.operands)} if root.opcode == "tuple" else {"": root.name}
+        return [results[k] for k in self.aliases if k in results]
+
+    def _peak(self, name: str, given: dict[str, Buffer], elsewhere: Sequence[str] = ()) -> tuple[int, list[Buffer]]:
+        """The most that a computation holds at one time, beside what its caller holds, and what that is."""
+        instructions = self.computations.get(name, [])
+        roots, last = _lifetimes(instructions)
+        made = self._made(instructions, roots, elsewhere)
+        live, most, peak = dict(given), sum(b.bytes for b in given.values()), list(given.values())
+        total = most
+        for n, i in enumerate(instructions):
+            if i.name in made:
+                live[i.name] = made[i.name]
+                total += made[i.name].bytes
+            inner = max((self._peak(c, {}) for c in self._called(i)), key=lambda p: p[0], default=(0, []))
+            if total + inner[0] > most:
+                most, peak = total + inner[0], [*live.values(), *inner[1]]
+            for gone in {r for o in (*i.operands, i.name) for r in roots.get(o, ()) if last[r] == n} - given.keys():
+                held = live.pop(gone, None)
+                total -= 0 if held is None else held.bytes
+        return most, peak
+
+    def _made(
+        self, instructions: list[Instruction], roots: dict[str, frozenset[str]], elsewhere: Sequence[str]
+    ) -> dict[str, Buffer]:
+        """The memory that each instruction of a computation takes anew."""
+        sizes = {i.name: size(i.shape) for i in instructions}
+        saved: dict[str, int] = {}
+        for result in elsewhere:
+            for root in roots.get(result, ()):
+                saved[root] = saved.get(root, 0) + sizes[result]
+        out: dict[str, Buffer] = {}
+        for i in instructions:
+            if same_place(i.opcode) or i.opcode in ("parameter", "constant"):
+                continue
+            taken = sum(sizes.get(o, 0) for o in i.operands) if i.opcode.endswith("-start") else 0
+            shapes = list(arrays(i.shape))
+            largest = max(shapes, key=lambda s: s[1])[0] if shapes else ""
+            op, where = self._source(i, instructions)
+            out[i.name] = Buffer(max(sizes[i.name] - saved.get(i.name, 0) - taken, 0), largest, op, where)
+        return out
+
+    def _source(self, i: Instruction, around: list[Instruction]) -> tuple[str, str]:
+        """The op and the user's line of an instruction: its own, or those of what is nearest to it."""
+        own = source(i.op_name)
+        for k in (i, *self._fused(i), *self._beside(i, around)):
+            if (found := source(k.op_name))[1]:
+                return found
+        return own[0] or i.opcode, ""
+
+    def _fused(self, i: Instruction) -> list[Instruction]:
+        """The instructions of the computation that an instruction calls, the last one first."""
+        called = _CALLED.search(i.rest)
+        return self.computations.get(_OPERAND.findall(called[1])[0], [])[::-1] if called else []
+
+    def _beside(self, i: Instruction, around: list[Instruction]) -> Iterator[Instruction]:
+        """What an instruction takes, then what takes it."""
+        yield from (k for k in around if k.name in i.operands)
+        yield from (k for k in around if i.name in k.operands)
+
+    def _called(self, i: Instruction) -> list[str]:
+        """The computations that run as a part of an instruction, with memory of their own."""
+        if i.opcode not in ("while", "conditional", "call", "async-start"):
+            return []
+        return [name for found in _CALLED.findall(i.rest) for name in _OPERAND.findall(found)]
+
+
+def same_place(opcode: str) -> bool:
+    """Whether the result lies where an operand lies."""
+    return opcode in _SAME_PLACE or opcode.endswith("-done")
+
+
+def _lifetimes(instructions: list[Instruction]) -> tuple[dict[str, frozenset[str]], dict[str, int]]:
+    """The values whose memory each name speaks of, and when each such value is read for the last time."""
+    roots = {i.name: frozenset([i.name]) for i in instructions}
+    for i in instructions:
+        if same_place(i.opcode):
+            roots[i.name] = frozenset(itertools.chain(*[roots.get(o, ()) for o in i.operands]))
+    last = {r: n for n, i in enumerate(instructions) for o in (*i.operands, i.name) for r in roots.get(o, ())}
+    return roots, last

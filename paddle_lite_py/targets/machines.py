@@ -1,0 +1,132 @@
+"""The machines that programs are compiled for: TPUs by their topology, GPUs by their target configuration, this CPU."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import os
+import re
+from pathlib import Path
+from typing import NamedTuple
+
+GIB = 1 << 30
+# Memory of a chip, and the smallest topology, as Google's documentation has them.
+_TPUS = {
+    "v4": (32, "v4:2x2x1"),
+    "v5e": (16, "v5e:2x2"),
+    "v5p": (95, "v5p:2x2x1"),
+    "v6e": (32, "v6e:2x2"),
+    "tpu7x": (192, "tpu7x:2x2x1"),
+}
+_TOPOLOGY = re.compile(r"(\w+):(\d+(?:x\d+){1,2})")
+_MEMORY = re.compile(r"device_memory_size\s*:\s*(\d+)")
+# Compilers by platform: the modules that may have each, and the package and the extra of JAX to install it by.
+_COMPILERS = {"tpu": ("libtpu",), "cuda": ("jax_plugins.xla_cuda12", "jax_plugins.xla_cuda13")}
+_NAMES = {"tpu": ("libtpu", "tpu"), "cuda": ("jax-cuda12-plugin", "cuda12")}
+
+
+class TargetError(ValueError):
+    """A target that nobody knows, that does not fit the program, or whose compiler is not installed.
+
+    Examples:
+        >>> from paddle_lite_py.targets import TargetError, target_of
+        >>> try:
+        ...     target_of("v5e:two")
+        ... except TargetError as error:
+        ...     print(str(error).partition(";")[0])
+        'v5e:two' is no target
+    """
+
+
+class Target(NamedTuple):
+    """A machine that is not here."""
+
+    name: str
+    platform: str  # "tpu", "cuda" or "cpu"
+    topology: str = ""  # of TPUs
+    config: str = ""  # a GPU's target configuration, as text
+    memory: int = 0  # bytes of each device; 0 where that is not told
+    devices: int | None = 1  # None where there are as many as are asked for
+
+    def environment(self, devices: int) -> dict[str, str]:
+        """What must stand in the environment before JAX starts, to compile for so many devices."""
+        found = {"JAX_PLATFORMS": "cpu", "TF_CPP_MIN_LOG_LEVEL": "3"}
+        if self.platform == "cpu":
+            return found | {"XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}"}
+        if self.platform == "cuda":
+            return found | {"JAX_SKIP_CUDA_CONSTRAINTS_CHECK": "1", "XLA_FLAGS": ""}
+        hosts = {"TPU_SKIP_MDS_QUERY": "1", "TPU_ACCELERATOR_TYPE": "v5litepod-4", "TPU_WORKER_HOSTNAMES": "localhost"}
+        # This process may have loaded the compiler, too, which then is locked.
+        return found | hosts | {"XLA_FLAGS": "", "ALLOW_MULTIPLE_LIBTPU_LOAD": "1"}
+
+    def require_compiler(self) -> None:
+        """Look for the target's compiler.
+
+        Raises:
+            TargetError: if it is not installed.
+        """
+        if self.platform in _COMPILERS and not has_compiler(self.platform):
+            package, extra = _NAMES[self.platform]
+            raise TargetError(
+                f"compiling for {self.name} takes XLA's compiler for it, the package {package}, which is not "
+                f'installed: pip install "jax[{extra}]" (the machine itself is not needed)'
+            )
+
+
+def has_compiler(platform: str) -> bool:
+    """Whether programs can be compiled for a platform here.
+
+    Examples:
+        >>> has_compiler("cpu")
+        True
+    """
+    return platform == "cpu" or any(map(_found, _COMPILERS[platform]))
+
+
+def _found(package: str) -> bool:
+    try:
+        return importlib.util.find_spec(package) is not None
+    except ModuleNotFoundError:  # its parent is not there
+        return False
+
+
+def target_of(given: str | os.PathLike[str] | Target) -> Target:
+    """The target that is meant.
+
+    Arguments:
+        given: "cpu"; a TPU's kind ("v5e") or topology ("v5e:2x2", "v5p:8x8x8"); "h200"; or a file that holds the
+            configuration of a GPU (a GpuTargetConfigProto as text).
+
+    Raises:
+        TargetError: if it is none of these.
+
+    Examples:
+        >>> target_of("v5p:2x2x4").devices, target_of("h200").platform
+        (16, 'cuda')
+    """
+    if isinstance(given, Target):
+        return given
+    name = os.fspath(given)
+    if name == "cpu":
+        memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") if hasattr(os, "sysconf") else 0
+        return Target(name, "cpu", memory=memory, devices=None)
+    if name == "h200":
+        return _gpu(name, Path(__file__).with_name("h200.txt"))
+    found = _TOPOLOGY.fullmatch(_TPUS[name][1] if name in _TPUS else name)
+    if found and found[1] in _TPUS:
+        chips = math.prod(map(int, found[2].split("x")))
+        return Target(name, "tpu", topology=found[0], memory=_TPUS[found[1]][0] * GIB, devices=chips)
+    if Path(name).is_file():
+        return _gpu(Path(name).stem, Path(name))
+    raise TargetError(
+        f"{name!r} is no target; expected 'cpu', 'h200', a TPU ({', '.join(_TPUS)}) with or without its topology, as "
+        "in 'v5e:2x2' or 'v5p:8x8x8', or a file with the target configuration of a GPU"
+    )
+
+
+def _gpu(name: str, file: Path) -> Target:
+    text = file.read_text()
+    memory = _MEMORY.search(text)
+    if memory is None:
+        raise TargetError(f"{file} is no target configuration of a GPU: it has no device_memory_size")
+    return Target(name, "cuda", config=text, memory=int(memory[1]))

@@ -1,0 +1,58 @@
+"""Runs of programs as spans of a profiler's trace. Only while one records is anything put around the compiled calls."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from ..core.interpreter import state
+
+if TYPE_CHECKING:
+    from .executor import Executable
+
+_executables: weakref.WeakSet[Executable] = weakref.WeakSet()
+
+
+class _Recording:
+    profilers = 0
+
+
+class _Spanned:
+    """A compiled call of a program, run by the timer of the thread where there is one."""
+
+    def __init__(self, call: Callable[..., Any], executable: Executable) -> None:
+        self.call, self.name, self.program = call, executable.name, executable.traced.program
+
+    def __call__(self, *args: Any) -> Any:
+        if state.timer is None:
+            return self.call(*args)
+        return state.timer(self.name, "program", self.call, *args, program=self.program)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.call, name)
+
+
+def follow(executable: Executable) -> None:
+    """Told of a program that was compiled."""
+    _executables.add(executable)
+    if _Recording.profilers:
+        _wrap(executable)
+
+
+def record(wanted: bool) -> None:
+    """One more profiler that records, or one less."""
+    _Recording.profilers += 1 if wanted else -1
+    if _Recording.profilers == wanted:
+        for executable in list(_executables):
+            _wrap(executable) if wanted else _unwrap(executable)
+
+
+def _wrap(executable: Executable) -> None:
+    executable.jitted, executable.forward = (_Spanned(f, executable) for f in (executable.jitted, executable.forward))
+
+
+def _unwrap(executable: Executable) -> None:
+    executable.jitted, executable.forward = (
+        f.call if isinstance(f, _Spanned) else f for f in (executable.jitted, executable.forward)
+    )

@@ -1,0 +1,137 @@
+"""Compile everything for machines that are not here, and write the table of what does not compile.
+
+usage: python tests/targets/make.py [--targets v5e,h200] [--kinds ops,layers] [--json FILE] [--docs FILE]
+
+Many cases go into one module. A module that does not compile is cut in two, until the case is found that is to blame.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+import warnings
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+os.environ |= {"JAX_PLATFORMS": "cpu", "FLAGS_compile_progress": "0"}
+TESTS = Path(__file__).resolve().parents[1]
+sys.path[:0] = [str(TESTS.parent), str(TESTS / "tables"), str(TESTS / "helpers"), str(TESTS / "targets")]
+
+from everything import KINDS, Case, together  # noqa: E402
+
+from paddle_lite_py.targets import Portable, Target, compile_all, portable, target_of  # noqa: E402
+
+AT_ONCE = 8  # modules that one process compiles: its memory grows
+SIZES = {"ops": 60, "layers": 20, "optimizers": 12, "others": 12, "models": 1}  # cases of a module
+
+
+def cases_of(kind: str) -> list[Case]:
+    """All cases of a kind."""
+    return [make() for make in KINDS[kind]()]
+
+
+def written(cases: Sequence[Case], target: Target) -> Iterator[tuple[Sequence[Case], Portable]]:
+    """The cases as modules for a platform; those that cannot be written are alone in theirs."""
+    fn, specs = together(cases)
+    made = portable(fn, specs, target.platform, program=cases[0].program if len(cases) == 1 else None)
+    if made.error and len(cases) > 1:
+        middle = len(cases) // 2
+        yield from written(cases[:middle], target)
+        yield from written(cases[middle:], target)
+    else:
+        yield cases, made
+
+
+def failures(cases: Sequence[Case], size: int, target: Target) -> list[tuple[Case, str]]:
+    """The cases that do not compile for a target, with what the compiler says."""
+    parts = [cases[i : i + size] for i in range(0, len(cases), size)]
+    found: list[tuple[Case, str]] = []
+    while parts:
+        modules = [m for part in parts for m in written(part, target)]
+        rounds = [[p for _, p in modules[i : i + AT_ONCE]] for i in range(0, len(modules), AT_ONCE)]
+        reports = [report for some in rounds for report in compile_all(some, target)]
+        parts = []
+        for (held, _), report in zip(modules, reports, strict=True):
+            if not report.compiles and len(held) == 1:
+                found.append((held[0], report.error))
+            elif not report.compiles:
+                middle = len(held) // 2
+                parts += [held[:middle], held[middle:]]
+    return found
+
+
+REASONS = {
+    "translation rule": "JAX has no such decomposition for the platform",
+    "X{64|128}": "XLA cannot rewrite it without 64-bit types, which TPUs do not have",
+    "host_callbacks": "it calls Python in the middle of the program",
+    "only supported on CPU": "JAX has it for CPUs alone",
+}
+
+
+def reason(error: str) -> str:
+    """Why something does not compile, in a few words."""
+    known = next((why for part, why in REASONS.items() if part in error), None)
+    return known or " ".join(error.split())[:140].replace("|", "/")
+
+
+def page(held: dict[str, Any]) -> str:
+    """The page of the documentation that says what does not compile."""
+    lines = [
+        "# What compiles for accelerators",
+        "",
+        "Written by `make targets`, which compiles all of this with XLA's compilers for machines that are not here.",
+        "",
+        "| | " + " | ".join(held["targets"]) + " |",
+        "| --- |" + " ---: |" * len(held["targets"]),
+    ]
+    for kind, n in held["counts"].items():
+        bad = [sum(f["part"] == kind and f["target"] == t for f in held["failures"]) for t in held["targets"]]
+        lines.append(f"| {kind} | " + " | ".join(f"{n - b} of {n}" for b in bad) + " |")
+    lines += [
+        "",
+        "What does not compile, and why. A program with such an operator runs on CPUs. For another machine,",
+        "`compile_for()` names the operator and its line; what it computes can be computed in eager mode on the CPU,",
+        'by `paddle.set_device("cpu")`, outside of the static function.',
+        "",
+        "| machine | what | reason |",
+        "| --- | --- | --- |",
+    ]
+    lines += [f"| {f['target']} | `{f['name']}` | {reason(f['error'])} |" for f in held["failures"]]
+    return "\n".join(lines) + "\n"
+
+
+def main() -> None:
+    """Compile, print and write."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--targets", default="v5e,h200")
+    parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--json")
+    parser.add_argument("--docs")
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    targets, rows, counts = [target_of(t) for t in given.targets.split(",")], [], {}
+    for kind in given.kinds.split(","):
+        cases = cases_of(kind)
+        counts[kind] = len(cases)
+        for target in targets:
+            since = time.time()
+            bad = failures(cases, SIZES[kind], target)
+            rows += [{"target": target.name, "part": kind, "name": c.name, "error": e[:600]} for c, e in bad]
+            done = f"{len(cases) - len(bad)} of {len(cases)} ({time.time() - since:.0f} s)"
+            print(f"{kind} for {target.name}: {done}", flush=True)
+            for case, error in bad:
+                print(f"    {case.name}: {error.strip().splitlines()[0][:200]}", flush=True)
+    held = {"targets": [t.name for t in targets], "counts": counts, "failures": rows}
+    if given.json:
+        Path(given.json).parent.mkdir(exist_ok=True)
+        Path(given.json).write_text(json.dumps(held, indent=1))
+    if given.docs:
+        Path(given.docs).write_text(page(held))
+
+
+if __name__ == "__main__":
+    main()
