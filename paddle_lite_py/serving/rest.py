@@ -128,13 +128,13 @@ class _Rest:
         self._service = service
 
     # -- health and metadata ---------------------------------------------------------------------------------------
-    async def live(self, request: Request) -> Response:
+    async def live(self, _request: Request) -> Response:
         return _json({"live": True})
 
-    async def ready(self, request: Request) -> Response:
+    async def ready(self, _request: Request) -> Response:
         return _json({"ready": self._service.ready}, 200 if self._service.ready else 503)
 
-    async def server(self, request: Request) -> Response:
+    async def server(self, _request: Request) -> Response:
         return _json(self._service.server_metadata())
 
     async def model(self, request: Request) -> Response:
@@ -184,16 +184,16 @@ class _Rest:
         return _json({})
 
     # -- looking in ------------------------------------------------------------------------------------------------
-    async def metrics(self, request: Request) -> Response:
+    async def metrics(self, _request: Request) -> Response:
         return Response(self._service.metrics.text(), media_type="text/plain; version=0.0.4")
 
-    async def openapi(self, request: Request) -> Response:
+    async def openapi(self, _request: Request) -> Response:
         return _json(description(self._service))
 
-    async def docs(self, request: Request) -> Response:
+    async def docs(self, _request: Request) -> Response:
         return HTMLResponse(page(self._service))
 
-    async def status(self, request: Request) -> Response:
+    async def status(self, _request: Request) -> Response:
         return HTMLResponse(status_page(self._service))
 
 
