@@ -63,7 +63,7 @@ def without_form(source: SavedProgram, text: str) -> str:
     named = {f"{op.name}@{op.where}": op for op in source.program.ops()}
     found = [op for key, op in named.items() if key in text]
     where = "; ".join(f"operator {op.name} at {op.where}" for op in found[:5])
-    primitives = sorted(set(re.findall(r"'?((?:stablehlo|chlo|mhlo)\.[\w.]+)'?", text)))
+    primitives = sorted(set(re.findall(r"'((?:stablehlo|chlo|mhlo)\.\w+)' op", text)))
     what = where or "an operator"
     return f"{source.name}: {what} has no form in TensorFlow Lite ({', '.join(primitives[:5]) or text[:300]})"
 
@@ -73,9 +73,12 @@ def interpreted(data: bytes, arrays: Mapping[str, np.ndarray]) -> list[np.ndarra
     from ai_edge_litert.interpreter import Interpreter
 
     interpreter = Interpreter(model_content=data)
-    interpreter.allocate_tensors()
-    for detail in interpreter.get_input_details():
-        name = detail["name"].removeprefix("serving_default_").partition(":")[0]
-        interpreter.set_tensor(detail["index"], arrays[name])
-    interpreter.invoke()
+    try:
+        interpreter.allocate_tensors()
+        for detail in interpreter.get_input_details():
+            name = detail["name"].removeprefix("serving_default_").partition(":")[0]
+            interpreter.set_tensor(detail["index"], arrays[name])
+        interpreter.invoke()
+    except (RuntimeError, ValueError) as e:
+        raise ConvertError(f"TensorFlow's converter has made a file that LiteRT cannot run: {e}") from e
     return [interpreter.get_tensor(d["index"]) for d in interpreter.get_output_details()]

@@ -9,8 +9,9 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol
+from typing import Any, Protocol, TypeVar
 
 from ..core.config import DISPATCH_VARIABLE
 from .errors import ServingError
@@ -19,6 +20,7 @@ from .host import ModelHost, ModelInfo
 from .models import ServedModel
 from .tensors import Arrays
 
+T = TypeVar("T")
 _log = logging.getLogger("paddle_lite_py.serving")
 # A run that takes less than this is done at once: giving it to a thread and coming back takes longer than it does.
 AT_ONCE = 0.0005
@@ -76,6 +78,13 @@ class LocalExecutor:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
+async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
+    """The result of some work that goes on even if this is cancelled."""
+    task = asyncio.ensure_future(work)
+    task.add_done_callback(lambda t: t.cancelled() or t.exception())  # somebody has looked at it
+    return await asyncio.shield(task)
+
+
 class WorkerDied(ConnectionError):
     """The process ended before it answered."""
 
@@ -101,7 +110,7 @@ class _Worker:
             ServingError: as the worker says.
         """
         # An answer is read even if nobody waits for it any more: the next one comes after it.
-        answer = await asyncio.shield(asyncio.ensure_future(self._in_turn(head, arrays)))
+        answer = await _to_the_end(self._in_turn(head, arrays))
         self.compilations = answer.head["compilations"]
         if "error" in answer.head:
             raise ServingError(answer.head["kind"], answer.head["error"])
@@ -140,8 +149,8 @@ class WorkerExecutor:
 
     RETRIES = 5
 
-    def __init__(self, workers: int) -> None:
-        self.slots = workers
+    def __init__(self, workers: int, patience: float = 60.0) -> None:
+        self.slots, self._patience = workers, patience
         self._loads: dict[str, dict[str, Any]] = {}  # what a new worker is to load
         self._workers = [_Worker() for _ in range(workers)]
         self._free: asyncio.Queue[_Worker] = asyncio.Queue()
@@ -179,11 +188,20 @@ class WorkerExecutor:
         return ModelInfo.from_json(info)
 
     async def run(self, key: str, arrays: Arrays, seconds: float) -> Arrays:
-        """Run a model in the next free worker."""
+        """Run a model in the next free worker, which is free again when it has answered, or is ended."""
+        return await _to_the_end(self._run(key, arrays))
+
+    async def _run(self, key: str, arrays: Arrays) -> Arrays:
         for _ in range(self.RETRIES):
             worker = await self._free.get()
             try:
-                answer = await worker.ask({"do": "run", "key": key}, arrays)
+                async with asyncio.timeout(self._patience):
+                    answer = await worker.ask({"do": "run", "key": key}, arrays)
+            except TimeoutError:
+                _log.warning("worker %d is ended: a batch took more than %g s", worker.process.pid, self._patience)
+                worker.process.kill()
+                self._replace(worker)
+                raise ServingError("late", f"the model took more than {self._patience:g} s for a batch") from None
             except WorkerDied as e:
                 _log.warning("%s; its batch runs again", e)
                 self._replace(worker)
@@ -233,6 +251,10 @@ class WorkerExecutor:
         await asyncio.gather(*[w.close() for w in self._workers])
 
 
-def executor(workers: int) -> ModelExecutor:
-    """What runs models: processes, or for 0 workers threads of this process."""
-    return WorkerExecutor(workers) if workers else LocalExecutor(min(2, os.cpu_count() or 1))
+def executor(workers: int, patience: float) -> ModelExecutor:
+    """What runs models: processes, or for 0 workers threads of this process.
+
+    Arguments:
+        patience: seconds after which a worker that still runs a batch is ended.
+    """
+    return WorkerExecutor(workers, patience) if workers else LocalExecutor(min(2, os.cpu_count() or 1))

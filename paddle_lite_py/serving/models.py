@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import runpy
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -53,31 +53,54 @@ class ArtifactModel(ServedModel):
     def __init__(self, prefix: str) -> None:
         self._predictor = create_predictor(Config(prefix))
         method = self._predictor._method
-        block = method.program.block
-        shapes = [v.shape for v in (*block.inputs[: len(method.inputs)], *block.outputs[: len(method.outputs)])]
-        specs = [
-            TensorSpec(
-                str(s.name), DATATYPES[np.dtype(s.dtype.np)], tuple(n if isinstance(n, int) else str(n) for n in shape)
-            )
-            for s, shape in zip([*method.inputs, *method.outputs], shapes, strict=True)
-        ]
-        self.inputs, self.outputs = specs[: len(method.inputs)], specs[len(method.inputs) :]
+        n, block = len(method.inputs), method.program.block
+        shapes = [v.shape for v in (*block.inputs[:n], *block.outputs[: len(method.outputs)])]
+        specs = [_spec(s, shape) for s, shape in zip([*method.inputs, *method.outputs], shapes, strict=True)]
+        self.inputs, computed = specs[:n], iter(specs[n:])
+        # What each result is: the argument of that number as it is, or -1: what the program computes next.
+        self._results = list(_results(method.data["result"]))
+        given = [next(computed) if i < 0 else self.inputs[i] for i in self._results]
+        self.outputs = [spec._replace(name=f"out{k}") for k, spec in enumerate(given)]
         self._bare = method.bare()
         self._takes, self._gives = [s.name for s in self.inputs], [s.name for s in self.outputs]
 
     def run(self, arrays: Arrays) -> Arrays:
         """Run forward in eval mode."""
-        if self._bare is not None:
-            found = self._bare(*[arrays[n] for n in self._takes])
-            return {n: np.asarray(a) for n, a in zip(self._gives, found, strict=True)}
-        return self._checked(arrays)
+        given = [arrays[n] for n in self._takes]
+        if self._bare is None:
+            return self._checked(given)
+        found = iter(self._bare(*given))
+        results = [next(found) if i < 0 else given[i] for i in self._results]
+        return {n: np.asarray(a) for n, a in zip(self._gives, results, strict=True)}
 
-    def _checked(self, arrays: Arrays) -> Arrays:
+    def _checked(self, given: list[np.ndarray]) -> Arrays:
         try:
-            found = self._predictor.run([arrays[n] for n in self._takes])
+            found = self._predictor.run(given)
         except (ValueError, TypeError, AssertionError) as e:  # a shape, a constraint, or an assert of the program
             raise ServingError("invalid", str(e)) from e
-        return {s.name: np.asarray(t._data) for s, t in zip(self.outputs, found, strict=True)}
+        return {n: np.asarray(t._data) for n, t in zip(self._gives, found, strict=True)}
+
+
+def _spec(found: Any, shape: Sequence[Any]) -> TensorSpec:
+    datatype = DATATYPES.get(np.dtype(found.dtype.np))
+    if datatype is None:
+        raise ServingError("unavailable", f"`{found.name}` is {found.dtype.name}, which the protocol has not")
+    return TensorSpec(str(found.name), datatype, tuple(n if isinstance(n, int) else str(n) for n in shape))
+
+
+def _results(result: Any) -> Iterator[int]:
+    """The tensors of a result as the manifest describes it: -1 for what is computed, else the number of an argument."""
+    if result == "*":
+        yield -1
+        return
+    ((kind, value),) = result.items()
+    if kind == "argument":
+        yield int(value)
+    elif kind in ("weight", "constant"):
+        raise ServingError("unavailable", "it returns a weight or a constant as it is; return what is computed")
+    elif kind != "py":
+        for item in value[1] if kind == "dict" else value:
+            yield from _results(item)
 
 
 _ONNX = {"float": "FP32", "double": "FP64", "float16": "FP16", "string": "BYTES", "bool": "BOOL"}

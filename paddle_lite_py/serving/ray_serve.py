@@ -10,8 +10,6 @@ import asyncio
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from ray import serve
-from ray.exceptions import RayActorError
 from starlette.requests import Request
 from starlette.responses import Response
 
@@ -82,6 +80,8 @@ class Front:
 
     async def __call__(self, request: Request) -> Response:
         """Answer a request of HTTP."""
+        from ray.exceptions import RayActorError
+
         headers = [(k, v) for k, v in request.scope["headers"] if k != b"content-length"]
         plain = PlainRequest(request.method, request.url.path, headers, await request.body())
         for attempt in range(self._tries):
@@ -113,6 +113,8 @@ def deployment(
 
     As in `ray.serve.run(deployment({"net": "models/net"}, replicas=(1, 8)))`.
     """
+    from ray import serve
+
     scaled: dict[str, Any] = {"num_replicas": replicas} if isinstance(replicas, int) else {
         "autoscaling_config": {"min_replicas": replicas[0], "max_replicas": replicas[1], "target_ongoing_requests": 8}
     }  # fmt: skip

@@ -80,13 +80,13 @@ class _Rpc:
             )
 
     # -- health and metadata ---------------------------------------------------------------------------------------
-    async def ServerLive(self, request: Any) -> Any:
+    async def ServerLive(self, _request: Any) -> Any:
         return MESSAGES["ServerLiveResponse"](live=True)
 
-    async def ServerReady(self, request: Any) -> Any:
+    async def ServerReady(self, _request: Any) -> Any:
         return MESSAGES["ServerReadyResponse"](ready=self._service.ready)
 
-    async def ServerMetadata(self, request: Any) -> Any:
+    async def ServerMetadata(self, _request: Any) -> Any:
         return MESSAGES["ServerMetadataResponse"](**self._service.server_metadata())
 
     async def ModelReady(self, request: Any) -> Any:

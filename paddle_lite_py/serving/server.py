@@ -147,7 +147,8 @@ class Server:
     async def _serve(self, signals: bool = False, started: threading.Event | None = None) -> None:
         settings = self.settings
         self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
-        self.service = Service(self._repository, executor(settings.workers), settings.limits, dict(settings.sizes))
+        running = executor(settings.workers, 2 * settings.limits.seconds)
+        self.service = Service(self._repository, running, settings.limits, dict(settings.sizes))
         tasks, rpc = [], None
         try:
             rpc = await self._start_grpc()

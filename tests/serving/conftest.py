@@ -23,7 +23,7 @@ def saved(tmp_path_factory):
 
     class Two(nn.Layer):
         def forward(self, a, b):
-            return {"sum": a + b, "less": a - b}
+            return {"sum": a + b, "as it is": a, "less": (a - b, 1)}
 
     nets = {
         "mlp": (nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)), [spec(["batch", 3], "float32", "x")]),

@@ -215,6 +215,31 @@ def test_workers_that_are_killed_lose_no_request(tmp_path):
         assert eventually(lambda: not set(first) & set(server.worker_pids()))
 
 
+HANGING = """
+import time
+from paddle_lite_py.serving import ServedModel, TensorSpec
+
+class Hanging(ServedModel):
+    platform, inputs, outputs = "python", [TensorSpec("x", "FP32", (1,))], [TensorSpec("x", "FP32", (1,))]
+
+    def run(self, arrays):
+        time.sleep(60 if arrays["x"][0] > 10 else 0)
+        return arrays
+
+model = Hanging()
+"""
+
+
+def test_a_worker_that_hangs_is_ended(tmp_path):
+    (tmp_path / "hanging.py").write_text(HANGING)
+    settings = ServerSettings(port=0, grpc_port=None, workers=1, limits=Limits(seconds=0.5))
+    with Server([str(tmp_path / "hanging.py")], settings=settings) as server:
+        (first,) = server.worker_pids()
+        assert ask(server, "hanging", [11.0])[0] == 504
+        assert eventually(lambda: server.worker_pids() != [first])
+        assert eventually(lambda: ask(server, "hanging", [1.0]) == (200, [1.0]))
+
+
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl is not installed")
 def test_tls_and_token(tmp_path):
     save(2.0, tmp_path / "net")

@@ -43,10 +43,16 @@ def test_rows_get_their_own_results(saved, served, x):
 
 def test_flat_data_an_id_and_chosen_outputs(served):
     tensor = {"shape": [2, 2], "datatype": "INT32", "data": [1, 2, 3, 4]}
-    asked = {"id": "seven", "inputs": [{"name": n} | tensor for n in "ab"], "outputs": [{"name": "out1"}]}
+    asked = {
+        "id": "seven",
+        "inputs": [{"name": n} | tensor for n in "ab"],
+        "outputs": [{"name": "out1"}, {"name": "out2"}],
+    }
     status, found = served.ask("/v2/models/two/infer", asked)
     assert (status, found["id"], found["model_version"]) == (200, "seven", "1")
-    assert found["outputs"] == [{"name": "out1", "datatype": "INT32", "shape": [2, 2], "data": [0, 0, 0, 0]}]
+    tensor = {"datatype": "INT32", "shape": [2, 2]}
+    first, second = {"name": "out1"} | tensor | {"data": [1, 2, 3, 4]}, {"name": "out2"} | tensor | {"data": [0] * 4}
+    assert found["outputs"] == [first, second]
 
 
 def test_bytes_there_and_back(saved, served):

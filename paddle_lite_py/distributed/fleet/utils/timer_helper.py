@@ -95,8 +95,8 @@ def get_timers() -> Timers:
     """The clocks of this process.
 
     Raises:
-        RuntimeError: before set_timers().
+        AssertionError: before set_timers(); callers look for that.
     """
     if not _timers:
-        raise RuntimeError("get_timers(): call set_timers() first")
+        raise AssertionError("get_timers(): call set_timers() first")
     return _timers[0]
