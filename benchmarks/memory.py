@@ -41,7 +41,7 @@ def theirs(name: str, platform: str, low: bool, again: bool) -> Portable:
     places = tuple(i for k in donated for i in range(sum(ends[:k]), sum(ends[: k + 1])))
 
     def run(*arrays: Any) -> Any:
-        return jax.tree.leaves(step(*jax.tree.unflatten(tree, arrays)))
+        return step(*jax.tree.unflatten(tree, arrays))
 
     return portable(run, leaves, platform, f"{name} by hand", donated=places)
 
@@ -61,12 +61,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--targets", default="h200,v5e")
     parser.add_argument("--models", default=",".join(MODELS))
+    parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--out", default="out/memory.json")
     given = parser.parse_args()
     rows = []
     for target in map(target_of, given.targets.split(",")):
         for name in given.models.split(","):
-            for way, (low, again) in WAYS.items():
+            for way in given.ways.split(","):
+                low, again = WAYS[way]
                 made = [make(name, target.platform, low, again) for make in (ours, theirs)]
                 (mine, note), (other, said) = map(peak, compile_all(made, target))
                 row = {

@@ -54,6 +54,9 @@ def gather(sources: Path) -> None:
     """Put the sources of the site into one folder: only those that have changed are built again."""
     pages = {p.relative_to(HERE): p.read_text() for p in HERE.rglob("*.md")}
     pages[Path("contributing.md")] = (ROOT / "CONTRIBUTING.md").read_text().replace("](docs/", "](")
+    named = pages[Path("index.md")].split()
+    rest = [name for p in sorted(pages) if (name := str(p.with_suffix(""))) != "index" and name not in named]
+    pages[Path("index.md")] += toctree(rest, "More") if rest else ""
     notebooks = [Path("tutorials") / f"{name}.ipynb" for name in TUTORIALS]
     pages |= {p: (ROOT / p).read_text() for p in notebooks}
     pages[Path("tutorials/index.md")] = listing("Tutorials", TUTORIALS, NOTEBOOKS)
@@ -72,7 +75,13 @@ def gather(sources: Path) -> None:
 
 def listing(title: str, pages: list[str], said: str) -> str:
     """A page that leads to others."""
-    return "\n".join([f"# {title}", "", said, "", "```{toctree}", ":maxdepth: 1", "", *pages, "```", ""])
+    return f"# {title}\n\n{said}\n" + toctree(pages)
+
+
+def toctree(pages: list[str], caption: str = "") -> str:
+    """The list that the menu is made of; with a caption it shows in the menu alone."""
+    options = [":maxdepth: 1", *([":hidden:", f":caption: {caption}"] if caption else [])]
+    return "\n".join(["", "```{toctree}", *options, "", *pages, "```", ""])
 
 
 def modules() -> list[str]:

@@ -14,6 +14,7 @@ extensions = ["myst_nb", "sphinx.ext.autodoc", "sphinx.ext.napoleon", "sphinx_co
 html_theme = "furo"
 html_title = "paddle_lite_py"
 html_show_sphinx = False
+html_show_copyright = False
 html_theme_options = {"navigation_with_keys": True, "top_of_page_buttons": []}
 html_static_path = ["_static"]
 html_css_files = ["site.css"]

@@ -11,6 +11,7 @@ from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, call
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir.program import Program
+from paddle_lite_py.tracing import spans
 from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.executor import Executable
 from paddle_lite_py.tracing.trace import Argument
@@ -57,8 +58,8 @@ class Entry:
         self.needs_grad = mode.grad_enabled and any(self.traced.requires_grad)
         self._run = executable.run_with_grad if self.needs_grad else executable.run
         self.run: Any = self._from_leaves if self.traced.reached else self._run
-        # The compiled function itself, where there is nothing to do but call it.
-        self.call = executable.jitted if executable.plain and not executable.fixed and not self.needs_grad else None
+        self._direct = executable.plain and not executable.fixed and not self.needs_grad
+        spans.follow_caller(self)
         # Most guards compare one value: looked at here without a call of their own.
         self.values = [(g.read, g.key, g.value, g) for g in found if type(g) is Guard]
         self.guards = [g for g in found if type(g) is not Guard]
@@ -67,6 +68,11 @@ class Entry:
         self.plain = not (found or seen or self.traced.gradients or self.traced.paths)
         self.flags = [(h, h.stop_gradient, dict(h._hooks or {})) for h in self.traced.captures]
         self.layer_guards, self.layer_version = settled, layer_version.number
+
+    def recorded(self, wanted: bool) -> None:
+        """Told when a profiler begins to record, and when it ends."""
+        # The compiled function itself, where there is nothing to do but call it.
+        self.call = self.executable.jitted if self._direct and not wanted else None
 
     def _from_leaves(self, tensors: Sequence[Tensor]) -> Any:
         """Run a program with a backward() that ends at arguments, which must therefore be where eager code begins."""

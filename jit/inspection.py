@@ -336,7 +336,7 @@ class Inspection:
             >>> net = paddle.nn.Linear(4, 2)
             >>> report = paddle.jit.to_static(net.forward).compile_for("cpu", paddle.static.InputSpec([8, 4]))
             >>> report.fits, [b.what for b in report.buffers if b.shape == "f32[8,4]"]
-            (True, ['x'])
+            (True, ['input'])
         """
         from paddle_lite_py.targets import compile_traced
 

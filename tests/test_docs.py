@@ -54,13 +54,13 @@ def undescribed(name: str) -> list[str]:
     return found
 
 
-# What is not described yet: mostly the fused kernels of incubate.
-REST = 310
+# A class of dtypes, and a module that can be called, whose docstrings are of their own kinds.
+REST = {".dtype(np_dtype)", ".tensor(args)", ".tensor(kwargs)"}
 
 
-def test_arguments_are_described():
+def test_every_argument_is_described():
     lacking = {f"{name}.{what}" for name in ["", *PUBLIC.split()] for what in undescribed(name)}
-    assert len(lacking) <= REST, sorted(lacking)
+    assert not lacking - REST, "say what these are, there or in core/arguments.txt"
 
 
 def test_a_section_is_completed_and_not_replaced():

@@ -11,7 +11,7 @@ Tensors, gradients, a network, a training step, and what compiling it brings. Ea
     import paddle_lite_py as paddle
     from paddle_lite_py import nn
 
-    paddle.seed(0)""",
+    paddle.seed(0);""",
     """## Tensors
 A tensor holds numbers of one kind; operations run at once. NumPy goes in and comes out.""",
     """    a = paddle.to_tensor([[1.0, 2.0], [3.0, 4.0]])

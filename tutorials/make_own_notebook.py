@@ -12,7 +12,7 @@ batches. All of it works eagerly, in compiled programs, and in saved models.""",
     import paddle_lite_py as paddle
     from paddle_lite_py import nn
 
-    paddle.seed(0)""",
+    paddle.seed(0);""",
     """## A layer
 Parameters are made in `__init__`, state that is not trained is a buffer; both are saved and loaded with the layer.
 This one counts what it has seen, in eager code and in a program alike.""",

@@ -39,7 +39,7 @@ def document(names: dict[str, Any]) -> None:
 
 
 def _has_readers() -> bool:
-    return hasattr(sys, "ps1") or bool(sys.flags.interactive) or not _READERS.isdisjoint(sys.modules)
+    return hasattr(sys, "ps1") or bool(sys.flags.interactive) or any(name in sys.modules for name in _READERS)
 
 
 def complete(value: Any) -> None:

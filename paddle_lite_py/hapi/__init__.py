@@ -1,5 +1,6 @@
 """Training without a loop of one's own: Model, its callbacks, and summaries of networks."""
 
+from ..core.argument_docs import document as _document
 from . import callbacks
 from .checkpoints import Checkpoints
 from .flops import flops
@@ -7,3 +8,5 @@ from .model import Model
 from .summary import summary
 
 __all__ = ["Checkpoints", "Model", "callbacks", "flops", "summary"]
+
+_document(globals())

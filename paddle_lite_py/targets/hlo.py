@@ -77,11 +77,7 @@ class Instruction(NamedTuple):
     opcode: str
     rest: str
     root: bool
-
-    @property
-    def operands(self) -> list[str]:
-        """The names of what it takes."""
-        return _OPERAND.findall(self.rest.partition("), ")[0])
+    operands: list[str]  # the names of what it takes
 
     @property
     def op_name(self) -> str:
@@ -139,6 +135,14 @@ def size(shape: str) -> int:
     return sum(n for _, n in arrays(shape))
 
 
+class Resident(NamedTuple):
+    """A value that a computation holds."""
+
+    computation: str
+    name: str
+    bytes: int
+
+
 class Module:
     """The text of a compiled program, taken apart.
 
@@ -149,6 +153,7 @@ class Module:
 
     def __init__(self, text: str, names: Sequence[str] = ()) -> None:
         self.names = names
+        self._peaks: dict[str, tuple[int, list[Resident]]] = {}
         self.computations: dict[str, list[Instruction]] = {}
         self.entry = ""
         head, current = text.partition("\n")[0], ""
@@ -159,7 +164,8 @@ class Module:
                 self.computations[current] = []
                 self.entry = current if found[1] else self.entry
             elif current and (made := _INSTRUCTION.match(line)):
-                self.computations[current].append(Instruction(made[2], made[3], made[4], made[5], bool(made[1])))
+                taken = _OPERAND.findall(made[5].partition("), ")[0])
+                self.computations[current].append(Instruction(made[2], made[3], made[4], made[5], bool(made[1]), taken))
 
     # -- collectives -----------------------------------------------------------------------------------------------
     def collectives(self) -> list[Collective]:
@@ -181,10 +187,12 @@ class Module:
         return sorted((c._replace(times=n) for c, n in counts.items()), key=lambda c: -c.bytes * c.times)
 
     # -- memory ----------------------------------------------------------------------------------------------------
-    def at_peak(self) -> list[Buffer]:
-        """What is in memory when most is, the largest first: arguments, and values in the order of the schedule."""
-        _, found = self._peak(self.entry, self._given(), self._over_arguments())
-        return sorted(found, key=lambda b: -b.bytes)
+    def at_peak(self, n: int = 100) -> list[Buffer]:
+        """What is in memory when most is, the n largest first: arguments, and values in the order of the schedule."""
+        given = self._given()
+        sizes = {name: b.bytes for name, b in given.items()}
+        held = sorted(self._peak(self.entry, sizes, self._over_arguments())[1], key=lambda h: -h.bytes)[:n]
+        return [given[h.name] if h.computation == self.entry and h.name in given else self._buffer(h) for h in held]
 
     def _given(self) -> dict[str, Buffer]:
         made = {}
@@ -204,49 +212,44 @@ class Module:
         results = {str(k): o for k, o in enumerate(root.operands)} if root.opcode == "tuple" else {"": root.name}
         return [results[k] for k in self.aliases if k in results]
 
-    def _peak(self, name: str, given: dict[str, Buffer], elsewhere: Sequence[str] = ()) -> tuple[int, list[Buffer]]:
+    def _peak(self, name: str, given: dict[str, int], elsewhere: Sequence[str] = ()) -> tuple[int, list[Resident]]:
         """The most that a computation holds at one time, beside what its caller holds, and what that is."""
+        if not given and name in self._peaks:
+            return self._peaks[name]
         instructions = self.computations.get(name, [])
         roots, last = _lifetimes(instructions)
-        made = self._made(instructions, roots, elsewhere)
-        live, most, peak = dict(given), sum(b.bytes for b in given.values()), list(given.values())
-        total = most
+        made = _made(instructions, roots, elsewhere)
+        inside = [max((self._peak(c, {}) for c in self._called(i)), default=(0, []), key=_first) for i in instructions]
+        totals, total = [], sum(given.values())
         for n, i in enumerate(instructions):
-            if i.name in made:
-                live[i.name] = made[i.name]
-                total += made[i.name].bytes
-            inner = max((self._peak(c, {}) for c in self._called(i)), key=lambda p: p[0], default=(0, []))
-            if total + inner[0] > most:
-                most, peak = total + inner[0], [*live.values(), *inner[1]]
-            for gone in {r for o in (*i.operands, i.name) for r in roots.get(o, ()) if last[r] == n} - given.keys():
-                held = live.pop(gone, None)
-                total -= 0 if held is None else held.bytes
-        return most, peak
+            total += made.get(i.name, 0)
+            totals.append(total + inside[n][0])
+            total -= sum(
+                made.get(r, 0) for r in {r for o in (*i.operands, i.name) for r in roots.get(o, ())} if last[r] == n
+            )
+        at = max(range(len(totals)), key=totals.__getitem__, default=-1)
+        held = [
+            Resident(name, i.name, made[i.name])
+            for i in instructions[: at + 1]
+            if made.get(i.name) and last[i.name] >= at
+        ]
+        held += [Resident(name, k, n) for k, n in given.items()] + (inside[at][1] if at >= 0 else [])
+        found = (totals[at] if at >= 0 else total), held
+        if not given:
+            self._peaks[name] = found
+        return found
 
-    def _made(
-        self, instructions: list[Instruction], roots: dict[str, frozenset[str]], elsewhere: Sequence[str]
-    ) -> dict[str, Buffer]:
-        """The memory that each instruction of a computation takes anew."""
-        sizes = {i.name: size(i.shape) for i in instructions}
-        saved: dict[str, int] = {}
-        for result in elsewhere:
-            for root in roots.get(result, ()):
-                saved[root] = saved.get(root, 0) + sizes[result]
-        out: dict[str, Buffer] = {}
-        for i in instructions:
-            if same_place(i.opcode) or i.opcode in ("parameter", "constant"):
-                continue
-            taken = sum(sizes.get(o, 0) for o in i.operands) if i.opcode.endswith("-start") else 0
-            shapes = list(arrays(i.shape))
-            largest = max(shapes, key=lambda s: s[1])[0] if shapes else ""
-            op, where = self._source(i, instructions)
-            out[i.name] = Buffer(max(sizes[i.name] - saved.get(i.name, 0) - taken, 0), largest, op, where)
-        return out
+    def _buffer(self, held: Resident) -> Buffer:
+        around = self.computations[held.computation]
+        i = next(k for k in around if k.name == held.name)
+        op, where = self._source(i, around)
+        largest = max(arrays(i.shape), key=lambda s: s[1], default=("", 0))[0]
+        return Buffer(held.bytes, largest, op, where)
 
     def _source(self, i: Instruction, around: list[Instruction]) -> tuple[str, str]:
         """The op and the user's line of an instruction: its own, or those of what is nearest to it."""
         own = source(i.op_name)
-        for k in (i, *self._fused(i), *self._beside(i, around)):
+        for k in itertools.chain([i], self._fused(i), _beside(i, around)):
             if (found := source(k.op_name))[1]:
                 return found
         return own[0] or i.opcode, ""
@@ -256,16 +259,38 @@ class Module:
         called = _CALLED.search(i.rest)
         return self.computations.get(_OPERAND.findall(called[1])[0], [])[::-1] if called else []
 
-    def _beside(self, i: Instruction, around: list[Instruction]) -> Iterator[Instruction]:
-        """What an instruction takes, then what takes it."""
-        yield from (k for k in around if k.name in i.operands)
-        yield from (k for k in around if i.name in k.operands)
-
     def _called(self, i: Instruction) -> list[str]:
         """The computations that run as a part of an instruction, with memory of their own."""
         if i.opcode not in ("while", "conditional", "call", "async-start"):
             return []
         return [name for found in _CALLED.findall(i.rest) for name in _OPERAND.findall(found)]
+
+
+def _first(found: tuple[int, list[Resident]]) -> int:
+    return found[0]
+
+
+def _beside(i: Instruction, around: list[Instruction]) -> Iterator[Instruction]:
+    """What an instruction takes, then what takes it."""
+    yield from (k for k in around if k.name in i.operands)
+    yield from (k for k in around if i.name in k.operands)
+
+
+def _made(
+    instructions: list[Instruction], roots: dict[str, frozenset[str]], elsewhere: Sequence[str]
+) -> dict[str, int]:
+    """The memory that each instruction of a computation takes anew."""
+    sizes = {i.name: size(i.shape) for i in instructions}
+    saved: dict[str, int] = {}
+    for result in elsewhere:
+        for root in roots.get(result, ()):
+            saved[root] = saved.get(root, 0) + sizes[result]
+    out: dict[str, int] = {}
+    for i in instructions:
+        if not same_place(i.opcode) and i.opcode not in ("parameter", "constant"):
+            taken = sum(sizes.get(o, 0) for o in i.operands) if i.opcode.endswith("-start") else 0
+            out[i.name] = max(sizes[i.name] - saved.get(i.name, 0) - taken, 0)
+    return out
 
 
 def same_place(opcode: str) -> bool:

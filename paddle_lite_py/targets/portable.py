@@ -57,7 +57,7 @@ def portable(
     """
 
     def call(*args: Any) -> Any:
-        return fn(*args)
+        return jax.tree.leaves(fn(*args))
 
     call.__name__ = call.__qualname__ = name
     try:

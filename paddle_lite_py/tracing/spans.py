@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .executor import Executable
 
 _executables: weakref.WeakSet[Executable] = weakref.WeakSet()
+_callers: weakref.WeakSet[Any] = weakref.WeakSet()  # what holds compiled calls of programs
 
 
 class _Recording:
@@ -40,12 +41,20 @@ def follow(executable: Executable) -> None:
         _wrap(executable)
 
 
+def follow_caller(caller: Any) -> None:
+    """Told of what calls a program past its Executable; caller.recorded() is told to, and to leave it, from now on."""
+    _callers.add(caller)
+    caller.recorded(bool(_Recording.profilers))
+
+
 def record(wanted: bool) -> None:
     """One more profiler that records, or one less."""
     _Recording.profilers += 1 if wanted else -1
     if _Recording.profilers == wanted:
         for executable in list(_executables):
             _wrap(executable) if wanted else _unwrap(executable)
+        for caller in list(_callers):
+            caller.recorded(wanted)
 
 
 def _wrap(executable: Executable) -> None:

@@ -112,6 +112,19 @@ def test_loops_by_line():
     assert "x = paddle.sin(x @ x)" in lines_of(recorded(paddle.jit.to_static(until_ten), paddle.rand([64, 64])))
 
 
+def test_a_function_without_state_is_called_directly_but_while_it_is_recorded():
+    double = paddle.jit.to_static(lambda x: x * 2)
+    other = paddle.jit.to_static(lambda x: x * 3)
+    x = paddle.rand([256, 256])
+    double(x)
+    with P.Profiler() as profiler:
+        double(x), other(x)
+    assert {"multiply", "<lambda>"} <= {r.name for r in profiler.profiler_result.by_op()}
+    for f in (double, other):
+        (entry,) = f.cache
+        assert entry.call is entry.executable.jitted and not hasattr(entry.call, "program")
+
+
 def test_compilations_stand_apart():
     with P.Profiler() as profiler:
         paddle.jit.to_static(lambda x: paddle.cos(x) * 3)(paddle.rand([4, 333]))

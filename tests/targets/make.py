@@ -1,6 +1,6 @@
 """Compile everything for machines that are not here, and write the table of what does not compile.
 
-usage: python tests/targets/make.py [--targets v5e,h200] [--kinds ops,layers] [--json FILE] [--docs FILE]
+usage: python tests/targets/make.py [--targets v5e,h200] [--kinds ops,layers] [--only REGEX] [--json FILE] [--docs FILE]
 
 Many cases go into one module. A module that does not compile is cut in two, until the case is found that is to blame.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import time
 import warnings
@@ -29,9 +30,9 @@ AT_ONCE = 8  # modules that one process compiles: its memory grows
 SIZES = {"ops": 60, "layers": 20, "optimizers": 12, "others": 12, "models": 1}  # cases of a module
 
 
-def cases_of(kind: str) -> list[Case]:
-    """All cases of a kind."""
-    return [make() for make in KINDS[kind]()]
+def cases_of(kind: str, only: str) -> list[Case]:
+    """The cases of a kind whose names hold what is looked for."""
+    return [case for make in KINDS[kind]() if re.search(only, (case := make()).name)]
 
 
 def written(cases: Sequence[Case], target: Target) -> Iterator[tuple[Sequence[Case], Portable]]:
@@ -109,13 +110,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--targets", default="v5e,h200")
     parser.add_argument("--kinds", default=",".join(KINDS))
+    parser.add_argument("--only", default="", help="a regular expression that names are searched for")
     parser.add_argument("--json")
     parser.add_argument("--docs")
     given = parser.parse_args()
     warnings.simplefilter("ignore")
     targets, rows, counts = [target_of(t) for t in given.targets.split(",")], [], {}
     for kind in given.kinds.split(","):
-        cases = cases_of(kind)
+        cases = cases_of(kind, given.only)
         counts[kind] = len(cases)
         for target in targets:
             since = time.time()

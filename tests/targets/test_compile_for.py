@@ -69,6 +69,15 @@ def test_nothing_has_run(of_a_step):
     assert (net.weight.numpy() == before).all()
 
 
+def test_with_and_without_what_backward_needs():
+    net = paddle.nn.Sequential(paddle.nn.Linear(8, 8), paddle.nn.Tanh(), paddle.nn.Linear(8, 2))
+    forward = paddle.jit.to_static(net.forward)
+    trained = forward.compile_for("cpu", Spec([16, 8]))
+    with paddle.no_grad():
+        plain = forward.compile_for("cpu", Spec([16, 8]))
+    assert trained.compiles and trained.memory.outputs > plain.memory.outputs == 16 * 2 * 4
+
+
 def test_a_loaded_model_and_the_command(tmp_path, capsys):
     prefix = str(tmp_path / "net")
     paddle.jit.save(paddle.nn.Linear(8, 4), prefix, input_spec=[Spec([None, 8], name="rows")])

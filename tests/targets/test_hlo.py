@@ -1,0 +1,76 @@
+"""What is read from the text of compiled programs: sizes with their padding, lifetimes, exchanges, lines."""
+
+from __future__ import annotations
+
+import pytest
+
+from paddle_lite_py.targets.hlo import Module, arrays, source
+
+HEAD = (
+    "HloModule jit_step, is_scheduled=true, input_output_alias={ {0}: (0, {}, may-alias) }, entry_computation_layout={}"
+)
+TEXT = f"""{HEAD}
+
+%body (p: (f32[256])) -> (f32[256]) {{
+  %p = (f32[256]{{0}}) parameter(0)
+  %x = f32[256]{{0}} get-tuple-element(%p), index=0
+  %inner = f32[1024]{{0}} broadcast(%x), dimensions={{0}}, metadata={{op_name="jit(f)/while/body/expand.0:net.py:9/x"}}
+  %less = f32[256]{{0}} slice(%inner), slice={{[0:256]}}
+  ROOT %out = (f32[256]{{0}}) tuple(%less)
+}}
+
+ENTRY %main (w: f32[256], x: f32[128]) -> (f32[256]) {{
+  %w = f32[256]{{0}} parameter(0), metadata={{op_name="args[0]"}}
+  %x = f32[128]{{0}} parameter(1), metadata={{op_name="args[1]"}}
+  %a = f32[512]{{0}} broadcast(%x), metadata={{op_name="jit(f)/linear.0:net.py:3/dot_general"}}
+  %b = f32[512]{{0}} add(%a, %a), metadata={{op_name="jit(f)/transpose(jvp(linear.0:net.py:4))/add"}}
+  %c = f32[256]{{0}} slice(%b), slice={{[0:256]}}
+  %t = (f32[256]{{0}}) tuple(%c)
+  %loop = (f32[256]{{0}}) while(%t), condition=%test, body=%body
+  %d = f32[256]{{0}} get-tuple-element(%loop), index=0
+  %r = f32[256]{{0}} all-reduce(%d), replica_groups={{}}, metadata={{op_name="jit(f)/mean.0:net.py:7/psum"}}
+  %g = (f32[32]{{0}}, f32[256]{{0}}) all-gather-start(%x), dimensions={{0}}
+  %h = f32[256]{{0}} all-gather-done(%g)
+  %new = f32[256]{{0}} subtract(%w, %r)
+  ROOT %result = (f32[256]{{0}}) tuple(%new)
+}}
+"""
+
+
+def test_what_is_there_when_most_is():
+    found = Module(TEXT, ["weight", "x"]).at_peak()
+    # In the loop: what it carries, and what its body makes and cuts; %a and %b are gone by then.
+    assert {(b.what, b.bytes, b.where) for b in found} == {
+        *{("expand", 4096, "net.py:9"), ("expand", 1024, "net.py:9"), ("gradient of linear", 1024, "net.py:4")},
+        *{("weight", 1024, ""), ("x", 512, "")},
+    }
+    assert sum(b.bytes for b in found) == 4096 + 3 * 1024 + 512
+    assert [b.what for b in found if b.argument] == ["weight", "x"]
+
+
+def test_a_result_over_an_argument_takes_nothing():
+    plain = Module(TEXT.replace("{ {0}: (0, {}, may-alias) }", "{}"), ["weight", "x"])
+    assert Module(TEXT)._over_arguments() == ["new"] and plain._over_arguments() == []
+
+
+def test_exchanges():
+    found = {(c.kind, c.bytes, c.where) for c in Module(TEXT).collectives()}
+    assert ("all-reduce", 1024, "net.py:7") in found and len(found) == 2
+
+
+@pytest.mark.parametrize(("shape", "bytes_"), [
+    ("f32[2,3]{1,0}", 24),
+    ("f32[2,3]{1,0:T(8,128)}", 8 * 128 * 4),
+    ("bf16[3,200]{0,1:T(8,128)(2,1)}", 200 * 128 * 2),  # columns first: three pads to 128
+    ("f32[300]{0:T(256)}", 512 * 4),
+    ("f32[8,128]{1,0:T(8,128)S(1)}", 0),  # on the chip
+    ("pred[7]{0}", 7),
+    ("(s64[2]{0}, c64[3]{0})", 16 + 24),
+])  # fmt: skip
+def test_sizes(shape, bytes_):
+    assert sum(n for _, n in arrays(shape)) == bytes_
+
+
+def test_lines():
+    assert source("jit(f)/grad.1:train.py:3/jvp(conv2d.0:net.py:12)/conv") == ("conv2d", "net.py:12")
+    assert source("jit(f)/add") == ("add", "")
