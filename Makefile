@@ -31,7 +31,7 @@ kills: $(VENV)/.has-test
 test-all: $(VENV)/.has-test
 	@XLA_FLAGS= $(PY) -m pytest -q -n $(JOBS) -m "not gpu" $(ARGS)
 
-check: $(VENV)/.has-dev
+check: $(VENV)/.has-dev $(VENV)/.has-test
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy

@@ -17,7 +17,7 @@ from typing import Any
 
 import jax
 
-from . import memory, progress
+from . import mappings, memory, progress
 
 CACHE_VARIABLE = "PADDLE_LITE_CACHE_DIR"
 # "0": who calls a program on the CPU computes it as well. A thread that waits for it costs a server, which needs the
@@ -56,6 +56,7 @@ def configure() -> None:
     """Set JAX up as Paddle programs expect it: 64-bit integers, programs kept on disk, memory kept for reuse."""
     memory.keep_freed()
     progress.listen()
+    mappings.listen()
     jax.config.update("jax_enable_x64", True)
     if os.environ.get(DISPATCH_VARIABLE, "1").lower() in ("0", "false", "off"):
         jax.config.update("jax_cpu_enable_async_dispatch", False)

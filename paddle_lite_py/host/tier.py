@@ -19,6 +19,7 @@ import numpy as np
 from ..core import small
 from ..core.cache import BoundedCache, IdentityCache
 from ..core.config import compiler_options
+from ..core.mappings import make_room, room
 from . import loops  # noqa: F401  (their rules)
 from .generate import FunctionWriter, elements, returning
 from .rules import cost
@@ -35,6 +36,8 @@ _HOSTED = _NUMBERS | {_ndarray}
 
 def xla_jit(fn: Callable[..., Any], library: bool = True, plain: bool = False, **options: Any) -> Any:
     """jax.jit with the framework's compiler options; see config.compiler_options."""
+    if room.due:
+        make_room()
     return jax.jit(fn, compiler_options=compiler_options(library, plain), **options)
 
 

@@ -1,0 +1,52 @@
+"""Room for programs: XLA maps several pieces of memory for each, and Linux ends a process that maps too many."""
+
+from __future__ import annotations
+
+import gc
+from pathlib import Path
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+from jax import monitoring
+
+_COMPILED = "/jax/core/compile/backend_compile_duration"
+_LIMIT, _MAPPED = Path("/proc/sys/vm/max_map_count"), Path("/proc/self/maps")
+SHARE, EVERY = 0.6, 256  # of the limit; programs between two looks
+
+
+class _Room:
+    programs = 0
+    dropped = 0  # how often
+    due = False
+
+
+room = _Room()
+
+
+def listen() -> None:
+    """Be told by JAX of programs compiled or loaded."""
+    if _LIMIT.exists():
+        monitoring.register_event_duration_secs_listener(_told)
+
+
+def _told(event: str, duration_secs: float, **details: Any) -> None:
+    if event == _COMPILED:
+        room.programs += 1
+        if room.programs % EVERY == 0:
+            room.due = mapped() > SHARE * int(_LIMIT.read_text())
+
+
+def mapped() -> int:
+    """How many pieces of memory this process has mapped."""
+    with _MAPPED.open("rb") as lines:
+        return sum(1 for _ in lines)
+
+
+def make_room() -> None:
+    """Drop JAX's caches if room is short: what still runs is compiled once more, or read from the disk."""
+    if room.due and not isinstance(jnp.zeros(()), jax.core.Tracer):
+        room.due = False
+        room.dropped += 1
+        jax.clear_caches()
+        gc.collect()
