@@ -7,6 +7,7 @@ not so for whole programs, for loops, whose gradient needs each iteration, nor w
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -62,25 +63,26 @@ def _no_forward(*args: Any) -> Any:
 
 class _Residuals:
     """Arrays on their way out of a compiled function, with the backward that takes them: jax.jit keeps that for the
-    shapes and dtypes for which it was traced."""
+    shapes and dtypes for which it was traced, and longer: so it holds the backward weakly."""
 
-    def __init__(self, pull: ResidualPullback, arrays: Sequence[Any]) -> None:
+    def __init__(self, pull: weakref.ref[ResidualPullback], arrays: Sequence[Any]) -> None:
         self.pull, self.arrays = pull, arrays
 
 
 jax.tree_util.register_pytree_node(_Residuals, lambda r: (r.arrays, r.pull), _Residuals)
 
 
-def _residuals(of: Forward, pull: Any, specs: list[Any], given: Sequence[Any]) -> _Residuals:
+def _residuals(of: Forward, found_by_vjp: Any, specs: list[Any], given: Sequence[Any]) -> _Residuals:
     """What jax.vjp() gave, in two; arguments and results are not given once more, since XLA would copy them."""
-    found, tree = jax.tree.flatten(pull)
+    found, tree = jax.tree.flatten(found_by_vjp)
     saved = {id(a): a for a in found if isinstance(a, jax.core.Tracer)}
     place = {id(a): i for i, a in enumerate(given)}
     arrays = [a for key, a in saved.items() if key not in place]
     place |= {id(a): i for i, a in enumerate(arrays, len(given))}
     order = {key: i for i, key in enumerate(saved)}
     leaves = [order.get(id(a), (a,)) for a in found]
-    return _Residuals(ResidualPullback(of, tree, leaves, [place[key] for key in saved], specs), arrays)
+    of.pulls.append(pull := ResidualPullback(of, tree, leaves, [place[key] for key in saved], specs))
+    return _Residuals(weakref.ref(pull), arrays)
 
 
 class Forward:
@@ -103,6 +105,7 @@ class Forward:
     ) -> None:
         self.name, self._flowing, self._library, self.hosted, self.plain = name, flowing, library, hosted, plain
         self._tiers: dict[Takes, Any] = {}
+        self.pulls: list[ResidualPullback] = []  # as long as it may be called
         # The results as an op of the inputs, to differentiate twice.
         self._again = lambda *arrays: tuple(flowing(list(arrays))[0])
 
@@ -113,7 +116,7 @@ class Forward:
             n = len(arrays) if self.hosted else None
             run = self._tiers[takes] = tiered(self.function(takes), n, self._library, self.plain)
         outs, residuals = run(*arrays)
-        pull, pool = residuals.pull, (*arrays, *outs, *residuals.arrays)
+        pull, pool = residuals.pull(), (*arrays, *outs, *residuals.arrays)
         saved = SavedResiduals([pool[i] for i in pull.kept])
         saved.again = self._again, arrays
         return outs, pull, saved

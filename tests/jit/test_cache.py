@@ -193,3 +193,19 @@ def test_the_history_of_traces_is_bounded():
             cache._note(Record(f"call {i}", "first call", 0.0))
     assert len(cache.history) == HISTORY and cache.count == HISTORY + 100
     assert cache.explain().splitlines()[1].startswith("101. call 100")
+
+
+def test_the_backward_goes_with_its_function():
+    def one():
+        w = paddle.to_tensor([1.0, 2.0], stop_gradient=False)
+        f = to_static(lambda x: (x * w).sum())
+        loss = f(paddle.ones([2]))
+        pull = weakref.ref(loss._source.bound)
+        del f
+        gc.collect()
+        assert pull() is not None  # the graph still needs it
+        return pull
+
+    gone = one()
+    gc.collect()
+    assert gone() is None
