@@ -8,7 +8,7 @@ TESTS = house.ROOT / "tests"
 # Folders that are no rooms: recorded figures, what test files share, programs that are run, tables of cases.
 SHARED = {"golden", "helpers", "scripts", "tables"}
 # Tests of the project as a whole. Others at the top are those of a module at the top of paddle_lite_py.
-WHOLE = set("bad_input benchmarks docs doctests house layout library_figures readme tutorials".split())
+WHOLE = set("bad_input benchmarks docs doctests gpu house layout library_figures readme tutorials".split())
 
 
 def folders(path) -> set[str]:

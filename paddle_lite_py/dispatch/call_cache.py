@@ -62,7 +62,7 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     names = [n.rstrip("?*!") for n in tensors]
     cache = _CallCache(function, params, names, joins=names == [n.rstrip("?") for n in tensors])
     env |= {**template.NAMES, "_state": state, "_eager": EAGER, "_run": EAGER.run, **codegen.LISTS}
-    env |= {"_again": cache.again, "_recorded": cache.recorded, "_calls": cache.calls, "_remade": _remade}
+    env |= {"_again": cache.again, "_recorded": cache.recorded, "_calls": cache.calls, "_remade": codegen.remade}
     given = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
     away = "".join([f" or {p.name} is not None" for p in params if p.name in _ASIDE])
     parts = {p.name: _part(p, tensors) for p in params if p.name not in _ASIDE}
@@ -89,11 +89,6 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
         return _again({given})
 {codegen.indented(calls)}    return _made if _kind is _T or _kind is tuple else _remade(_kind, _made)
 """
-
-
-def _remade(kind: type, results: tuple[Any, ...]) -> Any:
-    """Results as the list or the named tuple that the function gives."""
-    return list(results) if kind is list else kind(*results)
 
 
 def _jitted(among: list[_Part]) -> str:

@@ -105,7 +105,12 @@ def into(out: Any, made: Any) -> Any:
         return out._rebind(made, True)
     if len(out) != len(made):
         raise ValueError(f"out has {len(out)} tensors for {len(made)} results")
-    return type(made)([o._rebind(m, True) if o is not None else m for o, m in zip(out, made, strict=True)])
+    return remade(type(made), [o._rebind(m, True) if o is not None else m for o, m in zip(out, made, strict=True)])
+
+
+def remade(kind: type, results: Iterable[Any]) -> Any:
+    """Results as the list, the tuple or the named tuple that a function gives."""
+    return kind(results) if kind in (list, tuple) else kind(*results)
 
 
 def _is_spread(args: tuple[Any, ...]) -> bool:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -18,7 +18,7 @@ from ..registry.bound import BoundOp
 class Abstract(Eager):
     """Eager execution where new state has no data, and what is computed from such state has none either."""
 
-    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, *_drawn: Any, **_kept: Any) -> Any:
         """A shape and a dtype."""
         return jax.ShapeDtypeStruct(shape, dtype)
 
