@@ -28,7 +28,7 @@ import gast
 from ..cfg import LOOPS, TRIES
 from ..names import Namer
 from ..notes import Notes
-from ..scope import statements_in, within
+from ..scope import blocks, statements_in, within
 from ..template import expression, locate, name, statements
 from .hoist import Statements
 
@@ -252,12 +252,6 @@ def _leads_out(body: list[Any]) -> bool:
     for stmt in body:
         if isinstance(stmt, (gast.Break, gast.Continue)):
             return True
-        blocks = (
-            [stmt.orelse] if isinstance(stmt, LOOPS) else [b for _, b in gast.iter_fields(stmt) if isinstance(b, list)]
-        )
-        if any(
-            _leads_out([s for s in block if isinstance(s, (gast.stmt, gast.ExceptHandler, gast.match_case))])
-            for block in blocks
-        ):
+        if any(map(_leads_out, [stmt.orelse] if isinstance(stmt, LOOPS) else blocks(stmt))):
             return True
     return False

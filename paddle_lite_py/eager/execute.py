@@ -27,7 +27,7 @@ from .views import link
 _new: Any = object.__new__
 _DRAWN = np.array([0, 1], np.uint32)  # what a draw adds to the generator's state
 # References to a gradient that only its tensor holds: its attribute, the variable, and getrefcount's own.
-GRADIENT_ALONE = 3
+_ALONE = 3
 
 
 # By the number of arguments: most calls have a few tensors.
@@ -92,10 +92,9 @@ class Eager(Interpreter):
 
     def cleared(self, tensor: Tensor) -> Any:
         """Zeros where there was a gradient, and in it, if somebody else holds it."""
-        held = tensor._grad
-        if isinstance(held, Tensor) and (sys.getrefcount(held) > GRADIENT_ALONE or held._views is not None):
-            held._set_payload(filled(0, held._data.shape, held._data.dtype))
-        return None if held is None else ZEROS
+        if has_shared_gradient(tensor):
+            tensor._grad._set_payload(filled(0, tensor._grad._data.shape, tensor._grad._data.dtype))
+        return None if tensor._grad is None else ZEROS
 
     def is_leaf(self, tensor: Tensor) -> bool:
         """True unless a node of the tape made the tensor."""
@@ -204,6 +203,12 @@ def _flows(bound: BoundOp, outs: tuple[Any, ...]) -> tuple[bool, ...]:
         found = tuple([bool(jax.numpy.issubdtype(o.dtype, jax.numpy.inexact)) for o in outs])
         bound.differentiable = ONE if found == ONE else found
     return bound.differentiable
+
+
+def has_shared_gradient(tensor: Tensor) -> bool:
+    """True if somebody else holds the gradient of a tensor, or a view of it; the caller must not."""
+    held = tensor._grad
+    return isinstance(held, Tensor) and (sys.getrefcount(held) > _ALONE or held._views is not None)
 
 
 def _payload(arg: Any) -> Any:

@@ -7,7 +7,6 @@ payload becomes an output of the block. So branches, loop bodies and whole progr
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -21,7 +20,7 @@ from ..core.errors import DataDependentError, user_frame
 from ..core.interpreter import Interpreter, state, use
 from ..core.symbolic import is_symbolic
 from ..core.traced_number import TracedNumber
-from ..eager.execute import EAGER, GRADIENT_ALONE, explain
+from ..eager.execute import EAGER, explain, has_shared_gradient
 from ..eager.random import default_generator
 from ..eager.tensor import ZEROS, Tensor, wrap
 from ..eager.views import link
@@ -324,14 +323,13 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
         that comes first gives the same either way."""
         if self.frame is not self.root:
             self.gradient_state(tensor)
-        held = tensor._grad
-        if isinstance(held, Cleared):
-            return held
+        if isinstance(tensor._grad, Cleared):
+            return tensor._grad
         if self.frame is self.root and (id(tensor), "_grad", False) not in self.root.log and not self._is_local(tensor):
-            return Cleared(held)
-        if isinstance(held, Tensor) and (sys.getrefcount(held) > GRADIENT_ALONE or held._views is not None):
-            held.zero_()
-        return None if held is None else ZEROS
+            return Cleared(tensor._grad)
+        if has_shared_gradient(tensor):
+            tensor._grad.zero_()
+        return None if tensor._grad is None else ZEROS
 
     def settled(self, tensor: Tensor) -> Any:
         """What a cleared gradient is: from here on the program depends on whether there was one."""

@@ -6,13 +6,13 @@ import gzip
 import hashlib
 import io
 import pickle
-import tarfile
 from pathlib import Path
 
 import numpy as np
 import pytest
 from PIL import Image
 
+import corpora
 import paddle_lite_py as paddle
 from paddle_lite_py.vision import datasets
 from paddle_lite_py.vision import transforms as T
@@ -51,12 +51,7 @@ def test_mnist(tmp_path: Path):
 
 
 def cifar(path: Path, content: object) -> Path:
-    with tarfile.open(path, "w:gz") as tar:
-        data = pickle.dumps(content, protocol=2)
-        info = tarfile.TarInfo("cifar-10-batches-py/data_batch_1")
-        info.size = len(data)
-        tar.addfile(info, io.BytesIO(data))
-    return path
+    return corpora.archive(path, {"cifar-10-batches-py/data_batch_1": pickle.dumps(content, protocol=2)})
 
 
 def test_cifar(tmp_path: Path):
@@ -96,15 +91,6 @@ def test_a_damaged_archive_is_named(tmp_path: Path):
         datasets.Cifar10(path)
 
 
-def packed(path: Path, files: dict[str, bytes]) -> Path:
-    with tarfile.open(path, "w") as tar:
-        for name, data in files.items():
-            info = tarfile.TarInfo(name)
-            info.size = len(data)
-            tar.addfile(info, io.BytesIO(data))
-    return path
-
-
 def coded(kind: str, array: np.ndarray) -> bytes:
     out = io.BytesIO()
     Image.fromarray(array).save(out, kind)
@@ -116,7 +102,7 @@ def voc(path: Path, names: str, **files: bytes) -> Path:
     found = {f"{root}ImageSets/Segmentation/trainval.txt": names.encode()}
     found |= {f"{root}JPEGImages/{n}.jpg": data for n, data in files.items()}
     found |= {f"{root}SegmentationClass/{n}.png": coded("PNG", picture()[:, :, 0]) for n in names.split()}
-    return packed(path, found)
+    return corpora.archive(path, found)
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -143,7 +129,7 @@ def test_a_corrupt_picture_is_named(tmp_path: Path, workers: int):
 
 def test_flowers(tmp_path: Path):
     matlab = pytest.importorskip("scipy.io")
-    archive = packed(tmp_path / "f.tar", {f"jpg/image_{i:05d}.jpg": coded("JPEG", picture()) for i in (1, 2)})
+    archive = corpora.archive(tmp_path / "f.tar", {f"jpg/image_{i:05d}.jpg": coded("JPEG", picture()) for i in (1, 2)})
     matlab.savemat(tmp_path / "labels.mat", {"labels": [[5, 7]]})
     matlab.savemat(tmp_path / "split.mat", {"tstid": [[2, 1]], "trnid": [[3]]})
     given = archive, tmp_path / "labels.mat", tmp_path / "split.mat"
