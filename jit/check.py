@@ -19,8 +19,9 @@ from paddle_lite_py.eager.casting import choose_interpreter
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir.block import Block, Operator
 from paddle_lite_py.ir.lower import concrete, read
+from paddle_lite_py.tracing.effects import Argument
 from paddle_lite_py.tracing.frame import CONTENTS, Replay, Write
-from paddle_lite_py.tracing.trace import LOCK, Argument
+from paddle_lite_py.tracing.trace import LOCK
 
 from .entry import Entry
 

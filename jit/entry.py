@@ -13,8 +13,8 @@ from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.tracing import spans
 from paddle_lite_py.tracing.dimensions import Dimensions
+from paddle_lite_py.tracing.effects import Argument
 from paddle_lite_py.tracing.executor import Executable
-from paddle_lite_py.tracing.trace import Argument
 
 from .errors import InnerGradientError
 from .guards import ABSENT, Guard

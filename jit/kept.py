@@ -11,8 +11,9 @@ from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir.block import Block
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.ir.simplify import dead_code
+from paddle_lite_py.tracing.effects import Argument, Effect
 from paddle_lite_py.tracing.frame import Replay
-from paddle_lite_py.tracing.trace import Argument, Effect, Traced
+from paddle_lite_py.tracing.trace import Traced
 
 
 def for_file(traced: Traced, name: str, lost: list[str]) -> Traced:

@@ -27,9 +27,9 @@ from paddle_lite_py.registry.bound import BoundOp
 from paddle_lite_py.registry.op import Op
 from paddle_lite_py.tracing.builder import Builder
 from paddle_lite_py.tracing.checks import Checks, LoopBuffer, told
-from paddle_lite_py.tracing.executor import resolve
+from paddle_lite_py.tracing.effects import Argument, Effect, resolve
 from paddle_lite_py.tracing.frame import Write
-from paddle_lite_py.tracing.trace import Argument, Effect, Traced
+from paddle_lite_py.tracing.trace import Traced
 
 from .artifact import ArtifactError
 from .spec import InputSpec

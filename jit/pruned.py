@@ -9,8 +9,9 @@ from typing import Any, NamedTuple
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.ir.block import Block, Value
 from paddle_lite_py.ir.program import Program
+from paddle_lite_py.tracing.effects import Argument
 from paddle_lite_py.tracing.input_spec import InputSpec
-from paddle_lite_py.tracing.trace import Argument, Traced
+from paddle_lite_py.tracing.trace import Traced
 
 from .kept import with_outputs
 

@@ -26,9 +26,10 @@ from paddle_lite_py.host.tier import for_xla
 from paddle_lite_py.nn.base import Layer
 from paddle_lite_py.tracing.aliases import Undecided
 from paddle_lite_py.tracing.dimensions import Dimensions
+from paddle_lite_py.tracing.effects import Argument
 from paddle_lite_py.tracing.executor import Executable, SharedWithState
 from paddle_lite_py.tracing.speculation import SpeculationFailed
-from paddle_lite_py.tracing.trace import LOCK, Argument, Traced, trace
+from paddle_lite_py.tracing.trace import LOCK, Traced, trace
 
 from . import guards, reads, spec
 from .breaks import Parts

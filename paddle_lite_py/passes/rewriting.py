@@ -15,7 +15,8 @@ from ..ir.control import GRAD, with_blocks
 from ..ir.graph import moved, swapped
 from ..ir.program import Program
 from ..ir.simplify import dead_code
-from ..tracing.trace import Argument, Traced, trace
+from ..tracing.effects import Argument
+from ..tracing.trace import Traced, trace
 from .block_captures import BlockCaptures, threaded
 from .pattern import Call, Matcher
 

@@ -11,9 +11,10 @@ from ..core.interpreter import state
 from ..eager.tensor import Tensor, wrap
 from ..ir.block import Block
 from ..ir.program import Program
+from ..tracing.effects import Effect
 from ..tracing.executor import Executable
 from ..tracing.frame import Write
-from ..tracing.trace import Effect, Traced
+from ..tracing.trace import Traced
 from .manager import Pass
 
 

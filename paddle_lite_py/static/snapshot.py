@@ -10,8 +10,9 @@ from ..eager.tensor import Tensor
 from ..ir.block import Block, Value
 from ..ir.program import Program as IRProgram
 from ..ir.simplify import dead_code
+from ..tracing.effects import Effect
 from ..tracing.frame import Write
-from ..tracing.trace import Effect, Traced
+from ..tracing.trace import Traced
 from .scope_variable import ScopeVariable
 
 if TYPE_CHECKING:

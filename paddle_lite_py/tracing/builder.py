@@ -61,7 +61,7 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
         self.looked: dict[int, tuple[Tensor, Any]] = {}  # tensors that Python has read, and what they held
         self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
-        self.replaced: set[int] = set()  # ids of tensors from outside in whose place a run puts others
+        self.replaced: dict[int, Write] = {}  # by ids of tensors from outside, where a run puts others in their place
         self.given: dict[int, list[int]] = {}  # id of a tensor that is an output -> its places among the outputs
         self.kept: list[Tensor] = []  # so that ids stay theirs
         self.trying = 0  # `try` statements around, which may catch what is raised

@@ -20,7 +20,7 @@ from ..eager.gradients import custom_gradient
 from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
-from ..eager.views import family, replaced, shares_with
+from ..eager.views import family, shares_with
 from ..host.tier import for_xla, xla_jit
 from ..ir.block import Block, Value
 from ..ir.lower import lower
@@ -29,8 +29,9 @@ from ..ir.simplify import only_needed
 from . import spans
 from .across import AcrossBackward, pullback
 from .checks import note_failure
+from .effects import Argument, AtPath, found, found_in, mentions, owner_of, put, resolve, show
 from .speculation import compare
-from .trace import LOCK, Argument, AtPath, Effect, Traced
+from .trace import LOCK, Traced
 
 # References to an array that only its handle holds: the handle's, the list's, and getrefcount's own.
 _ALONE = 3
@@ -98,7 +99,8 @@ class Executable:
             or traced.speculated
         )
         self.repeatable = not any(op.bound.op.effect for op in program.ops())
-        self.by_path = any(type(e.write.owner) is AtPath for e in traced.effects)
+        self.by_path = any(type(e.write.owner) is AtPath or mentions(e.structure, AtPath) for e in traced.effects)
+        self.gives_by_path = mentions(traced.structure, AtPath)
         self.acts = bool(traced.effects or traced.deferred or traced.checks)
         self.records_loops = traced.loop_buffer is not None and any(op.name == "grad" for op in program.ops())
         # Tensors whose gradient is added to.
@@ -229,12 +231,19 @@ class Executable:
             compare(traced.speculated, outs[traced.speculated_outputs])
         if self.records_loops and self._short_of_room(outs):
             outs = self.jitted(*arrays)
-        tensors = [wrap(a) for a in outs[: traced.n_results]]
+        return self._finished(outs, [wrap(a) for a in outs[: traced.n_results]], args)
+
+    def _finished(self, outs: list[Any], tensors: list[Tensor], args: Sequence[Tensor]) -> Any:
+        """The result of a run, after what it does to state."""
+        traced = self.traced
         if traced.same:
             tensors = [tensors[traced.same.get(i, i)] for i in range(len(tensors))]
+        structure = found_in(traced.structure) if self.gives_by_path else traced.structure
         if self.acts:
             self._apply(outs, args, tensors)
-        return self._result(tensors, args)
+        if structure is nested.LEAF:
+            return tensors[0]
+        return resolve(nested.unflatten(structure, iter(tensors)), structure, args)
 
     def _look_for_shared(self, args: Sequence[Tensor]) -> None:
         for a in args:
@@ -257,16 +266,16 @@ class Executable:
                 note_failure(error)
             raise error
         at, made = self.traced.n_results, dict[int, Tensor]()
-        effects = self.traced.effects if not self.by_path else [_found(e) for e in self.traced.effects]
+        effects = self.traced.effects if not self.by_path else [found(e) for e in self.traced.effects]
         for effect in effects:
             arrays = outs[at : at + effect.n_leaves]
             if self.traced.same and effect.write.key != "_data":
                 arrays = self._once(at, arrays, results, made)
             at += effect.n_leaves
-            _put(effect, arrays, args, self.accumulated)
+            put(effect, arrays, args, self.accumulated)
         for effect in effects:
             if effect.write.key == "_data":
-                _show(_owner(effect, args))
+                show(owner_of(effect, args))
         for function in self.traced.deferred:
             function()
 
@@ -277,14 +286,6 @@ class Executable:
             results[first] if first < len(results) else made.setdefault(first, wrap(array))
             for first, array in zip(firsts, arrays, strict=True)
         ]
-
-    def _result(self, tensors: list[Tensor], args: Sequence[Tensor]) -> Any:
-        structure = self.traced.structure
-        return (
-            tensors[0]
-            if structure is nested.LEAF
-            else resolve(nested.unflatten(structure, iter(tensors)), structure, args)
-        )
 
     # -- with a gradient -------------------------------------------------------------------------------------------
     def run_with_grad(self, args: Sequence[Tensor]) -> Any:
@@ -306,10 +307,7 @@ class Executable:
         inputs = [h for h, t in zip(handles, takes, strict=False) if t]
         for i, made in zip(flows, custom_gradient(layer, layer, inputs, [tensors[i] for i in flows]), strict=True):
             tensors[i] = made
-        if self.traced.same:
-            tensors = [tensors[self.traced.same.get(i, i)] for i in range(len(tensors))]
-        self._apply(list(outs), args, tensors)
-        return self._result(tensors, args)
+        return self._finished(list(outs), tensors, args)
 
     def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
@@ -328,10 +326,7 @@ class Executable:
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
         sources += [None] * len(self.traced.providers)
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
-        if self.traced.same:
-            tensors = [tensors[self.traced.same.get(i, i)] for i in range(len(tensors))]
-        self._apply(outs, args, tensors)
-        return self._result(tensors, args)
+        return self._finished(outs, tensors, args)
 
     def _flowing(self, arrays: list[Any]) -> tuple[list[Any], list[Any]]:
         """The results that gradients flow out of, and all outputs."""
@@ -346,55 +341,3 @@ class Executable:
             tensors[index].stop_gradient = False
             tensors[index]._source = node if len(flows) == 1 else Output(node, i)
         return tensors
-
-
-def _found(effect: Effect) -> Effect:
-    """The effect on the tensor that is in its place now, before it is put elsewhere."""
-    owner = effect.write.owner
-    return effect._replace(write=effect.write._replace(owner=owner.place.get())) if type(owner) is AtPath else effect
-
-
-def _owner(effect: Effect, args: Sequence[Tensor]) -> Any:
-    owner = effect.write.owner
-    return args[owner.position] if owner.__class__ is Argument else owner
-
-
-def _show(tensor: Tensor) -> None:
-    """Show a new payload in what shares the elements of a tensor."""
-    if tensor._views is not None or tensor._view is not None:
-        replaced(tensor)
-
-
-def _put(effect: Effect, arrays: list[Any], args: Sequence[Tensor], accumulated: set[int]) -> None:
-    write, owner = effect.write, _owner(effect, args)
-    if write.key == "_data":
-        # Past Parameter.__setattr__, which looks after its other attributes.
-        owner.__dict__["_data"] = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
-        return
-    value = nested.unflatten(effect.structure, iter([a if isinstance(a, Tensor) else wrap(a) for a in arrays]))
-    if type(value) is traced_number.TracedNumber:
-        value = value.get()
-    if write.key == "_grad" and isinstance(value, Tensor):
-        if id(owner) in accumulated:
-            owner._grad._set_payload(value._data)  # in place, for who holds it
-            return
-        value.stop_gradient = False
-    write._replace(owner=owner).put(resolve(value, effect.structure, args))
-
-
-def resolve(value: Any, structure: Any, args: Sequence[Tensor]) -> Any:
-    """Put the caller's own tensors where a result stands for them."""
-    if not mentions_argument(structure):
-        return value
-    if isinstance(value, Argument):
-        return args[value.position]
-    leaves: list[Any] = []
-    found = nested.flatten(value, lambda v: isinstance(v, Argument | Tensor), leaves)
-    return nested.unflatten(found, iter([args[v.position] if isinstance(v, Argument) else v for v in leaves]))
-
-
-def mentions_argument(structure: Any) -> bool:
-    """True if a result is, or holds, one of the arguments."""
-    if isinstance(structure, nested.Nest):
-        return any(map(mentions_argument, structure.children))
-    return isinstance(structure, nested.Static) and isinstance(structure.value, Argument)

@@ -21,32 +21,13 @@ from ..ir.simplify import dead_code
 from .builder import Builder
 from .checks import Cleared
 from .dimensions import Dimensions
+from .effects import Argument, AtPath, Effect
 from .escape import unescaped
 from .frame import Capture, TracedValue, Write
 from .speculation import Speculated, Speculation
 
 # Held while a program is traced, when handles stand for values of the program, and by runs that change handles.
 LOCK = threading.RLock()
-
-
-class Argument(NamedTuple):
-    """Stands for the caller's own tensor, in a result or as the owner of state."""
-
-    position: int
-
-
-class AtPath(NamedTuple):
-    """Stands for the tensor that a run finds in a place, as the owner of state."""
-
-    place: Write
-
-
-class Effect(NamedTuple):
-    """State to set after each run: the write, and its new content, whose leaves are outputs of the program."""
-
-    write: Write
-    structure: Any
-    n_leaves: int
 
 
 class Traced(NamedTuple):
@@ -129,9 +110,9 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
             result = fn(*tensors)
             _look_for_stale(builder)
             _forget_put_back(builder)
-            builder.replaced = _replaced(builder)
             made = unescaped(list(builder.root.log.values()))
             outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
+            builder.replaced = _replaced(builder, outside)
             outside = [w for w in outside if not (w.is_tie or _follows(builder, w))]
             _look_for_kept_aliases(builder, outside)
             updated = {id(w.owner) for w in outside if w.key == "_data"}
@@ -236,7 +217,10 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
         tensor = tensor if isinstance(tensor, Tensor) else builder.sizes.returned(tensor)
         if id(tensor) in builder.arguments:
             return nested.Static(Argument(builder.arguments[id(tensor)]))
-        if id(tensor) in updated or not (isinstance(tensor._data, Value) or id(tensor) in builder.replaced):
+        if id(tensor) in builder.replaced:
+            builder.value_of(tensor)  # an input of the program, which is read where a run finds it
+            return nested.Static(AtPath(builder.replaced[id(tensor)]))
+        if id(tensor) in updated or not isinstance(tensor._data, Value):
             return nested.Static(tensor)
         builder.given.setdefault(id(tensor), []).append(len(leaves))
         builder.kept.append(tensor)
@@ -246,10 +230,11 @@ def _outputs(builder: Builder, value: Any, leaves: list[TracedValue], updated: s
     return _replace(structure, iter([place(t) for t in tensors]))
 
 
-def _replaced(builder: Builder) -> set[int]:
-    """Ids of tensors from outside in whose place a run puts others: a later run finds another one there."""
-    log = builder.root.log.values()
-    return {id(w.before) for w in log if isinstance(w.before, Tensor) and w.key not in ("_data", "_grad")}
+def _replaced(builder: Builder, outside: list[Write]) -> dict[int, Write]:
+    """By ids of tensors from outside, where a run puts others in their place: a later run finds another one there."""
+    written = [w for w in outside if isinstance(w.before, Tensor) and w.key not in ("_data", "_grad")]
+    held = [w for w in written if builder.is_outside(Write(w.before, "_data", None))]
+    return {id(w.before): w._replace(before=None) for w in held}
 
 
 def _replace(structure: Any, places: Any) -> Any:

@@ -16,18 +16,10 @@ import state_programs
 
 # How many programs of each kind; `make fuzz` has more of them.
 COUNTS = {kind: int(os.environ.get(f"{kind.upper()}_PROGRAMS", count)) for count, kind in state_programs.RECORDED}
-KNOWN = {  # programs that differ, and why
-    (
-        "outside",
-        363,
-    ): "a tensor put from one place of the state into another, whose own is given another, is a copy",
-}
 recorded = json.loads((Path(__file__).parents[1] / "golden" / "state_programs.json").read_text())
 
 
-@pytest.mark.parametrize(
-    ("kind", "seed"), [(k, s) for k, count in COUNTS.items() for s in range(count) if (k, s) not in KNOWN]
-)
+@pytest.mark.parametrize(("kind", "seed"), [(k, s) for k, count in COUNTS.items() for s in range(count)])
 def test_static_is_eager(kind, seed):
     text = state_programs.program(seed, kind)
     print(text)

@@ -1,0 +1,96 @@
+"""What a run does to state: where it puts what, and which tensors stand for those of the caller."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from ..core import structure as nested
+from ..core import traced_number
+from ..eager.tensor import Tensor, wrap
+from ..eager.views import replaced
+from .frame import Write
+
+
+class Argument(NamedTuple):
+    """Stands for the caller's own tensor, in a result or as the owner of state."""
+
+    position: int
+
+
+class AtPath(NamedTuple):
+    """Stands for the tensor that a run finds in a place, as the owner of state, or in a result."""
+
+    place: Write
+
+
+class Effect(NamedTuple):
+    """State to set after each run: the write, and its new content, whose leaves are outputs of the program."""
+
+    write: Write
+    structure: Any
+    n_leaves: int
+
+
+def found(effect: Effect) -> Effect:
+    """The effect on, and of, the tensors that are in their places now, before they are put elsewhere."""
+    owner = effect.write.owner
+    write = effect.write._replace(owner=owner.place.get()) if type(owner) is AtPath else effect.write
+    return effect._replace(write=write, structure=found_in(effect.structure))
+
+
+def found_in(structure: Any) -> Any:
+    """A structure with the tensors that are in their places now."""
+    if isinstance(structure, nested.Nest):
+        return structure._replace(children=tuple([found_in(c) for c in structure.children]))
+    if isinstance(structure, nested.Static) and isinstance(structure.value, AtPath):
+        return nested.Static(structure.value.place.get())
+    return structure
+
+
+def owner_of(effect: Effect, args: Sequence[Tensor]) -> Any:
+    """What an effect changes, where the arguments of the run are these."""
+    owner = effect.write.owner
+    return args[owner.position] if owner.__class__ is Argument else owner
+
+
+def show(tensor: Tensor) -> None:
+    """Show a new payload in what shares the elements of a tensor."""
+    if tensor._views is not None or tensor._view is not None:
+        replaced(tensor)
+
+
+def put(effect: Effect, arrays: list[Any], args: Sequence[Tensor], accumulated: set[int]) -> None:
+    """Set state; `accumulated` has the ids of tensors whose gradient is added to."""
+    write, owner = effect.write, owner_of(effect, args)
+    if write.key == "_data":
+        # Past Parameter.__setattr__, which looks after its other attributes.
+        owner.__dict__["_data"] = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
+        return
+    value = nested.unflatten(effect.structure, iter([a if isinstance(a, Tensor) else wrap(a) for a in arrays]))
+    if type(value) is traced_number.TracedNumber:
+        value = value.get()
+    if write.key == "_grad" and isinstance(value, Tensor):
+        if id(owner) in accumulated:
+            owner._grad._set_payload(value._data)  # in place, for who holds it
+            return
+        value.stop_gradient = False
+    write._replace(owner=owner).put(resolve(value, effect.structure, args))
+
+
+def resolve(value: Any, structure: Any, args: Sequence[Tensor]) -> Any:
+    """Put the caller's own tensors where a result stands for them."""
+    if not mentions(structure, Argument):
+        return value
+    if isinstance(value, Argument):
+        return args[value.position]
+    leaves: list[Any] = []
+    found = nested.flatten(value, lambda v: isinstance(v, Argument | Tensor), leaves)
+    return nested.unflatten(found, iter([args[v.position] if isinstance(v, Argument) else v for v in leaves]))
+
+
+def mentions(structure: Any, kind: type) -> bool:
+    """True if a result is, or holds, what stands for a tensor: an Argument, or what is AtPath."""
+    if isinstance(structure, nested.Nest):
+        return any(mentions(c, kind) for c in structure.children)
+    return isinstance(structure, nested.Static) and isinstance(structure.value, kind)
