@@ -5,6 +5,7 @@ A file is a pickle of containers and NumPy arrays. Reading admits only these, so
 
 from __future__ import annotations
 
+import importlib
 import os
 import pickle
 import tempfile
@@ -25,6 +26,8 @@ from .unpickle import RefusedError, read
 NAMES = "StructuredToParameterName@@"
 EagerParamBase = Parameter
 _PLAIN = (bool, int, float, complex, str, bytes, type(None))
+# What reads a program of static mode: a module above this one. Its text begins as no pickle does.
+_PROGRAMS, _TEXT = f"{__name__.partition('.')[0]}.static.serialized", b"{"
 
 
 @no_effect(use_binary_format=Immaterial("a file holds one format, which PaddlePaddle reads too"))
@@ -38,10 +41,10 @@ def save(
     safetensors: bool = False,
     **configs: Any,
 ) -> None:
-    """Save a state_dict, a tensor, or nested containers of tensors and plain values.
+    """Save a state_dict, a tensor, nested containers of tensors and plain values, or a program of static mode.
 
     Arguments:
-        obj: what to save.
+        obj: what to save. Of a program the operators are, and not its state (see static.save).
         path: the file, or a file object; folders are made. The file is replaced in one go: if it cannot be written,
             the old one stays whole.
         protocol, pickle_protocol: of pickle, 2 to 5.
@@ -66,7 +69,7 @@ def save(
         raise ValueError(f"paddle.save: protocol is {protocol!r}; expected 2, 3, 4 or 5")
     if not isinstance(use_binary_format, bool):
         raise TypeError(f"paddle.save: use_binary_format is {use_binary_format!r}; expected True or False")
-    data = _as_safetensors(obj) if safetensors else pickle.dumps(packed(obj), protocol=protocol)
+    data = _as_safetensors(obj) if safetensors else _as_pickle_or_text(obj, protocol)
     if hasattr(path, "write"):
         path.write(data)
         return
@@ -77,6 +80,12 @@ def save(
         raise ValueError(f"paddle.save: '{path}' is a folder; expected the name of a file")
     target.parent.mkdir(parents=True, exist_ok=True)
     replace_file(target, data)
+
+
+def _as_pickle_or_text(obj: Any, protocol: int) -> bytes:
+    if hasattr(obj, "serialize_to_string"):
+        return obj.serialize_to_string()
+    return pickle.dumps(packed(obj), protocol=protocol)
 
 
 def _as_safetensors(obj: Any) -> bytes:
@@ -203,10 +212,21 @@ def load(
 
 
 def _loaded(file: Any, name: Any, return_numpy: bool, keep_name_table: bool, safetensors: bool) -> Any:
+    if not safetensors and _is_text(file):
+        return importlib.import_module(_PROGRAMS).deserialize_program(file.read())
     if not safetensors:
         return _unpacked(_read(file, name, read), return_numpy, keep_name_table)
     found = _read(file, name, lambda f: stored_arrays(f.read()))
     return {k: a if return_numpy else wrap(as_array(a)) for k, a in found.items()}
+
+
+def _is_text(file: Any) -> bool:
+    if not file.seekable():
+        return False
+    at = file.tell()
+    start = file.read(len(_TEXT))
+    file.seek(at)
+    return start == _TEXT
 
 
 def _read(file: Any, name: Any, reader: Callable[[Any], Any]) -> Any:

@@ -219,6 +219,22 @@ def test_asserts_of_a_loaded_program_fail(tmp_path):
         exe.run(program, {"x": -np.ones(2, "float32")}, [y.name])
 
 
+def test_paddle_save_takes_programs(tmp_path):
+    loss = mean_square()
+    paddle.optimizer.SGD(0.1).minimize(loss)
+    main, startup = static.default_main_program(), static.default_startup_program()
+    paddle.save(main, tmp_path / "main.pdmodel")
+    static.Executor().run(startup)
+    again = paddle.load(tmp_path / "main.pdmodel")
+    state = main.state_dict()
+    found = trained(loss.name, 2, again)
+    main.set_state_dict(state)
+    assert found == trained(loss, 2)
+    (tmp_path / "main.pdmodel").write_bytes((tmp_path / "main.pdmodel").read_bytes()[:-9])
+    with pytest.raises(ArtifactError):
+        paddle.load(tmp_path / "main.pdmodel")
+
+
 # -- what no file can hold ---------------------------------------------------------------------------------------------
 def test_what_no_file_can_hold_is_said(tmp_path):
     loss = mean_square()
