@@ -16,7 +16,6 @@ from ..ir.program import Program as IRProgram
 from ..ops.loss_scaling import unscale_gradients, update_loss_scaling
 from ..passes.precision import AutoCast
 from ..tracing.clone_map import CloneMap
-from .backward import append_backward
 from .builder import StaticBuilder
 from .variables import create_global_var
 
@@ -143,13 +142,12 @@ class OptimizerWithMixedPrecision:
         self, builder: StaticBuilder, loss: Tensor, parameters: Any, no_grad_set: Any
     ) -> tuple[list[Any], list[Any]]:
         recast(builder, self._change)
-        builder.program.optimizers.append(self._optimizer)
-        params = parameters or self._optimizer._parameter_list or None
         if self._settings is None:
-            pairs = append_backward(loss, params, no_grad_set)
+            pairs = builder.minimized(self._optimizer, loss, parameters, no_grad_set)
             return self._optimizer.apply_gradients(pairs), pairs
         self._scale = scale = create_global_var([1], self._first, "float32", name="loss_scaling_0")
-        pairs = append_backward((loss.astype("float32") * scale).sum(), params, no_grad_set)
+        scaled = (loss.astype("float32") * scale).sum()
+        pairs = builder.minimized(self._optimizer, scaled, parameters, no_grad_set)
         unscale: Any = unscale_gradients
         with no_grad():
             found, *grads = unscale([g for _, g in pairs], scale)

@@ -31,9 +31,9 @@ def append_backward(
     if kept := checkpoints or builder.checkpoints:
         recompute(builder, [_value(builder, c) for c in kept])
     if parameters is None:
-        params = builder.program.all_parameters()
+        params = builder.program.all_parameters()[::-1]  # as the reference lists them
     else:
-        params = [_parameter(builder, p) for p in parameters]
+        params = [parameter(builder, p) for p in parameters]
     stopped = _values(builder, no_grad_set)
     reached = _reached(builder, [root], stopped)
     found = {p.name: (p, v) for p in params if not p.stop_gradient for v in _versions(builder, p) if v in reached}
@@ -94,7 +94,12 @@ def _versions(builder: StaticBuilder, param: Any) -> list[TracedValue]:
     return [v for v in (builder.captured(param), now) if v is not None]
 
 
-def _parameter(builder: StaticBuilder, given: Any) -> Any:
+def parameter(builder: StaticBuilder, given: Any) -> Any:
+    """The parameter of a program that is given, or named.
+
+    Raises:
+        ValueError: if the program has none of that name.
+    """
     if isinstance(given, Tensor):
         return given
     known = builder.program.parameters

@@ -9,7 +9,6 @@ from typing import Any
 from ..core.interpreter import no_grad, state
 from ..core.no_effect import AT_HAND, no_effect
 from ..eager.tensor import Tensor
-from .backward import append_backward
 from .current import current
 from .scope import Scope, global_scope
 from .variables import create_global_var
@@ -53,8 +52,7 @@ class GradientMergeOptimizer:
 
     def _minimized(self, loss: Tensor, parameters: Any, no_grad_set: Any) -> tuple[list[Any], list[Any]]:
         optimizer = self.inner_optimizer
-        current.main.optimizers.append(optimizer)
-        pairs = append_backward(loss, parameters or optimizer._parameter_list or None, no_grad_set)
+        pairs = state.interpreter.minimized(optimizer, loss, parameters, no_grad_set)
         runs = create_global_var([1], 0, "int64", name="gradient_merge_step")
         with no_grad():
             now = runs + 1

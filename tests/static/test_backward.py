@@ -72,3 +72,15 @@ def test_append_backward_says_what_is_wrong():
     with pytest.raises(RuntimeError, match="append_backward: no program is under construction"):
         static.append_backward(loss)
     paddle.enable_static()
+
+
+def test_the_last_parameter_stands_first():
+    x = static.data("x", [2, 3])
+    w, unused, v = (static.create_parameter([3, 3], "float32", name=n) for n in ("w", "unused", "v"))
+    loss = (x @ w @ v @ w).mean()
+    names = lambda pairs: [(p.name, g is not None) for p, g in pairs]  # noqa: E731
+    assert names(static.append_backward(loss)) == [("v", True), ("w", True)]
+    listed = static.append_backward(loss, parameter_list=[w, "unused", v])
+    assert names(listed) == [("w", True), ("unused", False), ("v", True)]
+    assert names(paddle.optimizer.SGD(0.1).minimize(loss)[1]) == [("v", True), ("w", True)]
+    assert names(paddle.optimizer.SGD(0.1, parameters=[w, unused, v]).backward(loss)) == [("w", True), ("v", True)]
