@@ -23,7 +23,7 @@ def append_backward(
     checkpoints: Sequence[Any] | None = None,
     distop_context: Any = None,
 ) -> list[tuple[Parameter, Tensor | None]]:
-    """Append the gradients of a loss with respect to the parameters that it depends on.
+    """Append the gradients of a loss with respect to the parameters.
 
     Arguments:
         loss: one number.
@@ -32,11 +32,11 @@ def append_backward(
         checkpoints: tensors that are kept for the backward pass; what lies between them is computed again.
 
     Returns:
-        (parameter, gradient) pairs, the last parameter first, or in the order of parameter_list, with None for those of
-        the list that the loss does not depend on. The gradient of `w` has the name `w@GRAD`.
+        (parameter, gradient) pairs, the last parameter first, or in the order of parameter_list, with None where the
+        loss does not depend on it. The gradient of `w` has the name `w@GRAD`.
 
     Raises:
-        ValueError: if loss is not one number, or depends on no parameter.
+        ValueError: if loss is not one number.
 
     Examples:
         >>> paddle.enable_static()
@@ -48,12 +48,7 @@ def append_backward(
         [paddle.Size([1]), paddle.Size([2, 1])]
     """
     builder = _builder("append_backward")
-    listed = None if parameter_list is None else list(parameter_list)
-    pairs = differentiation.append_backward(builder, loss, listed, no_grad_set, checkpoints)
-    if listed is None:
-        return pairs
-    found, given = dict(pairs), [differentiation.parameter(builder, p) for p in listed]
-    return [(p, found.get(p)) for p in given]
+    return differentiation.append_backward(builder, loss, parameter_list, no_grad_set, checkpoints)
 
 
 def gradients(

@@ -261,9 +261,17 @@ class StaticBuilder(Builder):
         """Nothing to note: a change of a layer's settings does not change what has been built."""
 
     def minimized(self, optimizer: Any, loss: Tensor, parameters: Any, no_grad_set: Any) -> Any:
-        """The gradients of what an optimizer trains."""
+        """The gradients of what an optimizer trains.
+
+        Raises:
+            ValueError: if the loss depends on nothing of it.
+        """
         self.program.optimizers.append(optimizer)
-        return append_backward(self, loss, parameters or optimizer._parameter_list or None, no_grad_set)
+        found = append_backward(self, loss, parameters or optimizer._parameter_list or None, no_grad_set)
+        if not (pairs := [(p, g) for p, g in found if g is not None]):
+            where = self.value_of(loss).where
+            raise ValueError(f"minimize: the loss made at {where} depends on none of the parameters that are trained")
+        return pairs
 
     @contextmanager
     def gradients_changed(self, change: Callable[[list[Any]], list[Any]], checkpoints: Any = None) -> Iterator[None]:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..eager.tensor import Parameter, Tensor, wrap
 from ..ir.graph import ancestors
+from ..ops.creation import ones_like
 from ..tracing.frame import TracedValue
 from ..tracing.reopen import reopen
 from .recompute import recompute
@@ -21,7 +22,7 @@ def append_backward(
     parameters: Iterable[Any] | None = None,
     no_grad_set: Iterable[Any] | None = None,
     checkpoints: Sequence[Any] | None = None,
-) -> list[tuple[Parameter, Tensor]]:
+) -> list[tuple[Parameter, Tensor | None]]:
     """Append the gradients of a loss; see static.append_backward()."""
     root = builder.value_of(loss)
     if any(n != 1 for n in root.shape):
@@ -31,20 +32,20 @@ def append_backward(
     if kept := checkpoints or builder.checkpoints:
         recompute(builder, [_value(builder, c) for c in kept])
     if parameters is None:
-        params = builder.program.all_parameters()[::-1]  # as the reference lists them
+        params = [
+            p for p in builder.program.all_parameters()[::-1] if not p.stop_gradient
+        ]  # as the reference lists them
     else:
-        params = [parameter(builder, p) for p in parameters]
+        params = [_parameter(builder, p) for p in parameters]
     stopped = _values(builder, no_grad_set)
-    reached = _reached(builder, [root], stopped)
+    reached = _reached(builder, [root], stopped) - stopped
     found = {p.name: (p, v) for p in params if not p.stop_gradient for v in _versions(builder, p) if v in reached}
-    if not found:
-        raise ValueError(f"append_backward: the loss made at {root.where} depends on none of the parameters")
-    values = [v for _, v in found.values()]
-    grads = _append(builder, [root], [None], values, stopped)
+    grads = _append(builder, [root], [None], [v for _, v in found.values()], stopped) if found else []
     pairs = [(p, g) for (p, _), g in zip(found.values(), grads, strict=True) if g is not None]
     for p, g in pairs:
         g._data.name = f"{p.name}@GRAD"
-    return pairs if builder.change_gradients is None else builder.change_gradients(pairs)
+    changed = dict(pairs if builder.change_gradients is None else builder.change_gradients(pairs))
+    return [(p, changed.get(p)) for p in params]
 
 
 def append_gradients(
@@ -55,7 +56,14 @@ def append_gradients(
     given = list(_listed(starts)) if starts is not None else [None] * len(roots)
     reached = _reached(builder, roots, set())
     wrt = [next((v for v in _versions(builder, t)[::-1] if v in reached), builder.value_of(t)) for t in _listed(inputs)]
-    return _append(builder, roots, given, wrt, _values(builder, no_grad_set))
+    found = _append(builder, roots, given, wrt, _values(builder, no_grad_set))
+    own = {id(t): (t, g) for t, g in zip(_listed(targets), given, strict=True)}
+    return [_own(*own[id(t)]) if g is None and id(t) in own else g for t, g in zip(_listed(inputs), found, strict=True)]
+
+
+def _own(target: Tensor, start: Tensor | None) -> Tensor:
+    """The gradient of a target with respect to itself, which has stop_gradient."""
+    return ones_like(target) if start is None else start
 
 
 def _append(
@@ -94,7 +102,7 @@ def _versions(builder: StaticBuilder, param: Any) -> list[TracedValue]:
     return [v for v in (builder.captured(param), now) if v is not None]
 
 
-def parameter(builder: StaticBuilder, given: Any) -> Any:
+def _parameter(builder: StaticBuilder, given: Any) -> Any:
     """The parameter of a program that is given, or named.
 
     Raises:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from ..core.errors import DataDependentError, GraphFreedError, user_frame
@@ -257,13 +257,23 @@ def _from(ops: list[Operator], starts: set[TracedValue]) -> list[Operator]:
     return kept
 
 
-def _reached(ops: list[Operator], roots: list[TracedValue]) -> set[Any]:
+def _reached(ops: list[Operator], roots: Sequence[Any]) -> set[Any]:
     """The values that gradients of the roots flow to."""
     found: set[Any] = set(roots)
     for op in reversed(ops):
         if any(v in found and v.requires_grad for v in op.outputs):
-            found.update(op.inputs)
+            found.update(_read(op, found))
     return found
+
+
+def _read(op: Operator, found: set[Any]) -> Sequence[Any]:
+    """What an operator reads for some values; of a grad operator, for results of its block."""
+    if op.bound.op is not control.GRAD or not found.isdisjoint(op.outputs[(n := control.Operands(op).results) :]):
+        return op.inputs
+    block = op.blocks[0]
+    inside = {held for v, held in zip(op.outputs, block.outputs[:n], strict=False) if v in found}
+    inside = _reached(block.ops, list(inside))
+    return [v for v, held in zip(op.inputs, block.inputs, strict=False) if held in inside]
 
 
 def _with_effects(ops: list[Operator], needed: list[Operator]) -> list[Operator]:

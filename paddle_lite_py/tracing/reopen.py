@@ -15,6 +15,8 @@ from .frame import Frame, TracedValue, traced_copy
 def reopen(frame: Frame, roots: Sequence[TracedValue], wanted: Callable[[Value], bool]) -> None:
     """Put the forward operators back into a frame, of the grad operators behind `roots` that give a wanted value.
 
+    So are those that give a value which no gradient was to pass then, and which gradients pass again now.
+
     The grad operator stays, for its gradients alone: what it computes twice, XLA computes once.
     """
     frame.block.ops = _reopened(frame.block.ops, roots, wanted, lambda v: traced_copy(v, frame))
@@ -47,7 +49,8 @@ def _flat(op: Operator, wanted: Callable[[Value], bool]) -> Operator:
 def _holds(op: Operator, wanted: Callable[[Value], bool]) -> bool:
     if op.bound.op is not control.GRAD or acts(op):
         return False
-    return any(map(wanted, op.outputs[: control.Operands(op).results]))
+    given = zip(op.outputs, op.blocks[0].outputs[: control.Operands(op).results], strict=False)
+    return any(wanted(v) or v.requires_grad and not held.requires_grad for v, held in given)
 
 
 def _forward(op: Operator, copy: Callable[[Value], Value]) -> tuple[list[Operator], dict[Value, Any]]:
@@ -75,7 +78,7 @@ def _gradients(op: Operator, names: dict[Value, Any]) -> Operator:
     outputs = [swapped(v, read) for v in block.outputs]
     cut = Block([*block.inputs, *read.values()], [moved(o, read) for o in block.ops], outputs)
     inputs = (*op.inputs[:n_in], *[names[v] for v in read], *op.inputs[n_in:])
-    unread = tuple([copy_value(v) for v in op.outputs[:n_forward]])
+    unread = tuple([copy_value(v) for v in outputs[:n_forward]])
     bound = control.grad(cut, wrt, inner, n_roots)
     return Operator(bound, inputs, (*unread, *op.outputs[n_forward:]), op.where)
 

@@ -65,7 +65,7 @@ def test_append_backward_says_what_is_wrong():
     with pytest.raises(ValueError, match=r"loss is float32\[.*8\]; expected one number"):
         static.append_backward(net[0](static.data("x", [None, 4])))
     with pytest.raises(ValueError, match="depends on none of the parameters"):
-        static.append_backward(static.data("x", [None, 4]).mean())
+        paddle.optimizer.SGD(0.1).minimize(static.data("x", [None, 4]).mean())
     with pytest.raises(ValueError, match="'w', which is no parameter"):
         static.append_backward(loss, parameter_list=["w"])
     paddle.disable_static()
@@ -79,8 +79,44 @@ def test_the_last_parameter_stands_first():
     w, unused, v = (static.create_parameter([3, 3], "float32", name=n) for n in ("w", "unused", "v"))
     loss = (x @ w @ v @ w).mean()
     names = lambda pairs: [(p.name, g is not None) for p, g in pairs]  # noqa: E731
-    assert names(static.append_backward(loss)) == [("v", True), ("w", True)]
+    assert names(static.append_backward(loss)) == [("v", True), ("unused", False), ("w", True)]
     listed = static.append_backward(loss, parameter_list=[w, "unused", v])
     assert names(listed) == [("w", True), ("unused", False), ("v", True)]
+    assert names(static.append_backward(loss, [w, v], no_grad_set={w})) == [("w", False), ("v", True)]
+    assert names(static.append_backward(x.mean(), [w])) == [("w", False)]
     assert names(paddle.optimizer.SGD(0.1).minimize(loss)[1]) == [("v", True), ("w", True)]
     assert names(paddle.optimizer.SGD(0.1, parameters=[w, unused, v]).backward(loss)) == [("w", True), ("v", True)]
+
+
+def test_a_target_is_its_own_gradient_where_it_is_stopped_too():
+    x = static.data("x", [2])
+    x.stop_gradient = False
+    y = x * 3.0
+    y.stop_gradient = True
+    (own, none), (start,) = static.gradients(y, [y, x]), static.gradients(y, y, [x])
+    assert none is None and start is x
+    assert static.Executor().run(feed={"x": np.ones(2, "float32")}, fetch_list=[own])[0].tolist() == [1.0, 1.0]
+
+
+def test_a_value_that_one_gradient_does_not_pass_is_passed_by_the_next():
+    x, v = static.data("x", [3]), static.create_parameter([3], "float32", name="v")
+    x.stop_gradient = False
+    t = v / (x * x + 1.0)
+    y = x * t
+    assert static.gradients(y, v, no_grad_set={t}) == [None]
+    (stopped,) = static.gradients(y, x, no_grad_set={t})
+    (whole,) = static.gradients(y, x)
+    static.Executor().run(static.default_startup_program())
+    at = np.array([1.0, -2.0, 0.5], "float32")
+    found, held, weight = static.Executor().run(feed={"x": at}, fetch_list=[whole, stopped, v])
+    np.testing.assert_allclose(held, weight / (at * at + 1), rtol=1e-6)
+    np.testing.assert_allclose(found, weight * (1 - at * at) / (at * at + 1) ** 2, rtol=1e-5)
+
+
+def test_a_gradient_that_was_asked_of_more_does_not_make_one_that_is_not_there():
+    x, w = static.data("x", [3]), static.create_parameter([3], "float32", name="w")
+    x.stop_gradient = False
+    y = x * 2.0
+    z = static.nn.cond(y.sum() > w.sum(), lambda: y * 2.0, lambda: w * w)
+    assert [g is None for g in static.gradients([y, z], [x, w])] == [False, False]
+    assert [g is None for g in static.gradients(y, [x, w])] == [False, True]
