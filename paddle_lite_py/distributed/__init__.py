@@ -1,5 +1,6 @@
 """Training in several processes: ranks and groups, exchanges, launching, `fleet`. A program runs alone as well."""
 
+from ..core.argument_docs import document as _document
 from . import auto_parallel, collective, communication, fleet, group, launch, parallel, sharding, utils
 from .auto_parallel import (
     ColWiseParallel,
@@ -41,19 +42,16 @@ from .auto_parallel import (
 )
 from .collective import (
     all_gather,
-    all_gather_object,
     all_reduce,
     all_to_all,
     alltoall,
     alltoall_single,
     barrier,
     broadcast,
-    broadcast_object_list,
     gather,
     reduce,
     reduce_scatter,
     scatter,
-    scatter_object_list,
     wait,
 )
 from .communication import stream
@@ -80,6 +78,7 @@ from .group import (
     new_group,
     shutdown_process_group,
 )
+from .objects import all_gather_object, broadcast_object_list, scatter_object_list
 from .point_to_point import (
     P2POp,
     batch_isend_irecv,
@@ -92,3 +91,5 @@ from .point_to_point import (
 )
 from .records import RecordStream, RecordWriter
 from .spawning import spawn
+
+_document(globals())

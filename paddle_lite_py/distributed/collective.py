@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import pickle
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +14,6 @@ from ..ops.joining import concat, stack
 from . import kernels, programs
 from .group import Group, ReduceOp, init_parallel_env
 
-T = TypeVar("T")
 _ORDER = Immaterial("the device's own order makes who reads a tensor wait for it")
 
 
@@ -118,6 +116,13 @@ def reduce(
 
     Raises:
         ValueError: if there is no process `dst`.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([1.0, 2.0])
+        >>> _ = paddle.distributed.reduce(x, dst=0, op=paddle.distributed.ReduceOp.MAX)
+        >>> x.tolist()
+        [1.0, 2.0]
     """
     if (among := member(group)) is None:
         return None
@@ -130,6 +135,13 @@ def broadcast(tensor: Tensor, src: int, group: Group | None = None, sync_op: boo
 
     Raises:
         ValueError: if there is no process `src`.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.to_tensor([1.0, 2.0])
+        >>> _ = paddle.distributed.broadcast(x, src=0)
+        >>> x.tolist()
+        [1.0, 2.0]
     """
     if (among := member(group)) is None:
         return None
@@ -165,6 +177,13 @@ def gather(
 
     Raises:
         ValueError: if there is no process `dst`, or it gives no list.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> found = []
+        >>> _ = paddle.distributed.gather(paddle.to_tensor([1.0]), found, dst=0)
+        >>> [t.tolist() for t in found]
+        [[1.0]]
     """
     if (among := member(group)) is None:
         return None
@@ -183,6 +202,13 @@ def scatter(
 
     Raises:
         ValueError: if there is no process `src`, or it has not one tensor for each process.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.zeros([2])
+        >>> _ = paddle.distributed.scatter(x, [paddle.to_tensor([1.0, 2.0])], src=0)
+        >>> x.tolist()
+        [1.0, 2.0]
     """
     if (among := member(group)) is None:
         return None
@@ -202,6 +228,13 @@ def reduce_scatter(
 
     Raises:
         ValueError: if there is not one tensor for each process.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> x = paddle.zeros([2])
+        >>> _ = paddle.distributed.reduce_scatter(x, [paddle.to_tensor([1.0, 2.0])])
+        >>> x.tolist()
+        [1.0, 2.0]
     """
     if (among := member(group)) is None:
         return None
@@ -222,6 +255,13 @@ def alltoall(
 
     Raises:
         ValueError: if there is not one tensor for each process.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> got = []
+        >>> _ = paddle.distributed.alltoall(got, [paddle.to_tensor([1.0, 2.0])])
+        >>> got[0].tolist()
+        [1.0, 2.0]
     """
     if (among := member(group)) is None:
         return None
@@ -250,6 +290,13 @@ def alltoall_single(
         in_split_sizes: how many rows are for each process; the same for all by default.
         out_split_sizes: how many rows come from each process.
         group, sync_op: see all_reduce().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> got, given = paddle.zeros([2]), paddle.to_tensor([1.0, 2.0])
+        >>> _ = paddle.distributed.alltoall_single(got, given)
+        >>> got.tolist()
+        [1.0, 2.0]
     """
     if (among := member(group)) is None:
         return None
@@ -272,81 +319,25 @@ def alltoall_single(
 
 
 def barrier(group: Group | None = None) -> None:
-    """Wait until all processes are here."""
+    """Wait until all processes are here.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distributed.barrier()
+    """
     if (among := member(group)) is not None and among.nranks > 1:
         exchanged("all_reduce", to_tensor(np.zeros(1, np.float32)), among, ReduceOp.SUM).numpy()
 
 
 @no_effect(tensor=_ORDER, group=_ORDER)
 def wait(tensor: Tensor, group: Group | None = None, use_calc_stream: bool = True) -> None:
-    """Wait until the tensor is computed, by the device's own order."""
-
-
-# -- exchanges of objects --------------------------------------------------------------------------------------------
-def to_bytes(obj: Any) -> np.ndarray:
-    """An object as bytes."""
-    return np.frombuffer(pickle.dumps(obj), np.uint8)
-
-
-def from_bytes(data: np.ndarray) -> Any:
-    """The object that bytes from a process of this job stand for."""
-    return pickle.loads(data.tobytes())
-
-
-def _objects(obj: Any, group: Group) -> list[Any]:
-    """The objects of all members."""
-    if group.nranks == 1:
-        return [from_bytes(to_bytes(obj))]
-    data = to_bytes(obj)
-    sizes = exchanged("all_gather", to_tensor(np.array([len(data)], np.int64)), group).numpy().reshape(-1)
-    room = 1 << max(int(sizes.max()) - 1, 1).bit_length()  # few sizes, few programs
-    held = np.zeros(room, np.uint8)
-    held[: len(data)] = data
-    rows = exchanged("all_gather", to_tensor(held), group).numpy()
-    return [from_bytes(row[:n]) for row, n in zip(rows, sizes, strict=True)]
-
-
-def all_gather_object(object_list: list[T], obj: T, group: Group | None = None) -> None:
-    """The objects of all processes, put into the list.
+    """Wait until the tensor is computed, by the device's own order.
 
     Examples:
         >>> import paddle_lite_py as paddle
-        >>> found = []
-        >>> paddle.distributed.all_gather_object(found, {"hits": 3}); found
-        [{'hits': 3}]
+        >>> x = paddle.ones([2]) * 3.0
+        >>> paddle.distributed.wait(x)
     """
-    if (among := member(group)) is not None:
-        object_list.extend(_objects(obj, among))
-
-
-def broadcast_object_list(object_list: list[Any], src: int, group: Group | None = None) -> None:
-    """Give all processes the objects of `src`, in place.
-
-    Raises:
-        ValueError: if there is no process `src`.
-    """
-    if (among := member(group)) is None:
-        return
-    root = place("broadcast_object_list", src, among)
-    object_list[:] = _objects(list(object_list) if among.rank == root else None, among)[root]
-
-
-def scatter_object_list(
-    out_object_list: list[Any], in_object_list: list[Any] | None = None, src: int = 0, group: Group | None = None
-) -> None:
-    """Take the object that `src` has for this process.
-
-    Raises:
-        ValueError: if there is no process `src`, or it has not one object for each process.
-    """
-    if (among := member(group)) is None:
-        return
-    root = place("scatter_object_list", src, among)
-    if among.rank == root and len(in_object_list or ()) != among.nranks:
-        raise ValueError(
-            f"scatter_object_list: in_object_list has {len(in_object_list or ())} objects for {among.nranks} processes"
-        )
-    out_object_list[:] = [_objects(in_object_list if among.rank == root else None, among)[root][among.rank]]
 
 
 # -- parts -----------------------------------------------------------------------------------------------------------
@@ -378,9 +369,8 @@ def _all_to_all_of_sizes(out: Any, parts: list[Tensor], group: Group) -> Task:
         raise ValueError(f"alltoall: there are {len(parts)} tensors for {group.nranks} processes")
     shapes = np.array([list(p.shape) for p in parts], np.int64)
     arriving = exchanged("all_to_all", to_tensor(shapes), group).numpy()
-    biggest: list[int] = []
-    all_gather_object(biggest, max(int(p.size) for p in parts), group)
-    room = max(biggest)
+    biggest = np.array([max(int(p.size) for p in parts)], np.int64)
+    room = int(exchanged("all_gather", to_tensor(biggest), group).numpy().max())
     flat = [concat([p.detach().reshape([-1]), _zeros(room - int(p.size), p)]) for p in parts]
     rows = exchanged("all_to_all", stack(flat), group)
     taken = [rows[i][: int(np.prod(s))].reshape(s.tolist()) for i, s in enumerate(arriving)]

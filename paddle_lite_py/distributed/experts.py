@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..core.interpreter import no_grad
-from .collective import all_gather_object
 from .gradients import gradient_of, set_gradient
 from .group import Group, ReduceOp, init_parallel_env, new_group
+from .objects import all_gather_object
 from .programs import exchanged
 
 _replicas: dict[tuple[int, ...], Group] = {}

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 from ..core.cache import BoundedCache
 from ..core.no_effect import Immaterial, no_effect
 from ..core.processes import world
+from . import kernels
 from .exchange import PATIENCE, ExchangeProgram, exchanges
 
 
@@ -22,11 +23,11 @@ class ReduceOp:
         1
     """
 
-    SUM: ClassVar[int] = 0
-    MAX: ClassVar[int] = 1
-    MIN: ClassVar[int] = 2
-    PROD: ClassVar[int] = 3
-    AVG: ClassVar[int] = 4
+    SUM: ClassVar[int] = kernels.SUM
+    MAX: ClassVar[int] = kernels.MAX
+    MIN: ClassVar[int] = kernels.MIN
+    PROD: ClassVar[int] = kernels.PROD
+    AVG: ClassVar[int] = kernels.AVG
 
 
 class Group:
@@ -159,12 +160,25 @@ def init_parallel_env(nccl_config: Any = None) -> Group:
 
 
 def is_initialized() -> bool:
-    """Whether `init_parallel_env` was called."""
+    """Whether `init_parallel_env` was called.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> _ = paddle.distributed.init_parallel_env()
+        >>> paddle.distributed.is_initialized()
+        True
+    """
     return 0 in _groups
 
 
 def is_available() -> bool:
-    """True: this part is there."""
+    """True: this part is there.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distributed.is_available()
+        True
+    """
     return True
 
 
@@ -192,7 +206,13 @@ def get_world_size(group: Group | None = None) -> int:
 
 @no_effect(group=Immaterial("XLA carries the exchanges of all"))
 def get_backend(group: Group | None = None) -> str:
-    """What carries values between devices."""
+    """What carries values between devices.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> isinstance(paddle.distributed.get_backend(), str)
+        True
+    """
     return "XLA"
 
 
@@ -239,6 +259,12 @@ def get_group(id: int = 0) -> Group:
 
     Raises:
         ValueError: if there is none.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> _ = paddle.distributed.init_parallel_env()
+        >>> paddle.distributed.get_group(0).nranks
+        1
     """
     if id not in _groups:
         raise ValueError(f"get_group: there is no group {id}; call init_parallel_env() or new_group() first")
@@ -250,7 +276,14 @@ def _get_global_group() -> Group:
 
 
 def destroy_process_group(group: Group | None = None) -> None:
-    """Forget the group, or all groups."""
+    """Forget the group, or all groups.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distributed.destroy_process_group()
+        >>> paddle.distributed.is_initialized()
+        False
+    """
     if group is None:
         _groups.clear()
     else:

@@ -11,10 +11,11 @@ import numpy as np
 
 from ..core.arrays import from_host
 from ..eager.tensor import Tensor, wrap
-from .collective import Task, from_bytes, member, place, put, to_bytes
+from .collective import Task, member, place, put
 from .exchange import exchanges
 from .group import Group
 from .messenger import PeerGone
+from .objects import from_bytes, to_bytes
 
 
 class Transfer(Task):
@@ -73,6 +74,13 @@ def isend(tensor: Tensor, dst: int, group: Group | None = None) -> Task | None:
     Raises:
         ValueError: if there is no process `dst`.
         RuntimeError: if it has ended.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist, x = paddle.distributed, paddle.ones([2])
+        >>> rank = dist.get_rank()
+        >>> if dist.get_world_size() == 2:
+        ...     dist.isend(x, dst=1).wait() if rank == 0 else dist.irecv(x, src=0).wait()
     """
     if (among := _peer("send", dst, group)) is None:
         return None
@@ -93,6 +101,13 @@ def irecv(tensor: Tensor, src: int | None = None, group: Group | None = None) ->
 
     Raises:
         ValueError: if there is no process `src`.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist, x = paddle.distributed, paddle.ones([2])
+        >>> rank = dist.get_rank()
+        >>> if dist.get_world_size() == 2:
+        ...     dist.isend(x, dst=1).wait() if rank == 0 else dist.irecv(x, src=0).wait()
     """
     source = 0 if src is None else src
     if (among := _peer("recv", source, group)) is None:
@@ -124,7 +139,15 @@ def _received(tensor: Tensor, source: int, group: Group) -> np.ndarray:
 
 
 def send(tensor: Tensor, dst: int = 0, group: Group | None = None, sync_op: bool = True) -> Task | None:
-    """Send a tensor to the process `dst`; see isend()."""
+    """Send a tensor to the process `dst`; see isend().
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist, x = paddle.distributed, paddle.ones([2])
+        >>> rank = dist.get_rank()
+        >>> if dist.get_world_size() == 2:
+        ...     dist.send(x, dst=1) if rank == 0 else dist.recv(x, src=0)
+    """
     return isend(tensor, dst, group)
 
 
@@ -134,6 +157,13 @@ def recv(tensor: Tensor, src: int = 0, group: Group | None = None, sync_op: bool
     Raises:
         RuntimeError: if the process has ended.
         ValueError: if what came does not fit the tensor.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist, x = paddle.distributed, paddle.ones([2])
+        >>> rank = dist.get_rank()
+        >>> if dist.get_world_size() == 2:
+        ...     dist.send(x, dst=1) if rank == 0 else dist.recv(x, src=0)
     """
     task = irecv(tensor, src, group)
     if task is not None and sync_op:
@@ -144,7 +174,14 @@ def recv(tensor: Tensor, src: int = 0, group: Group | None = None, sync_op: bool
 def send_object_list(
     object_list: list[Any], dst: int | None = None, group: Group | None = None, dst_in_group: int | None = None
 ) -> None:
-    """Send objects to the process `dst`, or that at a place of the group."""
+    """Send objects to the process `dst`, or that at a place of the group.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist, found = paddle.distributed, [{"step": 3}]
+        >>> if dist.get_world_size() == 2:
+        ...     dist.send_object_list(found, dst=1) if dist.get_rank() == 0 else dist.recv_object_list(found, src=0)
+    """
     target = _by_place("send_object_list", dst, group, dst_in_group)
     if (among := _peer("send_object_list", target, group)) is not None:
         exchanges().messenger.send(target, among.id, to_bytes(object_list))
@@ -153,7 +190,14 @@ def send_object_list(
 def recv_object_list(
     object_list: list[Any], src: int | None = None, group: Group | None = None, src_in_group: int | None = None
 ) -> None:
-    """Take the objects that the process `src`, or that at a place of the group, has sent."""
+    """Take the objects that the process `src`, or that at a place of the group, has sent.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist, found = paddle.distributed, [None]
+        >>> if dist.get_world_size() == 2:
+        ...     dist.send_object_list(["a"], dst=1) if dist.get_rank() == 0 else dist.recv_object_list(found, src=0)
+    """
     source = _by_place("recv_object_list", src, group, src_in_group)
     if (among := _peer("recv_object_list", source, group)) is not None:
         object_list[:] = from_bytes(exchanges().messenger.receive(source, among.id, among.patience))
@@ -178,6 +222,13 @@ class P2POp:
 
     Raises:
         RuntimeError: if `op` is neither.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist, x = paddle.distributed, paddle.ones([2])
+        >>> operation = dist.P2POp(dist.isend, x, peer=1)
+        >>> operation.peer
+        1
     """
 
     def __init__(self, op: Callable[..., Any], tensor: Tensor, peer: int, group: Group | None = None) -> None:
@@ -197,6 +248,15 @@ def batch_isend_irecv(p2p_op_list: Sequence[P2POp]) -> list[Task]:
 
     Raises:
         RuntimeError: if the list has something else, or is empty.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist, x, got = paddle.distributed, paddle.ones([2]), paddle.zeros([2])
+        >>> other = 1 - dist.get_rank()
+        >>> operations = [dist.P2POp(dist.isend, x, other), dist.P2POp(dist.irecv, got, other)]
+        >>> if dist.get_world_size() == 2:
+        ...     for task in dist.batch_isend_irecv(operations):
+        ...         task.wait()
     """
     if not p2p_op_list or not all(isinstance(p, P2POp) for p in p2p_op_list):
         raise RuntimeError("batch_isend_irecv: p2p_op_list must be a list of P2POp, of at least one")

@@ -156,6 +156,16 @@ class RecordStream(IterableDataset):
         ValueError: if a file is no file of records, or a number makes no sense.
 
     Examples: see RecordWriter.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import tempfile
+        >>> file = tempfile.mkdtemp() + "/a.records"
+        >>> with paddle.distributed.RecordWriter(file) as out:
+        ...     for i in range(4):
+        ...         out.write(b"%d" % i)
+        >>> [batch for batch in paddle.distributed.RecordStream([file], batch_size=2, shuffle=False)]
+        [b'0', b'1', b'2', b'3']
     """
 
     def __init__(

@@ -44,8 +44,10 @@ def append_backward(
     pairs = [(p, g) for (p, _), g in zip(found.values(), grads, strict=True) if g is not None]
     for p, g in pairs:
         g._data.name = f"{p.name}@GRAD"
-    changed = dict(pairs if builder.change_gradients is None else builder.change_gradients(pairs))
-    return [(p, changed.get(p)) for p in params]
+    if builder.change_gradients is not None:
+        return builder.change_gradients(pairs)
+    grads_of = {p.name: g for p, g in pairs}
+    return [(p, grads_of.get(p.name)) for p in params]
 
 
 def append_gradients(

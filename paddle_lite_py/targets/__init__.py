@@ -1,5 +1,6 @@
 """Programs compiled for machines that are not here: whether they compile, what memory they take, what they exchange."""
 
+from ..core.argument_docs import document as _document
 from .abstract import abstract
 from .compilation import compile_all
 from .findings import Finding, findings
@@ -27,3 +28,5 @@ __all__ = [
     "portable_of",
     "target_of",
 ]
+
+_document(globals())

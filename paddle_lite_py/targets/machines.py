@@ -39,7 +39,13 @@ class TargetError(ValueError):
 
 
 class Target(NamedTuple):
-    """A machine that is not here."""
+    """A machine that is not here.
+
+    Examples:
+        >>> from paddle_lite_py.targets import target_of
+        >>> target_of("v5e:2x2").platform, target_of("v5e:2x2").devices
+        ('tpu', 4)
+    """
 
     name: str
     platform: str  # "tpu", "cuda" or "cpu"

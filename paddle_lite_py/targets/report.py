@@ -38,6 +38,18 @@ class Memory(NamedTuple):
 class Report:
     """What becomes of a program on a machine that is not here.
 
+    Arguments:
+        target, program: names of the machine and of the program.
+        compiles: whether it does; where not, error says why, and where has the op and the user's line.
+        error, where: see there.
+        devices: that the program lies over.
+        memory: what it takes of each of them.
+        flops, bytes: of each of them: operations, and bytes read and written; 0 where that is not told.
+        collectives: what devices exchange.
+        buffers: the largest of those that are there when most is.
+        findings: what is slow or not exact on that machine, by line of the user's.
+        seconds: that it took to compile.
+
     Examples:
         >>> import paddle_lite_py as paddle
         >>> f = paddle.jit.to_static(lambda x: (x @ x).sum())

@@ -119,7 +119,15 @@ def _later(placement: Placement, by: int) -> Placement:
 def dtensor_from_fn(
     fn: Callable[..., Tensor], mesh: ProcessMesh, placements: Sequence[Placement], *args: Any, **kwargs: Any
 ) -> Tensor:
-    """What a function makes, laid over a mesh."""
+    """What a function makes, laid over a mesh.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> x = dist.dtensor_from_fn(paddle.zeros, dist.ProcessMesh([0], ["dp"]), [dist.Shard(0)], [4, 2])
+        >>> x.shape, x.placements
+        (paddle.Size([4, 2]), [Shard(dim=0)])
+    """
     return shard_tensor(fn(*args, **kwargs), mesh, placements)
 
 
@@ -148,6 +156,14 @@ def reshard(dist_tensor: Tensor, mesh: ProcessMesh, placements: Sequence[Placeme
 
     Raises:
         ValueError: if the tensor cannot be cut so.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> mesh = dist.ProcessMesh([0], ["dp"])
+        >>> x = dist.shard_tensor(paddle.ones([4]), mesh, [dist.Shard(0)])
+        >>> dist.reshard(x, mesh, [dist.Replicate()]).placements
+        [Replicate()]
     """
     where = sharding(mesh, [Replicate() if p.is_partial() else p for p in placements], dist_tensor.shape)
     if state.interpreter is not EAGER:
@@ -164,7 +180,15 @@ def _whole(data: Any) -> np.ndarray:
 
 
 def unshard_dtensor(dist_tensor: Tensor) -> Tensor:
-    """The whole of a tensor, in each process by itself."""
+    """The whole of a tensor, in each process by itself.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> x = dist.shard_tensor(paddle.ones([4]), dist.ProcessMesh([0], ["dp"]), [dist.Shard(0)])
+        >>> dist.unshard_dtensor(x).tolist()
+        [1.0, 1.0, 1.0, 1.0]
+    """
     out = wrap(from_host(_whole(dist_tensor._data)))
     out.stop_gradient = dist_tensor.stop_gradient
     return out
@@ -183,6 +207,13 @@ def shard_layer(
         process_mesh: the processes.
         shard_fn: (name, sublayer, mesh), lays the parameters of a sublayer; what it leaves is in each process whole.
         input_fn, output_fn: (inputs or outputs, mesh), lay what goes in and comes out.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> net = dist.shard_layer(paddle.nn.Linear(2, 4), dist.ProcessMesh([0], ["dp"]))
+        >>> net.weight.placements
+        [Replicate()]
     """
     for name, sublayer in layer.named_sublayers(include_self=True):
         if shard_fn is not None:
@@ -223,7 +254,15 @@ _mesh: list[ProcessMesh] = []
 
 
 def set_mesh(mesh: ProcessMesh) -> None:
-    """Make a mesh that of all programs of this process."""
+    """Make a mesh that of all programs of this process.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> dist.set_mesh(dist.ProcessMesh([0], ["mp"]))
+        >>> dist.get_mesh().shape
+        [1]
+    """
     _mesh[:] = [mesh]
 
 
@@ -246,5 +285,13 @@ def in_auto_parallel_align_mode() -> bool:
 
 
 def get_mesh() -> ProcessMesh | None:
-    """The mesh that set_mesh() has made that of all; None before."""
+    """The mesh that set_mesh() has made that of all; None before.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> dist.set_mesh(dist.ProcessMesh([0], ["dp"]))
+        >>> dist.get_mesh().dim_names
+        ['dp']
+    """
     return _mesh[0] if _mesh else None

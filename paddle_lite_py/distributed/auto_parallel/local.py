@@ -65,6 +65,17 @@ class LocalLayer(Layer):
 
     Raises:
         NotImplementedError: if a process has several parts, or the layer is called in a static function.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> mesh = dist.ProcessMesh([0], ["dp"])
+        >>> class Doubled(dist.LocalLayer):
+        ...     def forward(self, x):
+        ...         return x * 2.0
+        >>> layer = Doubled([(mesh, [dist.Shard(0)])])
+        >>> layer(dist.shard_tensor(paddle.ones([2]), mesh, [dist.Shard(0)])).placements
+        [Shard(dim=0)]
     """
 
     def __init__(
@@ -106,6 +117,14 @@ def local_map(
 
     Raises:
         ValueError: if an argument lies another way.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> mesh = dist.ProcessMesh([0], ["dp"])
+        >>> double = dist.local_map(lambda x: x * 2.0, [[dist.Shard(0)]], [[dist.Shard(0)]], mesh)
+        >>> double(dist.shard_tensor(paddle.ones([2]), mesh, [dist.Shard(0)])).placements
+        [Shard(dim=0)]
     """
 
     def call(*args: Any) -> Any:

@@ -79,6 +79,15 @@ class ColWiseParallel(PlanBase):
 
     Arguments:
         gather_output: what comes out is whole.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> plan = {"mp_config": {"parallelize_plan": {"0": dist.ColWiseParallel()}}}
+        >>> net, mesh = paddle.nn.Sequential(paddle.nn.Linear(2, 4)), dist.ProcessMesh([0], ["mp"])
+        >>> net, _ = dist.parallelize(net, mesh=mesh, config=plan)
+        >>> net[0].weight.placements, net[0].bias.placements
+        ([Shard(dim=1)], [Shard(dim=0)])
     """
 
     def __init__(self, gather_output: bool = False) -> None:
@@ -98,6 +107,15 @@ class RowWiseParallel(PlanBase):
 
     Arguments:
         is_input_parallel: what comes in is cut already; else it is cut along its last dimension.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> plan = {"mp_config": {"parallelize_plan": {"0": dist.RowWiseParallel()}}}
+        >>> net, mesh = paddle.nn.Sequential(paddle.nn.Linear(2, 4)), dist.ProcessMesh([0], ["mp"])
+        >>> net, _ = dist.parallelize(net, mesh=mesh, config=plan)
+        >>> net[0].weight.placements, net[0].bias.placements
+        ([Shard(dim=0)], [Replicate()])
     """
 
     def __init__(self, is_input_parallel: bool = True) -> None:
@@ -130,11 +148,33 @@ class _OfInput(PlanBase):
 
 
 class PrepareLayerInput(_OfInput):
-    """A hook of the user's own before a layer: fn(process_mesh=...) gives it."""
+    """A hook of the user's own before a layer: fn(process_mesh=...) gives it.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> doubled = dist.PrepareLayerInput(lambda process_mesh: lambda layer, inputs: tuple(t * 2.0 for t in inputs))
+        >>> net = paddle.nn.Sequential(paddle.nn.ReLU())
+        >>> plan = {"mp_config": {"parallelize_plan": {"0": doubled}}}
+        >>> net, _ = dist.parallelize(net, mesh=dist.ProcessMesh([0], ["mp"]), config=plan)
+        >>> net(paddle.ones([2])).tolist()
+        [2.0, 2.0]
+    """
 
 
 class PrepareLayerOutput(_OfInput):
-    """A hook of the user's own after a layer: fn(process_mesh=...) gives it."""
+    """A hook of the user's own after a layer: fn(process_mesh=...) gives it.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> halved = dist.PrepareLayerOutput(lambda process_mesh: lambda layer, inputs, out: out / 2.0)
+        >>> net = paddle.nn.Sequential(paddle.nn.ReLU())
+        >>> plan = {"mp_config": {"parallelize_plan": {"0": halved}}}
+        >>> net, _ = dist.parallelize(net, mesh=dist.ProcessMesh([0], ["mp"]), config=plan)
+        >>> net(paddle.ones([2])).tolist()
+        [0.5, 0.5]
+    """
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: Sequence[str]) -> None:
         """See PlanBase."""
@@ -164,7 +204,17 @@ class _Sequences(PlanBase):
 
 
 class SequenceParallelBegin(_Sequences):
-    """From what comes out of the layer on, sequences are cut."""
+    """From what comes out of the layer on, sequences are cut.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> plan = {"mp_config": {"parallelize_plan": {"0": dist.SequenceParallelBegin()}}}
+        >>> net, mesh = paddle.nn.Sequential(paddle.nn.Linear(2, 4)), dist.ProcessMesh([0], ["mp"])
+        >>> net, _ = dist.parallelize(net, mesh=mesh, config=plan)
+        >>> net(paddle.ones([3, 5, 2])).shape
+        paddle.Size([5, 3, 4])
+    """
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: Sequence[str]) -> None:
         """See PlanBase."""
@@ -172,7 +222,17 @@ class SequenceParallelBegin(_Sequences):
 
 
 class SequenceParallelEnd(_Sequences):
-    """From what goes into the layer on, sequences are whole."""
+    """From what goes into the layer on, sequences are whole.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> plan = {"mp_config": {"parallelize_plan": {"0": dist.SequenceParallelEnd()}}}
+        >>> net, mesh = paddle.nn.Sequential(paddle.nn.Linear(2, 4)), dist.ProcessMesh([0], ["mp"])
+        >>> net, _ = dist.parallelize(net, mesh=mesh, config=plan)
+        >>> net(paddle.ones([5, 3, 2])).shape
+        paddle.Size([3, 5, 4])
+    """
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: Sequence[str]) -> None:
         """See PlanBase."""
@@ -180,7 +240,17 @@ class SequenceParallelEnd(_Sequences):
 
 
 class SequenceParallelEnable(_Sequences):
-    """Sequences are cut in the layer alone."""
+    """Sequences are cut in the layer alone.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> plan = {"mp_config": {"parallelize_plan": {"0": dist.SequenceParallelEnable()}}}
+        >>> net, mesh = paddle.nn.Sequential(paddle.nn.Linear(2, 4)), dist.ProcessMesh([0], ["mp"])
+        >>> net, _ = dist.parallelize(net, mesh=mesh, config=plan)
+        >>> net(paddle.ones([3, 5, 2])).shape
+        paddle.Size([3, 5, 4])
+    """
 
     def __init__(self) -> None:
         super().__init__(True)
@@ -192,7 +262,17 @@ class SequenceParallelEnable(_Sequences):
 
 
 class SequenceParallelDisable(_Sequences):
-    """Sequences are whole in the layer alone."""
+    """Sequences are whole in the layer alone.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> plan = {"mp_config": {"parallelize_plan": {"0": dist.SequenceParallelDisable()}}}
+        >>> net, mesh = paddle.nn.Sequential(paddle.nn.Linear(2, 4)), dist.ProcessMesh([0], ["mp"])
+        >>> net, _ = dist.parallelize(net, mesh=mesh, config=plan)
+        >>> net(paddle.ones([5, 3, 2])).shape
+        paddle.Size([5, 3, 4])
+    """
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: Sequence[str]) -> None:
         """See PlanBase."""
@@ -205,6 +285,15 @@ class PrepareContextParallel(PlanBase):
 
     Arguments:
         backend: "p2p" or "all2all"; XLA chooses how values travel.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> plan = {"cp_config": {"parallelize_plan": {"0": dist.PrepareContextParallel()}}}
+        >>> net = paddle.nn.Sequential(paddle.nn.ReLU())
+        >>> net, _ = dist.parallelize(net, mesh=dist.ProcessMesh([0], ["sep"]), config=plan)
+        >>> net(paddle.ones([3, 4, 2])).shape
+        paddle.Size([3, 4, 2])
     """
 
     _dims = 1, 1
@@ -220,7 +309,17 @@ class PrepareContextParallel(PlanBase):
 
 
 class ContextParallel(PrepareContextParallel):
-    """A layer of attention, whose queries, keys and values are cut by heads along "sep", and its result by length."""
+    """A layer of attention, whose queries, keys and values are cut by heads along "sep", and its result by length.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> plan = {"cp_config": {"parallelize_plan": {"0": dist.ContextParallel()}}}
+        >>> net = paddle.nn.Sequential(paddle.nn.ReLU())
+        >>> net, _ = dist.parallelize(net, mesh=dist.ProcessMesh([0], ["sep"]), config=plan)
+        >>> net(paddle.ones([3, 4, 2])).shape
+        paddle.Size([3, 4, 2])
+    """
 
     def apply(self, layer: Layer, process_mesh: ProcessMesh, shard_param_list: Sequence[str]) -> None:
         """See PlanBase."""

@@ -120,13 +120,26 @@ class ProcessMesh:
 
 
 class ReduceType(enum.IntEnum):
-    """How the parts of a Partial tensor make the whole."""
+    """How the parts of a Partial tensor make the whole.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> [t.name for t in paddle.distributed.ReduceType][:3]
+        ['kRedSum', 'kRedMax', 'kRedMin']
+    """
 
     kRedSum, kRedMax, kRedMin, kRedProd, kRedAvg, kRedAny, kRedAll = range(7)  # noqa: N815
 
 
 class Placement:
-    """How a tensor lies along one axis of a mesh."""
+    """How a tensor lies along one axis of a mesh.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> shard = paddle.distributed.Shard(1)
+        >>> isinstance(shard, paddle.distributed.Placement), shard.is_shard(), shard.is_replicated()
+        (True, True, False)
+    """
 
     def is_shard(self, dim: int | None = None) -> bool:
         """Whether it is cut: along `dim`, if that is given."""
@@ -172,7 +185,13 @@ class Shard(Placement):
 
 
 class Replicate(Placement):
-    """All of it in each process."""
+    """All of it in each process.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> paddle.distributed.Replicate()
+        Replicate()
+    """
 
     def is_replicated(self) -> bool:
         """See Placement."""
@@ -187,6 +206,12 @@ class Partial(Placement):
 
     Arguments:
         reduce_type: how.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> dist.Partial(), dist.Partial(dist.ReduceType.kRedMax)
+        (Partial(reduce_type=SUM), Partial(reduce_type=MAX))
     """
 
     def __init__(self, reduce_type: ReduceType = ReduceType.kRedSum) -> None:

@@ -52,15 +52,45 @@ class _Stage:
 
 
 class ShardingStage1(_Stage):
-    """States of the optimizer are spread (ZeRO, stage 1; Rajbhandari et al., 2020)."""
+    """States of the optimizer are spread (ZeRO, stage 1; Rajbhandari et al., 2020).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> net = dist.shard_layer(paddle.nn.Linear(2, 1), dist.ProcessMesh([0], ["dp"]))
+        >>> adam = paddle.optimizer.Adam(0.1, parameters=net.parameters())
+        >>> adam = dist.shard_optimizer(adam, dist.ShardingStage1("dp"))
+        >>> net(paddle.ones([1, 2])).sum().backward()
+        >>> adam.step()
+    """
 
 
 class ShardingStage2(_Stage):
-    """States are spread; gradients lie as XLA finds best for the update (stage 2)."""
+    """States are spread; gradients lie as XLA finds best for the update (stage 2).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> net = dist.shard_layer(paddle.nn.Linear(2, 1), dist.ProcessMesh([0], ["dp"]))
+        >>> adam = paddle.optimizer.Adam(0.1, parameters=net.parameters())
+        >>> adam = dist.shard_optimizer(adam, dist.ShardingStage2("dp"))
+        >>> net(paddle.ones([1, 2])).sum().backward()
+        >>> adam.step()
+    """
 
 
 class ShardingStage3(_Stage):
-    """States and parameters are spread; XLA gathers a parameter where it is used (stage 3)."""
+    """States and parameters are spread; XLA gathers a parameter where it is used (stage 3).
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> net = dist.shard_layer(paddle.nn.Linear(2, 1), dist.ProcessMesh([0], ["dp"]))
+        >>> adam = paddle.optimizer.Adam(0.1, parameters=net.parameters())
+        >>> adam = dist.shard_optimizer(adam, dist.ShardingStage3("dp"))
+        >>> net(paddle.ones([1, 2])).sum().backward()
+        >>> adam.step()
+    """
 
 
 class ShardOptimizer:
@@ -127,12 +157,28 @@ def _keep(parameter: Any, where: Any) -> None:
 
 
 def shard_optimizer(optimizer: Any, shard_fn: Any = None, gradient_accumulation_steps: int = 1) -> ShardOptimizer:
-    """An optimizer whose state lies over a mesh; see ShardOptimizer."""
+    """An optimizer whose state lies over a mesh; see ShardOptimizer.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> net = dist.shard_layer(paddle.nn.Linear(2, 1), dist.ProcessMesh([0], ["dp"]))
+        >>> sgd = dist.shard_optimizer(paddle.optimizer.SGD(0.1, parameters=net.parameters()))
+        >>> net(paddle.ones([1, 2])).sum().backward()
+        >>> sgd.step()
+    """
     return ShardOptimizer(optimizer, shard_fn, gradient_accumulation_steps)
 
 
 def shard_scaler(scaler: Any) -> Any:
-    """The scaler: whether gradients are finite is found over all of them."""
+    """The scaler: whether gradients are finite is found over all of them.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> scaler = paddle.distributed.shard_scaler(paddle.amp.GradScaler())
+        >>> scaler.is_enable()
+        True
+    """
     return scaler
 
 
@@ -145,6 +191,14 @@ class ShardDataloader:
         input_keys: the entries of a batch that is a dict.
         shard_dims: the axis of the mesh along which rows are cut, for all entries or one for each.
         is_dataset_splitted: each process has its own part of a batch, rather than the whole.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> loader = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.ones([4, 2])]), batch_size=2)
+        >>> laid = dist.ShardDataloader(loader, dist.ProcessMesh([0], ["dp"]), shard_dims="dp")
+        >>> [batch[0].placements for batch in laid]
+        [[Shard(dim=0)], [Shard(dim=0)]]
     """
 
     def __init__(
@@ -181,7 +235,16 @@ def shard_dataloader(
     dataloader: Any, meshes: Any, input_keys: Sequence[str] | None = None, shard_dims: Any = None,
     is_dataset_splitted: bool = False, dense_tensor_idx: Any = None,
 ) -> ShardDataloader:  # fmt: skip
-    """The batches of a loader, laid over meshes; see ShardDataloader."""
+    """The batches of a loader, laid over meshes; see ShardDataloader.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> dist = paddle.distributed
+        >>> loader = paddle.io.DataLoader(paddle.io.TensorDataset([paddle.ones([4, 2])]), batch_size=2)
+        >>> laid = dist.shard_dataloader(loader, dist.ProcessMesh([0], ["dp"]), shard_dims="dp")
+        >>> len(laid)
+        2
+    """
     return ShardDataloader(dataloader, meshes, input_keys, shard_dims, is_dataset_splitted)
 
 
@@ -198,6 +261,16 @@ class DistModel:
     Raises:
         ValueError: in the mode of training without a loss or an optimizer.
         NotImplementedError: if the strategy asks for gradient_merge or a pipeline.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> net = paddle.nn.Linear(2, 1)
+        >>> sgd = paddle.optimizer.SGD(0.1, net.parameters())
+        >>> step = paddle.distributed.to_static(net, loss=paddle.nn.MSELoss(), optimizer=sgd)
+        >>> step.train()
+        >>> first, second = (float(step(paddle.ones([4, 2]), paddle.zeros([4, 1]))) for _ in range(2))
+        >>> second < first
+        True
     """
 
     @no_effect(loader=Immaterial("batches are given to the call"))
@@ -287,5 +360,14 @@ class DistModel:
 def to_static(
     layer: Layer, loader: Any = None, loss: Any = None, optimizer: Any = None, strategy: Any = None
 ) -> DistModel:  # fmt: skip
-    """A layer whose steps over a mesh are one program each; see DistModel."""
+    """A layer whose steps over a mesh are one program each; see DistModel.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> net = paddle.nn.Linear(2, 1)
+        >>> step = paddle.distributed.to_static(net, loss=paddle.nn.MSELoss())
+        >>> step.eval()
+        >>> step(paddle.ones([4, 2]), paddle.zeros([4, 1])).shape
+        paddle.Size([])
+    """
     return DistModel(layer, loader, loss, optimizer, strategy)

@@ -8,7 +8,7 @@ import numpy as np
 
 from ...core.no_effect import Immaterial, no_effect
 from ...ops.convert import to_tensor
-from .. import collective
+from .. import collective, objects
 from ..group import ReduceOp, get_rank, get_world_size
 
 _ALL = Immaterial("all processes are workers")
@@ -94,7 +94,7 @@ class UtilBase:
     def all_gather(self, input: Any, comm_world: str = "worker") -> list[Any]:
         """The values of all processes."""
         found: list[Any] = []
-        collective.all_gather_object(found, input)
+        objects.all_gather_object(found, input)
         return found
 
     @no_effect(comm_world=_ALL)

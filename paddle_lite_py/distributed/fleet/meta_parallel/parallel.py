@@ -14,10 +14,11 @@ from ....eager.tensor import Tensor, wrap
 from ....nn import Layer
 from ....ops.convert import to_tensor
 from ....ops.splitting import split
-from ...collective import exchanged, from_bytes, to_bytes
+from ...collective import exchanged
 from ...data_parallel import sync_params_buffers
 from ...exchange import exchanges
 from ...group import Group
+from ...objects import from_bytes, to_bytes
 from ..current import hybrid_group
 from ..utils.hybrid_parallel_util import fused_allreduce_gradients, sync_shared
 from ..utils.timer_helper import get_timers, is_timer_initialized

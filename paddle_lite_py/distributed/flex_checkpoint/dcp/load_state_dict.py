@@ -49,6 +49,16 @@ def load_state_dict(
     Raises:
         FileNotFoundError: if there is no such checkpoint, or a file of it is missing.
         ValueError: if it is damaged, lacks tensors (all are named), or has them in other shapes.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> import tempfile
+        >>> folder, net = tempfile.mkdtemp(), paddle.nn.Linear(2, 1)
+        >>> paddle.distributed.save_state_dict(net.state_dict(), folder)
+        >>> other = paddle.nn.Linear(2, 1)
+        >>> paddle.distributed.load_state_dict(other.state_dict(), folder)
+        >>> bool((other.weight == net.weight).all())
+        True
     """
     reader = _reader(path, unique_id)
     metadata = reader.metadata

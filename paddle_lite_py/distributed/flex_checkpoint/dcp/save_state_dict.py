@@ -16,7 +16,7 @@ from ....core.processes import world
 from ....eager.tensor import Tensor
 from ....framework import save
 from ....framework.io import replace_file
-from ... import collective
+from ... import collective, objects
 from ...exchange import exchanges
 from ...group import Group, init_parallel_env
 from .metadata import LocalTensorIndex, LocalTensorMetadata, Metadata, as_bytes
@@ -70,7 +70,7 @@ def save_state_dict(
     for key, value in flat.items():
         _note(metadata, held, key, value, file)
     everyone: list[Any] = []
-    collective.all_gather_object(everyone, (metadata.state_dict_metadata, metadata.storage_metadata), group)
+    objects.all_gather_object(everyone, (metadata.state_dict_metadata, metadata.storage_metadata), group)
     whole = _joined(everyone, paths)
 
     def write() -> None:
@@ -174,5 +174,5 @@ def last_number(folder: Path) -> int:
 
 def _number(folder: Path, wanted: int | None, group: Group, coordinator: int) -> int:
     told = [last_number(folder) + 1 if wanted is None else wanted]
-    collective.broadcast_object_list(told, coordinator, group)
+    objects.broadcast_object_list(told, coordinator, group)
     return told[0]

@@ -9,7 +9,7 @@ import numpy as np
 
 from ....eager.tensor import Tensor
 from ....ops.convert import to_tensor
-from ... import collective
+from ... import objects
 from ...group import Group, init_parallel_env
 
 __all__ = [
@@ -31,6 +31,12 @@ class ShardedWeight:
 
     Raises:
         ValueError: if the part does not lie in the whole.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> part = paddle.distributed.ShardedWeight("w", paddle.ones([1, 3]), (1, 3), (2, 3), (1, 0))
+        >>> part.global_shape
+        (2, 3)
     """
 
     def __init__(
@@ -96,6 +102,13 @@ def build_sharded_state_dict(
         shard_rules: the axis along which a name is cut; all others are whole.
         prefix: stands before the names.
         group: who has parts; all processes by default.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> from paddle_lite_py.distributed import build_sharded_state_dict
+        >>> parts = build_sharded_state_dict(paddle.nn.Linear(2, 3).state_dict(), prefix="net.")
+        >>> sorted(parts)
+        ['net.bias', 'net.weight']
     """
     among, rules = group or init_parallel_env(), shard_rules or {}
     return {
@@ -120,7 +133,7 @@ def full_param(sharded_state_dict: ShardedStateDict, group: Group | None = None)
         part = sharded_state_dict[key]
         found: list[Any] = []
         held = np.asarray(part.local_tensor._data).reshape(part.local_shape)
-        collective.all_gather_object(found, (part.global_offset, held), among)
+        objects.all_gather_object(found, (part.global_offset, held), among)
         whole = np.zeros(part.global_shape, held.dtype)
         for offset, array in found:
             whole[tuple(slice(o, o + n) for o, n in zip(offset, array.shape, strict=True))] = array

@@ -1,0 +1,94 @@
+"""Exchanges of objects, as bytes."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any, TypeVar
+
+import numpy as np
+
+from ..ops.convert import to_tensor
+from .collective import exchanged, member, place
+from .group import Group
+
+T = TypeVar("T")
+
+
+def to_bytes(obj: Any) -> np.ndarray:
+    """An object as bytes."""
+    return np.frombuffer(pickle.dumps(obj), np.uint8)
+
+
+def from_bytes(data: np.ndarray) -> Any:
+    """The object that bytes from a process of this job stand for."""
+    return pickle.loads(data.tobytes())
+
+
+def _objects(obj: Any, group: Group) -> list[Any]:
+    """The objects of all members."""
+    if group.nranks == 1:
+        return [from_bytes(to_bytes(obj))]
+    data = to_bytes(obj)
+    sizes = exchanged("all_gather", to_tensor(np.array([len(data)], np.int64)), group).numpy().reshape(-1)
+    room = 1 << max(int(sizes.max()) - 1, 1).bit_length()  # few sizes, few programs
+    held = np.zeros(room, np.uint8)
+    held[: len(data)] = data
+    rows = exchanged("all_gather", to_tensor(held), group).numpy()
+    return [from_bytes(row[:n]) for row, n in zip(rows, sizes, strict=True)]
+
+
+def all_gather_object(object_list: list[T], obj: T, group: Group | None = None) -> None:
+    """The objects of all processes, put into the list.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> found = []
+        >>> paddle.distributed.all_gather_object(found, {"hits": 3}); found
+        [{'hits': 3}]
+    """
+    if (among := member(group)) is not None:
+        object_list.extend(_objects(obj, among))
+
+
+def broadcast_object_list(object_list: list[Any], src: int, group: Group | None = None) -> None:
+    """Give all processes the objects of `src`, in place.
+
+    Raises:
+        ValueError: if there is no process `src`.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> found = [{"step": 3}, "text"]
+        >>> paddle.distributed.broadcast_object_list(found, src=0)
+        >>> found
+        [{'step': 3}, 'text']
+    """
+    if (among := member(group)) is None:
+        return
+    root = place("broadcast_object_list", src, among)
+    object_list[:] = _objects(list(object_list) if among.rank == root else None, among)[root]
+
+
+def scatter_object_list(
+    out_object_list: list[Any], in_object_list: list[Any] | None = None, src: int = 0, group: Group | None = None
+) -> None:
+    """Take the object that `src` has for this process.
+
+    Raises:
+        ValueError: if there is no process `src`, or it has not one object for each process.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> found = []
+        >>> paddle.distributed.scatter_object_list(found, [{"files": ["a", "b"]}], src=0)
+        >>> found
+        [{'files': ['a', 'b']}]
+    """
+    if (among := member(group)) is None:
+        return
+    root = place("scatter_object_list", src, among)
+    if among.rank == root and len(in_object_list or ()) != among.nranks:
+        raise ValueError(
+            f"scatter_object_list: in_object_list has {len(in_object_list or ())} objects for {among.nranks} processes"
+        )
+    out_object_list[:] = [_objects(in_object_list if among.rank == root else None, among)[root][among.rank]]
