@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import json
 from pathlib import Path
 
@@ -25,6 +26,16 @@ def test_the_same_scores(name: str, size: int):
 @pytest.mark.parametrize("name", model_cases.NAMES)
 def test_the_same_parameters(name: str):
     assert model_cases.names(paddle, name) == GOLDEN[f"names of {name}"]
+
+
+SMALL = "shufflenet_v2_x0_25 squeezenet1_1 mobilenet_v3_small resnet18 googlenet".split()
+
+
+@pytest.mark.parametrize("name", SMALL)  # the others have the same example
+def test_the_example_of_a_builder(name: str):
+    example = doctest.DocTestParser().get_doctest(getattr(M, name).__doc__, {}, name, None, None)
+    assert len(example.examples) == 3
+    assert doctest.DocTestRunner().run(example).failed == 0
 
 
 def test_features_alone():

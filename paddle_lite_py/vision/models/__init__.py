@@ -16,4 +16,16 @@ __all__ = [
     *(*shufflenet.__all__, *squeezenet.__all__, *vgg.__all__),
 ]
 
+# Of each function that builds a network, where it has no example of its own.
+_EXAMPLE = """
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> net = paddle.vision.models.{name}(num_classes=10)
+        >>> net.parameters()[-1].shape
+        paddle.Size([10])
+    """
+for _name in __all__:
+    if not isinstance(_builder := globals()[_name], type) and ">>>" not in _builder.__doc__:
+        _builder.__doc__ = _builder.__doc__.rstrip() + _EXAMPLE.format(name=_name)
 _document(globals())
