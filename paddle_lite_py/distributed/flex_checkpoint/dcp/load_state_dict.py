@@ -43,8 +43,6 @@ def load_state_dict(
         state_dict: tensors, in nested dicts; changed in place, all or none.
         path: the folder.
         unique_id: the number of the checkpoint in the folder; the last by default.
-        process_group, coordinator_rank, offload, mw_name_compatibility, aoa_config, safetensors, worker_groups,
-            comm_method: see docs/differences.md.
 
     Raises:
         FileNotFoundError: if there is no such checkpoint, or a file of it is missing.
