@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core.processes import World, world
 from ..host.tier import xla_jit
-from . import kernels
+from . import axis, kernels
 from .messenger import Messenger, PeerGone
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Exchanges:
 
     def mesh(self, ranks: tuple[int, ...]) -> jax.sharding.Mesh:
         """The devices of some processes, each at its place along one axis."""
-        return jax.sharding.Mesh(np.array([self.devices[r] for r in ranks]), (kernels.AXIS,))
+        return jax.sharding.Mesh(np.array([self.devices[r] for r in ranks]), (axis.AXIS,))
 
     # -- one exchange ----------------------------------------------------------------------------------------------
     def run(
@@ -74,7 +74,7 @@ class Exchanges:
         Arguments:
             group: who takes part.
             kind: what messages call the exchange.
-            fn: of the arrays and `how`, along kernels.AXIS.
+            fn: of the arrays and `how`, along axis.AXIS.
             how: what all must agree on beside the shapes and dtypes: hashable.
             arrays: those of this process.
             donated: which of them the results may be written over.
@@ -216,7 +216,7 @@ class ExchangeProgram:
     ) -> None:
         self.what, self.size, self.fn = what, mesh.devices.size, fn
         self.bytes = sum(a.size * a.dtype.itemsize for a in examples)
-        self.sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(kernels.AXIS))
+        self.sharding = jax.sharding.NamedSharding(mesh, jax.sharding.PartitionSpec(axis.AXIS))
         self.numbers = [i for i, a in enumerate(examples) if not a.shape]  # they travel as one element
         self.made_numbers: list[int] = []
         self.jitted = xla_jit(kernels.over(mesh, self._of_parts), donate_argnums=donated)

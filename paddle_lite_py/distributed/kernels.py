@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import functools
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -11,9 +10,8 @@ import jax
 import jax.numpy as jnp
 from jax import lax
 
-from . import ring
+from . import axis, ring
 
-AXIS = "ranks"
 SUM, MAX, MIN, PROD, AVG = range(5)
 OP_NAMES = ("SUM", "MAX", "MIN", "PROD", "AVG")
 
@@ -21,14 +19,12 @@ OP_NAMES = ("SUM", "MAX", "MIN", "PROD", "AVG")
 def _gathered(x: Any) -> Any:
     """The arrays of all, along a new first axis; booleans travel as bytes."""
     if x.dtype == bool:
-        return lax.all_gather(x.astype(jnp.uint8), AXIS).astype(bool)
-    return lax.all_gather(x, AXIS)
+        return axis.all_gather(x.astype(jnp.uint8)).astype(bool)
+    return axis.all_gather(x)
 
 
-def _extreme(x: Any, over: Callable[[Any, str], Any]) -> Any:
-    if x.dtype == bool:
-        return over(x.astype(jnp.uint8), AXIS).astype(bool)
-    return over(x, AXIS)
+def _extreme(x: Any, over: Callable[[Any], Any]) -> Any:
+    return over(x.astype(jnp.uint8)).astype(bool) if x.dtype == bool else over(x)
 
 
 def all_reduce(x: Any, op: int) -> Any:
@@ -36,11 +32,11 @@ def all_reduce(x: Any, op: int) -> Any:
     if op == PROD:
         return jnp.prod(_gathered(x), axis=0, dtype=x.dtype)
     if op in (MAX, MIN):
-        return _extreme(x, lax.pmax if op == MAX else lax.pmin)
+        return _extreme(x, axis.pmax if op == MAX else axis.pmin)
     if x.dtype == bool:
-        return lax.psum(x.astype(jnp.int32), AXIS) > 0
-    total = lax.psum(x, AXIS)
-    return total if op == SUM else (total / lax.axis_size(AXIS)).astype(x.dtype)
+        return axis.psum(x.astype(jnp.int32)) > 0
+    total = axis.psum(x)
+    return total if op == SUM else (total / axis.size()).astype(x.dtype)
 
 
 def broadcast(x: Any, root: int) -> Any:
@@ -48,7 +44,7 @@ def broadcast(x: Any, root: int) -> Any:
     if jnp.iscomplexobj(x):
         return lax.complex(broadcast(x.real, root), broadcast(x.imag, root))
     held = x.astype(jnp.uint8) if x.dtype == bool else lax.bitcast_convert_type(x, jnp.uint8)
-    taken = lax.psum(jnp.where(lax.axis_index(AXIS) == root, held, jnp.zeros_like(held)), AXIS)
+    taken = axis.psum(jnp.where(axis.index() == root, held, jnp.zeros_like(held)))
     return taken.astype(bool) if x.dtype == bool else lax.bitcast_convert_type(taken, x.dtype)
 
 
@@ -61,14 +57,14 @@ def all_to_all(x: Any) -> Any:
     """Row i of the result is what process i had for this one: its row of this number."""
     if x.dtype == bool:
         return all_to_all(x.astype(jnp.uint8)).astype(bool)
-    return lax.all_to_all(x, AXIS, 0, 0)
+    return axis.all_to_all(x)
 
 
 def reduce_scatter(x: Any, op: int) -> Any:
     """The reduction over all of what each had for this process: its row of this number."""
     if op in (SUM, AVG) and x.dtype != bool:
-        total = lax.psum_scatter(x, AXIS)
-        return total if op == SUM else (total / lax.axis_size(AXIS)).astype(x.dtype)
+        total = axis.psum_scatter(x)
+        return total if op == SUM else (total / axis.size()).astype(x.dtype)
     found = all_to_all(x)
     if op in (MAX, MIN):
         return (found.max if op == MAX else found.min)(axis=0)
@@ -116,7 +112,7 @@ def gathered_flat(*xs: Any) -> tuple[Any, ...]:
 
 def own_shares(*xs: Any) -> tuple[Any, ...]:
     """This process's shares of flat arrays that all have, each of which has a share for each process."""
-    rank, count = lax.axis_index(AXIS), lax.axis_size(AXIS)
+    rank, count = axis.index(), axis.size()
     return tuple([lax.dynamic_slice(x, (rank * (x.size // count),), (x.size // count,)) for x in xs])
 
 
@@ -125,8 +121,8 @@ def scattered_flat(*xs: Any) -> tuple[Any, ...]:
     made: list[Any] = [None] * len(xs)
     for kind in {x.dtype for x in xs}:
         at = [i for i, x in enumerate(xs) if x.dtype == kind]
-        rows = jnp.concatenate([xs[i].reshape(lax.axis_size(AXIS), -1) for i in at], axis=1)
-        ends = list(itertools.accumulate(xs[i].size // lax.axis_size(AXIS) for i in at))
+        rows = jnp.concatenate([xs[i].reshape(axis.size(), -1) for i in at], axis=1)
+        ends = list(itertools.accumulate(xs[i].size // axis.size() for i in at))
         for i, part in zip(at, jnp.split(reduce_scatter(rows, AVG), ends[:-1]), strict=True):
             made[i] = part
     return tuple(made)
@@ -153,14 +149,14 @@ KERNELS: dict[str, Callable[..., Any]] = {
     "all_gather of parameters": gathered_flat,
     "reduce_scatter of gradients": scattered_flat,
     "sum of sparse gradients": sparse_sum,
-    "ring_attention": functools.partial(ring.attention, AXIS),
-    "gradient of ring_attention": functools.partial(ring.gradient, AXIS),
+    "ring_attention": ring.attention,
+    "gradient of ring_attention": ring.gradient,
 }
 
 
 def over(mesh: jax.sharding.Mesh, fn: Callable[..., Any]) -> Callable[..., Any]:
     """A function of the arrays of one process as one of those of all, stacked along their first axis."""
-    spec = jax.sharding.PartitionSpec(AXIS)
+    spec = jax.sharding.PartitionSpec(axis.AXIS)
     return jax.shard_map(fn, mesh=mesh, in_specs=spec, out_specs=spec, check_vma=False)
 
 

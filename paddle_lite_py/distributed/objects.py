@@ -24,8 +24,8 @@ def from_bytes(data: np.ndarray) -> Any:
     return pickle.loads(data.tobytes())
 
 
-def _objects(obj: Any, group: Group) -> list[Any]:
-    """The objects of all members."""
+def gathered(obj: Any, group: Group) -> list[Any]:
+    """The objects of all members of a group, by their places in it."""
     if group.nranks == 1:
         return [from_bytes(to_bytes(obj))]
     data = to_bytes(obj)
@@ -47,7 +47,7 @@ def all_gather_object(object_list: list[T], obj: T, group: Group | None = None) 
         [{'hits': 3}]
     """
     if (among := member(group)) is not None:
-        object_list.extend(_objects(obj, among))
+        object_list.extend(gathered(obj, among))
 
 
 def broadcast_object_list(object_list: list[Any], src: int, group: Group | None = None) -> None:
@@ -66,7 +66,7 @@ def broadcast_object_list(object_list: list[Any], src: int, group: Group | None 
     if (among := member(group)) is None:
         return
     root = place("broadcast_object_list", src, among)
-    object_list[:] = _objects(list(object_list) if among.rank == root else None, among)[root]
+    object_list[:] = gathered(list(object_list) if among.rank == root else None, among)[root]
 
 
 def scatter_object_list(
@@ -91,4 +91,4 @@ def scatter_object_list(
         raise ValueError(
             f"scatter_object_list: in_object_list has {len(in_object_list or ())} objects for {among.nranks} processes"
         )
-    out_object_list[:] = [_objects(in_object_list if among.rank == root else None, among)[root][among.rank]]
+    out_object_list[:] = [gathered(in_object_list if among.rank == root else None, among)[root][among.rank]]

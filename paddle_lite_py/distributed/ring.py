@@ -6,7 +6,8 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-from jax import lax
+
+from . import axis
 
 _NOTHING = -1e30
 
@@ -26,17 +27,15 @@ def positions(rank: Any, count: int, length: int, balanced: bool) -> Any:
     return jnp.concatenate([rank * half + jnp.arange(half), (2 * count - 1 - rank) * half + jnp.arange(length - half)])
 
 
-def attention(axis: str, q: Any, k: Any, v: Any, causal: bool, balanced: bool) -> Any:
+def attention(q: Any, k: Any, v: Any, causal: bool, balanced: bool) -> Any:
     """Attention of this process's part of the queries, [batch, length, heads, size], to all keys and values.
 
     Arguments:
-        axis: of the processes.
         q, k, v: this process's parts; k and v may have fewer heads, each of which serves several.
         causal: whether queries see only what stands before them, and themselves.
         balanced: see positions().
     """
-    count, rank, length = lax.axis_size(axis), lax.axis_index(axis), q.shape[1]
-    around = [(i, (i + 1) % count) for i in range(count)]
+    count, rank, length = axis.size(), axis.index(), q.shape[1]
     at = positions(rank, count, length, balanced)
 
     @jax.checkpoint  # the scores of a step are not kept for backward
@@ -54,7 +53,7 @@ def attention(axis: str, q: Any, k: Any, v: Any, causal: bool, balanced: bool) -
 
     top, total, out = met(k, v, rank)
     for step in range(1, count):
-        k, v = (lax.ppermute(t, axis, around) for t in (k, v))
+        k, v = axis.shifted(k), axis.shifted(v)
         other_top, other_total, other = met(k, v, (rank - step) % count)
         new = jnp.maximum(top, other_top)
         mine, theirs = jnp.exp(top - new), jnp.exp(other_top - new)
@@ -62,6 +61,6 @@ def attention(axis: str, q: Any, k: Any, v: Any, causal: bool, balanced: bool) -
     return jnp.swapaxes(out / total, 1, 2).astype(q.dtype)
 
 
-def gradient(axis: str, q: Any, k: Any, v: Any, grad: Any, causal: bool, balanced: bool) -> tuple[Any, ...]:
+def gradient(q: Any, k: Any, v: Any, grad: Any, causal: bool, balanced: bool) -> tuple[Any, ...]:
     """The gradients of attention() for this process's parts; the other arguments are its."""
-    return jax.vjp(lambda q, k, v: attention(axis, q, k, v, causal, balanced), q, k, v)[1](grad)
+    return jax.vjp(lambda q, k, v: attention(q, k, v, causal, balanced), q, k, v)[1](grad)

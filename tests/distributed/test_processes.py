@@ -28,6 +28,11 @@ def test_two_processes_exchange_and_train(tmp_path):
     assert said.count(" is well") == 12
 
 
+def test_a_static_function_exchanges_in_rows_and_columns(tmp_path):
+    said = launched(tmp_path, 4, PROGRAMS / "side_by_side.py")
+    assert "rows and columns are well" in said
+
+
 AXES = ["mp=2", "mp=2,static=1", "pp=2", "pp=2,vpp=2", "sep=2", "sharding=2", "dp=2"]
 PRODUCTS = [
     "dp=2,mp=2",
@@ -37,6 +42,7 @@ PRODUCTS = [
     "sep=2,mp=2",
     "sharding=2,sep=2",
     "sharding=2,pp=2",
+    "mp=2,sep=2,static=1",
 ]
 
 
@@ -48,7 +54,11 @@ def differences(said, meshes):
 
 @pytest.mark.parametrize(
     ("count", "meshes"),
-    [(2, AXES), (4, ["pp=2,mp=2"]), pytest.param(4, [*PRODUCTS, "pp=2,vpp=2,dp=2"], marks=pytest.mark.repeat)],
+    [
+        (2, AXES),
+        (4, ["pp=2,mp=2", "dp=2,mp=2,static=1"]),
+        pytest.param(4, [*PRODUCTS, "pp=2,vpp=2,dp=2"], marks=pytest.mark.repeat),
+    ],
     ids=["two", "four", "products"],
 )
 def test_parallel_is_serial(tmp_path, count, meshes):
