@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.processes import world
 from ..eager.random import default_generator
 from ..eager.tensor import Tensor, wrap
 from ..framework import load, save
@@ -28,6 +29,8 @@ class Checkpoints:
 
     A file is written beside its place and then moved there, so that a kill at any moment leaves whole ones. What
     restores the newest one goes on as if nothing had happened, to the same bits.
+
+    Of several processes, which all have the same parts, the first one writes, and all restore from its files.
 
     Arguments:
         folder: where they lie.
@@ -86,6 +89,8 @@ class Checkpoints:
             OSError: if this one, or the one before that was written in a thread, could not be written.
         """
         self.wait()
+        if world().rank:
+            return None
         state = {
             "progress": progress,
             "score": score,

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from ..elastic import RESTART_CODE
 from ..spawning import variables
 from .meeting import NodePlace
 
@@ -21,6 +24,13 @@ NOTICE = 6.0
 GRACE = 3.0
 # Lines of the log of a process that failed.
 SHOWN = 20
+# Seconds that processes which are asked to end have to save; less than the 30 that Kubernetes gives a pod.
+SAVING = float(os.environ.get("PADDLE_ELASTIC_GRACE") or 25)
+# Ends a process with its launcher, which may be killed.
+BOUND = Path(__file__).with_name("bound.py")
+# Seconds between two signs of life.
+PULSE = 5.0
+_touched: dict[Path, float] = {}
 
 
 class Job(NamedTuple):
@@ -42,6 +52,32 @@ class Worker(NamedTuple):
     log: Path
 
 
+class Asked:
+    """What the launcher was asked by SIGTERM: "stop", and by a second one "end"; nothing so far."""
+
+    def __init__(self) -> None:
+        self.what = ""
+
+    def __call__(self) -> str:
+        """The word."""
+        return self.what
+
+    def note(self, *_: Any) -> None:
+        """Take a signal down."""
+        self.what = "end" if self.what else "stop"
+
+
+@contextmanager
+def heeded() -> Iterator[Asked]:
+    """Take SIGTERM down."""
+    asked = Asked()
+    before = signal.signal(signal.SIGTERM, asked.note)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def run(job: Job, meet: Callable[[int], NodePlace]) -> int:
     """Run a job, again where it fails and may; its exit code.
 
@@ -51,64 +87,102 @@ def run(job: Job, meet: Callable[[int], NodePlace]) -> int:
     """
     key = uuid.uuid4().hex
     for attempt in range(job.max_restart + 1):
-        code = _attempt(job, meet(attempt), key)
-        if code == 0 or attempt == job.max_restart:
+        place = meet(attempt)
+        with heeded() as asked:
+            code = tried(job, place, {"PADDLE_JOB_KEY": key} if place.nodes == 1 else {}, asked)
+        if code == 0 or asked() or attempt == job.max_restart:
             return code
         print(f"launch: attempt {attempt + 1} of {job.max_restart + 1} has failed; beginning again", file=sys.stderr)
     return code
 
 
-def _attempt(job: Job, node: NodePlace, key: str) -> int:
+def tried(job: Job, node: NodePlace, told: dict[str, str], asked: Callable[[], str]) -> int:
+    """Run the processes of this node once; the exit code.
+
+    Arguments:
+        told: what to tell them by their environment, besides their place.
+        asked: "stop" when they are to save and leave, "end" when they are to end at once.
+    """
     workers: list[Worker] = []
-    before = signal.signal(signal.SIGTERM, _interrupted)
     try:
         for local in range(job.processes):
-            workers.append(_start(job, node, local, key))
-        return _watch(workers)
+            workers.append(_start(job, node, local, told))
+        return _watch(workers, asked)
     except KeyboardInterrupt:
         print("launch: interrupted; ending all processes", file=sys.stderr)
         return 130
     finally:
-        _end(workers)
-        signal.signal(signal.SIGTERM, before)
+        _end(workers, 0.0 if asked() == "end" else GRACE)
 
 
-def _interrupted(*_: Any) -> None:
-    raise KeyboardInterrupt
-
-
-def _start(job: Job, node: NodePlace, local: int, key: str) -> Worker:
+def _start(job: Job, node: NodePlace, local: int, more: dict[str, str]) -> Worker:
     rank = node.first + local
     told = variables(rank, node.endpoints, node.master, local, job.processes, node.number, node.nodes)
     told["PADDLE_JOB_ID"] = job.id
-    if node.nodes == 1:
-        told["PADDLE_JOB_KEY"] = key
+    told |= more
     if job.devices:
         told |= {"FLAGS_selected_gpus": job.devices[local], "CUDA_VISIBLE_DEVICES": job.devices[local]}
     folder = Path(job.log_dir)
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / f"workerlog.{local}"
+    command = [sys.executable, "-S", "-E", str(BOUND), str(os.getpid()), *job.command]
     with log.open("wb") as out:
         process = subprocess.Popen(
-            job.command, env={**os.environ, **told}, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
+            command, env={**os.environ, **told}, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
         )
     return Worker(rank, process, log)
 
 
-def _watch(workers: list[Worker]) -> int:
+def _watch(workers: list[Worker], asked: Callable[[], str]) -> int:
     """Show the log of the first process until all have ended, or one has failed; the exit code."""
+    limit = math.inf
     with workers[0].log.open("rb") as log:
         while True:
             codes = [w.process.poll() for w in workers]
             _show(log.read())
-            failed = [w for w, code in zip(workers, codes, strict=True) if code]
+            allowed = (None, 0, RESTART_CODE) if limit == math.inf else (None, 0, RESTART_CODE, -signal.SIGTERM)
+            failed = [w for w, code in zip(workers, codes, strict=True) if code not in allowed]
+            if asked() == "end":
+                return 128 + signal.SIGTERM
             if failed:
                 _wait(workers, NOTICE)
                 return _told(_culprit(failed))
-            if all(code == 0 for code in codes):
+            if None not in codes:
                 _show(log.read())
-                return 0
+                return next((c if c > 0 else 128 - c for c in codes if c), 0)
+            if asked() and limit == math.inf:
+                limit = time.monotonic() + SAVING
+                _ask(workers)
+            if time.monotonic() > limit:
+                return _too_late(workers)
+            alive(workers[0].log.parent)
             time.sleep(0.1)
+
+
+def _ask(workers: list[Worker]) -> None:
+    """Ask processes to save and leave; not what they have started, which they need to do so."""
+    for w in workers:
+        if w.process.poll() is None:
+            w.process.send_signal(signal.SIGTERM)
+
+
+def _too_late(workers: list[Worker]) -> int:
+    ranks = [w.rank for w in workers if w.process.poll() is None]
+    print(
+        f"launch: ranks {ranks} were asked to end and still run after {SAVING:g} s (PADDLE_ELASTIC_GRACE); "
+        "ending them, what was saved before stays",
+        file=sys.stderr,
+    )
+    return 128 + signal.SIGKILL
+
+
+def alive(log_dir: str | Path) -> None:
+    """Touch a file from time to time, by whose age a probe tells whether the launcher works."""
+    folder = Path(log_dir)
+    if time.monotonic() - _touched.get(folder, -math.inf) > PULSE:
+        _touched[folder] = time.monotonic()
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "alive").touch()
 
 
 def _show(text: bytes) -> None:
@@ -138,12 +212,12 @@ def _told(worker: Worker) -> int:
     return code if code > 0 else 128 - code
 
 
-def _end(workers: list[Worker]) -> None:
+def _end(workers: list[Worker], grace: float) -> None:
     """End all processes that still run, and what they have started."""
     running = [w for w in workers if w.process.poll() is None]
-    for w in running:
+    for w in running if grace else ():
         _signal(w, signal.SIGTERM)
-    _wait(running, GRACE)
+    _wait(running, grace)
     for w in workers:
         _signal(w, signal.SIGKILL)
         w.process.wait()
