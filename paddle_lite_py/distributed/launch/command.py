@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from .elastic import run_elastic
-from .job import Job, run
+from .job import Job, ranks, run
 from .meeting import meet
-from .terms import add_elastic, elastic_of
+from .terms import add_elastic, elastic_of, node_range
 
 # Accepted for programs that give them, without a meaning for XLA: (flag, why).
 _UNUSED = {
@@ -76,10 +76,10 @@ def launch(argv: Sequence[str] | None = None) -> NoReturn:
         elastic = elastic_of(given, master, count)
     except ValueError as e:
         arguments.error(str(e))
-    job = Job(_command(given), count, devices, given.log_dir, given.job_id, given.max_restart)
+    job = Job(_command(given), ranks(count, devices), given.log_dir, given.job_id, given.max_restart)
     if elastic is not None:
         sys.exit(run_elastic(job, elastic))
-    nodes = int(given.nnodes)
+    nodes = node_range(given.nnodes)[1]
     sys.exit(run(job, lambda attempt: meet(master, nodes, given.rank, count, given.host, job.id, attempt)))
 
 

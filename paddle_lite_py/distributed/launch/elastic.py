@@ -112,8 +112,9 @@ class _Node:
             "PADDLE_ELASTIC_RESTARTS": str(self.worlds - 1),
             "PADDLE_ELASTIC_FULL_SIZE": str(terms.most * terms.processes),
         }
+        tasks = [t._replace(env=t.env | told) for t in self.job.tasks(place, word["key"])]
         heard: list[Word] = []
-        code = tried(self.job, place, told, self._called(heard))
+        code = tried(self.job, tasks, self._called(heard))
         return code, self._what_follows(code, heard)
 
     def _called(self, heard: list[Word]) -> Callable[[], str]:

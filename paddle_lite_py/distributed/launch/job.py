@@ -33,12 +33,19 @@ PULSE = 5.0
 _touched: dict[Path, float] = {}
 
 
+class Task(NamedTuple):
+    """One process of a job: what it is called, the name of its log, and what its environment has besides."""
+
+    name: str
+    log: str
+    env: dict[str, str]
+
+
 class Job(NamedTuple):
-    """What each process runs, and how many of them there are on this node."""
+    """What each process runs, and which there are on this node, whose place and whose secret they are told."""
 
     command: list[str]
-    processes: int
-    devices: list[str]
+    tasks: Callable[[NodePlace, str], list[Task]]
     log_dir: str
     id: str
     max_restart: int
@@ -47,9 +54,27 @@ class Job(NamedTuple):
 class Worker(NamedTuple):
     """A process, and its log."""
 
-    rank: int
+    task: Task
     process: subprocess.Popen[bytes]
     log: Path
+
+
+def ranks(processes: int, devices: list[str]) -> Callable[[NodePlace, str], list[Task]]:
+    """The processes of a node that train together: what each is told."""
+
+    def tasks(node: NodePlace, key: str) -> list[Task]:
+        made = []
+        for local in range(processes):
+            rank = node.first + local
+            told = variables(rank, node.endpoints, node.master, local, processes, node.number, node.nodes)
+            if node.nodes == 1:
+                told["PADDLE_JOB_KEY"] = key
+            if devices:
+                told |= {"FLAGS_selected_gpus": devices[local], "CUDA_VISIBLE_DEVICES": devices[local]}
+            made.append(Task(f"rank {rank}", f"workerlog.{local}", told))
+        return made
+
+    return tasks
 
 
 class Asked:
@@ -89,24 +114,24 @@ def run(job: Job, meet: Callable[[int], NodePlace]) -> int:
     for attempt in range(job.max_restart + 1):
         place = meet(attempt)
         with heeded() as asked:
-            code = tried(job, place, {"PADDLE_JOB_KEY": key} if place.nodes == 1 else {}, asked)
+            code = tried(job, job.tasks(place, key), asked)
         if code == 0 or asked() or attempt == job.max_restart:
             return code
         print(f"launch: attempt {attempt + 1} of {job.max_restart + 1} has failed; beginning again", file=sys.stderr)
     return code
 
 
-def tried(job: Job, node: NodePlace, told: dict[str, str], asked: Callable[[], str]) -> int:
+def tried(job: Job, tasks: list[Task], asked: Callable[[], str]) -> int:
     """Run the processes of this node once; the exit code.
 
     Arguments:
-        told: what to tell them by their environment, besides their place.
+        tasks: which they are.
         asked: "stop" when they are to save and leave, "end" when they are to end at once.
     """
     workers: list[Worker] = []
     try:
-        for local in range(job.processes):
-            workers.append(_start(job, node, local, told))
+        for task in tasks:
+            workers.append(_start(job, task))
         return _watch(workers, asked)
     except KeyboardInterrupt:
         print("launch: interrupted; ending all processes", file=sys.stderr)
@@ -115,22 +140,15 @@ def tried(job: Job, node: NodePlace, told: dict[str, str], asked: Callable[[], s
         _end(workers, 0.0 if asked() == "end" else GRACE)
 
 
-def _start(job: Job, node: NodePlace, local: int, more: dict[str, str]) -> Worker:
-    rank = node.first + local
-    told = variables(rank, node.endpoints, node.master, local, job.processes, node.number, node.nodes)
-    told["PADDLE_JOB_ID"] = job.id
-    told |= more
-    if job.devices:
-        told |= {"FLAGS_selected_gpus": job.devices[local], "CUDA_VISIBLE_DEVICES": job.devices[local]}
+def _start(job: Job, task: Task) -> Worker:
     folder = Path(job.log_dir)
     folder.mkdir(parents=True, exist_ok=True)
-    log = folder / f"workerlog.{local}"
+    log = folder / task.log
+    env = {**os.environ, **task.env, "PADDLE_JOB_ID": job.id}
     command = [sys.executable, "-S", "-E", str(BOUND), str(os.getpid()), *job.command]
     with log.open("wb") as out:
-        process = subprocess.Popen(
-            command, env={**os.environ, **told}, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
-        )
-    return Worker(rank, process, log)
+        process = subprocess.Popen(command, env=env, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+    return Worker(task, process, log)
 
 
 def _watch(workers: list[Worker], asked: Callable[[], str]) -> int:
@@ -167,9 +185,9 @@ def _ask(workers: list[Worker]) -> None:
 
 
 def _too_late(workers: list[Worker]) -> int:
-    ranks = [w.rank for w in workers if w.process.poll() is None]
+    late = [w.task.name for w in workers if w.process.poll() is None]
     print(
-        f"launch: ranks {ranks} were asked to end and still run after {SAVING:g} s (PADDLE_ELASTIC_GRACE); "
+        f"launch: {', '.join(late)} asked to end, still running after {SAVING:g} s (PADDLE_ELASTIC_GRACE); "
         "ending them, what was saved before stays",
         file=sys.stderr,
     )
@@ -205,7 +223,7 @@ def _told(worker: Worker) -> int:
     code = worker.process.returncode
     why = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
     print(
-        f"launch: rank {worker.rank} has failed ({why}); the last lines of {worker.log}:\n{_tail(worker)}",
+        f"launch: {worker.task.name} has failed ({why}); the last lines of {worker.log}:\n{_tail(worker)}",
         file=sys.stderr,
         flush=True,
     )

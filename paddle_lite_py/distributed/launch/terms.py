@@ -53,7 +53,7 @@ def elastic_of(given: argparse.Namespace, master: str, processes: int) -> Elasti
         ValueError: if what is given makes no sense.
     """
     least, most = node_range(given.nnodes)
-    elastic = given.elastic_level >= 0 or least < most
+    elastic = given.elastic_level >= 0 or ":" in given.nnodes
     if given.max_restart is None:
         given.max_restart = 3 if elastic else 0
     if server := os.environ.get("PADDLE_ELASTIC_SERVER") if elastic else None:

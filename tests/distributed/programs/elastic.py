@@ -23,10 +23,10 @@ rows = elastic.local_batch(GLOBAL_BATCH)
 
 paddle.seed(7)
 net = paddle.nn.Sequential(paddle.nn.Linear(4, 8), paddle.nn.Tanh(), paddle.nn.Linear(8, 1))
-model = paddle.DataParallel(net)
 opt = paddle.optimizer.Adam(0.01, parameters=net.parameters())
 kept = paddle.hapi.Checkpoints(folder / "checkpoints", net=net, opt=opt)
 first = kept.restore().get("step", 0)
+model = paddle.DataParallel(net)  # after that: what it sends to all is what all compute with, to the same bits
 
 
 def note(what, **more):
