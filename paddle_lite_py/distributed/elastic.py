@@ -9,13 +9,25 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import NoReturn
 
 from ..core.processes import world
 from .exchange import exchanges
 from .stopping import Stopping
 
-__all__ = ["RESTART_CODE", "ask_to_stop", "leave", "learning_rate_scale", "local_batch", "restarts", "should_stop"]
+__all__ = [
+    "RESTART_CODE",
+    "ask_to_stop",
+    "full_size",
+    "heeded",
+    "learning_rate_scale",
+    "leave",
+    "local_batch",
+    "restarts",
+    "should_stop",
+]
 
 # The exit code of a process that wants to be begun again: it has saved. That of the reference.
 RESTART_CODE = 101
@@ -24,8 +36,12 @@ _alone = Stopping()
 
 
 def _stopping() -> Stopping:
-    found = _alone if world().size == 1 else exchanges().messenger.stopping
-    found.listen(None if world().size == 1 else exchanges().messenger)
+    return _alone if world().size == 1 else exchanges().messenger.stopping
+
+
+def _listening() -> Stopping:
+    found = _stopping()
+    found.listen(None if found is _alone else exchanges().messenger)
     return found
 
 
@@ -40,12 +56,27 @@ def should_stop() -> bool:
         >>> should_stop()
         False
     """
-    return _stopping().due()
+    return _listening().due()
+
+
+@contextmanager
+def heeded() -> Iterator[None]:
+    """Take SIGTERM down for a time only: what came and was not acted upon ends the process afterwards.
+
+    Examples:
+        >>> with heeded():
+        ...     should_stop()
+        False
+    """
+    try:
+        yield
+    finally:
+        _stopping().listen_no_more()
 
 
 def ask_to_stop() -> None:
     """Ask all processes to stop after the step under way, as SIGTERM does; for handlers of one's own."""
-    _stopping().asked.put(True)
+    _listening().asked.put(True)
 
 
 def leave() -> NoReturn:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import queue
 import signal
 import sys
@@ -32,7 +33,7 @@ class Stopping:
         self.halted = False
         self.last: int | None = None  # the step after which all stop
         self.asked: queue.SimpleQueue[bool] = queue.SimpleQueue()  # a signal handler may put into it at any moment
-        self.listening = False
+        self.listening = self.noted = self.acted_upon = False
 
     # -- the program -----------------------------------------------------------------------------------------------
     def due(self) -> bool:
@@ -41,21 +42,30 @@ class Stopping:
             if self.halted and self.last is None:
                 self.halted = self.changed.wait_for(lambda: self.last is not None, AGREEMENT)
             self.steps += 1
-            return self.last is not None and self.steps >= self.last
+            self.acted_upon = self.last is not None and self.steps >= self.last
+            return self.acted_upon
 
     def listen(self, messenger: Messenger | None) -> None:
-        """Take down SIGTERM, once; a handler of the program's own is left alone, and so are other threads' calls."""
-        if self.listening:
-            return
-        self.listening = True
-        threading.Thread(target=self._agree, args=(messenger,), daemon=True, name="stopping").start()
+        """Take down SIGTERM; a handler of the program's own is left alone, and so are other threads' calls."""
+        if not self.listening:
+            self.listening = True
+            threading.Thread(target=self._agree, args=(messenger,), daemon=True, name="stopping").start()
         main = threading.current_thread() is threading.main_thread()
-        if main and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        if main and not self.noted and signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
             signal.signal(signal.SIGTERM, self._on_signal)
+
+    def listen_no_more(self) -> None:
+        """SIGTERM ends the process again, also one that came and was not acted upon."""
+        if threading.current_thread() is threading.main_thread():
+            if signal.getsignal(signal.SIGTERM) == self._on_signal:
+                signal.signal(signal.SIGTERM, signal.SIG_DFL)
+            elif self.noted and not self.acted_upon:
+                os.kill(os.getpid(), signal.SIGTERM)
 
     def _on_signal(self, number: int, _frame: Any) -> None:
         print("asked to end: after this step; once more to end at once", file=sys.stderr, flush=True)
         signal.signal(number, signal.SIG_DFL)  # a second one ends the process
+        self.noted = True
         self.asked.put(True)
 
     def _agree(self, messenger: Messenger | None) -> None:
