@@ -1,6 +1,6 @@
 """Training in several processes: ranks and groups, exchanges, launching, `fleet`. A program runs alone as well."""
 
-from . import auto_parallel, collective, communication, fleet, group, launch, parallel, sharding, utils
+from . import auto_parallel, collective, communication, elastic, fleet, group, launch, parallel, sharding, utils
 from .auto_parallel import (
     ColWiseParallel,
     ContextParallel,

@@ -77,6 +77,22 @@ class Checkpoints:
         self._thread: threading.Thread | None = None
         self._failure: list[BaseException] = []
 
+    def check(self) -> None:
+        """See that checkpoints can be written, before training takes hours.
+
+        Raises:
+            OSError: if the folder cannot be made, or nothing can be written into it.
+        """
+        probe = self.folder / f".checkpoint-probe-{os.getpid()}"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            probe.write_bytes(b"")
+            probe.unlink(missing_ok=True)
+        except OSError as e:
+            why = e.strerror or str(e)
+            raise OSError(e.errno, f"no checkpoint can be written into the folder ({why}); give another one, or the "
+                          "right to write there", str(self.folder)) from None  # fmt: skip
+
     # -- saving ----------------------------------------------------------------------------------------------------
     def save(self, progress: dict[str, Any], score: float | None = None) -> None:
         """Write a checkpoint.

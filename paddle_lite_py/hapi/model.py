@@ -191,8 +191,8 @@ class Model:
             accumulate_grad_batches: batches whose gradients are added up for one update.
             num_iters: batches to train on in all, instead of epochs.
             resume: a folder of checkpoints, or Checkpoints: begin with the newest one, if there is any, and save there
-                after each epoch. Training that was killed goes on to the same weights, bit by bit. SIGTERM saves after the
-                batch under way, and ends with the exit code 101, "begin me again".
+                after each epoch. Training that was killed goes on to the same weights, bit by bit. SIGTERM saves after
+                the batch under way, and ends with the exit code 101, "begin me again".
 
         Raises:
             ValueError: if there is nothing to train on, or the checkpoint is of another model.

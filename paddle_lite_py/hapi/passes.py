@@ -82,6 +82,8 @@ class Trainer:
         return self.pressed.on or self.leaving or self.iterations == self.wanted.num_iters
 
     def _resume(self) -> None:
+        if self.kept is not None:
+            self.kept.check()
         found = self.kept.restore() if self.kept is not None else {}
         if found:
             self.epoch, self.begun, self.iterations = found["epoch"], found["batches"], found["iterations"]

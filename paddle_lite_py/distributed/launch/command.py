@@ -31,7 +31,11 @@ _JOB = os.environ.get("PADDLE_JOB_ID") or os.environ.get("PADDLE_ELASTIC_JOB_ID"
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     found = argparse.ArgumentParser(prog="python -m paddle_lite_py.distributed.launch", description=__doc__)
-    found.add_argument("--master", help="host:port where the launchers of several nodes meet")
+    found.add_argument(
+        "--master",
+        default=os.environ.get("PADDLE_ELASTIC_SERVER"),
+        help="host:port where the launchers of several nodes meet",
+    )
     found.add_argument("--nnodes", default=_NODES, help="how many nodes, as 4 or 2:4")
     found.add_argument("--rank", type=int, default=-1, help="the number of this node; by default as they come")
     found.add_argument("--nproc_per_node", type=int, help="processes of this node; by default one for each device")

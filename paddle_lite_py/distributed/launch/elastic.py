@@ -8,13 +8,14 @@ from typing import NamedTuple
 
 from ..elastic import RESTART_CODE
 from ..spawning import free_ports
-from .job import Asked, Job, alive, heeded, tried
+from .asked import Asked, alive, heeded
+from .job import Job, tried
 from .link import Link
 from .meeting import NodePlace, address_towards
 from .membership import PATIENCE, Terms, Word
 
 # Asked to end, a process that saves nothing ends so.
-_UNSAVED = 143
+UNSAVED = 143
 
 
 class Elastic(NamedTuple):
@@ -71,7 +72,7 @@ class _Node:
             if word["say"] == "world":
                 code, word = self._in_world(word)
                 if word["say"] == "leave":
-                    return code
+                    return RESTART_CODE if self.asked() and code else code
             if word["say"] in ("over", "no"):
                 return self._end(word, code)
             if word["say"] == "lost":
@@ -157,4 +158,4 @@ class _Node:
             print(f"launch: {word['why']}", file=sys.stderr)
         if word["say"] == "no":
             return 2
-        return word["code"] and (code if code not in (0, RESTART_CODE, _UNSAVED) else word["code"])
+        return word["code"] and (code if code not in (0, RESTART_CODE, UNSAVED) else word["code"])

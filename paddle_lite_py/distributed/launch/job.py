@@ -9,13 +9,13 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from ..elastic import RESTART_CODE
 from ..spawning import variables
+from .asked import alive, heeded
 from .meeting import NodePlace
 
 # Seconds in which the others may notice that a process has failed, and say so in their logs.
@@ -28,12 +28,9 @@ SHOWN = 20
 SAVING = float(os.environ.get("PADDLE_ELASTIC_GRACE") or 25)
 # Ends a process with its launcher, which may be killed.
 BOUND = Path(__file__).with_name("bound.py")
-# Seconds between two signs of life.
-PULSE = 5.0
-_touched: dict[Path, float] = {}
 
 
-class Task(NamedTuple):
+class Process(NamedTuple):
     """One process of a job: what it is called, the name of its log, and what its environment has besides."""
 
     name: str
@@ -45,7 +42,7 @@ class Job(NamedTuple):
     """What each process runs, and which there are on this node, whose place and whose secret they are told."""
 
     command: list[str]
-    tasks: Callable[[NodePlace, str], list[Task]]
+    tasks: Callable[[NodePlace, str], list[Process]]
     log_dir: str
     id: str
     max_restart: int
@@ -54,15 +51,15 @@ class Job(NamedTuple):
 class Worker(NamedTuple):
     """A process, and its log."""
 
-    task: Task
+    task: Process
     process: subprocess.Popen[bytes]
     log: Path
 
 
-def ranks(processes: int, devices: list[str]) -> Callable[[NodePlace, str], list[Task]]:
+def ranks(processes: int, devices: list[str]) -> Callable[[NodePlace, str], list[Process]]:
     """The processes of a node that train together: what each is told."""
 
-    def tasks(node: NodePlace, key: str) -> list[Task]:
+    def tasks(node: NodePlace, key: str) -> list[Process]:
         made = []
         for local in range(processes):
             rank = node.first + local
@@ -71,36 +68,10 @@ def ranks(processes: int, devices: list[str]) -> Callable[[NodePlace, str], list
                 told["PADDLE_JOB_KEY"] = key
             if devices:
                 told |= {"FLAGS_selected_gpus": devices[local], "CUDA_VISIBLE_DEVICES": devices[local]}
-            made.append(Task(f"rank {rank}", f"workerlog.{local}", told))
+            made.append(Process(f"rank {rank}", f"workerlog.{local}", told))
         return made
 
     return tasks
-
-
-class Asked:
-    """What the launcher was asked by SIGTERM: "stop", and by a second one "end"; nothing so far."""
-
-    def __init__(self) -> None:
-        self.what = ""
-
-    def __call__(self) -> str:
-        """The word."""
-        return self.what
-
-    def note(self, *_: Any) -> None:
-        """Take a signal down."""
-        self.what = "end" if self.what else "stop"
-
-
-@contextmanager
-def heeded() -> Iterator[Asked]:
-    """Take SIGTERM down."""
-    asked = Asked()
-    before = signal.signal(signal.SIGTERM, asked.note)
-    try:
-        yield asked
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def run(job: Job, meet: Callable[[int], NodePlace]) -> int:
@@ -121,7 +92,7 @@ def run(job: Job, meet: Callable[[int], NodePlace]) -> int:
     return code
 
 
-def tried(job: Job, tasks: list[Task], asked: Callable[[], str]) -> int:
+def tried(job: Job, tasks: list[Process], asked: Callable[[], str]) -> int:
     """Run the processes of this node once; the exit code.
 
     Arguments:
@@ -137,10 +108,10 @@ def tried(job: Job, tasks: list[Task], asked: Callable[[], str]) -> int:
         print("launch: interrupted; ending all processes", file=sys.stderr)
         return 130
     finally:
-        _end(workers, 0.0 if asked() == "end" else GRACE)
+        _end(workers, 0.0 if asked() else GRACE)
 
 
-def _start(job: Job, task: Task) -> Worker:
+def _start(job: Job, task: Process) -> Worker:
     folder = Path(job.log_dir)
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / task.log
@@ -160,11 +131,11 @@ def _watch(workers: list[Worker], asked: Callable[[], str]) -> int:
             _show(log.read())
             allowed = (None, 0, RESTART_CODE) if limit == math.inf else (None, 0, RESTART_CODE, -signal.SIGTERM)
             failed = [w for w, code in zip(workers, codes, strict=True) if code not in allowed]
+            if failed:
+                _wait(workers, 0.0 if asked() == "end" else NOTICE)
+                return _told(_culprit(failed))
             if asked() == "end":
                 return 128 + signal.SIGTERM
-            if failed:
-                _wait(workers, NOTICE)
-                return _told(_culprit(failed))
             if None not in codes:
                 _show(log.read())
                 return next((c if c > 0 else 128 - c for c in codes if c), 0)
@@ -192,15 +163,6 @@ def _too_late(workers: list[Worker]) -> int:
         file=sys.stderr,
     )
     return 128 + signal.SIGKILL
-
-
-def alive(log_dir: str | Path) -> None:
-    """Touch a file from time to time, by whose age a probe tells whether the launcher works."""
-    folder = Path(log_dir)
-    if time.monotonic() - _touched.get(folder, -math.inf) > PULSE:
-        _touched[folder] = time.monotonic()
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / "alive").touch()
 
 
 def _show(text: bytes) -> None:

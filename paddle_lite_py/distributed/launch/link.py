@@ -19,6 +19,8 @@ from .membership import Membership, Terms, Word
 BEAT = 1.0
 # Seconds that who leads waits for the others to hear its last word.
 FAREWELL = 5.0
+# Seconds within which a launcher that leads answers.
+ANSWER = 5.0
 # No word is longer.
 LONGEST = 1 << 20
 
@@ -141,7 +143,7 @@ class Link:
             if self.leader is None and (listener := listening(self.at)) is not None:
                 self.leader = Leader(listener, self.key, self.terms)
             try:
-                return self._begin(Client(self.at, authkey=self.key))
+                return self._begin(self._admitted(Client(self.at)))
             except AuthenticationError:
                 raise PermissionError(
                     f"launch: at --master {self.at[0]}:{self.at[1]} another job is led; give all launchers of this one "
@@ -154,6 +156,15 @@ class Link:
                         "launcher on that host, and see that the others reach it"
                     ) from None
                 time.sleep(0.2)
+
+    def _admitted(self, connection: Connection) -> Connection:
+        """The connection, once both ends know that the other has the key."""
+        if not connection.poll(ANSWER):
+            connection.close()
+            raise OSError("no launcher")
+        answer_challenge(connection, self.key)
+        deliver_challenge(connection, self.key)
+        return connection
 
     def _begin(self, connection: Connection) -> None:
         self.connection, self.words = connection, queue.SimpleQueue()

@@ -90,10 +90,10 @@ class Membership:
     def _ready(self, who: int, card: Word, now: float) -> None:
         if self.over is not None:
             return self.said.append((who, self.over))
-        if card["terms"] != list(self.terms[:3]):
-            return self.said.append(
-                (who, {"say": "no", "why": _differ(Terms(*card["terms"], 0, 0.0, 0.0), self.terms)})
-            )
+        least, most, processes = card["terms"]
+        theirs = self.terms._replace(least=least, most=most, processes=processes)
+        if theirs != self.terms:
+            return self.said.append((who, {"say": "no", "why": _differ(theirs, self.terms)}))
         if who not in self.members:
             self.changed, self.newcomer = now, min(self.newcomer, now)
         member = self.members.setdefault(who, Member(now))

@@ -56,8 +56,6 @@ def elastic_of(given: argparse.Namespace, master: str, processes: int) -> Elasti
     elastic = given.elastic_level >= 0 or ":" in given.nnodes
     if given.max_restart is None:
         given.max_restart = 3 if elastic else 0
-    if server := os.environ.get("PADDLE_ELASTIC_SERVER") if elastic else None:
-        raise ValueError(f"PADDLE_ELASTIC_SERVER is {server!r}, an etcd; launchers meet at --master host:port instead")
     if "://" in master:
         raise ValueError(f"--master is {master!r}; launchers meet at host:port of one of them, without etcd")
     if most > 1 and not (master.rpartition(":")[0] and master.rpartition(":")[2].isdecimal()):

@@ -1,6 +1,8 @@
 """Trains a small net, with a checkpoint at each step, in worlds of any size; its steps and their losses go to a file.
 
-python -m paddle_lite_py.distributed.launch --nnodes 2:4 ... elastic.py FOLDER STEPS [SECONDS OF A STEP]
+python -m paddle_lite_py.distributed.launch --nnodes 2:4 ... elastic.py FOLDER STEPS
+
+Each step takes so many seconds more as the file FOLDER/pause says at that moment.
 """
 
 import json
@@ -15,7 +17,8 @@ import paddle_lite_py as paddle
 from paddle_lite_py import distributed as dist
 from paddle_lite_py.distributed import elastic
 
-folder, steps, pause = Path(sys.argv[1]), int(sys.argv[2]), float((sys.argv[3:] or ["0.1"])[0])
+folder, steps = Path(sys.argv[1]), int(sys.argv[2])
+pause = folder / "pause"
 GLOBAL_BATCH = 12
 dist.init_parallel_env()
 rank, size = dist.get_rank(), dist.get_world_size()
@@ -45,7 +48,7 @@ for step in range(first, steps):
     opt.clear_grad()
     dist.all_reduce(loss)
     note("step", step=step, loss=loss.item() / size)
-    time.sleep(pause)
+    time.sleep(float((pause.read_text() or 0) if pause.exists() else 0))
     kept.save({"step": step + 1})
     if elastic.should_stop():
         note("left", step=step)
