@@ -52,9 +52,7 @@ def should_stop() -> bool:
     program has a handler of its own, or the call comes from another thread: call `ask_to_stop` there. A second SIGTERM
     ends the process at once.
 
-    Examples:
-        >>> should_stop()
-        False
+    Examples: see heeded.
     """
     return _listening().due()
 
