@@ -58,12 +58,18 @@ class ElasticJob:
         lines = [line for p in self.folder.glob("events.*") for line in p.read_text().splitlines() if line[-1:] == "}"]
         return sorted((e for e in map(json.loads, lines) if what in ("", e["what"])), key=lambda e: e["time"])
 
-    def until(self, *, size: int, step: int, after: float = 0.0) -> dict:
-        """The first event of a step at or beyond that one, in a world of that size, after a time."""
+    def until(self, *, size: int, step: int, after: float = 0.0, begun: bool = False) -> dict:
+        """The first event of a step at or beyond that one, in a world of that size, after a time.
+
+        Arguments:
+            begun: in a world that has begun after it.
+        """
         end = time.monotonic() + DEADLINE
         while time.monotonic() < end:
+            born = {e["pid"]: e["time"] for e in self.events("begun")}
             for e in self.events("step"):
-                if e["time"] > after and e["size"] == size and e["step"] >= step:
+                since = born.get(e["pid"], 0.0) if begun else e["time"]
+                if since > after and e["size"] == size and e["step"] >= step:
                     return e
             assert any(p.poll() is None for p in self.running.values()), self.everything()
             time.sleep(0.05)

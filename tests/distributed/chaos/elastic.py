@@ -66,11 +66,7 @@ def one_comes_late(job: ElasticJob) -> list[float]:
     job.start("a", "b")
     job.until(size=2, step=4)
     job.start("c")
-    came = time.time()
-    job.until(size=3, step=0)
-    left, begun = job.events("left")[-1], job.events("begun")[-1]
-    assert left["time"] > came and begun["step"] == left["step"] + 1, "a step was lost"
-    return [on_after(job, left["time"], size=3)]
+    return [no_step_was_lost(job, time.time(), size=3)]
 
 
 def one_is_evicted_and_comes_again(job: ElasticJob) -> list[float]:
@@ -98,14 +94,50 @@ def they_come_and_go(job: ElasticJob) -> list[float]:
     return [*costs, killed_and_on(job, job.launcher_of_rank(1), size=2)]
 
 
+def a_node_of_two_processes_is_killed(job: ElasticJob) -> list[float]:
+    """Four processes on two nodes, then two on one."""
+    job.start("a", "b", options=("--nproc_per_node", "2"))
+    job.until(size=4, step=4)
+    return [killed_and_on(job, job.launcher_of_rank(3), size=2)]
+
+
+def a_process_is_asked_to_end(job: ElasticJob) -> list[float]:
+    """SIGTERM to one process: all save after the same step, and begin again."""
+    job.start("a", "b")
+    job.until(size=2, step=4)
+    os.kill([e for e in job.events("begun") if e["rank"] == 1][-1]["pid"], signal.SIGTERM)
+    return [no_step_was_lost(job, time.time(), size=2)]
+
+
+def all_are_evicted(job: ElasticJob) -> list[float]:
+    """SIGTERM to all launchers at once; each says "begin me again", and is."""
+    job.start("a", "b")
+    job.until(size=2, step=4)
+    job.ask("a")
+    job.ask("b")
+    asked = time.time()
+    assert set(job.ended().values()) == {101}, job.everything()
+    job.start("b", "a")
+    return [no_step_was_lost(job, asked, size=2)]
+
+
+def no_step_was_lost(job: ElasticJob, asked: float, size: int) -> float:
+    """The seconds to the next world, which goes on with the step after that at which all have stopped."""
+    taken = on_after(job, asked, size, new=True)
+    left = {e["step"] for e in job.events("left") if e["time"] > asked}
+    begun = {e["step"] for e in job.events("begun") if e["time"] > asked}
+    assert len(left) == 1 and begun == {left.pop() + 1}, job.events("left")
+    return taken
+
+
 def killed_and_on(job: ElasticJob, name: str, size: int) -> float:
     """Kill a launcher: the seconds to the next step of so many processes."""
     return on_after(job, job.kill(name), size)
 
 
-def on_after(job: ElasticJob, moment: float, size: int) -> float:
-    """The seconds from a moment to the next step of so many processes; printed in parts."""
-    step = job.until(size=size, step=0, after=moment)
+def on_after(job: ElasticJob, moment: float, size: int, new: bool = False) -> float:
+    """The seconds from a moment to the next step of so many processes, or of a new world; printed in parts."""
+    step = job.until(size=size, step=0, after=moment, begun=new)
     begun = next(e for e in job.events("begun") if e["time"] > moment and e["size"] == size)
     taken = step["time"] - moment
     print(f"  {begun['time'] - moment:5.1f} s to the program of the new world, {taken:5.1f} s to the end of its first "
@@ -120,6 +152,9 @@ STORIES: list[tuple[Callable[[ElasticJob], list[float]], str]] = [
     (rank_0_dies, "2:2"),
     (one_comes_late, "2:3"),
     (one_is_evicted_and_comes_again, "1:2"),
+    (all_are_evicted, "2:2"),
+    (a_process_is_asked_to_end, "2:2"),
+    (a_node_of_two_processes_is_killed, "1:2"),
     (they_come_and_go, "2:4"),
 ]
 
