@@ -22,14 +22,16 @@ DEADLINE = 240.0
 class ElasticJob:
     """Launchers by name, and the events that their processes have noted."""
 
-    def __init__(self, folder: Path, nodes: str, steps: int, pause: float = 0.1, **options: object) -> None:
+    def __init__(
+        self, folder: Path, nodes: str, steps: int, pause: float = 0.1, program: str = "elastic", **options: object
+    ) -> None:
         folder.mkdir(parents=True, exist_ok=True)
         self.folder, self.running = folder, {}
         master = f"127.0.0.1:{free_ports(1)[0]}"
         given = {"elastic_timeout": 3, **options}
         self.command = [sys.executable, "-m", "paddle_lite_py.distributed.launch", "--master", master]
         self.command += ["--nnodes", nodes, *[w for k, v in given.items() for w in (f"--{k}", str(v))]]
-        self.program = [str(PROGRAMS / "elastic.py"), str(folder), str(steps)]
+        self.program = [str(PROGRAMS / f"{program}.py"), str(folder), str(steps)]
         (folder / "pause").write_text(str(pause))
 
     def start(self, *names: str, options: tuple[str, ...] = ()) -> None:

@@ -6,6 +6,7 @@ Each story ends with the losses and weights of a training that nobody has distur
 from __future__ import annotations
 
 import argparse
+import functools
 import os
 import signal
 import sys
@@ -130,6 +131,15 @@ def no_step_was_lost(job: ElasticJob, asked: float, size: int) -> float:
     return taken
 
 
+def shared_weights_go_to_another_world(job: ElasticJob) -> list[float]:
+    """Weights that lie over three processes, then over two, then over three again."""
+    job.start("a", "b", "c")
+    job.until(size=3, step=4)
+    gone = killed_and_on(job, job.launcher_of_rank(1), size=2)
+    job.start("d")
+    return [gone, no_step_was_lost(job, time.time(), size=3)]
+
+
 def killed_and_on(job: ElasticJob, name: str, size: int) -> float:
     """Kill a launcher: the seconds to the next step of so many processes."""
     return on_after(job, job.kill(name), size)
@@ -156,20 +166,25 @@ STORIES: list[tuple[Callable[[ElasticJob], list[float]], str]] = [
     (a_process_is_asked_to_end, "2:2"),
     (a_node_of_two_processes_is_killed, "1:2"),
     (they_come_and_go, "2:4"),
+    (shared_weights_go_to_another_world, "2:3"),
 ]
+PROGRAMS = {shared_weights_go_to_another_world: "elastic_shared"}
 
 
-def undisturbed(folder: Path) -> ElasticJob:
-    """The same training in one world."""
-    job = ElasticJob(folder, "2:2", STEPS, 0.0)
+@functools.cache
+def undisturbed(folder: Path, program: str) -> ElasticJob:
+    """The same training in one world, once for all stories."""
+    job = ElasticJob(folder / f"whole.{program}", "2:2", STEPS, 0.0, program)
     job.start("a", "b")
     assert set(job.ended().values()) == {0}, job.everything()
     return job
 
 
-def told(story: Callable[[ElasticJob], list[float]], nodes: str, folder: Path, whole: ElasticJob) -> float:
+def told(story: Callable[[ElasticJob], list[float]], nodes: str, folder: Path) -> float:
     """Tell a story; the longest time from a kill to the next step."""
-    job = ElasticJob(folder, nodes, STEPS, 0.3)
+    program = PROGRAMS.get(story, "elastic")
+    whole = undisturbed(folder.parent, program)
+    job = ElasticJob(folder, nodes, STEPS, 0.3, program)
     print(f"{story.__name__.replace('_', ' ')} (--nnodes {nodes})", flush=True)
     try:
         costs = story(job)
@@ -196,9 +211,8 @@ def main() -> None:
     parser.add_argument("stories", nargs="*", help="which; all by default")
     names = parser.parse_args().stories
     with tempfile.TemporaryDirectory() as folder:
-        whole = undisturbed(Path(folder) / "whole")
         longest = [
-            told(story, nodes, Path(folder) / story.__name__, whole)
+            told(story, nodes, Path(folder) / story.__name__)
             for story, nodes in STORIES
             if not names or story.__name__ in names
         ]

@@ -5,23 +5,22 @@ python -m paddle_lite_py.distributed.launch --nnodes 2:4 ... elastic.py FOLDER S
 Each step takes so many seconds more as the file FOLDER/pause says at that moment.
 """
 
-import json
 import os
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
+from noted import Notes
 
 import paddle_lite_py as paddle
 from paddle_lite_py import distributed as dist
 from paddle_lite_py.distributed import elastic
 
 folder, steps = Path(sys.argv[1]), int(sys.argv[2])
-pause = folder / "pause"
 GLOBAL_BATCH = 12
 dist.init_parallel_env()
 rank, size = dist.get_rank(), dist.get_world_size()
+note = Notes(folder, rank, size)
 rows = elastic.local_batch(GLOBAL_BATCH)
 
 paddle.seed(7)
@@ -30,12 +29,6 @@ opt = paddle.optimizer.Adam(0.01, parameters=net.parameters())
 kept = paddle.hapi.Checkpoints(folder / "checkpoints", net=net, opt=opt)
 first = kept.restore().get("step", 0)
 model = paddle.DataParallel(net)  # after that: what it sends to all is what all compute with, to the same bits
-
-
-def note(what, **more):
-    line = {"what": what, "rank": rank, "size": size, "time": time.time(), "pid": os.getpid(), **more}
-    with (folder / f"events.{rank}").open("a") as file:
-        file.write(json.dumps(line) + "\n")
 
 
 note("begun", step=first, restarts=elastic.restarts(), launcher=os.getppid())
@@ -48,7 +41,7 @@ for step in range(first, steps):
     opt.clear_grad()
     dist.all_reduce(loss)
     note("step", step=step, loss=loss.item() / size)
-    time.sleep(float((pause.read_text() or 0) if pause.exists() else 0))
+    note.pause()
     kept.save({"step": step + 1})
     if elastic.should_stop():
         note("left", step=step)
