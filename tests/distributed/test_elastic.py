@@ -124,6 +124,12 @@ def test_a_job_is_done_when_all_are():
     assert found.ready(3).heard(3) == ["over"]  # too late
 
 
+def test_a_node_that_leaves_after_a_failure_is_waited_for():
+    found = Told(2, 2, max_restart=0).ready(1, 2).say("failed", 2).say("leave", 2).ready(1)
+    assert found.heard(1) == ["world", "end"]
+    assert found.ready(3).sizes() == {2} and found.last(1)["failures"] == 0
+
+
 def test_who_is_done_begins_again_with_one_that_has_failed():
     found = Told(2, 2).ready(1, 2).say("done", 1).say("failed", 2)
     assert found.heard(1) == ["world", "end"]
@@ -135,6 +141,7 @@ def test_too_few_nodes_are_waited_for_and_not_for_ever():
     for _ in range(31):
         found.after(10, 1)
     assert "1 of at least 2 nodes are here, and no other has come for 300 s" in found.last(1)["why"]
+    assert found.last(1)["code"] == 101
 
 
 def test_a_silent_node_is_taken_for_dead():
@@ -242,7 +249,7 @@ def test_nobody_answers(capsys):
     master = f"localhost.invalid:{free_ports(1)[0]}"
     with pytest.raises(SystemExit) as caught:
         launch(["--nnodes", "2:2", "--master", master, "--elastic_timeout", "0.02", "train.py"])
-    assert caught.value.code == 1 and f"nobody answers at --master {master}" in capsys.readouterr().err
+    assert caught.value.code == 101 and f"nobody answers at --master {master}" in capsys.readouterr().err
 
 
 def test_restarts_that_are_used_up(tmp_path, job):
@@ -265,9 +272,24 @@ def test_launchers_that_do_not_fit(tmp_path, job):
     found.start("b", options=("--nproc_per_node", "2"))
     found.start("c", options=("--job_id", "other"))
     assert found.running["b"].wait(60) == 2 and "this node has --nproc_per_node 2" in found.said("b")
-    assert found.running["c"].wait(60) == 1 and "another job is led" in found.said("c")
+    assert found.running["c"].wait(60) == 2 and "another job is led" in found.said("c")
     found.ask("a")
     assert found.running["a"].wait(60) == 101  # nothing runs that could be lost
+
+
+def test_at_level_0_a_node_that_fails_ends_and_another_takes_its_place(tmp_path, job, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    found = job("2:2", 1, elastic_level=0)
+    fails = "[ $PADDLE_TRAINER_ID = 1 ] && mkdir tried && exit 3"
+    found.program = script(tmp_path, f"{fails}\n[ $PADDLE_ELASTIC_RESTARTS = 1 ] || exec sleep 600")
+    found.start("a", "b")
+    while 3 not in (codes := {n: p.poll() for n, p in found.running.items()}).values():
+        assert set(codes.values()) == {None}, found.everything()
+        time.sleep(0.02)
+    ended = next(name for name, code in codes.items() if code == 3)
+    found.start("c")
+    assert set(found.ended().values()) == {0, 3} and found.running[ended].returncode == 3, found.everything()
+    assert "--elastic_level is 0: this node ends" in found.said(ended)
 
 
 NOTED = "echo $$ > pid.tmp; mv pid.tmp pid;"

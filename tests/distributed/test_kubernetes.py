@@ -124,8 +124,8 @@ def test_the_pods_of_a_manifest_train_and_one_is_evicted(tmp_path):
             evicted.append(True)
 
     run.run(240, evict_once)
-    codes = {p.index: p.codes for p in run.pods}
-    assert codes == {0: [0], 1: [101, 0]}, run.said()
+    first, second = (p.codes for p in run.pods)
+    assert first == [0] and second in ([101], [101, 0]), run.said()  # the first one's end is that of the Job
     lines = (tmp_path / "checkpoints" / "events.0").read_text().splitlines()
     steps = [e["step"] for e in map(json.loads, lines) if e["what"] == "step"]
     assert steps == list(range(12))  # none was lost, none done again

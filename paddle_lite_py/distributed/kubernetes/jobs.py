@@ -35,7 +35,7 @@ def collective(job: JobDescription) -> list[Manifest]:
         "--log_dir", LOGS, *job.program,
     ]  # fmt: skip
     env = environment(job, field("POD_IP", "status.podIP"))
-    spec = indexed(job, most, pod(job, command, env, launcher_probes()), first_decides=True)
+    spec = indexed(job, most, pod(job, command, env, launcher_probes()), launched=True)
     if job.form == "jobset":
         return [*volume_claim(job), _jobset(job, {TRAINERS: spec})]
     return [*volume_claim(job), service(job), document("batch/v1", "Job", job.name, spec=spec)]
@@ -61,7 +61,7 @@ def parameter_server(job: JobDescription) -> list[Manifest]:
             *([variable("PADDLE_TRAINER_ID", "$(PADDLE_POD_INDEX)")] if role == TRAINERS else []),
         )  # fmt: skip
         probes = server_probes() if role == SERVERS else {}
-        specs[role] = indexed(job, count[role], pod(job, command, env, probes))
+        specs[role] = indexed(job, count[role], pod(job, command, env, probes), launched=False)
     if job.form == "jobset":
         return [*volume_claim(job), _jobset(job, specs)]
     made = [document("batch/v1", "Job", f"{job.name}-{role}", spec=spec) for role, spec in specs.items()]

@@ -73,14 +73,17 @@ def server_probes() -> Manifest:
     }
 
 
-def indexed(job: JobDescription, count: int, template: Manifest, first_decides: bool = False) -> Manifest:
+def indexed(job: JobDescription, count: int, template: Manifest, launched: bool) -> Manifest:
     """The spec of a Job with pods that have a number.
 
-    A pod that is evicted, or that says "begin me again", is replaced and counts as no failure. Where the launcher gives
-    up, after restarts of its own, or does not take its command line, the job fails at once.
+    A pod that is evicted, or that says "begin me again", is replaced and counts as no failure.
+
+    Arguments:
+        launched: whether a launcher runs in each pod. Where it gives up, after restarts of its own, the job fails at
+            once. The job succeeds with its first pod: others that have not come yet need not come any more.
     """
     leave = {"containerName": CONTAINER, "operator": "In", "values": [RESTART_CODE]}
-    give_up = {"containerName": CONTAINER, "operator": "In", "values": [1, 2]}
+    give_up = {"containerName": CONTAINER, "operator": "In", "values": [1, 2] if launched else [2]}
     rules: list[Manifest] = [
         {"action": "Ignore", "onPodConditions": [{"type": "DisruptionTarget", "status": "True"}]},
         {"action": "Ignore", "onExitCodes": leave},
@@ -90,7 +93,7 @@ def indexed(job: JobDescription, count: int, template: Manifest, first_decides: 
         "completionMode": "Indexed", "completions": count, "parallelism": count, "backoffLimit": job.max_restart,
         "podReplacementPolicy": "Failed", "podFailurePolicy": {"rules": rules},
     }  # fmt: skip
-    if first_decides:  # pods that have not come when the others are done need not come any more
+    if launched:
         spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
     return {**spec, "template": template}
 

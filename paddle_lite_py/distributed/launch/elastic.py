@@ -46,7 +46,7 @@ def run_elastic(job: Job, how: Elastic) -> int:
             return 130
         except (TimeoutError, PermissionError) as e:
             print(e, file=sys.stderr)
-            return 1
+            return RESTART_CODE if isinstance(e, TimeoutError) else 2
         finally:
             node.link.say("leave")
             node.link.close()
@@ -158,4 +158,4 @@ class _Node:
             print(f"launch: {word['why']}", file=sys.stderr)
         if word["say"] == "no":
             return 2
-        return word["code"] and (code if code not in (0, RESTART_CODE, UNSAVED) else word["code"])
+        return code if word["code"] == 1 and code not in (0, RESTART_CODE, UNSAVED) else word["code"]

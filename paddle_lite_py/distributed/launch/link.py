@@ -167,6 +167,8 @@ class Link:
         return connection
 
     def _begin(self, connection: Connection) -> None:
+        if self.connection is not None:
+            self.connection.close()
         self.connection, self.words = connection, queue.SimpleQueue()
         for target in (self._hear, self._beat):
             threading.Thread(target=target, args=(connection, self.words), daemon=True).start()

@@ -6,6 +6,7 @@ import math
 import uuid
 from typing import Any, NamedTuple
 
+from ..elastic import RESTART_CODE
 from .meeting import node_place
 
 # Seconds that a job which was under way waits for more nodes than it needs; and that a newcomer waits for others.
@@ -153,7 +154,7 @@ class Membership:
         if count >= terms.most or (count >= terms.least and now - self.changed >= wait):
             return self._form()
         if now - self.changed > PATIENCE * terms.timeout:
-            self._over(1, f"{count} of at least {terms.least} nodes are here, and no other has come for "
+            self._over(RESTART_CODE, f"{count} of at least {terms.least} nodes are here, and no other has come for "
                        f"{PATIENCE * terms.timeout:g} s (--elastic_timeout)")  # fmt: skip
 
     def _form(self) -> None:
