@@ -10,7 +10,7 @@ from .description import JobDescription
 
 # Where launchers meet, and where servers of parameters listen.
 MEETING, SERVING = 6070, 8500
-LOGS = "/logs"
+LOGS, SCRATCH = "/logs", "/scratch"
 # Seconds between the end of the launcher's patience and that of Kubernetes.
 SPARE = 5
 CONTAINER = "trainer"
@@ -18,7 +18,7 @@ CONTAINER = "trainer"
 
 def pod(job: JobDescription, command: list[str], env: list[Manifest], probes: Manifest) -> Manifest:
     """The template of a pod with one container; it writes to its volumes alone."""
-    places = {"logs": LOGS, "cache": "/cache", "tmp": "/tmp"}
+    places = {"logs": LOGS, "cache": "/cache", "scratch": SCRATCH}
     mounts = [{"name": name, "mountPath": path} for name, path in places.items()]
     volumes: list[Manifest] = [{"name": name, "emptyDir": {}} for name in places]
     mounts.append({"name": "shm", "mountPath": "/dev/shm"})  # batches of a DataLoader's workers
@@ -50,11 +50,10 @@ def field(name: str, path: str) -> Manifest:
 
 def environment(job: JobDescription, *more: Manifest) -> list[Manifest]:
     """The variables of a container; later ones may name those before."""
-    return [
-        variable("PADDLE_LITE_CACHE_DIR", "/cache"), variable("HOME", "/tmp"), variable("PADDLE_JOB_ID", job.name),
-        variable("PADDLE_ELASTIC_GRACE", str(job.grace - SPARE)), *more,
-        *[variable(name, value) for name, value in job.env.items()],
-    ]  # fmt: skip
+    own = {"PADDLE_LITE_CACHE_DIR": "/cache", "HOME": SCRATCH, "TMPDIR": SCRATCH, "PADDLE_JOB_ID": job.name}
+    own["PADDLE_ELASTIC_GRACE"] = str(job.grace - SPARE)
+    given = [[variable(name, value) for name, value in found.items()] for found in (own, job.env)]
+    return [*given[0], *more, *given[1]]
 
 
 def launcher_probes() -> Manifest:

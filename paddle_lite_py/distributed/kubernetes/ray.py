@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 
-from ...utils.manifests import Manifest, document
+from ...utils.manifests import SECURITY, Manifest, document
 from .description import JobDescription
 from .pods import environment, pod, volume_claim
 
@@ -37,4 +37,5 @@ def _template(job: JobDescription) -> Manifest:
     spec = made["spec"]
     del spec["containers"][0]["command"], spec["subdomain"], spec["restartPolicy"]  # KubeRay's
     spec["containers"][0]["name"] = "ray"
+    spec["containers"][0]["securityContext"] = SECURITY | {"readOnlyRootFilesystem": False}  # Ray has places of its own
     return made
