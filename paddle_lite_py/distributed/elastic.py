@@ -32,17 +32,15 @@ __all__ = [
 # The exit code of a process that wants to be begun again: it has saved. That of the reference.
 RESTART_CODE = 101
 
-_alone = Stopping()
-
-
-def _stopping() -> Stopping:
-    return _alone if world().size == 1 else exchanges().messenger.stopping
+_heard: list[Stopping] = []  # what listens in this process, once something does
 
 
 def _listening() -> Stopping:
-    found = _stopping()
-    found.listen(None if found is _alone else exchanges().messenger)
-    return found
+    messenger = None if world().size == 1 else exchanges().messenger
+    if not _heard:
+        _heard.append(Stopping() if messenger is None else messenger.stopping)
+    _heard[0].listen(messenger)
+    return _heard[0]
 
 
 def should_stop() -> bool:
@@ -69,7 +67,10 @@ def heeded() -> Iterator[None]:
     try:
         yield
     finally:
-        _stopping().listen_no_more()
+        for stopping in list(_heard):
+            stopping.listen_no_more()
+            if stopping.acted_upon and world().size == 1:
+                _heard.clear()  # who goes on nevertheless may be asked again
 
 
 def ask_to_stop() -> None:

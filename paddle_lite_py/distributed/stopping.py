@@ -6,7 +6,6 @@ import json
 import os
 import queue
 import signal
-import sys
 import threading
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -63,7 +62,7 @@ class Stopping:
                 os.kill(os.getpid(), signal.SIGTERM)
 
     def _on_signal(self, number: int, _frame: Any) -> None:
-        print("asked to end: after this step; once more to end at once", file=sys.stderr, flush=True)
+        os.write(2, b"asked to end: after this step; once more to end at once\n")  # print() may be under way
         signal.signal(number, signal.SIG_DFL)  # a second one ends the process
         self.noted = True
         self.asked.put(True)

@@ -60,7 +60,6 @@ class _Node:
         self.link = Link(how.master, job.id, how.terms)
         self.worlds = self.failures = 0
         self.number = -1
-        self.over: Word | None = None
 
     def run(self) -> int:
         """All worlds; the exit code."""

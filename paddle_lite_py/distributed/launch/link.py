@@ -140,7 +140,8 @@ class Link:
         """
         end = time.monotonic() + patience
         while not given_up():
-            if self.leader is None and (listener := listening(self.at)) is not None:
+            leads = self.leader is not None and self.leader.thread.is_alive()
+            if not leads and (listener := listening(self.at)) is not None:
                 self.leader = Leader(listener, self.key, self.terms)
             try:
                 return self._begin(self._admitted(Client(self.at)))
