@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from .elastic import run_elastic
 from .job import Job, ranks, run
@@ -66,25 +66,35 @@ def launch(argv: Sequence[str] | None = None) -> NoReturn:
     for flag, why in _UNUSED.items():
         if getattr(given, flag[2:]) is not None:
             print(f"launch: {flag} has no effect: {why}", file=sys.stderr)
-    if given.server_num or given.trainer_num:
-        arguments.error("--server_num and --trainer_num: there are no parameter servers; give --nproc_per_node")
     ips = given.ips.split(",") if given.ips else []
     if ips:
         given.nnodes = str(len(ips))
     master = given.master or (f"{ips[0]}:6070" if ips else "")
-    devices = given.devices.split(",") if given.devices else []
-    count = given.nproc_per_node or len(devices) or 1
-    if devices and len(devices) < count:
-        arguments.error(f"--nproc_per_node is {count}, but --devices names {len(devices)}")
     try:
+        count, tasks = _tasks(given)
         elastic = elastic_of(given, master, count)
     except ValueError as e:
         arguments.error(str(e))
-    job = Job(_command(given), ranks(count, devices), given.log_dir, given.job_id, given.max_restart)
+    job = Job(_command(given), tasks, given.log_dir, given.job_id, given.max_restart)
     if elastic is not None:
         sys.exit(run_elastic(job, elastic))
     nodes = node_range(given.nnodes)[1]
     sys.exit(run(job, lambda attempt: meet(master, nodes, given.rank, count, given.host, job.id, attempt)))
+
+
+def _tasks(given: argparse.Namespace) -> tuple[int, Any]:
+    """How many addresses this node needs, and what it runs.
+
+    Raises:
+        ValueError: if what is given does not go together.
+    """
+    if given.server_num or given.trainer_num:
+        raise ValueError("--server_num and --trainer_num: there are no parameter servers; give --nproc_per_node")
+    devices = given.devices.split(",") if given.devices else []
+    count = given.nproc_per_node or len(devices) or 1
+    if devices and len(devices) < count:
+        raise ValueError(f"--nproc_per_node is {count}, but --devices names {len(devices)}")
+    return count, ranks(count, devices)
 
 
 def _command(given: argparse.Namespace) -> list[str]:
