@@ -9,6 +9,7 @@ import sys
 import threading
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -290,6 +291,21 @@ def test_at_level_0_a_node_that_fails_ends_and_another_takes_its_place(tmp_path,
     found.start("c")
     assert set(found.ended().values()) == {0, 3} and found.running[ended].returncode == 3, found.everything()
     assert "--elastic_level is 0: this node ends" in found.said(ended)
+
+
+def test_elastic_jobs_by_the_names_of_fleet(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    fleet = paddle.distributed.fleet.elastic
+    program = script(tmp_path, "echo trained in $PADDLE_TRAINERS_NUM; exit 0")
+    args = SimpleNamespace(elastic_server="127.0.0.1:1", job_id="digits", np=None, training_script=program[0])
+    with pytest.raises(ValueError, match="elastic_server, job_id and np are needed"):
+        fleet.launch_elastic(args, None)
+    monkeypatch.setenv("PADDLE_ELASTIC_NP", "1")
+    assert fleet.ElasticManager(args).elastic_level == fleet.ElasticLevel.FAULT_TOLERANCE
+    with pytest.raises(SystemExit) as caught:
+        fleet.launch_elastic(args, None)
+    assert caught.value.code == 0 and "trained in 1" in capsys.readouterr().out
+    assert fleet.ELASTIC_EXIT_CODE == elastic.RESTART_CODE == 101
 
 
 NOTED = "echo $$ > pid.tmp; mv pid.tmp pid;"
