@@ -267,7 +267,7 @@ def test_launchers_that_do_not_fit(tmp_path, job):
     found = job("2:3", 1)
     found.program = script(tmp_path, "exec sleep 600")
     found.start("a")
-    while not (found.folder / "log.a" / "alive").exists():
+    while not (found.folder / "alive.a").exists():
         assert found.running["a"].poll() is None, found.everything()
         time.sleep(0.02)
     found.start("b", options=("--nproc_per_node", "2"))

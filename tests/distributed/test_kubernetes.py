@@ -128,6 +128,7 @@ def test_the_pods_of_a_manifest_train_and_one_is_evicted(tmp_path, index):
     evicted_codes, other_codes = run.pods[index].codes, run.pods[1 - index].codes
     assert evicted_codes in ([101], [101, 0]) and other_codes in ([], [0]), run.said()
     assert run.pods[0].codes[-1] == 0  # whose end is that of the Job
+    assert all((tmp_path / f"digits-{i}" / "logs" / "alive").exists() for i in (0, 1))  # what probes look for
     lines = (tmp_path / "checkpoints" / "events.0").read_text().splitlines()
     steps = [e["step"] for e in map(json.loads, lines) if e["what"] == "step"]
     assert steps == list(range(12))  # none was lost, none done again

@@ -37,11 +37,12 @@ class ElasticJob:
     def start(self, *names: str, options: tuple[str, ...] = ()) -> None:
         """Start launchers."""
         for name in names:
+            own = {"PYTHONPATH": str(ROOT), "PADDLE_LAUNCH_ALIVE": str(self.folder / f"alive.{name}")}
+            command = [*self.command, *options, "--log_dir", str(self.folder / f"log.{name}"), *self.program]
             with (self.folder / f"{name}.out").open("ab") as out:
                 self.running[name] = subprocess.Popen(
-                    [*self.command, *options, "--log_dir", str(self.folder / f"log.{name}"), *self.program],
-                    stdout=out, stderr=subprocess.STDOUT, env={**os.environ, "PYTHONPATH": str(ROOT)},
-                )  # fmt: skip
+                    command, stdout=out, stderr=subprocess.STDOUT, env={**os.environ, **own}
+                )
 
     def hurry(self) -> None:
         """From now on steps take no longer than they need."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from ...utils.manifests import Manifest, document
 from .description import JobDescription
 from .pods import (
+    ALIVE,
     LOGS,
     MEETING,
     SERVING,
@@ -34,7 +35,7 @@ def collective(job: JobDescription) -> list[Manifest]:
         "--elastic_timeout", str(job.elastic_timeout), "--max_restart", str(job.max_restart), "--job_id", job.name,
         "--log_dir", LOGS, *job.program,
     ]  # fmt: skip
-    env = environment(job, field("POD_IP", "status.podIP"))
+    env = environment(job, field("POD_IP", "status.podIP"), variable("PADDLE_LAUNCH_ALIVE", ALIVE))
     spec = indexed(job, most, pod(job, command, env, launcher_probes()), launched=True)
     if job.form == "jobset":
         return [*volume_claim(job), _jobset(job, {TRAINERS: spec})]

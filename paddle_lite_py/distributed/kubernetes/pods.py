@@ -11,6 +11,7 @@ from .description import JobDescription
 # Where launchers meet, and where servers of parameters listen.
 MEETING, SERVING = 6070, 8500
 LOGS, SCRATCH = "/logs", "/scratch"
+ALIVE = f"{LOGS}/alive"
 # Seconds between the end of the launcher's patience and that of Kubernetes.
 SPARE = 5
 CONTAINER = "trainer"
@@ -58,8 +59,8 @@ def environment(job: JobDescription, *more: Manifest) -> list[Manifest]:
 
 def launcher_probes() -> Manifest:
     """A launcher touches a file as long as it works."""
-    begun = {"exec": {"command": ["test", "-e", f"{LOGS}/alive"]}, "periodSeconds": 5, "failureThreshold": 60}
-    lately = ["sh", "-c", f"find {LOGS}/alive -mmin -2 | grep -q ."]
+    begun = {"exec": {"command": ["test", "-e", ALIVE]}, "periodSeconds": 5, "failureThreshold": 60}
+    lately = ["sh", "-c", f"find {ALIVE} -mmin -2 | grep -q ."]
     return {"startupProbe": begun, "livenessProbe": {"exec": {"command": lately}, "periodSeconds": 30}}
 
 

@@ -83,7 +83,7 @@ class _Node:
 
     def _waits(self) -> str:
         """Called while nothing runs here: whether this node was asked to end."""
-        alive(self.job.log_dir)
+        alive()
         return self.asked()
 
     def _card(self) -> Word:

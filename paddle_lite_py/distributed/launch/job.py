@@ -144,7 +144,7 @@ def _watch(workers: list[Worker], asked: Callable[[], str]) -> int:
                 _ask(workers)
             if time.monotonic() > limit:
                 return _too_late(workers)
-            alive(workers[0].log.parent)
+            alive()
             time.sleep(0.1)
 
 

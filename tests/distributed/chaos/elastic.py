@@ -46,7 +46,7 @@ def the_first_node_is_killed(job: ElasticJob) -> list[float]:
 def the_leader_is_killed(job: ElasticJob) -> list[float]:
     """The launcher at which all others meet is killed: another one takes its place."""
     job.start("a")
-    while not (job.folder / "log.a" / "alive").exists():  # it leads
+    while not (job.folder / "alive.a").exists():  # it leads
         time.sleep(0.05)
     job.start("b", "c")
     job.until(size=3, step=4)
