@@ -1,13 +1,13 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
-#   make demo | test | fuzz | fuzz-serving | kills | test-all | check | bench | bench-ops | targets | memory | gpu | parity | docs |
-#   dist | size | clean
+#   make demo | test | fuzz | fuzz-serving | kills | chaos | test-all | check | bench | bench-ops | targets | memory | gpu | parity |
+#   docs | dist | size | clean
 PYTHON ?= python3
 JOBS ?= 2
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test fuzz fuzz-serving kills test-all check bench bench-ops targets memory gpu parity parity-record docs dist size clean
+.PHONY: demo test fuzz fuzz-serving kills chaos test-all check bench bench-ops targets memory gpu parity parity-record docs dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
@@ -26,6 +26,10 @@ fuzz-serving: $(VENV)/.has-test
 # Training that is killed at random moments, 20 times, and goes on to the same weights, bit by bit.
 kills: $(VENV)/.has-test
 	@KILLS=40 $(PY) -m pytest -q -n 0 tests/hapi/test_checkpoints.py -k killed $(ARGS)
+
+# Jobs of several processes that are killed, as stories that end with the result of an undisturbed run.
+chaos: $(VENV)/.has-test
+	@$(PY) tests/distributed/chaos/elastic.py $(ARGS)
 
 # With the repeats too, and compiled as users' programs are.
 test-all: $(VENV)/.has-test

@@ -1,7 +1,19 @@
 """Training in several processes: ranks and groups, exchanges, launching, `fleet`. A program runs alone as well."""
 
 from ..core.argument_docs import document as _document
-from . import auto_parallel, collective, communication, fleet, group, launch, parallel, sharding, spread, utils
+from . import (
+    auto_parallel,
+    collective,
+    communication,
+    elastic,
+    fleet,
+    group,
+    launch,
+    parallel,
+    sharding,
+    spread,
+    utils,
+)
 from .auto_parallel import (
     ColWiseParallel,
     ContextParallel,

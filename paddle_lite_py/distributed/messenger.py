@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 
 from ..core.dtypes import as_dtype
+from .stopping import Stopping
 
 # Exchanges of a group that are remembered for peers that ask later.
 REMEMBERED = 256
@@ -66,10 +67,11 @@ class Messenger:
         self.rank, self.key = rank, job_key()
         self.journals: dict[int, Journal] = {}
         self.inbox: dict[tuple[int, int], queue.Queue[Any]] = {}
-        self.lock = threading.Lock()
+        self.lock, self.agreeing = threading.Lock(), threading.Lock()
         self.peers: dict[int, tuple[str, int]] = {}
         self.outgoing: dict[int, Connection] = {}
         self.left: dict[int, str] = {}  # peers that said goodbye: "" or what went wrong
+        self.stopping = Stopping()
         self.listener = Listener((host, 0), backlog=64, authkey=self.key)
         self.port = self.listener.address[1]
         threading.Thread(target=self._accept, daemon=True, name="exchange messenger").start()
@@ -105,6 +107,19 @@ class Messenger:
 
     def _on_bye(self, connection: Connection, word: dict[str, Any]) -> None:
         self.left[word["rank"]] = word["why"]
+
+    def _on_stop(self, connection: Connection, _word: dict[str, Any]) -> None:
+        """A process was asked to end; told to the first one, more than once if several are."""
+        with self.agreeing:
+            if self.stopping.last is None:
+                self.stopping.agreed(self.connect, list(self.peers))
+        connection.send_bytes(b"null")
+
+    def _on_halt(self, connection: Connection, _word: dict[str, Any]) -> None:
+        connection.send_bytes(json.dumps(self.stopping.halt()).encode())
+
+    def _on_decide(self, _connection: Connection, word: dict[str, Any]) -> None:
+        self.stopping.decide(int(word["last"]))
 
     def journal(self, group: int) -> Journal:
         """The exchanges of a group."""

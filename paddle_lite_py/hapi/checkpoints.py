@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.processes import world
 from ..eager.random import default_generator
 from ..eager.tensor import Tensor, wrap
 from ..framework import load, save
@@ -28,6 +29,8 @@ class Checkpoints:
 
     A file is written beside its place and then moved there, so that a kill at any moment leaves whole ones. What
     restores the newest one goes on as if nothing had happened, to the same bits.
+
+    Of several processes, which all have the same parts, the first one writes, and all restore from its files.
 
     Arguments:
         folder: where they lie.
@@ -74,6 +77,22 @@ class Checkpoints:
         self._thread: threading.Thread | None = None
         self._failure: list[BaseException] = []
 
+    def check(self) -> None:
+        """See that checkpoints can be written, before training takes hours.
+
+        Raises:
+            OSError: if the folder cannot be made, or nothing can be written into it.
+        """
+        probe = self.folder / f".checkpoint-probe-{os.getpid()}"
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            probe.write_bytes(b"")
+            probe.unlink(missing_ok=True)
+        except OSError as e:
+            why = e.strerror or str(e)
+            raise OSError(e.errno, f"no checkpoint can be written into the folder ({why}); give another one, or the "
+                          "right to write there", str(self.folder)) from None  # fmt: skip
+
     # -- saving ----------------------------------------------------------------------------------------------------
     def save(self, progress: dict[str, Any], score: float | None = None) -> None:
         """Write a checkpoint.
@@ -86,6 +105,8 @@ class Checkpoints:
             OSError: if this one, or the one before that was written in a thread, could not be written.
         """
         self.wait()
+        if world().rank:
+            return None
         state = {
             "progress": progress,
             "score": score,

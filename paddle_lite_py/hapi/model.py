@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from .. import amp, nn
+from ..distributed import elastic
 from ..eager.tensor import Tensor
 from ..framework import load as load_file
 from ..framework import save as save_file
@@ -190,7 +191,8 @@ class Model:
             accumulate_grad_batches: batches whose gradients are added up for one update.
             num_iters: batches to train on in all, instead of epochs.
             resume: a folder of checkpoints, or Checkpoints: begin with the newest one, if there is any, and save there
-                after each epoch. Training that was killed goes on to the same weights, bit by bit.
+                after each epoch. Training that was killed goes on to the same weights, bit by bit. SIGTERM saves after
+                the batch under way, and ends with the exit code 101, "begin me again".
 
         Raises:
             ValueError: if there is nothing to train on, or the checkpoint is of another model.
@@ -205,7 +207,7 @@ class Model:
         wanted = Epochs(epochs, max(1, accumulate_grad_batches), num_iters)
         heard = self._callbacks(callbacks, verbose, log_freq, save_dir, save_freq, steps=steps, epochs=epochs)
         kept = None if resume is None else self._kept(resume, loader, heard)
-        with heeded() as pressed:
+        with heeded() as pressed, elastic.heeded():
             Trainer(self, loader, judge, heard, wanted, eval_freq, pressed, kept).run()
 
     def _kept(self, resume: Any, loader: Any, heard: CallbackList) -> Checkpoints:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..distributed import elastic
 from ..io import DataLoader
 from .callbacks import CallbackList
 from .checkpoints import Checkpoints
@@ -50,6 +51,7 @@ class Trainer:
     ) -> None:
         self.model, self.loader, self.judge, self.heard, self.wanted = model, loader, judge, heard, wanted
         self.eval_freq, self.pressed, self.kept = eval_freq, pressed, kept
+        self.leaving = False  # since this process was asked to end, and saves before
         self.epoch, self.begun, self.iterations = 0, 0, 0  # begun: batches of the epoch that were trained on before
 
     def run(self) -> None:
@@ -72,12 +74,16 @@ class Trainer:
         self.heard.call("train_end", logs)
         if self.kept is not None:
             self.kept.wait()
+        if self.leaving:
+            elastic.leave()
 
     def _broken(self) -> bool:
         """Whether an epoch ends before its last batch."""
-        return self.pressed.on or self.iterations == self.wanted.num_iters
+        return self.pressed.on or self.leaving or self.iterations == self.wanted.num_iters
 
     def _resume(self) -> None:
+        if self.kept is not None:
+            self.kept.check()
         found = self.kept.restore() if self.kept is not None else {}
         if found:
             self.epoch, self.begun, self.iterations = found["epoch"], found["batches"], found["iterations"]
@@ -107,6 +113,7 @@ class Trainer:
             logs = _logs(heard, "train_batch_end", step, inputs, results)
             heard.call("train_batch_end", step, logs)
             self.iterations += 1
+            self.leaving = self.kept is not None and update and elastic.should_stop()
             broken = self._broken()
             if self.kept is not None and update and (broken or self._due(step + 1)):
                 self._save(self.epoch, step + 1, {})

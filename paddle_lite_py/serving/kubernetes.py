@@ -7,25 +7,23 @@ this server.
 from __future__ import annotations
 
 import argparse
-import json
-import re
-from collections.abc import Iterator
 from typing import Any
 
+from ..utils.manifests import NAME, SECURITY, claimed, document, sizes, to_text
+
 HTTP, GRPC, METRICS = 8000, 8001, "/metrics"
-_NAME = re.compile(r"[a-z]([-a-z0-9]{0,61}[a-z0-9])?")
 
 
 def main(arguments: list[str]) -> None:
     """Print the manifests that the command line asks for."""
     parser = _parser()
     given, passed_on = parser.parse_known_args(arguments)
-    if not _NAME.fullmatch(given.name):
+    if not NAME.fullmatch(given.name):
         parser.error(f"NAME is {given.name!r}; Kubernetes takes small letters, digits and '-'")
     if not given.models:
         parser.error("name the models as the container sees them: --model PATH")
     documents = [inference_service(given, passed_on)] if given.kserve else plain(given, passed_on)
-    print("---\n".join(to_yaml(d) for d in documents), end="")
+    print(to_text(documents), end="")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -55,14 +53,10 @@ def plain(given: argparse.Namespace, options: list[str]) -> list[dict[str, Any]]
     spec = {"replicas": given.replicas, "selector": {"matchLabels": labels}, "template": pod}
     ports = [{"name": "http", "port": HTTP, "targetPort": "http"}, {"name": "grpc", "port": GRPC, "targetPort": "grpc"}]
     found = [
-        _document("apps/v1", "Deployment", given.name, spec),
-        _document("v1", "Service", given.name, {"selector": labels, "ports": ports}),
+        document("apps/v1", "Deployment", given.name, spec=spec),
+        document("v1", "Service", given.name, spec={"selector": labels, "ports": ports}),
     ]
     return [*found, _autoscaler(given)] if given.max_replicas > given.replicas else found
-
-
-def _document(version: str, kind: str, name: str, spec: dict[str, Any]) -> dict[str, Any]:
-    return {"apiVersion": version, "kind": kind, "metadata": {"name": name}, "spec": spec}
 
 
 def _autoscaler(given: argparse.Namespace) -> dict[str, Any]:
@@ -72,7 +66,7 @@ def _autoscaler(given: argparse.Namespace) -> dict[str, Any]:
         "minReplicas": given.replicas, "maxReplicas": given.max_replicas,
         "metrics": [{"type": "Resource", "resource": {"name": "cpu", "target": target}}],
     }  # fmt: skip
-    return _document("autoscaling/v2", "HorizontalPodAutoscaler", given.name, spec)
+    return document("autoscaling/v2", "HorizontalPodAutoscaler", given.name, spec=spec)
 
 
 def inference_service(given: argparse.Namespace, options: list[str]) -> dict[str, Any]:
@@ -80,26 +74,24 @@ def inference_service(given: argparse.Namespace, options: list[str]) -> dict[str
     predictor = {"minReplicas": given.replicas, "maxReplicas": max(given.max_replicas, given.replicas)}
     predictor |= _pod(given, options, ports=[{"name": "h1", "containerPort": HTTP, "protocol": "TCP"}])
     predictor["containers"][0]["name"] = "kserve-container"
-    return _document("serving.kserve.io/v1beta1", "InferenceService", given.name, {"predictor": predictor})
+    return document("serving.kserve.io/v1beta1", "InferenceService", given.name, spec={"predictor": predictor})
 
 
 def _pod(given: argparse.Namespace, options: list[str], ports: list[dict[str, Any]] | None = None) -> dict[str, Any]:
     """The container with its probes; it runs without rights, and writes to its cache alone."""
     command = ["python", "-m", "paddle_lite_py", "serve", *given.models, "--host", "0.0.0.0", *options]
-    sizes = {"cpu": given.cpu, "memory": given.memory} | ({"nvidia.com/gpu": str(given.gpus)} if given.gpus else {})
     mounts: list[dict[str, Any]] = [{"name": "cache", "mountPath": "/cache"}]
     volumes: list[dict[str, Any]] = [{"name": "cache", "emptyDir": {}}]
     if given.claim:
         mounts.append({"name": "models", "mountPath": "/models", "readOnly": True})
-        volumes.append({"name": "models", "persistentVolumeClaim": {"claimName": given.claim, "readOnly": True}})
+        volumes.append(claimed("models", given.claim, readOnly=True))
     container = {
         "name": "server", "image": given.image, "command": command, "env": _environment(given),
         "ports": ports or [{"name": "http", "containerPort": HTTP}, {"name": "grpc", "containerPort": GRPC}],
-        "resources": {"requests": sizes, "limits": sizes}, "volumeMounts": mounts,
+        "resources": sizes(given.cpu, given.memory, given.gpus), "volumeMounts": mounts,
         "startupProbe": _probe("ready", 60, 5), "readinessProbe": _probe("ready", 3, 5),
         "livenessProbe": _probe("live", 3, 10),
-        "securityContext": {"allowPrivilegeEscalation": False, "readOnlyRootFilesystem": True, "runAsNonRoot": True,
-                            "runAsUser": 1000, "capabilities": {"drop": ["ALL"]}},
+        "securityContext": SECURITY,
     }  # fmt: skip
     return {"containers": [container], "volumes": volumes, "terminationGracePeriodSeconds": 60}
 
@@ -115,38 +107,3 @@ def _environment(given: argparse.Namespace) -> list[dict[str, Any]]:
 def _probe(what: str, failures: int, seconds: int) -> dict[str, Any]:
     action = {"path": f"/v2/health/{what}", "port": HTTP}
     return {"httpGet": action, "failureThreshold": failures, "periodSeconds": seconds}
-
-
-# -- YAML ----------------------------------------------------------------------------------------------------------
-def to_yaml(data: Any) -> str:
-    """Plain data as YAML; strings are written as in JSON, which YAML takes.
-
-    Examples:
-        >>> print(to_yaml({"a": [1, {"b": "x"}], "c": {}}), end="")
-        a:
-          - 1
-          - b: "x"
-        c: {}
-    """
-    return "".join(f"{line}\n" for line in _lines(data))
-
-
-def _lines(data: Any) -> Iterator[str]:
-    if isinstance(data, dict) and data:
-        for key, value in data.items():
-            yield from _entry(f"{key}:", value)
-    elif isinstance(data, list) and data:
-        for value in data:
-            first, *rest = _lines(value)
-            yield f"- {first}"
-            yield from (f"  {line}" for line in rest)
-    else:
-        yield json.dumps(data)
-
-
-def _entry(head: str, value: Any) -> Iterator[str]:
-    if isinstance(value, dict | list) and value:
-        yield head
-        yield from (f"  {line}" for line in _lines(value))
-    else:
-        yield f"{head} {json.dumps(value)}"

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from paddle_lite_py.serving.kubernetes import main, to_yaml
+from paddle_lite_py.serving.kubernetes import main
+from paddle_lite_py.utils.manifests import to_yaml
 
 ARGUMENTS = ["digits", "--image", "x/y:1", "--model", "/models/digits", "--claim", "models", "--token-secret", "s"]
 

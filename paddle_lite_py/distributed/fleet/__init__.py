@@ -12,7 +12,7 @@ from ..collective import barrier
 from ..data_parallel import DataParallel, sync_params_buffers
 from ..group import ParallelEnv, get_rank, get_world_size, init_parallel_env
 from ..scaling import agreed
-from . import base, layers, meta_optimizers, meta_parallel, recompute, utils
+from . import base, elastic, layers, meta_optimizers, meta_parallel, recompute, utils
 from .current import hybrid_group, use_topology
 from .meta_optimizers.chosen import as_asked
 from .meta_optimizers.dygraph_optimizer import DygraphShardingOptimizer, HybridParallelOptimizer

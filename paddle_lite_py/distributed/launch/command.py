@@ -6,10 +6,12 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from .job import Job, run
+from .elastic import run_elastic
+from .job import Job, ranks, run
 from .meeting import meet
+from .terms import add_elastic, elastic_of, node_range
 
 # Accepted for programs that give them, without a meaning for XLA: (flag, why).
 _UNUSED = {
@@ -21,24 +23,28 @@ _UNUSED = {
     "--enable_gpu_log": "the launcher says what fails, and nothing else",
     "--log_overwrite": "logs of a new job take the place of those of the last",
     "--with_gloo": "XLA carries all exchanges",
-    "--elastic_timeout": "--max_restart says how often a job is begun again",
 }
+_NODES = os.environ.get("PADDLE_NNODES") or os.environ.get("PADDLE_ELASTIC_NP") or "1"
+_JOB = os.environ.get("PADDLE_JOB_ID") or os.environ.get("PADDLE_ELASTIC_JOB_ID") or "default"
 
 
 def parser() -> argparse.ArgumentParser:
     """The command line."""
     found = argparse.ArgumentParser(prog="python -m paddle_lite_py.distributed.launch", description=__doc__)
-    found.add_argument("--master", help="host:port where the launchers of several nodes meet")
-    found.add_argument("--nnodes", default=os.environ.get("PADDLE_NNODES", "1"), help="how many nodes there are")
+    found.add_argument(
+        "--master",
+        default=os.environ.get("PADDLE_ELASTIC_SERVER"),
+        help="host:port where the launchers of several nodes meet",
+    )
+    found.add_argument("--nnodes", default=_NODES, help="how many nodes, as 4 or 2:4")
     found.add_argument("--rank", type=int, default=-1, help="the number of this node; by default as they come")
     found.add_argument("--nproc_per_node", type=int, help="processes of this node; by default one for each device")
     found.add_argument("--devices", "--gpus", "--xpus", "--npus", help="the devices of this node, as 0,1,2")
     found.add_argument("--ips", help="addresses of the nodes, instead of --nnodes; the first is the master's")
     found.add_argument("--host", default=os.environ.get("POD_IP"), help="the address of this node")
     found.add_argument("--log_dir", default=os.environ.get("PADDLE_LOG_DIR", "log"), help="a log for each process")
-    found.add_argument("--job_id", default=os.environ.get("PADDLE_JOB_ID", "default"), help="a name for the job")
-    found.add_argument("--max_restart", type=int, default=0, help="how often a job that fails is begun again")
-    found.add_argument("--elastic_level", type=int, default=-1, help="-1 or 0: nodes neither come nor go")
+    found.add_argument("--job_id", default=_JOB, help="a name for the job")
+    add_elastic(found)
     found.add_argument("--server_num", type=int, default=0, help=argparse.SUPPRESS)
     found.add_argument("--trainer_num", type=int, default=0, help=argparse.SUPPRESS)
     for flag in _UNUSED:
@@ -60,21 +66,35 @@ def launch(argv: Sequence[str] | None = None) -> NoReturn:
     for flag, why in _UNUSED.items():
         if getattr(given, flag[2:]) is not None:
             print(f"launch: {flag} has no effect: {why}", file=sys.stderr)
-    if given.server_num or given.trainer_num:
-        arguments.error("--server_num and --trainer_num: there are no parameter servers; give --nproc_per_node")
-    if given.elastic_level > 0 or ":" in given.nnodes:
-        arguments.error("nodes cannot come and go: give --nnodes as one number, and --max_restart for new attempts")
     ips = given.ips.split(",") if given.ips else []
-    nodes = len(ips) or int(given.nnodes)
-    if nodes > 1 and not (given.master or ips):
-        arguments.error(f"--nnodes is {nodes}; give --master host:port, where the launchers of all nodes meet")
+    if ips:
+        given.nnodes = str(len(ips))
+    master = given.master or (f"{ips[0]}:6070" if ips else "")
+    try:
+        count, tasks = _tasks(given)
+        elastic = elastic_of(given, master, count)
+    except ValueError as e:
+        arguments.error(str(e))
+    job = Job(_command(given), tasks, given.log_dir, given.job_id, given.max_restart)
+    if elastic is not None:
+        sys.exit(run_elastic(job, elastic))
+    nodes = node_range(given.nnodes)[1]
+    sys.exit(run(job, lambda attempt: meet(master, nodes, given.rank, count, given.host, job.id, attempt)))
+
+
+def _tasks(given: argparse.Namespace) -> tuple[int, Any]:
+    """How many addresses this node needs, and what it runs.
+
+    Raises:
+        ValueError: if what is given does not go together.
+    """
+    if given.server_num or given.trainer_num:
+        raise ValueError("--server_num and --trainer_num: there are no parameter servers; give --nproc_per_node")
     devices = given.devices.split(",") if given.devices else []
     count = given.nproc_per_node or len(devices) or 1
     if devices and len(devices) < count:
-        arguments.error(f"--nproc_per_node is {count}, but --devices names {len(devices)}")
-    job = Job(_command(given), count, devices, given.log_dir, given.job_id, given.max_restart)
-    master = given.master or (f"{ips[0]}:6070" if ips else "")
-    sys.exit(run(job, lambda attempt: meet(master, nodes, given.rank, count, given.host, job.id, attempt)))
+        raise ValueError(f"--nproc_per_node is {count}, but --devices names {len(devices)}")
+    return count, ranks(count, devices)
 
 
 def _command(given: argparse.Namespace) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import signal
 import subprocess
@@ -10,9 +11,11 @@ import time
 import uuid
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from ..elastic import RESTART_CODE
 from ..spawning import variables
+from .asked import alive, heeded
 from .meeting import NodePlace
 
 # Seconds in which the others may notice that a process has failed, and say so in their logs.
@@ -21,14 +24,25 @@ NOTICE = 6.0
 GRACE = 3.0
 # Lines of the log of a process that failed.
 SHOWN = 20
+# Seconds that processes which are asked to end have to save; less than the 30 that Kubernetes gives a pod.
+SAVING = float(os.environ.get("PADDLE_ELASTIC_GRACE") or 25)
+# Ends a process with its launcher, which may be killed.
+BOUND = Path(__file__).with_name("bound.py")
+
+
+class Process(NamedTuple):
+    """One process of a job: what it is called, the name of its log, and what its environment has besides."""
+
+    name: str
+    log: str
+    env: dict[str, str]
 
 
 class Job(NamedTuple):
-    """What each process runs, and how many of them there are on this node."""
+    """What each process runs, and which there are on this node, whose place and whose secret they are told."""
 
     command: list[str]
-    processes: int
-    devices: list[str]
+    tasks: Callable[[NodePlace, str], list[Process]]
     log_dir: str
     id: str
     max_restart: int
@@ -37,9 +51,27 @@ class Job(NamedTuple):
 class Worker(NamedTuple):
     """A process, and its log."""
 
-    rank: int
+    task: Process
     process: subprocess.Popen[bytes]
     log: Path
+
+
+def ranks(processes: int, devices: list[str]) -> Callable[[NodePlace, str], list[Process]]:
+    """The processes of a node that train together: what each is told."""
+
+    def tasks(node: NodePlace, key: str) -> list[Process]:
+        made = []
+        for local in range(processes):
+            rank = node.first + local
+            told = variables(rank, node.endpoints, node.master, local, processes, node.number, node.nodes)
+            if node.nodes == 1:
+                told["PADDLE_JOB_KEY"] = key
+            if devices:
+                told |= {"FLAGS_selected_gpus": devices[local], "CUDA_VISIBLE_DEVICES": devices[local]}
+            made.append(Process(f"rank {rank}", f"workerlog.{local}", told))
+        return made
+
+    return tasks
 
 
 def run(job: Job, meet: Callable[[int], NodePlace]) -> int:
@@ -51,64 +83,86 @@ def run(job: Job, meet: Callable[[int], NodePlace]) -> int:
     """
     key = uuid.uuid4().hex
     for attempt in range(job.max_restart + 1):
-        code = _attempt(job, meet(attempt), key)
-        if code == 0 or attempt == job.max_restart:
+        place = meet(attempt)
+        with heeded() as asked:
+            code = tried(job, job.tasks(place, key), asked)
+        if code == 0 or asked() or attempt == job.max_restart:
             return code
         print(f"launch: attempt {attempt + 1} of {job.max_restart + 1} has failed; beginning again", file=sys.stderr)
     return code
 
 
-def _attempt(job: Job, node: NodePlace, key: str) -> int:
+def tried(job: Job, tasks: list[Process], asked: Callable[[], str]) -> int:
+    """Run the processes of this node once; the exit code.
+
+    Arguments:
+        tasks: which they are.
+        asked: "stop" when they are to save and leave, "end" when they are to end at once.
+    """
     workers: list[Worker] = []
-    before = signal.signal(signal.SIGTERM, _interrupted)
     try:
-        for local in range(job.processes):
-            workers.append(_start(job, node, local, key))
-        return _watch(workers)
+        for task in tasks:
+            workers.append(_start(job, task))
+        return _watch(workers, asked)
     except KeyboardInterrupt:
         print("launch: interrupted; ending all processes", file=sys.stderr)
         return 130
     finally:
-        _end(workers)
-        signal.signal(signal.SIGTERM, before)
+        _end(workers, 0.0 if asked() else GRACE)
 
 
-def _interrupted(*_: Any) -> None:
-    raise KeyboardInterrupt
-
-
-def _start(job: Job, node: NodePlace, local: int, key: str) -> Worker:
-    rank = node.first + local
-    told = variables(rank, node.endpoints, node.master, local, job.processes, node.number, node.nodes)
-    told["PADDLE_JOB_ID"] = job.id
-    if node.nodes == 1:
-        told["PADDLE_JOB_KEY"] = key
-    if job.devices:
-        told |= {"FLAGS_selected_gpus": job.devices[local], "CUDA_VISIBLE_DEVICES": job.devices[local]}
+def _start(job: Job, task: Process) -> Worker:
     folder = Path(job.log_dir)
     folder.mkdir(parents=True, exist_ok=True)
-    log = folder / f"workerlog.{local}"
+    log = folder / task.log
+    env = {**os.environ, **task.env, "PADDLE_JOB_ID": job.id}
+    command = [sys.executable, "-S", "-E", str(BOUND), str(os.getpid()), *job.command]
     with log.open("wb") as out:
-        process = subprocess.Popen(
-            job.command, env={**os.environ, **told}, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
-        )
-    return Worker(rank, process, log)
+        process = subprocess.Popen(command, env=env, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+    return Worker(task, process, log)
 
 
-def _watch(workers: list[Worker]) -> int:
+def _watch(workers: list[Worker], asked: Callable[[], str]) -> int:
     """Show the log of the first process until all have ended, or one has failed; the exit code."""
+    limit = math.inf
     with workers[0].log.open("rb") as log:
         while True:
             codes = [w.process.poll() for w in workers]
             _show(log.read())
-            failed = [w for w, code in zip(workers, codes, strict=True) if code]
+            allowed = (None, 0, RESTART_CODE) if limit == math.inf else (None, 0, RESTART_CODE, -signal.SIGTERM)
+            failed = [w for w, code in zip(workers, codes, strict=True) if code not in allowed]
             if failed:
-                _wait(workers, NOTICE)
+                _wait(workers, 0.0 if asked() == "end" else NOTICE)
                 return _told(_culprit(failed))
-            if all(code == 0 for code in codes):
+            if asked() == "end":
+                return 128 + signal.SIGTERM
+            if None not in codes:
                 _show(log.read())
-                return 0
+                return next((c if c > 0 else 128 - c for c in codes if c), 0)
+            if asked() and limit == math.inf:
+                limit = time.monotonic() + SAVING
+                _ask(workers)
+            if time.monotonic() > limit:
+                return _too_late(workers)
+            alive()
             time.sleep(0.1)
+
+
+def _ask(workers: list[Worker]) -> None:
+    """Ask processes to save and leave; not what they have started, which they need to do so."""
+    for w in workers:
+        if w.process.poll() is None:
+            w.process.send_signal(signal.SIGTERM)
+
+
+def _too_late(workers: list[Worker]) -> int:
+    late = [w.task.name for w in workers if w.process.poll() is None]
+    print(
+        f"launch: {', '.join(late)} asked to end, still running after {SAVING:g} s (PADDLE_ELASTIC_GRACE); "
+        "ending them, what was saved before stays",
+        file=sys.stderr,
+    )
+    return 128 + signal.SIGKILL
 
 
 def _show(text: bytes) -> None:
@@ -131,19 +185,19 @@ def _told(worker: Worker) -> int:
     code = worker.process.returncode
     why = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
     print(
-        f"launch: rank {worker.rank} has failed ({why}); the last lines of {worker.log}:\n{_tail(worker)}",
+        f"launch: {worker.task.name} has failed ({why}); the last lines of {worker.log}:\n{_tail(worker)}",
         file=sys.stderr,
         flush=True,
     )
     return code if code > 0 else 128 - code
 
 
-def _end(workers: list[Worker]) -> None:
+def _end(workers: list[Worker], grace: float) -> None:
     """End all processes that still run, and what they have started."""
     running = [w for w in workers if w.process.poll() is None]
-    for w in running:
+    for w in running if grace else ():
         _signal(w, signal.SIGTERM)
-    _wait(running, GRACE)
+    _wait(running, grace)
     for w in workers:
         _signal(w, signal.SIGKILL)
         w.process.wait()

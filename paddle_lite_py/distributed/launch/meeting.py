@@ -47,23 +47,25 @@ def meet(master: str, nodes: int, rank: int, count: int, host: str | None, job: 
         return NodePlace([f"{here}:{p}" for p in ports[1:]], f"{here}:{ports[0]}", 0, 0, 1)
     name, _, port = master.rpartition(":")
     at, key = (name, int(port)), hashlib.sha256(f"{master} {job}".encode()).digest()
-    here = host or _address_towards(at)
+    here = host or address_towards(at)
     ports = free_ports(count + 1, here)
     card = {"rank": rank, "host": here, "ports": ports, "attempt": attempt}
-    listener = _listening(at, key) if rank in (-1, 0) else None
+    listener = listening(at, key) if rank in (-1, 0) else None
     return _lead(listener, nodes, card) if listener is not None else _follow(at, key, nodes, card)
 
 
-def _address_towards(at: tuple[str, int]) -> str:
+def address_towards(at: tuple[str, int]) -> str:
+    """The address of this node as another one sees it."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as s:
         s.connect(at)
         return s.getsockname()[0]
 
 
-def _listening(at: tuple[str, int], key: bytes) -> Listener | None:
+def listening(at: tuple[str, int], key: bytes | None = None) -> Listener | None:
+    """What listens there; None if another launcher does, or if it is another node."""
     try:
         return Listener(at, authkey=key)
-    except OSError:  # taken by another launcher, or of another node
+    except OSError:
         return None
 
 
@@ -76,14 +78,15 @@ def _lead(listener: Listener, nodes: int, card: dict[str, Any]) -> NodePlace:
             met.append((json.loads(connection.recv_bytes()), connection))
         order = sorted(range(nodes), key=lambda i: (met[i][0]["rank"] if met[i][0]["rank"] >= 0 else nodes, i))
         cards = [met[i][0] for i in order]
-        made = [_node(cards, number) for number in range(nodes)]
+        made = [node_place(cards, number) for number in range(nodes)]
         for number, i in enumerate(order):
             if met[i][1] is not None:
                 met[i][1].send_bytes(json.dumps(made[number]).encode())
         return made[order.index(0)]
 
 
-def _node(cards: list[dict[str, Any]], number: int) -> NodePlace:
+def node_place(cards: list[dict[str, Any]], number: int) -> NodePlace:
+    """The place of a node among those that have said what they are."""
     endpoints = [f"{c['host']}:{p}" for c in cards for p in c["ports"][1:]]
     first = sum(len(c["ports"]) - 1 for c in cards[:number])
     return NodePlace(endpoints, f"{cards[0]['host']}:{cards[0]['ports'][0]}", first, number, len(cards))

@@ -1,0 +1,50 @@
+"""What a launcher is asked by signals, and the sign of life that it gives."""
+
+from __future__ import annotations
+
+import math
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+# Seconds between two signs of life.
+PULSE = 5.0
+_touched = [-math.inf]
+
+
+class Asked:
+    """What the launcher was asked by SIGTERM: "stop", and by a second one "end"; nothing so far."""
+
+    def __init__(self) -> None:
+        self.what = ""
+
+    def __call__(self) -> str:
+        """The word."""
+        return self.what
+
+    def note(self, *_: Any) -> None:
+        """Take a signal down."""
+        self.what = "end" if self.what else "stop"
+
+
+@contextmanager
+def heeded() -> Iterator[Asked]:
+    """Take SIGTERM down."""
+    asked = Asked()
+    before = signal.signal(signal.SIGTERM, asked.note)
+    try:
+        yield asked
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def alive() -> None:
+    """Touch the file that PADDLE_LAUNCH_ALIVE names from time to time: by its age a probe tells that this one works."""
+    file = os.environ.get("PADDLE_LAUNCH_ALIVE")
+    if file and time.monotonic() - _touched[0] > PULSE:
+        _touched[0] = time.monotonic()
+        Path(file).touch()

@@ -1,0 +1,215 @@
+"""What connects the launchers of an elastic job: one of them leads, at the address that all know."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import queue
+import threading
+import time
+from collections.abc import Callable
+from multiprocessing import AuthenticationError
+from multiprocessing.connection import Client, Connection, Listener, answer_challenge, deliver_challenge
+from typing import Any
+
+from .meeting import listening
+from .membership import Membership, Terms, Word
+
+# Seconds between two signs of life.
+BEAT = 1.0
+# Seconds that who leads waits for the others to hear its last word.
+FAREWELL = 5.0
+# Seconds within which a launcher that leads answers.
+ANSWER = 5.0
+# No word is longer.
+LONGEST = 1 << 20
+
+LOST: Word = {"say": "lost"}
+
+
+def receive(connection: Connection) -> Word:
+    """The next word.
+
+    Raises:
+        OSError, EOFError: if none comes any more.
+    """
+    try:
+        found = json.loads(connection.recv_bytes(LONGEST))
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or "say" not in found:
+        raise OSError("no word of a launcher")
+    return found
+
+
+class Leader:
+    """Hears the launchers, and says which of them make up the world."""
+
+    def __init__(self, listener: Listener, key: bytes, terms: Terms) -> None:
+        self.listener, self.key = listener, key
+        self.membership = Membership(terms, time.monotonic())
+        self.connections: dict[int, Connection] = {}
+        self.heard: queue.SimpleQueue[tuple[int, Word | Connection]] = queue.SimpleQueue()
+        threading.Thread(target=self._accept, daemon=True, name="launch accept").start()
+        self.thread = threading.Thread(target=self._lead, daemon=True, name="launch lead")
+        self.thread.start()
+
+    def _accept(self) -> None:
+        number = 0
+        while True:
+            try:
+                connection = self.listener.accept()
+            except OSError:
+                return
+            number += 1
+            threading.Thread(target=self._hear, args=(number, connection), daemon=True).start()
+
+    def _hear(self, who: int, connection: Connection) -> None:
+        """The words of one launcher, each into the queue; who does not have the key of the job is not heard."""
+        try:
+            deliver_challenge(connection, self.key)
+            answer_challenge(connection, self.key)
+        except Exception:  # whatever a stranger sends
+            return connection.close()
+        self.heard.put((who, connection))
+        try:
+            while True:
+                self.heard.put((who, receive(connection)))
+        except (OSError, EOFError, TypeError):  # the last of a connection that was closed meanwhile
+            self.heard.put((who, LOST))
+
+    def _lead(self) -> None:
+        membership = self.membership
+        end = float("inf")
+        while time.monotonic() < end and not (membership.over and not self.connections):
+            try:
+                self._take(*self.heard.get(timeout=0.1))
+            except queue.Empty:
+                pass
+            membership.tick(time.monotonic())
+            while membership.said:
+                self._say(*membership.said.pop(0))
+            if membership.over:
+                end = min(end, time.monotonic() + FAREWELL)
+        self.listener.close()
+
+    def _take(self, who: int, word: Word | Connection) -> None:
+        now = time.monotonic()
+        if isinstance(word, Connection):
+            self.connections[who] = word
+        elif word is LOST:
+            self.membership.lost(who, now)
+            self.connections.pop(who).close()
+        else:
+            try:
+                self.membership.heard(who, word, now)
+            except (KeyError, TypeError, ValueError):  # no word of this version of the launcher
+                self.membership.lost(who, now)
+
+    def _say(self, who: int, word: Word) -> None:
+        try:
+            self.connections[who].send_bytes(json.dumps(word).encode())
+        except (KeyError, OSError):
+            return  # its end will be heard
+
+
+class Link:
+    """The connection of a launcher to who leads, which may be itself.
+
+    Arguments:
+        master: host:port, where who leads listens.
+        job: the name of the job, which all must know.
+        terms: what all must agree on.
+    """
+
+    def __init__(self, master: str, job: str, terms: Terms) -> None:
+        host, _, port = master.rpartition(":")
+        self.at, self.terms = (host, int(port)), terms
+        self.key = hashlib.sha256(f"{master} {job}".encode()).digest()
+        self.leader: Leader | None = None
+        self.connection: Connection | None = None
+        self.words: queue.SimpleQueue[Word] = queue.SimpleQueue()
+        self.sending = threading.Lock()
+
+    def connect(self, patience: float, given_up: Callable[[], Any]) -> None:
+        """Find who leads, or lead; nothing if `given_up` says so meanwhile.
+
+        Raises:
+            TimeoutError: if nobody leads for `patience` seconds.
+            PermissionError: if who leads does not know the job.
+        """
+        end = time.monotonic() + patience
+        while not given_up():
+            leads = self.leader is not None and self.leader.thread.is_alive()
+            if not leads and (listener := listening(self.at)) is not None:
+                self.leader = Leader(listener, self.key, self.terms)
+            try:
+                return self._begin(self._admitted(Client(self.at)))
+            except AuthenticationError:
+                raise PermissionError(
+                    f"launch: at --master {self.at[0]}:{self.at[1]} another job is led; give all launchers of this one "
+                    "the same --job_id and --master, and another port"
+                ) from None
+            except (OSError, EOFError):
+                if time.monotonic() > end:
+                    raise TimeoutError(
+                        f"launch: nobody answers at --master {self.at[0]}:{self.at[1]} for {patience:g} s; start a "
+                        "launcher on that host, and see that the others reach it"
+                    ) from None
+                time.sleep(0.2)
+
+    def _admitted(self, connection: Connection) -> Connection:
+        """The connection, once both ends know that the other has the key."""
+        if not connection.poll(ANSWER):
+            connection.close()
+            raise OSError("no launcher")
+        answer_challenge(connection, self.key)
+        deliver_challenge(connection, self.key)
+        return connection
+
+    def _begin(self, connection: Connection) -> None:
+        if self.connection is not None:
+            self.connection.close()
+        self.connection, self.words = connection, queue.SimpleQueue()
+        for target in (self._hear, self._beat):
+            threading.Thread(target=target, args=(connection, self.words), daemon=True).start()
+
+    def _hear(self, connection: Connection, words: queue.SimpleQueue[Word]) -> None:
+        try:
+            while connection.poll(self.terms.ttl):
+                if (word := receive(connection))["say"] != "here":
+                    words.put(word)
+        except (OSError, EOFError, TypeError):
+            pass
+        words.put(LOST)
+
+    def _beat(self, connection: Connection, _words: Any) -> None:
+        while self._send(connection, {"say": "here"}):
+            time.sleep(BEAT)
+
+    def _send(self, connection: Connection, word: Word) -> bool:
+        try:
+            with self.sending:
+                connection.send_bytes(json.dumps(word).encode())
+            return True
+        except OSError:
+            return False
+
+    def say(self, what: str, **more: Any) -> None:
+        """A word to who leads."""
+        if self.connection is not None:
+            self._send(self.connection, {"say": what, **more})
+
+    def hear(self, seconds: float = 0.0) -> Word | None:
+        """The next word, if one comes within so many seconds."""
+        try:
+            return self.words.get(timeout=seconds) if seconds else self.words.get_nowait()
+        except queue.Empty:
+            return None
+
+    def close(self) -> None:
+        """Leave; who leads a job that is over waits until the others have heard."""
+        if self.connection is not None:
+            self.connection.close()
+        if self.leader is not None and self.leader.membership.over:
+            self.leader.thread.join(FAREWELL)
