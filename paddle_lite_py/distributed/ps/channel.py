@@ -10,7 +10,7 @@ import numpy as np
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from .wire import pack, unpack
+from .wire import pack, raised, unpack
 
 # Milliseconds: between signs of life, after which silence a connection is closed, and between attempts to connect.
 HEARTBEAT, SILENCE = 1000, 5000
@@ -112,7 +112,7 @@ class Channel:
                 link.sent = None
         for n, (header, _) in answers.items():
             if "error" in header:
-                raise _error(header, self._links[n].endpoint)
+                raise raised(header, self._links[n].endpoint)
         return answers
 
     def _wait(self, requests: dict[int, Request], answers: dict[int, Request], patient: bool) -> None:
@@ -141,9 +141,3 @@ class Channel:
         for link in self._links:
             link.close()
         self._context.destroy(0)
-
-
-def _error(header: dict[str, Any], endpoint: str) -> Exception:
-    """What a server has objected, as an exception of the kind that it names."""
-    kinds = {kind.__name__: kind for kind in (ValueError, LookupError, PermissionError, OSError)}
-    return kinds.get(header["error"], RuntimeError)(f"parameter server {endpoint}: {header.get('message')}")

@@ -36,8 +36,8 @@ class DenseTable:
         """Give the array other numbers; the optimizer's stay."""
         self.value[...] = value
 
-    def part(self) -> dict[str, np.ndarray]:
-        """All of it, as arrays."""
+    def part(self, part: int = 0) -> dict[str, np.ndarray]:
+        """All of it, as arrays: it is one part."""
         return {"values": self._row.copy()}
 
     def put(self, part: dict[str, np.ndarray]) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 import zmq
 
 from .barrier import Barrier
+from .recovery import Recovery
 from .tables import CHANGES, Arrays, Tables
-from .wire import WireError, authentic, pack, unpack
+from .wire import authentic, failure, pack, unpack
 
 # Clients whose last change is remembered, so that it is not done again when it comes again.
 REMEMBERED = 65536
-# Seconds between two looks at whether to stop.
-PAUSE = 0.05
+# Milliseconds between two looks at whether to stop, and between two steps of a snapshot.
+PAUSE, BUSY = 50, 2
 # Milliseconds between two signs of life on a connection, and after which silence it is closed.
 HEARTBEAT, SILENCE = 1000, 5000
 
@@ -29,10 +30,14 @@ class Server:
         servers: how many there are.
         workers: how many workers a barrier waits for.
         token: what clients must know. It does not travel; what travels is not encrypted.
-        folder: where what must outlive the server is kept. None: nowhere.
+        folder: where what must outlive the server is kept; a server that is started again with it is what it was.
+            None: nowhere.
+        sync: seconds of changes that a machine may lose with its power; 0: none. A server that is killed loses none.
+        snapshot_bytes: length of the log of changes at which a snapshot begins.
 
     Raises:
-        OSError: the endpoint is taken.
+        OSError: the endpoint or the folder is taken.
+        StateError: what the folder holds is damaged.
 
     Example:
         >>> server = Server()
@@ -50,11 +55,16 @@ class Server:
         workers: int = 1,
         token: str = "",
         folder: str | None = None,
+        sync: float = 1.0,
+        snapshot_bytes: int = 1 << 30,
     ) -> None:
-        self.index, self.servers, self.token, self.folder = index, servers, token, folder
+        self.index, self.servers, self.token = index, servers, token
         self.tables = Tables()
         self._barrier = Barrier(workers)
         self._last: OrderedDict[str, tuple[int, dict[str, Any]]] = OrderedDict()
+        self._recovery = Recovery(folder, sync, snapshot_bytes) if folder is not None else None
+        if self._recovery is not None:
+            self._recovery.restore(self.tables, self._last)
         self._stopping = threading.Event()
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.ROUTER)
@@ -74,11 +84,14 @@ class Server:
         poller.register(self._socket, zmq.POLLIN)
         try:
             while not self._stopping.is_set():
-                if poller.poll(PAUSE * 1000):
+                busy = self._recovery is not None and self._recovery.step(self.tables, self._last)
+                if poller.poll(BUSY if busy else PAUSE):
                     frames = self._socket.recv_multipart(copy=False)
                     self._handle(frames[0].bytes, [frame.buffer for frame in frames[1:]])
         finally:
             self._context.destroy(linger=1000)
+            if self._recovery is not None:
+                self._recovery.close()
 
     def stop(self) -> None:
         """Let `run` return; from any thread."""
@@ -91,10 +104,9 @@ class Server:
             header, arrays = unpack(frames)
             number = header.get("id")
             self._admit(header, frames)
-            answer = self._answer(client, header, arrays)
-        except (WireError, ValueError, LookupError, PermissionError, OSError) as e:
-            kind = next(k.__name__ for k in (PermissionError, OSError, LookupError, ValueError) if isinstance(e, k))
-            answer = {"error": kind, "message": str(e)}, []
+            answer = self._answer(client, header, arrays, frames)
+        except Exception as e:  # of one request, which must not end the others'
+            answer = failure(e), []
         if answer is not None:
             self._send(client, {"id": number, **answer[0]}, answer[1])
 
@@ -110,7 +122,7 @@ class Server:
                 "all clients must name the same servers in the same order"
             )
 
-    def _answer(self, client: bytes, header: dict[str, Any], arrays: Arrays) -> Any:
+    def _answer(self, client: bytes, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:
         """The answer to a request; None if it comes later."""
         op = header.get("op")
         if op == "stop":
@@ -125,16 +137,23 @@ class Server:
         done, answer = self._last.get(session, (0, {}))
         if seq <= done:
             return answer, []
-        return self._meet(client, header) if op == "barrier" else self._change(header, arrays)
+        return self._meet(client, header) if op == "barrier" else self._change(header, arrays, frames)
 
-    def _change(self, header: dict[str, Any], arrays: Arrays) -> Any:
+    def _change(self, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:
+        """Check a change, log it, and make it."""
         self.tables.check(header, arrays)
+        if self._recovery is not None:
+            self._recovery.record(frames)
         answer = self.tables.apply(header, arrays)
         self._done(header, answer[0])
         return answer
 
     def _meet(self, client: bytes, header: dict[str, Any]) -> None:
-        for waiting, asked in self._barrier.arrive(client, header):
+        """Note that a worker waits for the others; tell all if it is the last."""
+        arrived = self._barrier.arrive(client, header)
+        if arrived and self._recovery is not None:
+            self._recovery.record_met([(asked["session"], asked["seq"]) for _, asked in arrived])
+        for waiting, asked in arrived:
             self._done(asked, {})
             self._send(waiting, {"id": asked["id"]}, [])
 

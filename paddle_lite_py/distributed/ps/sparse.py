@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -61,13 +62,13 @@ class SparseTable:
         rows = self._placed(ids)
         self.rows.values[rows, : self.config.columns] += deltas
 
-    def shrink(self) -> int:
+    def shrink(self, parts: Sequence[int] = range(PARTS)) -> int:
         """Decay statistics, and delete what is worth too little or was not seen for long; how many rows that were."""
         if not self.config.keeps_stats and self.admission is None:
             return 0
         if self.admission is not None:
-            self._shrink(self.admission.counted, 0)
-        return self._shrink(self.rows, self._weights) if self.config.keeps_stats else 0
+            self._shrink(self.admission.counted, 0, parts)
+        return self._shrink(self.rows, self._weights, parts) if self.config.keeps_stats else 0
 
     def part(self, part: int) -> dict[str, np.ndarray]:
         """What one part of the table holds, as arrays."""
@@ -126,10 +127,10 @@ class SparseTable:
             if self.config.keeps_stats:
                 self.rows.values[rows, self._weights :] = stats
 
-    def _shrink(self, rows: RowStore, at: int) -> int:
+    def _shrink(self, rows: RowStore, at: int, parts: Sequence[int]) -> int:
         """Shrink rows whose statistics begin at a column, part by part; how many are gone."""
         before = len(rows)
-        for part in range(PARTS):
+        for part in parts:
             ids, values = rows.part(part)
             stats = values[:, at : at + STATS]
             stats[:, :UNSEEN] *= np.float32(self.config.decay)

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from .config import DenseConfig, SparseConfig, from_json, to_json
+from .config import Config, SparseConfig, from_json, to_json
 from .dense import DenseTable
+from .hashing import part_of
 from .sparse import Push, SparseTable
 
 Arrays = Sequence[np.ndarray]
@@ -40,6 +41,21 @@ class Tables:
         """Answer a request that has been checked."""
         return ANSWERS[header["op"]](self, header, arrays)
 
+    def apply_in(self, header: dict[str, Any], arrays: Arrays, parts: np.ndarray) -> Answer:
+        """Make a change in some parts of a table alone: bool [PARTS]. A dense table is its first part."""
+        if header["op"] == "shrink":
+            return {"removed": self.sparse(header).shrink(np.flatnonzero(parts).tolist())}, []
+        if isinstance(self.table(header), DenseTable):
+            return self.apply(header, arrays) if parts[0] else ({}, [])
+        there = parts[part_of(arrays[0])]
+        return self.apply(header, [a[there] for a in arrays])
+
+    def make(self, config: Config) -> None:
+        """Make an empty table, unless there is one of the name."""
+        if config.name not in self.all:
+            made = SparseTable(config) if isinstance(config, SparseConfig) else DenseTable(config)
+            self.all[config.name] = made
+
     def sparse(self, header: dict[str, Any]) -> SparseTable:
         """The sparse table that a request names."""
         table = self.table(header)
@@ -63,7 +79,7 @@ class Tables:
         return self.all[name]
 
 
-def describe(config: SparseConfig | DenseConfig) -> str:
+def describe(config: Config) -> str:
     """A table in a few words, for errors."""
     if isinstance(config, SparseConfig):
         return f"sparse with {config.columns} columns, {config.rule.name}"
@@ -140,10 +156,7 @@ def _length(arrays: Arrays) -> int:
 
 # -- answers -----------------------------------------------------------------------------------------------------------
 def _create(tables: Tables, header: dict[str, Any], arrays: Arrays) -> Answer:
-    config = from_json(header["config"])
-    if config.name not in tables.all:
-        made = SparseTable(config) if isinstance(config, SparseConfig) else DenseTable(config)
-        tables.all[config.name] = made
+    tables.make(from_json(header["config"]))
     return {}, []
 
 

@@ -61,9 +61,25 @@ def _array(name: str, shape: list[int], data: Any) -> np.ndarray:
     view = memoryview(data)
     if view.nbytes != math.prod(shape) * dtype.itemsize:
         raise WireError(f"{name}{shape} takes {math.prod(shape) * dtype.itemsize} bytes, {view.nbytes} came")
-    return np.frombuffer(view, dtype).reshape(shape)
+    array = np.frombuffer(view, dtype).reshape(shape)
+    return array if array.flags.aligned else array.copy()
 
 
 def authentic(frames: Sequence[Any], token: str) -> bool:
     """Whether a message comes from who knows the token."""
     return len(frames) > 1 and hmac.compare_digest(code(token, bytes(frames[0])), bytes(frames[1]))
+
+
+KINDS = (PermissionError, OSError, LookupError, TypeError, ValueError)
+
+
+def failure(error: Exception) -> dict[str, str]:
+    """An exception as a header: its kind, if clients know that, and what it says."""
+    kind = next((kind.__name__ for kind in KINDS if isinstance(error, kind)), "RuntimeError")
+    return {"error": kind, "message": str(error) if kind != "RuntimeError" else f"{type(error).__name__}: {error}"}
+
+
+def raised(header: dict[str, Any], endpoint: str) -> Exception:
+    """The exception that `failure` was made of, as one that names the server."""
+    kinds = {kind.__name__: kind for kind in KINDS}
+    return kinds.get(header["error"], RuntimeError)(f"parameter server {endpoint}: {header.get('message')}")
