@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from pathlib import Path
 from typing import Any
 
 import zmq
 
 from .barrier import Barrier
 from .recovery import Recovery
+from .saving import commit, load_share, save_share
 from .tables import CHANGES, Arrays, Tables
 from .wire import authentic, failure, pack, unpack
 
@@ -128,6 +130,8 @@ class Server:
         if op == "stop":
             self.stop()
             return {}, []
+        if op in ("save", "commit", "load"):
+            return self._files(op, header), []
         if op != "barrier" and op not in CHANGES:
             self.tables.check(header, arrays)
             return self.tables.apply(header, arrays)
@@ -147,6 +151,21 @@ class Server:
         answer = self.tables.apply(header, arrays)
         self._done(header, answer[0])
         return answer
+
+    def _files(self, op: str, header: dict[str, Any]) -> dict[str, Any]:
+        """Save this server's share, make a save count, or load."""
+        folder = Path(header["folder"])
+        if op == "save":
+            if not str(header["word"]).isalnum():
+                raise ValueError(f"save: word is {header['word']!r}; expected letters and digits")
+            return {"shares": save_share(self.tables, folder, header["word"], self.index, self.servers)}
+        if op == "commit":
+            commit(folder, header["shares"])
+            return {}
+        load_share(self.tables, folder, self.index, self.servers)
+        if self._recovery is not None:
+            self._recovery.snapshot(self.tables, self._last)
+        return {}
 
     def _meet(self, client: bytes, header: dict[str, Any]) -> None:
         """Note that a worker waits for the others; tell all if it is the last."""

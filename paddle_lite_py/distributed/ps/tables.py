@@ -53,8 +53,12 @@ class Tables:
     def make(self, config: Config) -> None:
         """Make an empty table, unless there is one of the name."""
         if config.name not in self.all:
-            made = SparseTable(config) if isinstance(config, SparseConfig) else DenseTable(config)
-            self.all[config.name] = made
+            self.all[config.name] = self.made(config)
+
+    @staticmethod
+    def made(config: Config) -> SparseTable | DenseTable:
+        """An empty table."""
+        return SparseTable(config) if isinstance(config, SparseConfig) else DenseTable(config)
 
     def sparse(self, header: dict[str, Any]) -> SparseTable:
         """The sparse table that a request names."""
