@@ -82,7 +82,7 @@ def load_share(tables: Tables, folder: Path, index: int, servers: int) -> None:
             _check_same(there.config, config)
             config = there.config
         if config.name not in read:
-            read[config.name] = Tables.made(config)
+            read[config.name] = tables.made(config)
         _take_in(read[config.name], read_arrays(_inside(folder, share["file"])), index, servers)
     tables.all.update(read)
 

@@ -61,7 +61,7 @@ class Server:
         snapshot_bytes: int = 1 << 30,
     ) -> None:
         self.index, self.servers, self.token = index, servers, token
-        self.tables = Tables()
+        self.tables = Tables(folder)
         self._barrier = Barrier(workers)
         self._last: OrderedDict[str, tuple[int, dict[str, Any]]] = OrderedDict()
         self._recovery = Recovery(folder, sync, snapshot_bytes) if folder is not None else None
@@ -134,6 +134,7 @@ class Server:
             return self._files(op, header), []
         if op != "barrier" and op not in CHANGES:
             self.tables.check(header, arrays)
+            self.tables.make_room(header, arrays)
             return self.tables.apply(header, arrays)
         session, seq = header.get("session"), header.get("seq")
         if type(session) is not str or type(seq) is not int:
@@ -146,6 +147,7 @@ class Server:
     def _change(self, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:
         """Check a change, log it, and make it."""
         self.tables.check(header, arrays)
+        self.tables.make_room(header, arrays)
         if self._recovery is not None:
             self._recovery.record(frames)
         answer = self.tables.apply(header, arrays)
