@@ -25,4 +25,5 @@ def compiled(function: F) -> F:
     """
     if not HAS_NUMBA:
         return function
-    return numba.njit(function, cache=True, nogil=True, error_model="numpy")
+    made: Any = numba.njit(function, cache=True, nogil=True, error_model="numpy")
+    return made

@@ -181,7 +181,7 @@ class _Snapshot:
         ]
         self._files: list[dict[str, Any]] = []
         self._writing: Future[None] | None = None
-        self.made = {
+        self.made: dict[str, Any] = {
             "count": count,
             "last": log.rotate(),
             "tables": [to_json(table.config) for table in tables.all.values()],
@@ -199,7 +199,8 @@ class _Snapshot:
         if not self._parts:
             return True
         name = f"snapshot-{self.made['count']}-{len(self._files)}.npz"
-        parts, arrays = [], []
+        parts: list[list[Any]] = []
+        arrays: list[tuple[str, np.ndarray]] = []
         for (table, part), held in self._copied():
             arrays += [(f"{len(parts)}.{key}", array) for key, array in held.items()]
             parts.append([table, part])
