@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .channel import Channel
+from .channel import Channel, Finder
 from .config import Config, DenseConfig, SparseConfig, from_json, to_json
 from .hashing import home_of, shard_of
 from .sums import distinct, summed
@@ -28,6 +28,7 @@ class Client:
         worker: number of this worker.
         workers: how many workers there are.
         timeout: seconds that a server may take to answer, also one that is started again meanwhile.
+        find: tells where a server is now, by its number, if it may come back elsewhere; None where it is not known.
 
     Raises:
         ValueError: no endpoints, or a worker's number that is none.
@@ -48,14 +49,20 @@ class Client:
     """
 
     def __init__(
-        self, endpoints: Sequence[str], token: str = "", worker: int = 0, workers: int = 1, timeout: float = 60.0
+        self,
+        endpoints: Sequence[str],
+        token: str = "",
+        worker: int = 0,
+        workers: int = 1,
+        timeout: float = 60.0,
+        find: Finder | None = None,
     ) -> None:
         if not endpoints or isinstance(endpoints, str):
             raise ValueError(f"endpoints is {endpoints!r}; expected a list of 'host:port', one for each server")
         if not 0 <= worker < workers:
             raise ValueError(f"worker is {worker}; expected a number from 0 to {workers - 1}, below workers")
         self.endpoints, self.worker, self.workers = list(endpoints), worker, workers
-        self._make = lambda: Channel(self.endpoints, token, worker, timeout)
+        self._make = lambda: Channel(self.endpoints, token, worker, timeout, find)
         self._local = threading.local()
         self._channels: list[Channel] = []
         self._configs: dict[str, Config] = {}
