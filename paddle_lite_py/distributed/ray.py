@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 import secrets
+import signal
 import threading
 import uuid
 from collections.abc import Callable, Mapping
@@ -33,7 +34,7 @@ class _ServerActor:
         try:
             self._server.run()
         finally:
-            os._exit(1)
+            os.kill(os.getpid(), signal.SIGKILL)
 
     def endpoint(self) -> str:
         """Where it listens."""
@@ -143,7 +144,7 @@ def train(
     from ray.train import FailureConfig, RunConfig, ScalingConfig
     from ray.train.v2.api.data_parallel_trainer import DataParallelTrainer
 
-    meeting = ray.remote(ray_loop.Meeting).options(num_cpus=0).remote() if join else None
+    meeting = ray.remote(ray_loop.AddressBook).options(num_cpus=0).remote() if join else None
     told = {"loop": cloudpickle.dumps(loop), "config": config, "meeting": meeting}
     return DataParallelTrainer(
         ray_loop.run,

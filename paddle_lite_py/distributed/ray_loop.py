@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-class Meeting:
+class AddressBook:
     """Where workers of one attempt learn each other's addresses."""
 
     def __init__(self) -> None:

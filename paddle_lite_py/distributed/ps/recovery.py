@@ -8,7 +8,6 @@ files deleted.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 from collections.abc import Iterator
@@ -48,6 +47,8 @@ class Recovery:
         self.folder, self._sync, self._snapshot_bytes = Path(folder), sync, snapshot_bytes
         self.folder.mkdir(parents=True, exist_ok=True)
         self._lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+        import fcntl  # not there on Windows, where servers keep nothing
+
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -99,7 +100,11 @@ class Recovery:
             return
         held = numbers.get(header.get("table", ""))
         tables.make_room(header, arrays)
-        answer, _ = tables.apply(header, arrays) if held is None else tables.apply_in(header, arrays, held < number)
+        try:
+            answer, _ = tables.apply(header, arrays) if held is None else tables.apply_in(header, arrays, held < number)
+        except (ValueError, LookupError, TypeError, ArithmeticError) as e:
+            print(f"{self.folder}: change {number} failed again: {type(e).__name__}: {e}", file=sys.stderr)
+            return  # as the client was told when it failed before
         last[header["session"]] = (header["seq"], answer)
 
     def record(self, frames: list[Any]) -> None:
