@@ -15,7 +15,7 @@ import numpy as np
 from paddle_lite_py.distributed import ps
 from parameter_servers import ServerProcess, client_of
 
-KILLS = int(os.environ.get("CHAOS_KILLS", "3"))
+KILLS = int(os.environ.get("CHAOS_KILLS", "2"))
 IDS, COLUMNS, WORKERS = 5000, 4, 2
 # A push adds its gradients: weights count what has come.
 ADDING = ps.Rule("sgd", -1.0)

@@ -145,3 +145,15 @@ def test_a_full_disk_refuses_changes_and_keeps_what_was_there(tmp_path):
         server.start()
         server.ready()
         assert np.array_equal(client.pull_sparse("t", ids), np.full((100, 8), done))
+
+
+def test_a_full_disk_loses_no_rows(tmp_path):
+    with ServerProcess(file_bytes=400_000) as server, client_of([server.endpoint]) as client:
+        client.create(ps.SparseConfig("t", 8, ps.Rule("sgd", -1.0), memory_rows=1000, folder=str(tmp_path)))
+        done = 0
+        with pytest.raises(OSError, match=f"{server.endpoint}: rows cannot be kept on disk"):
+            for done in range(90):  # noqa: B007
+                client.push_sparse("t", np.arange(300) + 300 * done, np.ones((300, 8)))
+        assert done > 5
+        for n in range(done):  # of each push one row, for which memory still has room
+            assert np.array_equal(client.pull_sparse("t", [300 * n]), np.ones((1, 8))), n
