@@ -14,8 +14,11 @@ import uuid
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import ray
-from ray import cloudpickle
+try:
+    import ray
+    from ray import cloudpickle
+except ImportError:
+    raise ImportError("this module needs the package ray: pip install 'paddle_lite_py[ps,ray]'") from None
 
 from . import ps, ray_loop
 

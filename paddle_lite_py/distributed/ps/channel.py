@@ -23,7 +23,16 @@ Request = tuple[dict[str, Any], list[np.ndarray]]
 
 
 class ServerGone(ConnectionError):
-    """A server that has not answered in time."""
+    """A server that has not answered in time.
+
+    Example:
+        >>> from paddle_lite_py.distributed import ps
+        >>> with ps.Client(["127.0.0.1:9"], timeout=0.1) as client:
+        ...     client.pull_dense("bias")
+        Traceback (most recent call last):
+        ...
+        paddle_lite_py.distributed.ps.channel.ServerGone: parameter server 127.0.0.1:9 cannot be reached ...
+    """
 
 
 class _Link:

@@ -38,13 +38,12 @@ class Client:
         >>> server = ps.Server()
         >>> thread = threading.Thread(target=server.run)
         >>> thread.start()
-        >>> client = ps.Client([server.endpoint])
-        >>> client.create(ps.SparseConfig("words", 2, ps.Rule("sgd", 0.5)))
-        >>> client.push_sparse("words", [7, 7, 9], np.ones([3, 2], "float32"))
-        >>> client.pull_sparse("words", [[7, 9]]).tolist()
+        >>> with ps.Client([server.endpoint]) as client:
+        ...     client.create(ps.SparseConfig("words", 2, ps.Rule("sgd", 0.5)))
+        ...     client.push_sparse("words", [7, 7, 9], np.ones([3, 2], "float32"))
+        ...     client.pull_sparse("words", [[7, 9]]).tolist()
+        ...     client.stop_servers()
         [[[-1.0, -1.0], [-0.5, -0.5]]]
-        >>> client.stop_servers()
-        >>> client.close()
         >>> thread.join()
     """
 
@@ -241,6 +240,12 @@ class Client:
         """Let all servers end."""
         self.flush()
         self._ask_all({"op": "stop"})
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Finish what runs in the background, and close the connections."""
