@@ -1,6 +1,6 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
-#   make demo | test | fuzz | fuzz-serving | kills | chaos | test-all | check | bench | bench-ops | targets | memory | gpu | parity |
-#   docs | dist | size | clean
+#   make demo | test | fuzz | fuzz-serving | kills | chaos | test-all | check | bench | bench-ops | targets | memory | gpu |
+#   parity | docs | dist | size | clean
 PYTHON ?= python3
 JOBS ?= 2
 VENV := .venv
@@ -27,9 +27,11 @@ fuzz-serving: $(VENV)/.has-test
 kills: $(VENV)/.has-test
 	@KILLS=40 $(PY) -m pytest -q -n 0 tests/hapi/test_checkpoints.py -k killed $(ARGS)
 
-# Jobs of several processes that are killed, as stories that end with the result of an undisturbed run.
+# Jobs of several processes that are killed, as stories that end with the result of an undisturbed run; then parameter
+# servers killed under load at 20 random moments: no push is lost, and none is applied twice.
 chaos: $(VENV)/.has-test
-	@$(PY) tests/distributed/chaos/elastic.py $(ARGS)
+	@$(PY) tests/distributed/chaos/elastic.py
+	@CHAOS_KILLS=20 $(PY) -m pytest -q -s -n 0 tests/distributed/ps/test_chaos.py $(ARGS)
 
 # With the repeats too, and compiled as users' programs are.
 test-all: $(VENV)/.has-test
@@ -50,6 +52,7 @@ bench: $(VENV)/.has-bench $(VENV)/.has-test
 	@$(PY) benchmarks/loading.py $(if $(TORCH),--torch $(TORCH))
 	@$(PY) benchmarks/cold.py $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH))
 	@$(PY) benchmarks/processes.py $(if $(TORCH),--torch $(TORCH))
+	@$(PY) benchmarks/parameter_server.py
 	@$(PY) benchmarks/serving.py $(if $(TORCH),--torch $(TORCH))
 
 # Every op called eagerly against the same computation compiled by hand, and kernels of training forward and backward.
