@@ -85,6 +85,7 @@ def join() -> bool:
     """Join the other processes, if the environment tells of some: before anything asks JAX for its devices.
 
     What a process of them starts itself, such as a worker that loads data, inherits its environment, and stays alone.
+    So does one of those that share parameters through servers: workers come and go.
 
     Returns:
         Whether there are others.
@@ -92,7 +93,8 @@ def join() -> bool:
     Raises:
         ValueError: if the environment makes no sense.
     """
-    if _number("PADDLE_TRAINERS_NUM", 1) <= 1 or os.environ.get(JOINED) == _told():
+    served = os.environ.get("PADDLE_PSERVERS_IP_PORT_LIST") and os.environ.get("TRAINING_ROLE")
+    if served or _number("PADDLE_TRAINERS_NUM", 1) <= 1 or os.environ.get(JOINED) == _told():
         return False
     here = world()
     if os.environ.get("JAX_PLATFORMS", "cpu") == "cpu":

@@ -23,6 +23,7 @@ from ..tracing.builder import Builder
 from ..tracing.frame import Capture, Frame, TracedValue, Write
 from .current import current
 from .differentiation import append_backward
+from .lookups import look_up
 from .scope import global_scope
 from .scope_variable import Initial, ScopeVariable
 from .unknown import Unknown
@@ -259,6 +260,10 @@ class StaticBuilder(Builder):
 
     def entered(self, layer: Any) -> None:
         """Nothing to note: a change of a layer's settings does not change what has been built."""
+
+    def look_up(self, ids: Tensor, weight: Tensor, padding: int | None) -> Tensor | None:
+        """The rows of a table that servers keep; None where they keep none."""
+        return look_up(self, ids, weight, padding, not weight.stop_gradient)
 
     def minimized(self, optimizer: Any, loss: Tensor, parameters: Any, no_grad_set: Any) -> Any:
         """The gradients of what an optimizer trains."""

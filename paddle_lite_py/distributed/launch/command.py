@@ -6,18 +6,17 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import Any, NoReturn
 
-from .job import Job, run
+from . import served
+from .job import Job, ranks, run
 from .meeting import meet
 
 # Accepted for programs that give them, without a meaning for XLA: (flag, why).
 _UNUSED = {
     "--log_level": "the launcher says what fails, and nothing else",
-    "--run_mode": "processes exchange values; there are no parameter servers",
     "--sort_ip": "nodes are in the order in which they come, or as --rank says",
     "--start_port": "ports are those that are free",
-    "--trainers": "ports are those that are free",
     "--enable_gpu_log": "the launcher says what fails, and nothing else",
     "--log_overwrite": "logs of a new job take the place of those of the last",
     "--with_gloo": "XLA carries all exchanges",
@@ -39,8 +38,11 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--job_id", default=os.environ.get("PADDLE_JOB_ID", "default"), help="a name for the job")
     found.add_argument("--max_restart", type=int, default=0, help="how often a job that fails is begun again")
     found.add_argument("--elastic_level", type=int, default=-1, help="-1 or 0: nodes neither come nor go")
-    found.add_argument("--server_num", type=int, default=0, help=argparse.SUPPRESS)
-    found.add_argument("--trainer_num", type=int, default=0, help=argparse.SUPPRESS)
+    found.add_argument("--run_mode", choices=("collective", "ps"), help="ps: with servers that keep parameters")
+    found.add_argument("--server_num", type=int, default=0, help="servers of this node")
+    found.add_argument("--trainer_num", type=int, default=0, help="workers of this node, which train with servers")
+    found.add_argument("--servers", default="", help="addresses of all servers, instead of --server_num")
+    found.add_argument("--trainers", default="", help="addresses of all workers, instead of --trainer_num")
     for flag in _UNUSED:
         found.add_argument(flag, help=argparse.SUPPRESS)
     found.add_argument("-m", dest="module", action="store_true", help="the program is a module, as in python -m")
@@ -60,21 +62,42 @@ def launch(argv: Sequence[str] | None = None) -> NoReturn:
     for flag, why in _UNUSED.items():
         if getattr(given, flag[2:]) is not None:
             print(f"launch: {flag} has no effect: {why}", file=sys.stderr)
-    if given.server_num or given.trainer_num:
-        arguments.error("--server_num and --trainer_num: there are no parameter servers; give --nproc_per_node")
     if given.elastic_level > 0 or ":" in given.nnodes:
         arguments.error("nodes cannot come and go: give --nnodes as one number, and --max_restart for new attempts")
     ips = given.ips.split(",") if given.ips else []
     nodes = len(ips) or int(given.nnodes)
     if nodes > 1 and not (given.master or ips):
         arguments.error(f"--nnodes is {nodes}; give --master host:port, where the launchers of all nodes meet")
+    try:
+        count, tasks = _tasks(given)
+    except ValueError as e:
+        arguments.error(str(e))
+    job = Job(_command(given), tasks, given.log_dir, given.job_id, given.max_restart)
+    master = given.master or (f"{ips[0]}:6070" if ips else "")
+    sys.exit(run(job, lambda attempt: meet(master, nodes, given.rank, count, given.host, job.id, attempt)))
+
+
+def _tasks(given: argparse.Namespace) -> tuple[int, Any]:
+    """How many addresses this node needs, and what it runs.
+
+    Raises:
+        ValueError: if what is given does not go together.
+    """
+    asked = bool(given.server_num or given.trainer_num or given.servers or given.trainers)
+    if given.run_mode == "ps" or (asked and given.run_mode is None):
+        if bool(given.servers) != bool(given.trainers):
+            raise ValueError("give both --servers and --trainers, each as host:port,host:port, or numbers of them")
+        if given.servers:
+            return 1, served.tasks_at(given.servers.split(","), given.trainers.split(","), given.host)
+        servers, trainers = given.server_num or 1, given.trainer_num or 1
+        return servers + trainers, served.tasks(servers, trainers)
+    if asked:
+        raise ValueError("--run_mode is collective, but servers or trainers are given; say --run_mode ps")
     devices = given.devices.split(",") if given.devices else []
     count = given.nproc_per_node or len(devices) or 1
     if devices and len(devices) < count:
-        arguments.error(f"--nproc_per_node is {count}, but --devices names {len(devices)}")
-    job = Job(_command(given), count, devices, given.log_dir, given.job_id, given.max_restart)
-    master = given.master or (f"{ips[0]}:6070" if ips else "")
-    sys.exit(run(job, lambda attempt: meet(master, nodes, given.rank, count, given.host, job.id, attempt)))
+        raise ValueError(f"--nproc_per_node is {count}, but --devices names {len(devices)}")
+    return count, ranks(count, devices)
 
 
 def _command(given: argparse.Namespace) -> list[str]:

@@ -23,12 +23,19 @@ GRACE = 3.0
 SHOWN = 20
 
 
+class Task(NamedTuple):
+    """One process of a job: what it is called, the name of its log, and what its environment has besides."""
+
+    name: str
+    log: str
+    env: dict[str, str]
+
+
 class Job(NamedTuple):
-    """What each process runs, and how many of them there are on this node."""
+    """What each process runs, and which there are on this node, whose place and whose secret they are told."""
 
     command: list[str]
-    processes: int
-    devices: list[str]
+    tasks: Callable[[NodePlace, str], list[Task]]
     log_dir: str
     id: str
     max_restart: int
@@ -37,9 +44,32 @@ class Job(NamedTuple):
 class Worker(NamedTuple):
     """A process, and its log."""
 
-    rank: int
+    task: Task
     process: subprocess.Popen[bytes]
     log: Path
+
+    @property
+    def serves(self) -> bool:
+        """Whether it is there for others, and ends after them."""
+        return self.task.env["TRAINING_ROLE"] == "PSERVER"
+
+
+def ranks(processes: int, devices: list[str]) -> Callable[[NodePlace, str], list[Task]]:
+    """The processes of a node that train together: what each is told."""
+
+    def tasks(node: NodePlace, key: str) -> list[Task]:
+        made = []
+        for local in range(processes):
+            rank = node.first + local
+            told = variables(rank, node.endpoints, node.master, local, processes, node.number, node.nodes)
+            if node.nodes == 1:
+                told["PADDLE_JOB_KEY"] = key
+            if devices:
+                told |= {"FLAGS_selected_gpus": devices[local], "CUDA_VISIBLE_DEVICES": devices[local]}
+            made.append(Task(f"rank {rank}", f"workerlog.{local}", told))
+        return made
+
+    return tasks
 
 
 def run(job: Job, meet: Callable[[int], NodePlace]) -> int:
@@ -62,8 +92,8 @@ def _attempt(job: Job, node: NodePlace, key: str) -> int:
     workers: list[Worker] = []
     before = signal.signal(signal.SIGTERM, _interrupted)
     try:
-        for local in range(job.processes):
-            workers.append(_start(job, node, local, key))
+        for task in job.tasks(node, key):
+            workers.append(_start(job, task))
         return _watch(workers)
     except KeyboardInterrupt:
         print("launch: interrupted; ending all processes", file=sys.stderr)
@@ -77,27 +107,24 @@ def _interrupted(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
-def _start(job: Job, node: NodePlace, local: int, key: str) -> Worker:
-    rank = node.first + local
-    told = variables(rank, node.endpoints, node.master, local, job.processes, node.number, node.nodes)
-    told["PADDLE_JOB_ID"] = job.id
-    if node.nodes == 1:
-        told["PADDLE_JOB_KEY"] = key
-    if job.devices:
-        told |= {"FLAGS_selected_gpus": job.devices[local], "CUDA_VISIBLE_DEVICES": job.devices[local]}
+def _start(job: Job, task: Task) -> Worker:
     folder = Path(job.log_dir)
     folder.mkdir(parents=True, exist_ok=True)
-    log = folder / f"workerlog.{local}"
+    log = folder / task.log
+    env = {**os.environ, **task.env, "PADDLE_JOB_ID": job.id}
     with log.open("wb") as out:
-        process = subprocess.Popen(
-            job.command, env={**os.environ, **told}, stdout=out, stderr=subprocess.STDOUT, start_new_session=True
-        )
-    return Worker(rank, process, log)
+        process = subprocess.Popen(job.command, env=env, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
+    return Worker(task, process, log)
 
 
 def _watch(workers: list[Worker]) -> int:
-    """Show the log of the first process until all have ended, or one has failed; the exit code."""
-    with workers[0].log.open("rb") as log:
+    """Show the log of the first that trains until all have ended, or one has failed; the exit code.
+
+    Servers that outlive all workers of a job are ended: a program need not tell them.
+    """
+    trained = [w for w in workers if not w.serves]
+    alone = all(w.task.env.get("PADDLE_NNODES", "1") == "1" for w in workers)
+    with (trained or workers)[0].log.open("rb") as log:
         while True:
             codes = [w.process.poll() for w in workers]
             _show(log.read())
@@ -105,6 +132,9 @@ def _watch(workers: list[Worker]) -> int:
             if failed:
                 _wait(workers, NOTICE)
                 return _told(_culprit(failed))
+            if trained and alone and all(w.process.poll() == 0 for w in trained):
+                _wait(workers, NOTICE)
+                codes = [w.process.poll() or 0 for w in workers]
             if all(code == 0 for code in codes):
                 _show(log.read())
                 return 0
@@ -131,7 +161,7 @@ def _told(worker: Worker) -> int:
     code = worker.process.returncode
     why = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
     print(
-        f"launch: rank {worker.rank} has failed ({why}); the last lines of {worker.log}:\n{_tail(worker)}",
+        f"launch: {worker.task.name} has failed ({why}); the last lines of {worker.log}:\n{_tail(worker)}",
         file=sys.stderr,
         flush=True,
     )
