@@ -68,6 +68,7 @@ DYNAMIC = {
 # Classes that share their name with another one, by the public namespace in which it is the reference's name.
 HOMONYMS = {
     "callbacks": "LRScheduler",
+    "distributed.ps": "Rule Server",  # not the reference's: each is one of its package, and called by its name
     "compat.nn": "AvgPool1D AvgPool2D AvgPool3D Linear Softmax Unfold",
     "nn.initializer": "Bilinear Normal Uniform",
     "sparse.nn": "BatchNorm Conv2D Conv3D LeakyReLU MaxPool3D ReLU ReLU6 Softmax SyncBatchNorm",

@@ -1,0 +1,143 @@
+"""A client's connections to all servers: requests go out again when a server has come back."""
+
+from __future__ import annotations
+
+import time
+import uuid
+from typing import Any
+
+import numpy as np
+import zmq
+from zmq.utils.monitor import recv_monitor_message
+
+from .wire import pack, raised, unpack
+
+# Milliseconds: between signs of life, after which silence a connection is closed, and between attempts to connect.
+HEARTBEAT, SILENCE = 1000, 5000
+RETRY, RETRY_MOST = 20, 500
+Request = tuple[dict[str, Any], list[np.ndarray]]
+
+
+class ServerGone(ConnectionError):
+    """A server that has not answered in time."""
+
+
+class _Link:
+    """The connection to one server, and the request that is under way there."""
+
+    def __init__(self, context: zmq.Context, endpoint: str) -> None:
+        self.endpoint = endpoint
+        self.socket = context.socket(zmq.DEALER)
+        self.socket.set(zmq.LINGER, 0)
+        self.socket.set(zmq.SNDHWM, 0)
+        self.socket.set(zmq.HEARTBEAT_IVL, HEARTBEAT)
+        self.socket.set(zmq.HEARTBEAT_TIMEOUT, SILENCE)
+        self.socket.set(zmq.RECONNECT_IVL, RETRY)
+        self.socket.set(zmq.RECONNECT_IVL_MAX, RETRY_MOST)
+        self.events = self.socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)
+        self.socket.connect(f"tcp://{endpoint}")
+        self.connected = self._lost = False
+        self.sent: list[Any] | None = None
+        self.since = 0.0  # when the request was sent, or the connection was lost
+
+    def send(self, frames: list[Any]) -> None:
+        self.sent, self.since = frames, time.monotonic()
+        self.socket.send_multipart(frames, copy=False)
+
+    def notice(self) -> None:
+        """Look at what has become of the connection; a request that may have been lost with it is sent again."""
+        while self.events.poll(0):
+            self.connected = recv_monitor_message(self.events)["event"] == zmq.EVENT_HANDSHAKE_SUCCEEDED
+            if not self.connected:
+                self._lost, self.since = True, time.monotonic()
+            elif self._lost:
+                self._lost = False
+                if self.sent is not None:
+                    self.socket.send_multipart(self.sent, copy=False)
+
+    def receive(self) -> Any:
+        """What has come, if it answers the request."""
+        header, arrays = unpack([frame.buffer for frame in self.socket.recv_multipart(copy=False)])
+        return header, arrays
+
+    def close(self) -> None:
+        self.socket.disable_monitor()
+        self.events.close(0)
+        self.socket.close(0)
+
+
+class Channel:
+    """One thread's connections to all servers. At most one request is under way at each of them.
+
+    Args:
+        endpoints: "host:port" of each server, in the order of their numbers.
+        token: what the servers know.
+        worker: number of this worker.
+        timeout: seconds that a server may take to answer.
+    """
+
+    def __init__(self, endpoints: list[str], token: str, worker: int, timeout: float) -> None:
+        self._token, self._worker, self._timeout = token, worker, timeout
+        self._session, self._seq, self._id = uuid.uuid4().hex, 0, 0
+        self._context = zmq.Context()
+        self._links = [_Link(self._context, endpoint) for endpoint in endpoints]
+        self._poller = zmq.Poller()
+        for link in self._links:
+            self._poller.register(link.socket, zmq.POLLIN)
+            self._poller.register(link.events, zmq.POLLIN)
+
+    def ask(self, requests: dict[int, Request], patient: bool = False) -> dict[int, Request]:
+        """Send requests to servers, by their numbers, and wait for all answers.
+
+        Args:
+            requests: header and arrays for each server.
+            patient: whether a server that is there may take as long as it likes.
+
+        Raises:
+            ServerGone: one has not answered in time; the others may have done what they were asked.
+            ValueError, LookupError, PermissionError, OSError: what a server has objected.
+        """
+        self._seq += 1
+        self._id += 1
+        common = {"id": self._id, "session": self._session, "seq": self._seq, "worker": self._worker}
+        for n, (header, arrays) in requests.items():
+            full = {**header, **common, "shard": [n, len(self._links)]}
+            self._links[n].send(pack(full, arrays, self._token))
+        answers: dict[int, Request] = {}
+        try:
+            while len(answers) < len(requests):
+                self._wait(requests, answers, patient)
+        finally:
+            for link in self._links:
+                link.sent = None
+        for n, (header, _) in answers.items():
+            if "error" in header:
+                raise raised(header, self._links[n].endpoint)
+        return answers
+
+    def _wait(self, requests: dict[int, Request], answers: dict[int, Request], patient: bool) -> None:
+        """Wait until something comes, or a server has taken too long."""
+        now = time.monotonic()
+        for n in requests.keys() - answers.keys():
+            link = self._links[n]
+            if now - link.since > self._timeout and not (patient and link.connected):
+                what = " ".join(str(requests[n][0][key]) for key in ("op", "table") if key in requests[n][0])
+                state = "is connected, but" if link.connected else "cannot be reached and"
+                raise ServerGone(
+                    f"parameter server {link.endpoint} {state} has not answered {what} for {self._timeout:g} s; "
+                    "look whether it runs, or give the client a longer timeout"
+                )
+        ready = dict(self._poller.poll(100))
+        for n, link in enumerate(self._links):
+            if link.events in ready:
+                link.notice()
+            if link.socket in ready:
+                header, arrays = link.receive()
+                if n in requests and header.get("id") in (self._id, None):
+                    answers[n], link.sent = (header, arrays), None
+
+    def close(self) -> None:
+        """Close the connections."""
+        for link in self._links:
+            link.close()
+        self._context.destroy(0)

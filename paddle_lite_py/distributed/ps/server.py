@@ -1,0 +1,165 @@
+"""A server: it takes requests one at a time, answers them, and does none twice."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from typing import Any
+
+import zmq
+
+from .barrier import Barrier
+from .recovery import Recovery
+from .tables import CHANGES, Arrays, Tables
+from .wire import authentic, failure, pack, unpack
+
+# Clients whose last change is remembered, so that it is not done again when it comes again.
+REMEMBERED = 65536
+# Milliseconds between two looks at whether to stop, and between two steps of a snapshot.
+PAUSE, BUSY = 50, 2
+# Milliseconds between two signs of life on a connection, and after which silence it is closed.
+HEARTBEAT, SILENCE = 1000, 5000
+
+
+class Server:
+    """One server of a job.
+
+    Args:
+        endpoint: "host:port" to listen at; port 0: any that is free.
+        index: which of the servers this one is.
+        servers: how many there are.
+        workers: how many workers a barrier waits for.
+        token: what clients must know. It does not travel; what travels is not encrypted.
+        folder: where what must outlive the server is kept; a server that is started again with it is what it was.
+            None: nowhere.
+        sync: seconds of changes that a machine may lose with its power; 0: none. A server that is killed loses none.
+        snapshot_bytes: length of the log of changes at which a snapshot begins.
+
+    Raises:
+        OSError: the endpoint or the folder is taken.
+        StateError: what the folder holds is damaged.
+
+    Example:
+        >>> server = Server()
+        >>> thread = threading.Thread(target=server.run)
+        >>> thread.start()
+        >>> server.stop()
+        >>> thread.join()
+    """
+
+    def __init__(
+        self,
+        endpoint: str = "127.0.0.1:0",
+        index: int = 0,
+        servers: int = 1,
+        workers: int = 1,
+        token: str = "",
+        folder: str | None = None,
+        sync: float = 1.0,
+        snapshot_bytes: int = 1 << 30,
+    ) -> None:
+        self.index, self.servers, self.token = index, servers, token
+        self.tables = Tables()
+        self._barrier = Barrier(workers)
+        self._last: OrderedDict[str, tuple[int, dict[str, Any]]] = OrderedDict()
+        self._recovery = Recovery(folder, sync, snapshot_bytes) if folder is not None else None
+        if self._recovery is not None:
+            self._recovery.restore(self.tables, self._last)
+        self._stopping = threading.Event()
+        self._context = zmq.Context()
+        self._socket = self._context.socket(zmq.ROUTER)
+        self._socket.set(zmq.LINGER, 1000)
+        self._socket.set(zmq.HEARTBEAT_IVL, HEARTBEAT)
+        self._socket.set(zmq.HEARTBEAT_TIMEOUT, SILENCE)
+        try:
+            self._socket.bind(f"tcp://{endpoint}")
+        except zmq.ZMQError as e:
+            self._context.destroy(linger=0)
+            raise OSError(f"parameter server: cannot listen at {endpoint}: {e}") from None
+        self.endpoint = self._socket.get_string(zmq.LAST_ENDPOINT).removeprefix("tcp://")
+
+    def run(self) -> None:
+        """Answer until told to stop."""
+        poller = zmq.Poller()
+        poller.register(self._socket, zmq.POLLIN)
+        try:
+            while not self._stopping.is_set():
+                busy = self._recovery is not None and self._recovery.step(self.tables, self._last)
+                if poller.poll(BUSY if busy else PAUSE):
+                    frames = self._socket.recv_multipart(copy=False)
+                    self._handle(frames[0].bytes, [frame.buffer for frame in frames[1:]])
+        finally:
+            self._context.destroy(linger=1000)
+            if self._recovery is not None:
+                self._recovery.close()
+
+    def stop(self) -> None:
+        """Let `run` return; from any thread."""
+        self._stopping.set()
+
+    def _handle(self, client: bytes, frames: list[Any]) -> None:
+        """Answer one message; what goes wrong with it is told to who sent it."""
+        number = None
+        try:
+            header, arrays = unpack(frames)
+            number = header.get("id")
+            self._admit(header, frames)
+            answer = self._answer(client, header, arrays, frames)
+        except Exception as e:  # of one request, which must not end the others'
+            answer = failure(e), []
+        if answer is not None:
+            self._send(client, {"id": number, **answer[0]}, answer[1])
+
+    def _send(self, client: bytes, header: dict[str, Any], arrays: Arrays) -> None:
+        self._socket.send_multipart([client, *pack(header, arrays, self.token)], copy=False)
+
+    def _admit(self, header: dict[str, Any], frames: list[Any]) -> None:
+        if not authentic(frames, self.token):
+            raise PermissionError("the token is not that of the server")
+        if header.get("shard") != [self.index, self.servers]:
+            raise ValueError(
+                f"this is server {self.index} of {self.servers}, and was taken for {header.get('shard')}; "
+                "all clients must name the same servers in the same order"
+            )
+
+    def _answer(self, client: bytes, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:
+        """The answer to a request; None if it comes later."""
+        op = header.get("op")
+        if op == "stop":
+            self.stop()
+            return {}, []
+        if op != "barrier" and op not in CHANGES:
+            self.tables.check(header, arrays)
+            return self.tables.apply(header, arrays)
+        session, seq = header.get("session"), header.get("seq")
+        if type(session) is not str or type(seq) is not int:
+            raise ValueError(f"{op} came without a session and a number")
+        done, answer = self._last.get(session, (0, {}))
+        if seq <= done:
+            return answer, []
+        return self._meet(client, header) if op == "barrier" else self._change(header, arrays, frames)
+
+    def _change(self, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:
+        """Check a change, log it, and make it."""
+        self.tables.check(header, arrays)
+        if self._recovery is not None:
+            self._recovery.record(frames)
+        answer = self.tables.apply(header, arrays)
+        self._done(header, answer[0])
+        return answer
+
+    def _meet(self, client: bytes, header: dict[str, Any]) -> None:
+        """Note that a worker waits for the others; tell all if it is the last."""
+        arrived = self._barrier.arrive(client, header)
+        if arrived and self._recovery is not None:
+            self._recovery.record_met([(asked["session"], asked["seq"]) for _, asked in arrived])
+        for waiting, asked in arrived:
+            self._done(asked, {})
+            self._send(waiting, {"id": asked["id"]}, [])
+
+    def _done(self, header: dict[str, Any], answer: dict[str, Any]) -> None:
+        """Remember that a client's change is done."""
+        self._last[header["session"]] = (header["seq"], answer)
+        self._last.move_to_end(header["session"])
+        if len(self._last) > REMEMBERED:
+            self._last.popitem(last=False)

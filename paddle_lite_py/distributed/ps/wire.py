@@ -1,0 +1,85 @@
+"""Messages between clients and servers: a header as JSON, its code of authentication, then the bytes of arrays.
+
+Nothing is unpickled: a header says dtypes and shapes, which are held against the bytes that have come.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import json
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+VERSION = 1
+DTYPES = {name: np.dtype(name).newbyteorder("<") for name in ("float32", "uint64")}
+
+
+class WireError(ValueError):
+    """A message that is none of this protocol."""
+
+
+def code(token: str, header: bytes) -> bytes:
+    """What only who knows the token can say of a header; the token itself does not travel."""
+    return hmac.digest(token.encode(), header, hashlib.sha256)
+
+
+def pack(header: dict[str, Any], arrays: Sequence[np.ndarray], token: str) -> list[Any]:
+    """The frames of a message."""
+    described = [[a.dtype.name, list(a.shape)] for a in arrays]
+    head = json.dumps({"v": VERSION, **header, "arrays": described}).encode()
+    return [head, code(token, head), *(np.ascontiguousarray(a).reshape(-1).view(np.uint8).data for a in arrays)]
+
+
+def unpack(frames: Sequence[Any]) -> tuple[dict[str, Any], list[np.ndarray]]:
+    """The header and the arrays of a message; these lie in the frames, and are not to be written to.
+
+    Raises:
+        WireError: if it is not well formed.
+    """
+    try:
+        header = json.loads(bytes(frames[0]))
+        described = header["arrays"]
+        if header["v"] != VERSION:
+            raise WireError(f"it is of version {header['v']!r} of the protocol, this side is of version {VERSION}")
+        if len(described) != len(frames) - 2:
+            raise WireError(f"{len(frames) - 2} arrays came where {len(described)} were announced")
+        return header, [_array(name, shape, data) for (name, shape), data in zip(described, frames[2:], strict=True)]
+    except WireError:
+        raise
+    except (ValueError, KeyError, TypeError, IndexError, RecursionError) as e:
+        raise WireError(f"it is not of this protocol ({type(e).__name__})") from None
+
+
+def _array(name: str, shape: list[int], data: Any) -> np.ndarray:
+    dtype = DTYPES.get(name)
+    if dtype is None or len(shape) > 32 or not all(type(d) is int and d >= 0 for d in shape):
+        raise WireError(f"an array is announced as {name!r} {shape!r}")
+    view = memoryview(data)
+    if view.nbytes != math.prod(shape) * dtype.itemsize:
+        raise WireError(f"{name}{shape} takes {math.prod(shape) * dtype.itemsize} bytes, {view.nbytes} came")
+    array = np.frombuffer(view, dtype).reshape(shape)
+    return array if array.flags.aligned else array.copy()
+
+
+def authentic(frames: Sequence[Any], token: str) -> bool:
+    """Whether a message comes from who knows the token."""
+    return len(frames) > 1 and hmac.compare_digest(code(token, bytes(frames[0])), bytes(frames[1]))
+
+
+KINDS = (PermissionError, OSError, LookupError, TypeError, ValueError)
+
+
+def failure(error: Exception) -> dict[str, str]:
+    """An exception as a header: its kind, if clients know that, and what it says."""
+    kind = next((kind.__name__ for kind in KINDS if isinstance(error, kind)), "RuntimeError")
+    return {"error": kind, "message": str(error) if kind != "RuntimeError" else f"{type(error).__name__}: {error}"}
+
+
+def raised(header: dict[str, Any], endpoint: str) -> Exception:
+    """The exception that `failure` was made of, as one that names the server."""
+    kinds = {kind.__name__: kind for kind in KINDS}
+    return kinds.get(header["error"], RuntimeError)(f"parameter server {endpoint}: {header.get('message')}")
