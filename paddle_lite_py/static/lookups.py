@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import jax
 import numpy as np
 
-from ..distributed.fleet.current import served
+from ..distributed.fleet.current import job
 from ..eager.tensor import Tensor, wrap
 from .current import current
 
@@ -42,7 +42,7 @@ def look_up(
     builder: StaticBuilder, ids: Tensor, weight: Tensor, padding: int | None, trained: bool = True, entry: Any = None
 ) -> Tensor | None:
     """The rows of a table, which servers keep in the place of a parameter; None in a job without servers."""
-    session = served.session
+    session = job.session
     if session is None or builder.frame is not builder.root:
         return None
     table = _table(builder, weight, entry)
@@ -54,6 +54,7 @@ def look_up(
     rows = builder.root.new_input(spec, trained)
     rows.name, rows.where = f"{table.name}@ROWS_{len(program.lookups)}", value.where
     out = wrap(rows)
+    out.stop_gradient = not trained
     builder.root.leaves[rows] = out
     builder.version += 1
     program.feeds[rows.name] = rows
@@ -65,7 +66,7 @@ def _table(builder: StaticBuilder, weight: Tensor, entry: Any) -> Any:
     """The table that a parameter stands for, which no process of those that train has any more."""
     from ..distributed.fleet.served.tables import Table
 
-    session, name = served.session, weight.name
+    session, name = job.session, weight.name
     assert session is not None
     builder.program.parameters.pop(name, None)
     initial = current.startup.initials.pop(name, None)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from ..distributed.fleet.current import served
+from ..distributed.fleet.current import job
 from .lookups import Lookup
 from .scope import global_scope
 
@@ -100,14 +100,14 @@ class Batch(NamedTuple):
 
 
 def _session() -> Session:
-    if served.session is None:
+    if job.session is None:
         raise RuntimeError("the program has tables on servers, and this process is in no job with servers: call fleet.init()")
-    return served.session
+    return job.session
 
 
 def reads_ahead(program: Program) -> bool:
     """Whether the rows for the next batch may be read while this one is trained on."""
-    session = served.session
+    session = job.session
     return bool(program.lookups) and session is not None and session.begun and session.mode.reads_ahead
 
 

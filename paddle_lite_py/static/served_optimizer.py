@@ -55,6 +55,8 @@ class ServedOptimizer:
             raise RuntimeError("fleet: the servers have the tables of one program already; minimize() once")
         program = builder.program
         rows = [wrap(program.feeds[k.rows]) for k in program.lookups if k.trained]
+        for r in rows:
+            r.stop_gradient = False
         program.optimizers.append(self._inner_opt)
         with builder.starting(startup_program):
             given = parameters or self._inner_opt._parameter_list or program.all_parameters()
@@ -66,6 +68,8 @@ class ServedOptimizer:
             ops = self._inner_opt.apply_gradients(trained) if geo and trained else []
             if trained and not geo:
                 _append_dense(trained)
+        reached = {p.name for p, _ in pairs}
+        program.lookups = [k._replace(trained=k.rows in reached) for k in program.lookups]
         program.served = Served(
             tuple((p.name, tuple(p.shape)) for p, _ in trained), bool(trained) and not geo, self._inner_opt
         )

@@ -13,7 +13,7 @@ from ..data_parallel import DataParallel, sync_params_buffers
 from ..group import ParallelEnv, get_rank, get_world_size, init_parallel_env
 from ..scaling import agreed
 from . import base, data_generator, dataset, layers, meta_optimizers, meta_parallel, recompute, utils
-from .current import hybrid_group, served, use_topology
+from .current import hybrid_group, job, use_topology
 from .data_generator import MultiSlotDataGenerator, MultiSlotStringDataGenerator
 from .dataset import DatasetBase, InMemoryDataset, QueueDataset
 from .meta_optimizers.chosen import as_asked
@@ -71,7 +71,7 @@ class Fleet(WithServers):
         strategy = strategy or self.strategy
         strategy.check()
         self._role_maker = role_maker or PaddleCloudRoleMaker(is_collective)
-        self.strategy, served.session = strategy, None
+        self.strategy, job.session = strategy, None
         if self._role_maker.place is not None:
             begin(self._role_maker.place, strategy)
             return self
@@ -106,11 +106,11 @@ class Fleet(WithServers):
     def distributed_optimizer(self, optimizer: Any, strategy: DistributedStrategy | None = None) -> Any:
         """The optimizer as this process runs it: with its share of the states, or a norm over all processes."""
         chosen = strategy or self.strategy
-        if served.session is not None:
+        if job.session is not None:
             if isinstance(state.interpreter, Eager):
                 raise NotImplementedError("fleet: with parameter servers programs are static: call paddle.enable_static()")
             with_servers: Any = importlib.import_module(_WITH_SERVERS)
-            return with_servers.ServedOptimizer(optimizer, chosen, served.session)
+            return with_servers.ServedOptimizer(optimizer, chosen, job.session)
         hcg = hybrid_group()
         if not isinstance(state.interpreter, Eager):
             in_programs: Any = importlib.import_module(_IN_PROGRAMS)
@@ -167,11 +167,11 @@ class Fleet(WithServers):
 
     def barrier_worker(self) -> None:
         """Wait until all processes are here."""
-        if served.session is None:
+        if job.session is None:
             barrier()
         elif not self.is_server():
-            served.session.settle()
-            served.session.client.barrier()
+            job.session.settle()
+            job.session.client.barrier()
 
     def get_hybrid_communicate_group(self) -> HybridCommunicateGroup:
         """Who this process shares data, layers and states with."""

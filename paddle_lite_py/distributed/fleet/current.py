@@ -24,10 +24,10 @@ def hybrid_group() -> HybridCommunicateGroup:
     return current["group"]
 
 
-class Served:
+class Job:
     """This process's part in a job with servers; None: there are none."""
 
     session: Session | None = None
 
 
-served = Served()
+job = Job()

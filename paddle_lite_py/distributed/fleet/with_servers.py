@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from ...core.no_effect import Immaterial, Refused, no_effect
-from .current import served
+from .current import job
 from .roles import PaddleCloudRoleMaker
 
 if TYPE_CHECKING:
@@ -65,13 +65,13 @@ class WithServers:
         Raises:
             RuntimeError: if this process is a worker.
         """
-        if served.session is not None:
-            served.session.serve(dirname or "")
+        if job.session is not None:
+            job.session.serve(dirname or "")
 
     def run_server(self) -> None:
         """Keep parameters until the workers are done."""
-        if served.session is not None:
-            served.session.run()
+        if job.session is not None:
+            job.session.run()
 
     # -- workers -------------------------------------------------------------------------------------------------------
     @no_effect(scopes=Immaterial("values are in the scope in force"))
@@ -80,14 +80,14 @@ class WithServers:
 
         Where the startup program has not run yet, that happens before the first step.
         """
-        session = served.session
+        session = job.session
         if session is not None and session.state is not None and session.state.ready() and not session.begun:
             session.begin()
 
     def stop_worker(self) -> None:
         """End as a process that trains; when all workers have, the servers end."""
-        if served.session is not None and not self.is_server():
-            served.session.end()
+        if job.session is not None and not self.is_server():
+            job.session.end()
 
     # -- what servers have ---------------------------------------------------------------------------------------------
     @no_effect(executor=_TABLES, main_program=_TABLES, mode=_ONE_FORM)
@@ -99,7 +99,7 @@ class WithServers:
         Raises:
             OSError: if the servers cannot write there; the folder must be one that all of them see.
         """
-        session = served.session
+        session = job.session
         if session is not None:
             session.save(dirname)
             return
@@ -109,8 +109,8 @@ class WithServers:
     @no_effect(mode=_ONE_FORM)
     def load_model(self, path: str, mode: int = 0) -> None:
         """Give the servers what save_persistables() wrote."""
-        if served.session is not None:
-            served.session.load(path)
+        if job.session is not None:
+            job.session.load(path)
 
     @no_effect(mode=_ONE_FORM)
     def save_one_table(self, table_id: int | str, path: str, mode: int = 0) -> None:
@@ -119,19 +119,19 @@ class WithServers:
         Arguments:
             table_id: its name, or its number in the order in which the program looks tables up.
         """
-        if served.session is not None:
-            served.session.save_table(table_id, path)
+        if job.session is not None:
+            job.session.save_table(table_id, path)
 
     @no_effect(mode=_ONE_FORM)
     def load_one_table(self, table_id: int | str, path: str, mode: int = 0) -> None:
         """Give one table the rows that save_one_table() wrote."""
-        if served.session is not None:
-            served.session.load_table(table_id, path)
+        if job.session is not None:
+            job.session.load_table(table_id, path)
 
     @no_effect(threshold=_LAID_OUT)
     def shrink(self, threshold: int | None = None) -> int:
         """Let the tables forget what was not seen for long, as they are told; how many rows are gone."""
-        return served.session.shrink() if served.session is not None else 0
+        return job.session.shrink() if job.session is not None else 0
 
     @no_effect(export_for_deployment=Immaterial("there is one form"), mode=_ONE_FORM)
     def save_inference_model(
@@ -158,5 +158,5 @@ def begin(place: Any, strategy: Any) -> Session:
     """
     from .served.session import Session
 
-    served.session = Session(place, strategy)
-    return served.session
+    job.session = Session(place, strategy)
+    return job.session

@@ -10,7 +10,7 @@ from ... import nn
 from ...core.interpreter import state
 from ...core.no_effect import KERNELS, MEMORY, Immaterial, no_effect
 from ...distributed.entry_attr import EntryAttr
-from ...distributed.fleet.current import served
+from ...distributed.fleet.current import job
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.initializer import Constant
@@ -148,7 +148,7 @@ def sparse_embedding(
             f"sparse_embedding: entry is a {type(entry).__name__}; expected paddle.distributed.CountFilterEntry, "
             "ProbabilityEntry or ShowClickEntry"
         )
-    if served.session is not None and isinstance(state.interpreter, StaticBuilder):
+    if job.session is not None and isinstance(state.interpreter, StaticBuilder):
         weight = nn.Layer("embedding").create_parameter(list(size), param_attr, dtype)
         return look_up(state.interpreter, input, weight, _padding(padding_idx, size), not is_test, entry)
     return embedding(input, size, False, False, padding_idx, param_attr, dtype)
