@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -146,7 +148,11 @@ class InMemoryDataset(DatasetBase):
 
     def load_into_memory(self, is_shuffle: bool = False) -> None:
         """Read all files."""
-        parts = [self._read(f) for f in self.files]
+        if self.pipe_command:  # of which some run at once
+            with ThreadPoolExecutor(self.threads or os.cpu_count()) as pool:
+                parts = list(pool.map(self._read, self.files))
+        else:
+            parts = [self._read(f) for f in self.files]
         self._slots = [joined([p[i] for p in parts]) for i in range(len(self.use_var))] if parts else []
         self._order = np.arange(len(self._slots[0].starts) - 1 if self._slots else 0)
         if is_shuffle:

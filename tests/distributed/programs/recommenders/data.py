@@ -38,15 +38,22 @@ def rows(count: int, seed: int):
         yield label, numbers.tolist(), [f * 1000 + int(c) for f, c in enumerate(fields)], history.tolist(), int(item)
 
 
-def write(folder: Path, lines: int = 4000, files: int = 4) -> None:
-    """Files train/part-0, ... and test/part-0."""
-    for kind, names, seed in (("train", files, 1), ("test", 1, 1000)):
+def line(label, *fields) -> str:
+    """A row as text."""
+    texts = [",".join(map(str, f)) if isinstance(f, list) else str(f) for f in fields]
+    return "\t".join([str(label), *texts]) + "\n"
+
+
+def write(folder: Path, lines: int = 4000, files: int = 2, share: int = 32) -> None:
+    """Files train/part-0, ... and test/part-0; and whole/part-0, which takes `share` lines of each part in turn."""
+    for kind in ("train", "test", "whole"):
         (folder / kind).mkdir(parents=True, exist_ok=True)
-        for i in range(names):
-            with (folder / kind / f"part-{i}").open("w") as out:
-                for label, *lists, item in rows(lines // files if kind == "train" else lines // 2, seed + i):
-                    fields = [",".join(map(str, each)) for each in lists]
-                    out.write("\t".join([str(label), *fields, str(item)]) + "\n")
+    parts = [[line(*row) for row in rows(lines // files, seed)] for seed in range(files)]
+    for i, part in enumerate(parts):
+        (folder / "train" / f"part-{i}").write_text("".join(part))
+    turns = [part[at : at + share] for at in range(0, lines // files, share) for part in parts]
+    (folder / "whole" / "part-0").write_text("".join(text for turn in turns for text in turn))
+    (folder / "test" / "part-0").write_text("".join(line(*row) for row in rows(lines // 2, 1000)))
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 """Networks of recommenders, as programs of PaddleRec write them: each gives the probability of a click, [batch, 1]."""
 
 import math
+import os
 
 import paddle
 import paddle.nn as nn
@@ -10,8 +11,14 @@ FIELDS, NUMBERS, DIM = 6, 3, 8
 ROWS = 10000
 
 
+def first(bound=0.05):
+    """First values of rows; RECOMMENDER_CONSTANT: the same for all, so that programs with and without servers agree."""
+    same = os.environ.get("RECOMMENDER_CONSTANT")
+    return nn.initializer.Constant(bound / 2) if same else nn.initializer.Uniform(-bound, bound)
+
+
 def uniform(name, size, bound=0.05):
-    weight = paddle.ParamAttr(name=name, initializer=nn.initializer.Uniform(-bound, bound))
+    weight = paddle.ParamAttr(name=name, initializer=first(bound))
     return lambda ids: paddle.static.nn.sparse_embedding(ids, [ROWS, size], padding_idx=0, param_attr=weight)
 
 
@@ -29,10 +36,8 @@ class WideDeep(nn.Layer):
     def __init__(self):
         super().__init__()
         self.wide = nn.Linear(NUMBERS, 1)
-        self.embedding = nn.Embedding(
-            ROWS, DIM, sparse=True,
-            weight_attr=paddle.ParamAttr(name="SparseFeatFactors", initializer=nn.initializer.Uniform(-0.05, 0.05)),
-        )  # fmt: skip
+        weight = paddle.ParamAttr(name="SparseFeatFactors", initializer=first())
+        self.embedding = nn.Embedding(ROWS, DIM, sparse=True, weight_attr=weight)
         self.deep = tower([NUMBERS + DIM * FIELDS, 32, 16, 1])
 
     def forward(self, fields, dense, history, item):
