@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import threading
+import uuid
 from collections.abc import Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Any
-from zlib import crc32
 
 import numpy as np
 
 from .channel import Channel
 from .config import Config, DenseConfig, SparseConfig, from_json, to_json
-from .hashing import shard_of
+from .hashing import home_of, shard_of
 from .sums import distinct, summed
 
 Ids = Any  # whatever NumPy makes an array of int64 or uint64 of
@@ -198,6 +199,27 @@ class Client:
         self.flush()
         self._channel.ask({0: ({"op": "barrier"}, [])}, patient=True)
 
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Save all tables, by shares: each server writes its own into this folder, as it sees it. One worker calls it.
+
+        Raises:
+            OSError: a server cannot write; what was saved there before is still there.
+        """
+        self.flush()
+        word = uuid.uuid4().hex[:12]
+        answers = self._ask_all({"op": "save", "folder": os.fspath(folder), "word": word}, patient=True)
+        shares = [share for header, _ in answers.values() for share in header["shares"]]
+        self._channel.ask({0: ({"op": "commit", "folder": os.fspath(folder), "shares": shares}, [])}, patient=True)
+
+    def load(self, folder: str | os.PathLike[str]) -> None:
+        """Replace tables by saved ones, by however many servers these were written. One worker calls it.
+
+        Raises:
+            ValueError: the folder holds no save or a damaged one, or a table there is another than the servers'.
+        """
+        self.flush()
+        self._ask_all({"op": "load", "folder": os.fspath(folder)}, patient=True)
+
     def stats(self) -> dict[str, dict[str, int]]:
         """Numbers of each table, added over the servers."""
         total: dict[str, dict[str, int]] = {}
@@ -252,7 +274,7 @@ class Client:
 
     def _ask_home(self, header: dict[str, Any], arrays: list[np.ndarray]) -> Any:
         """Ask the server that a dense table lies on."""
-        home = crc32(header["table"].encode()) % len(self.endpoints)
+        home = home_of(header["table"], len(self.endpoints))
         return self._channel.ask({home: (header, arrays)})[home]
 
 

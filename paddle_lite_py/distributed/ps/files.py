@@ -39,7 +39,7 @@ def read_arrays(path: Path) -> dict[str, np.ndarray]:
         StateError: it is damaged, or not there.
     """
     try:
-        with np.load(path, allow_pickle=False) as made:
+        with open(path, "rb") as file, np.load(file, allow_pickle=False) as made:
             return dict(made)
     except (OSError, ValueError, EOFError, KeyError, zipfile.BadZipFile) as e:
         raise StateError(f"{path} cannot be read: {e}") from None

@@ -43,16 +43,16 @@ class GrowingArray:
 
     def grow(self, rows: int) -> None:
         """Make room for as many rows. Where a view of the array still lives, or the system cannot, all is copied."""
-        before = self.array
+        count = len(self.array)
         if self._linux:
-            del self.array, before
+            del self.array
             try:
                 self._map.resize(self._bytes(rows))
             except BufferError:
-                before = self._view(self._map.size() // self._width)
+                self.array = self._view(count)
             else:
                 self.array = self._view(rows)
                 return
-        self._map = self._mapped(rows)
+        before, self._map = self.array, self._mapped(rows)
         self.array = self._view(rows)
-        self.array[: len(before)] = before
+        self.array[:count] = before

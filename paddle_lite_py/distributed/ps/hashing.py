@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
+from zlib import crc32
 
 import numpy as np
 
@@ -68,3 +69,13 @@ def first_values(ids: np.ndarray, columns: int, seed: int, initializer: Mapping[
     radius = np.sqrt(-2 * np.log(((bits >> np.uint64(32)) + 1) * 2.0**-32))
     angle = (bits & np.uint64(0xFFFFFFFF)) * (2 * np.pi * 2.0**-32)
     return (radius * np.cos(angle) * initializer["std"]).astype(np.float32)
+
+
+def home_of(table: str, servers: int) -> int:
+    """The server that a dense table lies on.
+
+    Example:
+        >>> home_of("bias", 1)
+        0
+    """
+    return crc32(table.encode()) % servers

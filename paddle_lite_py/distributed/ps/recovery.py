@@ -98,6 +98,7 @@ class Recovery:
             last.update({session: (seq, {}) for session, seq in header["sessions"]})
             return
         held = numbers.get(header.get("table", ""))
+        tables.make_room(header, arrays)
         answer, _ = tables.apply(header, arrays) if held is None else tables.apply_in(header, arrays, held < number)
         last[header["session"]] = (header["seq"], answer)
 

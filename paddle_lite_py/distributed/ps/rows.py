@@ -60,6 +60,14 @@ class RowStore:
         self._give_back(fresh[len(new_at) :])
         return rows, missing[new_at]
 
+    def put(self, ids: np.ndarray, values: np.ndarray) -> None:
+        """Set rows, whether they were there or not."""
+        rows, _ = self.place(ids)
+        self.values[rows] = values
+
+    def make_room(self, count: int) -> None:
+        """Prepare for so many new rows."""
+
     def remove(self, ids: np.ndarray) -> None:
         """Forget ids."""
         rows = self._index.remove(ids)

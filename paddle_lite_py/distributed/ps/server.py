@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
+from pathlib import Path
 from typing import Any
 
 import zmq
 
 from .barrier import Barrier
 from .recovery import Recovery
+from .saving import commit, load_share, save_share
 from .tables import CHANGES, Arrays, Tables
 from .wire import authentic, failure, pack, unpack
 
@@ -59,7 +61,7 @@ class Server:
         snapshot_bytes: int = 1 << 30,
     ) -> None:
         self.index, self.servers, self.token = index, servers, token
-        self.tables = Tables()
+        self.tables = Tables(folder)
         self._barrier = Barrier(workers)
         self._last: OrderedDict[str, tuple[int, dict[str, Any]]] = OrderedDict()
         self._recovery = Recovery(folder, sync, snapshot_bytes) if folder is not None else None
@@ -128,8 +130,11 @@ class Server:
         if op == "stop":
             self.stop()
             return {}, []
+        if op in ("save", "commit", "load"):
+            return self._files(op, header), []
         if op != "barrier" and op not in CHANGES:
             self.tables.check(header, arrays)
+            self.tables.make_room(header, arrays)
             return self.tables.apply(header, arrays)
         session, seq = header.get("session"), header.get("seq")
         if type(session) is not str or type(seq) is not int:
@@ -142,11 +147,27 @@ class Server:
     def _change(self, header: dict[str, Any], arrays: Arrays, frames: list[Any]) -> Any:
         """Check a change, log it, and make it."""
         self.tables.check(header, arrays)
+        self.tables.make_room(header, arrays)
         if self._recovery is not None:
             self._recovery.record(frames)
         answer = self.tables.apply(header, arrays)
         self._done(header, answer[0])
         return answer
+
+    def _files(self, op: str, header: dict[str, Any]) -> dict[str, Any]:
+        """Save this server's share, make a save count, or load."""
+        folder = Path(header["folder"])
+        if op == "save":
+            if not str(header["word"]).isalnum():
+                raise ValueError(f"save: word is {header['word']!r}; expected letters and digits")
+            return {"shares": save_share(self.tables, folder, header["word"], self.index, self.servers)}
+        if op == "commit":
+            commit(folder, header["shares"])
+            return {}
+        load_share(self.tables, folder, self.index, self.servers)
+        if self._recovery is not None:
+            self._recovery.snapshot(self.tables, self._last)
+        return {}
 
     def _meet(self, client: bytes, header: dict[str, Any]) -> None:
         """Note that a worker waits for the others; tell all if it is the last."""

@@ -11,6 +11,7 @@ from .config import SparseConfig
 from .entry import CLICKS, SHOWS, STATS, UNSEEN, Admission, score
 from .hashing import PARTS, first_values
 from .rows import RowStore
+from .tiered import TieredRows
 from .updates import first_state, numbers_of, state_columns, update_of
 
 
@@ -32,10 +33,11 @@ class Push(NamedTuple):
 class SparseTable:
     """Rows of weights, the optimizer's numbers and, where the config asks, statistics; and which ids wait for a row."""
 
-    def __init__(self, config: SparseConfig) -> None:
+    def __init__(self, config: SparseConfig, folder: str | None = None) -> None:
         self.config = config
         self._weights = config.columns + state_columns(config.rule, config.columns)  # with the optimizer's numbers
-        self.rows = RowStore(self._weights + (STATS if config.keeps_stats else 0))
+        width, limit = self._weights + (STATS if config.keeps_stats else 0), config.memory_rows
+        self.rows = RowStore(width) if limit is None else TieredRows(width, limit, config.folder or folder)
         self._state = first_state(config.rule, config.columns)
         self._update = update_of(config.rule)
         self.admission = Admission(config.entry, config.seed) if config.entry is not None else None
@@ -80,24 +82,14 @@ class SparseTable:
 
     def put(self, part: dict[str, np.ndarray]) -> None:
         """Take in what `part` gave, of this table or another one."""
-        self._put(self.rows, part["ids"], part["values"])
+        self.rows.put(part["ids"], part["values"])
         if self.admission and "counted_ids" in part:
-            self._put(self.admission.counted, part["counted_ids"], part["counted"])
+            self.admission.counted.put(part["counted_ids"], part["counted"])
 
     def stats(self) -> dict[str, int]:
         """Its size, for who watches."""
         waiting = len(self.admission.counted) if self.admission else 0
         return {"rows": len(self), "waiting": waiting, "bytes": self.rows.bytes}
-
-    def clear(self) -> None:
-        """Forget all rows."""
-        self.rows = RowStore(self.rows.width)
-        if self.admission:
-            self.admission.counted = RowStore(STATS)
-
-    def _put(self, rows: RowStore, ids: np.ndarray, values: np.ndarray) -> None:
-        at, _ = rows.place(ids)
-        rows.values[at] = values
 
     def _placed(self, ids: np.ndarray) -> np.ndarray:
         """Rows of ids; new ones get their first values."""
@@ -135,8 +127,9 @@ class SparseTable:
             stats = values[:, at : at + STATS]
             stats[:, :UNSEEN] *= np.float32(self.config.decay)
             stats[:, UNSEEN] += 1
-            rows.values[rows.find(ids), at : at + STATS] = stats
-            rows.remove(ids[self._stale(stats)])
+            stale = self._stale(stats)
+            rows.remove(ids[stale])
+            rows.put(ids[~stale], values[~stale])
         return before - len(rows)
 
     def _stale(self, stats: np.ndarray) -> np.ndarray:

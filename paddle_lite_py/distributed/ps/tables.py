@@ -20,9 +20,14 @@ FLOAT, ID = np.dtype("float32"), np.dtype("uint64")
 
 
 class Tables:
-    """Tables by name. A request is checked first; what has passed can be applied, now or when a log is read."""
+    """Tables by name. A request is checked first; what has passed can be applied, now or when a log is read.
 
-    def __init__(self) -> None:
+    Args:
+        folder: for rows that memory has no room for, unless their table names one.
+    """
+
+    def __init__(self, folder: str | None = None) -> None:
+        self.folder = folder
         self.all: dict[str, SparseTable | DenseTable] = {}
 
     def check(self, header: dict[str, Any], arrays: Arrays) -> None:
@@ -36,6 +41,15 @@ class Tables:
         if op not in CHECKS:
             raise ValueError(f"the request is {op!r}, which servers do not know")
         CHECKS[op](self, header, arrays)
+
+    def make_room(self, header: dict[str, Any], arrays: Arrays) -> None:
+        """Prepare for rows that a checked request may bring.
+
+        Raises:
+            OSError: the disk is full; nothing was changed.
+        """
+        if header["op"] in ("pull_sparse", "push_sparse", "add_sparse"):
+            self.sparse(header).rows.make_room(len(arrays[0]))
 
     def apply(self, header: dict[str, Any], arrays: Arrays) -> Answer:
         """Answer a request that has been checked."""
@@ -53,8 +67,11 @@ class Tables:
     def make(self, config: Config) -> None:
         """Make an empty table, unless there is one of the name."""
         if config.name not in self.all:
-            made = SparseTable(config) if isinstance(config, SparseConfig) else DenseTable(config)
-            self.all[config.name] = made
+            self.all[config.name] = self.made(config)
+
+    def made(self, config: Config) -> SparseTable | DenseTable:
+        """An empty table."""
+        return SparseTable(config, self.folder) if isinstance(config, SparseConfig) else DenseTable(config)
 
     def sparse(self, header: dict[str, Any]) -> SparseTable:
         """The sparse table that a request names."""

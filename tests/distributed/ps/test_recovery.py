@@ -1,0 +1,164 @@
+"""A server that ends at any moment comes back as it was, and does no change twice."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from collections import OrderedDict
+
+import numpy as np
+import pytest
+
+from paddle_lite_py.distributed import ps
+from paddle_lite_py.distributed.ps.config import to_json
+from paddle_lite_py.distributed.ps.files import StateError
+from paddle_lite_py.distributed.ps.hashing import PARTS
+from paddle_lite_py.distributed.ps.recovery import Recovery
+from paddle_lite_py.distributed.ps.tables import Tables
+from paddle_lite_py.distributed.ps.wire import pack, unpack
+from parameter_servers import ServerProcess, client_of, serving
+
+ADAM = ps.Rule("adam", 0.1)
+CONFIGS = [
+    ps.SparseConfig("plain", 2, ADAM, "normal"),
+    ps.SparseConfig("counted", 2, ADAM, "normal", {"kind": "count_filter", "count": 2}, delete_after_unseen_days=2),
+    ps.SparseConfig("drawn", 2, ADAM, "normal", {"kind": "probability", "probability": 0.5}, memory_rows=64),
+    ps.DenseConfig("dense", (3,), ADAM),
+]
+
+
+def change(rng: np.random.Generator) -> tuple[dict, list]:
+    """Some change of some table."""
+    config = CONFIGS[rng.integers(len(CONFIGS))]
+    if isinstance(config, ps.DenseConfig):
+        return {"op": "push_dense", "table": config.name}, [rng.normal(size=3).astype("float32")]
+    if rng.random() < 0.1:
+        return {"op": "shrink", "table": config.name}, []
+    ids = np.unique(rng.integers(0, 400, 60)).astype(np.uint64)
+    counts = [np.ones(len(ids), np.float32), np.zeros(len(ids), np.float32)] if config.wants_counts else []
+    return {"op": "push_sparse", "table": config.name}, [ids, rng.normal(size=(len(ids), 2)).astype("float32"), *counts]
+
+
+def contents(tables: Tables) -> dict:
+    """All rows of all tables by id, with what waits for a row."""
+    found: dict = {}
+    for name, table in tables.all.items():
+        for part in range(PARTS if name != "dense" else 1):
+            held = table.part(part)
+            for keys, values in (("ids", "values"), ("counted_ids", "counted")):
+                if values in held:
+                    ids = held.get(keys, np.zeros(1)).tolist()
+                    found |= {(name, values, i): row.tobytes() for i, row in zip(ids, held[values], strict=True)}
+    return found
+
+
+class Life:
+    """A server's tables and their recovery, without a network."""
+
+    def __init__(self, folder, snapshot_bytes: int) -> None:
+        self.tables, self.last = Tables(), OrderedDict()
+        self.recovery = Recovery(str(folder), 0, snapshot_bytes)
+        self.recovery.restore(self.tables, self.last)
+
+    def make(self, number: int, header: dict, arrays: list) -> None:
+        """Make a change, as a server does."""
+        frames = pack({**header, "session": "s", "seq": number}, arrays, "")
+        header, arrays = unpack(frames)
+        self.tables.check(header, arrays)
+        self.tables.make_room(header, arrays)
+        self.recovery.record(frames)
+        self.last["s"] = (number, self.tables.apply(header, arrays)[0])
+        self.recovery.step(self.tables, self.last)
+
+
+def test_it_comes_back_as_it_was_at_any_moment(tmp_path):
+    rng, moments = np.random.default_rng(0), random.Random(0)
+    life = Life(tmp_path / "first", snapshot_bytes=20_000)
+    for number, config in enumerate(CONFIGS, 1):
+        life.make(number, {"op": "create", "config": to_json(config)}, [])
+    snapshots = set()
+    for number in range(len(CONFIGS) + 1, 300):
+        life.make(number, *change(rng))
+        if moments.random() < 0.1:
+            copy = tmp_path / f"at-{number}"
+            shutil.copytree(tmp_path / "first", copy)
+            again = Life(copy, snapshot_bytes=20_000)
+            assert again.last == life.last
+            assert contents(again.tables) == contents(life.tables)
+            snapshots |= {path.name for path in copy.glob("snapshot-*")}
+            again.recovery.close()
+    life.recovery.close()
+    assert len({name.split("-")[1] for name in snapshots}) > 3
+
+
+def test_a_server_that_is_killed_loses_nothing_and_does_nothing_twice(tmp_path):
+    moments = random.Random(0)
+    ids, ones = np.arange(50), np.ones((50, 2))
+    with ServerProcess("--folder", str(tmp_path), "--snapshot-bytes", "100000") as server:
+        with client_of([server.endpoint]) as client:
+            client.create(ps.SparseConfig("t", 2, ps.Rule("sgd", -1.0)))
+            done = 0
+            for _ in range(2):
+                pushes = [client.push_sparse_async("t", ids, ones) for _ in range(moments.randrange(50, 400))]
+                pushes[moments.randrange(len(pushes))].result()
+                server.kill()
+                server.start()
+                client.flush()
+                assert not [error for push in pushes if (error := push.exception())]
+                done += len(pushes)
+            assert np.array_equal(client.pull_sparse("t", ids), np.full((50, 2), done))
+
+
+def test_a_barrier_that_was_passed_is_not_waited_for_again(tmp_path):
+    with serving(folder=str(tmp_path)) as endpoints, client_of(endpoints) as client:
+        client.barrier()
+        seq, session = client._channel._seq, client._channel._session
+    with serving(folder=str(tmp_path)) as endpoints:
+        header = {"op": "barrier", "id": 1, "session": session, "seq": seq, "worker": 0, "shard": [0, 1]}
+        with client_of(endpoints, workers=1) as client:
+            link = client._channel._links[0]
+            link.send(pack(header, [], ""))
+            assert link.socket.poll(10_000)
+            assert "error" not in link.receive()[0]
+
+
+def test_the_end_of_a_server_is_no_loss(tmp_path):
+    with serving(folder=str(tmp_path)) as endpoints, client_of(endpoints) as client:
+        client.create(CONFIGS[0])
+        client.push_sparse("plain", [1], np.ones((1, 2)))
+        before = client.pull_sparse("plain", [1])
+    with serving(folder=str(tmp_path)) as endpoints, client_of(endpoints) as client:
+        assert np.array_equal(client.pull_sparse("plain", [1]), before)
+
+
+def test_a_folder_is_of_one_server(tmp_path):
+    with serving(folder=str(tmp_path)), pytest.raises(OSError, match="is in use by another server"):
+        ps.Server(folder=str(tmp_path))
+
+
+@pytest.mark.parametrize("file", ["state.json", "snapshot-1-0.npz"])
+def test_damaged_state_is_told(tmp_path, file):
+    life = Life(tmp_path, snapshot_bytes=1 << 30)
+    life.make(1, {"op": "create", "config": to_json(CONFIGS[0])}, [])
+    life.make(2, {"op": "push_sparse", "table": "plain"}, [np.uint64([1, 2]), np.ones((2, 2), np.float32)])
+    life.recovery.snapshot(life.tables, life.last)
+    life.recovery.close()
+    path = tmp_path / file
+    path.write_bytes(path.read_bytes()[:-30])
+    with pytest.raises(StateError, match=file):
+        Life(tmp_path, snapshot_bytes=1 << 30)
+
+
+def test_a_full_disk_refuses_changes_and_keeps_what_was_there(tmp_path):
+    ids = np.arange(100)
+    with ServerProcess("--folder", str(tmp_path), file_bytes=100_000) as server, client_of([server.endpoint]) as client:
+        client.create(ps.SparseConfig("t", 8, ps.Rule("sgd", -1.0)))
+        done = 0
+        with pytest.raises(OSError, match=f"{server.endpoint}: .*the change was not made"):
+            for done in range(100):  # noqa: B007
+                client.push_sparse("t", ids, np.ones((100, 8)))
+        assert done > 10
+        assert np.array_equal(client.pull_sparse("t", ids), np.full((100, 8), done))
+        server.kill()
+        server.start()
+        assert np.array_equal(client.pull_sparse("t", ids), np.full((100, 8), done))
