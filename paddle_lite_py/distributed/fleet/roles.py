@@ -10,8 +10,10 @@ from ...core.no_effect import Immaterial, no_effect
 from ...ops.convert import to_tensor
 from .. import collective
 from . import places
+from .current import job
 from ..group import ReduceOp, get_rank, get_world_size
 
+_REDUCTIONS: dict[str, Any] = {"sum": np.sum, "max": np.max, "min": np.min}
 _ALL = Immaterial("all processes are workers")
 _MORE = Immaterial("processes are at the addresses that the environment has")
 
@@ -126,6 +128,9 @@ class UtilBase:
         """
         if mode not in ("sum", "max", "min"):
             raise ValueError(f"all_reduce: mode is {mode!r}; expected 'sum', 'max' or 'min'")
+        if job.session is not None:
+            parts = [f["input"] for f in job.session.gather({"input": np.asarray(input)})]
+            return _REDUCTIONS[mode](parts, axis=0)
         found = to_tensor(np.asarray(input))
         collective.all_reduce(found, getattr(ReduceOp, mode.upper()))
         return found.numpy()
@@ -133,6 +138,8 @@ class UtilBase:
     @no_effect(comm_world=_ALL)
     def all_gather(self, input: Any, comm_world: str = "worker") -> list[Any]:
         """The values of all processes."""
+        if job.session is not None:
+            return [f["input"].tolist() for f in job.session.gather({"input": np.asarray(input)})]
         found: list[Any] = []
         collective.all_gather_object(found, input)
         return found
@@ -140,15 +147,25 @@ class UtilBase:
     @no_effect(comm_world=_ALL)
     def barrier(self, comm_world: str = "worker") -> None:
         """Wait until all processes are here."""
-        collective.barrier()
+        if job.session is None:
+            collective.barrier()
+        else:
+            job.session.settle()
+            job.session.client.barrier()
 
     def get_file_shard(self, files: list[str]) -> list[str]:
         """The files that this process reads: the first processes have one more, where they cannot be divided."""
-        share, more = divmod(len(files), get_world_size())
-        first = get_rank() * share + min(get_rank(), more)
-        return list(files[first : first + share + (get_rank() < more)])
+        rank, size = self._place()
+        share, more = divmod(len(files), size)
+        first = rank * share + min(rank, more)
+        return list(files[first : first + share + (rank < more)])
 
     def print_on_rank(self, message: str, rank_id: int) -> None:
         """Print in the process of that rank."""
-        if get_rank() == rank_id:
+        if self._place()[0] == rank_id:
             print(message)
+
+    def _place(self) -> tuple[int, int]:
+        """The number of this process among those that train, and how many these are."""
+        place = job.session.place if job.session is not None else None
+        return (get_rank(), get_world_size()) if place is None else (place.index, place.workers)

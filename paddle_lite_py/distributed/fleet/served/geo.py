@@ -89,9 +89,9 @@ class Geo:
             self._copies[name].push(rows.ids, rows.values, step.rate)
         self._made += 1
         if self._made == self._steps:
-            self.settle()
+            self.flush()
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Exchange changes now."""
         if not self._made:
             return
@@ -101,3 +101,5 @@ class Geo:
         if self._read is not None:
             self._client.add_dense(DENSE, (self._read() - self._before) / np.float32(self._workers))
             self._before = self._fresh = self._client.pull_dense(DENSE)
+
+    settle = flush

@@ -34,8 +34,11 @@ class Mode(Protocol):
     def push(self, step: Step) -> None:
         """Give the gradients of a step."""
 
+    def flush(self) -> None:
+        """Wait until what this worker gave has arrived."""
+
     def settle(self) -> None:
-        """Wait until what this worker gave has arrived, and, where workers keep step, until all of them are here."""
+        """The same, and where workers keep step wait until all of them are here."""
 
 
 def send(client: Client, step: Step) -> None:
@@ -78,15 +81,17 @@ class Asynchronous:
         """Send, and wait no longer than until as many are under way as may be."""
         self._kept.append(step)
         if len(self._kept) == self._merge:
-            self._flush()
+            self._send()
             self._wait(self._most)
 
-    def settle(self) -> None:
+    def flush(self) -> None:
         """Wait until all has arrived."""
-        self._flush()
+        self._send()
         self._wait(0)
 
-    def _flush(self) -> None:
+    settle = flush
+
+    def _send(self) -> None:
         if self._kept:
             self._sent.append(self._behind.submit(self._exchange, mean(self._kept)))
             self._kept = []
@@ -129,6 +134,9 @@ class Synchronous:
     def push(self, step: Step) -> None:
         """Make one step with all others."""
         self._together(step)
+
+    def flush(self) -> None:
+        """Nothing is under way: a step ends when all have made it."""
 
     def settle(self) -> None:
         """Take part in steps that others still make, until none of them has a batch left."""

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from ...ps import Client, DenseConfig, Rule, Server
+from ...ps.saving import load_share
 from ..peers import Peers
 from ..places import ServedPlace
 from ..strategy import DistributedStrategy
 from .geo import Geo
 from .modes import Asynchronous, Mode, Synchronous
 from .step import Step
+from .saved import read_rows, table_rows, write_rows
 from .tables import DENSE, Table
 
 # Seconds that a server may take to answer: it may be started after this process, or be started again.
@@ -54,7 +57,6 @@ class Session:
         self._client: Client | None = None
         self._mode: Mode | None = None
         self._server: Server | None = None
-        self._to_load = ""
 
     @property
     def client(self) -> Client:
@@ -89,7 +91,8 @@ class Session:
         if not place.is_server:
             raise RuntimeError("fleet.init_server: this process is a worker; ask fleet.is_server() first")
         self._server = Server(place.endpoint, place.index, len(place.servers), place.workers, self._token)
-        self._to_load = folder
+        if folder:
+            load_share(self._server.tables, Path(folder), place.index, len(place.servers))
 
     def run(self) -> None:
         """Keep tables until workers say that they are done."""
@@ -158,6 +161,57 @@ class Session:
         """The arrays of all workers, once they have made their steps."""
         self.settle()
         return self.peers.gather(arrays)
+
+    # -- what the servers have -----------------------------------------------------------------------------------------
+    def flush(self) -> None:
+        """Wait until what this worker gave has arrived; others may be anywhere."""
+        if self._mode is not None:
+            self._mode.flush()
+
+    def save(self, folder: str) -> None:
+        """Let the servers write all tables; the first worker asks them."""
+        self.flush()
+        if self.place.index == 0:
+            self.client.save(folder)
+
+    def load(self, folder: str) -> None:
+        """Let the servers read all tables, and take the dense values; all workers call it, the first one asks them."""
+        self.settle()
+        if self.place.index == 0:
+            self.client.load(folder)
+        self.client.barrier()
+        if self.plan is not None and self.plan.dense and self.state is not None:
+            self.state.write(self.client.pull_dense(DENSE))
+
+    def save_table(self, table: int | str, folder: str) -> None:
+        """Write the rows of one table."""
+        self.flush()
+        if self.place.index == 0:
+            write_rows(self.client, self._name(table), folder)
+
+    def load_table(self, table: int | str, folder: str) -> None:
+        """Read the rows of one table."""
+        self.settle()
+        if self.place.index == 0:
+            read_rows(self.client, self._name(table), folder)
+        self.client.barrier()
+
+    def table_rows(self, table: str) -> tuple[np.ndarray, np.ndarray]:
+        """All ids of a table, and their weights."""
+        return table_rows(self.client, table)
+
+    def _name(self, table: int | str) -> str:
+        names = list(self.tables)
+        if isinstance(table, int) and 0 <= table < len(names):
+            return names[table]
+        if table in self.tables:
+            return str(table)
+        raise ValueError(f"there is no table {table!r}; there are " + ", ".join(f"{i}: '{n}'" for i, n in enumerate(names)))
+
+    def shrink(self) -> int:
+        """Let all tables forget; how many rows are gone. The first worker asks the servers."""
+        self.flush()
+        return sum(self.client.shrink(name) for name in self.tables) if self.place.index == 0 else 0
 
     def end(self) -> None:
         """Be done: the last steps arrive, and once all workers are done the servers end."""

@@ -11,13 +11,13 @@ from pathlib import Path
 
 import numpy as np
 
-FIELDS, NUMBERS, ITEMS, EACH, LONGEST = 6, 3, 300, 80, 8
+FIELDS, NUMBERS, ITEMS, EACH, LONGEST = 6, 3, 40, 80, 8
 
 
 def rows(count: int, seed: int):
     """Lines of the log."""
     taste = np.random.default_rng(7)  # the shop is the same for all files
-    alone = taste.normal(0, 0.8, (FIELDS, EACH))
+    alone = taste.normal(0, 0.6, (FIELDS, EACH))
     factors = taste.normal(0, 0.5, (FIELDS, EACH, 4))
     near = taste.normal(0, 1, (ITEMS, 4))
     near /= np.linalg.norm(near, axis=1, keepdims=True)
@@ -27,13 +27,13 @@ def rows(count: int, seed: int):
         fields = np.minimum(rng.zipf(1.4, FIELDS) - 1, EACH - 1)
         numbers = rng.normal(size=NUMBERS).round(3)
         kind = rng.integers(ITEMS)
-        likely = np.argsort(-(near @ near[kind]))[:30]
+        likely = np.argsort(-(near @ near[kind]))[:8]
         history = rng.choice(likely, rng.integers(2, LONGEST + 1))
         item = rng.choice(likely) if rng.random() < 0.5 else rng.integers(ITEMS)
         own = factors[np.arange(FIELDS), fields]
         pairs = ((own.sum(0) ** 2).sum() - (own**2).sum()) / 2
         logit = alone[np.arange(FIELDS), fields].sum() + pairs + numbers @ weights
-        logit += 3 * (near[history] @ near[item]).mean() - 1
+        logit += 4 * (near[history] @ near[item]).mean() - 1
         label = int(rng.random() < 1 / (1 + np.exp(-logit)))
         yield label, numbers.tolist(), [f * 1000 + int(c) for f, c in enumerate(fields)], history.tolist(), int(item)
 
