@@ -125,15 +125,17 @@ def read(lookups: Sequence[Lookup], feed: dict[str, Any], compute: Callable[[lis
     places, rows = list(ids), dict(feed)
     for table in dict.fromkeys(k.table for k in lookups):
         own = [i for i, k in enumerate(lookups) if k.table == table]
-        distinct[table], found = np.unique(np.concatenate([ids[i].reshape(-1) for i in own]), return_inverse=True)
+        wanted = [np.ones(ids[i].shape, bool) if (p := lookups[i].padding) is None else ids[i] != p for i in own]
+        found = np.concatenate([ids[i][w] for i, w in zip(own, wanted, strict=True)])
+        distinct[table], place = np.unique(found, return_inverse=True)
         values = session.rows(table, distinct[table])
+        ended = np.concatenate([values, np.zeros((1, values.shape[1]), np.float32)])  # what pads reads the last row
         at = 0
-        for i in own:
-            place = found[at : at + ids[i].size].reshape(ids[i].shape)
-            at += ids[i].size
-            padded = ids[i] == lookups[i].padding if lookups[i].padding is not None else None
-            rows[lookups[i].rows] = values[place] if padded is None else np.where(padded[..., None], 0, values[place])
-            places[i] = place if padded is None else np.where(padded, -1, place)
+        for i, w in zip(own, wanted, strict=True):
+            places[i] = np.full(ids[i].shape, -1)
+            places[i][w] = place[at : at + np.count_nonzero(w)]
+            at += np.count_nonzero(w)
+            rows[lookups[i].rows] = ended[places[i]]
     return Batch(rows, distinct, places)
 
 

@@ -7,8 +7,9 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import static
-from paddle_lite_py.static.dataset import ahead, parse
-from paddle_lite_py.static.numbers import numbers
+from paddle_lite_py.distributed.fleet.dataset.ahead import ahead
+from paddle_lite_py.distributed.fleet.dataset.numbers import numbers
+from paddle_lite_py.distributed.fleet.dataset.slots import parse
 
 pytestmark = pytest.mark.usefixtures("static_mode")
 KINDS = [np.dtype("int64"), np.dtype("float32")]
@@ -79,7 +80,7 @@ def test_what_is_no_number_is_named(token):
 
 
 def test_a_long_text_is_read_in_pieces_and_lines_keep_their_numbers(monkeypatch):
-    monkeypatch.setattr("paddle_lite_py.static.numbers.PIECE", 64)
+    monkeypatch.setattr("paddle_lite_py.distributed.fleet.dataset.numbers.PIECE", 64)
     rows = [([i] * (i % 3), [i / 8]) for i in range(200)]
     text = lines(rows).replace("\n", "\n\n", 3).encode()
     for threads in (0, 1, 3):
