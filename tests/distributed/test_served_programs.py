@@ -147,12 +147,15 @@ def test_what_is_saved_is_loaded(worker, tmp_path):
 
 def test_a_server_begins_with_what_was_saved(worker, tmp_path):
     losses(2)
+    fleet.barrier_worker()
     fleet.save_persistables(None, str(tmp_path))
     server = Session(ServedPlace(SERVER, 0, 1, ("127.0.0.1:0",)), fleet.DistributedStrategy())
     server.serve(str(tmp_path))
     tables = server._server.tables.all
     assert tables["wide"].stats()["rows"] == 4
     np.testing.assert_array_equal(tables["dense"].value, static.default_main_program().served.read())
+    server._server.stop()
+    server.run()
 
 
 def test_entries_and_counts(worker):
