@@ -16,7 +16,7 @@ from ..eager.execute import Eager
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
 from ..tracing.executor import donatable
-from . import checks
+from . import checks, rows
 from .lr import LRScheduler
 from .operators import operator
 from .parameter_group import ParameterGroup
@@ -190,7 +190,9 @@ class Optimizer:
         rate._data.name = unique_name.generate("learning_rate")
         with no_grad():
             flags = () if skip is None else (skip,)
-            made = builder.run(operator(recipe), (rate, *grads, *handles, *flags))
+            values = [g.values if isinstance(g, rows.RowsGradient) else g for g in grads]
+            held = builder.run(operator(recipe), (rate, *values, *rows.taken(handles, grads), *flags))
+            made = rows.put(handles, grads, held)
         for handle, tensor in zip(handles, made, strict=True):
             handle._set_payload(tensor._data)
 

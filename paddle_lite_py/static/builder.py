@@ -24,6 +24,7 @@ from ..tracing.frame import Capture, Frame, TracedValue, Write
 from .current import current
 from .differentiation import append_backward
 from .lookups import look_up
+from .table_gradients import append_by_rows
 from .scope import global_scope
 from .scope_variable import Initial, ScopeVariable
 from .unknown import Unknown
@@ -50,6 +51,7 @@ class StaticBuilder(Builder):
         self.word_home = ScopeVariable("random_state", (2,), "uint32", default_generator.state)
         self.word = wrap(self.word_home)
         self.change_gradients: Callable[[list[Any]], list[Any]] | None = None  # what an optimizer is given of them
+        self.tables: set[str] = set()  # parameters whose gradients are asked for as rows
         self.checkpoints: Any = None  # tensors that are kept for them; what lies between is computed again
 
     # -- coming and going ------------------------------------------------------------------------------------------
@@ -263,12 +265,16 @@ class StaticBuilder(Builder):
 
     def look_up(self, ids: Tensor, weight: Tensor, padding: int | None) -> Tensor | None:
         """The rows of a table that servers keep; None where they keep none."""
+        self.tables.add(weight.name)
         return look_up(self, ids, weight, padding, not weight.stop_gradient)
 
     def minimized(self, optimizer: Any, loss: Tensor, parameters: Any, no_grad_set: Any) -> Any:
         """The gradients of what an optimizer trains."""
         self.program.optimizers.append(optimizer)
-        return append_backward(self, loss, parameters or optimizer._parameter_list or None, no_grad_set)
+        given = parameters or optimizer._parameter_list or None
+        if self.tables and self.change_gradients is None and self.checkpoints is None and no_grad_set is None:
+            return append_by_rows(self, optimizer, loss, given)
+        return append_backward(self, loss, given, no_grad_set)
 
     @contextmanager
     def gradients_changed(self, change: Callable[[list[Any]], list[Any]], checkpoints: Any = None) -> Iterator[None]:

@@ -151,7 +151,7 @@ def sparse_embedding(
     if job.session is not None and isinstance(state.interpreter, StaticBuilder):
         weight = nn.Layer("embedding").create_parameter(list(size), param_attr, dtype)
         return look_up(state.interpreter, input, weight, _padding(padding_idx, size), not is_test, entry)
-    return embedding(input, size, False, False, padding_idx, param_attr, dtype)
+    return embedding(input, size, True, False, padding_idx, param_attr, dtype)
 
 
 def _channels(input: Any, data_format: str) -> int:
