@@ -3,8 +3,8 @@
 usage: recommenders.py [--torch PYTHON] [--batch N] [--steps N] [--rows N] [--rounds N] [--only NAME]
 
 26 fields of a Zipf distribution hashed into one table of --rows rows of 9 numbers and one of 1, 13 numbers, a tower of
-512-256-128-32, Adagrad, batches from memory. PyTorch has nn.Embedding(sparse=True) and its Adagrad. A figure is the best
-of the rounds; with several workers it is the sum of what they do.
+512-256-128-32, Adagrad, batches from memory. PyTorch has nn.Embedding(sparse=True) and its Adagrad. A figure is the
+best of the rounds; with several workers it is the sum of what they do.
 """
 
 from __future__ import annotations
@@ -92,7 +92,10 @@ def torch_way(given: argparse.Namespace) -> None:
     class DeepFM(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.first, self.second = nn.Embedding(given.rows, 1, sparse=True), nn.Embedding(given.rows, DIM, sparse=True)
+            self.first, self.second = (
+                nn.Embedding(given.rows, 1, sparse=True),
+                nn.Embedding(given.rows, DIM, sparse=True),
+            )
             for table in (self.first, self.second):
                 nn.init.uniform_(table.weight, -0.01, 0.01)
             self.dense = nn.Linear(NUMBERS, DIM)
@@ -123,7 +126,8 @@ def torch_way(given: argparse.Namespace) -> None:
 
 def measured(given: argparse.Namespace) -> Iterator[tuple[str, float]]:
     """Each way, and its samples a second."""
-    own = [str(Path(__file__).resolve()), "--child", *[f"--{n}={getattr(given, n)}" for n in ("batch", "steps", "rows", "rounds")]]  # fmt: skip
+    sizes = [f"--{name}={getattr(given, name)}" for name in ("batch", "steps", "rows", "rounds")]
+    own = [str(Path(__file__).resolve()), "--child", *sizes]
     ways = {"one process": [sys.executable, *own]}
     launch = [sys.executable, "-m", "paddle_lite_py.distributed.launch"]
     folder = tempfile.mkdtemp()

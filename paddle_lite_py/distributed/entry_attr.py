@@ -16,7 +16,9 @@ class EntryAttr:
 
     def _to_attr(self) -> str:
         """The rule as text, in the words of the reference."""
-        raise NotImplementedError("EntryAttr is no rule itself; take CountFilterEntry, ProbabilityEntry, ShowClickEntry")
+        raise NotImplementedError(
+            "EntryAttr is no rule itself; take CountFilterEntry, ProbabilityEntry, ShowClickEntry"
+        )
 
 
 class ProbabilityEntry(EntryAttr):

@@ -76,7 +76,8 @@ def make_parameter(
     initializer = attr.initializer or default_for(is_bias, default)
     name = name or attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
 
-    payload = state.interpreter.stored(name, tuple(sizes), kind.np, Drawing(initializer, tuple(sizes), kind, device))
+    draw: Any = Drawing(initializer, tuple(sizes), kind, device)
+    payload = state.interpreter.stored(name, tuple(sizes), kind.np, draw)
     out = Parameter.of_payload(payload, name, attr.trainable)
     out.optimize_attr = {"learning_rate": attr.learning_rate}
     out.regularizer, out.need_clip = attr.regularizer, attr.need_clip

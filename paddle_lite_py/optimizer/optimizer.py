@@ -192,8 +192,8 @@ class Optimizer:
             flags = () if skip is None else (skip,)
             values = [g.values if isinstance(g, rows.RowsGradient) else g for g in grads]
             held = builder.run(operator(recipe), (rate, *values, *rows.taken(handles, grads), *flags))
-            made = rows.put(handles, grads, held)
-        for handle, tensor in zip(handles, made, strict=True):
+            new = rows.put(handles, grads, held)
+        for handle, tensor in zip(handles, new, strict=True):
             handle._set_payload(tensor._data)
 
     def _set_auxiliary_var(self, key: str, value: Any) -> None:

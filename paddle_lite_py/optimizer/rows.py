@@ -65,7 +65,7 @@ def gradient_of(lookups: Sequence[tuple[Tensor, Tensor]], rows: int, padding: in
 
 
 def taken(handles: list[Tensor], grads: list[Any]) -> list[Tensor]:
-    """What an update changes, handle by handle in the order of parameters: of tables with such a gradient their rows."""
+    """What an update changes, handle by handle in the order of parameters: of tables by rows their rows."""
     fn: Any = _taken
     return [h if g is None else fn(h, g.ids) for h, g in zip(handles, _by_handle(handles, grads), strict=True)]
 

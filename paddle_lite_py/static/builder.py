@@ -24,9 +24,9 @@ from ..tracing.frame import Capture, Frame, TracedValue, Write
 from .current import current
 from .differentiation import append_backward
 from .lookups import look_up
-from .table_gradients import append_by_rows
 from .scope import global_scope
 from .scope_variable import Initial, ScopeVariable
+from .table_gradients import append_by_rows
 from .unknown import Unknown
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ __all__ = ["InMemoryDataset", "QueueDataset"]
 
 
 def run_batches(
-    run: Any, dataset: Any, fetch_list: Sequence[Any], fetch_info: Sequence[str] | None, print_period: int, handler: Any,
-    prepared: Callable[[Any], Any] = lambda feed: feed,
+    run: Any, dataset: Any, fetch_list: Sequence[Any], fetch_info: Sequence[str] | None, print_period: int,
+    handler: Any, prepared: Callable[[Any], Any] = lambda feed: feed,
 ) -> None:  # fmt: skip
     """Run once for each feed of a dataset, as it is prepared, and show what is fetched now and then."""
     if dataset is None or not hasattr(dataset, "__iter__"):

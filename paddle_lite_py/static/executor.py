@@ -26,7 +26,7 @@ from .dataset import run_batches
 from .program import Program
 from .scope import Scope, global_scope, scope_guard
 from .scope_variable import ScopeVariable
-from .served import Batch, ServedRun, read, reads_ahead
+from .served import ServedBatch, ServedRun, read, reads_ahead
 from .snapshot import traced
 from .strategy import CompiledProgram
 
@@ -224,7 +224,7 @@ class Executor:
 
     def _run_served(self, program: Program, feed: Any, fetch_list: Any, where: Scope, return_numpy: bool) -> list[Any]:
         """A run of a program whose tables servers keep."""
-        batch = feed if isinstance(feed, Batch) else self._batch(program, _feed(feed), where)
+        batch = feed if isinstance(feed, ServedBatch) else self._batch(program, _feed(feed), where)
         step = ServedRun(program)
         step.begin()
         outs = self._run_alone(program, batch.feed, [*_flat(fetch_list), *step.gradients], where, return_numpy)
@@ -232,7 +232,7 @@ class Executor:
         step.give(batch, outs[wanted:])
         return outs[:wanted]
 
-    def _batch(self, program: Program, feed: dict[str, Any], where: Scope) -> Batch:
+    def _batch(self, program: Program, feed: dict[str, Any], where: Scope) -> ServedBatch:
         """A feed with the rows of tables that servers keep."""
         ServedRun(program).begin()
 

@@ -35,7 +35,9 @@ def save(executor: Any, prefix: str, feeds: Sequence[Any], targets: Sequence[Any
     program = (main_program or current.main).clone(for_test=True)
     names = [f.name if isinstance(f, Tensor) else str(f) for f in feeds]
     if unknown := [n for n in names if n not in program.feeds]:
-        raise ValueError(f"save_inference_model: the program has no data '{unknown[0]}'; it has {', '.join(program.feeds)}")
+        raise ValueError(
+            f"save_inference_model: the program has no data '{unknown[0]}'; it has {', '.join(program.feeds)}"
+        )
     if program.lookups:
         _embed_tables(program)
     Path(prefix).parent.mkdir(parents=True, exist_ok=True)

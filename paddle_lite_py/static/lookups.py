@@ -75,5 +75,7 @@ def _table(builder: StaticBuilder, weight: Tensor, entry: Any) -> Any:
         rows, columns = weight.shape
         session.tables.setdefault(name, Table(name, (rows, columns), getattr(initial.draw, "initializer", None), entry))
     if name not in session.tables:
-        raise ValueError(f"embedding: '{name}' was made before fleet.init(), or has a value; servers make tables themselves")
+        raise ValueError(
+            f"embedding: '{name}' was made before fleet.init(), or has a value; servers make tables themselves"
+        )
     return session.tables[name]

@@ -14,7 +14,7 @@ from .scope import global_scope
 
 if TYPE_CHECKING:
     from ..distributed.fleet.served.session import Session
-    from ..distributed.fleet.served.step import Rows
+    from ..distributed.fleet.served.step import IdRows
     from .program import Program
 
 # The gradient of all dense parameters, one after another, in a program.
@@ -68,11 +68,11 @@ class ServedRun:
             session.begin()
         session.refresh()
 
-    def give(self, batch: Batch, gradients: Sequence[Any]) -> None:
+    def give(self, batch: ServedBatch, gradients: Sequence[Any]) -> None:
         """Give the servers the gradients that were fetched."""
         if self._served is None:
             return
-        from ..distributed.fleet.served.step import Step
+        from ..distributed.fleet.served.step import Gradients
 
         found = [np.asarray(g) for g in gradients]
         dense = found.pop() if self._served.gradient else None
@@ -83,10 +83,10 @@ class ServedRun:
             return [np.asarray(batch.feed[n]) for n in names] if names else (None, None)
 
         sparse = rows_of(self._lookups, batch, found, counts)
-        session.push(Step(sparse, dense, float(self._served.optimizer.get_lr())))
+        session.push(Gradients(sparse, dense, float(self._served.optimizer.get_lr())))
 
 
-class Batch(NamedTuple):
+class ServedBatch(NamedTuple):
     """A feed with the rows that its ids stand for.
 
     Arguments:
@@ -101,7 +101,9 @@ class Batch(NamedTuple):
 
 def _session() -> Session:
     if job.session is None:
-        raise RuntimeError("the program has tables on servers, and this process is in no job with servers: call fleet.init()")
+        raise RuntimeError(
+            "the program has tables on servers, and this process is in no job with servers: call fleet.init()"
+        )
     return job.session
 
 
@@ -111,7 +113,7 @@ def reads_ahead(program: Program) -> bool:
     return bool(program.lookups) and session is not None and session.begun and session.mode.reads_ahead
 
 
-def read(lookups: Sequence[Lookup], feed: dict[str, Any], compute: Callable[[list[str]], list[Any]]) -> Batch:
+def read(lookups: Sequence[Lookup], feed: dict[str, Any], compute: Callable[[list[str]], list[Any]]) -> ServedBatch:
     """A batch: the rows of all lookups in it, for which each table is asked once.
 
     Arguments:
@@ -134,21 +136,22 @@ def read(lookups: Sequence[Lookup], feed: dict[str, Any], compute: Callable[[lis
         for i, w in zip(own, wanted, strict=True):
             places[i] = np.full(ids[i].shape, -1)
             places[i][w] = place[at : at + np.count_nonzero(w)]
-            at += np.count_nonzero(w)
+            at += int(np.count_nonzero(w))
             rows[lookups[i].rows] = ended[places[i]]
-    return Batch(rows, distinct, places)
+    return ServedBatch(rows, distinct, places)
 
 
 def rows_of(
-    lookups: Sequence[Lookup], batch: Batch, gradients: Sequence[np.ndarray], counts: Callable[[str], Any]
-) -> dict[str, Rows]:
+    lookups: Sequence[Lookup], batch: ServedBatch, gradients: Sequence[np.ndarray], counts: Callable[[str], Any]
+) -> dict[str, IdRows]:
     """The gradients of the rows of each table, each id once.
 
     Arguments:
         gradients: of the lookups that are trained, in their order.
         counts: how often the instances of a batch were shown and clicked, for a table; (None, None): nobody counts.
     """
-    from ..distributed.fleet.served.step import Rows
+    from ..distributed.fleet.served.step import IdRows
+    from ..distributed.ps.sums import summed
 
     found: dict[str, list[tuple[np.ndarray, np.ndarray]]] = {}
     trained = [(k, p) for k, p in zip(lookups, batch.places, strict=True) if k.trained]
@@ -159,12 +162,11 @@ def rows_of(
         ids, columns = batch.ids[table], parts[0][1].shape[-1]
         place = np.concatenate([p.reshape(-1) for p, _ in parts])
         values = np.concatenate([g.reshape(-1, columns) for _, g in parts])
-        summed = np.zeros((len(ids), columns), np.float32)
-        np.add.at(summed, place[place >= 0], values[place >= 0])
+        total = summed(values[place >= 0], place[place >= 0], len(ids))
         each = [None if c is None else _counted(c, [p for p, _ in parts], len(ids)) for c in counts(table)]
         there = np.zeros(len(ids), bool)
         there[place[place >= 0]] = True
-        out[table] = Rows(ids, summed, *each).part(there)
+        out[table] = IdRows(ids, total, *each).part(there)
     return out
 
 

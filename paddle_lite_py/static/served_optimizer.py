@@ -35,7 +35,9 @@ class ServedOptimizer:
 
     def __init__(self, optimizer: Any, strategy: Any, session: Session) -> None:
         if wanted := [name for name in CHANGES if getattr(strategy, name, False)]:
-            raise NotImplementedError(f"DistributedStrategy: {wanted[0]} is on, which is not done with parameter servers")
+            raise NotImplementedError(
+                f"DistributedStrategy: {wanted[0]} is on, which is not done with parameter servers"
+            )
         self._inner_opt, self._strategy, self._session = optimizer, strategy, session
         session.strategy = strategy
         rule_of(optimizer)

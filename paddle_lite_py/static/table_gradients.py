@@ -24,8 +24,9 @@ class _TableUse(NamedTuple):
 
 def append_by_rows(builder: StaticBuilder, optimizer: Any, loss: Tensor, parameters: Any) -> list[tuple[Any, Any]]:
     """append_backward() with RowsGradients for the tables that an optimizer updates by rows."""
-    known = builder.program.parameters
-    given = [known.get(p, p) for p in (builder.program.all_parameters() if parameters is None else parameters)]
+    known: dict[Any, Any] = {**builder.program.parameters}
+    wanted: list[Any] = list(known.values() if parameters is None else parameters)
+    given = [known[p] if isinstance(p, str) and p in known else p for p in wanted]
     tables = [use for p in given if (use := _use(builder, optimizer, p)) is not None]
     if not tables:
         return append_backward(builder, loss, parameters)
@@ -35,7 +36,7 @@ def append_by_rows(builder: StaticBuilder, optimizer: Any, loss: Tensor, paramet
     own = {id(use.parameter) for use in tables}
     pairs = append_backward(builder, loss, [*[p for p in given if id(p) not in own], *results.values()])
     found = {id(handle): g for handle, g in pairs}
-    out = [(p, g) for p, g in pairs if id(p) not in {id(h) for h in results.values()}]
+    out: list[tuple[Any, Any]] = [(p, g) for p, g in pairs if id(p) not in {id(h) for h in results.values()}]
     with no_grad():
         for use in tables:
             lookups = [(wrap(i), g) for i, v in use.lookups if (g := found.get(id(results[id(v)]))) is not None]

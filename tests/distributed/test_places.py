@@ -18,8 +18,8 @@ SERVING = {"TRAINING_ROLE": "PSERVER", "POD_IP": "10.0.0.2", "PADDLE_PORT": "600
 
 def test_the_environment_says_what_a_process_is():
     worker, server = told(ENV), told({**ENV, **SERVING})
-    assert (worker.role, worker.index, worker.workers, worker.endpoint) == (WORKER, 2, 3, "")
-    assert (server.role, server.index, server.endpoint) == (SERVER, 1, "10.0.0.2:6000")
+    assert (worker.role, worker.number, worker.workers, worker.endpoint) == (WORKER, 2, 3, "")
+    assert (server.role, server.number, server.endpoint) == (SERVER, 1, "10.0.0.2:6000")
     assert told({"PADDLE_TRAINERS_NUM": "2"}) is None
 
 
@@ -34,7 +34,10 @@ def test_the_environment_says_what_a_process_is():
         ({"PADDLE_TRAINER_ID": ""}, "PADDLE_TRAINER_ID is not set"),
         ({"PADDLE_TRAINER_ID": "3"}, "this is worker 3 of 3; expected a number from 0 to 2"),
         ({**SERVING, "POD_IP": ""}, "POD_IP is not set"),
-        ({**SERVING, "PADDLE_PORT": "6001"}, "this server is 10.0.0.2:6001, which PADDLE_PSERVERS_IP_PORT_LIST does not"),
+        (
+            {**SERVING, "PADDLE_PORT": "6001"},
+            "this server is 10.0.0.2:6001, which PADDLE_PSERVERS_IP_PORT_LIST does not",
+        ),
         ({"PADDLE_PSERVERS_IP_PORT_LIST": "10.0.0.1"}, "names '10.0.0.1'; expected addresses as host:port"),
         ({"PADDLE_TRAINER_ENDPOINTS": "10.0.0.3:1"}, "there are 3 workers .*, but 1 addresses of workers"),
     ],

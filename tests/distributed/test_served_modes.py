@@ -9,11 +9,13 @@ import numpy as np
 import pytest
 
 from paddle_lite_py.distributed import ps
+from paddle_lite_py.distributed.fleet.dataset.shuffling import spread
+from paddle_lite_py.distributed.fleet.dataset.slots import SlotValues
 from paddle_lite_py.distributed.fleet.peers import PeerError, Peers, packed, unpacked
 from paddle_lite_py.distributed.fleet.places import WORKER, ServedPlace
 from paddle_lite_py.distributed.fleet.served.geo import Geo
 from paddle_lite_py.distributed.fleet.served.modes import Asynchronous, Synchronous
-from paddle_lite_py.distributed.fleet.served.step import Rows, Step, mean, merged
+from paddle_lite_py.distributed.fleet.served.step import Gradients, IdRows, mean, merged
 from paddle_lite_py.distributed.spawning import free_ports
 from parameter_servers import client_of, serving
 
@@ -22,8 +24,8 @@ TABLE = ps.SparseConfig("t", 2, RULE)
 
 
 def step(ids, value, dense=None, rate=1.0):
-    rows = Rows(np.array(ids), np.full((len(ids), 2), value, np.float32))
-    return Step({"t": rows}, None if dense is None else np.full(3, dense, np.float32), rate)
+    rows = IdRows(np.array(ids), np.full((len(ids), 2), value, np.float32))
+    return Gradients({"t": rows}, None if dense is None else np.full(3, dense, np.float32), rate)
 
 
 def rows(client, ids):
@@ -42,7 +44,12 @@ def together(*calls):
 
 
 def test_rows_are_merged():
-    both = merged([Rows(np.array([5, 1]), np.ones([2, 1]), np.ones(2), np.ones(2)), Rows(np.array([5]), np.ones([1, 1]), np.ones(1), np.zeros(1))])  # fmt: skip
+    ones = np.ones(2, np.float32)
+    parts = [
+        IdRows(np.array([5, 1]), np.ones([2, 1]), ones, ones),
+        IdRows(np.array([5]), np.ones([1, 1]), ones[:1], 0 * ones[:1]),
+    ]
+    both = merged(parts)
     assert both.ids.tolist() == [1, 5] and both.values.tolist() == [[1], [2]] and both.clicks.tolist() == [1, 1]
     halves = mean([step([1, 2], 2.0, 4.0), step([2], 4.0, 8.0)])
     assert halves.sparse["t"].values[:, 0].tolist() == [1, 3] and halves.dense.tolist() == [6] * 3
@@ -122,7 +129,7 @@ def test_an_error_behind_a_step_comes_out():
     with serving() as endpoints, client_of(endpoints) as client:
         client.create(TABLE)
         mode = Asynchronous(client)
-        mode.push(Step({"t": Rows(np.array([1]), np.ones([1, 5], np.float32))}, None, 1.0))
+        mode.push(Gradients({"t": IdRows(np.array([1]), np.ones([1, 5], np.float32))}, None, 1.0))
         with pytest.raises(ValueError, match="2 columns"):
             mode.settle()
 
@@ -144,3 +151,14 @@ def test_geo_workers_add_their_changes():
         modes[0].settle()
         assert modes[0].rows("t", np.array([1, 2]))[:, 0].tolist() == [-2.5, -0.5]
         assert modes[1].dense().tolist() == [4.0] * 3
+
+
+def test_instances_are_dealt_to_all_workers():
+    values = [np.arange(10 * i, 10 * i + 5) for i in range(2)]
+    counts = np.array([0, 1, 3, 5])  # instances of 1, 2 and 2 values
+    peers = [Peers(p, "") for p in places(2)]
+    rng = np.random.default_rng(0)
+    orders = [rng.permutation(3) for _ in range(2)]
+    found = together(*[lambda i=i: spread(peers[i], [SlotValues(values[i], counts)], orders[i]) for i in range(2)])
+    assert sorted(np.concatenate([f[0].values for f in found])) == sorted(np.concatenate(values))
+    assert sorted(len(f[0].starts) - 1 for f in found) == [3, 3]

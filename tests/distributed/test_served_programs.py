@@ -47,7 +47,9 @@ def network(entry=None, is_test=False):
     a, b = static.data("a", [None, 1], "int64"), static.data("b", [None, 1], "int64")
     y = static.data("y", [None, 1])
     ids = paddle.concat([a, b], 1)
-    wide = static.nn.sparse_embedding(ids, [100, 1], padding_idx=0, param_attr=attr("wide"), entry=entry, is_test=is_test)
+    wide = static.nn.sparse_embedding(
+        ids, [100, 1], padding_idx=0, param_attr=attr("wide"), entry=entry, is_test=is_test
+    )
     deep = paddle.nn.Embedding(100, 3, sparse=True, weight_attr=attr("deep"))
     parts = [wide.reshape([-1, 2]), deep(a).reshape([-1, 3]), deep(b).reshape([-1, 3])]
     weight = attr("weight", 0.5)

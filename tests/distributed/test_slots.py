@@ -108,9 +108,10 @@ def test_a_command_that_fails_is_told(tmp_path):
         dataset.load_into_memory()
 
 
-@pytest.mark.parametrize(
-    "make", [lambda: CountFilterEntry(-1), lambda: ProbabilityEntry(1.0), lambda: ProbabilityEntry(1), lambda: ShowClickEntry(1, "b")]
-)  # fmt: skip
-def test_entries_are_checked(make):
+WRONG = [(CountFilterEntry, (-1,)), (ProbabilityEntry, (1.0,)), (ProbabilityEntry, (1,)), (ShowClickEntry, (1, "b"))]
+
+
+@pytest.mark.parametrize(("entry", "arguments"), WRONG)
+def test_entries_are_checked(entry, arguments):
     with pytest.raises(ValueError, match="expected"):
-        make()
+        entry(*arguments)

@@ -59,7 +59,7 @@ class Fleet(WithServers):
         """Begin.
 
         Args:
-            role_maker: says whether there are servers, and which of the processes this one is; by default the environment.
+            role_maker: which of the processes this one is, and whether there are servers; else the environment says.
             is_collective: processes exchange gradients themselves, whatever servers the environment names.
             strategy: what to do in parallel.
             log_level: accepted for compatibility.
@@ -108,7 +108,9 @@ class Fleet(WithServers):
         chosen = strategy or self.strategy
         if job.session is not None:
             if isinstance(state.interpreter, Eager):
-                raise NotImplementedError("fleet: with parameter servers programs are static: call paddle.enable_static()")
+                raise NotImplementedError(
+                    "fleet: with parameter servers programs are static: call paddle.enable_static()"
+                )
             with_servers: Any = importlib.import_module(_WITH_SERVERS)
             return with_servers.ServedOptimizer(optimizer, chosen, job.session)
         hcg = hybrid_group()

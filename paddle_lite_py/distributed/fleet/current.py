@@ -24,10 +24,10 @@ def hybrid_group() -> HybridCommunicateGroup:
     return current["group"]
 
 
-class Job:
+class ServerJob:
     """This process's part in a job with servers; None: there are none."""
 
     session: Session | None = None
 
 
-job = Job()
+job = ServerJob()

@@ -38,7 +38,7 @@ class Peers:
     """
 
     def __init__(self, place: ServedPlace, token: str, patience: float = PATIENCE) -> None:
-        self.rank, self.size, self.patience = place.index, place.workers, patience
+        self.rank, self.size, self.patience = place.number, place.workers, patience
         self._endpoints = place.worker_endpoints
         self._key = hashlib.sha256(f"workers {token}".encode()).digest()
         self._connections: dict[int, Connection] = {}
@@ -89,8 +89,8 @@ class Peers:
 
     def _gone(self, rank: int, error: Exception) -> PeerError:
         return PeerError(
-            f"worker {rank} at {self._endpoints[rank]} has ended ({type(error).__name__}), which worker {self.rank} waits "
-            "for; its log says why"
+            f"worker {rank} at {self._endpoints[rank]} has ended ({type(error).__name__}), which worker {self.rank} "
+            "waits for; its log says why"
         )
 
     def _meet(self) -> dict[int, Connection]:

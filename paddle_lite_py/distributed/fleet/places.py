@@ -20,7 +20,7 @@ class ServedPlace(NamedTuple):
     """
 
     role: int
-    index: int
+    number: int
     workers: int
     servers: tuple[str, ...]
     worker_endpoints: tuple[str, ...] = ()
@@ -29,7 +29,7 @@ class ServedPlace(NamedTuple):
     def endpoint(self) -> str:
         """Its own address; "" for a worker that has none."""
         listed = self.servers if self.role == SERVER else self.worker_endpoints
-        return listed[self.index] if self.index < len(listed) else ""
+        return listed[self.number] if self.number < len(listed) else ""
 
     @property
     def is_server(self) -> bool:
@@ -55,7 +55,9 @@ def told(env: Mapping[str, str] | None = None) -> ServedPlace | None:
     if _ROLES[name] == WORKER:
         index = _number(env, "PADDLE_TRAINER_ID", "the number of this worker")
         return _checked(ServedPlace(WORKER, index, workers, servers, others))
-    own = f"{_text(env, 'POD_IP', 'the address of this server')}:{_number(env, 'PADDLE_PORT', 'the port of this server')}"
+    own = (
+        f"{_text(env, 'POD_IP', 'the address of this server')}:{_number(env, 'PADDLE_PORT', 'the port of this server')}"
+    )
     if own not in servers:
         raise ValueError(
             f"POD_IP and PADDLE_PORT say that this server is {own}, which PADDLE_PSERVERS_IP_PORT_LIST does not have; "
@@ -81,12 +83,12 @@ def _checked(place: ServedPlace) -> ServedPlace:
     kind, count = ("server", len(place.servers)) if place.is_server else ("worker", place.workers)
     if place.workers < 1:
         raise ValueError("there are no workers: PADDLE_TRAINERS_NUM, or worker_num, must be at least 1")
-    if not 0 <= place.index < count:
-        raise ValueError(f"this is {kind} {place.index} of {count}; expected a number from 0 to {count - 1}")
+    if not 0 <= place.number < count:
+        raise ValueError(f"this is {kind} {place.number} of {count}; expected a number from 0 to {count - 1}")
     if place.worker_endpoints and len(place.worker_endpoints) != place.workers:
         raise ValueError(
-            f"there are {place.workers} workers (PADDLE_TRAINERS_NUM, or worker_num), but {len(place.worker_endpoints)} "
-            "addresses of workers (PADDLE_TRAINER_ENDPOINTS, or worker_endpoints)"
+            f"there are {place.workers} workers (PADDLE_TRAINERS_NUM, or worker_num), but "
+            f"{len(place.worker_endpoints)} addresses of workers (PADDLE_TRAINER_ENDPOINTS, or worker_endpoints)"
         )
     return place
 

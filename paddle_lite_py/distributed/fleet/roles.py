@@ -9,9 +9,9 @@ import numpy as np
 from ...core.no_effect import Immaterial, no_effect
 from ...ops.convert import to_tensor
 from .. import collective
+from ..group import ReduceOp, get_rank, get_world_size
 from . import places
 from .current import job
-from ..group import ReduceOp, get_rank, get_world_size
 
 _REDUCTIONS: dict[str, Any] = {"sum": np.sum, "max": np.max, "min": np.min}
 _ALL = Immaterial("all processes are workers")
@@ -34,7 +34,8 @@ class PaddleCloudRoleMaker:
     """The roles of processes, from the environment.
 
     Where PADDLE_PSERVERS_IP_PORT_LIST names servers and `is_collective` is False, this process is one of them or one of
-    their workers; TRAINING_ROLE, PADDLE_TRAINERS_NUM, PADDLE_TRAINER_ID, POD_IP and PADDLE_PORT say which. Else all train.
+    their workers; TRAINING_ROLE, PADDLE_TRAINERS_NUM, PADDLE_TRAINER_ID, POD_IP and PADDLE_PORT say which.
+    Else all train.
 
     Args:
         is_collective: whether processes exchange gradients themselves.
@@ -52,7 +53,7 @@ class PaddleCloudRoleMaker:
         return get_world_size() if self.place is None else self.place.workers
 
     def _worker_index(self) -> int:
-        return get_rank() if self.place is None else self.place.index
+        return get_rank() if self.place is None else self.place.number
 
     def _is_server(self) -> bool:
         return self.place is not None and self.place.is_server
@@ -168,4 +169,4 @@ class UtilBase:
     def _place(self) -> tuple[int, int]:
         """The number of this process among those that train, and how many these are."""
         place = job.session.place if job.session is not None else None
-        return (get_rank(), get_world_size()) if place is None else (place.index, place.workers)
+        return (get_rank(), get_world_size()) if place is None else (place.number, place.workers)

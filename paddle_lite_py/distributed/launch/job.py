@@ -23,7 +23,7 @@ GRACE = 3.0
 SHOWN = 20
 
 
-class Task(NamedTuple):
+class ProcessPlan(NamedTuple):
     """One process of a job: what it is called, the name of its log, and what its environment has besides."""
 
     name: str
@@ -35,7 +35,7 @@ class Job(NamedTuple):
     """What each process runs, and which there are on this node, whose place and whose secret they are told."""
 
     command: list[str]
-    tasks: Callable[[NodePlace, str], list[Task]]
+    tasks: Callable[[NodePlace, str], list[ProcessPlan]]
     log_dir: str
     id: str
     max_restart: int
@@ -44,7 +44,7 @@ class Job(NamedTuple):
 class Worker(NamedTuple):
     """A process, and its log."""
 
-    task: Task
+    task: ProcessPlan
     process: subprocess.Popen[bytes]
     log: Path
 
@@ -54,10 +54,10 @@ class Worker(NamedTuple):
         return self.task.env["TRAINING_ROLE"] == "PSERVER"
 
 
-def ranks(processes: int, devices: list[str]) -> Callable[[NodePlace, str], list[Task]]:
+def ranks(processes: int, devices: list[str]) -> Callable[[NodePlace, str], list[ProcessPlan]]:
     """The processes of a node that train together: what each is told."""
 
-    def tasks(node: NodePlace, key: str) -> list[Task]:
+    def tasks(node: NodePlace, key: str) -> list[ProcessPlan]:
         made = []
         for local in range(processes):
             rank = node.first + local
@@ -66,7 +66,7 @@ def ranks(processes: int, devices: list[str]) -> Callable[[NodePlace, str], list
                 told["PADDLE_JOB_KEY"] = key
             if devices:
                 told |= {"FLAGS_selected_gpus": devices[local], "CUDA_VISIBLE_DEVICES": devices[local]}
-            made.append(Task(f"rank {rank}", f"workerlog.{local}", told))
+            made.append(ProcessPlan(f"rank {rank}", f"workerlog.{local}", told))
         return made
 
     return tasks
@@ -107,7 +107,7 @@ def _interrupted(*_: Any) -> None:
     raise KeyboardInterrupt
 
 
-def _start(job: Job, task: Task) -> Worker:
+def _start(job: Job, task: ProcessPlan) -> Worker:
     folder = Path(job.log_dir)
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / task.log

@@ -5,14 +5,14 @@ from __future__ import annotations
 import socket
 from collections.abc import Callable
 
-from .job import Task
+from .job import ProcessPlan
 from .meeting import NodePlace
 
 
-def tasks(servers: int, trainers: int) -> Callable[[NodePlace, str], list[Task]]:
+def tasks(servers: int, trainers: int) -> Callable[[NodePlace, str], list[ProcessPlan]]:
     """So many servers and workers on each node."""
 
-    def made(node: NodePlace, key: str) -> list[Task]:
+    def made(node: NodePlace, key: str) -> list[ProcessPlan]:
         each = servers + trainers
         nodes = [node.endpoints[i : i + each] for i in range(0, len(node.endpoints), each)]
         first = node.first // each
@@ -25,7 +25,9 @@ def tasks(servers: int, trainers: int) -> Callable[[NodePlace, str], list[Task]]
     return made
 
 
-def tasks_at(servers: list[str], trainers: list[str], host: str | None) -> Callable[[NodePlace, str], list[Task]]:
+def tasks_at(
+    servers: list[str], trainers: list[str], host: str | None
+) -> Callable[[NodePlace, str], list[ProcessPlan]]:
     """Servers and workers at known addresses, of which this node runs those that are its own.
 
     Arguments:
@@ -38,7 +40,9 @@ def tasks_at(servers: list[str], trainers: list[str], host: str | None) -> Calla
     here = host or _own(hosts)
     own = [[i for i, e in enumerate(listed) if e.rpartition(":")[0] == here] for listed in (servers, trainers)]
     if not any(own):
-        raise ValueError(f"--servers and --trainers name {', '.join(sorted(hosts))}, and this node is {here}; give --host")
+        raise ValueError(
+            f"--servers and --trainers name {', '.join(sorted(hosts))}, and this node is {here}; give --host"
+        )
     return lambda node, key: _tasks(servers, own[0], trainers, own[1], len(hosts), key)
 
 
@@ -52,7 +56,7 @@ def _own(hosts: set[str]) -> str:
 def _tasks(
     servers: list[str], own_servers: list[int] | range, trainers: list[str], own_trainers: list[int] | range,
     nodes: int, key: str,
-) -> list[Task]:  # fmt: skip
+) -> list[ProcessPlan]:  # fmt: skip
     shared = {
         "PADDLE_PSERVERS_IP_PORT_LIST": ",".join(servers),
         "PADDLE_TRAINER_ENDPOINTS": ",".join(trainers),
@@ -68,9 +72,10 @@ def _tasks(
         return {**shared, **roles, "POD_IP": host, "PADDLE_PORT": port, "PADDLE_CURRENT_ENDPOINT": endpoint}
 
     made = [
-        Task(f"server {i}", f"serverlog.{local}", told("PSERVER", servers[i])) for local, i in enumerate(own_servers)
+        ProcessPlan(f"server {i}", f"serverlog.{local}", told("PSERVER", servers[i]))
+        for local, i in enumerate(own_servers)
     ]
     for local, i in enumerate(own_trainers):
         env = told("TRAINER", trainers[i]) | {"PADDLE_TRAINER_ID": str(i)}
-        made.append(Task(f"worker {i}", f"workerlog.{local}", env))
+        made.append(ProcessPlan(f"worker {i}", f"workerlog.{local}", env))
     return made

@@ -124,8 +124,8 @@ def sparse_embedding(
         input: ids, int64.
         padding_idx: an id that reads as zeros and is not trained.
         is_test: the rows are read and not trained.
-        entry: which features get a row: paddle.distributed.CountFilterEntry, ProbabilityEntry, ShowClickEntry; those that
-            have none read as zeros. Without servers all rows are there.
+        entry: which features get a row: paddle.distributed.CountFilterEntry, ProbabilityEntry, ShowClickEntry; those
+            that have none read as zeros. Without servers all rows are there.
         param_attr: names the table, and says how a row gets its first value.
 
     Raises:

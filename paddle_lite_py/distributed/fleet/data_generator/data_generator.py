@@ -111,8 +111,8 @@ class MultiSlotDataGenerator(DataGenerator):
     def _kind(self, name: Any, values: Any) -> str:
         if not isinstance(name, str) or not isinstance(values, list) or not values:
             raise ValueError(
-                f"{type(self).__name__}: slot {name!r} has {values!r}; expected a name and a list of numbers that is not "
-                "empty: pad it, with 0 say"
+                f"{type(self).__name__}: slot {name!r} has {values!r}; expected a name and a list of numbers that "
+                "is not empty: pad it, with 0 say"
             )
         if wrong := [v for v in values if not isinstance(v, int | float)]:
             raise ValueError(f"{type(self).__name__}: slot '{name}' holds {wrong[0]!r}; expected int or float")
@@ -124,8 +124,8 @@ def _sample(line: Any) -> Any:
         line = list(line)
     if not isinstance(line, list | tuple):
         raise ValueError(
-            f"generate_sample: a sample is a {type(line).__name__}; expected a list or tuple of (slot, values), such as "
-            "[('words', [1926, 8, 17]), ('label', [1])]"
+            f"generate_sample: a sample is a {type(line).__name__}; expected a list or tuple of (slot, values), "
+            "such as [('words', [1926, 8, 17]), ('label', [1])]"
         )
     return line
 

@@ -14,7 +14,9 @@ import numpy as np
 from ....core.interpreter import state
 from ....core.no_effect import ONE_PROCESS, Immaterial, Refused, no_effect, only_known
 from ....eager.random import host_draw
+from ..current import job
 from .ahead import ahead
+from .shuffling import spread, taken
 from .slots import SlotValues, joined, parse
 
 __all__ = ["DatasetBase", "InMemoryDataset", "QueueDataset"]
@@ -167,28 +169,33 @@ class InMemoryDataset(DatasetBase):
         """Put the instances in a random order, on the stream of paddle.seed()."""
         self._order = host_draw().permutation(self._order)
 
-    @no_effect(fleet=ONE_PROCESS, thread_num=ONE_PROCESS)
+    @no_effect(thread_num=_AT_ONCE)
     def global_shuffle(self, fleet: Any = None, thread_num: int = 12) -> None:
-        """local_shuffle(): there is one process."""
+        """local_shuffle() over the workers of parameter servers: an instance goes to any, where `fleet` is given.
+
+        All workers call it.
+        """
         self.local_shuffle()
+        if fleet is not None and job.session is not None and self._slots:
+            job.session.settle()
+            self._slots = spread(job.session.peers, self._slots, self._order)
+            self._order = np.arange(len(self._slots[0].starts) - 1)
 
     def slots_shuffle(self, slots: Sequence[str]) -> None:
         """Shuffle the values of some slots among the instances, to see how much a model owes to them."""
         for i, var in enumerate(self.use_var):
             if var.name in slots:
-                slot, rows = self._slots[i], host_draw().permutation(len(self._order))
-                counts = np.diff(slot.starts)[rows]
-                starts = np.concatenate([[0], np.cumsum(counts)])
-                index = np.repeat(slot.starts[rows] - starts[:-1], counts) + np.arange(starts[-1])
-                self._slots[i] = SlotValues(slot.values[index], starts)
+                rows = host_draw().permutation(len(self._order))
+                self._slots[i : i + 1] = taken([self._slots[i]], rows)
 
     def release_memory(self) -> None:
         """Forget what was read."""
         self._slots, self._order = [], np.arange(0)
 
-    @no_effect(fleet=ONE_PROCESS)
     def get_memory_data_size(self, fleet: Any = None) -> int:
-        """How many instances are in memory."""
+        """How many instances are in memory: here, or with `fleet` in all workers of parameter servers, who all call."""
+        if fleet is not None and job.session is not None:
+            return int(sum(f["size"] for f in job.session.gather({"size": np.int64(len(self._order))})))
         return len(self._order)
 
     get_shuffle_data_size = get_memory_data_size

@@ -108,6 +108,7 @@ def _check(wrong: np.ndarray, lines: np.ndarray, slot: int) -> None:
 
 
 def joined(parts: list[SlotValues]) -> SlotValues:
+    """The instances of several, one after another."""
     if len(parts) == 1:
         return parts[0]
     counts = np.concatenate([np.diff(p.starts) for p in parts])

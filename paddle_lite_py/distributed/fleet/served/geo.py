@@ -8,7 +8,7 @@ import numpy as np
 
 from ...ps import Client, SparseConfig
 from ...ps.sparse import Push, SparseTable
-from .step import Step
+from .step import Gradients
 from .tables import DENSE
 
 
@@ -83,7 +83,7 @@ class Geo:
         fresh, self._fresh = self._fresh, None
         return fresh
 
-    def push(self, step: Step) -> None:
+    def push(self, step: Gradients) -> None:
         """Train the rows; the dense parameters the program has trained itself."""
         for name, rows in step.sparse.items():
             self._copies[name].push(rows.ids, rows.values, step.rate)

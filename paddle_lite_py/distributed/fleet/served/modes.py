@@ -1,14 +1,14 @@
 """The ways in which workers keep step with each other.
 
 Each is given gradients and gives values. `synchronous`: all workers make one step together, with the mean of their
-gradients. `asynchronous`: a worker waits for nobody, and reads ahead. `half asynchronous`: it waits for its own gradients
-to have arrived. `geo`, in a module of its own: it trains by itself, and sends changes now and then.
+gradients. `asynchronous`: a worker waits for nobody, and reads ahead. `half asynchronous`: it waits for its own
+gradients to have arrived. `geo`, in a module of its own: it trains by itself, and sends changes now and then.
 """
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Protocol
 
@@ -16,7 +16,7 @@ import numpy as np
 
 from ...ps import Client
 from ..peers import Peers
-from .step import Rows, Step, mean, merged
+from .step import Gradients, IdRows, mean, merged
 from .tables import DENSE
 
 
@@ -31,7 +31,7 @@ class Mode(Protocol):
     def dense(self) -> np.ndarray | None:
         """The dense parameters, where they have changed since the last step."""
 
-    def push(self, step: Step) -> None:
+    def push(self, step: Gradients) -> None:
         """Give the gradients of a step."""
 
     def flush(self) -> None:
@@ -41,7 +41,7 @@ class Mode(Protocol):
         """The same, and where workers keep step wait until all of them are here."""
 
 
-def send(client: Client, step: Step) -> None:
+def send(client: Client, step: Gradients) -> None:
     """Push all gradients of a step."""
     for name, r in step.sparse.items():
         client.push_sparse(name, r.ids, r.values, r.shows, r.clicks, step.rate)
@@ -61,7 +61,7 @@ class Asynchronous:
     def __init__(self, client: Client, under_way: int = 16, merge: int = 1) -> None:
         self._client, self._most, self._merge = client, under_way, merge
         self.reads_ahead = under_way > 0
-        self._kept: list[Step] = []
+        self._kept: list[Gradients] = []
         self._behind = ThreadPoolExecutor(1, "pushes")  # in their order
         self._sent: deque[Future[np.ndarray | None]] = deque()
         self._next: np.ndarray | None = None
@@ -77,7 +77,7 @@ class Asynchronous:
         found, self._next = self._next, None
         return found
 
-    def push(self, step: Step) -> None:
+    def push(self, step: Gradients) -> None:
         """Send, and wait no longer than until as many are under way as may be."""
         self._kept.append(step)
         if len(self._kept) == self._merge:
@@ -96,7 +96,7 @@ class Asynchronous:
             self._sent.append(self._behind.submit(self._exchange, mean(self._kept)))
             self._kept = []
 
-    def _exchange(self, step: Step) -> np.ndarray | None:
+    def _exchange(self, step: Gradients) -> np.ndarray | None:
         send(self._client, step)
         return None if step.dense is None else self._client.pull_dense(DENSE)
 
@@ -112,8 +112,8 @@ class Asynchronous:
 class Synchronous:
     """All workers together: a step is the mean of the gradients of those that have a batch.
 
-    Each worker merges the ids that are its own among the workers', so that servers see an id once for each step, whoever
-    had it, and results do not depend on who comes first.
+    Each worker merges the ids that are its own among the workers', so that servers see an id once for each step,
+    whoever had it, and results do not depend on who comes first.
     """
 
     reads_ahead = False
@@ -131,7 +131,7 @@ class Synchronous:
         stale, self._stale = self._stale, False
         return self._client.pull_dense(DENSE) if stale else None
 
-    def push(self, step: Step) -> None:
+    def push(self, step: Gradients) -> None:
         """Make one step with all others."""
         self._together(step)
 
@@ -143,7 +143,7 @@ class Synchronous:
         while self._together(None):
             pass
 
-    def _together(self, step: Step | None) -> bool:
+    def _together(self, step: Gradients | None) -> bool:
         """One step; whether anybody had a batch."""
         found = self._peers.exchange([_for_worker(step, r, self._peers.size) for r in range(self._peers.size)])
         active = [f for f in found if len(f)]
@@ -155,11 +155,11 @@ class Synchronous:
         return True
 
 
-def _for_worker(step: Step | None, rank: int, size: int) -> dict[str, np.ndarray]:
+def _for_worker(step: Gradients | None, rank: int, size: int) -> dict[str, np.ndarray]:
     """What a worker merges of a step: the ids that are its own, and for the first one the dense gradient."""
     if step is None:
         return {}
-    out: dict[str, np.ndarray] = {"rate": np.float32(step.rate)}
+    out = {"rate": np.array(step.rate, np.float32)}
     if rank == 0 and step.dense is not None:
         out["dense"] = step.dense
     for name, rows in step.sparse.items():
@@ -168,14 +168,14 @@ def _for_worker(step: Step | None, rank: int, size: int) -> dict[str, np.ndarray
     return out
 
 
-def _mean_of(found: list[Mapping[str, np.ndarray]]) -> Step:
+def _mean_of(found: Sequence[Mapping[str, np.ndarray]]) -> Gradients:
     count = np.float32(len(found))
-    sparse: dict[str, list[Rows]] = {}
+    sparse: dict[str, list[IdRows]] = {}
     for f in found:
         for name in [n.removeprefix("ids/") for n in f if n.startswith("ids/")]:
             counted = (f.get(f"shows/{name}"), f.get(f"clicks/{name}"))
-            sparse.setdefault(name, []).append(Rows(f[f"ids/{name}"], f[f"values/{name}"], *counted))
+            sparse.setdefault(name, []).append(IdRows(f[f"ids/{name}"], f[f"values/{name}"], *counted))
     rows = {name: merged(parts) for name, parts in sorted(sparse.items())}
     means = {name: r._replace(values=r.values / count) for name, r in rows.items() if len(r.ids)}
     dense = [f["dense"] for f in found if "dense" in f]
-    return Step(means, sum(dense[1:], start=dense[0]) / count if dense else None, float(found[0]["rate"]))
+    return Gradients(means, sum(dense[1:], start=dense[0]) / count if dense else None, float(found[0]["rate"]))

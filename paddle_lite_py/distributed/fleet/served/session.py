@@ -16,8 +16,8 @@ from ..places import ServedPlace
 from ..strategy import DistributedStrategy
 from .geo import Geo
 from .modes import Asynchronous, Mode, Synchronous
-from .step import Step
 from .saved import read_rows, table_rows, write_rows
+from .step import Gradients
 from .tables import DENSE, Table
 
 # Seconds that a server may take to answer: it may be started after this process, or be started again.
@@ -65,7 +65,7 @@ class Session:
             if self.place.is_server:
                 raise RuntimeError("this process is a server; only workers reach tables: ask fleet.is_worker() first")
             place = self.place
-            self._client = Client(list(place.servers), self._token, place.index, place.workers, PATIENCE)
+            self._client = Client(list(place.servers), self._token, place.number, place.workers, PATIENCE)
         return self._client
 
     @property
@@ -90,9 +90,9 @@ class Session:
         place = self.place
         if not place.is_server:
             raise RuntimeError("fleet.init_server: this process is a worker; ask fleet.is_server() first")
-        self._server = Server(place.endpoint, place.index, len(place.servers), place.workers, self._token)
+        self._server = Server(place.endpoint, place.number, len(place.servers), place.workers, self._token)
         if folder:
-            load_share(self._server.tables, Path(folder), place.index, len(place.servers))
+            load_share(self._server.tables, Path(folder), place.number, len(place.servers))
 
     def run(self) -> None:
         """Keep tables until workers say that they are done."""
@@ -109,10 +109,12 @@ class Session:
             RuntimeError: if no program is to be trained, or it has no values yet.
         """
         if self.plan is None or self.state is None:
-            raise RuntimeError("fleet: no program has tables here; call fleet.distributed_optimizer(...).minimize(loss)")
+            raise RuntimeError(
+                "fleet: no program has tables here; call fleet.distributed_optimizer(...).minimize(loss)"
+            )
         if not self.state.ready():
             raise RuntimeError("fleet: run the startup program before the program itself")
-        if self.place.index == 0:
+        if self.place.number == 0:
             self._make_tables(self.plan, self.state)
         self.client.barrier()
         self._mode = self._mode_of(self.plan, self.state)
@@ -141,7 +143,7 @@ class Session:
         """The rows of distinct ids, as this worker has them."""
         return self._mode.rows(table, ids) if self._mode else self.client.pull_sparse(table, ids)
 
-    def push(self, step: Step) -> None:
+    def push(self, step: Gradients) -> None:
         """Give the gradients of a step."""
         self.mode.push(step)
 
@@ -171,13 +173,13 @@ class Session:
     def save(self, folder: str) -> None:
         """Let the servers write all tables; the first worker asks them."""
         self.flush()
-        if self.place.index == 0:
+        if self.place.number == 0:
             self.client.save(folder)
 
     def load(self, folder: str) -> None:
         """Let the servers read all tables, and take the dense values; all workers call it, the first one asks them."""
         self.settle()
-        if self.place.index == 0:
+        if self.place.number == 0:
             self.client.load(folder)
         self.client.barrier()
         if self.plan is not None and self.plan.dense and self.state is not None:
@@ -186,13 +188,13 @@ class Session:
     def save_table(self, table: int | str, folder: str) -> None:
         """Write the rows of one table."""
         self.flush()
-        if self.place.index == 0:
+        if self.place.number == 0:
             write_rows(self.client, self._name(table), folder)
 
     def load_table(self, table: int | str, folder: str) -> None:
         """Read the rows of one table."""
         self.settle()
-        if self.place.index == 0:
+        if self.place.number == 0:
             read_rows(self.client, self._name(table), folder)
         self.client.barrier()
 
@@ -206,18 +208,20 @@ class Session:
             return names[table]
         if table in self.tables:
             return str(table)
-        raise ValueError(f"there is no table {table!r}; there are " + ", ".join(f"{i}: '{n}'" for i, n in enumerate(names)))
+        raise ValueError(
+            f"there is no table {table!r}; there are " + ", ".join(f"{i}: '{n}'" for i, n in enumerate(names))
+        )
 
     def shrink(self) -> int:
         """Let all tables forget; how many rows are gone. The first worker asks the servers."""
         self.flush()
-        return sum(self.client.shrink(name) for name in self.tables) if self.place.index == 0 else 0
+        return sum(self.client.shrink(name) for name in self.tables) if self.place.number == 0 else 0
 
     def end(self) -> None:
         """Be done: the last steps arrive, and once all workers are done the servers end."""
         self.settle()
         self.client.barrier()
-        if self.place.index == 0:
+        if self.place.number == 0:
             self.client.stop_servers()
         if self._client is not None:
             self._client.close()

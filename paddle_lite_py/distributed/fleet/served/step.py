@@ -7,8 +7,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from ...ps.sums import summed
 
-class Rows(NamedTuple):
+
+class IdRows(NamedTuple):
     """Some rows of a table, each id once.
 
     Arguments:
@@ -22,39 +24,38 @@ class Rows(NamedTuple):
     shows: np.ndarray | None = None
     clicks: np.ndarray | None = None
 
-    def part(self, wanted: np.ndarray) -> Rows:
+    def part(self, wanted: np.ndarray) -> IdRows:
         """Some of them, by a mask."""
         counts = [None if c is None else c[wanted] for c in (self.shows, self.clicks)]
-        return Rows(self.ids[wanted], self.values[wanted], *counts)
+        return IdRows(self.ids[wanted], self.values[wanted], *counts)
 
 
-class Step(NamedTuple):
+class Gradients(NamedTuple):
     """Gradients of a step: by table, and of the dense parameters one after another; and the learning rate."""
 
-    sparse: dict[str, Rows]
+    sparse: dict[str, IdRows]
     dense: np.ndarray | None
     rate: float
 
 
-def merged(parts: Sequence[Rows]) -> Rows:
-    """Rows of several, each id once: what they have for it is added, in their order.
+def merged(parts: Sequence[IdRows]) -> IdRows:
+    """IdRows of several, each id once: what they have for it is added, in their order.
 
     Examples:
-        >>> rows = [Rows(np.array([7, 3]), np.ones([2, 1])), Rows(np.array([7]), np.ones([1, 1]))]
+        >>> rows = [IdRows(np.array([7, 3]), np.ones([2, 1])), IdRows(np.array([7]), np.ones([1, 1]))]
         >>> merged(rows).ids.tolist(), merged(rows).values.tolist()
         ([3, 7], [[1.0], [2.0]])
     """
     ids, place = np.unique(np.concatenate([p.ids for p in parts]), return_inverse=True)
     values = np.concatenate([p.values for p in parts])
-    out = np.zeros((len(ids), values.shape[1]), np.float32)
-    np.add.at(out, place, values)
+    out = summed(np.ascontiguousarray(values, np.float32), place, len(ids))
     if any(p.shows is None for p in parts):
-        return Rows(ids, out)
+        return IdRows(ids, out)
     counts = [np.bincount(place, np.concatenate([p[i] for p in parts]), len(ids)).astype(np.float32) for i in (2, 3)]
-    return Rows(ids, out, *counts)
+    return IdRows(ids, out, *counts)
 
 
-def mean(steps: Sequence[Step]) -> Step:
+def mean(steps: Sequence[Gradients]) -> Gradients:
     """The mean of several steps; shows and clicks are added up."""
     count = np.float32(len(steps))
     tables = {name for step in steps for name in step.sparse}
@@ -64,4 +65,4 @@ def mean(steps: Sequence[Step]) -> Step:
         sparse[name] = rows._replace(values=rows.values / count)
     dense = [step.dense for step in steps if step.dense is not None]
     total = sum(dense[1:], start=dense[0]) / count if dense else None
-    return Step(sparse, total, steps[-1].rate)
+    return Gradients(sparse, total, steps[-1].rate)

@@ -79,8 +79,8 @@ def first_values(name: str, initializer: Any, shape: tuple[int, int]) -> dict[st
     if kind is initializers.XavierNormal:
         return {"kind": "normal", "std": spread}
     raise ValueError(
-        f"table '{name}': the initializer {kind.__name__} is not one that servers draw rows by; take Constant, a Uniform "
-        "or Normal around zero, XavierUniform or XavierNormal"
+        f"table '{name}': the initializer {kind.__name__} is not one that servers draw rows by; take Constant, a "
+        "Uniform or Normal around zero, XavierUniform or XavierNormal"
     )
 
 

@@ -1,7 +1,7 @@
 """Writes click logs of a made-up shop: python data.py FOLDER [LINES [FILES]]
 
-A line is "label<tab>dense numbers<tab>categories<tab>history<tab>item", lists with commas; what is clicked depends on the
-fields alone, on pairs of them, and on how near the item is to those in the history.
+A line is "label<tab>dense numbers<tab>categories<tab>history<tab>item", lists with commas; what is clicked depends on
+the fields alone, on pairs of them, and on how near the item is to those in the history.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ def uniform(name, size, bound=0.05):
 
 def tower(sizes):
     layers = []
-    for i, (inner, outer) in enumerate(zip(sizes, sizes[1:])):
+    for i, (inner, outer) in enumerate(zip(sizes[:-1], sizes[1:], strict=True)):
         weight = nn.initializer.Normal(std=1.0 / math.sqrt(inner))
         layers.append(nn.Linear(inner, outer, weight_attr=paddle.ParamAttr(initializer=weight)))
         if i + 2 < len(sizes):
@@ -77,7 +77,7 @@ class DCN(nn.Layer):
     def forward(self, fields, dense, history, item):
         found = paddle.reshape(self.embedding(paddle.concat(fields, axis=1)), [-1, DIM * FIELDS])
         start = x = paddle.concat([found, dense], axis=1)
-        for weight, bias in zip(self.weights, self.biases):
+        for weight, bias in zip(self.weights, self.biases, strict=True):
             x = start * paddle.matmul(x, weight) + bias + x
         return F.sigmoid(self.out(paddle.concat([x, self.deep(start)], axis=1)))
 

@@ -79,7 +79,7 @@ files = fleet.util.get_file_shard(sorted(glob.glob(os.path.join(given.data, give
 share = given.batch // fleet.worker_num() if given.mode == "sync" else given.batch
 train = dataset("InMemoryDataset", use_var, files, share)
 train.load_into_memory()
-for epoch in range(given.epochs):
+for _ in range(given.epochs):
     if given.feed:
         for feed in train:
             exe.run(feed=feed, fetch_list=[cost, auc])
