@@ -1,13 +1,13 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
-#   make demo | test | fuzz | fuzz-serving | kills | test-all | check | bench | bench-ops | targets | memory | gpu | parity | docs |
-#   dist | size | clean
+#   make demo | test | fuzz | fuzz-serving | kills | chaos | test-all | check | bench | bench-ops | targets | memory | gpu |
+#   parity | docs | dist | size | clean
 PYTHON ?= python3
 JOBS ?= 2
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test fuzz fuzz-serving kills test-all check bench bench-ops targets memory gpu parity parity-record docs dist size clean
+.PHONY: demo test fuzz fuzz-serving kills chaos test-all check bench bench-ops targets memory gpu parity parity-record docs dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
@@ -26,6 +26,10 @@ fuzz-serving: $(VENV)/.has-test
 # Training that is killed at random moments, 20 times, and goes on to the same weights, bit by bit.
 kills: $(VENV)/.has-test
 	@KILLS=40 $(PY) -m pytest -q -n 0 tests/hapi/test_checkpoints.py -k killed $(ARGS)
+
+# Parameter servers that are killed under load at 20 random moments: no push is lost, and none is applied twice.
+chaos: $(VENV)/.has-test
+	@CHAOS_KILLS=20 $(PY) -m pytest -q -s -n 0 tests/distributed/ps/test_chaos.py $(ARGS)
 
 # With the repeats too, and compiled as users' programs are.
 test-all: $(VENV)/.has-test
@@ -46,6 +50,7 @@ bench: $(VENV)/.has-bench $(VENV)/.has-test
 	@$(PY) benchmarks/loading.py $(if $(TORCH),--torch $(TORCH))
 	@$(PY) benchmarks/cold.py $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH))
 	@$(PY) benchmarks/processes.py $(if $(TORCH),--torch $(TORCH))
+	@$(PY) benchmarks/parameter_server.py
 	@$(PY) benchmarks/serving.py $(if $(TORCH),--torch $(TORCH))
 
 # Every op called eagerly against the same computation compiled by hand, and kernels of training forward and backward.

@@ -18,7 +18,7 @@ ROOT = HERE.parent
 # What users name. A page of the reference shows what these give, and not the files that it lies in.
 PUBLIC = """
     amp amp.debugging audio audio.features audio.functional autograd callbacks compat compat.nn compat.nn.functional
-    device device.cuda distribution fft framework geometric
+    device device.cuda distributed.ps distribution fft framework geometric
     hapi hub incubate incubate.autograd incubate.nn incubate.nn.functional incubate.optimizer
     inference io jit linalg metric nn nn.functional nn.initializer nn.utils onnx optimizer optimizer.lr passes
     profiler quantization reader regularizer signal sparse sparse.nn sparse.nn.functional special static static.nn

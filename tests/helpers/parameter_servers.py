@@ -57,15 +57,18 @@ class ServerProcess:
         self._arguments, self._file_bytes = arguments, file_bytes
         self.endpoint = "127.0.0.1:0"
         self.start()
+        self.ready()
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
-
+        """Start it, where it was before."""
         program = "import resource, runpy, sys; size = int(sys.argv.pop(1))\n"
         program += "resource.setrlimit(resource.RLIMIT_FSIZE, (size, size)) if size else None\n"
         program += "runpy.run_module('paddle_lite_py.distributed.ps', run_name='__main__', alter_sys=True)"
         command = [sys.executable, "-c", program, str(self._file_bytes), "--endpoint", self.endpoint, *self._arguments]
         self.process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+
+    def ready(self) -> None:
+        """Wait until it answers."""
         assert self.process.stdout is not None
         self.endpoint = self.process.stdout.readline().strip()
         assert self.endpoint, "the server has not started"

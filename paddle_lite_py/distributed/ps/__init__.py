@@ -1,5 +1,10 @@
 """Parameter servers: embedding tables in processes of their own, which workers pull from and push to."""
 
+try:
+    import zmq as _zmq  # noqa: F401
+except ImportError:
+    raise ImportError("parameter servers need the package pyzmq: pip install 'paddle_lite_py[ps]'") from None
+
 from .channel import ServerGone
 from .client import Client
 from .config import DenseConfig, Rule, SparseConfig

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 import uuid
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -15,11 +16,23 @@ from .wire import pack, raised, unpack
 # Milliseconds: between signs of life, after which silence a connection is closed, and between attempts to connect.
 HEARTBEAT, SILENCE = 1000, 5000
 RETRY, RETRY_MOST = 20, 500
+# Seconds without a connection after which it is asked where the server is.
+SEEK = 1.0
+Finder = Callable[[int], str | None]
 Request = tuple[dict[str, Any], list[np.ndarray]]
 
 
 class ServerGone(ConnectionError):
-    """A server that has not answered in time."""
+    """A server that has not answered in time.
+
+    Example:
+        >>> from paddle_lite_py.distributed import ps
+        >>> with ps.Client(["127.0.0.1:9"], timeout=0.1) as client:
+        ...     client.pull_dense("bias")
+        Traceback (most recent call last):
+        ...
+        paddle_lite_py.distributed.ps.channel.ServerGone: parameter server 127.0.0.1:9 cannot be reached ...
+    """
 
 
 class _Link:
@@ -36,6 +49,7 @@ class _Link:
         self.socket.set(zmq.RECONNECT_IVL_MAX, RETRY_MOST)
         self.events = self.socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)
         self.socket.connect(f"tcp://{endpoint}")
+        self.sought = 0.0  # when it was last asked where the server is now
         self.connected = self._lost = False
         self.sent: list[Any] | None = None
         self.since = 0.0  # when the request was sent, or the connection was lost
@@ -54,6 +68,13 @@ class _Link:
                 self._lost = False
                 if self.sent is not None:
                     self.socket.send_multipart(self.sent, copy=False)
+
+    def move(self, endpoint: str) -> None:
+        """Connect to where the server is now; what was sent to where it was is sent again."""
+        if endpoint != self.endpoint:
+            self.socket.disconnect(f"tcp://{self.endpoint}")
+            self.socket.connect(f"tcp://{endpoint}")
+            self.endpoint, self._lost = endpoint, True
 
     def receive(self) -> Any:
         """What has come, if it answers the request."""
@@ -74,10 +95,13 @@ class Channel:
         token: what the servers know.
         worker: number of this worker.
         timeout: seconds that a server may take to answer.
+        find: tells where a server is now, by its number, or None if that is not known.
     """
 
-    def __init__(self, endpoints: list[str], token: str, worker: int, timeout: float) -> None:
-        self._token, self._worker, self._timeout = token, worker, timeout
+    def __init__(
+        self, endpoints: list[str], token: str, worker: int, timeout: float, find: Finder | None = None
+    ) -> None:
+        self._token, self._worker, self._timeout, self._find = token, worker, timeout, find
         self._session, self._seq, self._id = uuid.uuid4().hex, 0, 0
         self._context = zmq.Context()
         self._links = [_Link(self._context, endpoint) for endpoint in endpoints]
@@ -127,6 +151,9 @@ class Channel:
                     f"parameter server {link.endpoint} {state} has not answered {what} for {self._timeout:g} s; "
                     "look whether it runs, or give the client a longer timeout"
                 )
+            if self._find is not None and not link.connected and now - max(link.since, link.sought) > SEEK:
+                link.sought = now
+                link.move(self._find(n) or link.endpoint)
         ready = dict(self._poller.poll(100))
         for n, link in enumerate(self._links):
             if link.events in ready:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from .channel import Channel
+from .channel import Channel, Finder
 from .config import Config, DenseConfig, SparseConfig, from_json, to_json
 from .hashing import home_of, shard_of
 from .sums import distinct, summed
@@ -28,6 +28,7 @@ class Client:
         worker: number of this worker.
         workers: how many workers there are.
         timeout: seconds that a server may take to answer, also one that is started again meanwhile.
+        find: tells where a server is now, by its number, if it may come back elsewhere; None where it is not known.
 
     Raises:
         ValueError: no endpoints, or a worker's number that is none.
@@ -37,25 +38,30 @@ class Client:
         >>> server = ps.Server()
         >>> thread = threading.Thread(target=server.run)
         >>> thread.start()
-        >>> client = ps.Client([server.endpoint])
-        >>> client.create(ps.SparseConfig("words", 2, ps.Rule("sgd", 0.5)))
-        >>> client.push_sparse("words", [7, 7, 9], np.ones([3, 2], "float32"))
-        >>> client.pull_sparse("words", [[7, 9]]).tolist()
+        >>> with ps.Client([server.endpoint]) as client:
+        ...     client.create(ps.SparseConfig("words", 2, ps.Rule("sgd", 0.5)))
+        ...     client.push_sparse("words", [7, 7, 9], np.ones([3, 2], "float32"))
+        ...     client.pull_sparse("words", [[7, 9]]).tolist()
+        ...     client.stop_servers()
         [[[-1.0, -1.0], [-0.5, -0.5]]]
-        >>> client.stop_servers()
-        >>> client.close()
         >>> thread.join()
     """
 
     def __init__(
-        self, endpoints: Sequence[str], token: str = "", worker: int = 0, workers: int = 1, timeout: float = 60.0
+        self,
+        endpoints: Sequence[str],
+        token: str = "",
+        worker: int = 0,
+        workers: int = 1,
+        timeout: float = 60.0,
+        find: Finder | None = None,
     ) -> None:
         if not endpoints or isinstance(endpoints, str):
             raise ValueError(f"endpoints is {endpoints!r}; expected a list of 'host:port', one for each server")
         if not 0 <= worker < workers:
             raise ValueError(f"worker is {worker}; expected a number from 0 to {workers - 1}, below workers")
         self.endpoints, self.worker, self.workers = list(endpoints), worker, workers
-        self._make = lambda: Channel(self.endpoints, token, worker, timeout)
+        self._make = lambda: Channel(self.endpoints, token, worker, timeout, find)
         self._local = threading.local()
         self._channels: list[Channel] = []
         self._configs: dict[str, Config] = {}
@@ -234,6 +240,12 @@ class Client:
         """Let all servers end."""
         self.flush()
         self._ask_all({"op": "stop"})
+
+    def __enter__(self) -> Client:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
 
     def close(self) -> None:
         """Finish what runs in the background, and close the connections."""

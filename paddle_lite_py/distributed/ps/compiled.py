@@ -25,4 +25,9 @@ def compiled(function: F) -> F:
     """
     if not HAS_NUMBA:
         return function
-    return numba.njit(function, cache=True, nogil=True, error_model="numpy")
+    settings = {"nogil": True, "error_model": "numpy"}
+    try:
+        made: Any = numba.njit(function, cache=True, **settings)
+    except RuntimeError:  # there is no folder to write to
+        made = numba.njit(function, **settings)
+    return made

@@ -99,6 +99,11 @@ class SparseConfig:
 
     Raises:
         ValueError: a value that a table cannot have.
+
+    Example:
+        >>> config = SparseConfig("words", 8, Rule("adagrad", 0.05), {"kind": "normal", "std": 0.02})
+        >>> config.initializer["std"]
+        0.02
     """
 
     name: str
@@ -149,6 +154,10 @@ class DenseConfig:
 
     Raises:
         ValueError: a shape with a dimension below 1.
+
+    Example:
+        >>> DenseConfig("bias", [2, 3]).shape
+        (2, 3)
     """
 
     name: str

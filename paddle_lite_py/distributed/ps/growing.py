@@ -10,6 +10,8 @@ import numpy as np
 # Memory that nobody has written to takes none; Python has the kernel's word for "reserve nothing" only from 3.13 on.
 _NORESERVE = 0x4000
 _PAGE = mmap.ALLOCATIONGRANULARITY
+# Bytes from which on an array asks for large pages: addresses of single rows are found faster then.
+_LARGE = 32 << 20
 
 
 class GrowingArray:
@@ -51,6 +53,8 @@ class GrowingArray:
             except BufferError:
                 self.array = self._view(count)
             else:
+                if self._bytes(rows) >= _LARGE:
+                    self._map.madvise(mmap.MADV_HUGEPAGE)
                 self.array = self._view(rows)
                 return
         before, self._map = self.array, self._mapped(rows)

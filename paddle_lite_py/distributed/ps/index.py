@@ -195,7 +195,8 @@ class PlainIndex:
 
     def place(self, ids: np.ndarray, fresh: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The row of each id, of the fresh ones in their order where it had none, and which ids got those."""
-        rows, new_at = self._rows, []
+        rows = self._rows
+        new_at: list[int] = []
         for i, number in enumerate(ids.tolist()):
             if number not in rows:
                 rows[number] = int(fresh[len(new_at)])

@@ -8,7 +8,6 @@ files deleted.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 from collections.abc import Iterator
@@ -48,6 +47,8 @@ class Recovery:
         self.folder, self._sync, self._snapshot_bytes = Path(folder), sync, snapshot_bytes
         self.folder.mkdir(parents=True, exist_ok=True)
         self._lock = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC)
+        import fcntl  # not there on Windows, where servers keep nothing
+
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -99,7 +100,11 @@ class Recovery:
             return
         held = numbers.get(header.get("table", ""))
         tables.make_room(header, arrays)
-        answer, _ = tables.apply(header, arrays) if held is None else tables.apply_in(header, arrays, held < number)
+        try:
+            answer, _ = tables.apply(header, arrays) if held is None else tables.apply_in(header, arrays, held < number)
+        except (ValueError, LookupError, TypeError, ArithmeticError) as e:
+            print(f"{self.folder}: change {number} failed again: {type(e).__name__}: {e}", file=sys.stderr)
+            return  # as the client was told when it failed before
         last[header["session"]] = (header["seq"], answer)
 
     def record(self, frames: list[Any]) -> None:
@@ -181,7 +186,7 @@ class _Snapshot:
         ]
         self._files: list[dict[str, Any]] = []
         self._writing: Future[None] | None = None
-        self.made = {
+        self.made: dict[str, Any] = {
             "count": count,
             "last": log.rotate(),
             "tables": [to_json(table.config) for table in tables.all.values()],
@@ -199,7 +204,8 @@ class _Snapshot:
         if not self._parts:
             return True
         name = f"snapshot-{self.made['count']}-{len(self._files)}.npz"
-        parts, arrays = [], []
+        parts: list[list[Any]] = []
+        arrays: list[tuple[str, np.ndarray]] = []
         for (table, part), held in self._copied():
             arrays += [(f"{len(parts)}.{key}", array) for key, array in held.items()]
             parts.append([table, part])

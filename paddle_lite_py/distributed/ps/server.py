@@ -19,6 +19,8 @@ from .wire import authentic, failure, pack, unpack
 REMEMBERED = 65536
 # Milliseconds between two looks at whether to stop, and between two steps of a snapshot.
 PAUSE, BUSY = 50, 2
+# Bytes of an array that is taken in.
+LARGEST = 1 << 32
 # Milliseconds between two signs of life on a connection, and after which silence it is closed.
 HEARTBEAT, SILENCE = 1000, 5000
 
@@ -71,6 +73,7 @@ class Server:
         self._context = zmq.Context()
         self._socket = self._context.socket(zmq.ROUTER)
         self._socket.set(zmq.LINGER, 1000)
+        self._socket.set(zmq.MAXMSGSIZE, LARGEST)
         self._socket.set(zmq.HEARTBEAT_IVL, HEARTBEAT)
         self._socket.set(zmq.HEARTBEAT_TIMEOUT, SILENCE)
         try:

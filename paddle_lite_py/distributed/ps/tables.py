@@ -107,7 +107,10 @@ def describe(config: Config) -> str:
 def _check_create(tables: Tables, header: dict[str, Any], arrays: Arrays) -> None:
     config = from_json(header.get("config", {}))
     there = tables.all.get(config.name)
-    if there is None or there.config == config:
+    if there is None:
+        tables.made(config)  # what it needs (a package, a folder) must be there before it is logged
+        return
+    if there.config == config:
         return
     old, new = to_json(there.config), to_json(config)
     differing = ", ".join(f"{k}: {old.get(k)!r} and {new.get(k)!r}" for k in new if old.get(k) != new[k])

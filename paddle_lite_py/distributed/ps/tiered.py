@@ -6,10 +6,11 @@ import numpy as np
 
 from .cold import ColdStore
 from .growing import GrowingArray
+from .hashing import PARTS
 from .rows import START, RowStore
 
-# Share of the rows in memory that goes to disk at a time.
-SHARE = 1 / 16
+# Share of the rows of one part that goes to disk at a time. They are neighbours there, and so are written together.
+SHARE = 1 / 4
 
 
 class TieredRows(RowStore):
@@ -25,30 +26,26 @@ class TieredRows(RowStore):
         super().__init__(width)
         self._limit = limit
         self._cold = ColdStore(width, folder)
-        self._owner, self._used_at = GrowingArray(START, 0, np.uint64), GrowingArray(START, 0, np.int64)
-        self._clock = 0
-        self._copies: list[np.ndarray] = []  # ids in memory that the disk still has as they were
+        self._used_at, self._copied = GrowingArray(START, 0, np.int64), GrowingArray(START, 0, np.bool_)
+        self._clock, self._turn = 0, 0
+        self._copies = 0  # rows in memory of which the disk has an older copy
 
     def __len__(self) -> int:
-        return len(self._index) + len(self._cold) - sum(map(len, self._copies))
+        return len(self._index) + len(self._cold) - self._copies
 
     def make_room(self, count: int) -> None:
-        """Bring the rows that were not used for longest to disk, where so many new ones would be too many.
+        """Bring rows that were not used for long to disk, part by part, until so many new ones have room.
 
         Raises:
-            OSError: the disk is full; all rows are where they were.
+            OSError: the disk is full; all rows are there as they were.
         """
-        over = len(self._index) + count - self._limit
-        if over <= 0 or not len(self._index):
-            return
-        leaving = min(max(over, int(self._limit * SHARE)), len(self._index))
-        rows = np.flatnonzero(self._used_at.array[: self._used])
-        oldest = rows[np.argpartition(self._used_at.array[rows], leaving - 1)[:leaving]]
-        ids = self._owner.array[oldest]
-        gone = np.concatenate([np.empty(0, np.uint64), *self._copies])
-        self._cold.replace(np.setdiff1d(gone, ids), ids, self.values[oldest])
-        self._copies.clear()
-        self._forget(ids)
+        while len(self._index) and len(self._index) + count > self._limit:
+            self._turn = (self._turn + 1) % PARTS
+            ids, rows = self._index.part(self._turn)
+            leaving = int(np.ceil(len(ids) * SHARE))
+            oldest = np.argsort(self._used_at.array[rows])[:leaving]
+            self._cold.replace(ids[:0], ids[oldest], self.values[rows[oldest]])
+            self._forget(ids[oldest])
 
     def find(self, ids: np.ndarray) -> np.ndarray:
         """The row of each id, -1 where there is none; those on disk come to memory."""
@@ -57,8 +54,7 @@ class TieredRows(RowStore):
         if missing.any():
             there, values = self._cold.get(ids[missing])
             if len(there):
-                self._settle(there, values)
-                self._copies.append(there)
+                self._settle(there, values, np.ones(len(there), np.bool_))
                 rows = super().find(ids)
         self._clock += 1
         self._used_at.array[rows[rows >= 0]] = self._clock
@@ -68,24 +64,21 @@ class TieredRows(RowStore):
         """The row of each id, a new one where it had none; and which ids got those, with numbers still to be set."""
         self.find(ids)
         rows, new_at = super().place(ids)
-        self._own(rows[new_at], ids[new_at])
+        self._begin(rows[new_at], np.zeros(len(new_at), np.bool_))
         return rows, new_at
 
     def remove(self, ids: np.ndarray) -> None:
         """Forget ids."""
-        copies = np.concatenate([np.empty(0, np.uint64), *self._copies])
-        self._copies = [np.setdiff1d(copies, ids)]
         self._cold.replace(ids, ids[:0], np.empty((0, self.width), np.float32))
         self._forget(ids)
 
     def put(self, ids: np.ndarray, values: np.ndarray) -> None:
         """Set rows: those in memory there, others on disk if memory is full."""
-        inside = super().find(ids) >= 0
-        self._settle(ids[inside], values[inside])
-        ids, values = ids[~inside], values[~inside]
+        rows = super().find(ids)
+        self.values[rows[rows >= 0]] = values[rows >= 0]
+        ids, values = ids[rows < 0], values[rows < 0]
         room = max(self._limit - len(self._index), 0)
-        self._settle(ids[:room], values[:room])
-        self._copies.append(self._cold.get(ids[:room])[0])
+        self._settle(ids[:room], values[:room], np.isin(ids[:room], self._cold.get(ids[:room])[0]))
         self._cold.replace(ids[:0], ids[room:], values[room:])
 
     def part(self, part: int) -> tuple[np.ndarray, np.ndarray]:
@@ -95,21 +88,23 @@ class TieredRows(RowStore):
         only = super().find(cold_ids) < 0
         return np.concatenate([ids, cold_ids[only]]), np.concatenate([values, cold[only]])
 
-    def _settle(self, ids: np.ndarray, values: np.ndarray) -> None:
-        """Put rows into memory."""
-        rows, new_at = super().place(ids)
-        self._own(rows[new_at], ids[new_at])
+    def _settle(self, ids: np.ndarray, values: np.ndarray, copied: np.ndarray) -> None:
+        """Put rows into memory, whether or not the disk has copies of them."""
+        rows, _ = super().place(ids)
         self.values[rows] = values
+        self._begin(rows, copied)
 
-    def _own(self, rows: np.ndarray, ids: np.ndarray) -> None:
-        for array in (self._owner, self._used_at):
+    def _begin(self, rows: np.ndarray, copied: np.ndarray) -> None:
+        """Note when rows came to memory, and whether the disk has copies."""
+        for array in (self._used_at, self._copied):
             if len(array.array) < len(self.values):
                 array.grow(len(self.values))
-        self._owner.array[rows] = ids
-        self._used_at.array[rows] = max(self._clock, 1)
+        self._used_at.array[rows] = self._clock
+        self._copied.array[rows] = copied
+        self._copies += int(copied.sum())
 
     def _forget(self, ids: np.ndarray) -> None:
         """Give the memory of rows to others."""
         rows = super().find(ids)
-        self._used_at.array[rows[rows >= 0]] = 0
+        self._copies -= int(self._copied.array[rows[rows >= 0]].sum())
         super().remove(ids)

@@ -91,24 +91,6 @@ def test_it_comes_back_as_it_was_at_any_moment(tmp_path):
     assert len({name.split("-")[1] for name in snapshots}) > 3
 
 
-def test_a_server_that_is_killed_loses_nothing_and_does_nothing_twice(tmp_path):
-    moments = random.Random(0)
-    ids, ones = np.arange(50), np.ones((50, 2))
-    with ServerProcess("--folder", str(tmp_path), "--snapshot-bytes", "100000") as server:
-        with client_of([server.endpoint]) as client:
-            client.create(ps.SparseConfig("t", 2, ps.Rule("sgd", -1.0)))
-            done = 0
-            for _ in range(2):
-                pushes = [client.push_sparse_async("t", ids, ones) for _ in range(moments.randrange(50, 400))]
-                pushes[moments.randrange(len(pushes))].result()
-                server.kill()
-                server.start()
-                client.flush()
-                assert not [error for push in pushes if (error := push.exception())]
-                done += len(pushes)
-            assert np.array_equal(client.pull_sparse("t", ids), np.full((50, 2), done))
-
-
 def test_a_barrier_that_was_passed_is_not_waited_for_again(tmp_path):
     with serving(folder=str(tmp_path)) as endpoints, client_of(endpoints) as client:
         client.barrier()
@@ -161,4 +143,17 @@ def test_a_full_disk_refuses_changes_and_keeps_what_was_there(tmp_path):
         assert np.array_equal(client.pull_sparse("t", ids), np.full((100, 8), done))
         server.kill()
         server.start()
+        server.ready()
         assert np.array_equal(client.pull_sparse("t", ids), np.full((100, 8), done))
+
+
+def test_a_full_disk_loses_no_rows(tmp_path):
+    with ServerProcess(file_bytes=400_000) as server, client_of([server.endpoint]) as client:
+        client.create(ps.SparseConfig("t", 8, ps.Rule("sgd", -1.0), memory_rows=1000, folder=str(tmp_path)))
+        done = 0
+        with pytest.raises(OSError, match=f"{server.endpoint}: rows cannot be kept on disk"):
+            for done in range(90):  # noqa: B007
+                client.push_sparse("t", np.arange(300) + 300 * done, np.ones((300, 8)))
+        assert done > 5
+        for n in range(done):  # of each push one row, for which memory still has room
+            assert np.array_equal(client.pull_sparse("t", [300 * n]), np.ones((1, 8))), n
