@@ -55,7 +55,7 @@ class WithServers:
         return self._role_maker.is_worker()
 
     # -- servers -------------------------------------------------------------------------------------------------------
-    @no_effect(var_names=Refused("a folder has all tables"))
+    @no_effect(var_names=Refused("a folder has all tables"), kwargs=_LAID_OUT)
     def init_server(self, dirname: str | None = None, var_names: Any = None, **kwargs: Any) -> None:
         """Prepare this server.
 
