@@ -11,7 +11,7 @@ import numpy as np
 import zmq
 from zmq.utils.monitor import recv_monitor_message
 
-from .wire import pack, raised, unpack
+from .wire import pack, raised, split, unpack
 
 # Milliseconds: between signs of life, after which silence a connection is closed, and between attempts to connect.
 HEARTBEAT, SILENCE = 1000, 5000
@@ -48,7 +48,7 @@ class _Link:
         self.socket.set(zmq.RECONNECT_IVL, RETRY)
         self.socket.set(zmq.RECONNECT_IVL_MAX, RETRY_MOST)
         self.events = self.socket.get_monitor_socket(zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED)
-        self.socket.connect(f"tcp://{endpoint}")
+        self.socket.connect("tcp://{}:{}".format(*split(endpoint)))
         self.sought = 0.0  # when it was last asked where the server is now
         self.connected = self._lost = False
         self.sent: list[Any] | None = None
@@ -103,8 +103,9 @@ class Channel:
     ) -> None:
         self._token, self._worker, self._timeout, self._find = token, worker, timeout, find
         self._session, self._seq, self._id = uuid.uuid4().hex, 0, 0
-        self._context = zmq.Context()
-        self._links = [_Link(self._context, endpoint) for endpoint in endpoints]
+        # One that lives as long as the process: it would wait for its sockets where a client is not closed.
+        context = zmq.Context.instance()
+        self._links = [_Link(context, endpoint) for endpoint in endpoints]
         self._poller = zmq.Poller()
         for link in self._links:
             self._poller.register(link.socket, zmq.POLLIN)
@@ -167,4 +168,3 @@ class Channel:
         """Close the connections."""
         for link in self._links:
             link.close()
-        self._context.destroy(0)

@@ -15,6 +15,7 @@ from .channel import Channel, Finder
 from .config import Config, DenseConfig, SparseConfig, from_json, to_json
 from .hashing import home_of, shard_of
 from .sums import distinct, summed
+from .wire import split
 
 Ids = Any  # whatever NumPy makes an array of int64 or uint64 of
 
@@ -31,7 +32,7 @@ class Client:
         find: tells where a server is now, by its number, if it may come back elsewhere; None where it is not known.
 
     Raises:
-        ValueError: no endpoints, or a worker's number that is none.
+        ValueError: no endpoints or one of another form, or a worker's number that is none.
 
     Example:
         >>> from paddle_lite_py.distributed import ps
@@ -60,6 +61,8 @@ class Client:
             raise ValueError(f"endpoints is {endpoints!r}; expected a list of 'host:port', one for each server")
         if not 0 <= worker < workers:
             raise ValueError(f"worker is {worker}; expected a number from 0 to {workers - 1}, below workers")
+        for endpoint in endpoints:
+            split(endpoint)
         self.endpoints, self.worker, self.workers = list(endpoints), worker, workers
         self._make = lambda: Channel(self.endpoints, token, worker, timeout, find)
         self._local = threading.local()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 
 from .config import DenseConfig
@@ -9,14 +11,20 @@ from .updates import first_state, numbers_of, update_of
 
 
 class DenseTable:
-    """An array of which the optimizer sees one long row."""
+    """An array of which the optimizer sees one long row. Servers that it does not lie on never fill it."""
 
     def __init__(self, config: DenseConfig) -> None:
         self.config = config
         self._size = int(np.prod(config.shape, dtype=np.int64))
-        zeros = np.zeros(self._size, np.float32)
-        self._row = np.concatenate([zeros, first_state(config.rule, self._size)])[None]
         self._update = update_of(config.rule)
+
+    @cached_property
+    def _row(self) -> np.ndarray:
+        return np.concatenate([np.zeros(self._size, np.float32), first_state(self.config.rule, self._size)])[None]
+
+    @property
+    def _filled(self) -> bool:
+        return "_row" in self.__dict__
 
     @property
     def value(self) -> np.ndarray:
@@ -38,12 +46,13 @@ class DenseTable:
 
     def part(self, part: int = 0) -> dict[str, np.ndarray]:
         """All of it, as arrays: it is one part."""
-        return {"values": self._row.copy()}
+        return {"values": self._row.copy()} if self._filled else {}
 
     def put(self, part: dict[str, np.ndarray]) -> None:
         """Take in what `part` gave."""
-        self._row[...] = part["values"]
+        if part:
+            self._row[...] = part["values"]
 
     def stats(self) -> dict[str, int]:
         """Its size, for who watches."""
-        return {"numbers": self._size, "bytes": self._row.nbytes}
+        return {"numbers": self._size, "bytes": self._row.nbytes} if self._filled else {"numbers": 0, "bytes": 0}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections import OrderedDict
 from pathlib import Path
@@ -13,7 +14,7 @@ from .barrier import Barrier
 from .recovery import Recovery
 from .saving import commit, load_share, save_share
 from .tables import CHANGES, Arrays, Tables
-from .wire import authentic, failure, pack, unpack
+from .wire import authentic, failure, pack, split, unpack
 
 # Clients whose last change is remembered, so that it is not done again when it comes again.
 REMEMBERED = 65536
@@ -40,6 +41,7 @@ class Server:
         snapshot_bytes: length of the log of changes at which a snapshot begins.
 
     Raises:
+        ValueError: an endpoint of another form.
         OSError: the endpoint or the folder is taken.
         StateError: what the folder holds is damaged.
 
@@ -62,6 +64,7 @@ class Server:
         sync: float = 1.0,
         snapshot_bytes: int = 1 << 30,
     ) -> None:
+        host, port = split(endpoint)
         self.index, self.servers, self.token = index, servers, token
         self.tables = Tables(folder)
         self._barrier = Barrier(workers)
@@ -77,8 +80,8 @@ class Server:
         self._socket.set(zmq.HEARTBEAT_IVL, HEARTBEAT)
         self._socket.set(zmq.HEARTBEAT_TIMEOUT, SILENCE)
         try:
-            self._socket.bind(f"tcp://{endpoint}")
-        except zmq.ZMQError as e:
+            self._socket.bind(f"tcp://{socket.gethostbyname(host)}:{port}")
+        except (zmq.ZMQError, OSError) as e:
             self._context.destroy(linger=0)
             raise OSError(f"parameter server: cannot listen at {endpoint}: {e}") from None
         self.endpoint = self._socket.get_string(zmq.LAST_ENDPOINT).removeprefix("tcp://")

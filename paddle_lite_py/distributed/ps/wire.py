@@ -22,6 +22,22 @@ class WireError(ValueError):
     """A message that is none of this protocol."""
 
 
+def split(endpoint: str) -> tuple[str, int]:
+    """Host and port of an endpoint.
+
+    Raises:
+        ValueError: it has another form.
+
+    Example:
+        >>> split("10.0.0.1:8600")
+        ('10.0.0.1', 8600)
+    """
+    host, _, port = str(endpoint).rpartition(":")
+    if not host or not (port.isascii() and port.isdigit() and int(port) < 65536):
+        raise ValueError(f"endpoint is {endpoint!r}; expected 'host:port', such as '127.0.0.1:8600'")
+    return host, int(port)
+
+
 def code(token: str, header: bytes) -> bytes:
     """What only who knows the token can say of a header; the token itself does not travel."""
     return hmac.digest(token.encode(), header, hashlib.sha256)

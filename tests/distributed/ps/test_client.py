@@ -224,6 +224,26 @@ def test_an_endpoint_that_is_taken():
         ps.Server(endpoints[0])
 
 
+@pytest.mark.parametrize("endpoint", ["here", ":80", "here:", "here:http", "here:99999"])
+def test_what_is_no_endpoint(endpoint):
+    for make in (ps.Server, lambda e: ps.Client([e])):
+        with pytest.raises(ValueError, match=f"endpoint is '{endpoint}'; expected 'host:port'"):
+            make(endpoint)
+
+
+def test_a_host_has_a_name():
+    with serving(endpoint="localhost:0") as endpoints, client_of(["localhost:" + endpoints[0].split(":")[1]]) as client:
+        client.create(EMBEDDING)
+        assert client.pull_sparse("words", [1]).shape == (1, 3)
+
+
+def test_a_dense_table_lies_on_one_server():
+    with clients(3) as client:
+        client.create(BIAS)
+        client.push_dense("bias", np.ones((2, 3)))
+        assert client.stats()["bias"] == {"numbers": 6, "bytes": 4 * (6 + 14)}
+
+
 def test_stopping_ends_all_servers():
     servers = [ps.Server(index=i, servers=2) for i in range(2)]
     threads = [threading.Thread(target=server.run) for server in servers]
