@@ -247,3 +247,14 @@ def test_dynamic_mode_says_what_to_do(worker):
             fleet.distributed_optimizer(optimizer, strategy("sync"))
     finally:
         paddle.enable_static()
+
+
+def test_without_servers_a_program_saves_itself(static_mode, tmp_path):
+    with static.program_guard(static.Program(), static.Program()):
+        _, _, out, exe = losses(1, feed=SMALL)
+        fleet.save_persistables(exe, str(tmp_path / "all"))
+        wanted = exe.run(static.default_main_program().clone(for_test=True), feed=SMALL, fetch_list=[out])[0]
+        fleet.save_inference_model(exe, str(tmp_path), ["a", "b"], [out])
+        program, names, results = static.load_inference_model(str(tmp_path / "model"), exe)
+        np.testing.assert_allclose(exe.run(program, {n: SMALL[n] for n in names}, results)[0], wanted, rtol=1e-5)
+        static.load(static.default_main_program(), str(tmp_path / "all" / "persistables"))
