@@ -70,17 +70,22 @@ class Fleet(WithServers):
         """
         strategy = strategy or self.strategy
         strategy.check()
-        self._role_maker = role_maker or PaddleCloudRoleMaker(is_collective)
-        self.strategy, job.session = strategy, None
-        if self._role_maker.place is not None:
-            begin(self._role_maker.place, strategy)
-            return self
+        roles = role_maker or PaddleCloudRoleMaker(is_collective)
+        job.session = None
+        if roles.place is not None:
+            begin(roles.place, strategy)
+        else:
+            self._share_work(strategy)
+        self.strategy, self._role_maker = strategy, roles
+        return self
+
+    def _share_work(self, strategy: DistributedStrategy) -> None:
+        """Begin among processes that exchange gradients themselves."""
         init_parallel_env()
         use_topology(_topology(strategy))
         tracker, parts = meta_parallel.get_rng_state_tracker(), hybrid_group()
         if parts.get_model_parallel_world_size() > 1 and not tracker.states_:
             tracker.add("model_parallel_rng", 1024 * (1 + parts.get_model_parallel_rank()))
-        return self
 
     def distributed_model(self, model: Any) -> Any:
         """The model as this process trains it: with the gradients of all who share its weights, or as a stage.
