@@ -104,7 +104,7 @@ class Channel:
         self._token, self._worker, self._timeout, self._find = token, worker, timeout, find
         self._session, self._seq, self._id = uuid.uuid4().hex, 0, 0
         # One that lives as long as the process: it would wait for its sockets where a client is not closed.
-        context = zmq.Context.instance()
+        context: zmq.Context[zmq.Socket[bytes]] = zmq.Context.instance()
         self._links = [_Link(context, endpoint) for endpoint in endpoints]
         self._poller = zmq.Poller()
         for link in self._links:

@@ -209,16 +209,16 @@ class Client:
         self._channel.ask({0: ({"op": "barrier"}, [])}, patient=True)
 
     def save(self, folder: str | os.PathLike[str]) -> None:
-        """Save all tables, by shares: each server writes its own into this folder, as it sees it. One worker calls it.
+        """Save all tables: each server writes its share into this folder, by its full path. One worker calls it.
 
         Raises:
             OSError: a server cannot write; what was saved there before is still there.
         """
         self.flush()
-        word = uuid.uuid4().hex[:12]
-        answers = self._ask_all({"op": "save", "folder": os.fspath(folder), "word": word}, patient=True)
+        word, place = uuid.uuid4().hex[:12], os.path.abspath(folder)
+        answers = self._ask_all({"op": "save", "folder": place, "word": word}, patient=True)
         shares = [share for header, _ in answers.values() for share in header["shares"]]
-        self._channel.ask({0: ({"op": "commit", "folder": os.fspath(folder), "shares": shares}, [])}, patient=True)
+        self._channel.ask({0: ({"op": "commit", "folder": place, "shares": shares}, [])}, patient=True)
 
     def load(self, folder: str | os.PathLike[str]) -> None:
         """Replace tables by saved ones, by however many servers these were written. One worker calls it.
@@ -227,7 +227,7 @@ class Client:
             ValueError: the folder holds no save or a damaged one, or a table there is another than the servers'.
         """
         self.flush()
-        self._ask_all({"op": "load", "folder": os.fspath(folder)}, patient=True)
+        self._ask_all({"op": "load", "folder": os.path.abspath(folder)}, patient=True)
 
     def stats(self) -> dict[str, dict[str, int]]:
         """Numbers of each table, added over the servers."""

@@ -25,7 +25,7 @@ def compiled(function: F) -> F:
     """
     if not HAS_NUMBA:
         return function
-    settings = {"nogil": True, "error_model": "numpy"}
+    settings: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
     try:
         made: Any = numba.njit(function, cache=True, **settings)
     except RuntimeError:  # there is no folder to write to

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import random
 import shutil
+import signal
 from collections import OrderedDict
 
 import numpy as np
@@ -129,6 +131,17 @@ def test_damaged_state_is_told(tmp_path, file):
     path.write_bytes(path.read_bytes()[:-30])
     with pytest.raises(StateError, match=file):
         Life(tmp_path, snapshot_bytes=1 << 30)
+
+
+def test_a_server_that_stands_still_is_no_hang():
+    with ServerProcess() as server, client_of([server.endpoint]) as patient:
+        patient.create(CONFIGS[0])
+        os.kill(server.process.pid, signal.SIGSTOP)
+        with client_of([server.endpoint], timeout=0.5) as client:
+            with pytest.raises(ps.ServerGone, match=f"{server.endpoint} .* has not answered describe plain for 0.5 s"):
+                client.pull_sparse("plain", [1])
+        os.kill(server.process.pid, signal.SIGCONT)
+        assert patient.pull_sparse("plain", [1]).shape == (1, 2)
 
 
 def test_a_full_disk_refuses_changes_and_keeps_what_was_there(tmp_path):
