@@ -227,6 +227,7 @@ class Executor:
         batch = feed if isinstance(feed, ServedBatch) else self._batch(program, _feed(feed), where)
         step = ServedRun(program)
         step.begin()
+        step.refresh()
         outs = self._run_alone(program, batch.feed, [*_flat(fetch_list), *step.gradients], where, return_numpy)
         wanted = len(outs) - len(step.gradients)
         step.give(batch, outs[wanted:])

@@ -66,7 +66,10 @@ class ServedRun:
         session = _session()
         if self._served is not None and not session.begun:
             session.begin()
-        session.refresh()
+
+    def refresh(self) -> None:
+        """Give the program the latest dense parameters that are here; not while it runs."""
+        _session().refresh()
 
     def give(self, batch: ServedBatch, gradients: Sequence[Any]) -> None:
         """Give the servers the gradients that were fetched."""

@@ -122,6 +122,12 @@ def test_batches_are_padded_with_lengths(tmp_path):
     pooled = static.nn.sequence_pool(ids.astype("float32").unsqueeze(-1), "sum", lengths=n)
     found = [static.Executor().run(feed=f, fetch_list=[pooled])[0].ravel().tolist() for f in dataset]
     assert found == [[6, 4], [11]]
+    seen = []
+    handler = type("Handler", (), {"handler": lambda self, found: seen.append(found["sum"].ravel().tolist())})()
+    static.Executor().train_from_dataset(
+        dataset=dataset, fetch_list=[pooled], fetch_info=["sum"], print_period=1, fetch_handler=handler
+    )
+    assert seen == [[6, 4], [11]]
     queue = static.QueueDataset()
     queue.init(batch_size=2, use_var=[ids, x], pipe_command="sed s/5/7/g")
     queue.set_filelist(parts)

@@ -104,21 +104,21 @@ class DatasetBase:
             )
         return done.stdout
 
-    def _feed(self, slots: list[SlotValues], rows: np.ndarray) -> dict[str, np.ndarray]:
+    def _feed(self, slots: list[SlotValues], rows: np.ndarray, declared: Any) -> dict[str, np.ndarray]:
         out = {}
         for var, slot in zip(self.use_var, slots, strict=True):
             out[var.name], lengths = slot.batch(rows, var.shape)
-            if f"{var.name}.lengths" in _declared():
+            if f"{var.name}.lengths" in declared:
                 out[f"{var.name}.lengths"] = lengths
         return out
 
-    def _batches(self, slots: list[SlotValues], order: np.ndarray) -> Iterator[dict[str, np.ndarray]]:
+    def _batches(self, slots: list[SlotValues], order: np.ndarray, declared: Any) -> Iterator[dict[str, np.ndarray]]:
         for at in range(0, len(order), self.batch_size):
-            yield self._feed(slots, order[at : at + self.batch_size])
+            yield self._feed(slots, order[at : at + self.batch_size], declared)
 
 
 def _declared() -> Any:
-    """The names of the data of the program under construction; none outside of static mode."""
+    """The names of the data of this thread's program under construction; none outside of static mode."""
     return getattr(getattr(state.interpreter, "program", None), "feeds", ())
 
 
@@ -201,7 +201,7 @@ class InMemoryDataset(DatasetBase):
     get_shuffle_data_size = get_memory_data_size
 
     def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
-        return self._batches(self._slots, self._order)
+        return self._batches(self._slots, self._order, _declared())
 
 
 class QueueDataset(DatasetBase):
@@ -214,5 +214,8 @@ class QueueDataset(DatasetBase):
     """
 
     def __iter__(self) -> Iterator[dict[str, np.ndarray]]:
+        return self._each(_declared())
+
+    def _each(self, declared: Any) -> Iterator[dict[str, np.ndarray]]:
         for slots in ahead(map(self._read, self.files), 1):
-            yield from self._batches(slots, np.arange(len(slots[0].starts) - 1))
+            yield from self._batches(slots, np.arange(len(slots[0].starts) - 1), declared)
