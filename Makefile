@@ -53,6 +53,7 @@ bench: $(VENV)/.has-bench $(VENV)/.has-test
 	@$(PY) benchmarks/cold.py $(if $(PADDLE),--paddle $(PADDLE)) $(if $(TORCH),--torch $(TORCH))
 	@$(PY) benchmarks/processes.py $(if $(TORCH),--torch $(TORCH))
 	@$(PY) benchmarks/parameter_server.py
+	@$(PY) benchmarks/recommenders.py $(if $(TORCH),--torch $(TORCH))
 	@$(PY) benchmarks/serving.py $(if $(TORCH),--torch $(TORCH))
 
 # Every op called eagerly against the same computation compiled by hand, and kernels of training forward and backward.

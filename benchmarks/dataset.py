@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 
-from paddle_lite_py.static.dataset import parse
+from paddle_lite_py.distributed.fleet.dataset.slots import parse
 
 IDS, VALUES = 5, 8  # numbers of a line: integers, and floats of six digits
 KINDS = [np.dtype("int64"), np.dtype("float32")]

@@ -31,7 +31,7 @@ MODULES = "What each public module gives. The search knows every name."
 ELSEWHERE: dict[str, dict[str, str]] = {}
 TUTORIALS = """
     ten_minutes ten_minutes.zh eager_to_static digits characters transformer shipping own_ops fast coming_from
-    serving server programs
+    serving server programs recommender
 """.split()
 
 

@@ -30,6 +30,7 @@ SCRIPTS = {
     "shipping.ipynb": "make_shipping_notebook.py",
     "own_ops.ipynb": "make_own_notebook.py",
     "fast.ipynb": "make_fast_notebook.py",
+    "recommender.ipynb": "make_recommender_notebook.py",
 }
 
 
@@ -55,6 +56,7 @@ def run_notebook(name: str) -> dict:
     ("transformer.ipynb", r"-> 0\.0\d+\n.*'best of four': '9\d\.\d%', 'among the four': '(9\d|100)\.\d%'"),
     ("shipping.ipynb", r"head\.bias is not found.*\ntuned .*'9\d\.\d%'\].*off by \d\.?\d*e-0[67]"),
     ("own_ops.ipynb", r"15 15 \['weight', 'seen'\].*9\d\.\d% with weights that are one of \[-1\.0, -0\.5, 0\.0"),
+    ("recommender.ipynb", r"^1 [01] 1 1\d+ .*alone \[0\.\d+, .*geo \[.*'serverlog\.0', 'workerlog\.0'"),
     ("fast.ipynb", r"<cell-3>:23  loss\.backward\(\).*1 traces, 1 programs.*the same: True.*'bfloat16, compiled'"),
 ])  # fmt: skip
 def test_a_notebook_runs_and_ends_in_a_picture(name, said, capsys):

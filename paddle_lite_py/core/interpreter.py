@@ -42,6 +42,10 @@ class Observer:
         """(parameter, gradient) pairs that optimizer.minimize(loss) has to compute; None where backward() did."""
         return None
 
+    def look_up(self, ids: Any, weight: Any, padding: int | None) -> Any:
+        """The rows of a table that servers keep in the place of a parameter; None where the process has it itself."""
+        return None
+
     def starting(self, program: Any) -> AbstractContextManager[None]:
         """While first values of new state go to this startup program; to the one in force for None."""
         return nullcontext()

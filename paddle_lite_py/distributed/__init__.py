@@ -67,6 +67,8 @@ from .collective import (
     wait,
 )
 from .communication import stream
+from .entry_attr import CountFilterEntry, ProbabilityEntry, ShowClickEntry
+from .fleet.dataset import InMemoryDataset, QueueDataset
 from .flex_checkpoint.dcp.load_state_dict import load_merged_state_dict, load_state_dict
 from .flex_checkpoint.dcp.save_state_dict import save_state_dict
 from .flex_checkpoint.dcp.sharded_weight import (

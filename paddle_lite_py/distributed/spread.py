@@ -108,10 +108,9 @@ class SpreadProgram:
 
     def lower(self, *args: Any) -> Any:
         """What XLA would be given by one process alone, which is not this program."""
-        count = len({r for g in self.groups for r in g.ranks})
         raise NotImplementedError(
-            f"{self.name}: a program that exchanges values among {count} processes cannot be lowered or saved; save "
-            "the model without the exchange"
+            f"{self.name}: a program that exchanges values among {self.groups[0].nranks} processes cannot be lowered or "
+            "saved; save the model without the exchange"
         )
 
 

@@ -12,7 +12,7 @@ REASONS = {
     "quant": "passes over PaddlePaddle's own programs are not there; use paddle.quantization.QAT or PTQ on the layer "
     "before it is made static, or paddle_lite_py.passes.quantize_weights on the program",
     "share": "tensors are not shared between processes through memory of their own; send arrays, or the file's name",
-    "ps": "there are no parameter servers, and no data sets that they feed; processes exchange gradients themselves",
+    "ps": "workers of parameter servers find each other by themselves; there is no gloo to begin",
     "mesh": "tensors lie over one mesh, which XLA divides; use shard_tensor(), reshard() and to_static()",
     "inner": "it belongs to the inside of PaddlePaddle's own runtime",
     "aoa": "names and shapes of a checkpoint are as they were saved; rename the entries of the state",

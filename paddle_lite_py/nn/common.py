@@ -130,6 +130,7 @@ class Embedding(Layer):
         num_embeddings, embedding_dim: sizes of the table.
         padding_idx: row that reads as zeros and is not trained.
         max_norm, norm_type: rows longer than max_norm are scaled down to it.
+        sparse: parameter servers keep the table, in a job that has some and in a static program.
         scale_grad_by_freq: divide the gradient of each row by how often the ids name it.
         weight_attr: ParamAttr of the table.
 

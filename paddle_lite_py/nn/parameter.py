@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..core import dtypes
 from ..core.arrays import as_array
@@ -11,6 +11,18 @@ from ..core.param_attr import ParamAttr, as_attr
 from ..eager.tensor import Parameter
 from . import unique_name
 from .initializer import default_for
+
+
+class Drawing(NamedTuple):
+    """A first value, drawn when it is called."""
+
+    initializer: Any
+    shape: tuple[int, ...]
+    dtype: dtypes.DType
+    device: Any
+
+    def __call__(self) -> Any:
+        return as_array(self.initializer.draw(self.shape, self.dtype), self.dtype, self.device)
 
 
 def create_parameter(
@@ -64,9 +76,7 @@ def make_parameter(
     initializer = attr.initializer or default_for(is_bias, default)
     name = name or attr.name or unique_name.generate(f"{owner}.{'b' if is_bias else 'w'}")
 
-    def draw() -> Any:
-        return as_array(initializer.draw(tuple(sizes), kind), kind, device)
-
+    draw: Any = Drawing(initializer, tuple(sizes), kind, device)
     payload = state.interpreter.stored(name, tuple(sizes), kind.np, draw)
     out = Parameter.of_payload(payload, name, attr.trainable)
     out.optimize_attr = {"learning_rate": attr.learning_rate}

@@ -8,7 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core import dtypes
-from ..core.no_effect import DENSE, no_effect
+from ..core.interpreter import state
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
@@ -87,7 +87,6 @@ def _even_rows(weight: Any, x: Any, /) -> Any:
 
 
 @composite(aliases={"input": "x"}, around=call_cached("x", "weight"))
-@no_effect(sparse=DENSE)
 def embedding(
     x: Tensor,
     weight: Tensor,
@@ -104,6 +103,7 @@ def embedding(
         padding_idx: the row that reads as zeros and gets no gradient.
         max_norm: scale the rows read, in weight itself, so that none has a larger norm.
         norm_type: the p of that norm.
+        sparse: parameter servers keep the table, in a job that has some and in a static program.
         scale_grad_by_freq: divide the gradient of each row by how often x names it.
         x: ids; one that is no row of weight gives NaN.
 
@@ -119,6 +119,8 @@ def embedding(
     if weight.ndim != 2:
         raise ValueError(f"embedding: weight has {weight.ndim} dimensions; expected 2: rows and their length")
     rows = weight.shape[0]
+    if sparse and (found := state.interpreter.look_up(x, weight, padding_idx)) is not None:
+        return found
     if padding_idx is not None and not -rows <= padding_idx < rows:
         raise ValueError(f"embedding: padding_idx is {padding_idx}, but weight has {rows} rows")
     if max_norm is not None:

@@ -16,7 +16,7 @@ from ..eager.execute import Eager
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
 from ..tracing.executor import donatable
-from . import checks
+from . import checks, rows
 from .lr import LRScheduler
 from .operators import operator
 from .parameter_group import ParameterGroup
@@ -190,8 +190,10 @@ class Optimizer:
         rate._data.name = unique_name.generate("learning_rate")
         with no_grad():
             flags = () if skip is None else (skip,)
-            made = builder.run(operator(recipe), (rate, *grads, *handles, *flags))
-        for handle, tensor in zip(handles, made, strict=True):
+            values = [g.values if isinstance(g, rows.RowsGradient) else g for g in grads]
+            held = builder.run(operator(recipe), (rate, *values, *rows.taken(handles, grads), *flags))
+            new = rows.put(handles, grads, held)
+        for handle, tensor in zip(handles, new, strict=True):
             handle._set_payload(tensor._data)
 
     def _set_auxiliary_var(self, key: str, value: Any) -> None:

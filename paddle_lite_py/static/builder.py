@@ -23,8 +23,10 @@ from ..tracing.builder import Builder
 from ..tracing.frame import Capture, Frame, TracedValue, Write
 from .current import current
 from .differentiation import append_backward
+from .lookups import look_up
 from .scope import global_scope
 from .scope_variable import Initial, ScopeVariable
+from .table_gradients import append_by_rows
 from .unknown import Unknown
 
 if TYPE_CHECKING:
@@ -49,6 +51,7 @@ class StaticBuilder(Builder):
         self.word_home = ScopeVariable("random_state", (2,), "uint32", default_generator.state)
         self.word = wrap(self.word_home)
         self.change_gradients: Callable[[list[Any]], list[Any]] | None = None  # what an optimizer is given of them
+        self.tables: set[str] = set()  # parameters whose gradients are asked for as rows
         self.checkpoints: Any = None  # tensors that are kept for them; what lies between is computed again
 
     # -- coming and going ------------------------------------------------------------------------------------------
@@ -260,6 +263,11 @@ class StaticBuilder(Builder):
     def entered(self, layer: Any) -> None:
         """Nothing to note: a change of a layer's settings does not change what has been built."""
 
+    def look_up(self, ids: Tensor, weight: Tensor, padding: int | None) -> Tensor | None:
+        """The rows of a table that servers keep; None where they keep none."""
+        self.tables.add(weight.name)
+        return look_up(self, ids, weight, padding, not weight.stop_gradient)
+
     def minimized(self, optimizer: Any, loss: Tensor, parameters: Any, no_grad_set: Any) -> Any:
         """The gradients of what an optimizer trains.
 
@@ -267,7 +275,11 @@ class StaticBuilder(Builder):
             ValueError: if the loss depends on nothing of it.
         """
         self.program.optimizers.append(optimizer)
-        found = append_backward(self, loss, parameters or optimizer._parameter_list or None, no_grad_set)
+        given = parameters or optimizer._parameter_list or None
+        if self.tables and self.change_gradients is None and self.checkpoints is None and no_grad_set is None:
+            found = append_by_rows(self, optimizer, loss, given)
+        else:
+            found = append_backward(self, loss, given, no_grad_set)
         if not (pairs := [(p, g) for p, g in found if g is not None]):
             where = self.value_of(loss).where
             raise ValueError(f"minimize: the loss made at {where} depends on none of the parameters that are trained")

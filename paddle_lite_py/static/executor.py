@@ -26,6 +26,7 @@ from .dataset import run_batches
 from .program import Program
 from .scope import Scope, global_scope, scope_guard
 from .scope_variable import ScopeVariable
+from .served import ServedBatch, ServedRun, read, reads_ahead
 from .snapshot import traced
 from .strategy import CompiledProgram
 
@@ -40,10 +41,10 @@ _making = threading.Lock()
 class PreparedProgram:
     """A program for one list of fetches and one scope."""
 
-    def __init__(self, program: Program, fetches: list[Value], scope: Scope) -> None:
+    def __init__(self, program: Program, fetches: list[Value], scope: Scope, updates: bool = True) -> None:
         self.version, self.scope = program.builder.version, scope
         self.kept: Any = None  # what the key is made of, so that its ids stay taken
-        made = traced(program, fetches, scope)
+        made = traced(program, fetches, scope, updates)
         self.states = made.captures
         self.feeds = made.program.block.inputs[: made.n_args]
         self.names = [str(v.name) for v in self.feeds]
@@ -203,6 +204,11 @@ class Executor:
         where = scope or global_scope()
         if program.initials:
             _start(program, where)
+        if program.lookups:
+            return self._run_served(program, feed, fetch_list, where, return_numpy)
+        return self._run_alone(program, feed, fetch_list, where, return_numpy)
+
+    def _run_alone(self, program: Program, feed: Any, fetch_list: Any, where: Scope, return_numpy: bool) -> list[Any]:
         listed = _flat(fetch_list)
         key = (id(where), *[f if f.__class__ is str else id(f) for f in listed])
         compiled = program.compiled.get(key)
@@ -215,6 +221,32 @@ class Executor:
         if not return_numpy:
             return outs
         return [np.array(t._data) for t in outs]
+
+    def _run_served(self, program: Program, feed: Any, fetch_list: Any, where: Scope, return_numpy: bool) -> list[Any]:
+        """A run of a program whose tables servers keep."""
+        batch = feed if isinstance(feed, ServedBatch) else self._batch(program, _feed(feed), where)
+        step = ServedRun(program)
+        step.begin()
+        step.refresh()
+        outs = self._run_alone(program, batch.feed, [*_flat(fetch_list), *step.gradients], where, return_numpy)
+        wanted = len(outs) - len(step.gradients)
+        step.give(batch, outs[wanted:])
+        return outs[:wanted]
+
+    def _batch(self, program: Program, feed: dict[str, Any], where: Scope) -> ServedBatch:
+        """A feed with the rows of tables that servers keep."""
+        ServedRun(program).begin()
+
+        def compute(names: list[str]) -> list[Any]:
+            key = (id(where), "ids", *names)
+            made = program.compiled.get(key)
+            if made is None or made.version != program.builder.version:
+                with _making:
+                    made = PreparedProgram(program, [fetched(program, n) for n in names], where, updates=False)
+                    program.compiled.put(key, made)
+            return [np.asarray(t._data) for t in made.run(feed, True)]
+
+        return read(program.lookups, feed, compute)
 
     @no_effect(thread="XLA computes with all cores", debug="times of steps are what paddle.profiler shows")
     def train_from_dataset(
@@ -234,10 +266,14 @@ class Executor:
         """
         chosen = _program(program)
 
-        def run(feed: dict[str, Any], fetches: list[Any]) -> list[Any]:
+        def run(feed: Any, fetches: list[Any]) -> list[Any]:
             return self.run(chosen, feed, fetches, scope=scope)
 
-        run_batches(run, dataset, fetch_list or [], fetch_info, print_period, fetch_handler)
+        def prepared(feed: Any) -> Any:
+            """The feed with its rows, where they may be read while the batch before it is trained on."""
+            return self._batch(chosen, feed, scope or global_scope()) if reads_ahead(chosen) else feed
+
+        run_batches(run, dataset, fetch_list or [], fetch_info, print_period, fetch_handler, prepared)
 
     def infer_from_dataset(self, program: Any = None, *args: Any, **kwargs: Any) -> None:
         """train_from_dataset() of the program as it is in evaluation: nothing is updated."""

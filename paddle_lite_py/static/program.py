@@ -23,9 +23,11 @@ from . import evaluation, serial
 from .block import BlockView
 from .builder import StaticBuilder
 from .deserialize import deserialize
+from .lookups import Lookup
 from .restore import rewrite
 from .scope import Scope, global_scope
 from .scope_variable import Initial, ScopeVariable
+from .served import Served
 from .snapshot import snapshot
 
 __all__ = ["Program"]
@@ -60,6 +62,8 @@ class Program:
         self.initials: dict[str, Initial] = {}  # what it makes when it runs, if it is a startup program
         self.optimizers: list[Any] = []  # that update its parameters
         self.fetches: list[Tensor] = []  # the results that it was loaded with
+        self.lookups: list[Lookup] = []  # in tables that servers keep
+        self.served: Served | None = None  # how it is trained with servers
         # Kept here by executors, for different fetches.
         self.compiled: BoundedCache[Any, Any] = BoundedCache("compiled programs", MAX_COMPILED)
         self._seed = 0
@@ -167,6 +171,8 @@ class Program:
         out.initials, out._seed, out.optimizers = dict(self.initials), self._seed, list(self.optimizers)
         self._copy_into(out.builder)
         out.feeds = {n: out.builder.clone_map[v] for n, v in self.feeds.items()}
+        out.lookups = [k._replace(trained=k.trained and not for_test) for k in self.lookups]
+        out.served = None if for_test else self.served
         if for_test:
             evaluation.evaluate(out)
         return out

@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import operator
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
@@ -315,11 +315,24 @@ def fitting(
             for some in (pairs, [*every, *[(a, at_hand[a]) for a in words]])
         )
     pool = pairs if at_hand is None else every
-    tries = itertools.chain(((p,) for p in every), *[itertools.combinations(pool, n) for n in (2, 3)])
+    several = [itertools.combinations(pool, n) for n in (2, 3)]
+    tries = itertools.chain(((p,) for p in every), _along_axes(symbols, inputs, at_hand), *several)
     for chosen in itertools.islice(tries, MAX_TRIES):
         if len({name for name, _ in chosen}) == len(chosen) and _fits(bound, inputs, symbols | dict(chosen)):
             return chosen
     return None
+
+
+def _along_axes(
+    symbols: dict[str, Any], inputs: tuple[Any, ...], at_hand: dict[str, int] | None
+) -> Iterator[tuple[tuple[str, Any], ...]]:
+    """For each axis all symbols that stand there made the same: of many inputs, those of one batch."""
+    shapes = [v.shape for v in inputs if isinstance(v, Value)]
+    for axis in range(max(map(len, shapes), default=0)):
+        there = [s[axis] for s in shapes if axis < len(s)]
+        words = list(dict.fromkeys([str(n) for n in there if str(n) in symbols]))
+        if len(words) > 2 and (at_hand is None or len({at_hand[w] for w in words}) == 1):
+            yield tuple([(w, symbols[words[0]]) for w in words[1:]])
 
 
 def _fits(bound: BoundOp, inputs: tuple[Any, ...], known: dict[str, Any]) -> bool:

@@ -7,8 +7,9 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import static
-from paddle_lite_py.static.dataset import ahead, parse
-from paddle_lite_py.static.numbers import numbers
+from paddle_lite_py.distributed.fleet.dataset.ahead import ahead
+from paddle_lite_py.distributed.fleet.dataset.numbers import numbers
+from paddle_lite_py.distributed.fleet.dataset.slots import parse
 
 pytestmark = pytest.mark.usefixtures("static_mode")
 KINDS = [np.dtype("int64"), np.dtype("float32")]
@@ -79,7 +80,7 @@ def test_what_is_no_number_is_named(token):
 
 
 def test_a_long_text_is_read_in_pieces_and_lines_keep_their_numbers(monkeypatch):
-    monkeypatch.setattr("paddle_lite_py.static.numbers.PIECE", 64)
+    monkeypatch.setattr("paddle_lite_py.distributed.fleet.dataset.numbers.PIECE", 64)
     rows = [([i] * (i % 3), [i / 8]) for i in range(200)]
     text = lines(rows).replace("\n", "\n\n", 3).encode()
     for threads in (0, 1, 3):
@@ -121,6 +122,12 @@ def test_batches_are_padded_with_lengths(tmp_path):
     pooled = static.nn.sequence_pool(ids.astype("float32").unsqueeze(-1), "sum", lengths=n)
     found = [static.Executor().run(feed=f, fetch_list=[pooled])[0].ravel().tolist() for f in dataset]
     assert found == [[6, 4], [11]]
+    seen = []
+    handler = type("Handler", (), {"handler": lambda self, found: seen.append(found["sum"].ravel().tolist())})()
+    static.Executor().train_from_dataset(
+        dataset=dataset, fetch_list=[pooled], fetch_info=["sum"], print_period=1, fetch_handler=handler
+    )
+    assert seen == [[6, 4], [11]]
     queue = static.QueueDataset()
     queue.init(batch_size=2, use_var=[ids, x], pipe_command="sed s/5/7/g")
     queue.set_filelist(parts)

@@ -12,18 +12,22 @@ from ..collective import barrier
 from ..data_parallel import DataParallel, sync_params_buffers
 from ..group import ParallelEnv, get_rank, get_world_size, init_parallel_env
 from ..scaling import agreed
-from . import base, elastic, layers, meta_optimizers, meta_parallel, recompute, utils
-from .current import hybrid_group, use_topology
+from . import base, data_generator, dataset, elastic, layers, meta_optimizers, meta_parallel, recompute, utils
+from .current import hybrid_group, job, use_topology
+from .data_generator import MultiSlotDataGenerator, MultiSlotStringDataGenerator
+from .dataset import DatasetBase, InMemoryDataset, QueueDataset
 from .meta_optimizers.chosen import as_asked
 from .meta_optimizers.dygraph_optimizer import DygraphShardingOptimizer, HybridParallelOptimizer
 from .meta_parallel.parallel import PipelineParallel, PipelineParallelWithInterleave
 from .roles import PaddleCloudRoleMaker, Role, UserDefinedRoleMaker, UtilBase
 from .strategy import DistributedStrategy
 from .topology import AXES, CommunicateTopology, HybridCommunicateGroup
+from .with_servers import WithServers, begin
 
 T = TypeVar("T")
 # What an optimizer is in static mode: a module above this one.
 _IN_PROGRAMS = f"{__name__.partition('.')[0]}.static.collective"
+_WITH_SERVERS = f"{__name__.partition('.')[0]}.static.served_optimizer"
 _WRAPPERS = {
     "model": meta_parallel.TensorParallel,
     "sharding": meta_parallel.ShardingParallel,
@@ -31,7 +35,7 @@ _WRAPPERS = {
 }
 
 
-class Fleet:
+class Fleet(WithServers):
     """All processes as one; `paddle.distributed.fleet` has its methods as functions.
 
     Examples:
@@ -45,13 +49,9 @@ class Fleet:
 
     def __init__(self) -> None:
         self.util, self.strategy = UtilBase(), DistributedStrategy()
-        self._role_maker = PaddleCloudRoleMaker()
+        self._role_maker = PaddleCloudRoleMaker(is_collective=True)  # until init() is told
 
-    @no_effect(
-        role_maker=Immaterial("the environment says what this process is"),
-        is_collective=Immaterial("all processes train"),
-        log_level=Immaterial("errors say what is wrong, and nothing else is logged"),
-    )
+    @no_effect(log_level=Immaterial("errors say what is wrong, and nothing else is logged"))
     def init(
         self, role_maker: Any = None, is_collective: bool = False, strategy: DistributedStrategy | None = None,
         log_level: int | str = "INFO",
@@ -59,22 +59,33 @@ class Fleet:
         """Begin.
 
         Args:
-            role_maker, is_collective, log_level: accepted for compatibility.
+            role_maker: which of the processes this one is, and whether there are servers; else the environment says.
+            is_collective: processes exchange gradients themselves, whatever servers the environment names.
             strategy: what to do in parallel.
+            log_level: accepted for compatibility.
 
         Raises:
             ValueError: if the strategy asks for more or fewer processes than there are.
             NotImplementedError: if it asks for what is not there.
         """
-        init_parallel_env()
         strategy = strategy or self.strategy
         strategy.check()
+        roles = role_maker or PaddleCloudRoleMaker(is_collective)
+        job.session = None
+        if roles.place is not None:
+            begin(roles.place, strategy)
+        else:
+            self._share_work(strategy)
+        self.strategy, self._role_maker = strategy, roles
+        return self
+
+    def _share_work(self, strategy: DistributedStrategy) -> None:
+        """Begin among processes that exchange gradients themselves."""
+        init_parallel_env()
         use_topology(_topology(strategy))
         tracker, parts = meta_parallel.get_rng_state_tracker(), hybrid_group()
         if parts.get_model_parallel_world_size() > 1 and not tracker.states_:
             tracker.add("model_parallel_rng", 1024 * (1 + parts.get_model_parallel_rank()))
-        self.strategy, self._role_maker = strategy, role_maker or PaddleCloudRoleMaker(is_collective)
-        return self
 
     def distributed_model(self, model: Any) -> Any:
         """The model as this process trains it: with the gradients of all who share its weights, or as a stage.
@@ -99,7 +110,15 @@ class Fleet:
 
     def distributed_optimizer(self, optimizer: Any, strategy: DistributedStrategy | None = None) -> Any:
         """The optimizer as this process runs it: with its share of the states, or a norm over all processes."""
-        chosen, hcg = strategy or self.strategy, hybrid_group()
+        chosen = strategy or self.strategy
+        if job.session is not None:
+            if isinstance(state.interpreter, Eager):
+                raise NotImplementedError(
+                    "fleet: with parameter servers programs are static: call paddle.enable_static()"
+                )
+            with_servers: Any = importlib.import_module(_WITH_SERVERS)
+            return with_servers.ServedOptimizer(optimizer, chosen, job.session)
+        hcg = hybrid_group()
         if not isinstance(state.interpreter, Eager):
             in_programs: Any = importlib.import_module(_IN_PROGRAMS)
             return in_programs.CollectiveOptimizer(optimizer, chosen, hcg.gradient_group)
@@ -119,7 +138,7 @@ class Fleet:
 
     def worker_num(self) -> int:
         """How many processes train."""
-        return get_world_size()
+        return self._role_maker.worker_num()
 
     nranks = world_size = worker_num
 
@@ -129,7 +148,7 @@ class Fleet:
 
     def worker_index(self) -> int:
         """The rank of this process."""
-        return get_rank()
+        return self._role_maker.worker_index()
 
     rank = worker_index
 
@@ -140,34 +159,26 @@ class Fleet:
     rank_in_node = local_rank
 
     def is_first_worker(self) -> bool:
-        """Whether this process is the first."""
-        return get_rank() == 0
+        """Whether this process is the first that trains."""
+        return self._role_maker.is_first_worker()
 
-    def is_worker(self) -> bool:
-        """True: this process trains."""
-        return True
-
-    def is_server(self) -> bool:
-        """False: no process keeps parameters for others."""
+    def is_coordinator(self) -> bool:
+        """False: no process coordinates others."""
         return False
-
-    is_coordinator = is_server
 
     def worker_endpoints(self, to_string: bool = False) -> list[str] | str:
         """The addresses of the processes that train."""
-        found = ParallelEnv().trainer_endpoints
+        place = self._role_maker.place
+        found = list(place.worker_endpoints) if place is not None else ParallelEnv().trainer_endpoints
         return ",".join(found) if to_string else found
 
     def barrier_worker(self) -> None:
         """Wait until all processes are here."""
-        barrier()
-
-    @no_effect(scopes=Immaterial("nothing has to begin"))
-    def init_worker(self, scopes: Any = None) -> None:
-        """Begin as a process that trains."""
-
-    def stop_worker(self) -> None:
-        """End as a process that trains."""
+        if job.session is None:
+            barrier()
+        elif not self.is_server():
+            job.session.settle()
+            job.session.client.barrier()
 
     def get_hybrid_communicate_group(self) -> HybridCommunicateGroup:
         """Who this process shares data, layers and states with."""
@@ -209,4 +220,9 @@ is_first_worker, is_worker = fleet.is_first_worker, fleet.is_worker
 is_server, is_coordinator = fleet.is_server, fleet.is_coordinator
 worker_endpoints, barrier_worker = fleet.worker_endpoints, fleet.barrier_worker
 init_worker, stop_worker = fleet.init_worker, fleet.stop_worker
+init_server, run_server = fleet.init_server, fleet.run_server
+server_num, server_index, server_endpoints = fleet.server_num, fleet.server_index, fleet.server_endpoints
+save_persistables, save_inference_model = fleet.save_persistables, fleet.save_inference_model
+load_model, save_one_table, load_one_table = fleet.load_model, fleet.save_one_table, fleet.load_one_table
+shrink = fleet.shrink
 get_hybrid_communicate_group = fleet.get_hybrid_communicate_group

@@ -1,8 +1,13 @@
-"""The topology in force in this process."""
+"""What is in force in this process: its topology, or its part in a job with servers."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .topology import CommunicateTopology, HybridCommunicateGroup
+
+if TYPE_CHECKING:
+    from .served.session import Session
 
 current: dict[str, HybridCommunicateGroup] = {}
 
@@ -17,3 +22,12 @@ def hybrid_group() -> HybridCommunicateGroup:
     if "group" not in current:
         current["group"] = HybridCommunicateGroup()
     return current["group"]
+
+
+class ServerJob:
+    """This process's part in a job with servers; None: there are none."""
+
+    session: Session | None = None
+
+
+job = ServerJob()

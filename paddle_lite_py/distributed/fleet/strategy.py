@@ -19,6 +19,14 @@ VALUES = {
     "hierarchical_allreduce_inter_nranks": 1,
 }  # fmt: skip
 
+# How workers of parameter servers keep step, with the defaults of the reference; the first three have an effect.
+SERVED = {
+    "k_steps": -1, "max_merge_var_num": 1, "send_queue_size": 16, "independent_recv_thread": False,
+    "min_send_grad_num_before_recv": 1, "thread_pool_size": 1, "send_wait_times": 1, "runtime_split_send_recv": False,
+    "launch_barrier": True, "heter_worker_device_guard": "cpu", "lr_decay_steps": 10, "use_ps_gpu": 0,
+    "use_gpu_graph": 0,
+}  # fmt: skip
+
 
 class DistributedStrategy:
     """What to do in parallel: a switch for each way, and `*_configs` with its settings.
@@ -35,6 +43,8 @@ class DistributedStrategy:
         1
     """
 
+    a_sync: bool
+    a_sync_configs: dict[str, Any]
     find_unused_parameters: bool
     dgc: bool
     localsgd: bool
@@ -45,14 +55,19 @@ class DistributedStrategy:
     def __init__(self) -> None:
         configs: dict[str, Any] = {f"{name}_configs": {} for name in (*SWITCHES, "gradient_scale", "trainer_desc")}
         configs["hybrid_configs"] = dict.fromkeys(DEGREES, 1)
-        self.__dict__.update(dict.fromkeys(SWITCHES, False) | VALUES | configs)
+        configs["a_sync_configs"] = dict(SERVED)
+        self.__dict__.update(dict.fromkeys(SWITCHES, False) | VALUES | configs | {"a_sync": True})
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name not in self.__dict__:
             raise AttributeError(
                 f"DistributedStrategy has no setting {name!r}; it has {', '.join(sorted(self.__dict__))}"
             )
+        if name == "a_sync_configs" and (unknown := sorted(value.keys() - SERVED.keys())):
+            raise ValueError(f"a_sync_configs has no setting {unknown[0]!r}; it has {', '.join(SERVED)}")
         self.__dict__[name] = {**self.__dict__[name], **value} if name.endswith("_configs") else value
+        if name == "a_sync":
+            self.__dict__["a_sync_configs"]["k_steps"] = 0
 
     def exchanges_updates(self) -> bool:
         """Whether processes exchange something else than gradients."""

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 from typing import Any, NoReturn
 
+from . import served
 from .elastic import run_elastic
 from .job import Job, ranks, run
 from .meeting import meet
@@ -16,10 +17,8 @@ from .terms import add_elastic, elastic_of, node_range
 # Accepted for programs that give them, without a meaning for XLA: (flag, why).
 _UNUSED = {
     "--log_level": "the launcher says what fails, and nothing else",
-    "--run_mode": "processes exchange values; there are no parameter servers",
     "--sort_ip": "nodes are in the order in which they come, or as --rank says",
     "--start_port": "ports are those that are free",
-    "--trainers": "ports are those that are free",
     "--enable_gpu_log": "the launcher says what fails, and nothing else",
     "--log_overwrite": "logs of a new job take the place of those of the last",
     "--with_gloo": "XLA carries all exchanges",
@@ -45,8 +44,11 @@ def parser() -> argparse.ArgumentParser:
     found.add_argument("--log_dir", default=os.environ.get("PADDLE_LOG_DIR", "log"), help="a log for each process")
     found.add_argument("--job_id", default=_JOB, help="a name for the job")
     add_elastic(found)
-    found.add_argument("--server_num", type=int, default=0, help=argparse.SUPPRESS)
-    found.add_argument("--trainer_num", type=int, default=0, help=argparse.SUPPRESS)
+    found.add_argument("--run_mode", choices=("collective", "ps"), help="ps: with servers that keep parameters")
+    found.add_argument("--server_num", type=int, default=0, help="servers of this node")
+    found.add_argument("--trainer_num", type=int, default=0, help="workers of this node, which train with servers")
+    found.add_argument("--servers", default="", help="addresses of all servers, instead of --server_num")
+    found.add_argument("--trainers", default="", help="addresses of all workers, instead of --trainer_num")
     for flag in _UNUSED:
         found.add_argument(flag, help=argparse.SUPPRESS)
     found.add_argument("-m", dest="module", action="store_true", help="the program is a module, as in python -m")
@@ -88,8 +90,18 @@ def _tasks(given: argparse.Namespace) -> tuple[int, Any]:
     Raises:
         ValueError: if what is given does not go together.
     """
-    if given.server_num or given.trainer_num:
-        raise ValueError("--server_num and --trainer_num: there are no parameter servers; give --nproc_per_node")
+    asked = bool(given.server_num or given.trainer_num or given.servers or given.trainers)
+    if given.run_mode == "ps" or (asked and given.run_mode is None):
+        if given.elastic_level > 0 or ":" in given.nnodes:
+            raise ValueError("nodes of a job with servers cannot come and go: give --nnodes as one number")
+        if bool(given.servers) != bool(given.trainers):
+            raise ValueError("give both --servers and --trainers, each as host:port,host:port, or numbers of them")
+        if given.servers:
+            return 1, served.tasks_at(given.servers.split(","), given.trainers.split(","), given.host)
+        servers, trainers = given.server_num or 1, given.trainer_num or 1
+        return servers + trainers, served.tasks(servers, trainers)
+    if asked:
+        raise ValueError("--run_mode is collective, but servers or trainers are given; say --run_mode ps")
     devices = given.devices.split(",") if given.devices else []
     count = given.nproc_per_node or len(devices) or 1
     if devices and len(devices) < count:

@@ -55,6 +55,11 @@ class Worker(NamedTuple):
     process: subprocess.Popen[bytes]
     log: Path
 
+    @property
+    def serves(self) -> bool:
+        """Whether it is there for others, and ends after them."""
+        return self.task.env.get("TRAINING_ROLE") == "PSERVER"
+
 
 def ranks(processes: int, devices: list[str]) -> Callable[[NodePlace, str], list[Process]]:
     """The processes of a node that train together: what each is told."""
@@ -123,9 +128,13 @@ def _start(job: Job, task: Process) -> Worker:
 
 
 def _watch(workers: list[Worker], asked: Callable[[], str]) -> int:
-    """Show the log of the first process until all have ended, or one has failed; the exit code."""
-    limit = math.inf
-    with workers[0].log.open("rb") as log:
+    """Show the log of the first that trains until all have ended, or one has failed; the exit code.
+
+    Servers that outlive all workers of a job are ended: a program need not tell them.
+    """
+    limit, trained = math.inf, [w for w in workers if not w.serves]
+    alone = all(w.task.env.get("PADDLE_NNODES", "1") == "1" for w in workers)
+    with (trained or workers)[0].log.open("rb") as log:
         while True:
             codes = [w.process.poll() for w in workers]
             _show(log.read())
@@ -136,6 +145,9 @@ def _watch(workers: list[Worker], asked: Callable[[], str]) -> int:
                 return _told(_culprit(failed))
             if asked() == "end":
                 return 128 + signal.SIGTERM
+            if len(trained) < len(workers) and alone and trained and all(w.process.poll() == 0 for w in trained):
+                _wait(workers, NOTICE)
+                codes = [w.process.poll() or 0 for w in workers]
             if None not in codes:
                 _show(log.read())
                 return next((c if c > 0 else 128 - c for c in codes if c), 0)

@@ -45,8 +45,8 @@ class DenseTable:
         self.value[...] = value
 
     def part(self, part: int = 0) -> dict[str, np.ndarray]:
-        """All of it, as arrays: it is one part."""
-        return {"values": self._row.copy()} if self._filled else {}
+        """All of it, as arrays: it is one part, the first."""
+        return {"values": self._row.copy()} if self._filled and part == 0 else {}
 
     def put(self, part: dict[str, np.ndarray]) -> None:
         """Take in what `part` gave."""

@@ -7,13 +7,18 @@ from collections.abc import Sequence
 from typing import Any
 
 from ... import nn
-from ...core.no_effect import DENSE, KERNELS, MEMORY, NO_GRADIENT, Immaterial, no_effect
+from ...core.interpreter import state
+from ...core.no_effect import KERNELS, MEMORY, Immaterial, no_effect
+from ...distributed.entry_attr import EntryAttr
+from ...distributed.fleet.current import job
 from ...eager.tensor import Tensor
 from ...nn import functional as F
 from ...nn.initializer import Constant
 from ...nn.norm import GroupNorm, InstanceNorm1D, InstanceNorm2D, InstanceNorm3D, SpectralNorm
 from ...ops.manipulation import reshape
 from ...vision.ops import DeformConv2D
+from ..builder import StaticBuilder
+from ..lookups import look_up
 
 __all__ = [
     *("batch_norm", "bilinear_tensor_product", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"),
@@ -75,12 +80,15 @@ def fc(
     return _activated(out if bias is None else out + bias, activation)
 
 
-@no_effect(is_sparse=DENSE, is_distributed="there is one process")
+@no_effect(is_distributed=Immaterial("with servers, they keep what is_sparse says"))
 def embedding(
     input: Any, size: Sequence[int], is_sparse: bool = False, is_distributed: bool = False,
     padding_idx: int | None = None, param_attr: Any = None, dtype: Any = "float32",
 ) -> Any:  # fmt: skip
     """Rows of a trained table of `size` for integer ids; rows of `padding_idx` are zeros and not trained.
+
+    Arguments:
+        is_sparse: parameter servers keep the table, in a job that has some.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -95,19 +103,33 @@ def embedding(
         >>> paddle.disable_static()
     """
     weight = nn.Layer("embedding").create_parameter(list(size), param_attr, dtype)
-    padding = padding_idx if padding_idx is None or padding_idx >= 0 else size[0] + padding_idx
-    return F.embedding(input, weight, padding)
+    return F.embedding(input, weight, _padding(padding_idx, size), sparse=is_sparse)
 
 
-_NO_SERVER = "no parameter server keeps the table"
+def _padding(padding_idx: int | None, size: Sequence[int]) -> int | None:
+    return padding_idx if padding_idx is None or padding_idx >= 0 else size[0] + padding_idx
 
 
-@no_effect(is_test=NO_GRADIENT, entry=_NO_SERVER, table_class=_NO_SERVER, slot=_NO_SERVER)
+_ONE_KIND = "a table has one kind: in memory, with a cold part on disk where its servers are told so"
+
+
+@no_effect(table_class=Immaterial(_ONE_KIND), slot=Immaterial("features count alike, whatever their slot"))
 def sparse_embedding(
     input: Any, size: Sequence[int], padding_idx: int | None = None, is_test: bool = False, entry: Any = None,
     table_class: str = "MemorySparseTable", param_attr: Any = None, dtype: Any = "float32", slot: Any = None,
 ) -> Any:  # fmt: skip
-    """embedding(): the table is on the device, where no parameter server keeps it.
+    """Rows of a table that parameter servers keep, for any ids; without servers, embedding() of a table of this size.
+
+    Arguments:
+        input: ids, int64.
+        padding_idx: an id that reads as zeros and is not trained.
+        is_test: the rows are read and not trained.
+        entry: which features get a row: paddle.distributed.CountFilterEntry, ProbabilityEntry, ShowClickEntry; those
+            that have none read as zeros. Without servers all rows are there.
+        param_attr: names the table, and says how a row gets its first value.
+
+    Raises:
+        ValueError: if entry is none of these, or servers cannot draw rows as param_attr says.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -121,7 +143,15 @@ def sparse_embedding(
         (2, 3, 5)
         >>> paddle.disable_static()
     """
-    return embedding(input, size, False, False, padding_idx, param_attr, dtype)
+    if entry is not None and not isinstance(entry, EntryAttr):
+        raise ValueError(
+            f"sparse_embedding: entry is a {type(entry).__name__}; expected paddle.distributed.CountFilterEntry, "
+            "ProbabilityEntry or ShowClickEntry"
+        )
+    if job.session is not None and isinstance(state.interpreter, StaticBuilder):
+        weight = nn.Layer("embedding").create_parameter(list(size), param_attr, dtype)
+        return look_up(state.interpreter, input, weight, _padding(padding_idx, size), not is_test, entry)
+    return embedding(input, size, True, False, padding_idx, param_attr, dtype)
 
 
 def _channels(input: Any, data_format: str) -> int:

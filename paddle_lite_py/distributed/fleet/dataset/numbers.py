@@ -112,6 +112,9 @@ def _alone(token: bytes) -> tuple[float, int]:
     except ValueError:
         raise ValueError(f"{token.decode(errors='replace')!r:.60} is no number") from None
     try:
-        return value, int(token)
+        whole = int(token)
     except ValueError:
         return value, int(value) if abs(value) < 2.0**63 else 0
+    if not -(1 << 63) <= whole < 1 << 64:
+        raise ValueError(f"{token.decode()!r:.60} is no number of 64 bits")
+    return value, whole - (1 << 64) * (whole >= 1 << 63)  # hashes of features are unsigned: the same bits

@@ -1,0 +1,41 @@
+"""Instances of a data set among the workers of parameter servers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from .slots import SlotValues, joined
+
+if TYPE_CHECKING:
+    from ..peers import Peers
+
+
+def spread(peers: Peers, slots: list[SlotValues], order: np.ndarray) -> list[SlotValues]:
+    """What this worker has after each has dealt its instances, in a random order, to all in turn."""
+    dealt = [taken(slots, order[(worker - peers.rank) % peers.size :: peers.size]) for worker in range(peers.size)]
+    found = peers.exchange([_named(part) for part in dealt])
+    parts = [[SlotValues(f[f"values/{i}"], f[f"starts/{i}"]) for i in range(len(slots))] for f in found]
+    return [joined([part[i] for part in parts]) for i in range(len(slots))]
+
+
+def taken(slots: list[SlotValues], rows: np.ndarray) -> list[SlotValues]:
+    """Some instances, in this order.
+
+    Examples:
+        >>> ids = SlotValues(np.array([7, 8, 9]), np.array([0, 2, 3]))
+        >>> taken([ids], np.array([1, 0]))[0].values.tolist()
+        [9, 7, 8]
+    """
+    out = []
+    for slot in slots:
+        counts = np.diff(slot.starts)[rows]
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        index = np.repeat(slot.starts[rows] - starts[:-1], counts) + np.arange(starts[-1])
+        out.append(SlotValues(slot.values[index], starts))
+    return out
+
+
+def _named(slots: list[SlotValues]) -> dict[str, np.ndarray]:
+    return {f"{field}/{i}": a for i, slot in enumerate(slots) for field, a in slot._asdict().items()}

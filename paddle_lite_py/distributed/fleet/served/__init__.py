@@ -1,0 +1,1 @@
+"""Training with parameter servers: tables, the ways in which workers keep step, and what a worker does."""

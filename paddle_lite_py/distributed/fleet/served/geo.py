@@ -1,0 +1,105 @@
+"""Workers that train by themselves, each on values of its own, and send what has changed every so many steps."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from ...ps import Client, SparseConfig
+from ...ps.sparse import Push, SparseTable
+from .step import Gradients
+from .tables import DENSE
+
+
+class Copy:
+    """A worker's own rows of a table, as it trains them, beside what they were when they came from the servers."""
+
+    def __init__(self, client: Client, config: SparseConfig) -> None:
+        self._client, self._name = client, config.name
+        self._now, self._before = SparseTable(config), SparseTable(config)
+        self._seen = np.zeros(0, np.uint64)
+        self._touched: list[np.ndarray] = []
+
+    def rows(self, ids: np.ndarray) -> np.ndarray:
+        """The worker's own values; those of ids that it has not met come from the servers."""
+        keys = ids.astype(np.uint64)
+        new = np.setdiff1d(keys, self._seen, assume_unique=True)
+        if len(new):
+            self._take(new)
+            self._seen = np.union1d(self._seen, new)
+        return self._now.pull(keys)
+
+    def push(self, ids: np.ndarray, gradients: np.ndarray, rate: float) -> None:
+        """Train some rows."""
+        keys, ones = ids.astype(np.uint64), np.ones(len(ids), np.float32)
+        self._now.push(Push(keys, gradients, ones, ones * 0, rate))
+        self._touched.append(keys)
+
+    def exchange(self, workers: int) -> None:
+        """Send what has changed, as one of so many workers, and take what all have made of it."""
+        if not self._touched:
+            return
+        keys = np.unique(np.concatenate(self._touched))
+        self._touched = []
+        change = (self._now.pull(keys) - self._before.pull(keys)) / np.float32(workers)
+        self._client.add_sparse(self._name, keys, change)
+        self._take(keys)
+
+    def _take(self, keys: np.ndarray) -> None:
+        values = self._client.pull_sparse(self._name, keys)
+        for table in (self._now, self._before):
+            table.add(keys, values - table.pull(keys))
+
+
+class Geo:
+    """A worker by itself, which exchanges changes with the servers every k steps.
+
+    Arguments:
+        client: of the servers.
+        configs: of its tables.
+        steps: how many it makes between exchanges.
+        workers: how many workers there are; each sends that part of its changes.
+        read: gives the dense parameters as the program has trained them; None if there are none.
+    """
+
+    reads_ahead = False
+
+    def __init__(
+        self, client: Client, configs: Mapping[str, SparseConfig], steps: int, workers: int,
+        read: Callable[[], np.ndarray] | None,
+    ) -> None:  # fmt: skip
+        self._client, self._steps, self._workers, self._read = client, steps, workers, read
+        self._copies = {name: Copy(client, config) for name, config in configs.items()}
+        self._before = self._fresh = client.pull_dense(DENSE) if read else None
+        self._made = 0
+
+    def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
+        """The worker's own values."""
+        return self._copies[table].rows(ids)
+
+    def dense(self) -> np.ndarray | None:
+        """What the servers have made of all workers' changes, after an exchange."""
+        fresh, self._fresh = self._fresh, None
+        return fresh
+
+    def push(self, step: Gradients) -> None:
+        """Train the rows; the dense parameters the program has trained itself."""
+        for name, rows in step.sparse.items():
+            self._copies[name].push(rows.ids, rows.values, step.rate)
+        self._made += 1
+        if self._made == self._steps:
+            self.flush()
+
+    def flush(self) -> None:
+        """Exchange changes now."""
+        if not self._made:
+            return
+        self._made = 0
+        for copy in self._copies.values():
+            copy.exchange(self._workers)
+        if self._read is not None:
+            self._client.add_dense(DENSE, (self._read() - self._before) / np.float32(self._workers))
+            self._before = self._fresh = self._client.pull_dense(DENSE)
+
+    settle = flush

@@ -1,0 +1,229 @@
+"""What a process does in a job with servers: it keeps tables, or trains with those who do."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from ...ps import Client, DenseConfig, Rule, Server
+from ...ps.saving import load_share
+from ..peers import Peers
+from ..places import ServedPlace
+from ..strategy import DistributedStrategy
+from .geo import Geo
+from .modes import Asynchronous, Mode, Synchronous
+from .saved import read_rows, table_rows, write_rows
+from .step import Gradients
+from .tables import DENSE, Table
+
+# Seconds that a server may take to answer: it may be started after this process, or be started again.
+PATIENCE = 120.0
+
+
+class Plan(NamedTuple):
+    """What a program keeps on the servers beside its tables: so many dense numbers; and how all are updated."""
+
+    dense: int
+    rule: Rule
+
+
+class DenseState(NamedTuple):
+    """The dense parameters of a program where it keeps them: how they are read and set, and whether they are there."""
+
+    read: Callable[[], np.ndarray]
+    write: Callable[[np.ndarray], None]
+    ready: Callable[[], bool]
+
+
+class Session:
+    """A process among servers and workers.
+
+    Arguments:
+        place: which one.
+        strategy: says how workers keep step.
+        token: a secret of the job, which all processes know.
+    """
+
+    def __init__(self, place: ServedPlace, strategy: DistributedStrategy, token: str = "") -> None:
+        self.place, self.strategy, self._token = place, strategy, token or os.environ.get("PADDLE_JOB_KEY", "")
+        self.peers = Peers(place, self._token)
+        self.tables: dict[str, Table] = {}
+        self.plan: Plan | None = None
+        self.state: DenseState | None = None
+        self._client: Client | None = None
+        self._mode: Mode | None = None
+        self._server: Server | None = None
+
+    @property
+    def client(self) -> Client:
+        """This worker's way to the servers."""
+        if self._client is None:
+            if self.place.is_server:
+                raise RuntimeError("this process is a server; only workers reach tables: ask fleet.is_worker() first")
+            place = self.place
+            self._client = Client(list(place.servers), self._token, place.number, place.workers, PATIENCE)
+        return self._client
+
+    @property
+    def mode(self) -> Mode:
+        """How this worker keeps step.
+
+        Raises:
+            RuntimeError: if it has not begun.
+        """
+        if self._mode is None:
+            raise RuntimeError("fleet: this worker has not begun; run the startup program, then fleet.init_worker()")
+        return self._mode
+
+    @property
+    def begun(self) -> bool:
+        """Whether this worker has tables to train."""
+        return self._mode is not None
+
+    # -- servers -------------------------------------------------------------------------------------------------------
+    def serve(self, folder: str = "") -> None:
+        """Prepare to keep tables; `folder` has those to begin with."""
+        place = self.place
+        if not place.is_server:
+            raise RuntimeError("fleet.init_server: this process is a worker; ask fleet.is_server() first")
+        self._server = Server(place.endpoint, place.number, len(place.servers), place.workers, self._token)
+        if folder:
+            load_share(self._server.tables, Path(folder), place.number, len(place.servers))
+
+    def run(self) -> None:
+        """Keep tables until workers say that they are done."""
+        if self._server is None:
+            self.serve()
+        assert self._server is not None
+        self._server.run()
+
+    # -- workers -------------------------------------------------------------------------------------------------------
+    def begin(self) -> None:
+        """Make the tables, unless they are there, and take the values of the first worker.
+
+        Raises:
+            RuntimeError: if no program is to be trained, or it has no values yet.
+        """
+        if self.plan is None or self.state is None:
+            raise RuntimeError(
+                "fleet: no program has tables here; call fleet.distributed_optimizer(...).minimize(loss)"
+            )
+        if not self.state.ready():
+            raise RuntimeError("fleet: run the startup program before the program itself")
+        if self.place.number == 0:
+            self._make_tables(self.plan, self.state)
+        self.client.barrier()
+        self._mode = self._mode_of(self.plan, self.state)
+        if self.plan.dense:
+            self.state.write(self.client.pull_dense(DENSE))
+
+    def _make_tables(self, plan: Plan, state: DenseState) -> None:
+        there = self.client.stats()
+        for table in self.tables.values():
+            self.client.create(table.config(plan.rule))
+        if plan.dense:
+            self.client.create(DenseConfig(DENSE, (plan.dense,), plan.rule))
+            if DENSE not in there:
+                self.client.set_dense(DENSE, state.read())
+
+    def _mode_of(self, plan: Plan, state: DenseState) -> Mode:
+        configs = self.strategy.a_sync_configs
+        if not self.strategy.a_sync:
+            return Synchronous(self.client, self.peers)
+        if (steps := int(configs["k_steps"])) > 0:
+            tables = {t.name: t.config(plan.rule) for t in self.tables.values()}
+            return Geo(self.client, tables, steps, self.place.workers, state.read if plan.dense else None)
+        return Asynchronous(self.client, int(configs["send_queue_size"]), int(configs["max_merge_var_num"]))
+
+    def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
+        """The rows of distinct ids, as this worker has them."""
+        return self._mode.rows(table, ids) if self._mode else self.client.pull_sparse(table, ids)
+
+    def push(self, step: Gradients) -> None:
+        """Give the gradients of a step."""
+        self.mode.push(step)
+
+    def refresh(self) -> None:
+        """Give the program the latest dense parameters that are here."""
+        found = self._mode.dense() if self._mode else None
+        if found is not None and self.state is not None:
+            self.state.write(found)
+
+    def settle(self) -> None:
+        """Wait until what this worker gave has arrived, and read what came of it."""
+        if self._mode is not None:
+            self._mode.settle()
+            self.refresh()
+
+    def gather(self, arrays: dict[str, Any]) -> list[dict[str, np.ndarray]]:
+        """The arrays of all workers, once they have made their steps."""
+        self.settle()
+        return self.peers.gather(arrays)
+
+    # -- what the servers have -----------------------------------------------------------------------------------------
+    def flush(self) -> None:
+        """Wait until what this worker gave has arrived; others may be anywhere."""
+        if self._mode is not None:
+            self._mode.flush()
+
+    def save(self, folder: str) -> None:
+        """Let the servers write all tables; the first worker asks them."""
+        self.flush()
+        if self.place.number == 0:
+            self.client.save(folder)
+
+    def load(self, folder: str) -> None:
+        """Let the servers read all tables, and take the dense values; all workers call it, the first one asks them."""
+        self.settle()
+        if self.place.number == 0:
+            self.client.load(folder)
+        self.client.barrier()
+        if self.plan is not None and self.plan.dense and self.state is not None:
+            self.state.write(self.client.pull_dense(DENSE))
+
+    def save_table(self, table: int | str, folder: str) -> None:
+        """Write the rows of one table."""
+        self.flush()
+        if self.place.number == 0:
+            write_rows(self.client, self._name(table), folder)
+
+    def load_table(self, table: int | str, folder: str) -> None:
+        """Read the rows of one table."""
+        self.settle()
+        if self.place.number == 0:
+            read_rows(self.client, self._name(table), folder)
+        self.client.barrier()
+
+    def table_rows(self, table: str) -> tuple[np.ndarray, np.ndarray]:
+        """All ids of a table, and their weights."""
+        return table_rows(self.client, table)
+
+    def _name(self, table: int | str) -> str:
+        names = list(self.tables)
+        if isinstance(table, int) and 0 <= table < len(names):
+            return names[table]
+        if table in self.tables:
+            return str(table)
+        raise ValueError(
+            f"there is no table {table!r}; there are " + ", ".join(f"{i}: '{n}'" for i, n in enumerate(names))
+        )
+
+    def shrink(self) -> int:
+        """Let all tables forget; how many rows are gone. The first worker asks the servers."""
+        self.flush()
+        return sum(self.client.shrink(name) for name in self.tables) if self.place.number == 0 else 0
+
+    def end(self) -> None:
+        """Be done: the last steps arrive, and once all workers are done the servers end."""
+        self.settle()
+        self.client.barrier()
+        if self.place.number == 0:
+            self.client.stop_servers()
+        if self._client is not None:
+            self._client.close()
+        self.peers.close()
+        self._client = self._mode = None

@@ -1,0 +1,162 @@
+"""What fleet does in a job with parameter servers."""
+
+from __future__ import annotations
+
+import importlib
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from ...core.no_effect import Immaterial, Refused, no_effect
+from .current import job
+from .roles import PaddleCloudRoleMaker
+
+if TYPE_CHECKING:
+    from .served.session import Session
+
+_ONE_FORM = Refused("all that the servers have is saved and loaded; take 0")
+_TABLES = Immaterial("tables lie on the servers, and the dense part with them")
+_LAID_OUT = Immaterial("the program says which tables there are")
+# What saves a program for inference: a module above this one.
+_EXPORT = f"{__name__.partition('.')[0]}.static.exported"
+
+
+class WithServers:
+    """The methods of fleet for servers and their workers; without servers they do nothing, so that programs run alone.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> fleet = paddle.distributed.fleet
+        >>> fleet.is_server(), fleet.server_num(), fleet.server_endpoints()
+        (False, 0, [])
+    """
+
+    _role_maker: PaddleCloudRoleMaker
+
+    # -- who is who ----------------------------------------------------------------------------------------------------
+    def server_num(self) -> int:
+        """How many servers there are."""
+        return self._role_maker.server_num()
+
+    def server_index(self) -> int:
+        """The number of this server."""
+        return self._role_maker.server_index()
+
+    def server_endpoints(self, to_string: bool = False) -> list[str] | str:
+        """The addresses of the servers."""
+        found = self._role_maker.get_pserver_endpoints()
+        return ",".join(found) if to_string else found
+
+    def is_server(self) -> bool:
+        """Whether this process keeps parameters for others."""
+        return self._role_maker.is_server()
+
+    def is_worker(self) -> bool:
+        """Whether this process trains."""
+        return self._role_maker.is_worker()
+
+    # -- servers -------------------------------------------------------------------------------------------------------
+    @no_effect(var_names=Refused("a folder has all tables"), kwargs=_LAID_OUT)
+    def init_server(self, dirname: str | None = None, var_names: Any = None, **kwargs: Any) -> None:
+        """Prepare this server.
+
+        Arguments:
+            dirname: a folder that save_persistables() wrote, with the values to begin with.
+
+        Raises:
+            RuntimeError: if this process is a worker.
+        """
+        if job.session is not None:
+            job.session.serve(dirname or "")
+
+    def run_server(self) -> None:
+        """Keep parameters until the workers are done."""
+        if job.session is not None:
+            job.session.run()
+
+    # -- workers -------------------------------------------------------------------------------------------------------
+    @no_effect(scopes=Immaterial("values are in the scope in force"))
+    def init_worker(self, scopes: Any = None) -> None:
+        """Begin as a process that trains: the first worker's values become those of all.
+
+        Where the startup program has not run yet, that happens before the first step.
+        """
+        session = job.session
+        if session is not None and session.state is not None and session.state.ready() and not session.begun:
+            session.begin()
+
+    def stop_worker(self) -> None:
+        """End as a process that trains; when all workers have, the servers end."""
+        if job.session is not None and not self.is_server():
+            job.session.end()
+
+    # -- what servers have ---------------------------------------------------------------------------------------------
+    @no_effect(executor=_TABLES, main_program=_TABLES, mode=_ONE_FORM)
+    def save_persistables(self, executor: Any, dirname: str, main_program: Any = None, mode: int = 0) -> None:
+        """Write all tables and the dense parameters, with what their optimizers keep, into a folder.
+
+        All workers call it, or the first one alone, which then writes what has arrived so far.
+
+        Raises:
+            OSError: if the servers cannot write there; the folder must be one that all of them see.
+        """
+        session = job.session
+        if session is not None:
+            session.save(dirname)
+            return
+        if main_program is not None or executor is not None:
+            self._program().save_alone(dirname, main_program)
+
+    @no_effect(mode=_ONE_FORM)
+    def load_model(self, path: str, mode: int = 0) -> None:
+        """Give the servers what save_persistables() wrote."""
+        if job.session is not None:
+            job.session.load(path)
+
+    @no_effect(mode=_ONE_FORM)
+    def save_one_table(self, table_id: int | str, path: str, mode: int = 0) -> None:
+        """Write the rows of one table: path/part-0.npz with ids and their values.
+
+        Arguments:
+            table_id: its name, or its number in the order in which the program looks tables up.
+        """
+        if job.session is not None:
+            job.session.save_table(table_id, path)
+
+    @no_effect(mode=_ONE_FORM)
+    def load_one_table(self, table_id: int | str, path: str, mode: int = 0) -> None:
+        """Give one table the rows that save_one_table() wrote."""
+        if job.session is not None:
+            job.session.load_table(table_id, path)
+
+    @no_effect(threshold=_LAID_OUT)
+    def shrink(self, threshold: int | None = None) -> int:
+        """Let the tables forget what was not seen for long, as they are told; how many rows are gone."""
+        return job.session.shrink() if job.session is not None else 0
+
+    @no_effect(export_for_deployment=Immaterial("there is one form"), mode=_ONE_FORM)
+    def save_inference_model(
+        self, executor: Any, dirname: str, feeded_var_names: list[str], target_vars: list[Any],
+        main_program: Any = None, export_for_deployment: bool = True, mode: int = 0,
+    ) -> None:  # fmt: skip
+        """Write a program for inference, with the rows that its tables have now: dirname/model.
+
+        A feature that has no row reads as zeros there. The first worker writes; others do nothing.
+        """
+        if not self._role_maker.is_first_worker():
+            return
+        self._program().save(executor, str(Path(dirname) / "model"), feeded_var_names, target_vars, main_program)
+
+    def _program(self) -> Any:
+        return importlib.import_module(_EXPORT)
+
+
+def begin(place: Any, strategy: Any) -> Session:
+    """Take part in a job with servers.
+
+    Raises:
+        ImportError: saying what to install, where servers cannot be talked to.
+    """
+    from .served.session import Session
+
+    job.session = Session(place, strategy)
+    return job.session
