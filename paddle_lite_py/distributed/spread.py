@@ -109,8 +109,8 @@ class SpreadProgram:
     def lower(self, *args: Any) -> Any:
         """What XLA would be given by one process alone, which is not this program."""
         raise NotImplementedError(
-            f"{self.name}: a program that exchanges values among {self.groups[0].nranks} processes cannot be lowered or "
-            "saved; save the model without the exchange"
+            f"{self.name}: a program that exchanges values among {self.groups[0].nranks} processes cannot be lowered "
+            "or saved; save the model without the exchange"
         )
 
 

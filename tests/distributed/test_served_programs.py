@@ -83,11 +83,12 @@ SMALL = {**FEED, "b": np.array([[5], [1], [7]])}
 
 @pytest.mark.parametrize("mode", ["sync", "async", "half", "geo"])
 def test_training_with_servers_is_training(alone, worker, mode):
-    found, test, out, exe = losses(mode=mode, feed=SMALL)
+    behind = mode == "async"  # steps behind the reading
+    found, test, out, exe = losses(60 if behind else 6, mode=mode, feed=SMALL)
     fleet.barrier_worker()
     last = exe.run(test, feed=SMALL, fetch_list=[out])[0]
-    if mode == "async":  # steps behind the reading
-        assert found[-1] < found[0] / 2 and np.isfinite(last).all()
+    if behind:
+        assert np.mean(found[-5:]) < found[0] / 2 and np.isfinite(last).all()
     else:
         np.testing.assert_allclose(found, alone[0], rtol=1e-5)
         np.testing.assert_allclose(last, alone[1], rtol=1e-4, atol=1e-5)
