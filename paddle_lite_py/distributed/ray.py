@@ -18,7 +18,9 @@ try:
     import ray
     from ray import cloudpickle
 except ImportError:
-    raise ImportError("this module needs the package ray: pip install 'paddle_lite_py[ps,ray]'") from None
+    raise ModuleNotFoundError(
+        "this module needs the package ray: pip install 'paddle_lite_py[ps,ray]'", name="ray"
+    ) from None
 
 from . import ps, ray_loop
 

@@ -23,7 +23,11 @@ from paddle_lite_py.registry import op
 assert op.find("frame") is not None and op.find("no such op") is None
 found = set(op.REGISTRY)
 for name in json.loads(sys.argv[1]):
-    importlib.import_module(name)
+    try:
+        importlib.import_module(name)
+    except ModuleNotFoundError as e:  # what stands on packages that are not here
+        if e.name.startswith("paddle_lite_py"):
+            raise
 print(sorted(set(op.REGISTRY) - found))
 """
 

@@ -60,6 +60,11 @@ class Worker(NamedTuple):
         """Whether it is there for others, and ends after them."""
         return self.task.env.get("TRAINING_ROLE") == "PSERVER"
 
+    @property
+    def comes_back(self) -> bool:
+        """Whether it is what it was when it is started again, and the others wait for it meanwhile."""
+        return self.serves and bool(os.environ.get("PADDLE_PS_FOLDER"))
+
 
 def ranks(processes: int, devices: list[str]) -> Callable[[NodePlace, str], list[Process]]:
     """The processes of a node that train together: what each is told."""
@@ -108,7 +113,7 @@ def tried(job: Job, tasks: list[Process], asked: Callable[[], str]) -> int:
     try:
         for task in tasks:
             workers.append(_start(job, task))
-        return _watch(workers, asked)
+        return _watch(job, workers, asked)
     except KeyboardInterrupt:
         print("launch: interrupted; ending all processes", file=sys.stderr)
         return 130
@@ -116,23 +121,24 @@ def tried(job: Job, tasks: list[Process], asked: Callable[[], str]) -> int:
         _end(workers, 0.0 if asked() else GRACE)
 
 
-def _start(job: Job, task: Process) -> Worker:
+def _start(job: Job, task: Process, again: bool = False) -> Worker:
     folder = Path(job.log_dir)
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / task.log
     env = {**os.environ, **task.env, "PADDLE_JOB_ID": job.id}
     command = [sys.executable, "-S", "-E", str(BOUND), str(os.getpid()), *job.command]
-    with log.open("wb") as out:
+    with log.open("ab" if again else "wb") as out:
         process = subprocess.Popen(command, env=env, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)
     return Worker(task, process, log)
 
 
-def _watch(workers: list[Worker], asked: Callable[[], str]) -> int:
+def _watch(job: Job, workers: list[Worker], asked: Callable[[], str]) -> int:
     """Show the log of the first that trains until all have ended, or one has failed; the exit code.
 
-    Servers that outlive all workers of a job are ended: a program need not tell them.
+    Servers that outlive all workers of a job are ended: a program need not tell them. One that fails and comes back is
+    started again, as often as a job may fail.
     """
-    limit, trained = math.inf, [w for w in workers if not w.serves]
+    limit, trained, spare = math.inf, [w for w in workers if not w.serves], job.max_restart
     alone = all(w.task.env.get("PADDLE_NNODES", "1") == "1" for w in workers)
     with (trained or workers)[0].log.open("rb") as log:
         while True:
@@ -140,6 +146,10 @@ def _watch(workers: list[Worker], asked: Callable[[], str]) -> int:
             _show(log.read())
             allowed = (None, 0, RESTART_CODE) if limit == math.inf else (None, 0, RESTART_CODE, -signal.SIGTERM)
             failed = [w for w, code in zip(workers, codes, strict=True) if code not in allowed]
+            if failed and not asked() and len(failed) <= spare and all(w.comes_back for w in failed):
+                spare -= len(failed)
+                workers[:] = [_again(job, w) if w in failed else w for w in workers]
+                continue
             if failed:
                 _wait(workers, 0.0 if asked() == "end" else NOTICE)
                 return _told(_culprit(failed))
@@ -158,6 +168,11 @@ def _watch(workers: list[Worker], asked: Callable[[], str]) -> int:
                 return _too_late(workers)
             alive()
             time.sleep(0.1)
+
+
+def _again(job: Job, worker: Worker) -> Worker:
+    print(f"launch: {worker.task.name} has failed ({_why(worker)}); starting it again", file=sys.stderr, flush=True)
+    return _start(job, worker.task, again=True)
 
 
 def _ask(workers: list[Worker]) -> None:
@@ -193,11 +208,15 @@ def _tail(worker: Worker) -> str:
     return "\n".join(lines[-SHOWN:])
 
 
+def _why(worker: Worker) -> str:
+    code = worker.process.returncode
+    return f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
+
+
 def _told(worker: Worker) -> int:
     code = worker.process.returncode
-    why = f"signal {signal.Signals(-code).name}" if code < 0 else f"exit code {code}"
     print(
-        f"launch: {worker.task.name} has failed ({why}); the last lines of {worker.log}:\n{_tail(worker)}",
+        f"launch: {worker.task.name} has failed ({_why(worker)}); the last lines of {worker.log}:\n{_tail(worker)}",
         file=sys.stderr,
         flush=True,
     )

@@ -58,16 +58,20 @@ class Recovery:
         self._snapshot: _Snapshot | None = None
         self._count = 0
 
+    @property
+    def has_snapshot(self) -> bool:
+        """Whether the folder holds all tables as they were at some moment."""
+        return (self.folder / "state.json").exists()
+
     def restore(self, tables: Tables, last: Last) -> None:
         """Fill tables with what the folder holds, and begin to log.
 
         Raises:
             StateError: what it holds is damaged.
         """
-        state = self.folder / "state.json"
         base, numbers = 0, {}
-        if state.exists():
-            made = read_json(state, FORM, FORMAT)
+        if self.has_snapshot:
+            made = read_json(self.folder / "state.json", FORM, FORMAT)
             base, self._count, numbers = made["last"], made["count"], self._load(made, tables)
             last.update({session: (seq, answer) for session, (seq, answer) in made["sessions"].items()})
         self._old_bytes = sum(path.stat().st_size for _, path in log_files(self.folder))

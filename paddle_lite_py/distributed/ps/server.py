@@ -39,6 +39,8 @@ class Server:
             None: nowhere.
         sync: seconds of changes that a machine may lose with its power; 0: none. A server that is killed loses none.
         snapshot_bytes: length of the log of changes at which a snapshot begins.
+        first: a folder that a client saved, with the tables to begin with; give it again to a server that is started
+            again.
 
     Raises:
         ValueError: an endpoint of another form.
@@ -63,6 +65,7 @@ class Server:
         folder: str | None = None,
         sync: float = 1.0,
         snapshot_bytes: int = 1 << 30,
+        first: str | None = None,
     ) -> None:
         host, port = split(endpoint)
         self.index, self.servers, self.token = index, servers, token
@@ -70,6 +73,8 @@ class Server:
         self._barrier = Barrier(workers)
         self._last: OrderedDict[str, tuple[int, dict[str, Any]]] = OrderedDict()
         self._recovery = Recovery(folder, sync, snapshot_bytes) if folder is not None else None
+        if first is not None and not (self._recovery is not None and self._recovery.has_snapshot):
+            load_share(self.tables, Path(first), index, servers)
         if self._recovery is not None:
             self._recovery.restore(self.tables, self._last)
         self._stopping = threading.Event()

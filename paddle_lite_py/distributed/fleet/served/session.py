@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ...ps import Client, DenseConfig, Rule, Server
-from ...ps.saving import load_share
 from ..peers import Peers
 from ..places import ServedPlace
 from ..strategy import DistributedStrategy
@@ -22,6 +21,8 @@ from .tables import DENSE, Table
 
 # Seconds that a server may take to answer: it may be started after this process, or be started again.
 PATIENCE = 120.0
+# The variable that says where servers keep what must outlive them.
+KEPT = "PADDLE_PS_FOLDER"
 
 
 class Plan(NamedTuple):
@@ -86,13 +87,18 @@ class Session:
 
     # -- servers -------------------------------------------------------------------------------------------------------
     def serve(self, folder: str = "") -> None:
-        """Prepare to keep tables; `folder` has those to begin with."""
+        """Prepare to keep tables; `folder` has those to begin with.
+
+        Where PADDLE_PS_FOLDER names a folder, a server that is killed comes back as it was.
+        """
         place = self.place
         if not place.is_server:
             raise RuntimeError("fleet.init_server: this process is a worker; ask fleet.is_server() first")
-        self._server = Server(place.endpoint, place.number, len(place.servers), place.workers, self._token)
-        if folder:
-            load_share(self._server.tables, Path(folder), place.number, len(place.servers))
+        kept = os.environ.get(KEPT)
+        self._server = Server(
+            place.endpoint, place.number, len(place.servers), place.workers, self._token,
+            folder=str(Path(kept) / f"server-{place.number}") if kept else None, first=folder or None,
+        )  # fmt: skip
 
     def run(self) -> None:
         """Keep tables until workers say that they are done."""
