@@ -79,8 +79,9 @@ def test_servers_that_are_killed_come_back_and_nothing_is_lost(tmp_path, clicks,
     monkeypatch.setenv("PADDLE_PS_FOLDER", str(tmp_path / "kept"))
     options = str(clicks), "--net", "deepfm", "--rate", "0.1"
     one = auc(alone(*options, "--files", "whole"))
-    killing = killed(tmp_path / "kept", tmp_path.name, [60_000, 120_000])
-    said = served(tmp_path, *options, options=(*SERVED, "--max_restart", "2", "--job_id", tmp_path.name))
+    job = f"killed-{os.getpid()}"
+    killing = killed(tmp_path / "kept", job, [60_000, 120_000])
+    said = served(tmp_path, *options, options=(*SERVED, "--max_restart", "2", "--job_id", job))
     killing.join()
     assert re.findall("launch: (.*) has failed .signal SIGKILL.; starting it again", said) == ["server 0", "server 1"]
     assert abs(one - auc(said)) < 0.002
