@@ -17,7 +17,7 @@ import sys
 from pathlib import Path
 
 from .core.config import DISPATCH_VARIABLE
-from .migrate.alias import install_as_paddle
+from .migrate.alias import install_as_paddle, install_for_children
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -52,6 +52,7 @@ def main(argv: list[str] | None = None) -> None:
     if given.command == "inspect":
         return _inspect(parser, given)
     install_as_paddle()
+    install_for_children()
     sys.argv = [given.program, *given.arguments]
     if given.module:
         sys.path.insert(0, "")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import importlib
+import os
 import sys
 from collections.abc import Sequence
 from importlib.machinery import ModuleSpec
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -76,3 +78,24 @@ def install_as_paddle() -> None:
     sys.modules[ALIAS] = own
     if not any(isinstance(f, type) and f.__name__ == "_Finder" and f.__module__ == __name__ for f in sys.meta_path):
         sys.meta_path.insert(0, _Finder)
+
+
+def take_over() -> None:
+    """Give this package the name of the `paddle` that is being imported: the import ends with what bears the name."""
+    sys.modules.pop(ALIAS, None)
+    install_as_paddle()
+
+
+def install_for_children() -> None:
+    """Let `import paddle` give this package in the Python processes that this one starts, such as a `pipe_command`.
+
+    Examples:
+        >>> import subprocess, sys
+        >>> install_for_children()
+        >>> program = "import paddle.nn.functional as F; print(F.relu.__module__.split('.')[0])"
+        >>> subprocess.run([sys.executable, "-c", program], capture_output=True, text=True).stdout
+        'paddle_lite_py\\n'
+    """
+    folder, path = str(Path(__file__).with_name("children")), os.environ.get("PYTHONPATH", "")
+    if folder not in path.split(os.pathsep):
+        os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, (folder, path)))

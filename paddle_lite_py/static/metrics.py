@@ -11,6 +11,7 @@ from ..core.no_effect import Refused, no_effect
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
 from ..metric import accuracy
+from ..ops.joining import concat
 from .variables import create_global_var
 
 __all__ = ["accuracy", "auc", "ctr_metric_bundle"]
@@ -39,22 +40,22 @@ _ALIKE = Refused("instances count alike; take those that count before the call")
 
 @no_effect(
     topk=Refused("the last column of input counts"),
-    slide_steps=Refused("the second result is of the last batch alone"),
     ins_tag_weight=_ALIKE,
 )
 def auc(
     input: Tensor, label: Tensor, curve: str = "ROC", num_thresholds: int = 4095, topk: int = 1, slide_steps: int = 1,
     ins_tag_weight: Any = None,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:  # fmt: skip
-    """The area under the ROC curve over all batches so far, that of this batch, and the histogram that is kept.
+    """The area under the ROC curve over all batches so far, that of the last ones, and the histogram that is kept.
 
     Arguments:
         input: probabilities [n, 2], of which the last column counts.
         label: [n, 1], 0 or 1.
         num_thresholds: bins of the histogram, less one.
+        slide_steps: how many batches the second result is of, with this one; 0: of all.
 
     Raises:
-        ValueError: for another curve than "ROC".
+        ValueError: for another curve than "ROC", or a negative number of batches.
 
     Examples:
         >>> import paddle_lite_py as paddle
@@ -70,13 +71,25 @@ def auc(
     """
     if curve != "ROC":
         raise ValueError(f"auc: curve is {curve!r}; expected 'ROC'")
+    if slide_steps < 0:
+        raise ValueError(f"auc: slide_steps is {slide_steps}; expected how many batches, or 0 for all")
     fn: Any = _histogram
     area: Any = _area
     kept = create_global_var([2, num_thresholds + 1], 0, "int64")
     with no_grad():
         batch = fn(input.detach(), label, bins=num_thresholds + 1)
         kept._set_payload((kept + batch)._data)
-        return area(kept), area(batch), [kept]
+        whole = area(kept)
+        return whole, area(_of_last(batch, slide_steps)) if slide_steps else whole, [kept]
+
+
+def _of_last(batch: Tensor, count: int) -> Tensor:
+    """The sum of what this batch and those before it gave, of so many in all."""
+    if count == 1:
+        return batch
+    last = create_global_var([count, *batch.shape], 0, "int64")
+    last._set_payload(concat([last[1:], batch.unsqueeze(0)], 0)._data)
+    return last.sum(0)
 
 
 @no_effect(ins_tag_weight=_ALIKE)

@@ -64,6 +64,7 @@ class Program:
         self.fetches: list[Tensor] = []  # the results that it was loaded with
         self.lookups: list[Lookup] = []  # in tables that servers keep
         self.served: Served | None = None  # how it is trained with servers
+        self._fleet_opt: dict[str, Any] | None = None  # what fleet tells programs about the job
         # Kept here by executors, for different fetches.
         self.compiled: BoundedCache[Any, Any] = BoundedCache("compiled programs", MAX_COMPILED)
         self._seed = 0

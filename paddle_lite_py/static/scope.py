@@ -113,6 +113,8 @@ class ScopeTensor:
         """Sizes of the dimensions."""
         return self._home().shape
 
+    _get_dims = shape
+
     def numpy(self) -> np.ndarray:
         """A copy of the value."""
         return self._home().numpy()

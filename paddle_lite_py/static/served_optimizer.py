@@ -34,6 +34,7 @@ class ServedOptimizer:
     """
 
     def __init__(self, optimizer: Any, strategy: Any, session: Session) -> None:
+        strategy.check()
         if wanted := [name for name in CHANGES if getattr(strategy, name, False)]:
             raise NotImplementedError(
                 f"DistributedStrategy: {wanted[0]} is on, which is not done with parameter servers"
@@ -76,6 +77,9 @@ class ServedOptimizer:
         program.served = Served(
             tuple((p.name, tuple(p.shape)) for p, _ in trained), bool(trained) and not geo, self._inner_opt
         )
+        place = self._session.place
+        job = {"mpi_size": place.workers, "mpi_rank": place.number}
+        program._fleet_opt = {**(program._fleet_opt or {}), **job, **self._strategy.trainer_desc_configs}
         self._session.plan = Plan(sum(math.prod(p.shape) for p, _ in trained), rule_of(self._inner_opt))
         self._session.state = DenseState(program.served.read, program.served.write, program.served.ready)
         return ops, pairs

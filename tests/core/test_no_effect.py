@@ -149,7 +149,7 @@ REFUSED = [
     ("paddle.incubate.nn.FusedMultiHeadAttention(4, 2)(x3, x3 + 1)", "key is another tensor than query"),
     ("nn.functional.flash_attention.flash_attention(x4, x4, x4, fixed_seed_offset=ids)", "fixed_seed_offset=<Tensor>"),
     ("paddle.inference.Config().enable_use_gpu(100, 0, paddle.inference.PrecisionType.Int8)", "Int8 is not available"),
-    ("static.auc(x, ids, slide_steps=3)", "static.auc: slide_steps=3"),
+    ("static.auc(x, ids, topk=3)", "static.auc: topk=3"),
     (
         "static.InMemoryDataset().init(fs_name='hdfs://there')",
         "distributed.fleet.DatasetBase.init: fs_name='hdfs://there'",

@@ -116,7 +116,7 @@ def test_an_inference_model_has_the_rows(worker, tmp_path):
     _, test, out, exe = losses(3)
     fleet.barrier_worker()
     wanted = exe.run(test, feed=FEED, fetch_list=[out])[0]
-    fleet.save_inference_model(exe, str(tmp_path), ["a", "b"], [out])
+    fleet.save_inference_model(exe, str(tmp_path), ["a", "b"], out)
     program, names, results = static.load_inference_model(str(tmp_path / "model"), exe)
     np.testing.assert_allclose(exe.run(program, {n: FEED[n] for n in names}, results)[0], wanted, rtol=1e-5)
     unknown = {"a": np.array([[77]]), "b": np.array([[78]])}
@@ -259,3 +259,21 @@ def test_without_servers_a_program_saves_itself(static_mode, tmp_path):
         program, names, results = static.load_inference_model(str(tmp_path / "model"), exe)
         np.testing.assert_allclose(exe.run(program, {n: SMALL[n] for n in names}, results)[0], wanted, rtol=1e-5)
         static.load(static.default_main_program(), str(tmp_path / "all" / "persistables"))
+
+
+def test_a_program_says_what_fleet_told_it(worker):
+    loss, _ = network()
+    made = strategy("async")
+    made.trainer_desc_configs = {"dump_fields_path": "there"}
+    fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), made).minimize(loss)
+    told = static.default_main_program()._fleet_opt
+    assert told == {"mpi_size": 1, "mpi_rank": 0, "dump_fields_path": "there"}
+    assert static.Program()._fleet_opt is None
+
+
+def test_settings_of_tables_that_servers_do_not_know(worker):
+    made = strategy("async")
+    assert made.sparse_table_configs == {} and not made.adam_d2sum and made.fs_client_param == {}
+    made.sparse_table_configs = {"wide": {"table_parameters.wide.accessor.fea_dim": 11}}
+    with pytest.raises(NotImplementedError, match="sparse_table_configs has 'wide'"):
+        fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), made)

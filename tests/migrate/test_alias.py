@@ -88,3 +88,12 @@ def test_packages_that_are_one_module_here(tmp_path: Path):
     (tmp_path / "train.py").write_text(PACKAGES)
     done = run("-m", "paddle_lite_py", "run", str(tmp_path / "train.py"))
     assert (done.returncode, done.stdout) == (0, "told\n"), done.stderr
+
+
+def test_children_of_a_program_import_it_as_well(tmp_path: Path):
+    (tmp_path / "reader.py").write_text("import paddle.distributed.fleet as fleet; print(fleet.__name__)\n")
+    (tmp_path / "train.py").write_text(
+        "import subprocess, sys\nsubprocess.run([sys.executable, sys.argv[1]], check=True)\n"
+    )
+    done = run("-m", "paddle_lite_py", "run", str(tmp_path / "train.py"), str(tmp_path / "reader.py"))
+    assert done.stdout.strip() == "paddle_lite_py.distributed.fleet", done.stderr

@@ -123,6 +123,7 @@ def test_scopes_hold_values_apart():
     for scope in (one, two):
         exe.run(static.default_startup_program(), scope=scope)
     var = one.find_var("linear_0.w_0").get_tensor()
+    assert var._get_dims() == var.shape() == [4, 8]
     var.set(np.zeros([4, 8], "float32"))
     assert not np.array(var).any() and np.array(two.find_var("linear_0.w_0").get_tensor()).any()
     with pytest.raises(ValueError, match=r"shape \[4, 8\] expected, got \[2\]"):

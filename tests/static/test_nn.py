@@ -172,6 +172,29 @@ def test_metrics_keep_their_state():
     assert found[-1][-1] == 8
 
 
+@pytest.mark.parametrize(
+    ("steps", "batches"), [(0, slice(0, 4)), (1, slice(3, 4)), (2, slice(2, 4)), (20, slice(0, 4))]
+)
+def test_auc_of_the_last_batches(steps, batches):
+    x, y = static.data("x", [None, 2]), static.data("y", [None, 1], "int64")
+    _, last, _ = static.auc(x, y, num_thresholds=100, slide_steps=steps)
+    exe = static.Executor()
+    exe.run(static.default_startup_program())
+    rng = np.random.default_rng(0)
+    p, t = rng.random((4, 10), "float32"), rng.integers(0, 2, (4, 10, 1))
+    both = np.stack([1 - p, p], -1)
+    found = [exe.run(feed={"x": a, "y": b}, fetch_list=[last])[0] for a, b in zip(both, t, strict=True)]
+    metric = paddle.metric.Auc(num_thresholds=100)
+    metric.update(both[batches].reshape(-1, 2), t[batches].reshape(-1, 1))
+    np.testing.assert_allclose(found[-1], metric.accumulate())
+
+
+def test_auc_of_fewer_than_no_batches():
+    x, y = static.data("x", [None, 2]), static.data("y", [None, 1], "int64")
+    with pytest.raises(ValueError, match="slide_steps is -1; expected how many batches, or 0 for all"):
+        static.auc(x, y, slide_steps=-1)
+
+
 def test_print_shows_a_tensor_in_each_run(capsys):
     x = static.data("x", [2])
     y = static.Print(x, message="look") * 2

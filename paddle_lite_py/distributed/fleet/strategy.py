@@ -12,11 +12,12 @@ SWITCHES = (
     "tensor_parallel", "use_hierarchical_allreduce", "without_graph_optimization", "cudnn_exhaustive_search",
     "cudnn_batchnorm_spatial_persistent", "fuse_grad_merge", "split_data", "is_fl_ps_mode", *CHANGES,
 )  # fmt: skip
+SETTINGS = ("gradient_scale", "sparse_table", "trainer_desc")  # without a switch
 DEGREES = ("dp_degree", "mp_degree", "pp_degree", "sharding_degree", "sep_degree", "ep_degree")
 VALUES = {
     "nccl_comm_num": 1, "fuse_grad_size_in_MB": 32, "last_comm_group_size_MB": 1.0, "conv_workspace_size_limit": 512,
     "hybrid_parallel_order": ["dp", "pp", "sharding", "sep", "mp"], "build_strategy": None, "execution_strategy": None,
-    "hierarchical_allreduce_inter_nranks": 1,
+    "hierarchical_allreduce_inter_nranks": 1, "adam_d2sum": False, "fs_client_param": {},
 }  # fmt: skip
 
 # How workers of parameter servers keep step, with the defaults of the reference; the first three have an effect.
@@ -53,7 +54,7 @@ class DistributedStrategy:
     hybrid_parallel_order: list[str]
 
     def __init__(self) -> None:
-        configs: dict[str, Any] = {f"{name}_configs": {} for name in (*SWITCHES, "gradient_scale", "trainer_desc")}
+        configs: dict[str, Any] = {f"{name}_configs": {} for name in (*SWITCHES, *SETTINGS)}
         configs["hybrid_configs"] = dict.fromkeys(DEGREES, 1)
         configs["a_sync_configs"] = dict(SERVED)
         self.__dict__.update(dict.fromkeys(SWITCHES, False) | VALUES | configs | {"a_sync": True})
@@ -81,5 +82,10 @@ class DistributedStrategy:
         """
         if (degree := self.__dict__["hybrid_configs"].get("ep_degree", 1)) > 1:
             raise NotImplementedError(f"DistributedStrategy: ep_degree is {degree}; experts are not spread: set 1")
+        if tables := self.__dict__["sparse_table_configs"]:
+            raise NotImplementedError(
+                f"DistributedStrategy: sparse_table_configs has {', '.join(map(repr, tables))}; tables are as "
+                "the program says: set their optimizer and `entry` there"
+            )
         if self.dgc and (self.localsgd or self.adaptive_localsgd):
             raise ValueError("DistributedStrategy: dgc and localsgd are both on; choose one")

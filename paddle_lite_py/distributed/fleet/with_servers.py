@@ -135,16 +135,20 @@ class WithServers:
 
     @no_effect(export_for_deployment=Immaterial("there is one form"), mode=_ONE_FORM)
     def save_inference_model(
-        self, executor: Any, dirname: str, feeded_var_names: list[str], target_vars: list[Any],
+        self, executor: Any, dirname: str, feeded_var_names: list[str], target_vars: Any,
         main_program: Any = None, export_for_deployment: bool = True, mode: int = 0,
     ) -> None:  # fmt: skip
         """Write a program for inference, with the rows that its tables have now: dirname/model.
 
         A feature that has no row reads as zeros there. The first worker writes; others do nothing.
+
+        Arguments:
+            target_vars: what it gives: one tensor, or several.
         """
         if not self._role_maker.is_first_worker():
             return
-        self._program().save(executor, str(Path(dirname) / "model"), feeded_var_names, target_vars, main_program)
+        targets = target_vars if isinstance(target_vars, list | tuple) else [target_vars]
+        self._program().save(executor, str(Path(dirname) / "model"), feeded_var_names, targets, main_program)
 
     def _program(self) -> Any:
         return importlib.import_module(_EXPORT)
