@@ -97,3 +97,12 @@ def test_children_of_a_program_import_it_as_well(tmp_path: Path):
     )
     done = run("-m", "paddle_lite_py", "run", str(tmp_path / "train.py"), str(tmp_path / "reader.py"))
     assert done.stdout.strip() == "paddle_lite_py.distributed.fleet", done.stderr
+
+
+def test_a_child_of_another_environment_has_its_own(tmp_path: Path):
+    (tmp_path / "paddle.py").write_text("mark = 'its own'\n")
+    children = house.ROOT / "paddle_lite_py" / "migrate" / "children"
+    code = "import sys; sys.modules['paddle_lite_py'] = None; import paddle; print(paddle.mark)"
+    env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(children), str(tmp_path)])}
+    done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
+    assert done.stdout.strip() == "its own", done.stderr
