@@ -94,9 +94,12 @@ def copysign(x: Array, y: Array, /) -> Any:
     x, y = promote_floating(*promote_operands(x, y))
     if y.dtype != jnp.float64:
         return jnp.copysign(x, y)
-    # XLA's compiler for TPUs fails on the bits of a float64; the sign is the same in float32.
-    narrow = lambda x, y: jnp.where(jnp.signbit(y.astype(jnp.float32)), -jnp.abs(x), jnp.abs(x))  # noqa: E731
-    return by_platform(jnp.copysign, x, y, tpu=narrow)
+    return by_platform(jnp.copysign, x, y, tpu=_copysign_by_float32)
+
+
+def _copysign_by_float32(x: Any, y: Any) -> Any:
+    """copysign() of float64: XLA's compiler for TPUs fails on its bits, and the sign is the same in float32."""
+    return jnp.where(jnp.signbit(y.astype(jnp.float32)), -jnp.abs(x), jnp.abs(x))
 
 
 @op(methods=["nextafter"], grad=False, aliases=XY)

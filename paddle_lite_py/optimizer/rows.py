@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
+from ..ops.joining import concat
 
 # Optimizers that leave a row alone whose gradient is zero, so that updating the others is all there is to do.
 BY_ROWS = ("SGD", "Adagrad")
@@ -55,8 +56,6 @@ def _put(table: Any, ids: Any, rows: Any, /) -> Any:
 
 def gradient_of(lookups: Sequence[tuple[Tensor, Tensor]], rows: int, padding: int | None) -> RowsGradient:
     """The gradient of a table, from the ids that were looked up and the gradients of what they gave."""
-    from ..ops.joining import concat
-
     ids = [i.reshape([-1]).astype("int64") for i, _ in lookups]
     columns = lookups[0][1].shape[-1]
     values = [g.reshape([-1, columns]) for _, g in lookups]

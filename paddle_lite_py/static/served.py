@@ -122,18 +122,21 @@ def read(lookups: Sequence[Lookup], feed: dict[str, Any], compute: Callable[[lis
     Arguments:
         compute: gives the values of a program by name, for ids that it computes.
     """
+    from ..distributed.ps.sums import distinct
+
     session = _session()
     computed = sorted({k.ids for k in lookups} - feed.keys())
     named = dict(zip(computed, compute(computed), strict=True)) if computed else {}
     ids = [np.asarray(named[k.ids] if k.ids in named else feed[k.ids]).astype(np.int64, copy=False) for k in lookups]
-    distinct: dict[str, np.ndarray] = {}
+    read_ids: dict[str, np.ndarray] = {}
     places, rows = list(ids), dict(feed)
     for table in dict.fromkeys(k.table for k in lookups):
         own = [i for i, k in enumerate(lookups) if k.table == table]
         wanted = [np.ones(ids[i].shape, bool) if (p := lookups[i].padding) is None else ids[i] != p for i in own]
         found = np.concatenate([ids[i][w] for i, w in zip(own, wanted, strict=True)])
-        distinct[table], place = np.unique(found, return_inverse=True)
-        values = session.rows(table, distinct[table])
+        once, place, _ = distinct(found.view(np.uint64))
+        read_ids[table] = once.view(np.int64)
+        values = session.rows(table, read_ids[table])
         ended = np.concatenate([values, np.zeros((1, values.shape[1]), np.float32)])  # what pads reads the last row
         at = 0
         for i, w in zip(own, wanted, strict=True):
@@ -141,7 +144,7 @@ def read(lookups: Sequence[Lookup], feed: dict[str, Any], compute: Callable[[lis
             places[i][w] = place[at : at + np.count_nonzero(w)]
             at += int(np.count_nonzero(w))
             rows[lookups[i].rows] = ended[places[i]]
-    return ServedBatch(rows, distinct, places)
+    return ServedBatch(rows, read_ids, places)
 
 
 def rows_of(

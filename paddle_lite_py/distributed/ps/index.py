@@ -11,7 +11,7 @@ import numpy as np
 
 from .compiled import HAS_NUMBA, compiled
 from .growing import GrowingArray
-from .hashing import GOLDEN, MIX_A, MIX_B, PART_BITS, mix, part_of
+from .hashing import PART_BITS, mix, part_of
 
 SLOTS = 1024  # of a segment
 FULL = 768
@@ -20,12 +20,8 @@ _PLACE = np.uint64(16)  # bits of the hash below those of the directory, above t
 _DEPTH, _SEGMENTS, _SIZE = 0, 1, 2  # of the directory in bits; segments in use; ids
 
 
-@compiled
-def _mixed(number):
-    h = number + GOLDEN
-    h = (h ^ (h >> np.uint64(30))) * MIX_A
-    h = (h ^ (h >> np.uint64(27))) * MIX_B
-    return h ^ (h >> np.uint64(31))
+# mix() of one number, within compiled loops.
+mixed = compiled(mix)
 
 
 @compiled
@@ -41,7 +37,7 @@ def _slot(number, h, first, keys, rows):
 def _find(ids, keys, rows, directory, state, out):
     shift = np.uint64(64 - state[_DEPTH])
     for i in range(len(ids)):
-        h = _mixed(ids[i])
+        h = mixed(ids[i])
         out[i] = rows[_slot(ids[i], h, np.int64(directory[h >> shift]) * SLOTS, keys, rows)]
 
 
@@ -58,9 +54,9 @@ def _split(h, segment, keys, rows, directory, depths, counts, state):
     counts[segment] = counts[new] = 0
     for i in range(SLOTS):
         if old_rows[i] >= 0:
-            mixed = _mixed(old_keys[i])
-            target = new if (mixed >> np.uint64(64 - depth)) & np.uint64(1) else segment
-            at = _slot(old_keys[i], mixed, target * SLOTS, keys, rows)
+            moved = mixed(old_keys[i])
+            target = new if (moved >> np.uint64(64 - depth)) & np.uint64(1) else segment
+            at = _slot(old_keys[i], moved, target * SLOTS, keys, rows)
             keys[at], rows[at] = old_keys[i], old_rows[i]
             counts[target] += 1
     width = 1 << (state[_DEPTH] - depth)
@@ -73,7 +69,7 @@ def _place(ids, start, fresh, used, keys, rows, directory, depths, counts, state
     """Find ids or give them fresh rows, up to the first that needs a split; (how far it came, fresh rows used)."""
     shift = np.uint64(64 - state[_DEPTH])
     for i in range(start, len(ids)):
-        h = _mixed(ids[i])
+        h = mixed(ids[i])
         segment = np.int64(directory[h >> shift])
         at = _slot(ids[i], h, segment * SLOTS, keys, rows)
         if rows[at] < 0:
@@ -93,7 +89,7 @@ def _remove(ids, keys, rows, directory, counts, state, out):
     """Take ids out; those behind them move up, so that a search still ends at the first free place."""
     shift = np.uint64(64 - state[_DEPTH])
     for i in range(len(ids)):
-        h = _mixed(ids[i])
+        h = mixed(ids[i])
         segment = np.int64(directory[h >> shift])
         first = segment * SLOTS
         at = _slot(ids[i], h, first, keys, rows)
@@ -105,7 +101,7 @@ def _remove(ids, keys, rows, directory, counts, state, out):
         hole = at - first
         after = (hole + 1) % SLOTS
         while rows[first + after] >= 0:
-            home = np.int64((_mixed(keys[first + after]) >> _PLACE) & _MASK)
+            home = np.int64((mixed(keys[first + after]) >> _PLACE) & _MASK)
             if (after - home) % SLOTS >= (after - hole) % SLOTS:
                 keys[first + hole], rows[first + hole] = keys[first + after], rows[first + after]
                 hole = after

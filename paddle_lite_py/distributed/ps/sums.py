@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from .compiled import HAS_NUMBA, compiled
-from .index import _mixed
+from .index import mixed
 
 
 @compiled
@@ -14,7 +14,7 @@ def _distinct(ids, table, first, inverse, counts):
     mask = np.uint64(len(table) - 1)
     found = 0
     for i in range(len(ids)):
-        at = np.int64(_mixed(ids[i]) & mask)
+        at = np.int64(mixed(ids[i]) & mask)
         while table[at] >= 0 and ids[first[table[at]]] != ids[i]:
             at = np.int64(np.uint64(at + 1) & mask)
         if table[at] < 0:
