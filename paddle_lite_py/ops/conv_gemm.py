@@ -57,10 +57,13 @@ def _convolve(x: Any, weight: Any, strides: Ints, pads: Pairs) -> Any:
 
 @_convolve.defjvp
 def _jvp(strides: Ints, pads: Pairs, primals: Any, tangents: Any) -> Any:
-    # The transpose of each term is a gradient: that of x is fast as a product, that of the weight as a convolution.
+    # The transpose of each term is a gradient. That of x is fast as a product; that of the weight is, of few windows,
+    # as well: it comes in the weight's own layout, whereas a convolution's has to be transposed for the update.
     (x, weight), (dx, dw) = primals, tangents
     out = _convolve(x, weight, strides, pads)
-    return out, _product(dx, weight, strides, pads, _windows_by_row) + direct(x, dw, strides, pads)
+    windows = x.shape[0] * math.prod(window_counts(x.shape[2:], weight.shape[2:], strides, pads))
+    of_weight = _product if windows <= FEW_WINDOWS else direct
+    return out, _product(dx, weight, strides, pads, _windows_by_row) + of_weight(x, dw, strides, pads)
 
 
 def _product(x: Any, weight: Any, strides: Ints, pads: Pairs, windows: Any = None) -> Any:
