@@ -139,9 +139,10 @@ _LAZY = {
         is_compiled_with_cinn is_compiled_with_custom_device is_compiled_with_distribute get_cudnn_version Event
         Stream""",
     "migrate.legacy": """e inf nan pi newaxis manual_seed set_printoptions
-        LazyGuard disable_signal_handler get_cuda_rng_state set_cuda_rng_state in_dynamic_mode
+        disable_signal_handler get_cuda_rng_state set_cuda_rng_state in_dynamic_mode
         enable_compat disable_compat FloatTensor DoubleTensor HalfTensor BFloat16Tensor IntTensor LongTensor
         ShortTensor CharTensor ByteTensor BoolTensor""",
+    "nn.lazy": "LazyGuard",
     "static": "enable_static disable_static",
     "amp": "autocast get_autocast_cpu_dtype get_autocast_dtype get_autocast_gpu_dtype is_autocast_enabled",
     "utils.dlpack": "to_dlpack",

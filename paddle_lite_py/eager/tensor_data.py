@@ -150,7 +150,8 @@ class TensorData:
 
     def __repr__(self) -> str:
         if not is_array(self._data):
-            return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, traced as {self._data})"
+            held = "without data" if isinstance(self._data, jax.ShapeDtypeStruct) else f"traced as {self._data}"
+            return f"Tensor(shape={[*self.shape]}, dtype={self.dtype.name}, {held})"
         return self._HEADING + as_text(np.asarray(self._data), self.place, self.stop_gradient)
 
     def _repr_html_(self) -> str:

@@ -1,10 +1,8 @@
-"""Names that programs of other versions use: lazy construction, torch's tensor constructors, switches of modes."""
+"""Names that programs of other versions use: torch's tensor constructors, switches of modes."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from ..core import dtypes, printing
@@ -91,20 +89,6 @@ def disable_compat() -> None:
         >>> import paddle_lite_py as paddle
         >>> paddle.disable_compat()
     """
-
-
-@contextmanager
-def LazyGuard() -> Iterator[None]:  # noqa: N802  (the reference's name)
-    """The block as it is: parameters are drawn by the host and sent to the device at once.
-
-    Examples:
-        >>> import paddle_lite_py as paddle
-        >>> with paddle.LazyGuard():
-        ...     layer = paddle.nn.Linear(2, 1)
-        >>> layer.weight.shape
-        paddle.Size([2, 1])
-    """
-    yield
 
 
 _DOC = """A {dtype} tensor of data, or of given sizes whose values do not matter.

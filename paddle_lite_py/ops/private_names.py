@@ -4,15 +4,31 @@ from __future__ import annotations
 
 from typing import Any
 
+import jax
+
+from ..core.undrawn import Undrawn
 from ..dispatch.define import add_methods
 from ..eager.tensor import Tensor
 from . import creation
+
+
+def _initialize(self: Tensor) -> None:
+    """Draw the first value of a parameter that was made under LazyGuard().
+
+    Raises:
+        RuntimeError: if it has values.
+    """
+    if not isinstance(self._data, Undrawn):
+        raise RuntimeError(f"initialize(): {self.name!r} has values; only a parameter made under LazyGuard() has none")
+    self._set_payload(self._data.drawn())
+
 
 add_methods(
     {
         "inplace_version": property(lambda self: self._changes, doc="How often it has been changed in place."),
         "_inplace_version": lambda self: self._changes,
-        "_is_initialized": lambda self: True,
+        "_is_initialized": lambda self: not isinstance(self._data, jax.ShapeDtypeStruct),
+        "initialize": _initialize,
         "_grad_ivar": lambda self: self.grad,
         "_numel": lambda self: self.size,
         "_place_str": property(lambda self: str(self.place)),

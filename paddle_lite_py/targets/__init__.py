@@ -1,7 +1,7 @@
 """Programs compiled for machines that are not here: whether they compile, what memory they take, what they exchange."""
 
 from ..core.argument_docs import document as _document
-from .abstract import abstract
+from ..eager.abstract import abstract
 from .compilation import compile_all
 from .findings import Finding, findings
 from .hlo import Buffer, Collective

@@ -15,6 +15,7 @@ from ...autograd import PyLayer
 from ...core.arrays import from_host
 from ...core.interpreter import state
 from ...core.processes import world
+from ...core.undrawn import Undrawn
 from ...dispatch.define import add_methods, op
 from ...eager.execute import EAGER
 from ...eager.tensor import Parameter, Tensor, wrap
@@ -41,7 +42,9 @@ _REDUCTIONS: dict[ReduceType, Callable[..., Any]] = {
 
 def laid(data: Any, where: jax.sharding.NamedSharding) -> Any:
     """An array that each process has whole, or that lies over some devices already, laid over others."""
-    if isinstance(data, jax.ShapeDtypeStruct):  # no data: see targets.abstract()
+    if isinstance(data, Undrawn):
+        return data.laid(where)
+    if isinstance(data, jax.ShapeDtypeStruct):  # computed from such
         return jax.ShapeDtypeStruct(data.shape, data.dtype, sharding=where)
     if isinstance(data, jax.Array) and (world().size == 1 or not data.is_fully_addressable):
         return jax.device_put(data, where)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -10,17 +10,18 @@ import jax
 
 from ..core.arrays import is_outside
 from ..core.interpreter import use
-from ..eager.execute import Eager
-from ..eager.tensor import Tensor, wrap
+from ..core.undrawn import Undrawn
 from ..registry.bound import BoundOp
+from .execute import Eager
+from .tensor import Tensor, wrap
 
 
 class Abstract(Eager):
     """Eager execution where new state has no data, and what is computed from such state has none either."""
 
-    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, *_drawn: Any, **_kept: Any) -> Any:
-        """A shape and a dtype."""
-        return jax.ShapeDtypeStruct(shape, dtype)
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
+        """A shape and a dtype, and how to draw it."""
+        return Undrawn(shape, dtype, name, draw)
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op, to shapes and dtypes where it is given such."""

@@ -1,0 +1,53 @@
+"""What a tensor holds that has no data yet, or never will."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import jax
+
+from .interpreter import state
+
+
+class Undrawn(jax.ShapeDtypeStruct):
+    """A shape and a dtype in the place of an array.
+
+    Arguments:
+        name: of the parameter or state, which errors tell.
+        draw: makes its first value.
+        sharding: how that will lie over several devices.
+    """
+
+    def __init__(
+        self, shape: tuple[int, ...], dtype: Any, name: str, draw: Callable[[], Any], sharding: Any = None
+    ) -> None:
+        super().__init__(shape, dtype, sharding=sharding)
+        self.name, self.draw = name, draw
+
+    def laid(self, sharding: Any) -> Undrawn:
+        """The same over other devices."""
+        return Undrawn(self.shape, self.dtype, self.name, self.draw, sharding)
+
+    def drawn(self) -> Any:
+        """The first value, where it lies."""
+        data = state.interpreter.stored(self.name, self.shape, self.dtype, self.draw)
+        return data if self.sharding is None else jax.device_put(data, self.sharding)
+
+    def concrete(self, what: str) -> Any:
+        """Refuse.
+
+        Raises:
+            RuntimeError: since there is no data.
+        """
+        raise RuntimeError(
+            f"{what} needs the values of {self.name!r}, {self.dtype.name}{[*self.shape]}, which was made without data, "
+            "under LazyGuard() or targets.abstract(); give it some: call its initialize(), or set_state_dict() of its "
+            "layer"
+        )
+
+    def __array__(self, *_: Any, **__: Any) -> Any:
+        return self.concrete("NumPy")
+
+    def __deepcopy__(self, memo: Any) -> Undrawn:
+        return self  # it is never written to

@@ -1,0 +1,32 @@
+"""Layers whose parameters are drawn later."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+
+from ..eager.abstract import abstract
+
+
+class LazyGuard:
+    """A block in which parameters are made without data; each is drawn by its `initialize()`, or given values.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> with paddle.LazyGuard():
+        ...     layer = paddle.nn.Linear(2, 1)
+        >>> layer.weight._is_initialized()
+        False
+        >>> for parameter in layer.parameters():
+        ...     parameter.initialize()
+        >>> layer(paddle.ones([3, 2])).shape
+        paddle.Size([3, 1])
+    """
+
+    def __init__(self) -> None:
+        self._entered = ExitStack()
+
+    def __enter__(self) -> None:
+        self._entered.enter_context(abstract())
+
+    def __exit__(self, *_raised: object) -> None:
+        self._entered.close()
