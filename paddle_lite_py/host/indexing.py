@@ -14,7 +14,8 @@ from .steps import HostStep, UnknownStepError
 
 Function = Callable[..., Any]
 _DROP, _CLIP = GatherScatterMode.FILL_OR_DROP, GatherScatterMode.CLIP
-_ZERO = np.zeros((), np.int64)
+_INT, _UINT = np.dtype(np.int64), np.dtype(np.uint64)
+_count = np.count_nonzero
 _PROMISE = GatherScatterMode.PROMISE_IN_BOUNDS
 
 
@@ -46,19 +47,21 @@ class WindowPlaces(NamedTuple):
         steps = np.array([strides[a] for a in self.mapped], np.int64)
         offsets = self._offsets(strides, n_indices)
         spread = tuple([n_indices[self.outer.index(i)] if i in self.outer else 1 for i in range(self.rank)])
-        most = last.view(np.uint64)
+        most = last.view(_UINT)
+        most = most.reshape(()) if most.size == 1 else most
+        stride = steps.reshape(()) if len(steps) == 1 else steps
         lone, moved = len(steps) == 1, bool(offsets.any()) or offsets.size > 1
 
         def places(indices: Any) -> tuple[Any, Any]:
-            start = indices.astype(np.int64, copy=False)
+            start = indices if indices.dtype is _INT else indices.astype(_INT)
             inside = None
-            if np.count_nonzero(start.view(np.uint64) > most):  # a negative one is a large one
+            if _count(start.view(_UINT) > most):  # a negative one is a large one
                 inside = ((start >= 0) & (start <= last)).all(-1).reshape(spread) if mode == _DROP else None
                 start = np.minimum(np.maximum(start, 0), last)
             if not lone:
-                at = sum([start[..., i] * n for i, n in enumerate(steps)], _ZERO)
+                at = start.dot(steps)
             else:
-                at = start if steps[0] == 1 else start * steps
+                at = start if steps[0] == 1 else start * stride
             at = at.reshape(spread)
             return at + offsets if moved else at, inside
 
@@ -115,11 +118,11 @@ def _gather(step: HostStep) -> Function:
         return lambda x, _: x.take(chosen, axis, mode="clip")
     if axis is None or not x.shape[axis]:
         return gather
-    size = np.uint64(x.shape[axis])
+    size = np.array(x.shape[axis], _UINT)
 
     def rows(x: Any, indices: Any) -> Any:
-        start = indices.astype(np.int64, copy=False)
-        if mode == _DROP and np.count_nonzero(start.view(np.uint64) >= size):
+        start = indices if indices.dtype is _INT else indices.astype(_INT)
+        if mode == _DROP and _count(start.view(_UINT) >= size):
             return gather(x, indices)
         return x.take(start.reshape(n_indices), axis, mode="clip")
 
@@ -171,6 +174,11 @@ def _scatter(step: HostStep) -> Function:
             combine, _constant_box(x.shape, start, numbers.scatter_dims_to_operand_dims, dict(inner), shape)
         )
 
+    if start is not None and (found := places(start))[1] is None:
+        at = np.broadcast_to(found[0], shape).reshape(-1)
+        if len(np.unique(at)) == at.size:
+            return _scatter_to(combine, at)
+
     def scatter(x: Any, indices: Any, updates: Any) -> Any:
         at, inside = places(indices)
         out = x.flatten()
@@ -194,6 +202,17 @@ def _scatter_into(combine: Any, box: tuple[Any, ...]) -> Function:
         out = x.copy()
         out[box] = updates if combine is None else combine(out[box], updates)
         return out
+
+    return scatter
+
+
+def _scatter_to(combine: Any, at: np.ndarray) -> Function:
+    """Into places of the flat array that are known, and differ from each other."""
+
+    def scatter(x: Any, _: Any, updates: Any) -> Any:
+        out, new = x.flatten(), updates.ravel()
+        out[at] = new if combine is None else combine(out[at], new)
+        return out.reshape(x.shape)
 
     return scatter
 

@@ -41,11 +41,26 @@ _OF_KEYS |= {"slice", "squeeze", "reshape"}  # which leave the last axis alone
 
 # The step for an index that counts from the end where it is negative: the index, and the size of the axis.
 WRAPPED = "wrapped_index"
+# The parameter of a slice that says which axes of it, of one element, are gone.
+PICKED = "picked"
 
 
 def _is_one(constant: Any, value: int | None = None) -> bool:
     """Whether something is a constant integer; `value`: this one."""
     return constant is not None and constant.ndim == 0 and constant.dtype.kind == "i" and value in (None, constant)
+
+
+def _dropped(shape: tuple[int, ...], left: tuple[int, ...]) -> tuple[int, ...]:
+    """Which axes of one element a shape has to lose to become another; none where that is not how it becomes it."""
+    rest, gone = list(left), []
+    for axis, n in enumerate(shape):
+        if rest and rest[0] == n:
+            rest.pop(0)
+        elif n == 1:
+            gone.append(axis)
+        else:
+            return ()
+    return () if rest else tuple(gone)
 
 
 class UnknownStepError(Exception):
@@ -87,6 +102,7 @@ class Steps:
         self.inputs = tuple([self._new(v.aval) for v in closed.jaxpr.invars])
         self.outputs = self._inline(closed.jaxpr, [self._constant(c) for c in closed.consts], self.inputs)
         self._join_wraps()
+        self._join_slices()
         self._drop_unread()
 
     def _new(self, aval: Any) -> int:
@@ -147,6 +163,17 @@ class Steps:
                     reads = (index, added.reads[1])
                     given = tuple([self.types[n] for n in reads])
                     self.list[i] = HostStep(WRAPPED, {}, reads, step.makes, given, step.made)
+
+    def _join_slices(self) -> None:
+        """A slice whose axes of one element are then dropped is one step."""
+        of = {n: step for step in self.list for n in step.makes}
+        for i, step in enumerate(self.list):
+            part = of.get(step.reads[0]) if step.name in ("reshape", "squeeze") else None
+            if part is None or part.name != "slice" or (step.name == "reshape" and step.params["dimensions"]):
+                continue
+            gone = _dropped(part.made[0].shape, step.made[0].shape)
+            if gone:
+                self.list[i] = part._replace(params={**part.params, PICKED: gone}, makes=step.makes, made=step.made)
 
     def _drop_unread(self) -> None:
         read, kept = set(self.outputs), []

@@ -103,6 +103,10 @@ class Tiers:
             return self.xla(*[a if i in self.donated else for_xla(a) for i, a in enumerate(args)])
         return self.xla(*[for_xla(a) for a in args])
 
+    def handed(self, n: int) -> Callable[..., Any]:
+        """What runs n arrays compiled, as on_xla() does, with what leads there written out."""
+        return self.on_xla if self.donated else _handing(n)(self.xla, _handed.get, for_xla)
+
     def to_host(self, *args: Any) -> Any:
         """Run it compiled, on arrays of the host: then its results are the host's too."""
         return jax.tree.map(np.asarray, self.on_xla(*args))
@@ -111,7 +115,7 @@ class Tiers:
         """What runs arrays and numbers like these."""
         most = small.most()
         if any(np.size(a) > most for a in args):
-            return self.on_xla
+            return self.handed(len(args))
         traced = self.xla.trace(*args)
         try:
             steps = Steps(traced.jaxpr)
@@ -119,7 +123,7 @@ class Tiers:
                 numbers = frozenset([i for i, a in enumerate(args) if a.__class__ in _NUMBERS])
                 return generated(steps, traced.out_info, numbers)
         except UnknownStepError:
-            return self.on_xla
+            return self.handed(len(args))
         outs = jax.tree.leaves(traced.out_info)
         return self.to_host if all(small.is_small(o.shape, o.dtype) for o in outs) else self.on_xla
 
@@ -204,6 +208,18 @@ def _entry(n: int, donated: frozenset[int]) -> Callable[..., Callable[..., Any]]
 """
     env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": type(jax.device_put(0)), "_for_xla": for_xla}
     exec(compile(text, "<entry of tiers>", "exec"), env)
+    return env["make"]
+
+
+@functools.cache
+def _handing(n: int) -> Callable[..., Callable[..., Any]]:
+    """Makes a function that gives n arrays to XLA."""
+    given = ", ".join([f"a{i}" for i in range(n)])
+    one = "_held[1] if (_held := _get(id({0}), _none))[1] is not None else _for_xla({0})"
+    taken = ", ".join([one.format(f"a{i}") for i in range(n)])
+    text = f"def make(_xla, _get, _for_xla):\n    def call({given}):\n        return _xla({taken})\n    return call\n"
+    env: dict[str, Any] = {"_none": (None, None)}
+    exec(compile(text, "<to XLA>", "exec"), env)
     return env["make"]
 
 
