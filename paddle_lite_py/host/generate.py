@@ -50,6 +50,7 @@ _WARNINGS, _NONE = _silence()
 _NAMES: dict[str, Any] = {
     **{f"_{kind.name}": kind for kind in DTYPES},
     **{f"_one_{kind.name}": np.ones((), kind) for kind in DTYPES},
+    **{f"_{name}_of": fold.reduce for name, fold in folds.FOLDS.items()},
     **{"_silence": _WARNINGS.set, "_nothing": _NONE, "_speak": _WARNINGS.reset, "_putmask": np.putmask},
     **{"_asarray": np.asarray, "_filled": _filled, "_concatenate": np.concatenate, "_stack": np.stack},
     **{"_minimum": np.minimum, "_maximum": np.maximum, "_where": np.where, "_exp": np.exp, "_sqrt": np.sqrt},
@@ -176,7 +177,7 @@ class FunctionWriter:
             self.held[step.makes[0]] = values[same]
             return
         shape = np.broadcast_shapes(*[v.shape for v in values])
-        if text == CHOICE and values[0].shape == values[1].shape == shape and values[2].shape in ((), shape):
+        if text == CHOICE and shape and values[0].shape == values[1].shape == shape and values[2].shape in ((), shape):
             which, no, yes = [v.name for v in values]  # a third of the time less than where() takes
             self._line(step, f"{no}.copy()")
             self.lines.append(f"_putmask(v{step.makes[0]}, {which}, {yes})")

@@ -10,7 +10,7 @@ import numpy as np
 from jax.lax import GatherScatterMode
 
 from .rules import rule
-from .steps import HostStep, UnknownStepError
+from .steps import WRAPS, HostStep, UnknownStepError
 
 Function = Callable[..., Any]
 _DROP, _CLIP = GatherScatterMode.FILL_OR_DROP, GatherScatterMode.CLIP
@@ -40,7 +40,7 @@ class WindowPlaces(NamedTuple):
     outer: tuple[int, ...]
     rank: int
 
-    def places(self, mode: Any, n_indices: tuple[int, ...]) -> Callable[[Any], tuple[Any, Any]]:
+    def places(self, mode: Any, n_indices: tuple[int, ...], wraps: bool = False) -> Callable[[Any], tuple[Any, Any]]:
         """From indices to the places of all elements, and for each index whether its window lies within (None: all)."""
         strides = [math.prod(self.shape[i + 1 :]) for i in range(len(self.shape))]
         last = np.array([self.shape[a] - self.sizes[a] for a in self.mapped], np.int64)
@@ -56,6 +56,7 @@ class WindowPlaces(NamedTuple):
             start = indices if indices.dtype is _INT else indices.astype(_INT)
             inside = None
             if _count(start.view(_UINT) > most):  # a negative one is a large one
+                start = start + (start < 0) * (last + 1) if wraps else start
                 inside = ((start >= 0) & (start <= last)).all(-1).reshape(spread) if mode == _DROP else None
                 start = np.minimum(np.maximum(start, 0), last)
             if not lone:
@@ -102,7 +103,8 @@ def _gather(step: HostStep) -> Function:
         tuple(zip(kept, numbers.offset_dims, strict=True)), outer, len(made.shape),
     )  # fmt: skip
     mode, n_indices = _known(mode), indices.shape[:-1]
-    places, fill = windows.places(mode, n_indices), _fill_value(p["fill_value"], x.dtype)
+    wraps = p.get(WRAPS, False)
+    places, fill = windows.places(mode, n_indices, wraps), _fill_value(p["fill_value"], x.dtype)
 
     def gather(x: Any, indices: Any) -> Any:
         at, inside = places(indices)
@@ -115,14 +117,15 @@ def _gather(step: HostStep) -> Function:
         if axis is None:
             return lambda x, _: x.take(at)
         chosen = step.known[1].astype(np.int64).reshape(n_indices)
+        chosen += (chosen < 0) * x.shape[axis]
         return lambda x, _: x.take(chosen, axis, mode="clip")
     if axis is None or not x.shape[axis]:
         return gather
-    size = np.array(x.shape[axis], _UINT)
+    size, looks = np.array(x.shape[axis], _UINT), wraps or mode == _DROP
 
     def rows(x: Any, indices: Any) -> Any:
         start = indices if indices.dtype is _INT else indices.astype(_INT)
-        if mode == _DROP and _count(start.view(_UINT) >= size):
+        if looks and _count(start.view(_UINT) >= size):
             return gather(x, indices)
         return x.take(start.reshape(n_indices), axis, mode="clip")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
@@ -82,9 +83,11 @@ def _tile(step: HostStep) -> Function:
 
 
 @rule("split", moves=True)
-def _split(step: HostStep) -> Function:
-    ends = np.cumsum(step.params["sizes"])[:-1].tolist()
-    return lambda x: tuple(np.split(x, ends, step.params["axis"]))
+def _split(step: HostStep) -> str:
+    ends = itertools.accumulate(step.params["sizes"])
+    before = ":, " * step.params["axis"]
+    parts = [f"{{0}}[{before}{end - n}:{end}]" for n, end in zip(step.params["sizes"], ends, strict=True)]
+    return f"({', '.join(parts)},)"
 
 
 @rule("iota", moves=True)

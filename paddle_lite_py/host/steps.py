@@ -35,6 +35,8 @@ _CALLS = frozenset(
 _OF_THE_HOST = frozenset(("random_words",))
 # The dtype of the keys of JAX's own generator, threefry: two words each.
 _KEY = "key<fry>"
+# Steps that give elements another shape.
+_SHAPING = ("reshape", "broadcast_in_dim")
 _OF_KEYS = frozenset(("random_seed", "random_fold_in", "random_bits", "random_split", "random_wrap", "random_unwrap"))
 _OF_KEYS |= {"slice", "squeeze", "reshape"}  # which leave the last axis alone
 
@@ -43,6 +45,8 @@ _OF_KEYS |= {"slice", "squeeze", "reshape"}  # which leave the last axis alone
 WRAPPED = "wrapped_index"
 # The parameter of a slice that says which axes of it, of one element, are gone.
 PICKED = "picked"
+# The parameter of a gather that says that its indices count from the end where they are negative.
+WRAPS = "wraps"
 
 
 def _is_one(constant: Any, value: int | None = None) -> bool:
@@ -103,6 +107,7 @@ class Steps:
         self.outputs = self._inline(closed.jaxpr, [self._constant(c) for c in closed.consts], self.inputs)
         self._join_wraps()
         self._join_slices()
+        self._join_gathers()
         self._drop_unread()
 
     def _new(self, aval: Any) -> int:
@@ -174,6 +179,29 @@ class Steps:
             gone = _dropped(part.made[0].shape, step.made[0].shape)
             if gone:
                 self.list[i] = part._replace(params={**part.params, PICKED: gone}, makes=step.makes, made=step.made)
+
+    def _join_gathers(self) -> None:
+        """Rows or elements along one axis are taken at indices that count from the end, which is looked at once."""
+        of = {n: step for step in self.list for n in step.makes}
+        found = []
+        for step in self.list:
+            shaped = of.get(step.reads[1]) if step.name == "gather" else None
+            wrapped = of.get(shaped.reads[0]) if shaped and shaped.name in _SHAPING else None
+            if shaped and wrapped and wrapped.name == WRAPPED and self._is_along(step, wrapped):
+                index = wrapped.reads[0]
+                number = self._new(jax.ShapeDtypeStruct(shaped.made[0].shape, wrapped.given[0].dtype))
+                made = (self.types[number],)
+                found.append(shaped._replace(reads=(index,), makes=(number,), made=made))
+                step = step._replace(reads=(step.reads[0], number), params={**step.params, WRAPS: True})
+            found.append(step)
+        self.list = found
+
+    def _is_along(self, step: HostStep, wrapped: HostStep) -> bool:
+        """Whether a gather takes elements along one axis, whose size is what negative indices are counted from."""
+        axes, size = step.params["dimension_numbers"].start_index_map, self.constants.get(wrapped.reads[1])
+        return (
+            len(axes) == 1 and _is_one(size, step.given[0].shape[axes[0]]) and step.params["slice_sizes"][axes[0]] == 1
+        )
 
     def _drop_unread(self) -> None:
         read, kept = set(self.outputs), []
