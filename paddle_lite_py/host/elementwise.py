@@ -81,7 +81,7 @@ def _logistic(step: HostStep) -> str:
 
 
 @elementwise("integer_pow")
-def _integer_pow(step: HostStep) -> Function:
+def _integer_pow(step: HostStep) -> Any:
     y = step.params["y"]
     if y < 0 and not _is_float(step):
         raise UnknownStepError("a negative power of integers")

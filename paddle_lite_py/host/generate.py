@@ -60,7 +60,7 @@ _NAMES: dict[str, Any] = {
 
 
 # Functions that Python's operators do the same as, of numbers in a tenth of the time.
-_OPERATORS = {np.add: "+", np.subtract: "-", np.multiply: "*", np.divide: "/", np.less: "<", np.less_equal: "<="}
+_OPERATORS: dict[Any, str] = {np.add: "+", np.subtract: "-", np.multiply: "*", np.divide: "/", np.less: "<", np.less_equal: "<="}
 _OPERATORS |= {np.greater: ">", np.greater_equal: ">=", np.equal: "==", np.not_equal: "!="}
 _OPERATORS |= {np.bitwise_and: "&", np.bitwise_or: "|", np.bitwise_xor: "^"}
 # By the name of a step the constant that changes nothing, and whether it may come first.

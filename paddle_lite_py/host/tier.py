@@ -121,7 +121,7 @@ class Tiers:
         run, array = self.handed(n), np.asarray
         if info.__class__ is tuple and all(part.__class__ is jax.ShapeDtypeStruct for part in info):
             return lambda *args: tuple([array(x) for x in run(*args)])
-        if jax.tree.structure(info).num_nodes == 1:
+        if jax.tree_util.treedef_is_leaf(jax.tree.structure(info)):
             return lambda *args: array(run(*args))
         return lambda *args: jax.tree.map(array, run(*args))
 
