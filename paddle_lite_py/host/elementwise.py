@@ -77,14 +77,16 @@ def _rsqrt(step: HostStep) -> str:
 
 @elementwise("logistic")
 def _logistic(step: HostStep) -> str:
-    return "_reciprocal(_exp(-{0}) + 1)"
+    return f"_reciprocal(_exp(-{{0}}) + _one_{step.given[0].dtype.name})"
 
 
 @elementwise("integer_pow")
-def _integer_pow(step: HostStep) -> Function:
+def _integer_pow(step: HostStep) -> Any:
     y = step.params["y"]
     if y < 0 and not _is_float(step):
         raise UnknownStepError("a negative power of integers")
+    if y in (2, 3):
+        return "{0} * {0}" if y == 2 else "{0} * ({0} * {0})"
     return (lambda x: np.reciprocal(_power(x, -y))) if y < 0 else lambda x: _power(x, y)
 
 
@@ -112,13 +114,17 @@ def _clamp(step: HostStep) -> str:
     return "_minimum(_maximum({1}, {0}), {2})"
 
 
+# The text of a choice between two.
+CHOICE = "_where({0}, {2}, {1})"
+
+
 @elementwise("select_n")
 def _select_n(step: HostStep) -> Any:
     if len(step.given) == 3 and step.given[0].dtype == bool:
         if not any(aval.shape for aval in step.given):
             return "({2} if {0} else {1})"
         size = math.prod(step.made[0].shape)
-        return "_where({0}, {2}, {1})" if size < _MANY or step.made[0].dtype == bool else _selected(step.made[0].dtype)
+        return CHOICE if size < _MANY or step.made[0].dtype == bool else _selected(step.made[0].dtype)
     if len(step.given) == 2:
         return "{1}"
     return lambda which, *cases: np.choose(which.astype(np.intp), cases, mode="clip")
@@ -154,7 +160,7 @@ def _convert(step: HostStep) -> Any:
         return "{0}"
     if held.kind == "f" and wanted.kind in "iu":
         return _to_integer(wanted)
-    return lambda x: x.astype(wanted)
+    return f"{{0}}.astype(_{wanted.name})"
 
 
 def _to_integer(wanted: np.dtype) -> Function:

@@ -12,25 +12,30 @@ from .rules import rule
 from .steps import HostStep, UnknownStepError
 
 Function = Callable[..., Any]
-_FOLDS: dict[str, Any] = {
+FOLDS: dict[str, Any] = {
     **{"sum": np.add, "prod": np.multiply, "max": np.maximum, "min": np.minimum},
     **{"and": np.bitwise_and, "or": np.bitwise_or, "xor": np.bitwise_xor},
 }
 
 
-@rule(*[f"reduce_{name}" for name in _FOLDS])
-def _reduce(step: HostStep) -> Function:
+@rule(*[f"reduce_{name}" for name in FOLDS])
+def _reduce(step: HostStep) -> Any:
     name, axes, dtype = step.name.removeprefix("reduce_"), tuple(step.params["axes"]), step.made[0].dtype
-    fold, one = _FOLDS[name].reduce, axes[0] if len(axes) == 1 else axes  # a number takes NumPy less time
+    fold, one = f"_{name}_of", axes[0] if len(axes) == 1 else axes  # a number takes NumPy less time
+    if not step.given[0].shape:
+        return "{0}"
     if name in ("sum", "prod"):
         rest = step.made[0].shape
         if len(axes) > 1 and sorted(axes) == list(range(len(rest), len(rest) + len(axes))):
-            return lambda x: fold(x.reshape((*rest, -1)) if x.size else x, -1 if x.size else axes, dtype)
-        return _by_parts(step, _FOLDS[name]) or (lambda x: fold(x, one, dtype))
+            if 0 in step.given[0].shape:
+                return f"{fold}({{0}}, {axes}, _{dtype.name})"
+            last = f"reshape({(*rest, -1)})" if rest else "ravel()"
+            return f"{fold}({{0}}.{last}, -1, _{dtype.name})"
+        return _by_parts(step, FOLDS[name]) or f"{fold}({{0}}, {one}, _{dtype.name})"
     start = _least(name, dtype) if 0 in step.given[0].shape else None
     if start is not None:
-        return lambda x: fold(x, axes, initial=start)
-    return _by_parts(step, _FOLDS[name]) or (lambda x: fold(x, one))
+        return lambda x: FOLDS[name].reduce(x, axes, initial=start)
+    return _by_parts(step, FOLDS[name]) or f"{fold}({{0}}, {one})"
 
 
 # NumPy starts anew for each row, which takes as long as twenty elements.
@@ -91,27 +96,40 @@ def _sort(step: HostStep) -> Function:
     axis, keys = step.params["dimension"], step.params["num_keys"]
     if len(step.given) == 1:
         return lambda x: (np.sort(x, axis, kind="stable"),)
+    along = _along(step.given[0].shape, axis)
 
     def sort(*arrays: Any) -> Any:
         if keys == 1:
-            order = np.argsort(arrays[0], axis, kind="stable")
+            order = arrays[0].argsort(axis, kind="stable")
         else:
             order = np.lexsort(arrays[:keys][::-1], axis)
-        return tuple([np.take_along_axis(a, order, axis) for a in arrays])
+        at = along(order)
+        return tuple([a.take(at) for a in arrays])
 
     return sort
+
+
+def _along(shape: tuple[int, ...], axis: int) -> Callable[[Any], Any]:
+    """From the places along an axis to those in the flat array."""
+    strides = [math.prod(shape[i + 1 :]) for i in range(len(shape))]
+    places = np.indices(shape, sparse=True)
+    first = sum([n * at for i, (n, at) in enumerate(zip(strides, places, strict=True)) if i != axis])
+    stride = np.array(strides[axis])
+    return lambda order: (order if stride == 1 else order * stride) + first
 
 
 @rule("top_k")
 def _top_k(step: HostStep) -> Function:
     k, axis = step.params["k"], step.params.get("axis", -1)
-    size, kind = step.given[0].shape[axis], step.made[1].dtype
+    shape, kind = step.given[0].shape, step.made[1].dtype
+    place = axis % len(shape)
+    along, last, before = _along(shape, place), np.array(shape[place] - 1), (slice(None),) * place
+    turned, largest = (*before, slice(None, None, -1)), (*before, slice(-1, -k - 1, -1))
 
     def top_k(x: Any) -> Any:
         # Of equal ones the first comes first.
-        order = size - 1 - np.flip(np.argsort(np.flip(x, axis), axis, kind="stable"), axis)
-        order = order.take(range(k), axis)
-        return np.take_along_axis(x, order, axis), order.astype(kind)
+        order = last - x[turned].argsort(axis, kind="stable")[largest]
+        return x.take(along(order)), order.astype(kind)
 
     return top_k
 

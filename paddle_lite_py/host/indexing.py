@@ -10,11 +10,12 @@ import numpy as np
 from jax.lax import GatherScatterMode
 
 from .rules import rule
-from .steps import HostStep, UnknownStepError
+from .steps import WRAPS, HostStep, UnknownStepError
 
 Function = Callable[..., Any]
 _DROP, _CLIP = GatherScatterMode.FILL_OR_DROP, GatherScatterMode.CLIP
-_ZERO = np.zeros((), np.int64)
+_INT, _UINT = np.dtype(np.int64), np.dtype(np.uint64)
+_count = np.count_nonzero
 _PROMISE = GatherScatterMode.PROMISE_IN_BOUNDS
 
 
@@ -39,26 +40,29 @@ class WindowPlaces(NamedTuple):
     outer: tuple[int, ...]
     rank: int
 
-    def places(self, mode: Any, n_indices: tuple[int, ...]) -> Callable[[Any], tuple[Any, Any]]:
+    def places(self, mode: Any, n_indices: tuple[int, ...], wraps: bool = False) -> Callable[[Any], tuple[Any, Any]]:
         """From indices to the places of all elements, and for each index whether its window lies within (None: all)."""
         strides = [math.prod(self.shape[i + 1 :]) for i in range(len(self.shape))]
         last = np.array([self.shape[a] - self.sizes[a] for a in self.mapped], np.int64)
         steps = np.array([strides[a] for a in self.mapped], np.int64)
         offsets = self._offsets(strides, n_indices)
         spread = tuple([n_indices[self.outer.index(i)] if i in self.outer else 1 for i in range(self.rank)])
-        most = last.view(np.uint64)
+        most = last.view(_UINT)
+        most = most.reshape(()) if most.size == 1 else most
+        stride = steps.reshape(()) if len(steps) == 1 else steps
         lone, moved = len(steps) == 1, bool(offsets.any()) or offsets.size > 1
 
         def places(indices: Any) -> tuple[Any, Any]:
-            start = indices.astype(np.int64, copy=False)
+            start = indices if indices.dtype is _INT else indices.astype(_INT)
             inside = None
-            if np.count_nonzero(start.view(np.uint64) > most):  # a negative one is a large one
+            if _count(start.view(_UINT) > most):  # a negative one is a large one
+                start = start + (start < 0) * (last + 1) if wraps else start
                 inside = ((start >= 0) & (start <= last)).all(-1).reshape(spread) if mode == _DROP else None
                 start = np.minimum(np.maximum(start, 0), last)
             if not lone:
-                at = sum([start[..., i] * n for i, n in enumerate(steps)], _ZERO)
+                at = start.dot(steps)
             else:
-                at = start if steps[0] == 1 else start * steps
+                at = start if steps[0] == 1 else start * stride
             at = at.reshape(spread)
             return at + offsets if moved else at, inside
 
@@ -99,7 +103,8 @@ def _gather(step: HostStep) -> Function:
         tuple(zip(kept, numbers.offset_dims, strict=True)), outer, len(made.shape),
     )  # fmt: skip
     mode, n_indices = _known(mode), indices.shape[:-1]
-    places, fill = windows.places(mode, n_indices), _fill_value(p["fill_value"], x.dtype)
+    wraps = p.get(WRAPS, False)
+    places, fill = windows.places(mode, n_indices, wraps), _fill_value(p["fill_value"], x.dtype)
 
     def gather(x: Any, indices: Any) -> Any:
         at, inside = places(indices)
@@ -112,14 +117,15 @@ def _gather(step: HostStep) -> Function:
         if axis is None:
             return lambda x, _: x.take(at)
         chosen = step.known[1].astype(np.int64).reshape(n_indices)
+        chosen += (chosen < 0) * x.shape[axis]
         return lambda x, _: x.take(chosen, axis, mode="clip")
     if axis is None or not x.shape[axis]:
         return gather
-    size = np.uint64(x.shape[axis])
+    size, looks = np.array(x.shape[axis], _UINT), wraps or mode == _DROP
 
     def rows(x: Any, indices: Any) -> Any:
-        start = indices.astype(np.int64, copy=False)
-        if mode == _DROP and np.count_nonzero(start.view(np.uint64) >= size):
+        start = indices if indices.dtype is _INT else indices.astype(_INT)
+        if looks and _count(start.view(_UINT) >= size):
             return gather(x, indices)
         return x.take(start.reshape(n_indices), axis, mode="clip")
 
@@ -171,6 +177,11 @@ def _scatter(step: HostStep) -> Function:
             combine, _constant_box(x.shape, start, numbers.scatter_dims_to_operand_dims, dict(inner), shape)
         )
 
+    if start is not None and (found := places(start))[1] is None:
+        at = np.broadcast_to(found[0], shape).reshape(-1)
+        if len(np.unique(at)) == at.size:
+            return _scatter_to(combine, at)
+
     def scatter(x: Any, indices: Any, updates: Any) -> Any:
         at, inside = places(indices)
         out = x.flatten()
@@ -194,6 +205,17 @@ def _scatter_into(combine: Any, box: tuple[Any, ...]) -> Function:
         out = x.copy()
         out[box] = updates if combine is None else combine(out[box], updates)
         return out
+
+    return scatter
+
+
+def _scatter_to(combine: Any, at: np.ndarray) -> Function:
+    """Into places of the flat array that are known, and differ from each other."""
+
+    def scatter(x: Any, _: Any, updates: Any) -> Any:
+        out, new = x.flatten(), updates.ravel()
+        out[at] = new if combine is None else combine(out[at], new)
+        return out.reshape(x.shape)
 
     return scatter
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from .rules import rule
-from .steps import HostStep
+from .steps import PICKED, HostStep
 
 Function = Callable[..., Any]
 
@@ -17,20 +18,39 @@ Function = Callable[..., Any]
 def _reshape(step: HostStep) -> str:
     order = step.params.get("dimensions") if step.name == "reshape" else None
     turned = "" if order is None else f".transpose({tuple(order)})"
-    return f"{{0}}{turned}.reshape({step.made[0].shape})"
+    shape = step.made[0].shape
+    if not turned and shape == step.given[0].shape:
+        return "{0}"
+    return f"{{0}}{turned}" + (".ravel()" if len(shape) == 1 else f".reshape({shape})")
 
 
 @rule("transpose", moves=True)
 def _transpose(step: HostStep) -> str:
-    return f"{{0}}.transpose({tuple(step.params['permutation'])})"
+    order = tuple(step.params["permutation"])
+    return "{0}.T" if order == tuple(range(len(order)))[::-1] else f"{{0}}.transpose({order})"
 
 
 @rule("slice", moves=True)
 def _slice(step: HostStep) -> str:
     p = step.params
     strides = p["strides"] or (1,) * len(p["start_indices"])
-    parts = [f"{a}:{b}:{s}" for a, b, s in zip(p["start_indices"], p["limit_indices"], strides, strict=True)]
-    return f"{{0}}[{', '.join(parts) or '()'}]"
+    ranges = zip(
+        p["start_indices"], p["limit_indices"], strides, step.given[0].shape, strict=False
+    )  # keys have one more
+    picked = p.get(PICKED, ())
+    return _indexed([str(r[0]) if i in picked else _range(*r) for i, r in enumerate(ranges)])
+
+
+def _range(start: int, end: int, stride: int, size: int) -> str:
+    if (start, stride) == (0, 1) and end == size:
+        return ":"
+    return f"{start}:{end}" + (f":{stride}" if stride != 1 else "")
+
+
+def _indexed(parts: list[str]) -> str:
+    while parts and parts[-1] == ":":
+        parts.pop()
+    return f"{{0}}[{', '.join(parts)}]" if parts else "{0}"
 
 
 @rule("rev", moves=True)
@@ -38,7 +58,7 @@ def _rev(step: HostStep) -> str:
     turned = [":"] * len(step.given[0].shape)
     for axis in step.params["dimensions"]:
         turned[axis] = "::-1"
-    return f"{{0}}[{', '.join(turned) or '()'}]"
+    return _indexed(turned)
 
 
 @rule("concatenate", moves=True)
@@ -63,9 +83,11 @@ def _tile(step: HostStep) -> Function:
 
 
 @rule("split", moves=True)
-def _split(step: HostStep) -> Function:
-    ends = np.cumsum(step.params["sizes"])[:-1].tolist()
-    return lambda x: tuple(np.split(x, ends, step.params["axis"]))
+def _split(step: HostStep) -> str:
+    ends = itertools.accumulate(step.params["sizes"])
+    before = ":, " * step.params["axis"]
+    parts = [f"{{0}}[{before}{end - n}:{end}]" for n, end in zip(step.params["sizes"], ends, strict=True)]
+    return f"({', '.join(parts)},)"
 
 
 @rule("iota", moves=True)

@@ -40,6 +40,11 @@ def cost(step: HostStep) -> float:
     return COSTS.get(step.name, _USUAL) * elements
 
 
+def turns(step: HostStep) -> int:
+    """How many steps a step stands for: those of a loop, in each of its turns."""
+    return step.params["length"] * len(step.params["jaxpr"].eqns) if step.name == "scan" else 1
+
+
 def rule(*names: str, moves: bool = False) -> Callable[[Rule], Rule]:
     """Enter a rule into the table."""
 

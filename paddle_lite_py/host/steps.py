@@ -35,17 +35,36 @@ _CALLS = frozenset(
 _OF_THE_HOST = frozenset(("random_words",))
 # The dtype of the keys of JAX's own generator, threefry: two words each.
 _KEY = "key<fry>"
+# Steps that give elements another shape.
+_SHAPING = ("reshape", "broadcast_in_dim")
 _OF_KEYS = frozenset(("random_seed", "random_fold_in", "random_bits", "random_split", "random_wrap", "random_unwrap"))
 _OF_KEYS |= {"slice", "squeeze", "reshape"}  # which leave the last axis alone
 
 
 # The step for an index that counts from the end where it is negative: the index, and the size of the axis.
 WRAPPED = "wrapped_index"
+# The parameter of a slice that says which axes of it, of one element, are gone.
+PICKED = "picked"
+# The parameter of a gather that says that its indices count from the end where they are negative.
+WRAPS = "wraps"
 
 
 def _is_one(constant: Any, value: int | None = None) -> bool:
     """Whether something is a constant integer; `value`: this one."""
     return constant is not None and constant.ndim == 0 and constant.dtype.kind == "i" and value in (None, constant)
+
+
+def _dropped(shape: tuple[int, ...], left: tuple[int, ...]) -> tuple[int, ...]:
+    """Which axes of one element a shape has to lose to become another; none where that is not how it becomes it."""
+    rest, gone = list(left), []
+    for axis, n in enumerate(shape):
+        if rest and rest[0] == n:
+            rest.pop(0)
+        elif n == 1:
+            gone.append(axis)
+        else:
+            return ()
+    return () if rest else tuple(gone)
 
 
 class UnknownStepError(Exception):
@@ -87,6 +106,8 @@ class Steps:
         self.inputs = tuple([self._new(v.aval) for v in closed.jaxpr.invars])
         self.outputs = self._inline(closed.jaxpr, [self._constant(c) for c in closed.consts], self.inputs)
         self._join_wraps()
+        self._join_slices()
+        self._join_gathers()
         self._drop_unread()
 
     def _new(self, aval: Any) -> int:
@@ -147,6 +168,40 @@ class Steps:
                     reads = (index, added.reads[1])
                     given = tuple([self.types[n] for n in reads])
                     self.list[i] = HostStep(WRAPPED, {}, reads, step.makes, given, step.made)
+
+    def _join_slices(self) -> None:
+        """A slice whose axes of one element are then dropped is one step."""
+        of = {n: step for step in self.list for n in step.makes}
+        for i, step in enumerate(self.list):
+            part = of.get(step.reads[0]) if step.name in ("reshape", "squeeze") else None
+            if part is None or part.name != "slice" or (step.name == "reshape" and step.params["dimensions"]):
+                continue
+            gone = _dropped(part.made[0].shape, step.made[0].shape)
+            if gone:
+                self.list[i] = part._replace(params={**part.params, PICKED: gone}, makes=step.makes, made=step.made)
+
+    def _join_gathers(self) -> None:
+        """Rows or elements along one axis are taken at indices that count from the end, which is looked at once."""
+        of = {n: step for step in self.list for n in step.makes}
+        found = []
+        for step in self.list:
+            shaped = of.get(step.reads[1]) if step.name == "gather" else None
+            wrapped = of.get(shaped.reads[0]) if shaped and shaped.name in _SHAPING else None
+            if shaped and wrapped and wrapped.name == WRAPPED and self._is_along(step, wrapped):
+                index = wrapped.reads[0]
+                number = self._new(jax.ShapeDtypeStruct(shaped.made[0].shape, wrapped.given[0].dtype))
+                made = (self.types[number],)
+                found.append(shaped._replace(reads=(index,), makes=(number,), made=made))
+                step = step._replace(reads=(step.reads[0], number), params={**step.params, WRAPS: True})
+            found.append(step)
+        self.list = found
+
+    def _is_along(self, step: HostStep, wrapped: HostStep) -> bool:
+        """Whether a gather takes elements along one axis, whose size is what negative indices are counted from."""
+        axes, size = step.params["dimension_numbers"].start_index_map, self.constants.get(wrapped.reads[1])
+        return (
+            len(axes) == 1 and _is_one(size, step.given[0].shape[axes[0]]) and step.params["slice_sizes"][axes[0]] == 1
+        )
 
     def _drop_unread(self) -> None:
         read, kept = set(self.outputs), []

@@ -22,13 +22,16 @@ from ..core.config import compiler_options
 from ..core.mappings import make_room, room
 from . import loops  # noqa: F401  (their rules)
 from .generate import FunctionWriter, elements, returning
-from .rules import cost
+from .rules import cost, turns
 from .steps import HostStep, Steps, UnknownStepError
 
 MAX_KINDS = 1024  # of one function: shapes may change for ever
 # A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it
 # and for each step.
 MAX_STEPS, _MOST, _MORE = 1000, 100_000, 2000
+# An op of more steps, counting each turn of its loops, is compiled: NumPy would take three times as long, call after
+# call. Not so gradients and updates: a session has many of them, each to be compiled once.
+OP_STEPS = 32
 _NUMBERS = frozenset((float, int, bool))
 _ndarray = np.ndarray
 _HOSTED = _NUMBERS | {_ndarray}
@@ -42,16 +45,21 @@ def xla_jit(fn: Callable[..., Any], library: bool = True, plain: bool = False, *
 
 
 def tiered(
-    fn: Callable[..., Any], n: int | None, library: bool = True, plain: bool = False, **options: Any
+    fn: Callable[..., Any],
+    n: int | None,
+    library: bool = True,
+    plain: bool = False,
+    most: int = MAX_STEPS,
+    **options: Any,
 ) -> Callable[..., Any]:
     """A function of arrays or Python numbers on its two tiers. What it gives may be nested.
 
     Arguments:
         n: how many arguments it takes; None for a function that is XLA's whatever they are.
-        library, plain: see config.compiler_options. options: of jax.jit.
+        library, plain: see config.compiler_options. most: how many steps NumPy takes. options: of jax.jit.
     """
     xla = xla_jit(fn, library, plain, **options)
-    return xla if n is None else Tiers(fn, xla, options.get("donate_argnums", ())).entry(n)
+    return xla if n is None else Tiers(fn, xla, options.get("donate_argnums", ()), most).entry(n)
 
 
 @functools.cache
@@ -69,10 +77,11 @@ class Tiers:
 
     Arguments:
         fn: the function. xla: the same, compiled. donated: whose memory XLA may reuse, by position.
+        most: how many steps NumPy takes.
     """
 
-    def __init__(self, fn: Callable[..., Any], xla: Any, donated: tuple[int, ...] = ()) -> None:
-        self.xla = xla
+    def __init__(self, fn: Callable[..., Any], xla: Any, donated: tuple[int, ...] = (), most: int = MAX_STEPS) -> None:
+        self.xla, self.most = xla, most
         self.donated = frozenset(donated)
         self.known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(
             f"tiers of {getattr(fn, '__name__', 'a function')}", MAX_KINDS
@@ -103,25 +112,35 @@ class Tiers:
             return self.xla(*[a if i in self.donated else for_xla(a) for i, a in enumerate(args)])
         return self.xla(*[for_xla(a) for a in args])
 
-    def to_host(self, *args: Any) -> Any:
-        """Run it compiled, on arrays of the host: then its results are the host's too."""
-        return jax.tree.map(np.asarray, self.on_xla(*args))
+    def handed(self, n: int) -> Callable[..., Any]:
+        """What runs n arrays compiled, as on_xla() does, with what leads there written out."""
+        return self.on_xla if self.donated else _handing(n)(self.xla, _handed.get, for_xla)
+
+    def to_host(self, n: int, info: Any) -> Callable[..., Any]:
+        """What runs n arrays of the host compiled: then the results, structured like `info`, are the host's too."""
+        run, array = self.handed(n), np.asarray
+        if info.__class__ is tuple and all(part.__class__ is jax.ShapeDtypeStruct for part in info):
+            return lambda *args: tuple([array(x) for x in run(*args)])
+        if jax.tree_util.treedef_is_leaf(jax.tree.structure(info)):
+            return lambda *args: array(run(*args))
+        return lambda *args: jax.tree.map(array, run(*args))
 
     def _new(self, args: tuple[Any, ...]) -> Callable[..., Any]:
         """What runs arrays and numbers like these."""
         most = small.most()
         if any(np.size(a) > most for a in args):
-            return self.on_xla
+            return self.handed(len(args))
         traced = self.xla.trace(*args)
         try:
             steps = Steps(traced.jaxpr)
-            if elements(steps) <= most and is_cheap(steps.list):
+            if elements(steps) <= most and is_cheap(steps.list, self.most):
                 numbers = frozenset([i for i, a in enumerate(args) if a.__class__ in _NUMBERS])
                 return generated(steps, traced.out_info, numbers)
         except UnknownStepError:
-            return self.on_xla
+            return self.handed(len(args))
         outs = jax.tree.leaves(traced.out_info)
-        return self.to_host if all(small.is_small(o.shape, o.dtype) for o in outs) else self.on_xla
+        hosted = all(small.is_small(o.shape, o.dtype) for o in outs)
+        return self.to_host(len(args), traced.out_info) if hosted else self.handed(len(args))
 
 
 # -- what XLA is given -----------------------------------------------------------------------------------------------
@@ -156,9 +175,9 @@ def for_xla(value: Any) -> Any:
     return found
 
 
-def is_cheap(steps: list[HostStep]) -> bool:
+def is_cheap(steps: list[HostStep], most: int = MAX_STEPS) -> bool:
     """Whether NumPy takes about as long for some steps as XLA would, compiled."""
-    return len(steps) <= MAX_STEPS and sum(map(cost, steps)) <= _MOST + _MORE * len(steps)
+    return sum(map(turns, steps)) <= most and sum(map(cost, steps)) <= _MOST + _MORE * len(steps)
 
 
 def generated(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> Callable[..., Any]:
@@ -204,6 +223,18 @@ def _entry(n: int, donated: frozenset[int]) -> Callable[..., Callable[..., Any]]
 """
     env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": type(jax.device_put(0)), "_for_xla": for_xla}
     exec(compile(text, "<entry of tiers>", "exec"), env)
+    return env["make"]
+
+
+@functools.cache
+def _handing(n: int) -> Callable[..., Callable[..., Any]]:
+    """Makes a function that gives n arrays to XLA."""
+    given = ", ".join([f"a{i}" for i in range(n)])
+    one = "_held[1] if (_held := _get(id({0}), _none))[1] is not None else _for_xla({0})"
+    taken = ", ".join([one.format(f"a{i}") for i in range(n)])
+    text = f"def make(_xla, _get, _for_xla):\n    def call({given}):\n        return _xla({taken})\n    return call\n"
+    env: dict[str, Any] = {"_none": (None, None)}
+    exec(compile(text, "<to XLA>", "exec"), env)
     return env["make"]
 
 

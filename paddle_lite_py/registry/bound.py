@@ -12,7 +12,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core.cache import BoundedCache
-from ..host.tier import tiered
+from ..host.tier import OP_STEPS, tiered
 from .view import ViewRule
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class BoundOp:
 
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
-        run = tiered(fitting(self.fn), len(args), library=not self.windows)
+        run = tiered(fitting(self.fn), len(args), library=not self.windows, most=OP_STEPS)
         check, look = self.derived(self.op.input_check), self.derived(self.op.output_check)
         run = run if look is None else look(run)
         self.jitted = run if check is None else _checked(run, check, len(args))

@@ -54,13 +54,21 @@ def append_gradients(
     builder: StaticBuilder, targets: Any, inputs: Any, starts: Any = None, no_grad_set: Iterable[Any] | None = None
 ) -> list[Tensor | None]:
     """Append the gradients of targets with respect to inputs; see static.gradients()."""
-    roots = [builder.value_of(t) for t in _listed(targets)]
-    given = list(_listed(starts)) if starts is not None else [None] * len(roots)
-    reached = _reached(builder, roots, set())
-    wrt = [next((v for v in _versions(builder, t)[::-1] if v in reached), builder.value_of(t)) for t in _listed(inputs)]
-    found = _append(builder, roots, given, wrt, _values(builder, no_grad_set))
+    given = list(_listed(starts)) if starts is not None else [None] * len(_listed(targets))
     own = {id(t): (t, g) for t, g in zip(_listed(targets), given, strict=True)}
-    return [_own(*own[id(t)]) if g is None and id(t) in own else g for t, g in zip(_listed(inputs), found, strict=True)]
+    stopped = _values(builder, no_grad_set)
+    pairs = [(v, g) for t, g in zip(_listed(targets), given, strict=True) if (v := builder.value_of(t)) not in stopped]
+    roots, begun = [v for v, _ in pairs], [g for _, g in pairs]
+    reached = _reached(builder, roots, set())
+    # What has stop_gradient gets none from elsewhere.
+    asked = {
+        id(t): next((v for v in _versions(builder, t)[::-1] if v in reached), builder.value_of(t))
+        for t in _listed(inputs)
+        if not t.stop_gradient
+    }
+    made = _append(builder, roots, begun, list(asked.values()), stopped) if roots and asked else []
+    found = dict(zip(asked, made, strict=False))
+    return [_own(*own[id(t)]) if (g := found.get(id(t))) is None and id(t) in own else g for t in _listed(inputs)]
 
 
 def _own(target: Tensor, start: Tensor | None) -> Tensor:

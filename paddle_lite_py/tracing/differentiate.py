@@ -267,13 +267,21 @@ def _reached(ops: list[Operator], roots: Sequence[Any]) -> set[Any]:
 
 
 def _read(op: Operator, found: set[Any]) -> Sequence[Any]:
-    """What an operator reads for some values; of a grad operator, for results of its block."""
+    """What an operator reads for some values; of a grad operator, for results of its block; of a choice, in it."""
+    if op.bound.op is control.COND:
+        return [v for b in op.blocks for v in _read_in(b, op, found)]
     if op.bound.op is not control.GRAD or not found.isdisjoint(op.outputs[(n := control.Operands(op).results) :]):
         return op.inputs
     block = op.blocks[0]
     inside = {held for v, held in zip(op.outputs, block.outputs[:n], strict=False) if v in found}
     inside = _reached(block.ops, list(inside))
     return [v for v, held in zip(op.inputs, block.inputs, strict=False) if held in inside]
+
+
+def _read_in(branch: Any, op: Operator, found: set[Any]) -> list[Any]:
+    """What a branch of a choice reads for some results of it."""
+    inside = _reached(branch.ops, [held for v, held in zip(op.outputs, branch.outputs, strict=True) if v in found])
+    return [v for v, held in zip(op.inputs[1:], branch.inputs, strict=True) if held in inside]
 
 
 def _with_effects(ops: list[Operator], needed: list[Operator]) -> list[Operator]:

@@ -4,6 +4,7 @@ place."""
 from __future__ import annotations
 
 import functools
+import itertools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -19,6 +20,7 @@ from paddle_lite_py.host.tier import generated
 from paddle_lite_py.ops.threefry import random_words
 
 FLOATS, INTS = ("float32", "float64"), ("int8", "int32", "int64", "uint8", "uint32")
+SOME = (*FLOATS, "int32")
 ODD = {"f": (0.0, -0.0, np.inf, -np.inf, np.nan, 1.0, -1.0, 0.5, -2.5, 1e30, 3e-30), "i": (0, 1, -1), "u": (0, 1)}
 
 
@@ -252,6 +254,35 @@ CASES = [
     ],
     # From the end, where it is negative.
     *[Case("wrapped_index", lambda x, i: x[i], ((4, 5), i)) for i in (I([0, -1, 3]), I([1, 2]), I(-2), I([7, -9]))],
+    *[
+        Case("gather", lambda x, i=i: jnp.take_along_axis(x, i, axis=1), ((4, 5),), (*FLOATS, "int32"))
+        for i in (I([[0, -1], [3, 4], [-5, 2], [1, 1]]), I([[9], [-9], [0], [2]]))
+    ],
+    *[
+        Case("gather", lambda x, i, axis=axis: jnp.take_along_axis(x, i, axis=axis), ((4, 5), i))
+        for axis, i in ((1, I([[0, -1], [3, 4], [-5, 2], [1, 1]])), (0, I([[9, -9, 0, 2, -1]])), (1, I([[-1]] * 4)))
+    ],
+    # Elements and rows that are picked, and what Python's operators do with numbers.
+    Case("slice", lambda x: x[0] * x[1, 2] + x[:, 3] @ x[:, 4], ((5, 5),), SOME, 8),
+    Case("slice", lambda x: (x[0, 1] < x[2, 3]) & (x[1, 1] != x[1, 2]) | (x[0, 0] >= x[3, 3]), ((5, 7),), SOME),
+    Case("slice", lambda x: (x[0, 1] - 3) * x[2, 3] / (x[1, 1] - x[1, 1]), ((5, 7),)),
+    Case("slice", lambda x: x[0, 1] * x[2, 3] + x[0, 0] - 7, ((5, 7),), INTS),
+    Case("slice", lambda x: x[1:4:2, :, 2:3].reshape(2, 7) * x[0, 0, 0].reshape(1, 1), ((5, 7, 3),), SOME),
+    # Choices where the other case has all elements, and where nothing has.
+    Case("select_n", lambda x, y: jnp.where(x > 0, 2, y) + jnp.where(x > y, x, y[0]), ((5, 9), (5, 9)), SOME),
+    Case("select_n", lambda x: jnp.where(jnp.full((3, 4), x[0] > 0), jnp.full((3, 4), x[1]), x[2]), ((5,),)),
+    *[
+        Case("top_k", lambda x, a=a, k=k, n=n: lax.top_k(x, k, axis=a)[n], ((4, 5, 3),))
+        for a, k, n in itertools.product((0, 1, 2), (1, 3), (0, 1))
+    ],
+    *[
+        Case("sort", lambda x, y, a=a: lax.sort((x, y), dimension=a)[1], ((4, 5, 3), (4, 5, 3)), INTS)
+        for a in (0, 1, 2)
+    ],
+    Case("split", lambda x: lax.split(x, (2, 0, 3), axis=1)[2], ((4, 5),)),
+    # Places that are known, and differ or not.
+    Case("scatter-add", lambda x, y: x.at[:, 0:6:2].add(y).at[1::2].multiply(2), ((4, 6), (4, 3)), SOME),
+    Case("scatter-add", lambda x, y: x.at[I([3, 0, 1])].add(y).at[I([1, 1])].add(y[:2]), ((4, 3), (3, 3)), SOME, 8),
     # What comes twice, or changes nothing.
     Case("add", lambda x, y: (x + 0) * 1 + (x + 0 - 0) + (0 + y) / 1 + (y + x), ((5, 9), (9,)), (*FLOATS, "int32")),
     Case("mul", lambda x, y: (x + y) * (x + y) * jnp.sum(x + y + 0) * 1, ((5, 9), (9,)), INTS),

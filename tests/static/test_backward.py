@@ -120,3 +120,40 @@ def test_a_gradient_that_was_asked_of_more_does_not_make_one_that_is_not_there()
     z = static.nn.cond(y.sum() > w.sum(), lambda: y * 2.0, lambda: w * w)
     assert [g is None for g in static.gradients([y, z], [x, w])] == [False, False]
     assert [g is None for g in static.gradients(y, [x, w])] == [False, True]
+
+
+def inputs(*names: str) -> list[paddle.Tensor]:
+    found = [static.data(name, [2]) for name in names]
+    for x in found:
+        x.stop_gradient = False
+    return found
+
+
+def run(fetch: list[paddle.Tensor], **feed: list[float]) -> list[list[float]]:
+    found = static.Executor().run(feed={k: np.array(v, "float32") for k, v in feed.items()}, fetch_list=fetch)
+    return [a.tolist() for a in found]
+
+
+def test_targets_that_are_stopped():
+    """As in the reference: none from a target in no_grad_set; what is stopped has its own start, and nothing else."""
+    (x,) = inputs("x")
+    y = x * x
+    z = y * 3.0
+    y.stop_gradient = True
+    assert static.gradients(z, [x], no_grad_set={z}) == [None]
+    assert static.gradients([z, x * 2.0], [y], no_grad_set={z}) == [None]
+    (of_y,), (own,) = static.gradients([z, y], [y]), static.gradients([z, y], [y], target_gradients=[None, x])
+    assert static.gradients(z, [y]) == [None]
+    (twice,) = static.gradients([x * 2.0, x * 3.0], [x], no_grad_set={z})
+    assert run([of_y, own, twice], x=[2.0, 5.0]) == [[1.0, 1.0], [2.0, 5.0], [5.0, 5.0]]
+
+
+def test_a_choice_passes_no_gradient_to_what_is_stopped():
+    x, v = inputs("x", "v")
+    stopped = v * x
+    stopped.stop_gradient = True
+    out = static.nn.cond(x.sum() > 0, lambda: x * 2.0, lambda: stopped * stopped * x)
+    dx, dv = static.gradients(out, [x, v])
+    assert dv is None
+    assert run([dx], x=[1.0, 1.0], v=[1.0, 3.0]) == [[2.0, 2.0]]
+    assert run([dx], x=[-1.0, -1.0], v=[1.0, 3.0]) == [[1.0, 9.0]]
