@@ -16,7 +16,7 @@ import numpy as np
 from ..core.small import DTYPES
 from . import draws, elementwise, folds, indexing, movement  # noqa: F401  (their rules)
 from .elementwise import CHOICE
-from .rules import ELEMENTWISE, MOVES, RULES
+from .rules import ELEMENTWISE, MOVES, RULES, turns
 from .steps import HostStep, Steps, UnknownStepError
 
 Array = Any
@@ -86,6 +86,7 @@ class FunctionWriter:
         self.env: dict[str, Any] = dict(_NAMES)
         self.lines: list[str] = []
         self.quiet = True  # nothing in it can make NumPy warn
+        self.turns = 0  # steps that it takes, those of loops in each of their turns
         self.known: dict[Any, tuple[HeldValue, ...]] = {}  # results by what makes them
         self.held: dict[int, HeldValue] = {n: self._constant(c) for n, c in steps.constants.items()}
         names = [f"a{i}" for i in range(len(steps.inputs))]
@@ -187,6 +188,7 @@ class FunctionWriter:
 
     def _line(self, step: HostStep, made: str) -> None:
         self.quiet = self.quiet and step.name in MOVES
+        self.turns += turns(step)
         names = [f"v{n}" for n in step.makes]
         several = "," if step.name in _SEVERAL else ""
         self.lines.append(f"{', '.join(names)}{several} = {made}" if names else made)

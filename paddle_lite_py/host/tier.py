@@ -22,15 +22,15 @@ from ..core.config import compiler_options
 from ..core.mappings import make_room, room
 from . import loops  # noqa: F401  (their rules)
 from .generate import FunctionWriter, elements, returning
-from .rules import cost, turns
+from .rules import cost
 from .steps import HostStep, Steps, UnknownStepError
 
 MAX_KINDS = 1024  # of one function: shapes may change for ever
 # A function of more steps is faster compiled, and so is one whose elements take longer: in nanoseconds, for all of it
 # and for each step.
 MAX_STEPS, _MOST, _MORE = 1000, 100_000, 2000
-# An op of more steps, counting each turn of its loops, is compiled: NumPy would take three times as long, call after
-# call. Not so gradients and updates: a session has many of them, each to be compiled once.
+# An op that takes NumPy more steps, counting each turn of its loops, is compiled: it would take three times as long,
+# call after call. Not so gradients and updates: a session has many of them, each to be compiled once.
 OP_STEPS = 32
 _NUMBERS = frozenset((float, int, bool))
 _ndarray = np.ndarray
@@ -133,9 +133,11 @@ class Tiers:
         traced = self.xla.trace(*args)
         try:
             steps = Steps(traced.jaxpr)
-            if elements(steps) <= most and is_cheap(steps.list, self.most):
+            if elements(steps) <= most and is_cheap(steps.list):
                 numbers = frozenset([i for i, a in enumerate(args) if a.__class__ in _NUMBERS])
-                return generated(steps, traced.out_info, numbers)
+                writer = written(steps, traced.out_info, numbers)
+                if writer.turns <= self.most:
+                    return writer.function()
         except UnknownStepError:
             return self.handed(len(args))
         outs = jax.tree.leaves(traced.out_info)
@@ -175,13 +177,13 @@ def for_xla(value: Any) -> Any:
     return found
 
 
-def is_cheap(steps: list[HostStep], most: int = MAX_STEPS) -> bool:
+def is_cheap(steps: list[HostStep]) -> bool:
     """Whether NumPy takes about as long for some steps as XLA would, compiled."""
-    return sum(map(turns, steps)) <= most and sum(map(cost, steps)) <= _MOST + _MORE * len(steps)
+    return len(steps) <= MAX_STEPS and sum(map(cost, steps)) <= _MOST + _MORE * len(steps)
 
 
-def generated(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> Callable[..., Any]:
-    """The NumPy function of some steps, which gives results structured like `info`.
+def written(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) -> FunctionWriter:
+    """The text of the NumPy function of some steps, which gives results structured like `info`.
 
     Arguments:
         numbers: which of its arguments are Python numbers.
@@ -189,7 +191,7 @@ def generated(steps: Steps, info: Any, numbers: frozenset[int] = frozenset()) ->
     text, names = returning(jax.tree.structure(info))
     writer = FunctionWriter(steps, text, numbers)
     writer.env |= names
-    return writer.function()
+    return writer
 
 
 @functools.cache
