@@ -61,13 +61,38 @@ class ServerSettings:
     access_log: bool = False
 
 
+class _JoinedWrites:
+    """A transport that sends head and body of an answer at once: each call of the system wakes the client."""
+
+    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._parts: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if not self._parts:
+            self._loop.call_soon(self._flush)
+        self._parts.append(data)
+
+    def _flush(self) -> None:
+        parts, self._parts = self._parts, []
+        if parts and not self._transport.is_closing():
+            self._transport.writelines(parts)
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+
 class _PatientProtocol(HttpToolsProtocol):
     """Closes connections that take long to say what they want; uvicorn waits for ever."""
 
     patience = 30.0
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
+        super().connection_made(_JoinedWrites(transport, self.loop))
         self._wait()
 
     def on_message_begin(self) -> None:

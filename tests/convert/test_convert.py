@@ -148,3 +148,5 @@ def test_other_numbers_are_found():
         compare([np.array([1.0])], [np.array([2.0])], "it")
     with pytest.raises(ConvertError, match=r"gives shape \[1\], the program \[2\]"):
         compare([np.zeros(1)], [np.zeros(2)], "it")
+    with pytest.raises(ConvertError, match="differ by nan"):
+        compare([np.array([np.nan]), np.zeros(1)], [np.array([1.0]), np.zeros(1)], "it")
