@@ -167,7 +167,7 @@ def portable(runtime: str = "other") -> Iterator[None]:
 
 
 def by_platform(default: Callable[..., Any], *args: Any, **forms: Callable[..., Any]) -> Any:
-    """What `default` makes of the arguments, or, on a platform ("cpu", "tpu", "onnx") that has a form of its own, that form.
+    """What `default` makes of the arguments, or that form which a platform ("cpu", "tpu", "onnx") has of its own.
 
     A program that is exported for several platforms holds all forms that these need.
     """

@@ -1,4 +1,4 @@
-"""Every model of vision.models, and the nets of the benchmarks, as ONNX: onnxruntime gives what the saved program gives.
+"""Every model of vision.models, and the nets of the benchmarks, as ONNX: onnxruntime gives what the program gives.
 
 usage: python tests/convert/vision_models.py [--only REGEX] [--int8] [--json FILE]
 
