@@ -2,8 +2,8 @@
 
 usage: serving.py [--torch PY] [--seconds N] [--only NAME]
 
-`--torch` names a Python with torch, litserve and onnxruntime; rows of ONNX need jax2onnx and onnxruntime here as well. All
-ask with the same client: connections that stay open, in a process of its own, JSON over HTTP.
+`--torch` names a Python with torch, litserve and onnxruntime; rows of ONNX need jax2onnx and onnxruntime here as well.
+All ask with the same client: connections that stay open, in a process of its own, JSON over HTTP.
 """
 
 from __future__ import annotations
@@ -176,8 +176,10 @@ def saturation(folder: str, seconds: float, torch: str) -> None:
     """LeNet asked by 16 connections."""
     body, options = request([1, 1, 28, 28], "FP32", 0.5), ["--max-batch", "16", "--queue", "10000"]
     path, onnx = f"{folder}/lenet", f"{folder}/lenet_onnx.onnx"
+    nothing = server(f"{folder}/nothing.py")
     rows: list[tuple[str, Any, str, bytes]] = [
         ("LeNet, ours", server(path, *options), infer("lenet"), body),
+        ("a function that does nothing", nothing, infer("nothing"), request([1, 64], "FP32", 0.5)),
         ("LeNet, ours, no batches", server(path), infer("lenet"), body),
         ("LeNet, ours, one worker", server(path, *options, "--workers", "1"), infer("lenet"), body),
     ]

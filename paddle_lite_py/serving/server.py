@@ -19,6 +19,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from .batching import Limits
 from .errors import ServingError
 from .executors import WorkerExecutor, executor
+from .host import settle
 from .models import ServedModel
 from .repository import Repository
 from .rest import application
@@ -173,7 +174,8 @@ class Server:
         settings = self.settings
         self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
         running = executor(settings.workers, 2 * settings.limits.seconds)
-        self.service = Service(self._repository, running, settings.limits, dict(settings.sizes))
+        loaded = settle if signals else lambda: None  # in the foreground the process is the server's own
+        self.service = Service(self._repository, running, settings.limits, dict(settings.sizes), loaded)
         tasks, rpc = [], None
         try:
             rpc = await self._start_grpc()

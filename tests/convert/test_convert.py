@@ -55,6 +55,7 @@ def test_onnx_with_plain_operators(prefix, tmp_path):
     graph = onnx.load(str(tmp_path / "net.onnx")).graph
     sizes = {n.op_type: len(a.ints) for n in graph.node for a in n.attribute if a.name in ("kernel_shape", "strides")}
     assert sizes == {"Conv": 2, "MaxPool": 2, "AveragePool": 2}
+    assert "Transpose" not in {n.op_type for n in graph.node}
     used = {name for n in graph.node for name in n.input}
     assert {i.name for i in graph.initializer} <= used
     x = np.random.RandomState(0).rand(5, 1, 8, 8).astype("float32")
