@@ -42,27 +42,34 @@ model = Nothing()
 """
 
 
+def save(net: Any, prefix: str, shape: list[Any], dtype: str) -> None:
+    """A net of one input, for any number of rows."""
+    import paddle_lite_py as paddle
+
+    net.eval()
+    paddle.jit.save(net, prefix, input_spec=[paddle.static.InputSpec(shape, dtype, "x")], platforms=["cpu"])
+
+
 def save_models(folder: str) -> None:
-    """An MLP, LeNet, and BERTs of 4 layers of 256 and of 12 of 768; LeNet as ONNX too, where that can be."""
+    """An MLP and LeNet; LeNet as ONNX too, where that can be; a function that does nothing."""
     import paddle_lite_py as paddle
     from paddle_lite_py import nn
 
-    spec = paddle.static.InputSpec
-    mlp = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10))
-    berts = {}
-    for name, size, layers in (("bert_small", 256, 4), ("bert_base", 768, 12)):
-        layer = nn.TransformerEncoderLayer(size, size // 64, 4 * size, dropout=0.0)
-        berts[name] = nn.Sequential(nn.Embedding(1000, size), nn.TransformerEncoder(layer, layers), nn.Linear(size, 2))
-    lenet = paddle.vision.models.LeNet()
-    for name, net, shape, dtype in (
-        ("mlp", mlp, ["n", 64], "float32"), ("lenet", lenet, ["n", 1, 28, 28], "float32"),
-        *((name, bert, ["n", "length"], "int64") for name, bert in berts.items()),
-    ):  # fmt: skip
-        net.eval()
-        paddle.jit.save(net, f"{folder}/{name}", input_spec=[spec(shape, dtype, "x")], platforms=["cpu"])
+    lenet, image = paddle.vision.models.LeNet(), ["n", 1, 28, 28]
+    save(nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 10)), f"{folder}/mlp", ["n", 64], "float32")
+    save(lenet, f"{folder}/lenet", image, "float32")
     with contextlib.suppress(ImportError):
-        paddle.onnx.export(lenet, f"{folder}/lenet_onnx", input_spec=[spec(["n", 1, 28, 28], "float32", "x")])
+        paddle.onnx.export(lenet, f"{folder}/lenet_onnx", [paddle.static.InputSpec(image, "float32", "x")])
     Path(folder, "nothing.py").write_text(NOTHING)
+
+
+def save_bert(prefix: str, size: int, layers: int) -> None:
+    """A BERT for sequences of any length."""
+    from paddle_lite_py import nn
+
+    layer = nn.TransformerEncoderLayer(size, size // 64, 4 * size, dropout=0.0)
+    net = nn.Sequential(nn.Embedding(1000, size), nn.TransformerEncoder(layer, layers), nn.Linear(size, 2))
+    save(net, prefix, ["n", "length"], "int64")
 
 
 # -- servers -------------------------------------------------------------------------------------------------------
@@ -221,6 +228,8 @@ def gain_of_program(path: str, length: int) -> float:
 def batches(folder: str, seconds: float, torch: str) -> None:
     """BERTs of two sizes, 16 connections, with batches and without; and what their programs gain by batches."""
     joined = ["--max-batch", "16", "--delay-ms", "2"]
+    save_bert(f"{folder}/bert_small", 256, 4)
+    save_bert(f"{folder}/bert_base", 768, 12)
     for name, length in (("bert_small", 32), ("bert_base", 8), ("bert_base", 64)):
         body, rates = request([1, length], "INT64", 3), []
         for said, options in (("without batches", []), ("batches up to 16, 2 ms", joined)):
