@@ -93,7 +93,8 @@ class _PatientProtocol(HttpToolsProtocol):
     patience = 30.0
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(_JoinedWrites(transport, self.loop))
+        joined: Any = _JoinedWrites(transport, self.loop)  # of a transport it has what uvicorn asks for
+        super().connection_made(joined)
         self._wait()
 
     def on_message_begin(self) -> None:
