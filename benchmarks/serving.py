@@ -152,7 +152,7 @@ def processor_seconds(pid: int) -> float:
 
 def show(name: str, found: dict[str, Any], note: str = "") -> None:
     """A row of the table."""
-    lost = f", {found['lost']} lost" if found["lost"] else ""
+    lost = f", {found['lost']} lost ({', '.join(found['said'])})" if found["lost"] else ""
     print(
         f"{name:44} {found['rate']:8.0f}/s  p50 {found['p50']:7.2f} ms  p99 {found['p99']:7.2f} ms{lost}  {note}",
         flush=True,
@@ -245,7 +245,7 @@ def batches(folder: str, seconds: float, torch: str) -> None:
 def kills(folder: str, seconds: float, torch: str) -> None:
     """Two workers under load, of which one is killed every second."""
     body = request([1, 1, 28, 28], "FP32", 0.5)
-    with server(f"{folder}/lenet", "--workers", "2", "--max-batch", "16") as (port, process):
+    with server(f"{folder}/lenet", "--workers", "2", "--max-batch", "16", "--timeout", "120") as (port, process):
         killing = subprocess.Popen([sys.executable, str(HERE / "serving_client.py"), "kill", str(process.pid), "5"],
                                    stdout=subprocess.PIPE, text=True)  # fmt: skip
         found = ask(port, infer("lenet"), body, 8, max(seconds, 15))

@@ -74,7 +74,8 @@ async def load(port: int, path: str, body: bytes, clients: int, seconds: float) 
     await asyncio.gather(*[client(port, head.encode() + body, end, times, lost) for _ in range(clients)])
     times.sort()
     at = [times[int(len(times) * p)] * 1000 if times else 0.0 for p in (0.5, 0.99)]
-    return {"rate": len(times) / seconds, "p50": at[0], "p99": at[1], "answers": len(times), "lost": len(lost)}
+    said = {"lost": len(lost), "said": sorted(set(lost))}
+    return {"rate": len(times) / seconds, "p50": at[0], "p99": at[1], "answers": len(times), **said}
 
 
 def kill(pid: int, times: int) -> int:
