@@ -1,13 +1,13 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
 #   make demo | test | fuzz | fuzz-serving | kills | chaos | test-all | check | bench | bench-ops | targets | memory | gpu |
-#   parity | docs | dist | size | clean
+#   onnx | parity | docs | dist | size | clean
 PYTHON ?= python3
 JOBS ?= 2
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test fuzz fuzz-serving kills chaos test-all check bench bench-ops targets memory gpu parity parity-record docs dist size clean
+.PHONY: demo test fuzz fuzz-serving kills chaos test-all check bench bench-ops targets memory gpu onnx parity parity-record docs dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
@@ -83,6 +83,10 @@ gpu: $(VENV)/.has-gpu
 	@$(PY) benchmarks/gpu.py --check
 	@$(PY) -m pytest -q -n 0 -m gpu tests/test_gpu.py $(ARGS)
 	@$(PY) benchmarks/gpu.py --out out/gpu.json $(if $(TORCH),--torch $(TORCH))
+
+# Every model of vision.models, and the nets of the benchmarks, as ONNX, compared in onnxruntime: ARGS='--only resnet --int8'
+onnx: $(VENV)/.has-onnx $(VENV)/.has-test
+	@$(PY) tests/convert/vision_models.py $(ARGS)
 
 # The figures of PaddlePaddle, computed anew: in its own environment, or by the Python that is named.
 parity: .cache/has-paddle $(VENV)/.has-test

@@ -7,32 +7,62 @@ usage: serving_client.py PORT PATH FILE CLIENTS SECONDS
 from __future__ import annotations
 
 import asyncio
+import functools
 import json
 import os
 import signal
 import sys
 import time
 from pathlib import Path
+from typing import Any
+
+import uvloop
+
+
+class Connection(asyncio.Protocol):
+    """Asks again whenever it is answered. It does little else: client and server share the processors."""
+
+    def __init__(self, head: bytes, end: float, times: list[float], lost: list[str]) -> None:
+        self.head, self.end, self.times, self.lost = head, end, times, lost
+        self.ended = asyncio.get_running_loop().create_future()
+
+    def connection_made(self, transport: Any) -> None:
+        """Ask first."""
+        self.transport = transport
+        self.ask()
+
+    def ask(self) -> None:
+        """Ask, or end."""
+        self.said, self.whole, self.start = b"", 0, time.perf_counter()
+        self.transport.write(self.head) if self.start < self.end else self.transport.close()
+
+    def data_received(self, data: bytes) -> None:
+        """Count an answer once it is whole."""
+        self.said += data
+        if not self.whole and (at := self.said.find(b"\r\n\r\n")) >= 0:
+            lines = self.said[:at].lower().split(b"\r\n")
+            length = next(int(s.split(b":")[1]) for s in lines if s.startswith(b"content-length"))
+            self.whole = at + 4 + length
+        if self.whole and len(self.said) >= self.whole:
+            if b" 200 " in self.said[:20]:
+                self.times.append(time.perf_counter() - self.start)
+            else:
+                self.lost.append(self.said[:20].decode())
+            self.ask()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        """A request that is under way is lost."""
+        if self.start < self.end:
+            self.lost.append("connection")
+        self.ended.set_result(None)
 
 
 async def client(port: int, head: bytes, end: float, times: list[float], lost: list[str]) -> None:
-    """One connection."""
-    reader, writer = await asyncio.open_connection("127.0.0.1", port)
-    while (start := time.perf_counter()) < end:
-        writer.write(head)
-        try:
-            said = await reader.readuntil(b"\r\n\r\n")
-            length = next(int(s.split(b":")[1]) for s in said.lower().split(b"\r\n") if s.startswith(b"content-length"))
-            await reader.readexactly(length)
-        except (OSError, asyncio.IncompleteReadError):
-            lost.append("connection")
-            reader, writer = await asyncio.open_connection("127.0.0.1", port)
-            continue
-        if b" 200 " in said[:20]:
-            times.append(time.perf_counter() - start)
-        else:
-            lost.append(said[:20].decode())
-    writer.close()
+    """One connection, and another one if it is closed."""
+    while time.perf_counter() < end:
+        make = functools.partial(Connection, head, end, times, lost)
+        _, protocol = await asyncio.get_running_loop().create_connection(make, "127.0.0.1", port)
+        await protocol.ended
 
 
 async def load(port: int, path: str, body: bytes, clients: int, seconds: float) -> dict[str, object]:
@@ -44,7 +74,8 @@ async def load(port: int, path: str, body: bytes, clients: int, seconds: float) 
     await asyncio.gather(*[client(port, head.encode() + body, end, times, lost) for _ in range(clients)])
     times.sort()
     at = [times[int(len(times) * p)] * 1000 if times else 0.0 for p in (0.5, 0.99)]
-    return {"rate": len(times) / seconds, "p50": at[0], "p99": at[1], "answers": len(times), "lost": len(lost)}
+    said = {"lost": len(lost), "said": sorted(set(lost))}
+    return {"rate": len(times) / seconds, "p50": at[0], "p99": at[1], "answers": len(times), **said}
 
 
 def kill(pid: int, times: int) -> int:
@@ -64,4 +95,6 @@ if __name__ == "__main__":
         print(kill(int(sys.argv[2]), int(sys.argv[3])))
     else:
         port, path, file, clients, seconds = sys.argv[1:]
-        print(json.dumps(asyncio.run(load(int(port), path, Path(file).read_bytes(), int(clients), float(seconds)))))
+        asked = load(int(port), path, Path(file).read_bytes(), int(clients), float(seconds))
+        with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+            print(json.dumps(runner.run(asked)))

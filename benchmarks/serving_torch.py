@@ -1,4 +1,4 @@
-"""LeNet in PyTorch behind LitServe, with its batches: serving_torch.py PORT."""
+"""LeNet behind LitServe, with its batches, in PyTorch or as ONNX: serving_torch.py PORT [FILE.onnx]."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import litserve
+import numpy as np
 import torch
 from torch import nn
 
@@ -42,7 +43,40 @@ class LeNetApi(litserve.LitAPI):
         return {"y": output.tolist()}
 
 
+class OnnxApi(litserve.LitAPI):
+    """The same for a file that onnxruntime runs, with the options that our server gives it."""
+
+    def setup(self, device: str) -> None:
+        """Read the file."""
+        import onnxruntime
+
+        options = onnxruntime.SessionOptions()
+        options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+        self.session = onnxruntime.InferenceSession(sys.argv[2], options, providers=["CPUExecutionProvider"])
+
+    def decode_request(self, request) -> np.ndarray:
+        """An image of JSON."""
+        return np.array(request["x"], np.float32)
+
+    def batch(self, inputs: list[np.ndarray]) -> np.ndarray:
+        """Images as one batch."""
+        return np.stack(inputs)
+
+    def predict(self, x: np.ndarray) -> np.ndarray:
+        """Scores."""
+        return self.session.run(None, {"x": x})[0]
+
+    def unbatch(self, output: np.ndarray) -> list[np.ndarray]:
+        """Scores of each image."""
+        return list(output)
+
+    def encode_response(self, output: np.ndarray) -> Any:
+        """Scores for JSON."""
+        return {"y": output.tolist()}
+
+
 if __name__ == "__main__":
-    api = LeNetApi(max_batch_size=16, batch_timeout=0.001)
+    kind = OnnxApi if len(sys.argv) > 2 else LeNetApi
+    api = kind(max_batch_size=16, batch_timeout=0.001)
     server = litserve.LitServer(api, accelerator="cpu", workers_per_device=1)
     server.run(port=int(sys.argv[1]), host="127.0.0.1", generate_client_file=False, log_level="error")

@@ -267,8 +267,8 @@ class Method:
         if all(small.is_small(h._data.shape, h._data.dtype) for h in self.handles):
             weights: list[Any] = [np.asarray(h._data) for h in self.handles]
             compiled = Tiers(lower(self.program), _Saved(self)).entry(len(self.inputs) + len(weights))
-        else:
-            weights, compiled = [jax.device_put(h._data) for h in self.handles], self._jitted
+        else:  # lowered anew: with sizes that are known, ops have faster forms than in the StableHLO for any size
+            weights, compiled = [jax.device_put(h._data) for h in self.handles], xla_jit(lower(self.program))
 
         def run(*arrays: Any) -> tuple[Any, ...]:
             found = compiled(*arrays, *weights)

@@ -93,14 +93,15 @@ def compare(found: list[Any], want: list[np.ndarray], what: str, tolerance: floa
     """The largest difference, relative to the largest number.
 
     Raises:
-        ConvertError: if it is too large.
+        ConvertError: if it is too large, or no number.
     """
-    worst = 0.0
+    worst = [0.0]
     for a, b in zip(found, want, strict=True):
         if np.shape(a) != b.shape:
             raise ConvertError(f"{what} gives shape {list(np.shape(a))}, the program {list(b.shape)}")
         scale = float(np.abs(b.astype(np.float64)).max(initial=0.0)) + 1e-9
-        worst = max(worst, float(np.abs(np.asarray(a, np.float64) - b).max(initial=0.0)) / scale)
-    if not worst <= tolerance:
-        raise ConvertError(f"{what} gives other numbers than the program: they differ by {worst:.2g} of the largest")
-    return worst
+        worst.append(float(np.abs(np.asarray(a, np.float64) - b).max(initial=0.0)) / scale)
+    largest = float(np.max(worst))  # NaN if one of them is
+    if not largest <= tolerance:
+        raise ConvertError(f"{what} gives other numbers than the program: they differ by {largest:.2g} of the largest")
+    return largest

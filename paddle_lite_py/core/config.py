@@ -142,7 +142,7 @@ def compiler_options(library: bool = True, plain: bool = False) -> dict[str, Any
     return options
 
 
-# The platforms that a program is lowered for, if not this machine's; "other" for runtimes that are not XLA.
+# The platforms that a program is lowered for, if not this machine's; "onnx" or "other" for runtimes that are not XLA.
 _lowered_for: ContextVar[tuple[str, ...]] = ContextVar("lowered_for", default=())
 
 
@@ -157,9 +157,9 @@ def exporting(platforms: Sequence[str]) -> Iterator[None]:
 
 
 @contextmanager
-def portable() -> Iterator[None]:
+def portable(runtime: str = "other") -> Iterator[None]:
     """While a program is lowered for other runtimes: without the forms that are faster with XLA on CPUs alone."""
-    token = _lowered_for.set(("other",))
+    token = _lowered_for.set((runtime,))
     try:
         yield
     finally:
@@ -167,7 +167,7 @@ def portable() -> Iterator[None]:
 
 
 def by_platform(default: Callable[..., Any], *args: Any, **forms: Callable[..., Any]) -> Any:
-    """What `default` makes of the arguments, or, on a platform ("cpu", "tpu") that has a form of its own, that form.
+    """What `default` makes of the arguments, or that form which a platform ("cpu", "tpu", "onnx") has of its own.
 
     A program that is exported for several platforms holds all forms that these need.
     """
@@ -175,4 +175,4 @@ def by_platform(default: Callable[..., Any], *args: Any, **forms: Callable[..., 
     found = {forms.get(p, default) for p in platforms}
     if len(found) == 1:
         return found.pop()(*args)
-    return jax.lax.platform_dependent(*args, default=default, **forms)
+    return jax.lax.platform_dependent(*args, default=default, **{p: f for p, f in forms.items() if p in platforms})

@@ -125,7 +125,7 @@ def _function(program: Program, traced: Traced) -> Any:
     lowered, weights = lower(program), [h._data for h in traced.captures]
 
     def function(*args: Any) -> Any:
-        with no_grad(), portable():
+        with no_grad(), portable("onnx"):
             outs = lowered(*args, *weights)
         return outs[0] if len(outs) == 1 else tuple(outs)
 

@@ -68,10 +68,9 @@ def _window(node: Any, ones: dict[str, list[int]]) -> dict[str, Any] | None:
     leading = [*kernel[:2], *strides[:2], *dilations[:2]], [*pads[:2], *pads[n : n + 2]]
     if leading != ([1] * 6, [0] * 4):
         return None
-    return {
-        "kernel_shape": kernel[2:], "strides": strides[2:], "dilations": dilations[2:],
-        "pads": [*pads[2:n], *pads[n + 2 :]],
-    }  # fmt: skip
+    window = {"kernel_shape": kernel[2:], "strides": strides[2:], "pads": [*pads[2:n], *pads[n + 2 :]]}
+    # Only where there are any: onnxruntime's pools of 8-bit integers know no such attribute.
+    return window | ({"dilations": dilations[2:]} if set(dilations) != {1} else {})
 
 
 def _replace(graph: Any, node: Any, chain: list[Any], window: dict[str, Any]) -> None:

@@ -76,6 +76,7 @@ class Batcher:
         self._most = self._sizes[-1] if self._sizes else 1
         self._kinds: dict[Any, collections.deque[Waiting]] = {}
         self._timer: asyncio.TimerHandle | None = None
+        self._looking = False
         self._tasks: set[asyncio.Task[None]] = set()
         self.numbers = BatchNumbers()
 
@@ -118,10 +119,24 @@ class Batcher:
         kind = tuple([(k, a.shape[1:]) for k, a in sorted(arrays.items())]) if rows else object()
         self._kinds.setdefault(kind, collections.deque()).append(waiting)
         self.numbers.waiting += 1
-        self._start()
+        if self._most == 1:
+            self._start()
+        elif not self._looking:
+            self._looking = True
+            self._look(loop, 0)
         return await waiting.result
 
     # -- choosing --------------------------------------------------------------------------------------------------
+    def _look(self, loop: asyncio.AbstractEventLoop, seen: int) -> None:
+        """Start once the event loop brings no more requests, or a batch is full: what comes together runs together."""
+        waiting = self.numbers.waiting
+        if seen < waiting < self._most:
+            # Two turns: what the first one finds at the sockets, the second one reads.
+            loop.call_soon(loop.call_soon, self._look, loop, waiting)
+            return
+        self._looking = False
+        self._start()
+
     def _start(self) -> None:
         """Start batches, as far as slots are free and requests wait long enough or are enough."""
         while self._free > 0 and self._kinds:

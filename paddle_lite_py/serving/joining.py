@@ -21,14 +21,15 @@ class Rows(NamedTuple):
 
 
 def sizes_up_to(most: int) -> list[int]:
-    """Sizes that batches are padded to: powers of two, and the largest.
+    """Sizes that batches are padded to: powers of two, from 4 on what is half way to the next, and the largest.
 
     Examples:
-        >>> sizes_up_to(12)
-        [1, 2, 4, 8, 12]
+        >>> sizes_up_to(16)
+        [1, 2, 4, 6, 8, 12, 16]
     """
-    powers = [2**k for k in range(most.bit_length()) if 2**k < most]
-    return [*powers, most]
+    powers = [2**k for k in range(most.bit_length())]
+    halfway = [n + n // 2 for n in powers if n >= 4]
+    return [*sorted(n for n in (*powers, *halfway) if n < most), most]
 
 
 def rows_dimension(specs: Sequence[TensorSpec]) -> int | str | None:

@@ -19,6 +19,7 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from .batching import Limits
 from .errors import ServingError
 from .executors import WorkerExecutor, executor
+from .host import settle
 from .models import ServedModel
 from .repository import Repository
 from .rest import application
@@ -61,13 +62,39 @@ class ServerSettings:
     access_log: bool = False
 
 
+class _JoinedWrites:
+    """A transport that sends head and body of an answer at once: each call of the system wakes the client."""
+
+    def __init__(self, transport: Any, loop: asyncio.AbstractEventLoop) -> None:
+        self._transport, self._loop = transport, loop
+        self._parts: list[bytes] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._transport, name)
+
+    def write(self, data: bytes) -> None:
+        if not self._parts:
+            self._loop.call_soon(self._flush)
+        self._parts.append(data)
+
+    def _flush(self) -> None:
+        parts, self._parts = self._parts, []
+        if parts and not self._transport.is_closing():
+            self._transport.writelines(parts)
+
+    def close(self) -> None:
+        self._flush()
+        self._transport.close()
+
+
 class _PatientProtocol(HttpToolsProtocol):
     """Closes connections that take long to say what they want; uvicorn waits for ever."""
 
     patience = 30.0
 
     def connection_made(self, transport: Any) -> None:
-        super().connection_made(transport)
+        joined: Any = _JoinedWrites(transport, self.loop)  # of a transport it has what uvicorn asks for
+        super().connection_made(joined)
         self._wait()
 
     def on_message_begin(self) -> None:
@@ -148,7 +175,8 @@ class Server:
         settings = self.settings
         self._loop, self._stopped = asyncio.get_running_loop(), asyncio.Event()
         running = executor(settings.workers, 2 * settings.limits.seconds)
-        self.service = Service(self._repository, running, settings.limits, dict(settings.sizes))
+        loaded = settle if signals else lambda: None  # in the foreground the process is the server's own
+        self.service = Service(self._repository, running, settings.limits, dict(settings.sizes), loaded)
         tasks, rpc = [], None
         try:
             rpc = await self._start_grpc()

@@ -6,6 +6,7 @@ import asyncio
 import collections
 import logging
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -52,13 +53,15 @@ class Service:
         executor: where they run.
         limits: on batches, queues and requests.
         sizes: of unknown dimensions that are no rows, for which programs are compiled before the server is ready.
+        loaded: is called whenever a model was loaded.
     """
 
     def __init__(
-        self, repository: Repository, executor: ModelExecutor, limits: Limits, sizes: dict[str, int] | None = None
-    ) -> None:
+        self, repository: Repository, executor: ModelExecutor, limits: Limits, sizes: dict[str, int] | None = None,
+        loaded: Callable[[], None] = lambda: None,
+    ) -> None:  # fmt: skip
         self._repository, self.executor = repository, executor
-        self.limits, self._sizes = limits, sizes or {}
+        self.limits, self._sizes, self._loaded = limits, sizes or {}, loaded
         self._served: dict[str, dict[str, ServedVersion]] = {}
         self._failures: dict[str, str] = {}
         self._unloaded: set[str] = set()
@@ -101,6 +104,7 @@ class Service:
             for version, old in there.items():
                 if fresh.get(version) is not old:
                     self._drain(old)
+            self._loaded()
 
     async def _current(self, source: ModelSource, there: ServedVersion | None) -> ServedVersion:
         stamp = source.stamp()

@@ -9,7 +9,7 @@ from typing import Any
 
 from .errors import ServingError
 from .frames import LENGTHS, Message, decode, encode
-from .host import ModelHost
+from .host import ModelHost, settle
 
 
 def main(number: int) -> None:
@@ -40,7 +40,9 @@ def _done(host: ModelHost, message: Message) -> tuple[dict[str, Any], dict[str, 
     if head["do"] == "unload":
         host.unload(head["key"])
         return {}, {}
-    return {"info": host.load(head["key"], head["path"], head["most"], head["sizes"]).to_json()}, {}
+    info = host.load(head["key"], head["path"], head["most"], head["sizes"])
+    settle()
+    return {"info": info.to_json()}, {}
 
 
 if __name__ == "__main__":

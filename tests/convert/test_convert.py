@@ -55,6 +55,7 @@ def test_onnx_with_plain_operators(prefix, tmp_path):
     graph = onnx.load(str(tmp_path / "net.onnx")).graph
     sizes = {n.op_type: len(a.ints) for n in graph.node for a in n.attribute if a.name in ("kernel_shape", "strides")}
     assert sizes == {"Conv": 2, "MaxPool": 2, "AveragePool": 2}
+    assert "Transpose" not in {n.op_type for n in graph.node}
     used = {name for n in graph.node for name in n.input}
     assert {i.name for i in graph.initializer} <= used
     x = np.random.RandomState(0).rand(5, 1, 8, 8).astype("float32")
@@ -148,3 +149,5 @@ def test_other_numbers_are_found():
         compare([np.array([1.0])], [np.array([2.0])], "it")
     with pytest.raises(ConvertError, match=r"gives shape \[1\], the program \[2\]"):
         compare([np.zeros(1)], [np.zeros(2)], "it")
+    with pytest.raises(ConvertError, match="differ by nan"):
+        compare([np.array([np.nan]), np.zeros(1)], [np.array([1.0]), np.zeros(1)], "it")

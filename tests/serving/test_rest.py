@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import shutil
+import socket
 import subprocess
 import urllib.request
 
@@ -39,6 +40,16 @@ def test_rows_get_their_own_results(saved, served, x):
     status, data = served.infer("mlp", x.tolist())
     assert status == 200
     np.testing.assert_allclose(np.reshape(data, (-1, 2)), expected(saved, x), rtol=1e-5, atol=1e-6)
+
+
+def test_an_answer_is_one_write(served):
+    body = json.dumps({"inputs": [{"name": "x", "shape": [2, 3], "datatype": "FP32", "data": X.tolist()}]}).encode()
+    head = f"POST /v2/models/mlp/infer HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n\r\n".encode()
+    with socket.create_connection(("127.0.0.1", served.port)) as connection:
+        for _ in range(3):
+            connection.sendall(head + body)
+            said = connection.recv(2**16)
+            assert said.startswith(b"HTTP/1.1 200") and json.loads(said.partition(b"\r\n\r\n")[2])["outputs"]
 
 
 def test_flat_data_an_id_and_chosen_outputs(served):
