@@ -177,8 +177,7 @@ class Fleet(WithServers):
         if job.session is None:
             barrier()
         elif not self.is_server():
-            job.session.settle()
-            job.session.client.barrier()
+            job.session.barrier()
 
     def get_hybrid_communicate_group(self) -> HybridCommunicateGroup:
         """Who this process shares data, layers and states with."""

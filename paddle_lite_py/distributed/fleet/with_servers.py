@@ -148,7 +148,14 @@ class WithServers:
         if not self._role_maker.is_first_worker():
             return
         targets = target_vars if isinstance(target_vars, list | tuple) else [target_vars]
-        self._program().save(executor, str(Path(dirname) / "model"), feeded_var_names, targets, main_program)
+
+        def write() -> None:
+            self._program().save(executor, str(Path(dirname) / "model"), feeded_var_names, targets, main_program)
+
+        if job.session is not None:
+            job.session.first_does(write)
+        else:
+            write()
 
     def _program(self) -> Any:
         return importlib.import_module(_EXPORT)

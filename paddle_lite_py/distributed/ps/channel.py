@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -110,6 +111,16 @@ class Channel:
         for link in self._links:
             self._poller.register(link.socket, zmq.POLLIN)
             self._poller.register(link.events, zmq.POLLIN)
+
+    @contextmanager
+    def numbered(self, session: str, seq: int) -> Iterator[None]:
+        """Requests within are those of another session, from a number on."""
+        before = self._session, self._seq
+        self._session, self._seq = session, seq
+        try:
+            yield
+        finally:
+            self._session, self._seq = before
 
     def ask(self, requests: dict[int, Request], patient: bool = False) -> dict[int, Request]:
         """Send requests to servers, by their numbers, and wait for all answers.
