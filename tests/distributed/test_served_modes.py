@@ -208,10 +208,10 @@ def test_a_worker_that_is_started_again_does_nothing_twice(tmp_path):
                         skipped += 1
                     else:
                         mode.push(step([1, 2, 3], 1.0, 1.0))
-                return skipped, progress, own, mode
+                return skipped, progress
 
         def cut(made):
-            skipped, progress, own, mode = life(made)
+            skipped, progress = life(made)
             with client_of(endpoints, session=progress.session) as own, own.once("step", progress.begin()):
                 own.push_sparse("t", np.array([1, 2, 3]), np.ones([3, 2], np.float32))
             return skipped

@@ -13,7 +13,7 @@ KEPT = 3
 _NUMBER = 8  # bytes of a message's number, which comes before it
 
 
-class Line:
+class PeerLine:
     """The messages between this worker and another one, in the order of their numbers.
 
     The last ones are kept. Whoever comes back says which it wants next, and gets them again.

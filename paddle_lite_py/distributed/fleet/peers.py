@@ -14,7 +14,7 @@ from multiprocessing.connection import Client, Connection, Listener
 
 import numpy as np
 
-from .line import Line
+from .line import PeerLine
 from .places import ServedPlace
 
 # Seconds that workers wait for each other: compiling a large program takes a while.
@@ -49,7 +49,7 @@ class Peers:
         self.rank, self.size, self.patience, self.count = place.number, place.workers, patience, count
         self._endpoints, self._restarts = place.worker_endpoints, restarts
         self._key = hashlib.sha256(f"workers {token}".encode()).digest()
-        self._lines = {rank: Line(count) for rank in range(self.size) if rank != self.rank}
+        self._lines = {rank: PeerLine(count) for rank in range(self.size) if rank != self.rank}
         self._came: queue.SimpleQueue[tuple[int, int, Connection]] = queue.SimpleQueue()
         self._listener: Listener | None = None
 

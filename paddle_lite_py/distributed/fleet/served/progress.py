@@ -1,7 +1,7 @@
 """How far a worker has come, in a folder that outlives it.
 
 A worker that is started again runs its program from the beginning. What a program does with others is a row of
-things, in an order that is the same each time: steps, meetings, exchanges, saves. Those that are done are not done again.
+things, in an order that is the same each time: steps, meetings, exchanges, saves. What is done is not done again.
 """
 
 from __future__ import annotations
@@ -87,7 +87,12 @@ class Progress:
             os.pwrite(self._file, _NUMBERS.pack(done, exchanges), 0)
 
     def held(self, exchange: int, given: Arrays) -> Arrays:
-        """What a worker that is started again gives in an exchange, before others see it: what it gave before, if so."""
+        """What this worker gives in an exchange, noted before others see it; what it gave before, if it did.
+
+        Arguments:
+            exchange: its number.
+            given: what it would give.
+        """
         file = self._folder / "given.npz"
         with contextlib.suppress(FileNotFoundError):
             before = unpacked(file.read_bytes()) if exchange == self._resumed else {}
