@@ -240,6 +240,11 @@ class Session:
         """All ids of a table, and their weights."""
         return table_rows(self.client, table)
 
+    def table_stats(self, table: int | str) -> tuple[str, dict[str, int]]:
+        """The name of a table, and its numbers, added over the servers."""
+        name = self._name(table)
+        return name, self.client.stats()[name]
+
     def _name(self, table: int | str) -> str:
         names = list(self.tables)
         if isinstance(table, int) and 0 <= table < len(names):
