@@ -48,7 +48,7 @@ def auc(
 ) -> tuple[Tensor, Tensor, list[Tensor]]:  # fmt: skip
     """The area under the ROC curve over all batches so far, that of the last ones, and the histograms that are kept.
 
-    These are four states of the program, int64 [1, num_thresholds + 1]: positives and negatives of the last batches, and
+    These are four states of the program, int64 [1, num_thresholds + 1]: positives and negatives of the last batches and
     of all; what an interval of the prediction has met.
 
     Arguments:
