@@ -103,6 +103,18 @@ def test_tables_and_the_dense_part_are_on_servers(worker):
     np.testing.assert_allclose(job.session.client.pull_sparse("wide", np.array([0])), 0.1)
 
 
+def test_a_layer_with_a_row_that_pads(worker):
+    ids = static.data("ids", [None, 2], "int64")
+    weight = paddle.ParamAttr(name="padded", initializer=paddle.nn.initializer.TruncatedNormal(0.0, 0.1))
+    rows = paddle.nn.Embedding(10, 2, padding_idx=0, sparse=True, weight_attr=weight)(ids)
+    fleet.distributed_optimizer(paddle.optimizer.SGD(1.0), strategy("sync")).minimize(rows.sum())
+    exe = static.Executor()
+    exe.run(static.default_startup_program())
+    found = [exe.run(feed={"ids": np.array([[0, 3]])}, fetch_list=[rows])[0][0] for _ in range(2)]
+    assert (found[0][0] == 0).all() and (found[1][0] == 0).all() and (found[0][1] != 0).all()
+    np.testing.assert_allclose(found[1][1], found[0][1] - 1, rtol=1e-5)
+
+
 def test_a_schedule_reaches_the_servers(worker):
     schedule = paddle.optimizer.lr.StepDecay(0.1, 1, 0.0)
     (first,), _, out, exe = losses(1, paddle.optimizer.SGD(schedule))
