@@ -163,7 +163,7 @@ class Session:
 
     def refresh(self) -> None:
         """Give the program the latest dense parameters that are here."""
-        found = self._mode.dense() if self._mode else None
+        found = self._mode.dense() if self._mode and self.plan and self.plan.dense else None
         if found is not None and self.state is not None:
             self.state.write(found)
 
