@@ -31,6 +31,7 @@ kills: $(VENV)/.has-test
 # servers killed under load at 20 random moments: no push is lost, and none is applied twice.
 chaos: $(VENV)/.has-test
 	@$(PY) tests/distributed/chaos/elastic.py
+	@$(PY) tests/distributed/chaos/recommenders.py
 	@CHAOS_KILLS=20 $(PY) -m pytest -q -s -n 0 tests/distributed/ps/test_chaos.py $(ARGS)
 
 # With the repeats too, and compiled as users' programs are.

@@ -47,6 +47,7 @@ DYNAMIC = {
     "_legacy_C_ops": "each kernel of _C_ops, called in the older way",
     **dict.fromkeys(["custom.jax_op", "dispatch.define"], "an op is found by its name"),
     "distributed.fleet": "in static mode its optimizer appends to programs, which lie above it",
+    "distributed.fleet.metrics.counted": "a variable has its value in a scope, which lies above it",
     "distributed.fleet.with_servers": "what saves a program for inference lies above it",
     "distributed.spread": "an op is found by its name",
     "distributed.fleet.base.topology": "a private name of the reference is the topology in force",

@@ -346,6 +346,7 @@ class Parameter(Tensor):
     stop_gradient = False
     persistable, _HEADING = True, "Parameter containing:\n"
     is_distributed = False
+    is_table = False  # whether it is looked up by ids, and an optimizer may take its gradient as that of some rows
     block: Any = None  # `initializer(p, p.block)`, as programs draw it anew
 
     def __init__(self, data: Any = None, dtype: Any = None, name: str | None = None, trainable: bool = True) -> None:

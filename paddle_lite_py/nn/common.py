@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.interpreter import state
 from ..core.param_attr import as_attr
+from ..eager.execute import Eager
 from . import functional as F
 from .base import Layer
 from .function_layer import FunctionLayer
@@ -130,7 +132,8 @@ class Embedding(Layer):
         num_embeddings, embedding_dim: sizes of the table.
         padding_idx: row that reads as zeros and is not trained.
         max_norm, norm_type: rows longer than max_norm are scaled down to it.
-        sparse: parameter servers keep the table, in a job that has some and in a static program.
+        sparse: parameter servers keep the table, in a job that has some and in a static program; in dynamic mode
+            optimizer.Adam updates it as PaddlePaddle does with gradients of rows.
         scale_grad_by_freq: divide the gradient of each row by how often the ids name it.
         weight_attr: ParamAttr of the table.
 
@@ -174,6 +177,7 @@ class Embedding(Layer):
         if self._padding_idx is not None:
             weight_attr = _with_zeros(weight_attr, self._padding_idx)
         self.weight = self.create_parameter([num_embeddings, embedding_dim], weight_attr, dtype, device=device)
+        self.weight.is_table = bool(sparse) and isinstance(state.interpreter, Eager)
         if _weight is not None:
             self.weight.set_value(_weight)
         if _freeze:

@@ -11,7 +11,8 @@ import numpy as np
 from ..core.no_effect import no_effect
 from . import checks
 from .optimizer import ONE_CALL, Optimizer
-from .update import Accumulator, Numbers, Rule, State
+from .parameter_group import ParameterGroup
+from .update import Accumulator, Numbers, Rule, Setting, State
 
 
 def moments(grad: Any, state: State, beta1: float, beta2: float) -> tuple[Any, Any]:
@@ -45,15 +46,35 @@ def lamb_numbers(state: State, _rates: Any, beta1: float, beta2: float, **_: Any
 
 
 def adam(
-    param: Any, grad: Any, state: State, _lr: Any, beta1: float, beta2: float, amsgrad: bool, **_: Any
+    param: Any,
+    grad: Any,
+    state: State,
+    lr: Any,
+    beta1: float,
+    beta2: float,
+    amsgrad: bool,
+    by_rows: str = "",
+    **more: Any,
 ) -> tuple[Any, State]:
-    """One step of Adam (Kingma and Ba, 2014)."""
+    """One step of Adam (Kingma and Ba, 2014).
+
+    Arguments:
+        by_rows: "all" or "met" for a table of embeddings: which rows are updated. As in the reference, the correction
+            for averages that started at zero is then that of the step after this one.
+    """
+    if by_rows:
+        ahead = {f"beta{i}_pow_acc": state[f"beta{i}_pow_acc"] * b for i, b in ((1, beta1), (2, beta2))}
+        state = state | adam_numbers(ahead, lr, beta1, beta2, **more)[0]
     first, second = moments(grad, state, beta1, beta2)
     new = {"moment1": first, "moment2": second}
     if amsgrad:
         second = new["moment2_max"] = jnp.maximum(state["moment2_max"], second)
     rate, small = state["rate"].astype(param.dtype), state["epsilon"].astype(param.dtype)
-    return param - rate * (first / (jnp.sqrt(second) + small)), new
+    stepped = param - rate * (first / (jnp.sqrt(second) + small))
+    if by_rows != "met":
+        return stepped, new
+    met = jnp.any(grad != 0, axis=tuple(range(1, grad.ndim)), keepdims=True)
+    return jnp.where(met, stepped, param), {k: jnp.where(met, v, state[k]) for k, v in new.items()}
 
 
 def adamw(param: Any, grad: Any, state: State, lr: Any, weight_decay: float, **betas: Any) -> tuple[Any, State]:
@@ -110,6 +131,8 @@ class Adam(Optimizer):
         grad_clip: how to clip gradients.
         multi_precision: keep a float32 copy of float16 and bfloat16 parameters.
         amsgrad: divide by the largest average so far.
+        lazy_mode: of a table of nn.Embedding(sparse=True), update those rows alone that have a gradient in a step;
+            in dynamic mode.
 
     Raises:
         ValueError: if a beta is not in [0, 1), or epsilon is below 0.
@@ -126,7 +149,7 @@ class Adam(Optimizer):
     _numbers: Numbers | None = staticmethod(adam_numbers)
     _hyper: tuple[str, ...] = ("beta1", "beta2", "epsilon", "amsgrad")
 
-    @no_effect(lazy_mode=LAZY, use_multi_tensor=ONE_CALL)
+    @no_effect(use_multi_tensor=ONE_CALL)
     def __init__(
         self,
         learning_rate: Any = 0.001,
@@ -143,7 +166,14 @@ class Adam(Optimizer):
         name: str | None = None,
     ) -> None:
         self._set_betas(beta1, beta2, epsilon, amsgrad)
+        self._lazy = bool(lazy_mode)
         super().__init__(learning_rate, parameters, weight_decay, grad_clip, name, multi_precision)
+
+    def _setting(self, group: ParameterGroup, i: int, hyper: tuple[tuple[str, Any], ...]) -> Setting:
+        made = super()._setting(group, i, hyper)
+        if self._rule is not adam or made.decay or not getattr(group.params[i], "is_table", False):
+            return made
+        return made._replace(hyper=(*made.hyper, ("by_rows", "met" if self._lazy else "all")))
 
     def _set_betas(self, beta1: float, beta2: float, epsilon: float, amsgrad: bool = False) -> None:
         who = type(self).__name__

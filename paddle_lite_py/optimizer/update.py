@@ -40,7 +40,7 @@ class Setting(NamedTuple):
     decay: str  # "l1", "l2" or "": what is added to its gradient
     coeff: float
     clips: bool
-    hyper: tuple[tuple[str, float], ...]
+    hyper: tuple[tuple[str, Any], ...]
     master: bool  # its float32 copy is what is trained
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -14,14 +15,20 @@ __all__ = ["InMemoryDataset", "QueueDataset"]
 
 def run_batches(
     run: Any, dataset: Any, fetch_list: Sequence[Any], fetch_info: Sequence[str] | None, print_period: int,
-    handler: Any, prepared: Callable[[Any], Any] = lambda feed: feed,
+    handler: Any, prepared: Callable[[Any], Any] = lambda feed: feed, skips: Callable[[], bool] = lambda: False,
 ) -> None:  # fmt: skip
-    """Run once for each feed of a dataset, as it is prepared, and show what is fetched now and then."""
+    """Run once for each feed of a dataset, as it is prepared, and show what is fetched now and then.
+
+    Arguments:
+        skips: whether the next feed is left out; asked until it says no.
+    """
     if dataset is None or not hasattr(dataset, "__iter__"):
         raise TypeError(f"dataset is a {type(dataset).__name__}; expected a dataset, or feeds one after another")
     names = list(fetch_info or [f.name if isinstance(f, Tensor) else str(f) for f in fetch_list])
     # Feeds of a dataset are made beside the runs; what is the user's own is asked for between them.
-    feeds: Any = ahead(map(prepared, dataset)) if isinstance(dataset, InMemoryDataset | QueueDataset) else dataset
+    feeds: Any = itertools.dropwhile(lambda _: skips(), dataset)
+    if isinstance(dataset, InMemoryDataset | QueueDataset):
+        feeds = ahead(map(prepared, feeds))
     for step, feed in enumerate(feeds, 1):
         shown = bool(fetch_list) and step % print_period == 0
         found = run(feed, list(fetch_list) if shown else [])

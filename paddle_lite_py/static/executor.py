@@ -224,13 +224,19 @@ class Executor:
 
     def _run_served(self, program: Program, feed: Any, fetch_list: Any, where: Scope, return_numpy: bool) -> list[Any]:
         """A run of a program whose tables servers keep."""
-        batch = feed if isinstance(feed, ServedBatch) else self._batch(program, _feed(feed), where)
         step = ServedRun(program)
+        again = not isinstance(feed, ServedBatch) and step.skips()
+        if again and not fetch_list:
+            return []
+        batch = feed if isinstance(feed, ServedBatch) else self._batch(program, _feed(feed), where)
         step.begin()
         step.refresh()
         outs = self._run_alone(program, batch.feed, [*_flat(fetch_list), *step.gradients], where, return_numpy)
         wanted = len(outs) - len(step.gradients)
-        step.give(batch, outs[wanted:])
+        if again:
+            step.take_back()
+        else:
+            step.give(batch, outs[wanted:])
         return outs[:wanted]
 
     def _batch(self, program: Program, feed: dict[str, Any], where: Scope) -> ServedBatch:
@@ -273,7 +279,8 @@ class Executor:
             """The feed with its rows, where they may be read while the batch before it is trained on."""
             return self._batch(chosen, feed, scope or global_scope()) if reads_ahead(chosen) else feed
 
-        run_batches(run, dataset, fetch_list or [], fetch_info, print_period, fetch_handler, prepared)
+        skips = ServedRun(chosen).skips
+        run_batches(run, dataset, fetch_list or [], fetch_info, print_period, fetch_handler, prepared, skips)
 
     def infer_from_dataset(self, program: Any = None, *args: Any, **kwargs: Any) -> None:
         """train_from_dataset() of the program as it is in evaluation: nothing is updated."""

@@ -73,7 +73,9 @@ def _table(builder: StaticBuilder, weight: Tensor, entry: Any) -> Any:
     if initial is not None:
         current.startup.builder.version += 1
         rows, columns = weight.shape
-        session.tables.setdefault(name, Table(name, (rows, columns), getattr(initial.draw, "initializer", None), entry))
+        drawn = getattr(initial.draw, "initializer", None)
+        drawn = getattr(drawn, "inner", drawn)  # the row that pads is not read there
+        session.tables.setdefault(name, Table(name, (rows, columns), drawn, entry))
     if name not in session.tables:
         raise ValueError(
             f"embedding: '{name}' was made before fleet.init(), or has a value; servers make tables themselves"

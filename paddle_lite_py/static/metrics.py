@@ -46,7 +46,10 @@ def auc(
     input: Tensor, label: Tensor, curve: str = "ROC", num_thresholds: int = 4095, topk: int = 1, slide_steps: int = 1,
     ins_tag_weight: Any = None,
 ) -> tuple[Tensor, Tensor, list[Tensor]]:  # fmt: skip
-    """The area under the ROC curve over all batches so far, that of the last ones, and the histogram that is kept.
+    """The area under the ROC curve over all batches so far, that of the last ones, and the histograms that are kept.
+
+    These are four states of the program, int64 [1, num_thresholds + 1]: positives and negatives of the last batches and
+    of all; what an interval of the prediction has met.
 
     Arguments:
         input: probabilities [n, 2], of which the last column counts.
@@ -75,12 +78,14 @@ def auc(
         raise ValueError(f"auc: slide_steps is {slide_steps}; expected how many batches, or 0 for all")
     fn: Any = _histogram
     area: Any = _area
-    kept = create_global_var([2, num_thresholds + 1], 0, "int64")
+    states = [create_global_var([1, num_thresholds + 1], 0, "int64", persistable=True) for _ in range(4)]
     with no_grad():
         batch = fn(input.detach(), label, bins=num_thresholds + 1)
-        kept._set_payload((kept + batch)._data)
-        whole = area(kept)
-        return whole, area(_of_last(batch, slide_steps)) if slide_steps else whole, [kept]
+        total = concat(states[2:], 0) + batch
+        last = _of_last(batch, slide_steps) if slide_steps else total
+        for i, rows in enumerate((last[:1], last[1:], total[:1], total[1:])):
+            states[i]._set_payload(rows._data)
+        return area(total), area(last), states
 
 
 def _of_last(batch: Tensor, count: int) -> Tensor:

@@ -60,12 +60,29 @@ class ServedRun:
         trained = [k.gradient for k in self._lookups if k.trained] if self._served else []
         dense = [DENSE_GRADIENT] if self._served and self._served.gradient else []
         self.gradients = [*trained, *dense]
+        self._before: np.ndarray | None = None
 
     def begin(self) -> None:
         """See that the servers have the tables, and this process their values."""
         session = _session()
         if self._served is not None and not session.begun:
             session.begin()
+
+    def skips(self) -> bool:
+        """Whether this worker has made the step before, and was started again since; then its run changes nothing."""
+        if self._served is None:
+            return False
+        self.begin()
+        if not _session().progress.skips():
+            return False
+        if self._served.dense and not self._served.gradient:  # the program updates them itself
+            self._before = self._served.read()
+        return True
+
+    def take_back(self) -> None:
+        """Leave the dense parameters as they were before a step that was made before."""
+        if self._before is not None and self._served is not None:
+            self._served.write(self._before)
 
     def refresh(self) -> None:
         """Give the program the latest dense parameters that are here; not while it runs."""

@@ -119,7 +119,7 @@ WARNS = [
     ("nn.InstanceNorm1D(2, momentum=0.5)(paddle.ones([1, 2, 3]))", "nn.functional.instance_norm: momentum=0.5"),
     ("paddle.jit.to_static(lambda x: x, build_strategy=static.BuildStrategy())", "build_strategy=<BuildStrategy>"),
     ("paddle.jit.to_static(lambda x: x, None, None, None)", "jit.to_static: backend=None"),
-    ("paddle.optimizer.Adam(0.1, parameters=[w], lazy_mode=True)", "optimizer.Adam: lazy_mode=True"),
+    ("paddle.optimizer.AdamW(0.1, parameters=[w], lazy_mode=True)", "optimizer.AdamW: lazy_mode=True"),
     ("paddle.profiler.Profiler(emit_nvtx=True)", "profiler.Profiler: emit_nvtx=True"),
     ("paddle.profiler.Profiler(with_flops=True)", "paddle.flops() counts operations"),
     ("paddle.io.DataLoader([1], reader_buffer_size=8)", "io.DataLoader: reader_buffer_size=8"),

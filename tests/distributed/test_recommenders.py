@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 import re
-import signal
 import subprocess
 import sys
-import threading
-import time
-from pathlib import Path
 
 import pytest
 
 from launching import PROGRAMS, ROOT, launched
+from served_job import ServedJob
 
 FOLDER = PROGRAMS / "recommenders"
 NETS = ["wide_deep", "deepfm", "dcn", "din", "ssr", "gru4rec"]
@@ -33,10 +29,10 @@ def auc(said):
     return float(re.findall(r"^auc (\S+) loss", said, re.MULTILINE)[-1])
 
 
-def alone(*arguments):
+def alone(*arguments, env=None):
     command = [sys.executable, "-m", "paddle_lite_py", "run", str(FOLDER / "train.py"), *arguments]
     done = subprocess.run(
-        command, env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=300
+        command, env={**os.environ, "PYTHONPATH": str(ROOT), **(env or {})}, capture_output=True, text=True, timeout=300
     )
     assert done.returncode == 0, done.stderr[-4000:]
     return done.stdout
@@ -46,45 +42,21 @@ def served(folder, *arguments, code=0, options=SERVED):
     return launched(folder, None, FOLDER / "train.py", *arguments, code=code, options=options, seconds=300)
 
 
-def killed(kept, job, after):
-    """Kill each server of a job once, when so many bytes are in its log; gives the thread that does."""
-
-    def process_of(number):
-        for place in Path("/proc").glob("[0-9]*/environ"):
-            with contextlib.suppress(OSError):
-                told = dict(
-                    v.split("=", 1) for v in place.read_bytes().decode(errors="replace").split("\0") if "=" in v
-                )
-                servers = told.get("PADDLE_PSERVERS_IP_PORT_LIST", "").split(",")
-                mine = told.get("PADDLE_JOB_ID") == job and told.get("TRAINING_ROLE") == "PSERVER"
-                if mine and told["PADDLE_CURRENT_ENDPOINT"] == servers[number]:
-                    return int(place.parent.name)
-        return None
-
-    def work():
-        for number, size in enumerate(after):
-            end = time.monotonic() + 120
-            while sum(p.stat().st_size for p in kept.glob(f"server-{number}/log-*")) < size and time.monotonic() < end:
-                time.sleep(0.02)
-            if (pid := process_of(number)) is not None:
-                os.kill(pid, signal.SIGKILL)
-
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
-    return thread
-
-
-def test_servers_that_are_killed_come_back_and_nothing_is_lost(tmp_path, clicks, monkeypatch):
-    monkeypatch.setenv("RECOMMENDER_CONSTANT", "1")
-    monkeypatch.setenv("PADDLE_PS_FOLDER", str(tmp_path / "kept"))
-    options = str(clicks), "--net", "deepfm", "--rate", "0.1"
-    one = auc(alone(*options, "--files", "whole"))
-    job = f"killed-{os.getpid()}"
-    killing = killed(tmp_path / "kept", job, [60_000, 120_000])
-    said = served(tmp_path, *options, options=(*SERVED, "--max_restart", "2", "--job_id", job))
-    killing.join()
-    assert re.findall("launch: (.*) has failed .signal SIGKILL.; starting it again", said) == ["server 0", "server 1"]
-    assert abs(one - auc(said)) < 0.002
+def test_servers_and_workers_that_are_killed_come_back_and_nothing_is_lost(tmp_path, clicks):
+    constant = {"RECOMMENDER_CONSTANT": "1"}
+    arguments = [str(clicks), "--net", "deepfm", "--rate", "0.1"]
+    options = [*SERVED, "--max_restart", "4"]
+    kept = {"PADDLE_PS_FOLDER": str(tmp_path / "kept"), **constant}
+    job = ServedJob(tmp_path, [str(FOLDER / "train.py"), *arguments], options, kept)
+    try:
+        job.kill_after(1, 8)
+        job.kill_after(0, 12, "server")
+        assert job.ended() == 0, job.said()
+    finally:
+        job.close()
+    again = re.findall("launch: (.*) has failed .signal SIGKILL.; starting it again", job.said())
+    assert sorted(again) == ["server 0", "worker 1"]
+    assert abs(auc(alone(*arguments, "--files", "whole", env=constant)) - auc(job.said())) < 0.002
 
 
 @pytest.mark.parametrize("net", [n if n == "deepfm" else pytest.param(n, marks=pytest.mark.repeat) for n in NETS])

@@ -103,6 +103,18 @@ def test_tables_and_the_dense_part_are_on_servers(worker):
     np.testing.assert_allclose(job.session.client.pull_sparse("wide", np.array([0])), 0.1)
 
 
+def test_a_layer_with_a_row_that_pads(worker):
+    ids = static.data("ids", [None, 2], "int64")
+    weight = paddle.ParamAttr(name="padded", initializer=paddle.nn.initializer.TruncatedNormal(0.0, 0.1))
+    rows = paddle.nn.Embedding(10, 2, padding_idx=0, sparse=True, weight_attr=weight)(ids)
+    fleet.distributed_optimizer(paddle.optimizer.SGD(1.0), strategy("sync")).minimize(rows.sum())
+    exe = static.Executor()
+    exe.run(static.default_startup_program())
+    found = [exe.run(feed={"ids": np.array([[0, 3]])}, fetch_list=[rows])[0][0] for _ in range(2)]
+    assert (found[0][0] == 0).all() and (found[1][0] == 0).all() and (found[0][1] != 0).all()
+    np.testing.assert_allclose(found[1][1], found[0][1] - 1, rtol=1e-5)
+
+
 def test_a_schedule_reaches_the_servers(worker):
     schedule = paddle.optimizer.lr.StepDecay(0.1, 1, 0.0)
     (first,), _, out, exe = losses(1, paddle.optimizer.SGD(schedule))
@@ -277,3 +289,29 @@ def test_settings_of_tables_that_servers_do_not_know(worker):
     made.sparse_table_configs = {"wide": {"table_parameters.wide.accessor.fea_dim": 11}}
     with pytest.raises(NotImplementedError, match="sparse_table_configs has 'wide'"):
         fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), made)
+
+
+def test_metrics_and_numbers_of_tables(worker, tmp_path, capsys):
+    loss, out = network()
+    predicted = paddle.nn.functional.sigmoid(out)
+    label = static.default_main_program().global_block().var("y")
+    both = paddle.concat([1 - predicted, predicted], 1)
+    area, _, states = static.auc(both, label.astype("int64"), num_thresholds=255)
+    fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy("sync")).minimize(loss)
+    exe = static.Executor()
+    exe.run(static.default_startup_program())
+    feed = {**FEED, "y": np.array([[1], [0], [1]], "float32")}
+    found = exe.run(feed=feed, fetch_list=[area])[0]
+    positive, negative = states[-2:]
+    np.testing.assert_allclose(fleet.metrics.auc(positive, negative.name), found, rtol=1e-6)
+    assert fleet.all_reduce(np.array([3.0]), "mean").tolist() == [3.0]
+    with pytest.raises(LookupError, match="the scope has no variable 'nothing'"):
+        fleet.metrics.sum("nothing")
+    fleet.print_table_stat("deep")
+    assert "table 'deep': rows 5" in capsys.readouterr().out
+    scope, main = static.global_scope(), static.default_main_program()
+    fleet.save_dense_params(exe, str(tmp_path / "dense"), scope, main)
+    weight = main.all_parameters()[0]
+    np.testing.assert_array_equal(np.load(tmp_path / "dense" / f"{weight.name}.npy"), weight.get_value().numpy())
+    with pytest.raises(LookupError, match="no parameter 'other'; it has"):
+        fleet.save_dense_params(exe, str(tmp_path), scope, main, ["other"])

@@ -12,7 +12,7 @@ from ..collective import barrier
 from ..data_parallel import DataParallel, sync_params_buffers
 from ..group import ParallelEnv, get_rank, get_world_size, init_parallel_env
 from ..scaling import agreed
-from . import base, data_generator, dataset, elastic, layers, meta_optimizers, meta_parallel, recompute, utils
+from . import base, data_generator, dataset, elastic, layers, meta_optimizers, meta_parallel, metrics, recompute, utils
 from .current import hybrid_group, job, use_topology
 from .data_generator import MultiSlotDataGenerator, MultiSlotStringDataGenerator
 from .dataset import DatasetBase, InMemoryDataset, QueueDataset
@@ -172,13 +172,22 @@ class Fleet(WithServers):
         found = list(place.worker_endpoints) if place is not None else ParallelEnv().trainer_endpoints
         return ",".join(found) if to_string else found
 
+    def all_reduce(self, input: Any, mode: str = "sum") -> Any:
+        """The reduction over all processes that train of an array.
+
+        Raises:
+            ValueError: if `mode` is none of "sum", "mean", "max" and "min".
+        """
+        if mode == "mean":
+            return self.util.all_reduce(input, "sum") / self.worker_num()
+        return self.util.all_reduce(input, mode)
+
     def barrier_worker(self) -> None:
         """Wait until all processes are here."""
         if job.session is None:
             barrier()
         elif not self.is_server():
-            job.session.settle()
-            job.session.client.barrier()
+            job.session.barrier()
 
     def get_hybrid_communicate_group(self) -> HybridCommunicateGroup:
         """Who this process shares data, layers and states with."""
@@ -219,10 +228,11 @@ local_rank = rank_in_node = fleet.local_rank
 is_first_worker, is_worker = fleet.is_first_worker, fleet.is_worker
 is_server, is_coordinator = fleet.is_server, fleet.is_coordinator
 worker_endpoints, barrier_worker = fleet.worker_endpoints, fleet.barrier_worker
+all_reduce = fleet.all_reduce
 init_worker, stop_worker = fleet.init_worker, fleet.stop_worker
 init_server, run_server = fleet.init_server, fleet.run_server
 server_num, server_index, server_endpoints = fleet.server_num, fleet.server_index, fleet.server_endpoints
 save_persistables, save_inference_model = fleet.save_persistables, fleet.save_inference_model
 load_model, save_one_table, load_one_table = fleet.load_model, fleet.save_one_table, fleet.load_one_table
-shrink = fleet.shrink
+shrink, save_dense_params, print_table_stat = fleet.shrink, fleet.save_dense_params, fleet.print_table_stat
 get_hybrid_communicate_group = fleet.get_hybrid_communicate_group

@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import io
 import queue
+import socket
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from multiprocessing.connection import Client, Connection, Listener
 
 import numpy as np
 
+from .line import PeerLine
 from .places import ServedPlace
 
 # Seconds that workers wait for each other: compiling a large program takes a while.
 PATIENCE = 600.0
+# Seconds between two looks at whether another worker has come.
+PAUSE = 0.1
 
 
 class PeerError(RuntimeError):
@@ -30,6 +34,8 @@ class Peers:
         place: which one.
         token: a secret that all have.
         patience: seconds to wait for another.
+        restarts: whether a worker that ends is started again, and the others wait for it.
+        count: how many exchanges this worker has made, before it was started again.
 
     Examples:
         >>> alone = Peers(ServedPlace(1, 0, 1, ("127.0.0.1:80",)), "")
@@ -37,11 +43,15 @@ class Peers:
         [{'loss': array(0.5, dtype=float32)}]
     """
 
-    def __init__(self, place: ServedPlace, token: str, patience: float = PATIENCE) -> None:
-        self.rank, self.size, self.patience = place.number, place.workers, patience
-        self._endpoints = place.worker_endpoints
+    def __init__(
+        self, place: ServedPlace, token: str, patience: float = PATIENCE, restarts: bool = False, count: int = 0
+    ) -> None:
+        self.rank, self.size, self.patience, self.count = place.number, place.workers, patience, count
+        self._endpoints, self._restarts = place.worker_endpoints, restarts
         self._key = hashlib.sha256(f"workers {token}".encode()).digest()
-        self._connections: dict[int, Connection] = {}
+        self._lines = {rank: PeerLine(count) for rank in range(self.size) if rank != self.rank}
+        self._came: queue.SimpleQueue[tuple[int, int, Connection]] = queue.SimpleQueue()
+        self._listener: Listener | None = None
 
     def gather(self, arrays: Mapping[str, np.ndarray | np.generic]) -> list[dict[str, np.ndarray]]:
         """The arrays of all workers, by rank.
@@ -61,88 +71,99 @@ class Peers:
         Raises:
             PeerError: naming the worker that has ended, or cannot be reached.
         """
-        if self.size > 1 and not self._connections:
-            self._connections = self._meet()
+        number, self.count = self.count, self.count + 1
         found: list[dict[str, np.ndarray]] = [{}] * self.size
         found[self.rank] = {name: np.asarray(array) for name, array in parts[self.rank].items()}
-        if self.size == 1:
-            return found
-        # Who only sent would wait for ever, where two send more than a connection holds.
-        with ThreadPoolExecutor(self.size - 1) as pool:
-            sent = {r: pool.submit(c.send_bytes, packed(parts[r])) for r, c in self._connections.items()}
-            for rank, connection in self._connections.items():
-                found[rank] = unpacked(self._received(rank, connection))
-            for rank, done in sent.items():
-                try:
-                    done.result()
-                except OSError as e:
-                    raise self._gone(rank, e) from None
+        if self.size > 1 and self._listener is None:
+            self._listen()
+        for rank, line in self._lines.items():
+            line.send(number, packed(parts[rank]))
+        for rank in self._lines:
+            found[rank] = unpacked(self._received(rank))
         return found
 
-    def _received(self, rank: int, connection: Connection) -> bytes:
-        try:
-            if not connection.poll(self.patience):
-                raise PeerError(f"worker {rank} has sent nothing to worker {self.rank} for {self.patience:g} s")
-            return connection.recv_bytes()
-        except (OSError, EOFError) as e:
-            raise self._gone(rank, e) from None
+    def _received(self, rank: int) -> bytes:
+        """The next message of another worker, which may end meanwhile and come back."""
+        line, lost, end = self._lines[rank], "", time.monotonic() + self.patience
+        while time.monotonic() < end:
+            try:
+                self._welcome(0.0 if line.connected or rank < self.rank else PAUSE)
+                if not line.connected and rank < self.rank:
+                    self._dial(rank)
+                if line.connected and (message := line.receive(PAUSE)) is not None:
+                    return message
+            except (OSError, EOFError) as e:
+                if line.connected:
+                    line.drop()
+                    lost, end = type(e).__name__, time.monotonic() + self.patience
+                if lost and not self._restarts:
+                    raise self._gone(rank, lost) from None
+                time.sleep(PAUSE / 2)
+        if lost:
+            raise self._gone(rank, f"{lost}, and it has not come back for {self.patience:g} s")
+        if not line.met:
+            missing = [r for r, other in self._lines.items() if not other.met]
+            raise PeerError(f"worker {self.rank}: workers {missing} are not here after {self.patience:g} s")
+        raise PeerError(f"worker {rank} has sent nothing to worker {self.rank} for {self.patience:g} s")
 
-    def _gone(self, rank: int, error: Exception) -> PeerError:
+    def _gone(self, rank: int, why: str) -> PeerError:
         return PeerError(
-            f"worker {rank} at {self._endpoints[rank]} has ended ({type(error).__name__}), which worker {self.rank} "
-            "waits for; its log says why"
+            f"worker {rank} at {self._endpoints[rank]} has ended ({why}), which worker {self.rank} waits for; its log "
+            "says why"
         )
 
-    def _meet(self) -> dict[int, Connection]:
-        """Connections to all others: to lower ranks by this one, from higher ones by them."""
+    # -- connections: to lower ranks by this one, from higher ones by them ---------------------------------------------
+    def _listen(self) -> None:
         if len(self._endpoints) != self.size:
             raise PeerError(
                 f"there are {self.size} workers, whose addresses nobody has told: set PADDLE_TRAINER_ENDPOINTS to "
                 "host:port,host:port, or give worker_endpoints to the role maker"
             )
-        end = time.monotonic() + self.patience
-        host, _, port = self._endpoints[self.rank].rpartition(":")
-        with Listener((host, int(port)), authkey=self._key, backlog=self.size) as listener:
-            came: queue.Queue[Connection | Exception] = queue.Queue()
-            higher = self.size - 1 - self.rank
-            threading.Thread(target=_accept, args=(listener, higher, came), daemon=True).start()
-            found = {rank: self._towards(rank, end) for rank in range(self.rank)}
-            for _ in range(higher):
-                try:
-                    connection = came.get(timeout=max(0.0, end - time.monotonic()))
-                except queue.Empty:
-                    missing = sorted(set(range(self.rank + 1, self.size)) - found.keys())
-                    raise PeerError(f"worker {self.rank}: workers {missing} are not here") from None
-                if isinstance(connection, Exception):
-                    raise PeerError(f"worker {self.rank}: another worker cannot join: {connection}")
-                found[int.from_bytes(connection.recv_bytes(4), "big")] = connection
-        return dict(sorted(found.items()))
+        self._listener = Listener(self._address(self.rank), authkey=self._key, backlog=self.size)
+        self._accepting = threading.Thread(target=self._accept, args=(self._listener,), daemon=True)
+        self._accepting.start()
 
-    def _towards(self, rank: int, end: float) -> Connection:
+    def _accept(self, listener: Listener) -> None:
+        while self._listener is listener:
+            with contextlib.suppress(Exception):  # whoever has come is none of the workers, or has ended
+                connection = listener.accept()
+                said = connection.recv_bytes(12)
+                rank, theirs = int.from_bytes(said[:4], "big"), int.from_bytes(said[4:], "big")
+                connection.send_bytes(self._lines[rank].wanted.to_bytes(8, "big"))
+                self._came.put((rank, theirs, connection))
+        listener.close()
+
+    def _welcome(self, seconds: float) -> None:
+        """Take the connections that have come."""
+        with contextlib.suppress(queue.Empty):
+            while True:
+                rank, theirs, connection = self._came.get(timeout=seconds) if seconds else self._came.get_nowait()
+                self._lines[rank].connect(connection, theirs)
+                seconds = 0.0
+
+    def _dial(self, rank: int) -> None:
+        """Connect to another worker.
+
+        Raises:
+            OSError: if it is not there.
+        """
+        connection = Client(self._address(rank), authkey=self._key)
+        connection.send_bytes(self.rank.to_bytes(4, "big") + self._lines[rank].wanted.to_bytes(8, "big"))
+        self._lines[rank].connect(connection, int.from_bytes(connection.recv_bytes(8), "big"))
+
+    def _address(self, rank: int) -> tuple[str, int]:
         host, _, port = self._endpoints[rank].rpartition(":")
-        while True:
-            try:
-                connection = Client((host, int(port)), authkey=self._key)
-                connection.send_bytes(self.rank.to_bytes(4, "big"))
-                return connection
-            except OSError as e:
-                if time.monotonic() > end:
-                    raise PeerError(f"worker {rank} cannot be reached at {host}:{port}: {e}") from None
-                time.sleep(0.05)
+        return host, int(port)
 
     def close(self) -> None:
         """Part from the others."""
-        for connection in self._connections.values():
-            connection.close()
-        self._connections = {}
-
-
-def _accept(listener: Listener, count: int, came: queue.Queue[Connection | Exception]) -> None:
-    for _ in range(count):
-        try:
-            came.put(listener.accept())
-        except Exception as e:
-            came.put(e)
+        for line in self._lines.values():
+            line.close()
+        if self._listener is not None:
+            self._listener = None
+            with contextlib.suppress(OSError):  # wakes the thread that listens
+                socket.create_connection(self._address(self.rank), 1.0).close()
+            self._accepting.join(5.0)
 
 
 def packed(arrays: Mapping[str, np.ndarray | np.generic]) -> bytes:

@@ -151,8 +151,7 @@ class UtilBase:
         if job.session is None:
             collective.barrier()
         else:
-            job.session.settle()
-            job.session.client.barrier()
+            job.session.barrier()
 
     def get_file_shard(self, files: list[str]) -> list[str]:
         """The files that this process reads: the first processes have one more, where they cannot be divided."""

@@ -6,6 +6,8 @@ import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from ...core.no_effect import Immaterial, Refused, no_effect
 from .current import job
 from .roles import PaddleCloudRoleMaker
@@ -133,6 +135,44 @@ class WithServers:
         """Let the tables forget what was not seen for long, as they are told; how many rows are gone."""
         return job.session.shrink() if job.session is not None else 0
 
+    @no_effect(executor=_TABLES)
+    def save_dense_params(
+        self, executor: Any, dirname: str, scope: Any, program: Any, var_names: list[str] | None = None
+    ) -> None:
+        """Write the dense parameters of a program, as the servers have them: dirname/NAME.npy. The first worker writes.
+
+        Arguments:
+            scope: where the program keeps them.
+            var_names: which; all that servers train by default.
+
+        Raises:
+            LookupError: for a name that is none of them.
+        """
+        session = job.session
+        if session is not None:
+            session.settle()
+        if not self._role_maker.is_first_worker():
+            return
+        known = [p.name for p in program.all_parameters()]
+        for name in known if var_names is None else var_names:
+            if name not in known:
+                raise LookupError(
+                    f"save_dense_params: the program has no parameter '{name}'; it has {', '.join(known)}"
+                )
+            Path(dirname).mkdir(parents=True, exist_ok=True)
+            np.save(Path(dirname) / f"{name}.npy", np.array(scope.find_var(name).get_tensor()), allow_pickle=False)
+
+    def print_table_stat(self, table_id: int | str, pass_id: int | None = None, threshold: float = 0) -> None:
+        """Print how many rows a table has.
+
+        Arguments:
+            table_id: its name, or its number in the order in which the program looks tables up.
+            pass_id, threshold: accepted for compatibility.
+        """
+        if job.session is not None:
+            name, numbers = job.session.table_stats(table_id)
+            print(f"table '{name}': " + ", ".join(f"{k} {v}" for k, v in numbers.items()))
+
     @no_effect(export_for_deployment=Immaterial("there is one form"), mode=_ONE_FORM)
     def save_inference_model(
         self, executor: Any, dirname: str, feeded_var_names: list[str], target_vars: Any,
@@ -148,7 +188,14 @@ class WithServers:
         if not self._role_maker.is_first_worker():
             return
         targets = target_vars if isinstance(target_vars, list | tuple) else [target_vars]
-        self._program().save(executor, str(Path(dirname) / "model"), feeded_var_names, targets, main_program)
+
+        def write() -> None:
+            self._program().save(executor, str(Path(dirname) / "model"), feeded_var_names, targets, main_program)
+
+        if job.session is not None:
+            job.session.first_does(write)
+        else:
+            write()
 
     def _program(self) -> Any:
         return importlib.import_module(_EXPORT)

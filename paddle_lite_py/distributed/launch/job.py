@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 import uuid
 from collections.abc import Callable
@@ -26,6 +27,8 @@ GRACE = 3.0
 SHOWN = 20
 # Seconds that processes which are asked to end have to save; less than the 30 that Kubernetes gives a pod.
 SAVING = float(os.environ.get("PADDLE_ELASTIC_GRACE") or 25)
+# Names the folder in which workers of servers note how far they have come; one that is killed goes on from there.
+WORKER_FOLDER = "PADDLE_WORKER_FOLDER"
 # Ends a process with its launcher, which may be killed.
 BOUND = Path(__file__).with_name("bound.py")
 
@@ -62,8 +65,13 @@ class Worker(NamedTuple):
 
     @property
     def comes_back(self) -> bool:
-        """Whether it is what it was when it is started again, and the others wait for it meanwhile."""
-        return self.serves and bool(os.environ.get("PADDLE_PS_FOLDER"))
+        """Whether it is what it was when it is started again, and the others wait for it meanwhile.
+
+        A worker whose program fails would fail again: only one that is killed comes back.
+        """
+        if self.serves:
+            return bool(os.environ.get("PADDLE_PS_FOLDER"))
+        return WORKER_FOLDER in self.task.env and self.process.returncode < 0
 
 
 def ranks(processes: int, devices: list[str]) -> Callable[[NodePlace, str], list[Process]]:
@@ -109,6 +117,11 @@ def tried(job: Job, tasks: list[Process], asked: Callable[[], str]) -> int:
         tasks: which they are.
         asked: "stop" when they are to save and leave, "end" when they are to end at once.
     """
+    with tempfile.TemporaryDirectory(prefix="workers-") as folder:
+        return _tried(job, [_noting(t, folder) for t in tasks] if job.max_restart else tasks, asked)
+
+
+def _tried(job: Job, tasks: list[Process], asked: Callable[[], str]) -> int:
     workers: list[Worker] = []
     try:
         for task in tasks:
@@ -119,6 +132,13 @@ def tried(job: Job, tasks: list[Process], asked: Callable[[], str]) -> int:
         return 130
     finally:
         _end(workers, 0.0 if asked() else GRACE)
+
+
+def _noting(task: Process, folder: str) -> Process:
+    """A worker of servers that is told a folder; other processes as they are."""
+    if task.env.get("TRAINING_ROLE") != "TRAINER" or "PADDLE_PSERVERS_IP_PORT_LIST" not in task.env:
+        return task
+    return task._replace(env={**task.env, WORKER_FOLDER: folder})
 
 
 def _start(job: Job, task: Process, again: bool = False) -> Worker:
@@ -135,18 +155,19 @@ def _start(job: Job, task: Process, again: bool = False) -> Worker:
 def _watch(job: Job, workers: list[Worker], asked: Callable[[], str]) -> int:
     """Show the log of the first that trains until all have ended, or one has failed; the exit code.
 
-    Servers that outlive all workers of a job are ended: a program need not tell them. One that fails and comes back is
+    Servers that outlive all workers of a job are ended: a program need not tell them. What fails and comes back is
     started again, as often as a job may fail.
     """
-    limit, trained, spare = math.inf, [w for w in workers if not w.serves], job.max_restart
+    limit, spare = math.inf, job.max_restart
     alone = all(w.task.env.get("PADDLE_NNODES", "1") == "1" for w in workers)
-    with (trained or workers)[0].log.open("rb") as log:
+    with next((w for w in workers if not w.serves), workers[0]).log.open("rb") as log:
         while True:
+            trained = [w for w in workers if not w.serves]
             codes = [w.process.poll() for w in workers]
             _show(log.read())
             allowed = (None, 0, RESTART_CODE) if limit == math.inf else (None, 0, RESTART_CODE, -signal.SIGTERM)
             failed = [w for w, code in zip(workers, codes, strict=True) if code not in allowed]
-            if failed and not asked() and len(failed) <= spare and all(w.comes_back for w in failed):
+            if failed and not asked() and len(failed) <= spare and _come_back(failed, workers):
                 spare -= len(failed)
                 workers[:] = [_again(job, w) if w in failed else w for w in workers]
                 continue
@@ -168,6 +189,12 @@ def _watch(job: Job, workers: list[Worker], asked: Callable[[], str]) -> int:
                 return _too_late(workers)
             alive()
             time.sleep(0.1)
+
+
+def _come_back(failed: list[Worker], workers: list[Worker]) -> bool:
+    """Whether those that have failed go on when they are started again; workers do while all servers of theirs run."""
+    ended = any(w.serves and w.process.poll() == 0 for w in workers)
+    return all(w.comes_back and (w.serves or not ended) for w in failed)
 
 
 def _again(job: Job, worker: Worker) -> Worker:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from .wire import pack, raised, split, unpack
 # Milliseconds: between signs of life, after which silence a connection is closed, and between attempts to connect.
 HEARTBEAT, SILENCE = 1000, 5000
 RETRY, RETRY_MOST = 20, 500
+# What changes nothing has no number of its own: a client that takes another's place may ask for more, or less.
+READS = ("describe", "pull_sparse", "pull_dense", "stats")
 # Seconds without a connection after which it is asked where the server is.
 SEEK = 1.0
 Finder = Callable[[int], str | None]
@@ -111,6 +114,16 @@ class Channel:
             self._poller.register(link.socket, zmq.POLLIN)
             self._poller.register(link.events, zmq.POLLIN)
 
+    @contextmanager
+    def numbered(self, session: str, seq: int) -> Iterator[None]:
+        """Requests within are those of another session, from a number on."""
+        before = self._session, self._seq
+        self._session, self._seq = session, seq
+        try:
+            yield
+        finally:
+            self._session, self._seq = before
+
     def ask(self, requests: dict[int, Request], patient: bool = False) -> dict[int, Request]:
         """Send requests to servers, by their numbers, and wait for all answers.
 
@@ -122,7 +135,7 @@ class Channel:
             ServerGone: one has not answered in time; the others may have done what they were asked.
             ValueError, LookupError, PermissionError, OSError: what a server has objected.
         """
-        self._seq += 1
+        self._seq += any(header["op"] not in READS for header, _ in requests.values())
         self._id += 1
         common = {"id": self._id, "session": self._session, "seq": self._seq, "worker": self._worker}
         for n, (header, arrays) in requests.items():

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import threading
 import uuid
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,7 @@ class Client:
         workers: how many workers there are.
         timeout: seconds that a server may take to answer, also one that is started again meanwhile.
         find: tells where a server is now, by its number, if it may come back elsewhere; None where it is not known.
+        session: a name of this client's own, which a client that takes its place has as well: see `once`.
 
     Raises:
         ValueError: no endpoints or one of another form, or a worker's number that is none.
@@ -56,6 +58,7 @@ class Client:
         workers: int = 1,
         timeout: float = 60.0,
         find: Finder | None = None,
+        session: str = "",
     ) -> None:
         if not endpoints or isinstance(endpoints, str):
             raise ValueError(f"endpoints is {endpoints!r}; expected a list of 'host:port', one for each server")
@@ -65,6 +68,7 @@ class Client:
             split(endpoint)
         self.endpoints, self.worker, self.workers = list(endpoints), worker, workers
         self._make = lambda: Channel(self.endpoints, token, worker, timeout, find)
+        self._session = session or uuid.uuid4().hex
         self._local = threading.local()
         self._channels: list[Channel] = []
         self._configs: dict[str, Config] = {}
@@ -197,6 +201,33 @@ class Client:
     def set_dense(self, name: str, value: Any) -> None:
         """Give the array other numbers."""
         self._ask_home({"op": "set_dense", "table": name}, [np.asarray(value, np.float32)])
+
+    @contextmanager
+    def once(self, name: str, number: int) -> Iterator[None]:
+        """Changes within are made once, also where a client of the same session has asked for some of them before.
+
+        Args:
+            name: what they belong to.
+            number: of these among those of the name, from 0; servers take a lower one than the last for done.
+
+        Example:
+            >>> from paddle_lite_py.distributed import ps
+            >>> server = ps.Server()
+            >>> thread = threading.Thread(target=server.run)
+            >>> thread.start()
+            >>> for _ in range(2):
+            ...     with ps.Client([server.endpoint], session="worker 0") as client:
+            ...         client.create(ps.DenseConfig("bias", (2,), ps.Rule("sgd", 0.5)))
+            ...         with client.once("step", 0):
+            ...             client.push_dense("bias", np.ones(2))
+            >>> with ps.Client([server.endpoint]) as client:
+            ...     client.pull_dense("bias").tolist()
+            ...     client.stop_servers()
+            [-0.5, -0.5]
+            >>> thread.join()
+        """
+        with self._channel.numbered(f"{self._session} {name}", (number + 1) << 16):
+            yield
 
     # -- the job -------------------------------------------------------------------------------------------------------
     def flush(self) -> None:

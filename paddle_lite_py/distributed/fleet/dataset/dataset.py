@@ -177,8 +177,8 @@ class InMemoryDataset(DatasetBase):
         """
         self.local_shuffle()
         if fleet is not None and job.session is not None and self._slots:
-            job.session.settle()
-            self._slots = spread(job.session.peers, self._slots, self._order)
+            place = job.session.place
+            self._slots = spread(job.session.exchange, place.number, place.workers, self._slots, self._order)
             self._order = np.arange(len(self._slots[0].starts) - 1)
 
     def slots_shuffle(self, slots: Sequence[str]) -> None:

@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from .slots import SlotValues, joined
 
-if TYPE_CHECKING:
-    from ..peers import Peers
 
+def spread(
+    exchange: Callable[[list[Any]], list[Any]], rank: int, size: int, slots: list[SlotValues], order: np.ndarray
+) -> list[SlotValues]:
+    """What this worker has after each has dealt its instances, in a random order, to all in turn.
 
-def spread(peers: Peers, slots: list[SlotValues], order: np.ndarray) -> list[SlotValues]:
-    """What this worker has after each has dealt its instances, in a random order, to all in turn."""
-    dealt = [taken(slots, order[(worker - peers.rank) % peers.size :: peers.size]) for worker in range(peers.size)]
-    found = peers.exchange([_named(part) for part in dealt])
+    Arguments:
+        exchange: gives all workers what is theirs, and what they have for this one.
+        rank, size: the number of this worker, and how many there are.
+    """
+    dealt = [taken(slots, order[(worker - rank) % size :: size]) for worker in range(size)]
+    found = exchange([_named(part) for part in dealt])
     parts = [[SlotValues(f[f"values/{i}"], f[f"starts/{i}"]) for i in range(len(slots))] for f in found]
     return [joined([part[i] for part in parts]) for i in range(len(slots))]
 

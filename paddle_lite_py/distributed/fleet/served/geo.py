@@ -8,6 +8,7 @@ import numpy as np
 
 from ...ps import Client, SparseConfig
 from ...ps.sparse import Push, SparseTable
+from .progress import Progress
 from .step import Gradients
 from .tables import DENSE
 
@@ -61,18 +62,20 @@ class Geo:
         steps: how many it makes between exchanges.
         workers: how many workers there are; each sends that part of its changes.
         read: gives the dense parameters as the program has trained them; None if there are none.
+        progress: is told of steps that have been sent.
     """
 
     reads_ahead = False
 
     def __init__(
         self, client: Client, configs: Mapping[str, SparseConfig], steps: int, workers: int,
-        read: Callable[[], np.ndarray] | None,
+        read: Callable[[], np.ndarray] | None, progress: Progress | None = None,
     ) -> None:  # fmt: skip
         self._client, self._steps, self._workers, self._read = client, steps, workers, read
         self._copies = {name: Copy(client, config) for name, config in configs.items()}
         self._before = self._fresh = client.pull_dense(DENSE) if read else None
-        self._made = 0
+        self._made = self._number = 0
+        self._progress = progress or Progress()
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
         """The worker's own values."""
@@ -85,6 +88,7 @@ class Geo:
 
     def push(self, step: Gradients) -> None:
         """Train the rows; the dense parameters the program has trained itself."""
+        self._number = self._progress.begin()
         for name, rows in step.sparse.items():
             self._copies[name].push(rows.ids, rows.values, step.rate)
         self._made += 1
@@ -96,10 +100,12 @@ class Geo:
         if not self._made:
             return
         self._made = 0
-        for copy in self._copies.values():
-            copy.exchange(self._workers)
-        if self._read is not None:
-            self._client.add_dense(DENSE, (self._read() - self._before) / np.float32(self._workers))
-            self._before = self._fresh = self._client.pull_dense(DENSE)
+        with self._client.once("step", self._number):
+            for copy in self._copies.values():
+                copy.exchange(self._workers)
+            if self._read is not None:
+                self._client.add_dense(DENSE, (self._read() - self._before) / np.float32(self._workers))
+                self._before = self._fresh = self._client.pull_dense(DENSE)
+        self._progress.done(self._number)
 
     settle = flush

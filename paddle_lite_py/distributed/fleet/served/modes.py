@@ -16,6 +16,7 @@ import numpy as np
 
 from ...ps import Client
 from ..peers import Peers
+from .progress import Progress
 from .step import Gradients, IdRows, mean, merged
 from .tables import DENSE
 
@@ -56,10 +57,12 @@ class Asynchronous:
         client: of the servers.
         under_way: how many steps may be; 0: each has arrived before the next begins (half asynchronous).
         merge: so many steps are averaged, and pushed as one.
+        progress: is told of steps that have arrived.
     """
 
-    def __init__(self, client: Client, under_way: int = 16, merge: int = 1) -> None:
-        self._client, self._most, self._merge = client, under_way, merge
+    def __init__(self, client: Client, under_way: int = 16, merge: int = 1, progress: Progress | None = None) -> None:
+        self._client, self._most, self._merge, self._progress = client, under_way, merge, progress or Progress()
+        self._number = 0
         self.reads_ahead = under_way > 0
         self._kept: list[Gradients] = []
         self._behind = ThreadPoolExecutor(1, "pushes")  # in their order
@@ -79,6 +82,7 @@ class Asynchronous:
 
     def push(self, step: Gradients) -> None:
         """Send, and wait no longer than until as many are under way as may be."""
+        self._number = self._progress.begin()
         self._kept.append(step)
         if len(self._kept) == self._merge:
             self._send()
@@ -93,11 +97,13 @@ class Asynchronous:
 
     def _send(self) -> None:
         if self._kept:
-            self._sent.append(self._behind.submit(self._exchange, mean(self._kept)))
+            self._sent.append(self._behind.submit(self._exchange, mean(self._kept), self._number))
             self._kept = []
 
-    def _exchange(self, step: Gradients) -> np.ndarray | None:
-        send(self._client, step)
+    def _exchange(self, step: Gradients, number: int) -> np.ndarray | None:
+        with self._client.once("step", number):
+            send(self._client, step)
+        self._progress.done(number)
         return None if step.dense is None else self._client.pull_dense(DENSE)
 
     def _wait(self, most: int) -> None:
@@ -118,8 +124,8 @@ class Synchronous:
 
     reads_ahead = False
 
-    def __init__(self, client: Client, peers: Peers) -> None:
-        self._client, self._peers = client, peers
+    def __init__(self, client: Client, peers: Peers, progress: Progress | None = None) -> None:
+        self._client, self._peers, self._progress = client, peers, progress or Progress()
         self._stale = False
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
@@ -133,7 +139,9 @@ class Synchronous:
 
     def push(self, step: Gradients) -> None:
         """Make one step with all others."""
+        number = self._progress.begin()
         self._together(step)
+        self._progress.done(number, self._peers.count)
 
     def flush(self) -> None:
         """Nothing is under way: a step ends when all have made it."""
@@ -141,15 +149,20 @@ class Synchronous:
     def settle(self) -> None:
         """Take part in steps that others still make, until none of them has a batch left."""
         while self._together(None):
-            pass
+            self._progress.exchanged(self._peers.count)
 
     def _together(self, step: Gradients | None) -> bool:
         """One step; whether anybody had a batch."""
+        number = self._peers.count
+        if self._progress.restarts:  # gradients made again would be those of rows that others may have changed since
+            given = self._progress.held(number, _for_worker(step, 0, 1))
+            step = _mean_of([given]) if given else None
         found = self._peers.exchange([_for_worker(step, r, self._peers.size) for r in range(self._peers.size)])
         active = [f for f in found if len(f)]
         if not active:
             return False
-        send(self._client, _mean_of(active))
+        with self._client.once("step", number):
+            send(self._client, _mean_of(active))
         self._peers.barrier()
         self._stale = True
         return True

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -15,10 +15,12 @@ from ..places import ServedPlace
 from ..strategy import DistributedStrategy
 from .geo import Geo
 from .modes import Asynchronous, Mode, Synchronous
+from .progress import FOLDER, Progress
 from .saved import read_rows, table_rows, write_rows
 from .step import Gradients
 from .tables import DENSE, Table
 
+T = TypeVar("T")
 # Seconds that a server may take to answer: it may be started after this process, or be started again.
 PATIENCE = 120.0
 # The variable that says where servers keep what must outlive them.
@@ -51,7 +53,9 @@ class Session:
 
     def __init__(self, place: ServedPlace, strategy: DistributedStrategy, token: str = "") -> None:
         self.place, self.strategy, self._token = place, strategy, token or os.environ.get("PADDLE_JOB_KEY", "")
-        self.peers = Peers(place, self._token)
+        noted = None if place.is_server else os.environ.get(FOLDER)
+        self.progress = Progress(str(Path(noted) / f"worker-{place.number}") if noted else None)
+        self.peers = Peers(place, self._token, restarts=self.progress.restarts, count=self.progress.exchanges)
         self.tables: dict[str, Table] = {}
         self.plan: Plan | None = None
         self.state: DenseState | None = None
@@ -66,7 +70,9 @@ class Session:
             if self.place.is_server:
                 raise RuntimeError("this process is a server; only workers reach tables: ask fleet.is_worker() first")
             place = self.place
-            self._client = Client(list(place.servers), self._token, place.number, place.workers, PATIENCE)
+            self._client = Client(
+                list(place.servers), self._token, place.number, place.workers, PATIENCE, session=self.progress.session
+            )
         return self._client
 
     @property
@@ -122,7 +128,7 @@ class Session:
             raise RuntimeError("fleet: run the startup program before the program itself")
         if self.place.number == 0:
             self._make_tables(self.plan, self.state)
-        self.client.barrier()
+        self._meet()
         self._mode = self._mode_of(self.plan, self.state)
         if self.plan.dense:
             self.state.write(self.client.pull_dense(DENSE))
@@ -139,11 +145,13 @@ class Session:
     def _mode_of(self, plan: Plan, state: DenseState) -> Mode:
         configs = self.strategy.a_sync_configs
         if not self.strategy.a_sync:
-            return Synchronous(self.client, self.peers)
+            return Synchronous(self.client, self.peers, self.progress)
         if (steps := int(configs["k_steps"])) > 0:
             tables = {t.name: t.config(plan.rule) for t in self.tables.values()}
-            return Geo(self.client, tables, steps, self.place.workers, state.read if plan.dense else None)
-        return Asynchronous(self.client, int(configs["send_queue_size"]), int(configs["max_merge_var_num"]))
+            read = state.read if plan.dense else None
+            return Geo(self.client, tables, steps, self.place.workers, read, self.progress)
+        under_way, merge = int(configs["send_queue_size"]), int(configs["max_merge_var_num"])
+        return Asynchronous(self.client, under_way, merge, self.progress)
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
         """The rows of distinct ids, as this worker has them."""
@@ -155,20 +163,46 @@ class Session:
 
     def refresh(self) -> None:
         """Give the program the latest dense parameters that are here."""
-        found = self._mode.dense() if self._mode else None
+        found = self._mode.dense() if self._mode and self.plan and self.plan.dense else None
         if found is not None and self.state is not None:
             self.state.write(found)
 
     def settle(self) -> None:
         """Wait until what this worker gave has arrived, and read what came of it."""
         if self._mode is not None:
-            self._mode.settle()
+            self._once(self._mode.settle)
             self.refresh()
 
-    def gather(self, arrays: dict[str, Any]) -> list[dict[str, np.ndarray]]:
-        """The arrays of all workers, once they have made their steps."""
+    def barrier(self) -> None:
+        """Settle, and wait until all workers are here."""
         self.settle()
-        return self.peers.gather(arrays)
+        self._meet()
+
+    def gather(self, arrays: Mapping[str, Any]) -> list[dict[str, np.ndarray]]:
+        """The arrays of all workers, once they have made their steps."""
+        return self.exchange([arrays] * self.place.workers)
+
+    def exchange(self, parts: Sequence[Mapping[str, Any]]) -> list[dict[str, np.ndarray]]:
+        """What all workers have for this one, who has a part for each of them, once they have made their steps."""
+        self.settle()
+        if (found := self.progress.recall()) is not None:
+            return found
+        return self._numbered(lambda: self.progress.keep(self.peers.exchange(parts)))
+
+    def _meet(self) -> None:
+        self._once(self.client.barrier)
+
+    def _once(self, work: Callable[[], Any]) -> None:
+        """Do what others see, unless it is done."""
+        if not self.progress.skips():
+            self._numbered(work)
+
+    def _numbered(self, work: Callable[[], T]) -> T:
+        number = self.progress.begin()
+        with self.client.once("meeting", number):
+            found = work()
+        self.progress.done(number, self.peers.count)
+        return found
 
     # -- what the servers have -----------------------------------------------------------------------------------------
     def flush(self) -> None:
@@ -179,34 +213,37 @@ class Session:
     def save(self, folder: str) -> None:
         """Let the servers write all tables; the first worker asks them."""
         self.flush()
-        if self.place.number == 0:
-            self.client.save(folder)
+        self.first_does(lambda: self.client.save(folder))
 
     def load(self, folder: str) -> None:
         """Let the servers read all tables, and take the dense values; all workers call it, the first one asks them."""
         self.settle()
-        if self.place.number == 0:
-            self.client.load(folder)
-        self.client.barrier()
+        self.first_does(lambda: self.client.load(folder))
+        self._meet()
         if self.plan is not None and self.plan.dense and self.state is not None:
             self.state.write(self.client.pull_dense(DENSE))
 
     def save_table(self, table: int | str, folder: str) -> None:
         """Write the rows of one table."""
         self.flush()
-        if self.place.number == 0:
-            write_rows(self.client, self._name(table), folder)
+        name = self._name(table)
+        self.first_does(lambda: write_rows(self.client, name, folder))
 
     def load_table(self, table: int | str, folder: str) -> None:
         """Read the rows of one table."""
         self.settle()
-        if self.place.number == 0:
-            read_rows(self.client, self._name(table), folder)
-        self.client.barrier()
+        name = self._name(table)
+        self.first_does(lambda: read_rows(self.client, name, folder))
+        self._meet()
 
     def table_rows(self, table: str) -> tuple[np.ndarray, np.ndarray]:
         """All ids of a table, and their weights."""
         return table_rows(self.client, table)
+
+    def table_stats(self, table: int | str) -> tuple[str, dict[str, int]]:
+        """The name of a table, and its numbers, added over the servers."""
+        name = self._name(table)
+        return name, self.client.stats()[name]
 
     def _name(self, table: int | str) -> str:
         names = list(self.tables)
@@ -221,12 +258,18 @@ class Session:
     def shrink(self) -> int:
         """Let all tables forget; how many rows are gone. The first worker asks the servers."""
         self.flush()
-        return sum(self.client.shrink(name) for name in self.tables) if self.place.number == 0 else 0
+        gone: list[int] = []
+        self.first_does(lambda: gone.extend(self.client.shrink(name) for name in self.tables))
+        return sum(gone)
+
+    def first_does(self, work: Callable[[], Any]) -> None:
+        """Let the first worker do something, once."""
+        if self.place.number == 0:
+            self._once(work)
 
     def end(self) -> None:
         """Be done: the last steps arrive, and once all workers are done the servers end."""
-        self.settle()
-        self.client.barrier()
+        self.barrier()
         if self.place.number == 0:
             self.client.stop_servers()
         if self._client is not None:

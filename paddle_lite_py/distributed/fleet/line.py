@@ -1,0 +1,91 @@
+"""What goes to another worker, and comes from it, over one connection after another."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+import threading
+from collections import deque
+from multiprocessing.connection import Connection
+
+# Messages that one who comes back may lack: a step has two, and the others may have sent the first one of the next.
+KEPT = 3
+_NUMBER = 8  # bytes of a message's number, which comes before it
+
+
+class PeerLine:
+    """The messages between this worker and another one, in the order of their numbers.
+
+    The last ones are kept. Whoever comes back says which it wants next, and gets them again.
+
+    Arguments:
+        wanted: number of the first message that is to come from there.
+    """
+
+    def __init__(self, wanted: int) -> None:
+        self.wanted = wanted
+        self.met = False  # whether there was ever a connection
+        self._kept: deque[tuple[int, bytes]] = deque(maxlen=KEPT)
+        self._connection: Connection | None = None
+        # Who only sent would wait for ever, where two send more than a connection holds.
+        self._out: queue.SimpleQueue[tuple[Connection, bytes] | None] = queue.SimpleQueue()
+        self._sender: threading.Thread | None = None
+
+    @property
+    def connected(self) -> bool:
+        """Whether there is a connection, as far as this side knows."""
+        return self._connection is not None
+
+    def connect(self, connection: Connection, theirs: int) -> None:
+        """Take a connection, and send again what the other one wants: all from a number on."""
+        if self._sender is None:
+            self._sender = threading.Thread(target=self._send_all, daemon=True)
+            self._sender.start()
+        self.drop()
+        self._connection, self.met = connection, True
+        for number, data in self._kept:
+            if number >= theirs:
+                self._put(number, data)
+
+    def send(self, number: int, data: bytes) -> None:
+        """Send a message, at once or when there is a connection."""
+        self._kept.append((number, data))
+        if self._connection is not None:
+            self._put(number, data)
+
+    def receive(self, seconds: float) -> bytes | None:
+        """The next message; None if it does not come in so many seconds.
+
+        Raises:
+            OSError, EOFError: if the connection is lost.
+        """
+        assert self._connection is not None
+        while self._connection.poll(seconds):
+            message = self._connection.recv_bytes()
+            if int.from_bytes(message[:_NUMBER], "big") == self.wanted:
+                self.wanted += 1
+                return message[_NUMBER:]
+        return None
+
+    def drop(self) -> None:
+        """Leave a connection that is lost."""
+        if self._connection is not None:
+            self._connection.close()
+        self._connection = None
+
+    def close(self) -> None:
+        """Send what is still to be sent, and end."""
+        if self._sender is not None:
+            self._out.put(None)
+            self._sender.join(5.0)
+        self.drop()
+
+    def _put(self, number: int, data: bytes) -> None:
+        assert self._connection is not None
+        self._out.put((self._connection, number.to_bytes(_NUMBER, "big") + data))
+
+    def _send_all(self) -> None:
+        while (message := self._out.get()) is not None:
+            connection, data = message
+            with contextlib.suppress(OSError):  # who receives finds out
+                connection.send_bytes(data)
