@@ -19,7 +19,7 @@ from .tensor import Tensor, wrap
 class Abstract(Eager):
     """Eager execution where new state has no data, and what is computed from such state has none either."""
 
-    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
+    def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], *_own: Any) -> Any:
         """A shape and a dtype, and how to draw it."""
         return Undrawn(shape, dtype, name, draw)
 

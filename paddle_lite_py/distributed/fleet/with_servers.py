@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 _ONE_FORM = Refused("all that the servers have is saved and loaded; take 0")
 _TABLES = Immaterial("tables lie on the servers, and the dense part with them")
 _LAID_OUT = Immaterial("the program says which tables there are")
+_ONE_STATE = "the rows that there are now are counted, all of them"
 # What saves a program for inference: a module above this one.
 _EXPORT = f"{__name__.partition('.')[0]}.static.exported"
 
@@ -162,12 +163,12 @@ class WithServers:
             Path(dirname).mkdir(parents=True, exist_ok=True)
             np.save(Path(dirname) / f"{name}.npy", np.array(scope.find_var(name).get_tensor()), allow_pickle=False)
 
+    @no_effect(pass_id=_ONE_STATE, threshold=_ONE_STATE)
     def print_table_stat(self, table_id: int | str, pass_id: int | None = None, threshold: float = 0) -> None:
         """Print how many rows a table has.
 
         Arguments:
             table_id: its name, or its number in the order in which the program looks tables up.
-            pass_id, threshold: accepted for compatibility.
         """
         if job.session is not None:
             name, numbers = job.session.table_stats(table_id)
