@@ -31,6 +31,8 @@ __all__ = [
 
 # The exit code of a process that wants to be begun again: it has saved. That of the reference.
 RESTART_CODE = 101
+# The variables that name the folders from which servers, and workers of theirs, go on when they are started again.
+SERVER_FOLDER, WORKER_FOLDER = "PADDLE_PS_FOLDER", "PADDLE_WORKER_FOLDER"
 
 _heard: list[Stopping] = []  # what listens in this process, once something does
 

@@ -105,10 +105,15 @@ def taps(sizes: Ints, counts: Any, strides: Ints, steps: Ints) -> list[list[slic
     return [[strided(i * d, m, s) for i in range(k)] for k, m, s, d in each]
 
 
+def axes_of(n: int, first: bool = False) -> tuple[str, str, str]:
+    """XLA's names of the axes of x, kernel and result, n of them spatial; channels stand last, or first."""
+    axes = "DHW"[-n:]
+    return (f"NC{axes}", f"OI{axes}", f"NC{axes}") if first else (f"N{axes}C", f"{axes}IO", f"N{axes}C")
+
+
 def direct(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints | None = None) -> Any:
     """XLA's convolution of the same."""
-    letters = "DHW"[3 - len(strides) :] if len(strides) > 1 else "W"
-    numbers = (f"N{letters}C", f"{letters}IO", f"N{letters}C")
+    numbers = axes_of(len(strides))
     x, kernel = jnp.moveaxis(x, 1, -1), jnp.moveaxis(weight, (0, 1), (-1, -2))
     out = jax.lax.conv_general_dilated(x, kernel, strides, pads, rhs_dilation=steps, dimension_numbers=numbers)
     return jnp.moveaxis(out, -1, 1)

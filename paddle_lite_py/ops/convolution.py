@@ -59,8 +59,7 @@ def channels_first(data_format: str, n: int) -> bool:
 
 def _convolve(x: Any, kernel: Any, bias: Any, first: bool, **options: Any) -> Any:
     """A convolution with a kernel [*sizes, in / groups, out]; x has its channels second or last."""
-    letters = "DHW"[5 - x.ndim :] if x.ndim > 3 else "W"
-    numbers = (f"N{letters}C", f"{letters}IO", f"N{letters}C")
+    numbers = conv_gemm.axes_of(x.ndim - 2)
     x = jnp.moveaxis(x, 1, -1) if first else x
     out = jax.lax.conv_general_dilated(x, kernel, dimension_numbers=numbers, **options)
     return _finish(out, bias, first)
@@ -95,9 +94,7 @@ def _conv(
 
     def by_onnx(x: Any, weight: Any, bias: Any) -> Any:
         """Channels first is what ONNX has: no transposes to be found and cancelled, which takes jax2onnx minutes."""
-        letters = "DHW"[3 - n :] if n > 1 else "W"
-        numbers = (f"NC{letters}", f"OI{letters}", f"NC{letters}")
-        out = jax.lax.conv_general_dilated(x, weight, dimension_numbers=numbers, **options)
+        out = jax.lax.conv_general_dilated(x, weight, dimension_numbers=conv_gemm.axes_of(n, first=True), **options)
         return out if bias is None else out + bias.reshape(-1, *[1] * n)
 
     others = {"onnx": by_onnx} if first else {}

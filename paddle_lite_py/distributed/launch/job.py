@@ -14,7 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
 
-from ..elastic import RESTART_CODE
+from ..elastic import RESTART_CODE, SERVER_FOLDER, WORKER_FOLDER
 from ..spawning import variables
 from .asked import alive, heeded
 from .meeting import NodePlace
@@ -27,8 +27,6 @@ GRACE = 3.0
 SHOWN = 20
 # Seconds that processes which are asked to end have to save; less than the 30 that Kubernetes gives a pod.
 SAVING = float(os.environ.get("PADDLE_ELASTIC_GRACE") or 25)
-# Names the folder in which workers of servers note how far they have come; one that is killed goes on from there.
-WORKER_FOLDER = "PADDLE_WORKER_FOLDER"
 # Ends a process with its launcher, which may be killed.
 BOUND = Path(__file__).with_name("bound.py")
 
@@ -70,7 +68,7 @@ class Worker(NamedTuple):
         A worker whose program fails would fail again: only one that is killed comes back.
         """
         if self.serves:
-            return bool(os.environ.get("PADDLE_PS_FOLDER"))
+            return bool(os.environ.get(SERVER_FOLDER))
         return WORKER_FOLDER in self.task.env and self.process.returncode < 0
 
 

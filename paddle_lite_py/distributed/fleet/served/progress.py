@@ -17,8 +17,6 @@ import numpy as np
 
 from ..peers import packed, unpacked
 
-# The variable that names the folder of all workers of a job.
-FOLDER = "PADDLE_WORKER_FOLDER"
 _NUMBERS = struct.Struct("<qq")
 Arrays = Mapping[str, np.ndarray]
 

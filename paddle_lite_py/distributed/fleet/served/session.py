@@ -9,13 +9,14 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from ...elastic import SERVER_FOLDER, WORKER_FOLDER
 from ...ps import Client, DenseConfig, Rule, Server
 from ..peers import Peers
 from ..places import ServedPlace
 from ..strategy import DistributedStrategy
 from .geo import Geo
 from .modes import Asynchronous, Mode, Synchronous
-from .progress import FOLDER, Progress
+from .progress import Progress
 from .saved import read_rows, table_rows, write_rows
 from .step import Gradients
 from .tables import DENSE, Table
@@ -23,8 +24,6 @@ from .tables import DENSE, Table
 T = TypeVar("T")
 # Seconds that a server may take to answer: it may be started after this process, or be started again.
 PATIENCE = 120.0
-# The variable that says where servers keep what must outlive them.
-KEPT = "PADDLE_PS_FOLDER"
 
 
 class Plan(NamedTuple):
@@ -53,7 +52,7 @@ class Session:
 
     def __init__(self, place: ServedPlace, strategy: DistributedStrategy, token: str = "") -> None:
         self.place, self.strategy, self._token = place, strategy, token or os.environ.get("PADDLE_JOB_KEY", "")
-        noted = None if place.is_server else os.environ.get(FOLDER)
+        noted = None if place.is_server else os.environ.get(WORKER_FOLDER)
         self.progress = Progress(str(Path(noted) / f"worker-{place.number}") if noted else None)
         self.peers = Peers(place, self._token, restarts=self.progress.restarts, count=self.progress.exchanges)
         self.tables: dict[str, Table] = {}
@@ -100,7 +99,7 @@ class Session:
         place = self.place
         if not place.is_server:
             raise RuntimeError("fleet.init_server: this process is a worker; ask fleet.is_server() first")
-        kept = os.environ.get(KEPT)
+        kept = os.environ.get(SERVER_FOLDER)
         self._server = Server(
             place.endpoint, place.number, len(place.servers), place.workers, self._token,
             folder=str(Path(kept) / f"server-{place.number}") if kept else None, first=folder or None,
