@@ -16,6 +16,7 @@ from ..core import memory, small, traced_number
 from ..core import structure as nested
 from ..core.arrays import spec_of
 from ..core.dtypes import is_inexact
+from ..core.undrawn import Undrawn
 from ..eager.gradients import custom_gradient
 from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
@@ -199,12 +200,22 @@ class Executable:
             )
         try:
             return run(args)
+        except TypeError:
+            self._refuse_undrawn(args)
+            raise
         finally:
             LOCK.release()
+
+    def _refuse_undrawn(self, args: Sequence[Tensor]) -> None:
+        """Name what has no data; JAX has met it as something that is no array."""
+        for h in (*self.mutable, *self.fixed, *args):
+            if isinstance(h._data, Undrawn):
+                h._data.concrete(f"{self.name}()")
 
     def _after_trace(self, run: Callable[..., Any], args: Sequence[Tensor], arrays: list[Any]) -> Any:
         """Run again what met a handle that another thread was tracing with."""
         if not any(isinstance(a, Value) for a in arrays):
+            self._refuse_undrawn(args)
             raise  # noqa: PLE0704  (called while the error is handled)
         return self._alone(run, args)
 

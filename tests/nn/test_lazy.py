@@ -31,7 +31,23 @@ def test_given_values_need_no_drawing():
     assert (net(x).numpy() == other(x).numpy()).all()
 
 
-@pytest.mark.parametrize("use", [lambda net: net(paddle.ones([2, 3])), lambda net: net.weight.numpy()])
+def in_static_code(net):
+    paddle.jit.to_static(net)(paddle.ones([2, 3]))
+
+
+def in_a_static_step(net):
+    @paddle.jit.to_static
+    def step(x):
+        net(x).mean().backward()
+        net.weight.set_value(net.weight - net.weight.grad)
+
+    step(paddle.ones([2, 3]))
+
+
+@pytest.mark.parametrize(
+    "use",
+    [lambda net: net(paddle.ones([2, 3])), lambda net: net.weight.numpy(), in_static_code, in_a_static_step],
+)
 def test_using_what_has_no_data_says_so(use):
     with pytest.raises(RuntimeError, match=r"linear_\d+.w_0.*float32\[3, 4\].*initialize\(\)"):
         use(copy.deepcopy(lazy()))
