@@ -9,7 +9,7 @@ from typing import Any
 import jax
 
 from ...amp import auto_cast
-from ...core.interpreter import no_grad, state
+from ...core.interpreter import no_grad, state, use
 from ...core.no_effect import Immaterial, no_effect
 from ...core.processes import world
 from ...eager.execute import EAGER
@@ -128,7 +128,7 @@ class ShardOptimizer:
         """Update the parameters, at every call that is due."""
         self._calls += 1
         if self._calls % self._every == 0:
-            if state.interpreter is EAGER:
+            with use(EAGER):  # state is made while a program is traced, not by it
                 self.prepare()
             self._inner_opt.step()
             with no_grad():
