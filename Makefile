@@ -2,7 +2,8 @@
 #   make demo | test | fuzz | fuzz-serving | kills | chaos | test-all | check | bench | bench-ops | targets | memory | gpu |
 #   onnx | parity | docs | dist | size | clean
 PYTHON ?= python3
-JOBS ?= 2
+# Processes of pytest: more than the two cores of a small machine, since many tests wait for processes of their own.
+JOBS ?= 3
 VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet

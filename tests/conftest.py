@@ -29,6 +29,8 @@ os.environ.setdefault("PADDLE_LITE_CACHE_DIR", str(cache()))
 os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_cpu_use_fusion_emitters=false")
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a shell, and in what is started there
     signal.signal(signal.SIGINT, signal.default_int_handler)
+# Traces make millions of objects that stay for a while: to look through them at every 700th takes 4 % of all time.
+gc.set_threshold(100_000, 20, 100)
 # Asserts of these say what they compared, as those of test files do.
 pytest.register_assert_rewrite("agreement", "conversions", "figures", "op_checks")
 
