@@ -1,6 +1,6 @@
 # Every target sets up what it needs in .venv, once; after that it needs no network.
-#   make demo | test | fuzz | fuzz-serving | kills | chaos | test-all | check | bench | bench-ops | targets | memory | gpu |
-#   onnx | parity | docs | dist | size | clean
+#   make demo | test | fuzz | fuzz-serving | kills | chaos | test-all | check | bench | bench-ops | targets | memory | plans |
+#   gpu | onnx | parity | docs | dist | size | clean
 PYTHON ?= python3
 # Processes of pytest: more than the two cores of a small machine, since many tests wait for processes of their own.
 JOBS ?= 3
@@ -8,7 +8,7 @@ VENV := .venv
 PY := $(VENV)/bin/python
 PIP := $(PY) -m pip --disable-pip-version-check --no-input install --quiet --quiet
 
-.PHONY: demo test fuzz fuzz-serving kills chaos test-all check bench bench-ops targets memory gpu onnx parity parity-record docs dist size clean
+.PHONY: demo test fuzz fuzz-serving kills chaos test-all check bench bench-ops targets memory plans gpu onnx parity parity-record docs dist size clean
 
 demo: $(VENV)/.has-demo
 	@$(PY) tutorials/demo.py
@@ -71,6 +71,10 @@ targets: .cache/has-targets
 
 memory: .cache/has-targets
 	@$(TARGETS) benchmarks/memory.py --out out/memory.json $(ARGS)
+
+# Meshes ranked for models of 1.3 to 1,000 billion parameters on up to 2,048 chips that are not here; takes an hour.
+plans: .cache/has-targets
+	@$(TARGETS) benchmarks/plans.py --docs docs/auto_tuner.md $(ARGS)
 
 .cache/has-targets: $(VENV)/bin/python
 	@mkdir -p .cache

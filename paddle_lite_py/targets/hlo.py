@@ -18,6 +18,8 @@ _ALIAS = re.compile(r"\{([\d, ]*)\}: \((\d+),")
 _TILE = re.compile(r"T\(([\d,]+)\)")
 _SPACE = re.compile(r"S\((\d+)\)")
 _LINE = re.compile(r"(\w[\w.]*?)\.\d+:([^/()\"]+:\d+)")
+_GROUPS = re.compile(r"replica_groups=(?:\[(?:\d+,)*(\d+)\]<=|\{\{([\d,]+)\})")
+_PARTITIONS = re.compile(r"\bnum_partitions=(\d+)")
 _ARGUMENT = re.compile(r"^args\[(\d+)\]")
 _BITS = {"pred": 8, "token": 0, "opaque": 0}
 # Their result lies where an operand lies.
@@ -58,8 +60,8 @@ class Collective(NamedTuple):
     """An exchange between devices.
 
     Examples:
-        >>> Collective("all-reduce", 4, "f32[]", "net.py:3").kind
-        'all-reduce'
+        >>> Collective("all-reduce", 4, "f32[]", "net.py:3", 1, 4).sent
+        6.0
     """
 
     kind: str
@@ -67,6 +69,17 @@ class Collective(NamedTuple):
     shape: str
     where: str
     times: int = 1
+    group: int = 1  # the devices that exchange with each other
+
+    @property
+    def sent(self) -> float:
+        """The bytes that each device sends, once, around a ring of its group."""
+        others = self.group - 1
+        if self.kind == "reduce-scatter":
+            return float(self.bytes * others)
+        if self.kind == "collective-permute":
+            return float(self.bytes)
+        return self.bytes * others / self.group * (2 if self.kind == "all-reduce" else 1)
 
 
 class Instruction(NamedTuple):
@@ -157,6 +170,8 @@ class Module:
         self.computations: dict[str, list[Instruction]] = {}
         self.entry = ""
         head, current = text.partition("\n")[0], ""
+        partitions = _PARTITIONS.search(head)
+        self.devices = int(partitions[1]) if partitions else 1
         self.aliases = dict(_ALIAS.findall(head.partition("entry_computation_layout")[0]))
         for line in text.splitlines():
             if found := _COMPUTATION.match(line):
@@ -182,9 +197,17 @@ class Module:
                 started = i.opcode.endswith("-start") and kind != "all-reduce"  # its shape names what it takes as well
                 sent = sum(n for _, n in found) - (sum(taken) if started else 0)
                 names = [s for s, _ in found[len(taken) if started else 0 :]]
-                made = Collective(kind, sent, ", ".join(names)[:60], source(i.op_name)[1])
+                where = source(i.op_name)[1]
+                made = Collective(kind, sent, ", ".join(names)[:60], where, group=self._group(i))
                 counts[made] = counts.get(made, 0) + 1
         return sorted((c._replace(times=n) for c, n in counts.items()), key=lambda c: -c.bytes * c.times)
+
+    def _group(self, i: Instruction) -> int:
+        """How many devices exchange with each other: all, where nothing else is said."""
+        found = _GROUPS.search(i.rest)
+        if found is None:
+            return self.devices
+        return int(found[1]) if found[1] else len(found[2].split(","))
 
     # -- memory ----------------------------------------------------------------------------------------------------
     def at_peak(self, n: int = 100) -> list[Buffer]:

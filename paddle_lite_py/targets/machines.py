@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 GIB = 1 << 30
-# Memory of a chip, and the smallest topology, as Google's documentation has them.
+# GiB of a chip, the smallest topology, the most operations a second in bfloat16, in 1e12, and the gigabits a second to
+# other chips, as Google's documentation has them.
 _TPUS = {
-    "v4": (32, "v4:2x2x1"),
-    "v5e": (16, "v5e:2x2"),
-    "v5p": (95, "v5p:2x2x1"),
-    "v6e": (32, "v6e:2x2"),
-    "tpu7x": (192, "tpu7x:2x2x1"),
+    "v4": (32, "v4:2x2x1", 275, 2400),
+    "v5e": (16, "v5e:2x2", 197, 1600),
+    "v5p": (95, "v5p:2x2x1", 459, 4800),
+    "v6e": (32, "v6e:2x2", 918, 3200),
+    "tpu7x": (192, "tpu7x:2x2x1", 2307, 9600),
 }
 _TOPOLOGY = re.compile(r"(\w+):(\d+(?:x\d+){1,2})")
 _MEMORY = re.compile(r"device_memory_size\s*:\s*(\d+)")
@@ -53,6 +54,8 @@ class Target(NamedTuple):
     config: str = ""  # a GPU's target configuration, as text
     memory: int = 0  # bytes of each device; 0 where that is not told
     devices: int | None = 1  # None where there are as many as are asked for
+    flops: float = 0.0  # the most operations a second of each device, in bfloat16; 0 where that is not told
+    link: float = 0.0  # bytes a second between a device and others
 
     def environment(self, devices: int) -> dict[str, str]:
         """What must stand in the environment before JAX starts, to compile for so many devices."""
@@ -121,7 +124,8 @@ def target_of(given: str | os.PathLike[str] | Target) -> Target:
     found = _TOPOLOGY.fullmatch(_TPUS[name][1] if name in _TPUS else name)
     if found and found[1] in _TPUS:
         chips = math.prod(map(int, found[2].split("x")))
-        return Target(name, "tpu", topology=found[0], memory=_TPUS[found[1]][0] * GIB, devices=chips)
+        memory, _, flops, link = _TPUS[found[1]]
+        return Target(name, "tpu", found[0], "", memory * GIB, chips, flops * 1e12, link / 8 * 1e9)
     if Path(name).is_file():
         return _gpu(Path(name).stem, Path(name))
     raise TargetError(

@@ -77,6 +77,11 @@ class Report:
         """Whether it compiles, and each device has the memory that it takes."""
         return self.memory is not None and (not self.memory.device or self.memory.peak <= self.memory.device)
 
+    @property
+    def sent(self) -> float:
+        """The bytes that each device sends to others."""
+        return sum(c.sent * c.times for c in self.collectives)
+
     def __str__(self) -> str:
         return "\n".join([self._headline(), *self._of_memory(), *self._of_work(), *self._of_findings()])
 
@@ -107,8 +112,9 @@ class Report:
         work = f"{self.flops / 1e9:.3f} GFLOP" if self.flops else "not told"
         lines = [f"work: {work}, {shown(self.bytes)} read and written"]
         if self.devices > 1 or self.collectives:
-            sent = sum(c.bytes * c.times for c in self.collectives)
-            lines.append(f"exchanges: {sum(c.times for c in self.collectives)} with results of {shown(sent)}")
+            made = sum(c.bytes * c.times for c in self.collectives)
+            times = sum(c.times for c in self.collectives)
+            lines.append(f"exchanges: {times} with results of {shown(made)}; each device sends {shown(int(self.sent))}")
         return lines + [
             f"  {c.times:>4} x {c.kind}  {c.shape} {shown(c.bytes)}  {c.where}" for c in self.collectives[:12]
         ]
@@ -135,7 +141,7 @@ class Report:
         for name in ("collectives", "buffers", "findings"):
             held[name] = [v._asdict() for v in getattr(self, name)]
         held["memory"] = None if self.memory is None else self.memory._asdict() | {"peak": self.memory.peak}
-        text = json.dumps(held | {"fits": self.fits}, indent=1)
+        text = json.dumps(held | {"fits": self.fits, "sent": self.sent}, indent=1)
         if path is not None:
             Path(path).write_text(text)
         return text

@@ -58,6 +58,23 @@ def test_exchanges():
     assert ("all-reduce", 1024, "net.py:7") in found and len(found) == 2
 
 
+RING = "HloModule m, num_partitions=8\n\nENTRY %e (p: f32[64]) -> f32[64] {\n  %p = f32[64]{0} parameter(0)\n"
+
+
+@pytest.mark.parametrize(("exchange", "group", "sent"), [
+    ("all-reduce(%p), replica_groups={{0,1,2,3},{4,5,6,7}}, to_apply=%add", 4, 2 * 3 / 4 * 256),
+    ("all-reduce(%p), replica_groups=[4,2]<=[8], to_apply=%add", 2, 256),
+    ("all-reduce(%p), replica_groups={}, to_apply=%add", 8, 2 * 7 / 8 * 256),
+    ("all-gather(%p), replica_groups=[2,2,2]<=[8], dimensions={0}", 2, 128),
+    ("reduce-scatter(%p), replica_groups=[1,8]<=[8], dimensions={0}, to_apply=%add", 8, 7 * 256),
+    ("all-to-all(%p), replica_groups=[2,4]<=[8], dimensions={0}", 4, 3 / 4 * 256),
+    ("collective-permute(%p), source_target_pairs={{0,1},{1,0}}", 8, 256),
+])  # fmt: skip
+def test_what_a_device_sends(exchange, group, sent):
+    (found,) = Module(f"{RING}  ROOT %x = f32[64]{{0}} {exchange}\n}}\n").collectives()
+    assert (found.group, found.sent) == (group, sent)
+
+
 @pytest.mark.parametrize(("shape", "bytes_"), [
     ("f32[2,3]{1,0}", 24),
     ("f32[2,3]{1,0:T(8,128)}", 8 * 128 * 4),

@@ -244,11 +244,12 @@ def xla_mesh(mesh: ProcessMesh) -> jax.sharding.Mesh:
             "`python -m paddle_lite_py.distributed.launch --nproc_per_node ...`, or one with "
             "XLA_FLAGS=--xla_force_host_platform_device_count=..."
         )
-    _met[tuple(devices[i].id for i in mesh.process_ids), tuple(mesh.dim_names)] = mesh
-    return jax.sharding.Mesh(np.array([devices[i] for i in mesh.process_ids]).reshape(mesh.shape), mesh.dim_names)
+    made = jax.sharding.Mesh(np.array([devices[i] for i in mesh.process_ids]).reshape(mesh.shape), mesh.dim_names)
+    _met[made] = mesh
+    return made
 
 
-_met: dict[Any, ProcessMesh] = {}
+_met: dict[jax.sharding.Mesh, ProcessMesh] = {}
 
 
 def sharding(mesh: ProcessMesh, placements: Sequence[Placement], shape: Sequence[int]) -> jax.sharding.NamedSharding:
@@ -279,9 +280,7 @@ def sharding(mesh: ProcessMesh, placements: Sequence[Placement], shape: Sequence
 def mesh_of(array: Any) -> ProcessMesh | None:
     """The mesh that an array lies over; None for one on a single device."""
     held = getattr(array, "sharding", None)
-    if not isinstance(held, jax.sharding.NamedSharding):
-        return None
-    return _met.get((tuple(d.id for d in held.mesh.devices.flat), tuple(held.mesh.axis_names)))
+    return _met.get(held.mesh) if isinstance(held, jax.sharding.NamedSharding) else None
 
 
 def placements_of(array: Any) -> list[Placement] | None:

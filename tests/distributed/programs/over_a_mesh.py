@@ -31,6 +31,31 @@ def layouts():
     np.testing.assert_array_equal(dist.unshard_dtensor(x.grad).numpy(), np.full((8, 4), 3))
 
 
+def one_shape_beside_another():
+    tall = dist.ProcessMesh(np.reshape(NUMBERS, (-1, 1)), MESH.dim_names)
+    x, y = (dist.shard_tensor(X, mesh, [dist.Shard(0), dist.Shard(1)]) for mesh in (MESH, tall))
+    assert x.process_mesh == MESH and y.process_mesh == tall and x.process_mesh != y.process_mesh
+
+
+def state_of_a_first_step():
+    """Which a static step makes, too."""
+    net = nn.Linear(4, 8)
+    config = {"mp_config": {"parallelize_plan": {"0": dist.ColWiseParallel()}}, "dp_config": {"sharding_level": 1}}
+    adam = paddle.optimizer.Adam(0.1, parameters=net.parameters())
+    net, adam = dist.parallelize(nn.Sequential(net), adam, MESH, config)
+
+    @paddle.jit.to_static
+    def step(x):
+        net(x).sum().backward()
+        adam.step()
+        adam.clear_grad()
+
+    step(dist.shard_tensor(X, MESH, [dist.Shard(0), dist.Replicate()]))
+    states = [t for name, t in adam.state_dict().items() if name.endswith("moment1_0") and t.ndim == 2]
+    assert [t.placements for t in states] == [[dist.Shard(0), dist.Shard(1)]], states
+    assert net[0].weight.placements == [dist.Replicate(), dist.Shard(1)]
+
+
 def mistakes():
     for placements, message in (([dist.Shard(2)], "it has no such axis"), ([dist.Shard(0)] * 3, "3 entries")):
         try:
@@ -169,6 +194,7 @@ def strategies():
     assert losses[0] != alone[0]  # it was computed in another precision
 
 
-for check in (layouts, mistakes, training, plans, of_parts, strategies):
+CHECKS = (layouts, one_shape_beside_another, state_of_a_first_step, mistakes, training, plans, of_parts, strategies)
+for check in CHECKS:
     check()
     print(f"{check.__name__} is well", flush=True)

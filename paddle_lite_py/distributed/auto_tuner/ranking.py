@@ -1,0 +1,164 @@
+"""Plans compiled for a machine that is not here, and ranked by what their programs take and send."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+
+from ...targets import Report, Target, target_of
+from .plan import Plan, plans
+
+GIB = 1 << 30
+# make(plan, depth): a static training step, and the specs of its arguments.
+Maker = Callable[[Plan, int], tuple[Any, Sequence[Any]]]
+
+
+class Candidate(NamedTuple):
+    """What a step of one plan takes of each chip.
+
+    Examples:
+        >>> made = Candidate(Plan(4, 2), memory=3 << 30, room=16 << 30, computing=0.005, sending=0.01)
+        >>> made.fits, made.seconds, made.limit
+        (True, 0.015, 'exchanges')
+    """
+
+    plan: Plan
+    memory: float = 0.0  # bytes when most is taken
+    room: float = 0.0  # bytes that a chip has; 0 where that is not told
+    flops: float = 0.0
+    sent: float = 0.0  # bytes to other chips
+    computing: float = 0.0  # seconds that the operations take at least
+    sending: float = 0.0  # seconds that the exchanges take at least
+    error: str = ""  # why it does not compile
+
+    @property
+    def fits(self) -> bool:
+        """Whether it compiles, and a chip has the memory."""
+        return not self.error and (not self.room or self.memory <= self.room)
+
+    @property
+    def seconds(self) -> float:
+        """The least time of a step whose exchanges hide behind nothing: to compare plans, not to foretell."""
+        return self.computing + self.sending
+
+    @property
+    def limit(self) -> str:
+        """What keeps it from being better."""
+        if self.error:
+            return "does not compile"
+        if not self.fits:
+            return "memory"
+        return "exchanges" if self.sending > self.computing else "operations"
+
+    def __str__(self) -> str:
+        if self.error:
+            return f"{self.plan}: does not compile: {self.error}"
+        have = f" of {self.room / GIB:.0f}" if self.room else ""
+        return (
+            f"{self.plan}: {self.memory / GIB:.2f}{have} GiB, {self.flops / 1e12:.1f} TFLOP, {self.sent / GIB:.2f} GiB "
+            f"sent, {self.computing:.3f} + {self.sending:.3f} s; limited by {self.limit}"
+        )
+
+
+def rank(
+    make: Maker,
+    target: str,
+    depth: int,
+    depths: tuple[int, int] = (1, 2),
+    among: Iterable[Plan] | None = None,
+    every: bool = False,
+    told: Callable[[Candidate], None] | None = None,
+) -> list[Candidate]:
+    """The plans for a machine, best first: what fits, then by the time of operations and exchanges.
+
+    A model of equal layers is compiled with few of them, twice; what each further layer takes is the difference. This
+    process needs as many devices as the machine has chips, but no memory: the model is made under targets.abstract().
+
+    Arguments:
+        make: of a plan and a number of layers makes a static training step and the specs of its arguments.
+        target: a machine, such as "v5p:4x4x4"; see targets.target_of().
+        depth: how many layers the model has.
+        depths: how many it is compiled with.
+        among: the plans; all of plans() by default.
+        every: try each plan, rather than go on to the next mesh when one has fitted.
+        told: called with each candidate as it is found.
+
+    Raises:
+        ValueError: if there are too few devices here, or the depths do not differ.
+        TargetError: if nobody knows the target, or its compiler is not installed.
+
+    Examples:
+        >>> import paddle_lite_py as paddle
+        >>> def make(plan, depth):
+        ...     with paddle.targets.abstract():
+        ...         net = paddle.nn.Sequential(*[paddle.nn.Linear(8, 8) for _ in range(depth)])
+        ...     return paddle.jit.to_static(lambda x: net(x).sum()), [paddle.static.InputSpec([2, 8])]
+        >>> best = rank(make, "cpu", depth=10, among=[Plan(1, 1)])[0]
+        >>> best.memory > 10 * 8 * 8 * 4
+        True
+    """
+    machine = target_of(target)
+    if depths[0] == depths[1]:
+        raise ValueError(f"rank: depths is {depths}; expected two numbers of layers that differ")
+    found: list[Candidate] = []
+    for plan in plans(machine.devices or 1) if among is None else among:
+        if not every and any(c.fits and c.plan[:2] == plan[:2] for c in found):
+            continue
+        _need(plan.chips)
+        found.append(_candidate(make, plan, machine, depth, depths))
+        if told is not None:
+            told(found[-1])
+    return sorted(found, key=lambda c: (bool(c.error), not c.fits, c.seconds if c.fits else c.memory))
+
+
+def table(candidates: Sequence[Candidate]) -> str:
+    """Candidates as a table of Markdown.
+
+    Examples:
+        >>> print(table([Candidate(Plan(2, 1), memory=1 << 30, flops=1e12)]))
+        | dp | mp | sharding | recompute | GiB | TFLOP | GiB sent | operations, s | exchanges, s | limited by |
+        | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | --- |
+        | 2 | 1 | 0 | no | 1.0 | 1.0 | 0.00 | 0.000 | 0.000 | operations |
+    """
+    lines = [
+        "| dp | mp | sharding | recompute | GiB | TFLOP | GiB sent | operations, s | exchanges, s | limited by |",
+        "| ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | --- |",
+    ]
+    for c in candidates:
+        dp, mp, stage, again = c.plan
+        figures = (
+            f"{c.memory / GIB:.1f} | {c.flops / 1e12:.1f} | {c.sent / GIB:.2f} | {c.computing:.3f} | {c.sending:.3f}"
+        )
+        lines.append(f"| {dp} | {mp} | {stage} | {'yes' if again else 'no'} | {figures} | {c.limit} |")
+    return "\n".join(lines)
+
+
+def _need(chips: int) -> None:
+    here = len(jax.devices())
+    if here < chips:
+        raise ValueError(
+            f"rank: a plan for {chips} chips is laid over as many devices, and this process has {here}: start it with "
+            f"XLA_FLAGS=--xla_force_host_platform_device_count={chips}, or use python -m "
+            "paddle_lite_py.distributed.auto_tuner, which does"
+        )
+
+
+def _candidate(make: Maker, plan: Plan, machine: Target, depth: int, depths: tuple[int, int]) -> Candidate:
+    reports = []
+    for layers in depths:
+        step, specs = make(plan, layers)
+        reports.append(step.compile_for(machine, *specs))
+        if not reports[-1].compiles:
+            return Candidate(plan, error=reports[-1].error.strip().partition("\n")[0])
+    (few, many), between = map(_figures, reports), depths[1] - depths[0]
+    memory, flops, sent = (a + (b - a) / between * (depth - depths[0]) for a, b in zip(few, many, strict=True))
+    computing = flops / machine.flops if machine.flops else 0.0
+    sending = sent / machine.link if machine.link else 0.0
+    return Candidate(plan, memory, machine.memory, flops, sent, computing, sending)
+
+
+def _figures(report: Report) -> tuple[float, float, float]:
+    assert report.memory is not None  # it compiles
+    return report.memory.peak, report.flops, report.sent

@@ -1,0 +1,66 @@
+"""paddle.distributed.auto_tuner: plans compiled for machines that are not here, and ranked."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from launching import PROGRAMS, ROOT
+from paddle_lite_py.distributed.auto_tuner import Candidate, Plan, plans, rank
+from paddle_lite_py.targets import TargetError
+
+PLANNED = PROGRAMS / "planned.py"
+
+
+def test_plans_of_eight_devices_take_what_they_say():
+    flags = f"{os.environ.get('XLA_FLAGS', '')} --xla_force_host_platform_device_count=8"
+    env = {**os.environ, "XLA_FLAGS": flags, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, str(PLANNED)], env=env, capture_output=True, text=True, timeout=480)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert done.stdout.count("\n") == 5 and done.stdout.startswith("| dp | mp |")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([str(PLANNED), "--for", "v9:2x2"], "'v9:2x2' is no target"),
+        (["{empty}", "--for", "cpu"], "has no function make"),
+        (["nowhere.py", "--for", "cpu"], "nowhere.py"),
+    ],
+)
+def test_the_command_says_what_is_wrong(tmp_path, arguments, said):
+    (tmp_path / "empty.py").touch()
+    given = [a.format(empty=tmp_path / "empty.py") for a in arguments]
+    command = [sys.executable, "-m", "paddle_lite_py.distributed.auto_tuner", *given, "--depth", "2"]
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=480)
+    assert done.returncode == 1 and said in done.stderr and "Traceback" not in done.stderr, done.stderr
+
+
+def test_what_cannot_be_ranked_is_refused():
+    with pytest.raises(ValueError, match="XLA_FLAGS=--xla_force_host_platform_device_count=4"):
+        rank(None, "cpu", 4, among=[Plan(2, 2)])
+    with pytest.raises(ValueError, match="two numbers of layers that differ"):
+        rank(None, "cpu", 4, depths=(2, 2))
+    with pytest.raises(TargetError, match="is no target"):
+        rank(None, "v9", 4)
+
+
+def test_meshes_that_do_not_divide_the_chips_are_left_out():
+    assert {p[:2] for p in plans(6, (1, 2, 4))} == {(6, 1), (3, 2)}
+
+
+@pytest.mark.parametrize(
+    ("candidate", "limit"),
+    [
+        (Candidate(Plan(1, 1), 5, 4), "memory"),
+        (Candidate(Plan(1, 1), 3, 4, computing=1, sending=2), "exchanges"),
+        (Candidate(Plan(1, 1), 3, 0, computing=2, sending=1), "operations"),
+        (Candidate(Plan(1, 1), error="no such op"), "does not compile"),
+    ],
+)
+def test_what_limits_a_plan(candidate, limit):
+    assert candidate.limit == limit and candidate.fits == (limit in ("exchanges", "operations"))
