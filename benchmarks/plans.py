@@ -2,7 +2,7 @@
 
 usage: plans.py [--only SIZE ...] [--out FOLDER] [--docs FILE]
 
-SIZE=13B python -m paddle_lite_py.distributed.auto_tuner benchmarks/plans.py --for v5p:4x4x4 --depth 40 ranks for one size;
+SIZE=13B python -m paddle_lite_py.distributed.auto_tuner benchmarks/plans.py --for v5p:4x4x4 --depth 40 ranks for one;
 `make plans` does so for all, and goes on where it was interrupted.
 """
 
