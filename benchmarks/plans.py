@@ -21,7 +21,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent))
 import memory_paddle  # noqa: E402
 import paddle_lite_py as paddle  # noqa: E402
 from paddle_lite_py import distributed as dist  # noqa: E402
-from paddle_lite_py.distributed.auto_tuner import Candidate, Plan, table  # noqa: E402
+from paddle_lite_py.distributed.auto_tuner import Candidate, MeshPlan, table  # noqa: E402
 
 F = paddle.nn.functional
 LENGTH, WORDS, HEAD = 2048, 50304, 128
@@ -43,7 +43,7 @@ LAYERS = {
 }
 
 
-def make(plan: Plan, depth: int) -> tuple[Any, list[Any]]:
+def make(plan: MeshPlan, depth: int) -> tuple[Any, list[Any]]:
     """A training step of a GPT of so many layers, laid as the plan says."""
     _, width, _, rows, _, _ = SIZES[os.environ.get("SIZE", "1.3B")]
     mesh = plan.mesh()
@@ -97,7 +97,7 @@ def ranked(size: str, file: Path) -> None:
 def shown(size: str, found: list[dict[str, Any]]) -> str:
     """A size and its table."""
     layers, width, target, rows, _, _ = SIZES[size]
-    candidates = [Candidate(**c | {"plan": Plan(**c["plan"])}) for c in found]
+    candidates = [Candidate(**c | {"plan": MeshPlan(**c["plan"])}) for c in found]
     head = f"## {size} parameters on {target}: {layers} layers of {width}, {rows} sequences of {LENGTH}"
     return f"{head}\n\n{table(candidates)}"
 

@@ -16,7 +16,7 @@ from ..core.arrays import is_array
 from ..core.errors import TracedValueError, user_frame
 from ..eager.random import default_generator
 from ..eager.tensor import Parameter, Tensor, wrap
-from ..ir.block import Value
+from ..ir.block import Operator, Value
 from ..nn import unique_name
 from ..registry.bound import BoundOp
 from ..tracing.builder import Builder
@@ -52,6 +52,7 @@ class StaticBuilder(Builder):
         self.word = wrap(self.word_home)
         self.change_gradients: Callable[[list[Any]], list[Any]] | None = None  # what an optimizer is given of them
         self.tables: set[str] = set()  # parameters whose gradients are asked for as rows
+        self.devices: dict[Operator, str] = {}  # that operators were named for
         self.checkpoints: Any = None  # tensors that are kept for them; what lies between is computed again
 
     # -- coming and going ------------------------------------------------------------------------------------------

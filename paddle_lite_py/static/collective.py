@@ -21,6 +21,7 @@ from .amp import AutoMixedPrecisionLists, decorate
 from .builder import StaticBuilder
 from .current import current
 from .merging import GradientMergeOptimizer
+from .pipeline import StagedTraining
 
 __all__ = ["CollectiveOptimizer"]
 
@@ -56,6 +57,8 @@ class CollectiveOptimizer:
                 + _REFUSED[wanted[0]]
             )
         self._group, self._strategy = group, strategy
+        if strategy.pipeline:
+            _fits_pipeline(strategy)
         self._innermost = as_asked(optimizer, strategy, group)
         self._shards = bool(strategy.sharding) and group.nranks > 1
         self._inner_opt = self._with_amp(self._innermost)
@@ -92,9 +95,11 @@ class CollectiveOptimizer:
         builder = state.interpreter
         if not isinstance(builder, StaticBuilder):
             raise RuntimeError("fleet: no program is under construction; call paddle.enable_static() first")
+        if self._strategy.pipeline:
+            return self._in_stages(builder.program, loss, startup_program or current.startup)
         with builder.starting(startup_program):
             for p in builder.program.all_parameters():
-                self._begin_alike(p.name)
+                self._begin_alike(p.name, self._group)
             self._shared: list[tuple[Any, Tensor]] = []
             checkpoints = self._strategy.recompute_configs.get("checkpoints") if self._strategy.recompute else None
             with builder.gradients_changed(self._scattered if self._shards else self._averaged, checkpoints):
@@ -102,10 +107,21 @@ class CollectiveOptimizer:
             self._gather()
         return made
 
-    def _begin_alike(self, name: str) -> None:
+    def _in_stages(self, main: Any, loss: Tensor, startup: Any) -> tuple[list[Any], list[Any]]:
+        """Let this process train its stage of the program."""
+        configs = {"accumulate_steps": 1, "schedule_mode": "1F1B", **self._strategy.pipeline_configs}
+        schedule, parts = configs["schedule_mode"], configs["accumulate_steps"]
+        made = StagedTraining(main, loss, self._innermost, self._group, parts, schedule, startup)
+        with state.interpreter.starting(startup):
+            for p, _ in made.trained:
+                self._begin_alike(p.name, made.who.copies)
+        main.pipeline = made
+        return [], list(made.trained)
+
+    def _begin_alike(self, name: str, group: Group) -> None:
         initial = current.startup.initials.get(name)
-        if self._group.nranks > 1 and initial is not None:
-            drawn = _of_first(initial.draw, self._group)
+        if group.nranks > 1 and initial is not None:
+            drawn = _of_first(initial.draw, group)
             current.startup.initials[name] = initial._replace(draw=drawn)
 
     def _averaged(self, pairs: list[Any]) -> list[Any]:
@@ -153,6 +169,23 @@ class CollectiveOptimizer:
         if name == "_inner_opt":
             raise AttributeError(name)
         return getattr(self._inner_opt, name)
+
+
+def _fits_pipeline(strategy: Any) -> None:
+    """Look whether the rest of a strategy goes with stages.
+
+    Raises:
+        ValueError: if it does not.
+    """
+    for other in ("amp", "gradient_merge", "sharding"):
+        if getattr(strategy, other, False):
+            raise ValueError(f"DistributedStrategy: pipeline and {other} are both on in a program; choose one")
+    configs = strategy.pipeline_configs
+    schedule, parts = configs.get("schedule_mode", "1F1B"), configs.get("accumulate_steps", 1)
+    if schedule not in ("1F1B", "F-then-B"):
+        raise ValueError(f"pipeline_configs: schedule_mode is {schedule!r}; expected '1F1B' or 'F-then-B'")
+    if not isinstance(parts, int) or parts < 1:
+        raise ValueError(f"pipeline_configs: accumulate_steps is {parts!r}; expected 1 or more")
 
 
 def _of_first(draw: Callable[[], Any], group: Group) -> Callable[[], Any]:

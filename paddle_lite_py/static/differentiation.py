@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..eager.tensor import Parameter, Tensor, wrap
+from ..eager.tensor import Parameter, Tensor
 from ..ir.graph import ancestors
 from ..ops.creation import ones_like
 from ..tracing.frame import TracedValue
@@ -89,7 +89,7 @@ def _append(
     for v in stopped:
         v.requires_grad = False
     made = {v for op in builder.root.block.ops for v in op.outputs}
-    rooted = [r if r in made else builder.value_of(wrap(r).clone()) for r in roots]
+    rooted = [r if r in made else builder.value_of(builder.handle(r).clone()) for r in roots]
     builder.version += 1
     found = builder.gradient(rooted, starts, wrt, retain_graph=True, create_graph=True)
     for v, needed in held:

@@ -204,6 +204,8 @@ class Executor:
         where = scope or global_scope()
         if program.initials:
             _start(program, where)
+        if program.pipeline is not None:
+            return program.pipeline.run(self, feed, _flat(fetch_list), where, return_numpy)
         if program.lookups:
             return self._run_served(program, feed, fetch_list, where, return_numpy)
         return self._run_alone(program, feed, fetch_list, where, return_numpy)
@@ -244,15 +246,17 @@ class Executor:
         ServedRun(program).begin()
 
         def compute(names: list[str]) -> list[Any]:
-            key = (id(where), "ids", *names)
-            made = program.compiled.get(key)
-            if made is None or made.version != program.builder.version:
-                with _making:
-                    made = PreparedProgram(program, [fetched(program, n) for n in names], where, updates=False)
-                    program.compiled.put(key, made)
-            return [np.asarray(t._data) for t in made.run(feed, True)]
+            return [np.asarray(t._data) for t in self.computed(program, feed, names, where)]
 
         return read(program.lookups, feed, compute)
+
+    def computed(self, program: Program, feed: dict[str, Any], fetch_list: Sequence[Any], scope: Scope) -> list[Tensor]:
+        """What a program gives without its updates."""
+        key = (id(scope), "computed", *[f if f.__class__ is str else id(f) for f in fetch_list])
+        made: PreparedProgram | None = program.compiled.get(key)
+        if made is None or made.version != program.builder.version:
+            made = self._compiled(program, fetch_list, key, scope, False)
+        return made.run(feed, True)
 
     @no_effect(thread="XLA computes with all cores", debug="times of steps are what paddle.profiler shows")
     def train_from_dataset(
@@ -286,9 +290,9 @@ class Executor:
         """train_from_dataset() of the program as it is in evaluation: nothing is updated."""
         self.train_from_dataset(_program(program).clone(for_test=True), *args, **kwargs)
 
-    def _compiled(self, program: Program, listed: Sequence[Any], key: Any, scope: Scope) -> PreparedProgram:
+    def _compiled(self, program: Program, listed: Any, key: Any, scope: Scope, updates: bool = True) -> PreparedProgram:
         with _making:
-            made = PreparedProgram(program, [fetched(program, f) for f in listed], scope)
+            made = PreparedProgram(program, [fetched(program, f) for f in listed], scope, updates)
             made.kept = tuple(listed)
             return program.compiled.put(key, made)
 

@@ -155,7 +155,10 @@ def name_scope(prefix: str | None = None) -> Iterator[None]:
 
 @contextmanager
 def device_guard(device: str | None = None) -> Iterator[None]:
-    """Checked and accepted: a program is compiled as a whole for the device of its executor.
+    """Which stage of a pipeline operators belong to: that of "gpu:1" is the second.
+
+    It counts where fleet trains with `strategy.pipeline`; else a program is compiled as a whole for the device of its
+    executor.
 
     Raises:
         ValueError: if there is no such kind of device.
@@ -169,7 +172,14 @@ def device_guard(device: str | None = None) -> Iterator[None]:
     """
     if device is not None and not _DEVICE.fullmatch(device):
         raise ValueError(f"device_guard: device is {device!r}; expected 'cpu', 'gpu', 'gpu:0', 'tpu' or 'gpu:all'")
+    builder = state.interpreter
+    if device is None or not isinstance(builder, StaticBuilder):
+        yield
+        return
+    first = len(builder.root.block.ops)
     yield
+    for op in builder.root.block.ops[first:]:
+        builder.devices.setdefault(op, device)
 
 
 @no_effect(lod_level="sequences of unlike lengths are fed padded, with their lengths")

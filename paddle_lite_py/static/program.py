@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jax
 import numpy as np
@@ -29,6 +29,9 @@ from .scope import Scope, global_scope
 from .scope_variable import Initial, ScopeVariable
 from .served import Served
 from .snapshot import snapshot
+
+if TYPE_CHECKING:
+    from .pipeline import StagedTraining
 
 __all__ = ["Program"]
 
@@ -64,6 +67,7 @@ class Program:
         self.fetches: list[Tensor] = []  # the results that it was loaded with
         self.lookups: list[Lookup] = []  # in tables that servers keep
         self.served: Served | None = None  # how it is trained with servers
+        self.pipeline: StagedTraining | None = None  # how it is trained in stages
         self._fleet_opt: dict[str, Any] | None = None  # what fleet tells programs about the job
         # Kept here by executors, for different fetches.
         self.compiled: BoundedCache[Any, Any] = BoundedCache("compiled programs", MAX_COMPILED)
@@ -251,7 +255,8 @@ class Program:
             raise TypeError(f"Program.state_dict: mode is {mode!r}; expected a name: 'all', 'param' or 'opt'")
         if mode not in ("all", "param", "opt"):
             raise ValueError(f"Program.state_dict: mode is {mode!r}; expected 'all', 'param' or 'opt'")
-        found = {s.name: s for s in self.builder.states.values() if isinstance(s, ScopeVariable)}
+        builders = [self.builder] if self.pipeline is None else self.pipeline.builders  # those of its own stage
+        found = {s.name: s for b in builders for s in b.states.values() if isinstance(s, ScopeVariable)}
         found.pop(self.builder.word_home.name, None)
         for name in self.builder.own_names():
             found.pop(name, None)

@@ -9,7 +9,7 @@ import sys
 import pytest
 
 from launching import PROGRAMS, ROOT
-from paddle_lite_py.distributed.auto_tuner import Candidate, Plan, plans, rank
+from paddle_lite_py.distributed.auto_tuner import Candidate, MeshPlan, plans, rank
 from paddle_lite_py.targets import TargetError
 
 PLANNED = PROGRAMS / "planned.py"
@@ -42,7 +42,7 @@ def test_the_command_says_what_is_wrong(tmp_path, arguments, said):
 
 def test_what_cannot_be_ranked_is_refused():
     with pytest.raises(ValueError, match="XLA_FLAGS=--xla_force_host_platform_device_count=4"):
-        rank(None, "cpu", 4, among=[Plan(2, 2)])
+        rank(None, "cpu", 4, among=[MeshPlan(2, 2)])
     with pytest.raises(ValueError, match="two numbers of layers that differ"):
         rank(None, "cpu", 4, depths=(2, 2))
     with pytest.raises(TargetError, match="is no target"):
@@ -56,10 +56,10 @@ def test_meshes_that_do_not_divide_the_chips_are_left_out():
 @pytest.mark.parametrize(
     ("candidate", "limit"),
     [
-        (Candidate(Plan(1, 1), 5, 4), "memory"),
-        (Candidate(Plan(1, 1), 3, 4, computing=1, sending=2), "exchanges"),
-        (Candidate(Plan(1, 1), 3, 0, computing=2, sending=1), "operations"),
-        (Candidate(Plan(1, 1), error="no such op"), "does not compile"),
+        (Candidate(MeshPlan(1, 1), 5, 4), "memory"),
+        (Candidate(MeshPlan(1, 1), 3, 4, computing=1, sending=2), "exchanges"),
+        (Candidate(MeshPlan(1, 1), 3, 0, computing=2, sending=1), "operations"),
+        (Candidate(MeshPlan(1, 1), error="no such op"), "does not compile"),
     ],
 )
 def test_what_limits_a_plan(candidate, limit):

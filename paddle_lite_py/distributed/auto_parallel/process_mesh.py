@@ -249,7 +249,7 @@ def xla_mesh(mesh: ProcessMesh) -> jax.sharding.Mesh:
     return made
 
 
-_met: dict[jax.sharding.Mesh, ProcessMesh] = {}
+_met: dict[Any, ProcessMesh] = {}  # by jax.sharding.Mesh
 
 
 def sharding(mesh: ProcessMesh, placements: Sequence[Placement], shape: Sequence[int]) -> jax.sharding.NamedSharding:

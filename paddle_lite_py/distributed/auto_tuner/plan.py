@@ -10,11 +10,11 @@ import numpy as np
 from ..auto_parallel.process_mesh import ProcessMesh
 
 
-class Plan(NamedTuple):
+class MeshPlan(NamedTuple):
     """How a model lies over chips, and what is kept for its gradient.
 
     Examples:
-        >>> Plan(4, 2, 1, False).chips, str(Plan(4, 2, 3, True))
+        >>> MeshPlan(4, 2, 1, False).chips, str(MeshPlan(4, 2, 3, True))
         (8, 'dp=4,mp=2,sharding=3,recompute')
     """
 
@@ -32,7 +32,7 @@ class Plan(NamedTuple):
         """The axes "dp" and "mp" over as many devices of this process.
 
         Examples:
-            >>> Plan(4, 2).mesh().shape
+            >>> MeshPlan(4, 2).mesh().shape
             [4, 2]
         """
         return ProcessMesh(np.arange(self.chips).reshape(self.dp, self.mp), ["dp", "mp"])
@@ -48,7 +48,7 @@ def plans(
     mp: Sequence[int] = (1, 2, 4, 8),
     sharding: Sequence[int] = (1, 3),
     recompute: Sequence[bool] = (False, True),
-) -> Iterator[Plan]:
+) -> Iterator[MeshPlan]:
     """The plans for so many chips: for each mesh those that compute and send least first.
 
     Arguments:
@@ -63,4 +63,4 @@ def plans(
     """
     for parts in mp:
         if chips % parts == 0:
-            yield from (Plan(chips // parts, parts, stage, again) for stage in sharding for again in recompute)
+            yield from (MeshPlan(chips // parts, parts, stage, again) for stage in sharding for again in recompute)

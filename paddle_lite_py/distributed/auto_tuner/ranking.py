@@ -8,23 +8,23 @@ from typing import Any, NamedTuple
 import jax
 
 from ...targets import Report, Target, target_of
-from .plan import Plan, plans
+from .plan import MeshPlan, plans
 
 GIB = 1 << 30
 # make(plan, depth): a static training step, and the specs of its arguments.
-Maker = Callable[[Plan, int], tuple[Any, Sequence[Any]]]
+Maker = Callable[[MeshPlan, int], tuple[Any, Sequence[Any]]]
 
 
 class Candidate(NamedTuple):
     """What a step of one plan takes of each chip.
 
     Examples:
-        >>> made = Candidate(Plan(4, 2), memory=3 << 30, room=16 << 30, computing=0.005, sending=0.01)
+        >>> made = Candidate(MeshPlan(4, 2), memory=3 << 30, room=16 << 30, computing=0.005, sending=0.01)
         >>> made.fits, made.seconds, made.limit
         (True, 0.015, 'exchanges')
     """
 
-    plan: Plan
+    plan: MeshPlan
     memory: float = 0.0  # bytes when most is taken
     room: float = 0.0  # bytes that a chip has; 0 where that is not told
     flops: float = 0.0
@@ -67,7 +67,7 @@ def rank(
     target: str,
     depth: int,
     depths: tuple[int, int] = (1, 2),
-    among: Iterable[Plan] | None = None,
+    among: Iterable[MeshPlan] | None = None,
     every: bool = False,
     told: Callable[[Candidate], None] | None = None,
 ) -> list[Candidate]:
@@ -95,7 +95,7 @@ def rank(
         ...     with paddle.targets.abstract():
         ...         net = paddle.nn.Sequential(*[paddle.nn.Linear(8, 8) for _ in range(depth)])
         ...     return paddle.jit.to_static(lambda x: net(x).sum()), [paddle.static.InputSpec([2, 8])]
-        >>> best = rank(make, "cpu", depth=10, among=[Plan(1, 1)])[0]
+        >>> best = rank(make, "cpu", depth=10, among=[MeshPlan(1, 1)])[0]
         >>> best.memory > 10 * 8 * 8 * 4
         True
     """
@@ -117,7 +117,7 @@ def table(candidates: Sequence[Candidate]) -> str:
     """Candidates as a table of Markdown.
 
     Examples:
-        >>> print(table([Candidate(Plan(2, 1), memory=1 << 30, flops=1e12)]))
+        >>> print(table([Candidate(MeshPlan(2, 1), memory=1 << 30, flops=1e12)]))
         | dp | mp | sharding | recompute | GiB | TFLOP | GiB sent | operations, s | exchanges, s | limited by |
         | ---: | ---: | ---: | --- | ---: | ---: | ---: | ---: | ---: | --- |
         | 2 | 1 | 0 | no | 1.0 | 1.0 | 0.00 | 0.000 | 0.000 | operations |
@@ -145,7 +145,7 @@ def _need(chips: int) -> None:
         )
 
 
-def _candidate(make: Maker, plan: Plan, machine: Target, depth: int, depths: tuple[int, int]) -> Candidate:
+def _candidate(make: Maker, plan: MeshPlan, machine: Target, depth: int, depths: tuple[int, int]) -> Candidate:
     reports = []
     for layers in depths:
         step, specs = make(plan, layers)

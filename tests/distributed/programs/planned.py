@@ -4,7 +4,7 @@ from typing import Any
 
 import paddle_lite_py as paddle
 from paddle_lite_py import distributed as dist
-from paddle_lite_py.distributed.auto_tuner import Plan, rank, table
+from paddle_lite_py.distributed.auto_tuner import MeshPlan, rank, table
 
 WIDTH, ROWS = 256, 1024
 
@@ -18,7 +18,7 @@ class Pair(paddle.nn.Layer):
         return x + self.down(paddle.tanh(self.up(x)))
 
 
-def make(plan: Plan, depth: int) -> tuple[Any, list[Any]]:
+def make(plan: MeshPlan, depth: int) -> tuple[Any, list[Any]]:
     mesh = plan.mesh()
     layers = {r"\d+\.up": dist.ColWiseParallel(), r"\d+\.down": dist.RowWiseParallel()}
     config = {"mp_config": {"parallelize_plan": layers}, "dp_config": {"sharding_level": plan.sharding}}
@@ -39,7 +39,7 @@ def make(plan: Plan, depth: int) -> tuple[Any, list[Any]]:
 
 
 if __name__ == "__main__":
-    among = [Plan(8, 1, 1), Plan(8, 1, 3), Plan(4, 2, 1)]
+    among = [MeshPlan(8, 1, 1), MeshPlan(8, 1, 3), MeshPlan(4, 2, 1)]
     found = rank(make, "cpu", 4, among=among, every=True)
     assert len(found) == 3 and all(c.fits for c in found), found
     first, third, parts = (next(c for c in found if c.plan == plan) for plan in among)
