@@ -47,11 +47,17 @@ def work_of(compiled: Any, job: dict[str, Any], folder: Path) -> dict[str, float
     found = compiled.cost_analysis() or {}
     if not found.get("flops"):
         jax.config.update("jax_platforms", "cpu")
-        program = export.deserialize(bytearray((folder / job["file"]).read_bytes()))
-        args = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in program.in_avals]
-        found = jax.jit(program.call).lower(*args).cost_analysis() if program.nr_devices == 1 else {}
+        found = work_on_a_cpu(export.deserialize(bytearray((folder / job["file"]).read_bytes())))
         jax.config.update("jax_platforms", None)
-    return {"flops": float((found or {}).get("flops", 0)), "bytes": float((found or {}).get("bytes accessed", 0))}
+    return {"flops": float(found.get("flops", 0)), "bytes": float(found.get("bytes accessed", 0))}
+
+
+def work_on_a_cpu(program: Any) -> dict[str, float]:
+    """The work of a program before it is optimized; of one for any sizes after it, since only compiling settles these."""
+    if program.nr_devices > 1:
+        return {}
+    lowered = jax.jit(program.call).lower(*[jax.ShapeDtypeStruct(a.shape, a.dtype) for a in program.in_avals])
+    return (lowered.compile() if program.uses_global_constants else lowered).cost_analysis() or {}
 
 
 def compiled_for(job: dict[str, Any], folder: Path, devices: Any) -> dict[str, Any]:

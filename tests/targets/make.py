@@ -27,7 +27,7 @@ from everything import KINDS, Case, together  # noqa: E402
 from paddle_lite_py.targets import Portable, Target, compile_all, portable, target_of  # noqa: E402
 
 AT_ONCE = 8  # modules that one process compiles: its memory grows
-SIZES = {"ops": 60, "layers": 20, "optimizers": 12, "others": 12, "models": 1}  # cases of a module
+SIZES = {"ops": 60, "layers": 20, "optimizers": 12, "others": 12}  # cases of a module
 
 
 def cases_of(kind: str, only: str) -> list[Case]:
