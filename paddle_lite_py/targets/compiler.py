@@ -53,7 +53,7 @@ def work_of(compiled: Any, job: dict[str, Any], folder: Path) -> dict[str, float
 
 
 def work_on_a_cpu(program: Any) -> dict[str, float]:
-    """The work of a program before it is optimized; of one for any sizes after it, since only compiling settles these."""
+    """The work of a program before it is optimized; after it of one for any sizes, which compiling settles."""
     if program.nr_devices > 1:
         return {}
     lowered = jax.jit(program.call).lower(*[jax.ShapeDtypeStruct(a.shape, a.dtype) for a in program.in_avals])

@@ -29,10 +29,10 @@ LARGE = ("alexnet", "googlenet", "vgg")
 PAGE = """# Which whole models compile for accelerators
 
 Written by `make targets`, which compiles each of these with XLA's compilers for machines that are not here, as a user
-would: `paddle.jit.save` of a model of `vision.models` in evaluation and `compile_for` of what was loaded, for one picture of
-the size that is given; `compile_for` of a static training step. `s` is how long the compiler took, on two cores that did
-other work, too; `MiB` is the peak of memory. Host callbacks, transfers, float64 and large int64 arithmetic and widened
-products are looked for in each; a row names those that it has.
+would: models of `vision.models` by `paddle.jit.save` in evaluation and `compile_for` of what was loaded, for one picture
+of the size that is given; static training steps by `compile_for`. Seconds are those of the compiler, on two cores with
+other work; MiB are the peak of memory. Each is looked through for host callbacks, transfers, float64 and large int64
+arithmetic and widened products: a row names those that it has.
 
 """
 
