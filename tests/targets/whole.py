@@ -28,11 +28,11 @@ SIDES = {"LeNet": 28, "inception_v3": 96}  # of the pictures; 224 where fewer ma
 LARGE = ("alexnet", "googlenet", "vgg")
 PAGE = """# Which whole models compile for accelerators
 
-Written by `make targets`, which compiles each of these with XLA's compilers for machines that are not here, as a user
-would: models of `vision.models` by `paddle.jit.save` in evaluation and `compile_for` of what was loaded, for one picture
-of the size that is given; static training steps by `compile_for`. Seconds are those of the compiler, on two cores with
-other work; MiB are the peak of memory. Each is looked through for host callbacks, transfers, float64 and large int64
-arithmetic and widened products: a row names those that it has.
+Written by `make targets`, which compiles each of these with XLA's compilers for machines that are not here, as users
+do: models of `vision.models` by `paddle.jit.save` in evaluation and `compile_for` of what was loaded, for one picture
+of the size that is given; static training steps by `compile_for`. Seconds are those of the compiler, on two cores
+with other work; MiB are the peak of memory. Each is looked through for host callbacks, transfers, float64 and large
+int64 arithmetic and widened products: a row names those that it has.
 
 """
 
