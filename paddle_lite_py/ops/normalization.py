@@ -100,7 +100,8 @@ def _by_batch_forward(x: Any, weight: Any, bias: Any, channel: int, epsilon: flo
 
 def _by_batch_backward(channel: int, epsilon: float, saved: Any, cotangents: Any) -> Any:
     x, mean, rate, weight = saved
-    g, g_mean, g_variance = _wide(cotangents[0]), *cotangents[1:]
+    g, g_mean, g_variance = cotangents
+    g = _wide(g)
     axes = tuple([i for i in range(x.ndim) if i != channel])
     n, centred = x.size // x.shape[channel], _wide(x) - _spread(mean, x, channel)
     g_bias, g_weight = jnp.sum(g, axis=axes), jnp.sum(g * centred, axis=axes) * rate

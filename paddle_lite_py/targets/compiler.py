@@ -56,8 +56,11 @@ def work_on_a_cpu(program: Any) -> dict[str, float]:
     """The work of a program before it is optimized; after it of one for any sizes, which compiling settles."""
     if program.nr_devices > 1:
         return {}
-    lowered = jax.jit(program.call).lower(*[jax.ShapeDtypeStruct(a.shape, a.dtype) for a in program.in_avals])
-    return (lowered.compile() if program.uses_global_constants else lowered).cost_analysis() or {}
+    found = jax.jit(program.call).lower(*[jax.ShapeDtypeStruct(a.shape, a.dtype) for a in program.in_avals])
+    if program.uses_global_constants:  # nothing of it will run, so that LLVM need not optimize
+        options: dict[str, str | bool] = {"xla_backend_optimization_level": "0"}
+        return found.compile(options).cost_analysis() or {}
+    return found.cost_analysis() or {}
 
 
 def compiled_for(job: dict[str, Any], folder: Path, devices: Any) -> dict[str, Any]:
