@@ -1,6 +1,6 @@
 """Gaussian elimination, and what it gives: solutions, inverses, determinants; each platform in a form that compiles.
 
-XLA's compiler for TPUs has no LU decomposition in 64 bits. There, rows are eliminated one after the other.
+XLA's compiler for TPUs has no LU decomposition in float64. There, rows are eliminated one after the other.
 """
 
 from __future__ import annotations
@@ -18,9 +18,8 @@ SQUARINGS = 32
 
 
 def _chosen(usual: Callable[..., Any], by_steps: Callable[..., Any], x: Any, *others: Any) -> Any:
-    """What JAX's function gives, or the one in steps for 64 bits on TPUs."""
-    wide = x.dtype in (jnp.float64, jnp.complex128)
-    return by_platform(usual, x, *others, tpu=by_steps) if wide else usual(x, *others)
+    """What JAX's function gives, or the one in steps for float64 on TPUs."""
+    return by_platform(usual, x, *others, tpu=by_steps) if x.dtype == jnp.float64 else usual(x, *others)
 
 
 def lu(x: Any) -> tuple[Any, Any]:
@@ -64,7 +63,7 @@ def _lu_by_steps(x: Any) -> tuple[Any, Any]:
 
     def step(k: Any, held: tuple[Any, Any]) -> tuple[Any, Any]:
         a, pivots = held
-        best = jnp.argmax(jnp.where(below >= k, _size(a[:, k]), -1)).astype(jnp.int32)
+        best = jnp.argmax(jnp.where(below >= k, jnp.abs(a[:, k]), -1)).astype(jnp.int32)
         a = a.at[jnp.stack([k, best])].set(a[jnp.stack([best, k])])
         top = jnp.where(a[k, k] == 0, 1, a[k, k])
         factors = jnp.where(below > k, a[:, k] / top, 0)
@@ -79,11 +78,6 @@ def _lu_by_steps(x: Any) -> tuple[Any, Any]:
     for _ in x.shape[:-2]:
         factored = jax.vmap(factored)
     return factored(x)
-
-
-def _size(x: Any) -> Any:
-    """How large numbers are, as LAPACK compares them."""
-    return jnp.abs(x.real) + jnp.abs(x.imag) if jnp.iscomplexobj(x) else jnp.abs(x)
 
 
 def _solve_by_steps(x: Any, y: Any) -> Any:
@@ -131,9 +125,7 @@ def _slogdet_by_steps(x: Any) -> tuple[Any, Any]:
 @_slogdet_by_steps.defjvp
 def _slogdet_tangent(primals: tuple[Any], tangents: tuple[Any]) -> tuple[Any, Any]:
     sign, logarithm = _slogdet_by_steps(*primals)
-    change = _trace(_solve_by_steps(*primals, *tangents))
-    turn = sign * (change - change.real) if jnp.iscomplexobj(sign) else jnp.zeros_like(sign)
-    return (sign, logarithm), (turn, change.real)
+    return (sign, logarithm), (jnp.zeros_like(sign), _trace(_solve_by_steps(*primals, *tangents)))
 
 
 def _trace(x: Any) -> Any:

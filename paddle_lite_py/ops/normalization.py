@@ -93,7 +93,7 @@ def _by_batch_forward(x: Any, weight: Any, bias: Any, channel: int, epsilon: flo
     mean = jnp.mean(wide, axis=axes)
     variance = jnp.mean(jnp.square(wide - _spread(mean, x, channel)), axis=axes)
     rate = jax.lax.rsqrt(variance + epsilon)
-    x = _anew(x)
+    x = x if x.dtype == wide.dtype else _anew(x)
     out = (_wide(x) - _spread(mean, x, channel)) * _spread(rate * weight, x, channel) + _spread(bias, x, channel)
     return (out.astype(x.dtype), mean, variance), (x, mean, rate, weight)
 

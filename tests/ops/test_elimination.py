@@ -1,4 +1,4 @@
-"""Elimination in steps, as TPUs do it in 64 bits, against JAX's form of it for CPUs."""
+"""Elimination in steps, as TPUs do it in float64, against JAX's form of it for CPUs."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ from paddle_lite_py.ops import elimination
 
 RNG = np.random.default_rng(3)
 REAL = RNG.normal(size=(2, 3, 5, 5))
-COMPLEX = REAL + 1j * RNG.normal(size=REAL.shape)
 SINGULAR = np.array([[1.0, 2, 3], [2, 4, 6], [0, 1, 1]])
-MATRICES = {"real": REAL, "complex": COMPLEX, "zero on the diagonal": np.array([[0.0, 1], [2, 3]])}
+MATRICES = {"real": REAL, "zero on the diagonal": np.array([[0.0, 1], [2, 3]])}
 FUNCTIONS = {
     "lu": elimination.lu,
     "solve": lambda x: elimination.solve(x, x[..., :2] + 1),
@@ -42,13 +41,12 @@ def test_the_same_in_steps(name, matrices):
 
 
 @pytest.mark.parametrize("name", FUNCTIONS)
-@pytest.mark.parametrize("kind", ["real", "complex"])
-def test_the_same_gradients_in_steps(name, kind):
+def test_the_same_gradients_in_steps(name):
     def total(x):
         leaves = [v for v in jax.tree.leaves(FUNCTIONS[name](x)) if v.dtype != np.int32]
-        return sum((v * np.cos(np.arange(v.size)).reshape(v.shape)).real.sum() for v in leaves)
+        return sum((v * np.cos(np.arange(v.size)).reshape(v.shape)).sum() for v in leaves)
 
-    x = MATRICES[kind][0]
+    x = REAL[0]
     close(in_steps(jax.grad(total), x), jax.grad(total)(x))
 
 
