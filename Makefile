@@ -68,6 +68,7 @@ bench-ops: $(VENV)/.has-bench $(VENV)/.has-test
 TARGETS := .cache/targets-venv/bin/python
 targets: .cache/has-targets
 	@$(TARGETS) tests/targets/make.py --json out/targets.json --docs docs/compiled.md $(ARGS)
+	@$(TARGETS) tests/targets/whole.py --json out/whole.json --docs docs/compiled_models.md
 
 memory: .cache/has-targets
 	@$(TARGETS) benchmarks/memory.py --out out/memory.json $(ARGS)

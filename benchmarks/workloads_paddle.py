@@ -131,12 +131,11 @@ NETS: dict[str, tuple[Callable, Callable]] = {
 }
 
 
-def train(kind: str, mode: str) -> Call:
-    """A training step: eager, with the layer alone static (net), or static as a whole (step)."""
+def training(kind: str, mode: str) -> tuple[Callable[[Any, Any], Any], tuple[Any, Any]]:
+    """A training step and its batch: eager, with the layer alone static (net), or static as a whole (step)."""
     make, data = NETS[kind]
     net = make()
     opt = paddle.optimizer.Adam(1e-4, parameters=net.parameters())
-    x, y = data()
     if mode == "net":
         net = static(net)
 
@@ -148,8 +147,13 @@ def train(kind: str, mode: str) -> Call:
         opt.clear_grad()
         return loss
 
-    function = static(step) if mode == "step" else step
-    return lambda: function(x, y)
+    return static(step) if mode == "step" else step, data()
+
+
+def train(kind: str, mode: str) -> Call:
+    """A training step on the same batch again and again."""
+    step, (x, y) = training(kind, mode)
+    return lambda: step(x, y)
 
 
 class Batches:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
 from ..core import dtypes
+from ..core.config import by_platform
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
@@ -21,6 +24,8 @@ __all__ = [
     *("adaptive_avg_pool1d", "adaptive_avg_pool2d", "adaptive_avg_pool3d"),
     *("adaptive_max_pool1d", "adaptive_max_pool2d", "adaptive_max_pool3d"),
 ]
+
+TILE = 16  # columns of a product that a GPU computes at once
 
 
 def _sizes(size: Any, space: Any) -> tuple[Any, ...]:
@@ -57,16 +62,33 @@ def _mean_of_all(x: Any, at: int, n: int) -> Any:
 
 
 def _mean_along(x: Any, axis: int, k: int) -> Any:
-    """Means of k windows of one axis: a mean over equal parts, or a product with a matrix of weights."""
+    """Means of k windows of one axis: a mean over equal parts, or a product with a matrix of weights.
+
+    XLA's compiler for GPUs fails on some products with fewer columns than its tiles have: there, a mean of each window.
+    """
     n = x.shape[axis]
     if k == n:
         return x
     if n % k == 0:
         return jnp.mean(x.reshape(*x.shape[:axis], k, n // k, *x.shape[axis + 1 :]), axis=axis + 1)
+    if k >= TILE:
+        return _by_weights(x, axis, k)
+    slices = functools.partial(_by_slices, axis=axis, k=k)
+    return by_platform(functools.partial(_by_weights, axis=axis, k=k), x, cuda=slices, gpu=slices)
+
+
+def _by_weights(x: Any, axis: int, k: int) -> Any:
+    n = x.shape[axis]
     (at,), (inside,) = adaptive((n,), (k,))
     weights = np.zeros((n, k))
     np.add.at(weights, (at, np.arange(k)[:, None]), inside / inside.sum(1, keepdims=True))
     return jnp.moveaxis(jnp.tensordot(x, jnp.asarray(weights, x.dtype), ((axis,), (0,))), -1, axis)
+
+
+def _by_slices(x: Any, axis: int, k: int) -> Any:
+    n = x.shape[axis]
+    windows = [jax.lax.slice_in_dim(x, i * n // k, -(-(i + 1) * n // k), axis=axis) for i in range(k)]
+    return jnp.concatenate([jnp.mean(w, axis=axis, keepdims=True) for w in windows], axis)
 
 
 @op(name="adaptive_max_pool", windows=True)

@@ -11,6 +11,7 @@ from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
+from . import elimination
 from .norms import of_matrices
 from .promote import promote
 from .svd import compilable, full_svd, singular_values
@@ -56,7 +57,7 @@ def inverse(x: Array, /) -> Any:
         >>> paddle.inverse(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]])).tolist()
         [[0.5, 0.0], [0.0, 0.25]]
     """
-    return jnp.linalg.inv(x)
+    return elimination.inverse(x)
 
 
 inv = inverse
@@ -71,7 +72,7 @@ def det(x: Array, /) -> Any:
         >>> paddle.linalg.det(paddle.to_tensor([[2.0, 0.0], [0.0, 4.0]])).item()
         8.0
     """
-    return jnp.linalg.det(x)
+    return elimination.det(x)
 
 
 @op(methods=["slogdet"], amp="black")
@@ -83,7 +84,7 @@ def slogdet(x: Array, /) -> Any:
         >>> paddle.linalg.slogdet(paddle.eye(2)).tolist()
         [1.0, 0.0]
     """
-    return jnp.stack(jnp.linalg.slogdet(x))
+    return jnp.stack(elimination.slogdet(x))
 
 
 @op(methods=["cholesky"], amp="black")
@@ -123,7 +124,7 @@ def cholesky_inverse(x: Array, /, upper: bool = False) -> Any:
         >>> paddle.linalg.cholesky_inverse(paddle.to_tensor([[2.0]])).tolist()
         [[0.25]]
     """
-    return jnp.linalg.inv(H(x) @ x if upper else x @ H(x))
+    return elimination.inverse(H(x) @ x if upper else x @ H(x))
 
 
 @op(methods=["solve"], amp="black")
@@ -138,7 +139,7 @@ def solve(x: Array, y: Array, /, left: bool = True) -> Any:
     x, y = promote(x, y)
     vector = y.ndim == 1 or (y.ndim == x.ndim - 1 and y.shape == x.shape[:-1])
     y = y[..., None] if vector else y
-    out = jnp.linalg.solve(x, y) if left else T(jnp.linalg.solve(T(x), T(y)))
+    out = elimination.solve(x, y) if left else T(elimination.solve(T(x), T(y)))
     return out[..., 0] if vector else out
 
 
@@ -320,7 +321,7 @@ def matrix_power(x: Array, /, n: int) -> Any:
         >>> paddle.linalg.matrix_power(paddle.to_tensor([[2.0]]), 3).tolist()
         [[8.0]]
     """
-    return jnp.linalg.matrix_power(x, n)
+    return jnp.linalg.matrix_power(elimination.inverse(x) if n < 0 else x, abs(n))
 
 
 @op(name="matrix_rank", grad=False)
@@ -363,7 +364,7 @@ def _condition(x: Any, /, p: Any) -> Any:
     if p in (None, 2, -2):
         values = singular_values(x)
         return values[..., -1] / values[..., 0] if p == -2 else values[..., 0] / values[..., -1]
-    return of_matrices(x, p, (-2, -1)) * of_matrices(jnp.linalg.inv(x), p, (-2, -1))
+    return of_matrices(x, p, (-2, -1)) * of_matrices(elimination.inverse(x), p, (-2, -1))
 
 
 @composite(methods=["cond"], around=call_cached("x"))

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
+from . import elimination
 from .creation import zeros
 from .decomposition import H, T
 from .promote import promote
@@ -64,7 +65,7 @@ def lstsq(x: Tensor, y: TensorLike, rcond: float | None = None, driver: str | No
 
 @op(name="lu", amp="black")
 def _lu(x: Any, /) -> Any:
-    packed, pivots, _ = jax.lax.linalg.lu(x)
+    packed, pivots = elimination.lu(x)
     return packed, pivots.astype(jnp.int32) + 1, jnp.zeros(x.shape[:-2], jnp.int32)
 
 
@@ -139,7 +140,7 @@ def matrix_exp(x: Array, /) -> Any:
         >>> paddle.linalg.matrix_exp(paddle.zeros([2, 2])).tolist()
         [[1.0, 0.0], [0.0, 1.0]]
     """
-    return jax.scipy.linalg.expm(x) if x.ndim else jnp.exp(x)
+    return elimination.exponential(x) if x.ndim else jnp.exp(x)
 
 
 @op(methods=["matrix_transpose"], views=PERMUTED)

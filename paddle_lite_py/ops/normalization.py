@@ -9,6 +9,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.config import by_platform
 from ..core.interpreter import no_grad
 from ..core.no_effect import no_effect
 from ..dispatch.call_cache import call_cached
@@ -63,8 +64,7 @@ def _batch_norm(
     """Normalized x, and the mean and variance that it was normalized with."""
     channel, wide = _channel(x, data_format), _wide(x)
     if training and weight is not None and bias is not None and weight.dtype == bias.dtype == wide.dtype:
-        out, mean, variance = _by_batch(wide, weight, bias, channel, epsilon)
-        return out.astype(x.dtype), mean, variance
+        return _by_batch(x, weight, bias, channel, epsilon)
     if training:
         axes = tuple([i for i in range(x.ndim) if i != channel])
         mean = jnp.mean(wide, axis=axes)
@@ -76,6 +76,12 @@ def _batch_norm(
     return out.astype(x.dtype), mean, variance
 
 
+def _anew(x: Any) -> Any:
+    """x, of which accelerators compute anew what they have computed: XLA else keeps that, in float32, for backward."""
+    barrier = jax.lax.optimization_barrier
+    return by_platform(lambda x: x, x, tpu=barrier, cuda=barrier, gpu=barrier)
+
+
 @functools.partial(jax.custom_vjp, nondiff_argnums=(3, 4))
 def _by_batch(x: Any, weight: Any, bias: Any, channel: int, epsilon: float) -> Any:
     """x normalized by its own statistics, and these; the gradient in closed form has two sums where JAX's has four."""
@@ -83,27 +89,28 @@ def _by_batch(x: Any, weight: Any, bias: Any, channel: int, epsilon: float) -> A
 
 
 def _by_batch_forward(x: Any, weight: Any, bias: Any, channel: int, epsilon: float) -> Any:
-    axes = tuple([i for i in range(x.ndim) if i != channel])
-    mean = jnp.mean(x, axis=axes)
-    centred = x - _spread(mean, x, channel)
-    variance = jnp.mean(jnp.square(centred), axis=axes)
+    axes, wide = tuple([i for i in range(x.ndim) if i != channel]), _wide(x)
+    mean = jnp.mean(wide, axis=axes)
+    variance = jnp.mean(jnp.square(wide - _spread(mean, x, channel)), axis=axes)
     rate = jax.lax.rsqrt(variance + epsilon)
-    out = centred * _spread(rate * weight, x, channel) + _spread(bias, x, channel)
-    return (out, mean, variance), (x, mean, rate, weight)
+    x = x if x.dtype == wide.dtype else _anew(x)
+    out = (_wide(x) - _spread(mean, x, channel)) * _spread(rate * weight, x, channel) + _spread(bias, x, channel)
+    return (out.astype(x.dtype), mean, variance), (x, mean, rate, weight)
 
 
 def _by_batch_backward(channel: int, epsilon: float, saved: Any, cotangents: Any) -> Any:
     x, mean, rate, weight = saved
     g, g_mean, g_variance = cotangents
+    g = _wide(g)
     axes = tuple([i for i in range(x.ndim) if i != channel])
-    n, centred = x.size // x.shape[channel], x - _spread(mean, x, channel)
+    n, centred = x.size // x.shape[channel], _wide(x) - _spread(mean, x, channel)
     g_bias, g_weight = jnp.sum(g, axis=axes), jnp.sum(g * centred, axis=axes) * rate
     # With normalized = centred * rate: weight * rate * (g - mean(g) - normalized * mean(g * normalized)),
     # and the gradients that reach the statistics themselves.
     pull = (g_weight * weight * rate**2 - 2 * g_variance) / n
     shift = (g_bias * weight * rate - g_mean) / n
     g_x = g * _spread(rate * weight, x, channel) - centred * _spread(pull, x, channel) - _spread(shift, x, channel)
-    return g_x, g_weight, g_bias
+    return g_x.astype(x.dtype), g_weight, g_bias
 
 
 _by_batch.defvjp(_by_batch_forward, _by_batch_backward)

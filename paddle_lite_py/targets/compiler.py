@@ -47,11 +47,20 @@ def work_of(compiled: Any, job: dict[str, Any], folder: Path) -> dict[str, float
     found = compiled.cost_analysis() or {}
     if not found.get("flops"):
         jax.config.update("jax_platforms", "cpu")
-        program = export.deserialize(bytearray((folder / job["file"]).read_bytes()))
-        args = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in program.in_avals]
-        found = jax.jit(program.call).lower(*args).cost_analysis() if program.nr_devices == 1 else {}
+        found = work_on_a_cpu(export.deserialize(bytearray((folder / job["file"]).read_bytes())))
         jax.config.update("jax_platforms", None)
-    return {"flops": float((found or {}).get("flops", 0)), "bytes": float((found or {}).get("bytes accessed", 0))}
+    return {"flops": float(found.get("flops", 0)), "bytes": float(found.get("bytes accessed", 0))}
+
+
+def work_on_a_cpu(program: Any) -> dict[str, float]:
+    """The work of a program before it is optimized; after it of one for any sizes, which compiling settles."""
+    if program.nr_devices > 1:
+        return {}
+    found = jax.jit(program.call).lower(*[jax.ShapeDtypeStruct(a.shape, a.dtype) for a in program.in_avals])
+    if program.uses_global_constants:  # nothing of it will run, so that LLVM need not optimize
+        options: dict[str, str | bool] = {"xla_backend_optimization_level": "0"}
+        return found.compile(options).cost_analysis() or {}
+    return found.cost_analysis() or {}
 
 
 def compiled_for(job: dict[str, Any], folder: Path, devices: Any) -> dict[str, Any]:

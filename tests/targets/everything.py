@@ -1,4 +1,4 @@
-"""Every op, layer and optimizer, control flow, models and training steps: what is compiled for other machines."""
+"""Ops, layers, optimizers, control flow and what no table has: what is compiled for other machines, many at once."""
 
 from __future__ import annotations
 
@@ -7,14 +7,12 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import jax
-import numpy as np
 
 import layer_cases
 import nn_ops_table
 import ops_table
 import optimizer_cases
 import paddle_lite_py as paddle
-import program_cases
 from op_calls import call, tensors
 from paddle_lite_py.core.arrays import spec_of
 
@@ -280,64 +278,6 @@ SPARSE = {
 }
 
 
-# -- models ------------------------------------------------------------------------------------------------------------
-MODELS = (
-    "alexnet densenet121 densenet264 googlenet inception_v3 mobilenet_v1 mobilenet_v2 mobilenet_v3_large "
-    "mobilenet_v3_small resnet18 resnet50 resnet152 resnext50_32x4d resnext101_64x4d wide_resnet50_2 "
-    "shufflenet_v2_swish shufflenet_v2_x0_25 shufflenet_v2_x1_0 squeezenet1_0 squeezenet1_1 vgg11 vgg19 LeNet"
-).split()
-
-
-def models() -> Iterator[Callable[[], Case]]:
-    """Models for pictures as jit.save writes them, in evaluation; and whole training steps."""
-    for name in MODELS:
-        yield lambda n=name: _picture_model(n)
-    for name in program_cases.CASES:
-        yield lambda n=name: _training(n)
-    yield _lstm
-
-
-def _picture_model(name: str) -> Case:
-    with paddle.targets.abstract():
-        net = getattr(paddle.vision.models, name)()
-    net.eval()
-    size = 28 if name == "LeNet" else 224 if name in ("alexnet", "googlenet") else 96
-    shape = [1, 1 if name == "LeNet" else 3, size, size]
-    with paddle.no_grad():
-        return traced("model", f"vision.models.{name}", net.forward, paddle.zeros(shape))
-
-
-def _training(name: str) -> Case:
-    net, optimizer, _, data, loss_of = program_cases.CASES[name](paddle)
-    net.train()
-    inputs, labels = data(np.random.default_rng(1))
-
-    def step(inputs: Any, labels: Any) -> Any:
-        loss = loss_of(net(*inputs), labels)
-        loss.backward()
-        optimizer.step()
-        optimizer.clear_grad()
-        return loss
-
-    told = [paddle.to_tensor(v) for v in labels] if isinstance(labels, list) else paddle.to_tensor(labels)
-    return traced("training step", f"training step of {name}", step, [paddle.to_tensor(v) for v in inputs], told)
-
-
-def _lstm() -> Case:
-    net, head = paddle.nn.LSTM(16, 32, num_layers=2, direction="bidirect"), paddle.nn.Linear(64, 8)
-    optimizer = paddle.optimizer.Adam(parameters=[*net.parameters(), *head.parameters()])
-
-    def step(x: Any, y: Any) -> Any:
-        loss = F.cross_entropy(head(net(x)[0][:, -1]), y)
-        loss.backward()
-        optimizer.step()
-        optimizer.clear_grad()
-        return loss
-
-    words, labels = paddle.rand([4, 12, 16]), paddle.zeros([4], "int64")
-    return traced("training step", "training step of an LSTM", step, words, labels)
-
-
 KINDS: dict[str, Callable[[], Iterator[Callable[[], Case]]]] = {
-    "ops": ops, "layers": layers, "optimizers": optimizers, "others": others, "models": models,
+    "ops": ops, "layers": layers, "optimizers": optimizers, "others": others,
 }  # fmt: skip

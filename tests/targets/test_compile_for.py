@@ -11,6 +11,7 @@ import pytest
 import paddle_lite_py as paddle
 from paddle_lite_py.__main__ import main
 from paddle_lite_py.targets import Report, TargetError, has_compiler, portable, target_of
+from paddle_lite_py.targets.compiler import work_on_a_cpu
 
 Spec = paddle.static.InputSpec
 FLOATS = jax.ShapeDtypeStruct((4, 8, 16, 16), np.float32)
@@ -189,3 +190,11 @@ def test_python_in_the_middle_is_named_with_its_line():
 
     made = portable(twice, [jax.ShapeDtypeStruct((2,), np.float32)], "cpu")
     assert made.error and [f.kind for f in made.found] == ["host callback"]
+
+
+def test_the_work_of_a_program_that_was_saved_for_any_sizes():
+    sizes = jax.export.symbolic_shape("n, 3")
+    anyone = jax.export.export(jax.jit(lambda x: x - x.mean(0)))(jax.ShapeDtypeStruct(sizes, np.float32))
+    program = jax.export.export(jax.jit(anyone.call))(jax.ShapeDtypeStruct((4, 3), np.float32))
+    assert program.uses_global_constants
+    assert work_on_a_cpu(program)["flops"] >= 24

@@ -18,7 +18,10 @@ KINDS = ("mlp", "lenet", "resnet", "bert", "lm")
 
 
 def found_in(function, *args, platform="tpu"):
-    entry = paddle.jit.to_static(function, full_graph=True).get_concrete_program(*args)[1]
+    static = (
+        function if isinstance(function, paddle.jit.StaticFunction) else paddle.jit.to_static(function, full_graph=True)
+    )
+    entry = static.get_concrete_program(*args)[1]
     return portable_of(entry.executable, [spec_of(a._data) for a in args], platform)
 
 
@@ -26,20 +29,10 @@ def found_in(function, *args, platform="tpu"):
 def test_steps_of_the_benchmarks_have_none(kind):
     import workloads_paddle
 
-    make, data = workloads_paddle.NETS[kind]
-    net = make()
-    optimizer = paddle.optimizer.Adam(1e-4, parameters=net.parameters())
-
-    def step(x, y):
-        scores = net(x)
-        loss = paddle.nn.functional.cross_entropy(scores.reshape([-1, scores.shape[-1]]), y.reshape([-1]))
-        loss.backward()
-        optimizer.step()
-        optimizer.clear_grad()
-        return loss
-
-    made = found_in(step, *data())
-    assert not made.error and not made.found
+    step, batch = workloads_paddle.training(kind, "step")
+    for platform in ("tpu", "cuda"):
+        made = found_in(step, *batch, platform=platform)
+        assert not made.error and not made.found and made.data
 
 
 def test_wide_numbers_are_found_with_their_lines():
