@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -207,8 +208,12 @@ def begin(place: Any, strategy: Any) -> Session:
 
     Raises:
         ImportError: saying what to install, where servers cannot be talked to.
+        SystemExit: a worker that was killed in stop_worker(): when the others are there too, it ends.
     """
     from .served.session import Session
 
     job.session = Session(place, strategy)
+    if not place.is_server and job.session.end_again():
+        print(f"worker {place.number}: all was done before it was started again", file=sys.stderr)
+        sys.exit(0)
     return job.session

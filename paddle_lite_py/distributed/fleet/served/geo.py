@@ -76,6 +76,7 @@ class Geo:
         self._before = self._fresh = client.pull_dense(DENSE) if read else None
         self._made = self._number = 0
         self._progress = progress or Progress()
+        self._own: Callable[[], Mapping[str, np.ndarray]] | None = None
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
         """The worker's own values."""
@@ -88,7 +89,7 @@ class Geo:
 
     def push(self, step: Gradients) -> None:
         """Train the rows; the dense parameters the program has trained itself."""
-        self._number = self._progress.begin()
+        self._number, self._own = self._progress.begin(), step.own
         for name, rows in step.sparse.items():
             self._copies[name].push(rows.ids, rows.values, step.rate)
         self._made += 1
@@ -106,6 +107,6 @@ class Geo:
             if self._read is not None:
                 self._client.add_dense(DENSE, (self._read() - self._before) / np.float32(self._workers))
                 self._before = self._fresh = self._client.pull_dense(DENSE)
-        self._progress.done(self._number)
+        self._progress.done(self._number, own=self._own)
 
     settle = flush

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ...elastic import SERVER_FOLDER, WORKER_FOLDER
-from ...ps import Client, DenseConfig, Rule, Server
+from ...ps import Client, DenseConfig, Rule, Server, ServerGone
 from ..peers import Peers
 from ..places import ServedPlace
 from ..strategy import DistributedStrategy
@@ -53,8 +54,9 @@ class Session:
     def __init__(self, place: ServedPlace, strategy: DistributedStrategy, token: str = "") -> None:
         self.place, self.strategy, self._token = place, strategy, token or os.environ.get("PADDLE_JOB_KEY", "")
         noted = None if place.is_server else os.environ.get(WORKER_FOLDER)
-        self.progress = Progress(str(Path(noted) / f"worker-{place.number}") if noted else None)
-        self.peers = Peers(place, self._token, restarts=self.progress.restarts, count=self.progress.exchanges)
+        own = str(Path(noted) / f"worker-{place.number}") if noted else None
+        self.progress = Progress(own)
+        self.peers = Peers(place, self._token, folder=own, count=self.progress.exchanges)
         self.tables: dict[str, Table] = {}
         self.plan: Plan | None = None
         self.state: DenseState | None = None
@@ -133,13 +135,27 @@ class Session:
             self.state.write(self.client.pull_dense(DENSE))
 
     def _make_tables(self, plan: Plan, state: DenseState) -> None:
-        there = self.client.stats()
-        for table in self.tables.values():
-            self.client.create(table.config(plan.rule))
-        if plan.dense:
-            self.client.create(DenseConfig(DENSE, (plan.dense,), plan.rule))
-            if DENSE not in there:
-                self.client.set_dense(DENSE, state.read())
+        """Make those that a folder has not brought. Whether it has the dense one is noted before that is made: then a
+        worker that is killed between the two gives it its values nevertheless."""
+        known = self._known(lambda: {"dense": np.array(DENSE in self.client.stats())})
+
+        def made() -> None:
+            for table in self.tables.values():
+                self.client.create(table.config(plan.rule))
+            if plan.dense:
+                self.client.create(DenseConfig(DENSE, (plan.dense,), plan.rule))
+                if not known["dense"]:
+                    self.client.set_dense(DENSE, state.read())
+
+        self._once(made)
+
+    def _known(self, look: Callable[[], dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+        """What this worker found when it first looked."""
+        if (found := self.progress.recall()) is None:
+            number = self.progress.begin()
+            found = self.progress.keep([look()])
+            self.progress.done(number)
+        return found[0]
 
     def _mode_of(self, plan: Plan, state: DenseState) -> Mode:
         configs = self.strategy.a_sync_configs
@@ -268,9 +284,26 @@ class Session:
 
     def end(self) -> None:
         """Be done: the last steps arrive, and once all workers are done the servers end."""
-        self.barrier()
+        self.settle()
+        self.progress.end()
+        self._meet()
         if self.place.number == 0:
             self.client.stop_servers()
+        self.close()
+
+    def end_again(self) -> bool:
+        """Whether this worker was killed when it had nothing more to do but to meet the others; then it meets them."""
+        if self.progress.over is None:
+            return False
+        with contextlib.suppress(ServerGone), self.client.once("meeting", self.progress.over):
+            self.client.barrier()
+            if self.place.number == 0:
+                self.client.stop_servers()
+        self.close()
+        return True
+
+    def close(self) -> None:
+        """Leave servers and workers as they are."""
         if self._client is not None:
             self._client.close()
         self.peers.close()
