@@ -75,7 +75,7 @@ def killed(job: ServedJob, role: str, kills: int, moments: random.Random) -> flo
         on(job, list(range(WORKERS)))
         time.sleep(moments.uniform(0.0, 1.0))
         start = time.monotonic()
-        assert all([job.kill(r, n % 2) for r in roles_of(role)]), job.said()
+        assert all(job.kill(r, n % 2) for r in roles_of(role)), job.said()
         on(job, list(range(WORKERS)))
         longest = max(longest, time.monotonic() - start)
     return longest
