@@ -38,7 +38,20 @@ class Served(NamedTuple):
     def read(self) -> np.ndarray:
         """All dense parameters, one after another, from the scope in force."""
         homes = global_scope().homes
-        return np.concatenate([np.asarray(homes[n].numpy(), np.float32).reshape(-1) for n, _ in self.dense])
+        return self.flat({name: homes[name].numpy() for name, _ in self.dense})
+
+    def flat(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Values of the dense parameters, one after another.
+
+        Raises:
+            ValueError: if one is missing, or has another shape.
+        """
+        for name, shape in self.dense:
+            if name not in values or values[name].shape != shape:
+                found = f"is {list(values[name].shape)}" if name in values else "is not there"
+                raise ValueError(f"parameter '{name}' {found}; the program has it as {list(shape)}")
+        parts = [np.asarray(values[n], np.float32).reshape(-1) for n, _ in self.dense]
+        return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
     def write(self, values: np.ndarray) -> None:
         """Set all dense parameters."""

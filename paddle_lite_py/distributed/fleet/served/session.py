@@ -18,11 +18,13 @@ from ..strategy import DistributedStrategy
 from .geo import Geo
 from .modes import Asynchronous, Mode, Synchronous
 from .progress import Progress
-from .saved import read_rows, table_rows, write_rows
+from .saved import read_rows, replace_rows, table_rows, write_hot_rows, write_rows
 from .step import Gradients
 from .tables import DENSE, Table
 
 T = TypeVar("T")
+# Dense values by name, and of each table its ids and their rows.
+Values = tuple[Mapping[str, np.ndarray], Mapping[str, tuple[np.ndarray, np.ndarray]]]
 # Seconds that a server may take to answer: it may be started after this process, or be started again.
 PATIENCE = 120.0
 
@@ -35,11 +37,13 @@ class Plan(NamedTuple):
 
 
 class DenseState(NamedTuple):
-    """The dense parameters of a program where it keeps them: how they are read and set, and whether they are there."""
+    """The dense parameters of a program where it keeps them: how they are read and set, whether they are there, and how
+    values by name become one array."""
 
     read: Callable[[], np.ndarray]
     write: Callable[[np.ndarray], None]
     ready: Callable[[], bool]
+    flat: Callable[[Mapping[str, np.ndarray]], np.ndarray]
 
 
 class Session:
@@ -232,8 +236,32 @@ class Session:
 
     def load(self, folder: str) -> None:
         """Let the servers read all tables, and take the dense values; all workers call it, the first one asks them."""
+        self._replace(lambda: self.client.load(folder))
+
+    def load_values(self, read: Callable[[], Values], source: str) -> None:
+        """Take values that the first worker reads; what optimizers keep stays as it is. All workers call it.
+
+        Arguments:
+            source: where they come from, for errors.
+        """
+
+        def given() -> None:
+            dense, tables = read()
+            if missing := sorted(self.tables.keys() - tables.keys()):
+                there = ", ".join(sorted(tables)) or "none"
+                raise ValueError(f"{source} has no rows of table '{missing[0]}'; it has those of {there}")
+            flat = self.state.flat(dense) if self.state is not None and self.plan is not None else np.zeros(0)
+            for name in self.tables:
+                replace_rows(self.client, name, *tables[name], source)
+            if len(flat):
+                self.client.set_dense(DENSE, flat)
+
+        self._replace(given)
+
+    def _replace(self, work: Callable[[], None]) -> None:
+        """Let the first worker give the servers other values, and take the dense ones."""
         self.settle()
-        self.first_does(lambda: self.client.load(folder))
+        self.first_does(work)
         self._meet()
         if self.plan is not None and self.plan.dense and self.state is not None:
             self.state.write(self.client.pull_dense(DENSE))
@@ -243,6 +271,18 @@ class Session:
         self.flush()
         name = self._name(table)
         self.first_does(lambda: write_rows(self.client, name, folder))
+
+    def save_hot(self, table: int | str, folder: str, share: float) -> int:
+        """Write the rows of one table that were shown most, such a part of all; the first worker learns how many."""
+        self.flush()
+        name, count = self._name(table), [-1]
+
+        def written() -> None:
+            count[0] = write_hot_rows(self.client, name, folder, share)
+
+        self.first_does(written)
+        self._meet()
+        return count[0]
 
     def load_table(self, table: int | str, folder: str) -> None:
         """Read the rows of one table."""
