@@ -78,7 +78,8 @@ def test_files_go_to_hdfs_and_back(tmp_path, monkeypatch):
     client.upload_dir(str(tmp_path / "mine"), "/more")
     assert client.list_dirs("/more") == ["mine"]
     client.download("/data", str(tmp_path / "back"))
-    client.download("/data/y", str(tmp_path / "y"))
+    for overwrite in (False, True):
+        client.download("/data/y", str(tmp_path / "y"), overwrite=overwrite)
     found = sorted(os.path.relpath(p, tmp_path / "back") for p in (tmp_path / "back").rglob("*") if p.is_file())
     assert found == ["deep/z", "x", "y"] and (tmp_path / "y").read_text() == "y y"
     for missing in (lambda: client.upload("/nowhere", "/data"), lambda: client.download("/none", "here")):

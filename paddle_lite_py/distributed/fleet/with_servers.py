@@ -137,7 +137,7 @@ class WithServers:
             prefix = str(Path(path) / "model")
             job.session.load_values(lambda: self._program().load(None, prefix), prefix)
 
-    @no_effect(mode=_ONE_FORM)
+    @no_effect(mode=Immaterial("there is one form"))
     def save_cache_model(self, dirname: str, *, table_id: int | str = 0, mode: int = 1) -> int:
         """Write the rows of a table that were shown most, one in 1,818, for servers that answer from memory.
 

@@ -24,7 +24,7 @@ def listed(path):
 
 def copied(source, target):
     target = target / source.name if target.is_dir() else target
-    if target.exists():
+    if target.exists() and "-f" not in options:
         sys.exit(f"`{target}': File exists")
     shutil.copytree(source, target) if source.is_dir() else shutil.copy(source, target)
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from ....core.no_effect import Immaterial, no_effect
 from .file_system import FS, ExecuteError, FSFileExistsError, FSFileNotExistsError, FSShellCmdAborted, FSTimeOut
 
 __all__ = ["HDFSClient"]
@@ -176,7 +175,7 @@ class HDFSClient(FS):
         if os.path.isdir(local_path):
             paths = [os.path.join(local_path, name) for name in sorted(os.listdir(local_path))]
             self.mkdirs(fs_path)
-        self._each("-put", paths, fs_path, multi_processes)
+        self._each(["-put"], paths, fs_path, multi_processes)
 
     def upload_dir(self, local_dir: str, dest_dir: str, overwrite: bool = False) -> None:
         """Copy a folder of this machine into a folder, which is made if it is not there."""
@@ -186,12 +185,12 @@ class HDFSClient(FS):
         self.mkdirs(dest_dir)
         self._run("-put", local_dir, dest_dir)
 
-    @no_effect(overwrite=Immaterial("Hadoop refuses to write over a file of this machine"))
     def download(self, fs_path: str, local_path: str, multi_processes: int = 5, overwrite: bool = False) -> None:
         """Copy a file, or what a folder has, to this machine.
 
         Arguments:
             multi_processes: how many are copied at a time.
+            overwrite: whether files of this machine are written over.
 
         Raises:
             FSFileNotExistsError: if there is nothing to copy.
@@ -203,9 +202,9 @@ class HDFSClient(FS):
             folders, files = self.ls_dir(fs_path)
             paths = [f"{fs_path}/{name}" for name in (*files, *folders)]
             os.makedirs(local_path, exist_ok=True)
-        self._each("-get", paths, local_path, multi_processes)
+        self._each(["-get", "-f"] if overwrite else ["-get"], paths, local_path, multi_processes)
 
-    def _each(self, command: str, paths: list[str], target: str, at_a_time: int) -> None:
+    def _each(self, command: list[str], paths: list[str], target: str, at_a_time: int) -> None:
         """A command for each path; the first error is raised."""
         with ThreadPoolExecutor(max(1, at_a_time)) as pool:
-            list(pool.map(lambda path: self._run(command, path, target), paths))
+            list(pool.map(lambda path: self._run(*command, path, target), paths))
