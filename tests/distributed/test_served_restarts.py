@@ -132,6 +132,11 @@ def test_what_a_worker_alone_has_is_that_of_its_last_step(tmp_path, mode):
     assert skipped == [True, True, mode == "half", False]
 
 
+def dense(read):
+    """Dense parameters that are read so, and are set to nothing."""
+    return DenseState(read, lambda _: None, lambda: True, lambda _: np.zeros(4, np.float32))
+
+
 def session(endpoints, state):
     """A worker, alone among servers, with four dense parameters."""
     made = Session(ServedPlace(WORKER, 0, 1, tuple(endpoints)), fleet.DistributedStrategy())
@@ -147,13 +152,13 @@ def test_a_worker_that_is_killed_while_it_makes_the_tables_gives_their_values_ne
         raise KeyboardInterrupt
 
     with serving(2) as endpoints:
-        first = session(endpoints, DenseState(killed, lambda _: None, lambda: True))
+        first = session(endpoints, dense(killed))
         with pytest.raises(KeyboardInterrupt):
             first.begin()
         assert first.client.pull_dense("dense").tolist() == [0] * 4  # there, and without values
         first.close()
         for later in range(2):
-            own = DenseState(lambda more=later: values + more, lambda _: None, lambda: True)
+            own = dense(lambda more=later: values + more)
             again = session(endpoints, own)
             again.begin()
             # What a later one has does not count: the servers may have been trained since.
@@ -164,7 +169,7 @@ def test_a_worker_that_is_killed_while_it_makes_the_tables_gives_their_values_ne
 def test_a_worker_that_is_killed_in_its_last_meeting_meets_the_others_and_ends(tmp_path, monkeypatch):
     """It had noted that nothing else is left; whether the servers have heard it is not known."""
     monkeypatch.setenv(WORKER_FOLDER, str(tmp_path))
-    ready = DenseState(lambda: np.zeros(4, np.float32), lambda _: None, lambda: True)
+    ready = dense(lambda: np.zeros(4, np.float32))
     with serving(2) as endpoints:
         first = session(endpoints, ready)
         first.begin()
