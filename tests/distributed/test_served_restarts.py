@@ -183,3 +183,26 @@ def test_a_worker_that_is_killed_in_its_last_meeting_meets_the_others_and_ends(t
         with pytest.raises(ps.ServerGone), client_of(endpoints, timeout=0.5) as client:
             client.stats()  # the first worker has ended the servers
     fleet.init(is_collective=True)
+
+
+def test_a_worker_in_geo_mode_has_the_numbers_of_its_optimizer_again(tmp_path):
+    """Steps that are done with and without a restart after each exchange come to the same weights."""
+    table = ps.SparseConfig("t", 2, ps.Rule("adagrad", 0.5))
+    made = [step([1, 2 + i % 3], 1.0 + i) for i in range(12)]
+
+    def trained(folder, lives):
+        with serving(2) as endpoints, client_of(endpoints) as client:
+            client.create(table)
+            for steps in lives:
+                progress = Progress(folder)
+                with client_of(endpoints, session=progress.session) as own:
+                    way = Geo(own, {"t": table}, 1, 1, None, progress)
+                    for each in made[:steps]:
+                        if not progress.skips():
+                            way.rows("t", each.sparse["t"].ids)
+                            way.push(each._replace(rate=0.5))
+            return client.pull_sparse("t", np.arange(1, 5))
+
+    whole = trained(None, [12])
+    np.testing.assert_allclose(trained(str(tmp_path), range(1, 13)), whole, rtol=1e-5)
+    assert len(list(tmp_path.glob("rows-*"))) < 8  # those that newer ones replace are gone

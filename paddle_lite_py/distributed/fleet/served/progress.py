@@ -31,6 +31,7 @@ class Progress:
         session: a name of the worker, for as long as the job lasts.
         exchanges: how many exchanges with other workers are over.
         over: the number of the last meeting, once the worker has nothing more to do but that.
+        folder: its own; None: nothing outlives it.
         restarts: whether a worker that is killed is started again, and goes on where it was.
 
     Examples:
@@ -48,6 +49,7 @@ class Progress:
         self.session, self.exchanges, self.restarts = uuid.uuid4().hex, 0, folder is not None
         self._begun = self._done = 0
         self.over: int | None = None
+        self.folder = None if folder is None else Path(folder)
         self._own = Own()
         if folder is None:
             return
@@ -63,6 +65,11 @@ class Progress:
         if (over := self._folder / "over").exists():
             self.over = int(over.read_text())
         self._own = Own(self._folder, self._done)
+
+    @property
+    def noted(self) -> int:
+        """How many things are done."""
+        return self._done
 
     def skips(self) -> bool:
         """Whether the next thing is done; then it is the one after it that comes next."""
