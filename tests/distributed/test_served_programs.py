@@ -11,7 +11,7 @@ from paddle_lite_py.distributed import fleet, ps
 from paddle_lite_py.distributed.fleet.current import job
 from paddle_lite_py.distributed.fleet.places import SERVER, ServedPlace
 from paddle_lite_py.distributed.fleet.served.session import Session
-from parameter_servers import serving
+from parameter_servers import one_worker
 
 FEED = {"a": np.array([[1], [2], [0]]), "b": np.array([[5], [1], [1 << 40]]), "y": np.ones([3, 1], "float32")}
 
@@ -19,14 +19,8 @@ FEED = {"a": np.array([[1], [2], [0]]), "b": np.array([[5], [1], [1 << 40]]), "y
 @pytest.fixture
 def worker(static_mode):
     """This process as the one worker of two servers."""
-    with serving(2) as endpoints:
-        fleet.init(fleet.UserDefinedRoleMaker(current_id=0, role=1, worker_num=1, server_endpoints=endpoints))
-        try:
-            yield
-        finally:
-            if job.session is not None:
-                fleet.stop_worker()
-            fleet.init(is_collective=True)
+    with one_worker():
+        yield
 
 
 def strategy(mode):
