@@ -100,8 +100,9 @@ class Geo:
         self._progress = progress or Progress()
         self._own: Callable[[], Mapping[str, np.ndarray]] | None = None
         # What optimizers keep of rows lies here alone; a worker started again without it would make larger steps.
-        kept = self._progress.folder is not None and any(state_columns(c.rule, c.columns) for c in configs.values())
-        self._rows = OwnRows(self._progress.folder, self._progress.noted) if kept and self._progress.folder else None
+        kept = any(state_columns(config.rule, config.columns) for config in configs.values())
+        folder = self._progress.folder if kept else None
+        self._rows = None if folder is None else OwnRows(folder, self._progress.noted)
         for found in self._rows.read() if self._rows else ():
             for name, rows in found.items():
                 self._copies[name].put(*rows)

@@ -49,11 +49,11 @@ class Progress:
         self.session, self.exchanges, self.restarts = uuid.uuid4().hex, 0, folder is not None
         self._begun = self._done = 0
         self.over: int | None = None
-        self.folder = None if folder is None else Path(folder)
-        self._own = Own()
+        self.folder: Path | None
+        self.folder, self._own = None, Own()
         if folder is None:
             return
-        self._folder = Path(folder)
+        self.folder = self._folder = Path(folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         self._file = os.open(self._folder / "progress", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         name = self._folder / "session"
