@@ -4,7 +4,8 @@ usage: recommenders.py [--torch PYTHON] [--batch N] [--steps N] [--rows N] [--ro
 
 26 fields of a Zipf distribution hashed into one table of --rows rows of 9 numbers and one of 1, 13 numbers, a tower of
 512-256-128-32, Adagrad, batches from memory. PyTorch has nn.Embedding(sparse=True) and its Adagrad. A figure is the
-best of the rounds; with several workers it is the sum of what they do.
+best of the rounds; with several workers it is the sum of what they do. The time of processors, in ms for a thousand
+samples, is that of all rounds, of the workers and of the servers: cores / (their sum) bounds what a machine can do.
 """
 
 from __future__ import annotations
@@ -66,7 +67,9 @@ def ours(given: argparse.Namespace) -> None:
     fleet.distributed_optimizer(paddle.optimizer.Adagrad(0.01), strategy).minimize(loss)
     if fleet.is_server():
         fleet.init_server()
-        return fleet.run_server()
+        before = time.process_time()
+        fleet.run_server()
+        return print(f"server used {time.process_time() - before:.3f} s")
     exe = static.Executor()
     exe.run(static.default_startup_program())
     fleet.init_worker()
@@ -74,13 +77,14 @@ def ours(given: argparse.Namespace) -> None:
     feeds = [dict(zip(("ids", "numbers", "label"), b, strict=True)) for b in data]
     fleet.barrier_worker()
 
-    best = 0.0
-    for _ in range(given.rounds + 1):  # the first one compiles
-        start = time.perf_counter()
+    best, used = 0.0, 0.0
+    for n in range(given.rounds + 1):  # the first one compiles
+        start, before = time.perf_counter(), time.process_time()
         exe.train_from_dataset(dataset=feeds)
         fleet.barrier_worker()
         best = max(best, len(feeds) * given.batch / (time.perf_counter() - start))
-    print(f"samples/s {best:.0f}", flush=True)
+        used += time.process_time() - before if n else 0.0
+    print(f"samples/s {best:.0f}\nworker used {used:.3f} s", flush=True)
     return fleet.stop_worker()
 
 
@@ -124,8 +128,13 @@ def torch_way(given: argparse.Namespace) -> None:
     print(f"samples/s {best:.0f}", flush=True)
 
 
-def measured(given: argparse.Namespace) -> Iterator[tuple[str, float]]:
-    """Each way, and its samples a second."""
+def used(said: str, role: str, samples: int) -> float:
+    """Processor time of the processes of a role, in ms for a thousand samples."""
+    return sum(map(float, re.findall(rf"{role} used (\S+) s", said))) * 1e6 / samples
+
+
+def measured(given: argparse.Namespace) -> Iterator[tuple[str, float, float, float]]:
+    """Each way, its samples a second, and the processor time of workers and servers."""
     sizes = [f"--{name}={getattr(given, name)}" for name in ("batch", "steps", "rows", "rounds")]
     own = [str(Path(__file__).resolve()), "--child", *sizes]
     ways = {"one process": [sys.executable, *own]}
@@ -140,10 +149,16 @@ def measured(given: argparse.Namespace) -> Iterator[tuple[str, float]]:
             continue
         env = {**os.environ, "PYTHONPATH": str(ROOT)}
         done = subprocess.run(command, env=env, capture_output=True, text=True)
-        logs = "".join(p.read_text() for p in Path(folder).glob("workerlog.*")) if name in SERVED else done.stdout
+        logs = "".join(p.read_text() for p in Path(folder).glob("*log.*")) if name in SERVED else done.stdout
         if done.returncode:
             sys.exit(f"{name}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
-        yield name, sum(map(float, re.findall(r"samples/s (\d+)", logs)))
+        for log in Path(folder).glob("*log.*"):
+            log.unlink()
+        samples = given.steps * given.batch * (SERVED[name][1] if name in SERVED else 1)
+        yield (
+            name, sum(map(float, re.findall(r"samples/s (\d+)", logs))),
+            used(logs, "worker", samples * given.rounds), used(logs, "server", samples * (given.rounds + 1)),
+        )  # fmt: skip
 
 
 def main() -> None:
@@ -160,9 +175,9 @@ def main() -> None:
     given = parser.parse_args()
     if given.child:
         return torch_way(given) if given.with_torch else ours(given)
-    print("| DeepFM | samples/s |\n| --- | ---: |")
-    for name, speed in measured(given):
-        print(f"| {name} | {speed:,.0f} |", flush=True)
+    print("| DeepFM | samples/s | ms of processors of workers | of servers |\n| --- | ---: | ---: | ---: |")
+    for name, speed, workers, servers in measured(given):
+        print(f"| {name} | {speed:,.0f} | {workers:.0f} | {servers:.0f} |", flush=True)
     return None
 
 

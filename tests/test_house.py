@@ -48,6 +48,7 @@ DYNAMIC = {
     **dict.fromkeys(["custom.jax_op", "dispatch.define"], "an op is found by its name"),
     "distributed.fleet": "in static mode its optimizer appends to programs, which lie above it",
     "distributed.fleet.metrics.counted": "a variable has its value in a scope, which lies above it",
+    "distributed.fleet.utils.ps_util": "programs lie above it, and fleet, which has it among its utils",
     "distributed.fleet.with_servers": "what saves a program for inference lies above it",
     "distributed.spread": "an op is found by its name",
     "distributed.fleet.base.topology": "a private name of the reference is the topology in force",

@@ -226,24 +226,25 @@ class Executor:
 
     def _run_served(self, program: Program, feed: Any, fetch_list: Any, where: Scope, return_numpy: bool) -> list[Any]:
         """A run of a program whose tables servers keep."""
-        step = ServedRun(program)
+        step = ServedRun(program, where)
         again = not isinstance(feed, ServedBatch) and step.skips()
         if again and not fetch_list:
             return []
         batch = feed if isinstance(feed, ServedBatch) else self._batch(program, _feed(feed), where)
         step.begin()
         step.refresh()
+        before = step.state() if again else {}
         outs = self._run_alone(program, batch.feed, [*_flat(fetch_list), *step.gradients], where, return_numpy)
         wanted = len(outs) - len(step.gradients)
         if again:
-            step.take_back()
+            step.put_back(before)
         else:
             step.give(batch, outs[wanted:])
         return outs[:wanted]
 
     def _batch(self, program: Program, feed: dict[str, Any], where: Scope) -> ServedBatch:
         """A feed with the rows of tables that servers keep."""
-        ServedRun(program).begin()
+        ServedRun(program, where).begin()
 
         def compute(names: list[str]) -> list[Any]:
             return [np.asarray(t._data) for t in self.computed(program, feed, names, where)]
@@ -283,7 +284,7 @@ class Executor:
             """The feed with its rows, where they may be read while the batch before it is trained on."""
             return self._batch(chosen, feed, scope or global_scope()) if reads_ahead(chosen) else feed
 
-        skips = ServedRun(chosen).skips
+        skips = ServedRun(chosen, scope or global_scope()).skips
         run_batches(run, dataset, fetch_list or [], fetch_info, print_period, fetch_handler, prepared, skips)
 
     def infer_from_dataset(self, program: Any = None, *args: Any, **kwargs: Any) -> None:

@@ -20,8 +20,9 @@ from .executor import fetched
 from .lookups import Lookup
 from .mode import program_guard
 from .program import Program
+from .saving import load_inference_model, save_inference_model
 from .saving import save as save_program
-from .saving import save_inference_model
+from .scope import Scope, global_scope, scope_guard
 
 _ops: Any = public  # its names come from the modules that define them
 
@@ -45,6 +46,25 @@ def save(executor: Any, prefix: str, feeds: Sequence[Any], targets: Sequence[Any
     save_inference_model(prefix, [wrap(program.feeds[n]) for n in names], fetches, executor, program=program)
 
 
+def ids_of(table: str) -> str:
+    """The name of the ids whose rows a saved program has for a table."""
+    return f"{table}@IDS"
+
+
+def load(executor: Any, prefix: str) -> tuple[dict[str, np.ndarray], dict[str, tuple[np.ndarray, np.ndarray]]]:
+    """What save() wrote: dense values by name, and of each table its ids, int64 [n], and rows, [n, columns].
+
+    Raises:
+        ValueError, FileNotFoundError: if it wrote nothing there.
+    """
+    with scope_guard(Scope()):
+        load_inference_model(prefix, executor)
+        values = {name: home.numpy() for name, home in global_scope().homes.items()}
+    tables = [name for name in values if ids_of(name) in values]
+    rows = {name: (values.pop(ids_of(name)), values.pop(name)[:-1]) for name in tables}
+    return values, rows
+
+
 def save_alone(folder: str, main_program: Any = None) -> None:
     """Write the state of a program that no servers have a part of."""
     save_program(main_program or current.main, str(Path(folder) / "persistables"))
@@ -60,6 +80,8 @@ def _embed_tables(program: Program) -> None:
     tables = {name: session.table_rows(name) for name in {k.table for k in program.lookups}}
     with program_guard(program), no_grad():
         weights = {name: (to_tensor(ids), to_tensor(_ended(values))) for name, (ids, values) in tables.items()}
+        for name, (ids, rows) in weights.items():  # by which load() finds them
+            ids.name, rows.name = ids_of(name), name
         for lookup in program.lookups:
             _embed(program, lookup, *weights[lookup.table])
     program.lookups = []

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..distributed.fleet.served.session import Session
     from ..distributed.fleet.served.step import IdRows
     from .program import Program
+    from .scope import Scope
 
 # The gradient of all dense parameters, one after another, in a program.
 DENSE_GRADIENT = "dense@GRAD"
@@ -37,7 +38,20 @@ class Served(NamedTuple):
     def read(self) -> np.ndarray:
         """All dense parameters, one after another, from the scope in force."""
         homes = global_scope().homes
-        return np.concatenate([np.asarray(homes[n].numpy(), np.float32).reshape(-1) for n, _ in self.dense])
+        return self.flat({name: homes[name].numpy() for name, _ in self.dense})
+
+    def flat(self, values: Mapping[str, np.ndarray]) -> np.ndarray:
+        """Values of the dense parameters, one after another.
+
+        Raises:
+            ValueError: if one is missing, or has another shape.
+        """
+        for name, shape in self.dense:
+            if name not in values or values[name].shape != shape:
+                found = f"is {list(values[name].shape)}" if name in values else "is not there"
+                raise ValueError(f"parameter '{name}' {found}; the program has it as {list(shape)}")
+        parts = [np.asarray(values[n], np.float32).reshape(-1) for n, _ in self.dense]
+        return np.concatenate(parts) if parts else np.zeros(0, np.float32)
 
     def write(self, values: np.ndarray) -> None:
         """Set all dense parameters."""
@@ -53,14 +67,18 @@ class Served(NamedTuple):
 
 
 class ServedRun:
-    """One run of a program: what it asks the servers for before, and gives them after."""
+    """One run of a program: what it asks the servers for before, and gives them after.
 
-    def __init__(self, program: Program) -> None:
+    Arguments:
+        scope: where the program has its state.
+    """
+
+    def __init__(self, program: Program, scope: Scope) -> None:
         self._lookups, self._served = program.lookups, program.served
         trained = [k.gradient for k in self._lookups if k.trained] if self._served else []
         dense = [DENSE_GRADIENT] if self._served and self._served.gradient else []
         self.gradients = [*trained, *dense]
-        self._before: np.ndarray | None = None
+        self._program, self._scope = program, scope
 
     def begin(self) -> None:
         """See that the servers have the tables, and this process their values."""
@@ -69,20 +87,30 @@ class ServedRun:
             session.begin()
 
     def skips(self) -> bool:
-        """Whether this worker has made the step before, and was started again since; then its run changes nothing."""
+        """Whether this worker has made the step before, and was started again since; then its run changes nothing.
+
+        Where it was the last that was made, what this process alone has becomes what it was after that.
+        """
         if self._served is None:
             return False
         self.begin()
-        if not _session().progress.skips():
+        progress = _session().progress
+        if not progress.skips():
             return False
-        if self._served.dense and not self._served.gradient:  # the program updates them itself
-            self._before = self._served.read()
+        self.put_back(progress.own())
         return True
 
-    def take_back(self) -> None:
-        """Leave the dense parameters as they were before a step that was made before."""
-        if self._before is not None and self._served is not None:
-            self._served.write(self._before)
+    def state(self, dense: bool = True) -> dict[str, np.ndarray]:
+        """What a run changes in this process, with or without the dense parameters: histograms of a metric, moments."""
+        left_out = set() if dense or self._served is None else {name for name, _ in self._served.dense}
+        found = {n: v for n, (v, _) in self._program.builder.finals().items() if n not in left_out}
+        return {name: np.array(variable.find(self._scope)._data) for name, variable in found.items()}
+
+    def put_back(self, values: Mapping[str, np.ndarray]) -> None:
+        """Give what a run changes the values that it had."""
+        finals = self._program.builder.finals() if values else {}
+        for name in values.keys() & finals.keys():
+            finals[name][0].find(self._scope)._data = values[name]
 
     def refresh(self) -> None:
         """Give the program the latest dense parameters that are here; not while it runs."""
@@ -103,7 +131,8 @@ class ServedRun:
             return [np.asarray(batch.feed[n]) for n in names] if names else (None, None)
 
         sparse = rows_of(self._lookups, batch, found, counts)
-        session.push(Gradients(sparse, dense, float(self._served.optimizer.get_lr())))
+        rate = float(self._served.optimizer.get_lr())
+        session.push(Gradients(sparse, dense, rate, lambda: self.state(dense=False)))
 
 
 class ServedBatch(NamedTuple):

@@ -81,7 +81,7 @@ class ServedOptimizer:
         job = {"mpi_size": place.workers, "mpi_rank": place.number}
         program._fleet_opt = {**(program._fleet_opt or {}), **job, **self._strategy.trainer_desc_configs}
         self._session.plan = Plan(sum(math.prod(p.shape) for p, _ in trained), rule_of(self._inner_opt))
-        self._session.state = DenseState(program.served.read, program.served.write, program.served.ready)
+        self._session.state = DenseState(*[getattr(program.served, name) for name in DenseState._fields])
         return ops, pairs
 
     def __getattr__(self, name: str) -> Any:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import signal
+import struct
 import subprocess
 import sys
 
@@ -107,6 +109,35 @@ def test_servers_and_workers_of_a_manifest_find_each_other(tmp_path, form):
     run.run(60)
     said = run.said()
     assert "heard ['0', '1']" in said and "worker 1 of 2 is done" in said
+
+
+def test_pods_of_servers_and_workers_that_are_killed_go_on_from_the_volume(tmp_path):
+    folder, clicks = PROGRAMS / "recommenders", tmp_path / "clicks"
+    subprocess.run([sys.executable, str(folder / "data.py"), str(clicks), "1600"], check=True)
+    program = [str(folder / "train.py"), str(clicks), "--rate", "0.1"]
+    job = SERVED | {"nodes": 1, "servers": 1, "checkpoints": {"claim": "c"}, "program": program}
+    run = Pods(manifests(described(BASE | job)), tmp_path)
+    noted = tmp_path / "checkpoints" / ".digits" / "uid-of-digits-trainer" / "worker-0" / "progress"
+    killed: list[str] = []
+
+    def kill_each_once():
+        found = noted.read_bytes() if noted.exists() else b""
+        done = struct.unpack_from("<q", found)[0] if found else 0
+        for role, after in (("trainer", 8), ("server", 30)):
+            if role not in killed and done >= after:
+                run.evict(f"digits-{role}", 0, signal.SIGKILL)
+                killed.append(role)
+
+    run.run(240, kill_each_once)
+    assert [p.codes for p in run.pods] == [[137, 0], [137, 0]], run.said()
+    assert "counted 3200 instances" in run.said()
+
+
+def test_pods_of_servers_without_a_volume_do_not_come_back():
+    for volume, limit in (({}, 0), (VOLUME, 3)):
+        jobs = [d["spec"] for d in manifests(described(BASE | SERVED | volume)) if d["kind"] == "Job"]
+        assert [j["backoffLimit"] for j in jobs] == [limit] * 2
+        assert all(("podFailurePolicy" in j) == bool(volume) for j in jobs)
 
 
 @pytest.mark.parametrize("index", [1, pytest.param(0, marks=pytest.mark.repeat)])

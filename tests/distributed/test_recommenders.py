@@ -29,6 +29,11 @@ def auc(said):
     return float(re.findall(r"^auc (\S+) loss", said, re.MULTILINE)[-1])
 
 
+def counted(said):
+    """The instances that the metric of a worker has met."""
+    return int(re.findall(r"^counted (\d+) instances", said, re.MULTILINE)[-1])
+
+
 def alone(*arguments, env=None):
     command = [sys.executable, "-m", "paddle_lite_py", "run", str(FOLDER / "train.py"), *arguments]
     done = subprocess.run(
@@ -56,7 +61,10 @@ def test_servers_and_workers_that_are_killed_come_back_and_nothing_is_lost(tmp_p
         job.close()
     again = re.findall("launch: (.*) has failed .signal SIGKILL.; starting it again", job.said())
     assert sorted(again) == ["server 0", "worker 1"]
-    assert abs(auc(alone(*arguments, "--files", "whole", env=constant)) - auc(job.said())) < 0.002
+    whole = alone(*arguments, "--files", "whole", env=constant)
+    assert abs(auc(whole) - auc(job.said())) < 0.002
+    workers = [(tmp_path / "log" / f"workerlog.{i}").read_text() for i in range(2)]
+    assert sum(map(counted, workers)) == counted(whole) == 2 * 1600  # its metric too is that of all that it has done
 
 
 @pytest.mark.parametrize("net", [n if n == "deepfm" else pytest.param(n, marks=pytest.mark.repeat) for n in NETS])

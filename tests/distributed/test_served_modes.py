@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -15,33 +14,9 @@ from paddle_lite_py.distributed.fleet.peers import PeerError, Peers, packed, unp
 from paddle_lite_py.distributed.fleet.places import WORKER, ServedPlace
 from paddle_lite_py.distributed.fleet.served.geo import Geo
 from paddle_lite_py.distributed.fleet.served.modes import Asynchronous, Synchronous
-from paddle_lite_py.distributed.fleet.served.progress import Progress
 from paddle_lite_py.distributed.fleet.served.step import Gradients, IdRows, mean, merged
-from paddle_lite_py.distributed.spawning import free_ports
 from parameter_servers import client_of, serving
-
-RULE = ps.Rule("sgd", 1.0)
-TABLE = ps.SparseConfig("t", 2, RULE)
-
-
-def step(ids, value, dense=None, rate=1.0):
-    rows = IdRows(np.array(ids), np.full((len(ids), 2), value, np.float32))
-    return Gradients({"t": rows}, None if dense is None else np.full(3, dense, np.float32), rate)
-
-
-def rows(client, ids):
-    return client.pull_sparse("t", np.array(ids))[:, 0].tolist()
-
-
-def places(count):
-    ports = free_ports(count)
-    return [ServedPlace(WORKER, i, count, ("-:0",), tuple(f"127.0.0.1:{p}" for p in ports)) for i in range(count)]
-
-
-def together(*calls):
-    """What functions give that wait for each other."""
-    with ThreadPoolExecutor(len(calls)) as pool:
-        return [f.result() for f in [pool.submit(c) for c in calls]]
+from serving_workers import RULE, TABLE, places, rows, step, together
 
 
 def test_rows_are_merged():
@@ -165,72 +140,3 @@ def test_instances_are_dealt_to_all_workers():
     )
     assert sorted(np.concatenate([f[0].values for f in found])) == sorted(np.concatenate(values))
     assert sorted(len(f[0].starts) - 1 for f in found) == [3, 3]
-
-
-def test_a_worker_that_comes_back_gets_what_it_has_missed():
-    one, two = places(2)
-    first = Peers(one, "", restarts=True)
-    gone = Peers(two, "", restarts=True)
-    together(lambda: first.gather({"n": np.int64(0)}), lambda: gone.gather({"n": np.int64(10)}))
-
-    def ends_in_the_midst():
-        gone._lines[0].send(1, packed({"n": np.int64(11)}))  # has given, and has not taken
-        gone.close()
-
-    def goes_on():
-        ends_in_the_midst()
-        again = Peers(two, "", restarts=True, count=1)
-        found = [again.gather({"n": np.int64(11 + i)})[0]["n"].item() for i in range(3)]
-        again.close()
-        return found
-
-    found, missed = together(lambda: [first.gather({"n": np.int64(1 + i)})[1]["n"].item() for i in range(3)], goes_on)
-    assert found == [11, 12, 13] and missed == [1, 2, 3]
-    first.patience = 0.3
-    with pytest.raises(PeerError, match=r"worker 1 at .* has ended .*and it has not come back for 0.3 s"):
-        first.gather({})
-    first.close()
-
-
-def test_a_worker_that_is_started_again_does_nothing_twice(tmp_path):
-    with serving(2) as endpoints, client_of(endpoints) as client:
-        client.create(TABLE)
-        client.create(ps.DenseConfig("dense", (3,), RULE))
-
-        def life(made):
-            """Steps from the beginning, of which the last is cut off before it is noted."""
-            progress = Progress(str(tmp_path))
-            with client_of(endpoints, session=progress.session) as own:
-                mode = Asynchronous(own, 0, progress=progress)
-                skipped = 0
-                for _ in range(made):
-                    if progress.skips():
-                        skipped += 1
-                    else:
-                        mode.push(step([1, 2, 3], 1.0, 1.0))
-                return skipped, progress
-
-        def cut(made):
-            skipped, progress = life(made)
-            with client_of(endpoints, session=progress.session) as own, own.once("step", progress.begin()):
-                own.push_sparse("t", np.array([1, 2, 3]), np.ones([3, 2], np.float32))
-            return skipped
-
-        assert [cut(2), cut(4), life(5)[0]] == [0, 2, 4]
-        assert rows(client, [1, 2, 3]) == [-5] * 3 and client.pull_dense("dense").tolist() == [-5] * 3
-
-
-def test_what_exchanges_gave_is_kept(tmp_path):
-    place = ServedPlace(WORKER, 0, 1, ("-:0",))
-    for life in range(2):
-        progress = Progress(str(tmp_path))
-        found = progress.recall()
-        assert (found is None) == (life == 0)
-        if found is None:
-            number = progress.begin()
-            found = progress.keep(Peers(place, "").gather({"a/b": np.arange(3)}))
-            progress.done(number, 1)
-        assert [{n: a.tolist() for n, a in f.items()} for f in found] == [{"a/b": [0, 1, 2]}]
-    assert progress.held(1, {"n": np.int64(5)})["n"] == 5
-    assert Progress(str(tmp_path)).held(1, {"n": np.int64(6)})["n"] == 5
-    assert Progress(str(tmp_path)).held(2, {"n": np.int64(7)})["n"] == 7

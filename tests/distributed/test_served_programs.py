@@ -11,7 +11,7 @@ from paddle_lite_py.distributed import fleet, ps
 from paddle_lite_py.distributed.fleet.current import job
 from paddle_lite_py.distributed.fleet.places import SERVER, ServedPlace
 from paddle_lite_py.distributed.fleet.served.session import Session
-from parameter_servers import serving
+from parameter_servers import one_worker
 
 FEED = {"a": np.array([[1], [2], [0]]), "b": np.array([[5], [1], [1 << 40]]), "y": np.ones([3, 1], "float32")}
 
@@ -19,14 +19,8 @@ FEED = {"a": np.array([[1], [2], [0]]), "b": np.array([[5], [1], [1 << 40]]), "y
 @pytest.fixture
 def worker(static_mode):
     """This process as the one worker of two servers."""
-    with serving(2) as endpoints:
-        fleet.init(fleet.UserDefinedRoleMaker(current_id=0, role=1, worker_num=1, server_endpoints=endpoints))
-        try:
-            yield
-        finally:
-            if job.session is not None:
-                fleet.stop_worker()
-            fleet.init(is_collective=True)
+    with one_worker():
+        yield
 
 
 def strategy(mode):
@@ -158,6 +152,51 @@ def test_what_is_saved_is_loaded(worker, tmp_path):
         fleet.save_one_table(7, str(tmp_path))
     with pytest.raises(ValueError, match="holds no|no save|is not there|not"):
         fleet.load_model(str(tmp_path / "nothing"))
+
+
+def test_an_inference_model_is_given_to_servers(worker, tmp_path):
+    _, test, out, exe = losses(3)
+    fleet.save_inference_model(exe, str(tmp_path), ["a", "b"], out)
+    wanted = exe.run(test, feed=FEED, fetch_list=[out])[0]
+    for _ in range(2):
+        exe.run(feed=FEED)
+    assert not np.allclose(exe.run(test, feed=FEED, fetch_list=[out])[0], wanted)
+    fleet.load_inference_model(str(tmp_path))
+    np.testing.assert_allclose(exe.run(test, feed=FEED, fetch_list=[out])[0], wanted, rtol=1e-5)
+    job.session.tables["third"] = job.session.tables["wide"]._replace(name="third")
+    with pytest.raises(ValueError, match="model has no rows of table 'third'; it has those of deep, wide"):
+        fleet.load_inference_model(str(tmp_path))
+
+
+def test_the_features_that_are_shown_most_are_a_cache(worker, tmp_path):
+    show, click = static.data("show", [None, 1]), static.data("click", [None, 1])
+    loss, _ = network(entry=paddle.distributed.ShowClickEntry(show.name, click.name))
+    fleet.distributed_optimizer(paddle.optimizer.SGD(0.1), strategy("sync")).minimize(loss)
+    exe = static.Executor()
+    exe.run(static.default_startup_program())
+    counts = {"show": np.array([[1], [2], [30]], "float32"), "click": np.ones([3, 1], "float32")}
+    exe.run(feed={**FEED, **counts})
+    assert fleet.save_cache_model(str(tmp_path), table_id="wide") == 1
+    with np.load(tmp_path / "part-0.npz") as found:
+        assert found["ids"].tolist() == [1 << 40] and found["values"].shape == (1, 1)
+    with pytest.raises(ValueError, match="table 'deep' does not count how often its features are shown"):
+        fleet.save_cache_model(str(tmp_path), table_id=1)
+    fleet.set_date(0, "20250101")
+    fleet.save_cache_table(0, 1)
+
+
+def test_inference_with_servers(worker, tmp_path):
+    loss, out = network()
+    infer = fleet.utils.DistributedInfer()
+    exe = static.Executor()
+    infer.init_distributed_infer_env(exe, loss)
+    program = infer.get_dist_infer_program()
+    before = [exe.run(program, feed=FEED, fetch_list=[out])[0] for _ in range(2)]
+    np.testing.assert_array_equal(*before)
+    job.session.client.add_sparse("wide", np.array([5]), np.ones([1, 1], "float32"))
+    changed = exe.run(program, feed=FEED, fetch_list=[out])[0] - before[0]
+    np.testing.assert_allclose(changed[:, 0], [0.5, 0, 0], atol=1e-6)  # the weight of the row in the layer
+    infer.init_distributed_infer_env(exe, loss)  # has begun
 
 
 def test_a_server_begins_with_what_was_saved(worker, tmp_path):

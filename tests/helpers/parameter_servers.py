@@ -9,7 +9,8 @@ import threading
 from collections.abc import Iterator
 from typing import Any
 
-from paddle_lite_py.distributed import ps
+from paddle_lite_py.distributed import fleet, ps
+from paddle_lite_py.distributed.fleet.current import job
 
 
 @contextlib.contextmanager
@@ -26,6 +27,19 @@ def serving(count: int = 1, **settings: Any) -> Iterator[list[str]]:
             server.stop()
         for thread in threads:
             thread.join()
+
+
+@contextlib.contextmanager
+def one_worker() -> Iterator[None]:
+    """This process as the one worker of two servers."""
+    with serving(2) as endpoints:
+        fleet.init(fleet.UserDefinedRoleMaker(current_id=0, role=1, worker_num=1, server_endpoints=endpoints))
+        try:
+            yield
+        finally:
+            if job.session is not None:
+                fleet.stop_worker()
+            fleet.init(is_collective=True)
 
 
 @contextlib.contextmanager

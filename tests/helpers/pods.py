@@ -26,6 +26,7 @@ class Pod:
         self.host = f"{job}-{index}.{spec['template']['spec']['subdomain']}"
         self.process: subprocess.Popen | None = None
         self.codes: list[int] = []
+        self.failures = 0
 
 
 class Pods:
@@ -55,6 +56,7 @@ class Pods:
         """Those of the container: in order, as later ones may name earlier ones."""
         known = {"status.podIP": self.addresses[pod.host]}
         known["metadata.annotations['batch.kubernetes.io/job-completion-index']"] = str(pod.index)
+        known["metadata.labels['batch.kubernetes.io/controller-uid']"] = f"uid-of-{pod.job}"
         found: dict[str, str] = {}
         for v in pod.container["env"]:
             value = v["value"] if "value" in v else known[v["valueFrom"]["fieldRef"]["fieldPath"]]
@@ -109,13 +111,16 @@ class Pods:
         pod.codes.append(code)
         if code == 0:
             return
-        action = next((r["action"] for r in pod.spec["podFailurePolicy"]["rules"] if matches(r, code)), "Count")
-        assert action != "FailJob" and pod.codes.count(code) < 10, self.said()
+        rules = pod.spec.get("podFailurePolicy", {"rules": []})["rules"]
+        action = next((r["action"] for r in rules if matches(r, code)), "Count")
+        pod.failures += action == "Count"
+        failures = sum(p.failures for p in self.pods if p.job == pod.job)
+        assert action != "FailJob" and failures <= pod.spec["backoffLimit"], self.said()
         self.start(pod)
 
-    def evict(self, job: str, index: int) -> None:
-        """Ask a pod to end."""
-        next(p for p in self.pods if (p.job, p.index) == (job, index)).process.send_signal(signal.SIGTERM)
+    def evict(self, job: str, index: int, number: int = signal.SIGTERM) -> None:
+        """Ask a pod to end, or end it by another signal."""
+        next(p for p in self.pods if (p.job, p.index) == (job, index)).process.send_signal(number)
 
     def said(self) -> str:
         """The ends of all logs."""

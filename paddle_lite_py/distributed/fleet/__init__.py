@@ -234,5 +234,7 @@ init_server, run_server = fleet.init_server, fleet.run_server
 server_num, server_index, server_endpoints = fleet.server_num, fleet.server_index, fleet.server_endpoints
 save_persistables, save_inference_model = fleet.save_persistables, fleet.save_inference_model
 load_model, save_one_table, load_one_table = fleet.load_model, fleet.save_one_table, fleet.load_one_table
+load_inference_model, save_cache_model = fleet.load_inference_model, fleet.save_cache_model
+save_cache_table, set_date = fleet.save_cache_table, fleet.set_date
 shrink, save_dense_params, print_table_stat = fleet.shrink, fleet.save_dense_params, fleet.print_table_stat
 get_hybrid_communicate_group = fleet.get_hybrid_communicate_group

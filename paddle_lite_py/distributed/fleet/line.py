@@ -47,9 +47,13 @@ class PeerLine:
             if number >= theirs:
                 self._put(number, data)
 
+    def keep(self, number: int, data: bytes) -> None:
+        """Have a message for the other one, should it want it."""
+        self._kept.append((number, data))
+
     def send(self, number: int, data: bytes) -> None:
         """Send a message, at once or when there is a connection."""
-        self._kept.append((number, data))
+        self.keep(number, data)
         if self._connection is not None:
             self._put(number, data)
 

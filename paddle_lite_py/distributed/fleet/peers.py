@@ -16,6 +16,7 @@ import numpy as np
 
 from .line import PeerLine
 from .places import ServedPlace
+from .said import Said
 
 # Seconds that workers wait for each other: compiling a large program takes a while.
 PATIENCE = 600.0
@@ -34,7 +35,8 @@ class Peers:
         place: which one.
         token: a secret that all have.
         patience: seconds to wait for another.
-        restarts: whether a worker that ends is started again, and the others wait for it.
+        folder: of this worker, where what it has said outlives it: a worker that ends is started again, and the
+            others wait for it. None: a worker that ends is gone.
         count: how many exchanges this worker has made, before it was started again.
 
     Examples:
@@ -44,12 +46,16 @@ class Peers:
     """
 
     def __init__(
-        self, place: ServedPlace, token: str, patience: float = PATIENCE, restarts: bool = False, count: int = 0
+        self, place: ServedPlace, token: str, patience: float = PATIENCE, folder: str | None = None, count: int = 0
     ) -> None:
         self.rank, self.size, self.patience, self.count = place.number, place.workers, patience, count
-        self._endpoints, self._restarts = place.worker_endpoints, restarts
+        self._endpoints = place.worker_endpoints
+        self._said = Said(folder) if folder is not None else None
         self._key = hashlib.sha256(f"workers {token}".encode()).digest()
         self._lines = {rank: PeerLine(count) for rank in range(self.size) if rank != self.rank}
+        for number, messages in self._said.before(count) if self._said else ():
+            for rank, line in self._lines.items():
+                line.keep(number, messages[rank])
         self._came: queue.SimpleQueue[tuple[int, int, Connection]] = queue.SimpleQueue()
         self._listener: Listener | None = None
 
@@ -74,10 +80,14 @@ class Peers:
         number, self.count = self.count, self.count + 1
         found: list[dict[str, np.ndarray]] = [{}] * self.size
         found[self.rank] = {name: np.asarray(array) for name, array in parts[self.rank].items()}
+        messages = [packed(part) if self._said or rank in self._lines else b"" for rank, part in enumerate(parts)]
+        if self._said:  # some may have heard already what this worker said before it was started again
+            messages = self._said.again(number, messages)
+            found[self.rank] = unpacked(messages[self.rank])
         if self.size > 1 and self._listener is None:
             self._listen()
         for rank, line in self._lines.items():
-            line.send(number, packed(parts[rank]))
+            line.send(number, messages[rank])
         for rank in self._lines:
             found[rank] = unpacked(self._received(rank))
         return found
@@ -96,7 +106,7 @@ class Peers:
                 if line.connected:
                     line.drop()
                     lost, end = type(e).__name__, time.monotonic() + self.patience
-                if lost and not self._restarts:
+                if lost and self._said is None:
                     raise self._gone(rank, lost) from None
                 time.sleep(PAUSE / 2)
         if lost:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 _ONE_FORM = Refused("all that the servers have is saved and loaded; take 0")
 _TABLES = Immaterial("tables lie on the servers, and the dense part with them")
 _LAID_OUT = Immaterial("the program says which tables there are")
+_DAYS = Immaterial("the age of a row is counted in calls of shrink(); the reference tells tables on GPUs alone")
+_OWN_CACHE = Immaterial("a server keeps the rows in memory that were used last, and moves others to disk by itself")
+# The part of a table's rows that a cache has: that of the reference where nobody says another.
+CACHE_RATE = 0.00055
 _ONE_STATE = "the rows that there are now are counted, all of them"
 # What saves a program for inference: a module above this one.
 _EXPORT = f"{__name__.partition('.')[0]}.static.exported"
@@ -116,6 +121,52 @@ class WithServers:
             job.session.load(path)
 
     @no_effect(mode=_ONE_FORM)
+    def load_inference_model(self, path: str, mode: int = 0) -> None:
+        """Give the servers the rows and the dense parameters of a model that save_inference_model() wrote.
+
+        What optimizers keep stays as it is. All workers call it. Without servers it does nothing:
+        paddle.static.load_inference_model() reads such a model.
+
+        Arguments:
+            path: the folder that was given to save_inference_model().
+
+        Raises:
+            ValueError: if the model has no rows of a table of the program, or others than the program has.
+        """
+        if job.session is not None:
+            prefix = str(Path(path) / "model")
+            job.session.load_values(lambda: self._program().load(None, prefix), prefix)
+
+    @no_effect(mode=Immaterial("there is one form"))
+    def save_cache_model(self, dirname: str, *, table_id: int | str = 0, mode: int = 1) -> int:
+        """Write the rows of a table that were shown most, one in 1,818, for servers that answer from memory.
+
+        All workers call it. The form is that of save_one_table().
+
+        Arguments:
+            table_id: its name, or its number in the order in which the program looks tables up.
+
+        Returns:
+            How many rows were written, for the first worker; -1 for others.
+
+        Raises:
+            ValueError: if the table does not count how often its features are shown.
+        """
+        return job.session.save_hot(table_id, dirname, CACHE_RATE) if job.session is not None else -1
+
+    @no_effect(table_id=_OWN_CACHE, pass_id=_OWN_CACHE, mem_cache_key_threshold=_OWN_CACHE)
+    def save_cache_table(self, table_id: int | str, pass_id: int, mem_cache_key_threshold: int = 4000000000) -> None:
+        """Wait until all workers are here; servers bring rows to the disk by themselves."""
+        if job.session is not None:
+            job.session.barrier()
+
+    @no_effect(table_id=_DAYS, day_id=_DAYS)
+    def set_date(self, table_id: int | str, day_id: int | str) -> None:
+        """Wait until all workers are here; a day of a table is a call of shrink()."""
+        if job.session is not None:
+            job.session.barrier()
+
+    @no_effect(mode=_ONE_FORM)
     def save_one_table(self, table_id: int | str, path: str, mode: int = 0) -> None:
         """Write the rows of one table: path/part-0.npz with ids and their values.
 
@@ -207,8 +258,12 @@ def begin(place: Any, strategy: Any) -> Session:
 
     Raises:
         ImportError: saying what to install, where servers cannot be talked to.
+        SystemExit: a worker that was killed in stop_worker(): when the others are there too, it ends.
     """
     from .served.session import Session
 
     job.session = Session(place, strategy)
+    if not place.is_server and job.session.end_again():
+        print(f"worker {place.number}: all was done before it was started again", file=sys.stderr)
+        sys.exit(0)
     return job.session

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ...utils.manifests import Manifest, document
+from ..elastic import SERVER_FOLDER, WORKER_FOLDER
 from .description import JobDescription
 from .pods import (
     ALIVE,
@@ -21,6 +22,8 @@ from .pods import (
 )  # fmt: skip
 
 INDEX = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+# A Job that is made anew begins anew, also on a volume that it had before.
+UID = "metadata.labels['batch.kubernetes.io/controller-uid']"
 # What a JobSet calls the part whose end is the end of all.
 TRAINERS, SERVERS = "trainer", "server"
 
@@ -43,7 +46,11 @@ def collective(job: JobDescription) -> list[Manifest]:
 
 
 def parameter_server(job: JobDescription) -> list[Manifest]:
-    """Servers and trainers, which find each other by the names of their pods."""
+    """Servers and trainers, which find each other by the names of their pods.
+
+    With a volume either comes back as it was. Without one a pod that ends ends its Job: a server would come back empty,
+    and a trainer would train on what it has trained on before.
+    """
     zero = "-0" if job.form == "jobset" else ""  # the number of the Job within its part of the set
     hosts = {role: f"{job.name}-{role}{zero}" for role in (SERVERS, TRAINERS)}
     count = {SERVERS: job.servers, TRAINERS: job.limits[1]}
@@ -60,13 +67,23 @@ def parameter_server(job: JobDescription) -> list[Manifest]:
             variable("PADDLE_TRAINERS_NUM", str(count[TRAINERS])), variable("POD_IP", own),
             variable("PADDLE_PORT", str(SERVING)), variable("PADDLE_CURRENT_ENDPOINT", f"{own}:{SERVING}"),
             *([variable("PADDLE_TRAINER_ID", "$(PADDLE_POD_INDEX)")] if role == TRAINERS else []),
+            *_kept(job, SERVER_FOLDER if role == SERVERS else WORKER_FOLDER),
         )  # fmt: skip
         probes = server_probes() if role == SERVERS else {}
-        specs[role] = indexed(job, count[role], pod(job, command, env, probes), launched=False)
+        specs[role] = indexed(
+            job, count[role], pod(job, command, env, probes), launched=False, comes_back=bool(job.claim)
+        )
     if job.form == "jobset":
         return [*volume_claim(job), _jobset(job, specs)]
     made = [document("batch/v1", "Job", f"{job.name}-{role}", spec=spec) for role, spec in specs.items()]
     return [*volume_claim(job), service(job), *made]
+
+
+def _kept(job: JobDescription, name: str) -> list[Manifest]:
+    """The variable that names the folder from which a pod goes on, where there is a volume for it."""
+    if not job.claim:
+        return []
+    return [field("PADDLE_JOB_UID", UID), variable(name, f"{job.checkpoints.path}/.{job.name}/$(PADDLE_JOB_UID)")]
 
 
 def _jobset(job: JobDescription, specs: dict[str, Manifest]) -> Manifest:

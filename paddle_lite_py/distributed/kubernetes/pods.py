@@ -73,12 +73,13 @@ def server_probes() -> Manifest:
     }
 
 
-def indexed(job: JobDescription, count: int, template: Manifest, launched: bool) -> Manifest:
+def indexed(job: JobDescription, count: int, template: Manifest, launched: bool, comes_back: bool = True) -> Manifest:
     """The spec of a Job with pods that have a number.
 
     A pod that is evicted, or that says "begin me again", is replaced and counts as no failure.
 
     Arguments:
+        comes_back: whether a pod that is replaced goes on; else the Job fails with the first that ends.
         launched: whether a launcher runs in each pod. Where it gives up, after restarts of its own, the job fails at
             once. The job succeeds with its first pod: others that have not come yet need not come any more.
     """
@@ -90,9 +91,11 @@ def indexed(job: JobDescription, count: int, template: Manifest, launched: bool)
         {"action": "FailJob", "onExitCodes": give_up},
     ]
     spec: Manifest = {
-        "completionMode": "Indexed", "completions": count, "parallelism": count, "backoffLimit": job.max_restart,
-        "podReplacementPolicy": "Failed", "podFailurePolicy": {"rules": rules},
+        "completionMode": "Indexed", "completions": count, "parallelism": count,
+        "backoffLimit": job.max_restart if comes_back else 0, "podReplacementPolicy": "Failed",
     }  # fmt: skip
+    if comes_back:
+        spec["podFailurePolicy"] = {"rules": rules}
     if launched:
         spec["successPolicy"] = {"rules": [{"succeededIndexes": "0"}]}
     return {**spec, "template": template}

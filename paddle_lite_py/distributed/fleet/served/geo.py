@@ -7,7 +7,10 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from ...ps import Client, SparseConfig
+from ...ps.hashing import PARTS
 from ...ps.sparse import Push, SparseTable
+from ...ps.updates import state_columns
+from .own_rows import OwnRows, Rows
 from .progress import Progress
 from .step import Gradients
 from .tables import DENSE
@@ -37,15 +40,34 @@ class Copy:
         self._now.push(Push(keys, gradients, ones, ones * 0, rate))
         self._touched.append(keys)
 
-    def exchange(self, workers: int) -> None:
-        """Send what has changed, as one of so many workers, and take what all have made of it."""
+    def __len__(self) -> int:
+        return len(self._now)
+
+    def own(self, keys: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Some ids, and all numbers of their rows, with those of the optimizer."""
+        rows = self._now.rows.find(keys)
+        keys, rows = keys[rows >= 0], rows[rows >= 0]
+        return keys, self._now.rows.take(rows, self._now.rows.width)
+
+    def own_all(self) -> tuple[np.ndarray, np.ndarray]:
+        """The same of all ids."""
+        parts = [self._now.rows.part(part) for part in range(PARTS)]
+        return np.concatenate([ids for ids, _ in parts]), np.concatenate([values for _, values in parts])
+
+    def put(self, keys: np.ndarray, values: np.ndarray) -> None:
+        """Have rows as own() gave them; their weights come from the servers when they are met."""
+        self._now.rows.put(keys, values)
+
+    def exchange(self, workers: int) -> np.ndarray:
+        """Send what has changed, as one of so many workers, and take what all have made of it; the ids."""
         if not self._touched:
-            return
+            return np.zeros(0, np.uint64)
         keys = np.unique(np.concatenate(self._touched))
         self._touched = []
         change = (self._now.pull(keys) - self._before.pull(keys)) / np.float32(workers)
         self._client.add_sparse(self._name, keys, change)
         self._take(keys)
+        return keys
 
     def _take(self, keys: np.ndarray) -> None:
         values = self._client.pull_sparse(self._name, keys)
@@ -76,6 +98,14 @@ class Geo:
         self._before = self._fresh = client.pull_dense(DENSE) if read else None
         self._made = self._number = 0
         self._progress = progress or Progress()
+        self._own: Callable[[], Mapping[str, np.ndarray]] | None = None
+        # What optimizers keep of rows lies here alone; a worker started again without it would make larger steps.
+        kept = any(state_columns(config.rule, config.columns) for config in configs.values())
+        folder = self._progress.folder if kept else None
+        self._rows = None if folder is None else OwnRows(folder, self._progress.noted)
+        for found in self._rows.read() if self._rows else ():
+            for name, rows in found.items():
+                self._copies[name].put(*rows)
 
     def rows(self, table: str, ids: np.ndarray) -> np.ndarray:
         """The worker's own values."""
@@ -88,7 +118,7 @@ class Geo:
 
     def push(self, step: Gradients) -> None:
         """Train the rows; the dense parameters the program has trained itself."""
-        self._number = self._progress.begin()
+        self._number, self._own = self._progress.begin(), step.own
         for name, rows in step.sparse.items():
             self._copies[name].push(rows.ids, rows.values, step.rate)
         self._made += 1
@@ -101,11 +131,16 @@ class Geo:
             return
         self._made = 0
         with self._client.once("step", self._number):
-            for copy in self._copies.values():
-                copy.exchange(self._workers)
+            sent = {name: copy.exchange(self._workers) for name, copy in self._copies.items()}
             if self._read is not None:
                 self._client.add_dense(DENSE, (self._read() - self._before) / np.float32(self._workers))
                 self._before = self._fresh = self._client.pull_dense(DENSE)
-        self._progress.done(self._number)
+        if self._rows:
+            own = {name: self._copies[name].own(keys) for name, keys in sent.items()}
+            self._rows.keep(self._number, own, sum(map(len, self._copies.values())), self._all)
+        self._progress.done(self._number, own=self._own)
+
+    def _all(self) -> Rows:
+        return {name: copy.own_all() for name, copy in self._copies.items()}
 
     settle = flush

@@ -83,6 +83,9 @@ class Asynchronous:
     def push(self, step: Gradients) -> None:
         """Send, and wait no longer than until as many are under way as may be."""
         self._number = self._progress.begin()
+        if step.own is not None and self._progress.restarts:  # others are made before this one has arrived
+            own = step.own()
+            step = step._replace(own=lambda: own)
         self._kept.append(step)
         if len(self._kept) == self._merge:
             self._send()
@@ -103,7 +106,7 @@ class Asynchronous:
     def _exchange(self, step: Gradients, number: int) -> np.ndarray | None:
         with self._client.once("step", number):
             send(self._client, step)
-        self._progress.done(number)
+        self._progress.done(number, own=step.own)
         return None if step.dense is None else self._client.pull_dense(DENSE)
 
     def _wait(self, most: int) -> None:
@@ -141,7 +144,7 @@ class Synchronous:
         """Make one step with all others."""
         number = self._progress.begin()
         self._together(step)
-        self._progress.done(number, self._peers.count)
+        self._progress.done(number, self._peers.count, step.own)
 
     def flush(self) -> None:
         """Nothing is under way: a step ends when all have made it."""
@@ -154,9 +157,7 @@ class Synchronous:
     def _together(self, step: Gradients | None) -> bool:
         """One step; whether anybody had a batch."""
         number = self._peers.count
-        if self._progress.restarts:  # gradients made again would be those of rows that others may have changed since
-            given = self._progress.held(number, _for_worker(step, 0, 1))
-            step = _mean_of([given]) if given else None
+        # After a restart peers say again what they said: gradients made anew would be of rows that others have changed.
         found = self._peers.exchange([_for_worker(step, r, self._peers.size) for r in range(self._peers.size)])
         active = [f for f in found if len(f)]
         if not active:

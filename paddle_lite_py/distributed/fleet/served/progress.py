@@ -6,19 +6,19 @@ things, in an order that is the same each time: steps, meetings, exchanges, save
 
 from __future__ import annotations
 
-import contextlib
 import os
 import struct
 import uuid
-from collections.abc import Mapping
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 
 from ..peers import packed, unpacked
+from ..said import write_whole
+from .own import Arrays, Own
 
 _NUMBERS = struct.Struct("<qq")
-Arrays = Mapping[str, np.ndarray]
 
 
 class Progress:
@@ -30,6 +30,8 @@ class Progress:
     Attributes:
         session: a name of the worker, for as long as the job lasts.
         exchanges: how many exchanges with other workers are over.
+        over: the number of the last meeting, once the worker has nothing more to do but that.
+        folder: its own; None: nothing outlives it.
         restarts: whether a worker that is killed is started again, and goes on where it was.
 
     Examples:
@@ -46,18 +48,28 @@ class Progress:
     def __init__(self, folder: str | None = None) -> None:
         self.session, self.exchanges, self.restarts = uuid.uuid4().hex, 0, folder is not None
         self._begun = self._done = 0
+        self.over: int | None = None
+        self.folder: Path | None
+        self.folder, self._own = None, Own()
         if folder is None:
             return
-        self._folder = Path(folder)
+        self.folder = self._folder = Path(folder)
         self._folder.mkdir(parents=True, exist_ok=True)
         self._file = os.open(self._folder / "progress", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         name = self._folder / "session"
         if not name.exists():
-            _write(name, self.session.encode())
+            write_whole(name, self.session.encode())
         self.session = name.read_text()
         if len(found := os.pread(self._file, _NUMBERS.size, 0)) == _NUMBERS.size:
             self._done, self.exchanges = _NUMBERS.unpack(found)
-        self._resumed = self.exchanges  # the one that may have been under way
+        if (over := self._folder / "over").exists():
+            self.over = int(over.read_text())
+        self._own = Own(self._folder, self._done)
+
+    @property
+    def noted(self) -> int:
+        """How many things are done."""
+        return self._done
 
     def skips(self) -> bool:
         """Whether the next thing is done; then it is the one after it that comes next."""
@@ -71,8 +83,15 @@ class Progress:
         self._begun += 1
         return self._begun - 1
 
-    def done(self, number: int, exchanges: int | None = None) -> None:
-        """Note that a thing is done, and all before it; and how many exchanges are over with it."""
+    def done(self, number: int, exchanges: int | None = None, own: Callable[[], Arrays] | None = None) -> None:
+        """Note that a thing is done, and all before it.
+
+        Arguments:
+            exchanges: how many exchanges are over with it.
+            own: gives the state that this worker alone has after it.
+        """
+        if own is not None and self.restarts:
+            self._own.keep(number, own())
         self._note(number + 1, self.exchanges if exchanges is None else exchanges)
 
     def exchanged(self, exchanges: int) -> None:
@@ -84,26 +103,20 @@ class Progress:
         if self.restarts:  # one write, which a kill does not cut in two
             os.pwrite(self._file, _NUMBERS.pack(done, exchanges), 0)
 
-    def held(self, exchange: int, given: Arrays) -> Arrays:
-        """What this worker gives in an exchange, noted before others see it; what it gave before, if it did.
+    def own(self) -> Arrays:
+        """The state that this worker alone had after the thing that was skipped last; nothing where it is not known."""
+        return self._own.after(self._begun - 1)
 
-        Arguments:
-            exchange: its number.
-            given: what it would give.
-        """
-        file = self._folder / "given.npz"
-        with contextlib.suppress(FileNotFoundError):
-            before = unpacked(file.read_bytes()) if exchange == self._resumed else {}
-            if int(before.pop("exchange", -1)) == exchange:
-                return before
-        _write(file, packed({**given, "exchange": np.int64(exchange)}))
-        return given
+    def end(self) -> None:
+        """Note that nothing but a last meeting is left."""
+        if self.restarts:
+            write_whole(self._folder / "over", str(self._begun).encode())
 
     def keep(self, found: list[dict[str, np.ndarray]]) -> list[dict[str, np.ndarray]]:
         """Keep what an exchange gives, which is the thing that is done now."""
         if self.restarts:
             named = {f"{rank}/{name}": a for rank, arrays in enumerate(found) for name, a in arrays.items()}
-            _write(self._exchange(), packed({"size": np.int64(len(found)), **named}))
+            write_whole(self._exchange(), packed({"size": np.int64(len(found)), **named}))
         return found
 
     def recall(self) -> list[dict[str, np.ndarray]] | None:
@@ -119,10 +132,3 @@ class Progress:
 
 def _of(named: Arrays, rank: int) -> dict[str, np.ndarray]:
     return {name.partition("/")[2]: a for name, a in named.items() if name.partition("/")[0] == str(rank)}
-
-
-def _write(path: Path, data: bytes) -> None:
-    """Write a file that is whole, or not there."""
-    part = path.with_suffix(".part")
-    part.write_bytes(data)
-    part.replace(path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,18 +11,20 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 
 from ...elastic import SERVER_FOLDER, WORKER_FOLDER
-from ...ps import Client, DenseConfig, Rule, Server
+from ...ps import Client, DenseConfig, Rule, Server, ServerGone
 from ..peers import Peers
 from ..places import ServedPlace
 from ..strategy import DistributedStrategy
 from .geo import Geo
 from .modes import Asynchronous, Mode, Synchronous
 from .progress import Progress
-from .saved import read_rows, table_rows, write_rows
+from .saved import read_rows, replace_rows, table_rows, write_hot_rows, write_rows
 from .step import Gradients
 from .tables import DENSE, Table
 
 T = TypeVar("T")
+# Dense values by name, and of each table its ids and their rows.
+Values = tuple[Mapping[str, np.ndarray], Mapping[str, tuple[np.ndarray, np.ndarray]]]
 # Seconds that a server may take to answer: it may be started after this process, or be started again.
 PATIENCE = 120.0
 
@@ -34,11 +37,13 @@ class Plan(NamedTuple):
 
 
 class DenseState(NamedTuple):
-    """The dense parameters of a program where it keeps them: how they are read and set, and whether they are there."""
+    """The dense parameters of a program where it keeps them: how they are read and set, whether they are there, and how
+    values by name become one array."""
 
     read: Callable[[], np.ndarray]
     write: Callable[[np.ndarray], None]
     ready: Callable[[], bool]
+    flat: Callable[[Mapping[str, np.ndarray]], np.ndarray]
 
 
 class Session:
@@ -53,8 +58,9 @@ class Session:
     def __init__(self, place: ServedPlace, strategy: DistributedStrategy, token: str = "") -> None:
         self.place, self.strategy, self._token = place, strategy, token or os.environ.get("PADDLE_JOB_KEY", "")
         noted = None if place.is_server else os.environ.get(WORKER_FOLDER)
-        self.progress = Progress(str(Path(noted) / f"worker-{place.number}") if noted else None)
-        self.peers = Peers(place, self._token, restarts=self.progress.restarts, count=self.progress.exchanges)
+        own = str(Path(noted) / f"worker-{place.number}") if noted else None
+        self.progress = Progress(own)
+        self.peers = Peers(place, self._token, folder=own, count=self.progress.exchanges)
         self.tables: dict[str, Table] = {}
         self.plan: Plan | None = None
         self.state: DenseState | None = None
@@ -133,13 +139,27 @@ class Session:
             self.state.write(self.client.pull_dense(DENSE))
 
     def _make_tables(self, plan: Plan, state: DenseState) -> None:
-        there = self.client.stats()
-        for table in self.tables.values():
-            self.client.create(table.config(plan.rule))
-        if plan.dense:
-            self.client.create(DenseConfig(DENSE, (plan.dense,), plan.rule))
-            if DENSE not in there:
-                self.client.set_dense(DENSE, state.read())
+        """Make those that a folder has not brought. Whether it has the dense one is noted before that is made: then a
+        worker that is killed between the two gives it its values nevertheless."""
+        known = self._known(lambda: {"dense": np.array(DENSE in self.client.stats())})
+
+        def made() -> None:
+            for table in self.tables.values():
+                self.client.create(table.config(plan.rule))
+            if plan.dense:
+                self.client.create(DenseConfig(DENSE, (plan.dense,), plan.rule))
+                if not known["dense"]:
+                    self.client.set_dense(DENSE, state.read())
+
+        self._once(made)
+
+    def _known(self, look: Callable[[], dict[str, np.ndarray]]) -> dict[str, np.ndarray]:
+        """What this worker found when it first looked."""
+        if (found := self.progress.recall()) is None:
+            number = self.progress.begin()
+            found = self.progress.keep([look()])
+            self.progress.done(number)
+        return found[0]
 
     def _mode_of(self, plan: Plan, state: DenseState) -> Mode:
         configs = self.strategy.a_sync_configs
@@ -216,8 +236,32 @@ class Session:
 
     def load(self, folder: str) -> None:
         """Let the servers read all tables, and take the dense values; all workers call it, the first one asks them."""
+        self._replace(lambda: self.client.load(folder))
+
+    def load_values(self, read: Callable[[], Values], source: str) -> None:
+        """Take values that the first worker reads; what optimizers keep stays as it is. All workers call it.
+
+        Arguments:
+            source: where they come from, for errors.
+        """
+
+        def given() -> None:
+            dense, tables = read()
+            if missing := sorted(self.tables.keys() - tables.keys()):
+                there = ", ".join(sorted(tables)) or "none"
+                raise ValueError(f"{source} has no rows of table '{missing[0]}'; it has those of {there}")
+            flat = self.state.flat(dense) if self.state is not None and self.plan is not None else np.zeros(0)
+            for name in self.tables:
+                replace_rows(self.client, name, *tables[name], source)
+            if len(flat):
+                self.client.set_dense(DENSE, flat)
+
+        self._replace(given)
+
+    def _replace(self, work: Callable[[], None]) -> None:
+        """Let the first worker give the servers other values, and take the dense ones."""
         self.settle()
-        self.first_does(lambda: self.client.load(folder))
+        self.first_does(work)
         self._meet()
         if self.plan is not None and self.plan.dense and self.state is not None:
             self.state.write(self.client.pull_dense(DENSE))
@@ -227,6 +271,18 @@ class Session:
         self.flush()
         name = self._name(table)
         self.first_does(lambda: write_rows(self.client, name, folder))
+
+    def save_hot(self, table: int | str, folder: str, share: float) -> int:
+        """Write the rows of one table that were shown most, such a part of all; the first worker learns how many."""
+        self.flush()
+        name, count = self._name(table), [-1]
+
+        def written() -> None:
+            count[0] = write_hot_rows(self.client, name, folder, share)
+
+        self.first_does(written)
+        self._meet()
+        return count[0]
 
     def load_table(self, table: int | str, folder: str) -> None:
         """Read the rows of one table."""
@@ -268,9 +324,26 @@ class Session:
 
     def end(self) -> None:
         """Be done: the last steps arrive, and once all workers are done the servers end."""
-        self.barrier()
+        self.settle()
+        self.progress.end()
+        self._meet()
         if self.place.number == 0:
             self.client.stop_servers()
+        self.close()
+
+    def end_again(self) -> bool:
+        """Whether this worker was killed when it had nothing more to do but to meet the others; then it meets them."""
+        if self.progress.over is None:
+            return False
+        with contextlib.suppress(ServerGone), self.client.once("meeting", self.progress.over):
+            self.client.barrier()
+            if self.place.number == 0:
+                self.client.stop_servers()
+        self.close()
+        return True
+
+    def close(self) -> None:
+        """Leave servers and workers as they are."""
         if self._client is not None:
             self._client.close()
         self.peers.close()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -31,11 +31,19 @@ class IdRows(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """Gradients of a step: by table, and of the dense parameters one after another; and the learning rate."""
+    """Gradients of a step.
+
+    Arguments:
+        sparse: by table.
+        dense: of the dense parameters, one after another.
+        rate: the learning rate.
+        own: gives the state that the worker alone has after it.
+    """
 
     sparse: dict[str, IdRows]
     dense: np.ndarray | None
     rate: float
+    own: Callable[[], Mapping[str, np.ndarray]] | None = None
 
 
 def merged(parts: Sequence[IdRows]) -> IdRows:
@@ -65,4 +73,4 @@ def mean(steps: Sequence[Gradients]) -> Gradients:
         sparse[name] = rows._replace(values=rows.values / count)
     dense = [step.dense for step in steps if step.dense is not None]
     total = sum(dense[1:], start=dense[0]) / count if dense else None
-    return Gradients(sparse, total, steps[-1].rate)
+    return Gradients(sparse, total, steps[-1].rate, steps[-1].own)
