@@ -152,7 +152,8 @@ def processor_seconds(pid: int) -> float:
 
 def show(name: str, found: dict[str, Any], note: str = "") -> None:
     """A row of the table."""
-    lost = f", {found['lost']} lost ({', '.join(found['said'])})" if found["lost"] else ""
+    counted = [f", {found[k]} {k}" for k in ("refused", "lost") if found[k]]
+    lost = "".join(counted) + f" ({', '.join(found['said'])})" * bool(counted)
     print(
         f"{name:44} {found['rate']:8.0f}/s  p50 {found['p50']:7.2f} ms  p99 {found['p99']:7.2f} ms{lost}  {note}",
         flush=True,

@@ -185,10 +185,14 @@ class Batcher:
         try:
             answers = await self._joined(batch)
         except Exception as e:
-            if len(batch) == 1:
-                return _set(batch[0].result, e)
+            late = isinstance(e, ServingError) and e.kind == "late"  # each alone would block the queue as long again
+            if len(batch) == 1 or late:
+                for waiting in batch:
+                    _set(waiting.result, e)
+                return
             for waiting in batch:  # it may be the fault of one of them
-                await self._answer([waiting])
+                if not waiting.result.done():
+                    await self._answer([waiting])
             return
         for waiting, answer in zip(batch, answers, strict=True):
             _set(waiting.result, answer)

@@ -242,7 +242,8 @@ class Service:
                 return served, await served.batcher.submit(arrays)
         except TimeoutError:
             result = "late"
-            raise ServingError("late", f"model `{name}` did not answer within {limit:g} s") from None
+            why = f": {self.executor.outage}; ask again" if self.executor.outage else ""
+            raise ServingError("late", f"model `{name}` did not answer within {limit:g} s{why}") from None
         except ServingError as e:
             result = e.kind
             raise

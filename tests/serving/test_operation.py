@@ -299,3 +299,54 @@ def test_the_command_line_says_what_is_wrong(arguments, text, capsys):
     with pytest.raises(SystemExit) as end:
         main([*arguments, "--port", "0", "--grpc-port", "-1"])
     assert text in f"{end.value} {capsys.readouterr().err}"
+
+
+GATED = """
+import pathlib, time
+from paddle_lite_py.serving import ServedModel, TensorSpec
+
+class Net(ServedModel):
+    platform, inputs, outputs = "python", [TensorSpec("x", "FP32", ("n",))], [TensorSpec("y", "FP32", ("n",))]
+
+    def run(self, arrays):
+        return {"y": arrays["x"] * 2}
+
+while pathlib.Path("CLOSED").exists():
+    time.sleep(0.01)
+model = Net()
+"""
+
+
+def test_requests_while_no_worker_can_start(tmp_path):
+    """All workers end, those that replace them take long: requests end in 504, and later ones in answers."""
+    closed = tmp_path / "closed"
+    (tmp_path / "net.py").write_text(GATED.replace("CLOSED", str(closed)))
+    settings = ServerSettings(port=0, grpc_port=None, workers=2, limits=Limits(seconds=1.0))
+    with (
+        Server([str(tmp_path / "net.py")], settings=settings) as server,
+        concurrent.futures.ThreadPoolExecutor(6) as threads,
+    ):
+        assert ask(server, "net", [1.0]) == (200, [2.0])
+        closed.touch()
+        first = server.worker_pids()
+        for pid in first:
+            os.kill(pid, signal.SIGKILL)
+        found = list(threads.map(lambda i: ask(server, "net", [float(i)]), range(12)))
+        assert {status for status, _ in found} == {504}
+        assert all("2 of 2 workers had ended and are being started again; ask again" in text for _, text in found)
+        closed.unlink()
+        assert eventually(lambda: ask(server, "net", [1.0])[0] == 200)
+        assert [ask(server, "net", [float(i)]) for i in range(6)] == [(200, [2.0 * i]) for i in range(6)]
+        assert eventually(lambda: len(server.worker_pids()) == 2 and not set(first) & set(server.worker_pids()))
+
+
+def test_workers_that_end_while_nobody_asks_cost_a_request_no_try(tmp_path):
+    """More of them than the workers that one batch may lose."""
+    save(2.0, tmp_path / "net")
+    with Server([str(tmp_path / "net")], settings=ServerSettings(port=0, grpc_port=None, workers=2)) as server:
+        executor = server.service.executor
+        executor.RETRIES, executor.LOOK = 1, 1000.0
+        for pid in server.worker_pids():
+            os.kill(pid, signal.SIGKILL)
+        assert eventually(lambda: all(w.ended for w in executor._workers))
+        assert ask(server, "net", ROW) == (200, [2.0, 4.0, 6.0])
