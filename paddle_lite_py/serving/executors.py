@@ -19,13 +19,14 @@ from .worker_process import WorkerDied, WorkerProcess, to_the_end
 _log = logging.getLogger("paddle_lite_py.serving")
 # A run that takes less than this is done at once: giving it to a thread and coming back takes longer than it does.
 AT_ONCE = 0.0005
+# A model of which one row takes this long keeps all cores busy with one batch: a second one beside it would only have
+# taken rows from it, and a row costs the less the more there are.
+ALL_CORES = 0.005
 
 
 class ModelExecutor(Protocol):
     """What runs models by key."""
 
-    @property
-    def slots(self) -> int: ...  # noqa: D102  (batches that run at a time)
     @property
     def compilations(self) -> int: ...  # noqa: D102
     @property
@@ -33,6 +34,7 @@ class ModelExecutor(Protocol):
 
     async def load(self, key: str, path: str | ServedModel, most: int, sizes: dict[str, int]) -> ModelInfo: ...  # noqa: D102
     async def run(self, key: str, arrays: Arrays, seconds: float) -> Arrays: ...  # noqa: D102
+    def slots(self, info: ModelInfo) -> int: ...  # noqa: D102
     async def unload(self, key: str) -> None: ...  # noqa: D102
     async def close(self) -> None: ...  # noqa: D102
 
@@ -43,7 +45,7 @@ class LocalExecutor:
     outage = ""
 
     def __init__(self, threads: int = 2) -> None:
-        self._host, self.slots = ModelHost(), threads
+        self._host, self._count = ModelHost(), threads
         self._threads = ThreadPoolExecutor(threads, "paddle-serving")
         self._loading = threading.Lock()
 
@@ -51,6 +53,11 @@ class LocalExecutor:
     def compilations(self) -> int:
         """Programs that XLA has compiled."""
         return self._host.compilations
+
+    def slots(self, info: ModelInfo) -> int:
+        """Batches of a model that run at a time."""
+        joined = bool(info.rows.sizes) and info.rows.sizes[-1] > 1
+        return 1 if joined and info.seconds >= ALL_CORES else self._count
 
     async def load(self, key: str, path: str | ServedModel, most: int, sizes: dict[str, int]) -> ModelInfo:
         """Read and compile a model, in a thread of its own."""
@@ -84,7 +91,7 @@ class WorkerExecutor:
     LOOK = 0.5  # seconds between looks at workers that nobody asks
 
     def __init__(self, workers: int, patience: float = 60.0) -> None:
-        self.slots, self._patience = workers, patience
+        self._count, self._patience = workers, patience
         self._loads: dict[str, dict[str, Any]] = {}  # what a new worker is to load
         self._workers = [WorkerProcess() for _ in range(workers)]
         self._free: asyncio.Queue[WorkerProcess] = asyncio.Queue()
@@ -101,7 +108,11 @@ class WorkerExecutor:
     @property
     def outage(self) -> str:
         """How many workers are being started."""
-        return f"{self._starting} of {self.slots} workers had ended and are being started again" * bool(self._starting)
+        return f"{self._starting} of {self._count} workers had ended and are being started again" * bool(self._starting)
+
+    def slots(self, info: ModelInfo) -> int:
+        """Batches of a model that run at a time."""
+        return self._count
 
     def pids(self) -> list[int]:
         """Process ids of the workers."""

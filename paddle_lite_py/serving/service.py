@@ -121,7 +121,7 @@ class Service:
         def run(arrays: Arrays) -> Any:
             return self.executor.run(key, arrays, info.seconds)
 
-        batcher = Batcher(info, run, self.limits, self.executor.slots)
+        batcher = Batcher(info, run, self.limits, self.executor.slots(info))
         name, version = source.name, source.version
         batcher.numbers.on_batch = self.metrics.on_batch(name, version)
         self.metrics.watch_queue(name, version, lambda: batcher.numbers.waiting)
