@@ -14,7 +14,7 @@ from .errors import ServingError
 from .host import ModelHost, ModelInfo
 from .models import ServedModel
 from .tensors import Arrays
-from .worker_process import WorkerDied, WorkerProcess, to_the_end
+from .worker_process import WorkerDied, ModelWorker, to_the_end
 
 _log = logging.getLogger("paddle_lite_py.serving")
 # A run that takes less than this is done at once: giving it to a thread and coming back takes longer than it does.
@@ -93,8 +93,8 @@ class WorkerExecutor:
     def __init__(self, workers: int, patience: float = 60.0) -> None:
         self._count, self._patience = workers, patience
         self._loads: dict[str, dict[str, Any]] = {}  # what a new worker is to load
-        self._workers = [WorkerProcess() for _ in range(workers)]
-        self._free: asyncio.Queue[WorkerProcess] = asyncio.Queue()
+        self._workers = [ModelWorker() for _ in range(workers)]
+        self._free: asyncio.Queue[ModelWorker] = asyncio.Queue()
         for worker in self._workers:
             self._give(worker)
         self._tasks: set[asyncio.Task[None]] = set()
@@ -141,7 +141,7 @@ class WorkerExecutor:
             raise ServingError("unavailable", f"the workers that should load {path} have ended; load it again")
         return ModelInfo.from_json(info)
 
-    async def _load_in(self, worker: WorkerProcess, head: dict[str, Any]) -> dict[str, Any]:
+    async def _load_in(self, worker: ModelWorker, head: dict[str, Any]) -> dict[str, Any]:
         """Load a model in a worker, which runs nothing meanwhile; what it is told of the model."""
         worker.loading += 1
         try:
@@ -189,7 +189,7 @@ class WorkerExecutor:
                 self._replace(worker)
 
     # -- who runs next ---------------------------------------------------------------------------------------------
-    async def _take(self) -> WorkerProcess:
+    async def _take(self) -> ModelWorker:
         """The next free worker. One that ended while it was free costs a batch none of its tries."""
         while True:
             worker = await self._free.get()
@@ -199,7 +199,7 @@ class WorkerExecutor:
             elif worker in self._workers and not worker.loading:
                 return worker
 
-    def _give(self, worker: WorkerProcess) -> None:
+    def _give(self, worker: ModelWorker) -> None:
         """A worker is free, unless models are still loaded in it: then it is when they are."""
         if not worker.loading and not worker.queued:
             worker.queued = True
@@ -213,7 +213,7 @@ class WorkerExecutor:
             for worker in [w for w in self._workers if w.ended]:
                 self._replace(worker)
 
-    def _replace(self, dead: WorkerProcess) -> None:
+    def _replace(self, dead: ModelWorker) -> None:
         if dead in self._workers and not self._closed:
             self._past += dead.compilations
             self._workers.remove(dead)
@@ -225,11 +225,11 @@ class WorkerExecutor:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _started(self, dead: WorkerProcess) -> None:
+    async def _started(self, dead: ModelWorker) -> None:
         """Another worker in the place of a dead one, free once it has loaded what the others hold."""
         while True:
             try:
-                fresh = WorkerProcess()
+                fresh = ModelWorker()
                 break
             except OSError as e:  # the machine is out of processes or memory, perhaps for a while only
                 _log.error("a worker cannot be started, which is tried again: %s", e)
@@ -247,7 +247,7 @@ class WorkerExecutor:
             fresh.loading -= 1
         self._give(fresh)
 
-    async def _restored(self, fresh: WorkerProcess, key: str) -> None:
+    async def _restored(self, fresh: ModelWorker, key: str) -> None:
         """Load in a new worker what the others hold; what cannot be read any more it does without."""
         try:
             if head := self._loads.get(key):

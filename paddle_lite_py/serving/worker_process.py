@@ -29,7 +29,7 @@ class WorkerDied(ConnectionError):
     """The process ended before it answered."""
 
 
-class WorkerProcess:
+class ModelWorker:
     """One process, and the connection to it."""
 
     def __init__(self) -> None:
