@@ -14,7 +14,7 @@ from .errors import ServingError
 from .host import ModelHost, ModelInfo
 from .models import ServedModel
 from .tensors import Arrays
-from .worker_process import WorkerDied, ModelWorker, to_the_end
+from .worker_process import ModelWorker, WorkerDied, to_the_end
 
 _log = logging.getLogger("paddle_lite_py.serving")
 # A run that takes less than this is done at once: giving it to a thread and coming back takes longer than it does.
