@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -26,6 +27,7 @@ from typing import Any
 import numpy as np
 
 HERE = Path(__file__).resolve().parent
+METRIC = "paddle_serving_batch_rows"
 NOTHING = """
 import numpy as np
 from paddle_lite_py.serving import ServedModel, TensorSpec
@@ -150,9 +152,17 @@ def processor_seconds(pid: int) -> float:
     return own + sum(processor_seconds(int(c)) for c in children)
 
 
+def rows_of_batches(port: int) -> np.ndarray:
+    """Rows that were computed until now, and batches."""
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}/metrics", timeout=30) as answer:
+        text = answer.read().decode()
+    return np.array([sum(map(float, re.findall(rf"^{METRIC}_{k}{{.*}} (.*)$", text, re.M))) for k in ("sum", "count")])
+
+
 def show(name: str, found: dict[str, Any], note: str = "") -> None:
     """A row of the table."""
-    lost = f", {found['lost']} lost ({', '.join(found['said'])})" if found["lost"] else ""
+    counted = [f", {found[k]} {k}" for k in ("refused", "lost") if found[k]]
+    lost = "".join(counted) + f" ({', '.join(found['said'])})" * bool(counted)
     print(
         f"{name:44} {found['rate']:8.0f}/s  p50 {found['p50']:7.2f} ms  p99 {found['p99']:7.2f} ms{lost}  {note}",
         flush=True,
@@ -230,14 +240,18 @@ def batches(folder: str, seconds: float, torch: str) -> None:
     joined = ["--max-batch", "16", "--delay-ms", "2"]
     save_bert(f"{folder}/bert_small", 256, 4)
     save_bert(f"{folder}/bert_base", 768, 12)
-    for name, length in (("bert_small", 32), ("bert_base", 8), ("bert_base", 64)):
+    for name, length in (("bert_small", 32), ("bert_base", 8), ("bert_base", 16), ("bert_base", 64)):
         body, rates = request([1, length], "INT64", 3), []
         for said, options in (("without batches", []), ("batches up to 16, 2 ms", joined)):
-            with server(f"{folder}/{name}", *options, "--size", f"length={length}") as (port, _):
+            with server(f"{folder}/{name}", *options, "--size", f"length={length}") as (port, process):
                 ask(port, infer(name), body, 16, 1.0)
+                used, before = processor_seconds(process.pid), rows_of_batches(port)
                 found = ask(port, infer(name), body, 16, seconds)
                 rates.append(found["rate"])
-                show(f"{name}, {length} tokens, {said}", found)
+                each = (processor_seconds(process.pid) - used) / max(1, found["answers"])
+                rows, made = rows_of_batches(port) - before
+                note = f"{rows / max(1, made):.1f} rows a batch, {each * 1000:.1f} ms of processor each"
+                show(f"{name}, {length} tokens, {said}", found, note)
         alone = gain_of_program(f"{folder}/{name}", length)
         print(f"{'gain by batches':44} {rates[1] / rates[0]:8.2f}x, of the program alone {alone:.2f}x", flush=True)
 

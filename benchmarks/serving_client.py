@@ -18,6 +18,8 @@ from typing import Any
 
 import uvloop
 
+ASK_AGAIN = ("429", "504")  # the server's limits, of which it tells the client: no request is lost
+
 
 class Connection(asyncio.Protocol):
     """Asks again whenever it is answered. It does little else: client and server share the processors."""
@@ -47,7 +49,7 @@ class Connection(asyncio.Protocol):
             if b" 200 " in self.said[:20]:
                 self.times.append(time.perf_counter() - self.start)
             else:
-                self.lost.append(self.said[:20].decode())
+                self.lost.append(self.said[9:12].decode())
             self.ask()
 
     def connection_lost(self, error: Exception | None) -> None:
@@ -74,7 +76,8 @@ async def load(port: int, path: str, body: bytes, clients: int, seconds: float) 
     await asyncio.gather(*[client(port, head.encode() + body, end, times, lost) for _ in range(clients)])
     times.sort()
     at = [times[int(len(times) * p)] * 1000 if times else 0.0 for p in (0.5, 0.99)]
-    said = {"lost": len(lost), "said": sorted(set(lost))}
+    refused = [s for s in lost if s in ASK_AGAIN]
+    said = {"refused": len(refused), "lost": len(lost) - len(refused), "said": sorted(set(lost))}
     return {"rate": len(times) / seconds, "p50": at[0], "p99": at[1], "answers": len(times), **said}
 
 

@@ -17,6 +17,9 @@ from .joining import count
 from .tensors import Arrays
 
 Run = Callable[[Arrays], Awaitable[Arrays]]
+# After a batch that took this many delays, those who wait do so for one delay more: who was answered just now may ask
+# again, and would have to wait for the whole next batch else, in which fewer rows are.
+AGAIN = 10
 
 
 @dataclass(frozen=True)
@@ -76,7 +79,7 @@ class Batcher:
         self._most = self._sizes[-1] if self._sizes else 1
         self._kinds: dict[Any, collections.deque[Waiting]] = {}
         self._timer: asyncio.TimerHandle | None = None
-        self._looking = False
+        self._looking, self._freed = False, 0.0
         self._tasks: set[asyncio.Task[None]] = set()
         self.numbers = BatchNumbers()
 
@@ -142,7 +145,7 @@ class Batcher:
         while self._free > 0 and self._kinds:
             kind = min(self._kinds, key=lambda k: self._kinds[k][0].since)
             full = next((k for k, q in self._kinds.items() if sum(w.rows for w in q) >= self._most), kind)
-            left = self._kinds[full][0].since + self._limits.delay - time.monotonic()
+            left = max(self._kinds[full][0].since, self._freed) + self._limits.delay - time.monotonic()
             if full is kind and self._most > 1 and left > 0 and sum(w.rows for w in self._kinds[kind]) < self._most:
                 return self._again_after(left)
             batch = self._taken(full)
@@ -175,20 +178,28 @@ class Batcher:
 
     # -- running ---------------------------------------------------------------------------------------------------
     async def _batch(self, batch: list[Waiting]) -> None:
+        start = time.monotonic()
         try:
             await self._answer(batch)
         finally:
             self._free += 1
+            now = time.monotonic()
+            if now - start >= AGAIN * self._limits.delay:
+                self._freed = now
             self._start()
 
     async def _answer(self, batch: list[Waiting]) -> None:
         try:
             answers = await self._joined(batch)
         except Exception as e:
-            if len(batch) == 1:
-                return _set(batch[0].result, e)
+            late = isinstance(e, ServingError) and e.kind == "late"  # each alone would block the queue as long again
+            if len(batch) == 1 or late:
+                for waiting in batch:
+                    _set(waiting.result, e)
+                return
             for waiting in batch:  # it may be the fault of one of them
-                await self._answer([waiting])
+                if not waiting.result.done():
+                    await self._answer([waiting])
             return
         for waiting, answer in zip(batch, answers, strict=True):
             _set(waiting.result, answer)

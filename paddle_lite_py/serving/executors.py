@@ -5,37 +5,36 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-import socket
-import subprocess
-import sys
 import threading
 from collections.abc import Coroutine
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Protocol, TypeVar
+from typing import Any, Protocol
 
-from ..core.config import DISPATCH_VARIABLE
 from .errors import ServingError
-from .frames import LENGTHS, Message, decode, encode
 from .host import ModelHost, ModelInfo
 from .models import ServedModel
 from .tensors import Arrays
+from .worker_process import ModelWorker, WorkerDied, to_the_end
 
-T = TypeVar("T")
 _log = logging.getLogger("paddle_lite_py.serving")
 # A run that takes less than this is done at once: giving it to a thread and coming back takes longer than it does.
 AT_ONCE = 0.0005
+# A model of which one row takes this long keeps all cores busy with one batch: a second one beside it would only have
+# taken rows from it, and a row costs the less the more there are.
+ALL_CORES = 0.005
 
 
 class ModelExecutor(Protocol):
     """What runs models by key."""
 
     @property
-    def slots(self) -> int: ...  # noqa: D102  (batches that run at a time)
-    @property
     def compilations(self) -> int: ...  # noqa: D102
+    @property
+    def outage(self) -> str: ...  # noqa: D102  (why batches wait that could run; empty: they do not)
 
     async def load(self, key: str, path: str | ServedModel, most: int, sizes: dict[str, int]) -> ModelInfo: ...  # noqa: D102
     async def run(self, key: str, arrays: Arrays, seconds: float) -> Arrays: ...  # noqa: D102
+    def slots(self, info: ModelInfo) -> int: ...  # noqa: D102
     async def unload(self, key: str) -> None: ...  # noqa: D102
     async def close(self) -> None: ...  # noqa: D102
 
@@ -43,8 +42,10 @@ class ModelExecutor(Protocol):
 class LocalExecutor:
     """Models of this process, run by a few threads; what takes no time runs at once."""
 
+    outage = ""
+
     def __init__(self, threads: int = 2) -> None:
-        self._host, self.slots = ModelHost(), threads
+        self._host, self._count = ModelHost(), threads
         self._threads = ThreadPoolExecutor(threads, "paddle-serving")
         self._loading = threading.Lock()
 
@@ -52,6 +53,11 @@ class LocalExecutor:
     def compilations(self) -> int:
         """Programs that XLA has compiled."""
         return self._host.compilations
+
+    def slots(self, info: ModelInfo) -> int:
+        """Batches of a model that run at a time."""
+        joined = bool(info.rows.sizes) and info.rows.sizes[-1] > 1
+        return 1 if joined and info.seconds >= ALL_CORES else self._count
 
     async def load(self, key: str, path: str | ServedModel, most: int, sizes: dict[str, int]) -> ModelInfo:
         """Read and compile a model, in a thread of its own."""
@@ -78,125 +84,83 @@ class LocalExecutor:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
 
-async def _to_the_end(work: Coroutine[Any, Any, T]) -> T:
-    """The result of some work that goes on even if this is cancelled."""
-    task = asyncio.ensure_future(work)
-    task.add_done_callback(lambda t: t.cancelled() or t.exception())  # somebody has looked at it
-    return await asyncio.shield(task)
-
-
-class WorkerDied(ConnectionError):
-    """The process ended before it answered."""
-
-
-class _Worker:
-    """One process, and the connection to it."""
-
-    def __init__(self) -> None:
-        ours, theirs = socket.socketpair()
-        command = [sys.executable, "-m", "paddle_lite_py.serving.worker", str(theirs.fileno())]
-        environment = {DISPATCH_VARIABLE: "0", **os.environ}
-        self.process = subprocess.Popen(command, pass_fds=[theirs.fileno()], stdin=subprocess.DEVNULL, env=environment)
-        theirs.close()
-        self._socket, self._turn = ours, asyncio.Lock()
-        self._streams: tuple[asyncio.StreamReader, asyncio.StreamWriter] | None = None
-        self.compilations = 0
-
-    async def ask(self, head: dict[str, Any], arrays: Arrays) -> Message:
-        """Send a message, wait for the answer.
-
-        Raises:
-            WorkerDied: if the process ends first.
-            ServingError: as the worker says.
-        """
-        # An answer is read even if nobody waits for it any more: the next one comes after it.
-        answer = await _to_the_end(self._in_turn(head, arrays))
-        self.compilations = answer.head["compilations"]
-        if "error" in answer.head:
-            raise ServingError(answer.head["kind"], answer.head["error"])
-        return answer
-
-    async def _in_turn(self, head: dict[str, Any], arrays: Arrays) -> Message:
-        async with self._turn:
-            return await self._exchange(head, arrays)
-
-    async def _exchange(self, head: dict[str, Any], arrays: Arrays) -> Message:
-        try:
-            if self._streams is None:
-                self._streams = await asyncio.open_connection(sock=self._socket)
-            reader, writer = self._streams
-            writer.writelines(encode(Message(head, arrays)))
-            await writer.drain()
-            lengths = LENGTHS.unpack(await reader.readexactly(LENGTHS.size))
-            return decode(*[await reader.readexactly(n) for n in lengths])
-        except (OSError, asyncio.IncompleteReadError) as e:
-            raise WorkerDied(f"worker {self.process.pid} ended") from e
-
-    async def close(self) -> None:
-        """End the process: at once if it does not end by itself."""
-        if self._streams:
-            self._streams[1].close()
-        self._socket.close()
-        try:
-            await asyncio.to_thread(self.process.wait, 2)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            await asyncio.to_thread(self.process.wait)
-
-
 class WorkerExecutor:
     """Processes that all hold all models. A batch whose worker dies runs on another one; another is started for it."""
 
     RETRIES = 5
+    LOOK = 0.5  # seconds between looks at workers that nobody asks
 
     def __init__(self, workers: int, patience: float = 60.0) -> None:
-        self.slots, self._patience = workers, patience
+        self._count, self._patience = workers, patience
         self._loads: dict[str, dict[str, Any]] = {}  # what a new worker is to load
-        self._workers = [_Worker() for _ in range(workers)]
-        self._free: asyncio.Queue[_Worker] = asyncio.Queue()
+        self._workers = [ModelWorker() for _ in range(workers)]
+        self._free: asyncio.Queue[ModelWorker] = asyncio.Queue()
         for worker in self._workers:
-            self._free.put_nowait(worker)
+            self._give(worker)
         self._tasks: set[asyncio.Task[None]] = set()
-        self._closed, self._past = False, 0
+        self._closed, self._past, self._starting, self._looking = False, 0, 0, False
 
     @property
     def compilations(self) -> int:
         """Programs that XLA has compiled in the workers."""
         return self._past + sum(w.compilations for w in self._workers)
 
+    @property
+    def outage(self) -> str:
+        """How many workers are being started."""
+        return f"{self._starting} of {self._count} workers had ended and are being started again" * bool(self._starting)
+
+    def slots(self, info: ModelInfo) -> int:
+        """Batches of a model that run at a time."""
+        return self._count
+
     def pids(self) -> list[int]:
         """Process ids of the workers."""
         return [w.process.pid for w in self._workers]
 
     async def load(self, key: str, path: str | ServedModel, most: int, sizes: dict[str, int]) -> ModelInfo:
-        """Read and compile a model in all workers, one after the other."""
+        """Read and compile a model in all workers, one after the other; the others answer requests meanwhile."""
         if not isinstance(path, str):
             raise ServingError("unavailable", "workers load models from files: name a file, or use no workers")
+        if not self._looking:
+            self._looking = True
+            self._keep(self._look())
         head = {"do": "load", "key": key, "path": path, "most": most, "sizes": sizes}
         info: dict[str, Any] = {}
         self._loads[key] = head
         for worker in list(self._workers):
             try:
-                info = (await worker.ask(head, {})).head["info"]
+                info = await self._load_in(worker, head)
             except WorkerDied:
                 self._replace(worker)
             except ServingError:
                 del self._loads[key]
                 raise
         if not info:
-            raise ServingError("unavailable", f"the workers that should load {path} have ended")
+            del self._loads[key]
+            raise ServingError("unavailable", f"the workers that should load {path} have ended; load it again")
         return ModelInfo.from_json(info)
+
+    async def _load_in(self, worker: ModelWorker, head: dict[str, Any]) -> dict[str, Any]:
+        """Load a model in a worker, which runs nothing meanwhile; what it is told of the model."""
+        worker.loading += 1
+        try:
+            return (await worker.ask(head, {})).head["info"]
+        finally:
+            worker.loading -= 1
+            self._give(worker)
 
     async def run(self, key: str, arrays: Arrays, seconds: float) -> Arrays:
         """Run a model in the next free worker, which is free again when it has answered, or is ended."""
-        return await _to_the_end(self._run(key, arrays))
+        return await to_the_end(self._run(key, arrays))
 
     async def _run(self, key: str, arrays: Arrays) -> Arrays:
         for _ in range(self.RETRIES):
-            worker = await self._free.get()
+            worker = await self._take()
             try:
-                async with asyncio.timeout(self._patience):
-                    answer = await worker.ask({"do": "run", "key": key}, arrays)
+                if key in worker.missing:
+                    raise ServingError("unavailable", f"a worker cannot load the model again: {worker.missing[key]}")
+                answer = await worker.ask({"do": "run", "key": key}, arrays, self._patience)
             except TimeoutError:
                 _log.warning("worker %d is ended: a batch took more than %g s", worker.process.pid, self._patience)
                 worker.process.kill()
@@ -207,9 +171,9 @@ class WorkerExecutor:
                 self._replace(worker)
                 continue
             except BaseException:
-                self._free.put_nowait(worker)
+                self._give(worker)
                 raise
-            self._free.put_nowait(worker)
+            self._give(worker)
             return answer.arrays
         raise ServingError(
             "failed", f"{self.RETRIES} workers in turn ended while they ran this batch; it may be its fault"
@@ -224,24 +188,73 @@ class WorkerExecutor:
             except WorkerDied:
                 self._replace(worker)
 
-    def _replace(self, dead: _Worker) -> None:
+    # -- who runs next ---------------------------------------------------------------------------------------------
+    async def _take(self) -> ModelWorker:
+        """The next free worker. One that ended while it was free costs a batch none of its tries."""
+        while True:
+            worker = await self._free.get()
+            worker.queued = False
+            if worker.ended:
+                self._replace(worker)
+            elif worker in self._workers and not worker.loading:
+                return worker
+
+    def _give(self, worker: ModelWorker) -> None:
+        """A worker is free, unless models are still loaded in it: then it is when they are."""
+        if not worker.loading and not worker.queued:
+            worker.queued = True
+            self._free.put_nowait(worker)
+
+    # -- starting again --------------------------------------------------------------------------------------------
+    async def _look(self) -> None:
+        """Find workers that end while nobody asks them, so that the next request finds another one."""
+        while True:
+            await asyncio.sleep(self.LOOK)
+            for worker in [w for w in self._workers if w.ended]:
+                self._replace(worker)
+
+    def _replace(self, dead: ModelWorker) -> None:
         if dead in self._workers and not self._closed:
             self._past += dead.compilations
-            self._workers[self._workers.index(dead)] = fresh = _Worker()
-            task = asyncio.ensure_future(self._started(dead, fresh))
-            self._tasks.add(task)
-            task.add_done_callback(self._tasks.discard)
+            self._workers.remove(dead)
+            self._starting += 1
+            self._keep(self._started(dead))
 
-    async def _started(self, dead: _Worker, fresh: _Worker) -> None:
+    def _keep(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.ensure_future(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _started(self, dead: ModelWorker) -> None:
+        """Another worker in the place of a dead one, free once it has loaded what the others hold."""
+        while True:
+            try:
+                fresh = ModelWorker()
+                break
+            except OSError as e:  # the machine is out of processes or memory, perhaps for a while only
+                _log.error("a worker cannot be started, which is tried again: %s", e)
+                await asyncio.sleep(1.0)
+        self._workers.append(fresh)
         await dead.close()
+        fresh.loading += 1
         try:
-            for head in list(self._loads.values()):
-                await fresh.ask(head, {})
+            for key in list(self._loads):
+                await self._restored(fresh, key)
         except WorkerDied:
-            return self._replace(fresh)
+            self._replace(fresh)
+        finally:
+            self._starting -= 1
+            fresh.loading -= 1
+        self._give(fresh)
+
+    async def _restored(self, fresh: ModelWorker, key: str) -> None:
+        """Load in a new worker what the others hold; what cannot be read any more it does without."""
+        try:
+            if head := self._loads.get(key):
+                await fresh.ask(head, {})
         except ServingError as e:
             _log.error("a new worker cannot load what the others hold: %s", e)
-        self._free.put_nowait(fresh)
+            fresh.missing[key] = e.text
 
     async def close(self) -> None:
         """End all workers."""

@@ -85,7 +85,7 @@ class _Wrapper:
                 response = _json({"error": e.text}, e.http)
                 if e.kind == "unauthorized":
                     response.headers["www-authenticate"] = "Bearer"
-                if e.kind == "busy":
+                if e.kind in ("busy", "late"):
                     response.headers["retry-after"] = "1"
             except ClientDisconnect:
                 response = Response(status_code=499)

@@ -121,7 +121,7 @@ class Service:
         def run(arrays: Arrays) -> Any:
             return self.executor.run(key, arrays, info.seconds)
 
-        batcher = Batcher(info, run, self.limits, self.executor.slots)
+        batcher = Batcher(info, run, self.limits, self.executor.slots(info))
         name, version = source.name, source.version
         batcher.numbers.on_batch = self.metrics.on_batch(name, version)
         self.metrics.watch_queue(name, version, lambda: batcher.numbers.waiting)
@@ -242,7 +242,8 @@ class Service:
                 return served, await served.batcher.submit(arrays)
         except TimeoutError:
             result = "late"
-            raise ServingError("late", f"model `{name}` did not answer within {limit:g} s") from None
+            why = f": {self.executor.outage}; ask again" if self.executor.outage else ""
+            raise ServingError("late", f"model `{name}` did not answer within {limit:g} s{why}") from None
         except ServingError as e:
             result = e.kind
             raise
