@@ -43,7 +43,6 @@ check: $(VENV)/.has-dev $(VENV)/.has-test
 	@$(PY) -m ruff check .
 	@$(PY) -m ruff format --check .
 	@$(PY) -m mypy
-	@$(PY) -m pytest -q tests/test_house.py
 
 # Peers join when their Pythons are named: make bench PADDLE=... TORCH=... TF=... KERAS=... ARGS='--only train_mlp'
 bench: $(VENV)/.has-bench $(VENV)/.has-test

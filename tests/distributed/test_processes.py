@@ -33,7 +33,7 @@ def test_a_static_function_exchanges_in_rows_and_columns(tmp_path):
     assert "rows and columns are well" in said
 
 
-AXES = ["mp=2", "mp=2,static=1", "pp=2", "pp=2,vpp=2", "sep=2", "sharding=2", "dp=2"]
+AXES = ["mp=2,static=1", "pp=2,vpp=2", "sep=2", "sharding=2", "dp=2"]  # "mp" and "pp" alone: in the pair of four
 PRODUCTS = [
     "dp=2,mp=2",
     "dp=2,pp=2",
@@ -57,9 +57,10 @@ def differences(said, meshes):
     [
         (2, AXES),
         (4, ["pp=2,mp=2", "dp=2,mp=2,static=1"]),
+        pytest.param(2, ["mp=2", "pp=2"], marks=pytest.mark.repeat),
         pytest.param(4, [*PRODUCTS, "pp=2,vpp=2,dp=2"], marks=pytest.mark.repeat),
     ],
-    ids=["two", "four", "products"],
+    ids=["two", "four", "alone", "products"],
 )
 def test_parallel_is_serial(tmp_path, count, meshes):
     named = [word for mesh in meshes for word in ("--mesh", mesh)]
