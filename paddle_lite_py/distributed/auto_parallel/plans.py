@@ -372,8 +372,24 @@ def parallelize_model(model: Layer, mesh: ProcessMesh | None = None, config: dic
         for name, plans in ((given.get(part) or {}).get("parallelize_plan") or {}).items():
             _apply(model, where, name, plans if isinstance(plans, list | tuple) else [plans])
     shard_layer(model, where)
+    if _level(given) == 3 and "dp" in where.dim_names:
+        _keep_rows_apart(model, where)
     _laid_models.append(id(model))
     return model
+
+
+def _keep_rows_apart(model: Layer, mesh: ProcessMesh) -> None:
+    """Have parameters gathered where they are used: XLA may gather the rows of a batch instead, as those are cut too."""
+
+    def cut(t: Tensor) -> Tensor:
+        rows = t.shape[0]
+        return _cut(t, mesh, "dp", 0) if isinstance(rows, int) and rows % mesh.get_dim_size("dp") == 0 else t
+
+    for layer in model.sublayers(include_self=True):
+        if layer.parameters(include_sublayers=False):
+            layer.register_forward_post_hook(
+                lambda _, args, out: out if state.interpreter is EAGER else _each(out, cut)
+            )
 
 
 def _mesh_for(name: str, mesh: ProcessMesh | None) -> ProcessMesh:
@@ -408,10 +424,15 @@ def parallelize_optimizer(optimizer: Any, mesh: ProcessMesh | None = None, confi
         ValueError: if there is no such sharding level.
     """
     where = _mesh_for("parallelize_optimizer", mesh)
-    level = int((((config or {}).get("dp_config")) or {}).get("sharding_level") or 0)
+    level = _level(config or {})
+    return shard_optimizer(optimizer, _STAGES[level]("dp", where) if level else None)
+
+
+def _level(config: dict[str, Any]) -> int:
+    level = int((config.get("dp_config") or {}).get("sharding_level") or 0)
     if level not in (0, *_STAGES):
         raise ValueError(f"parallelize: sharding_level is {level}; expected 0 to 3")
-    return shard_optimizer(optimizer, _STAGES[level]("dp", where) if level else None)
+    return level
 
 
 def has_parallelized_model(model: Layer | None = None) -> bool:
