@@ -379,7 +379,7 @@ def parallelize_model(model: Layer, mesh: ProcessMesh | None = None, config: dic
 
 
 def _keep_rows_apart(model: Layer, mesh: ProcessMesh) -> None:
-    """Have parameters gathered where they are used: XLA may gather the rows of a batch instead, as those are cut too."""
+    """Have parameters gathered where they are used: XLA may gather the rows of a batch instead, which are cut too."""
 
     def cut(t: Tensor) -> Tensor:
         rows = t.shape[0]
