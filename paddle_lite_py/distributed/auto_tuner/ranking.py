@@ -66,7 +66,7 @@ def rank(
     make: Maker,
     target: str,
     depth: int,
-    depths: tuple[int, int] = (1, 2),
+    depths: tuple[int, int] = (3, 6),
     among: Iterable[MeshPlan] | None = None,
     every: bool = False,
     told: Callable[[Candidate], None] | None = None,
@@ -152,13 +152,18 @@ def _candidate(make: Maker, plan: MeshPlan, machine: Target, depth: int, depths:
         reports.append(step.compile_for(machine, *specs))
         if not reports[-1].compiles:
             return Candidate(plan, error=reports[-1].error.strip().partition("\n")[0])
-    (few, many), between = map(_figures, reports), depths[1] - depths[0]
-    memory, flops, sent = (a + (b - a) / between * (depth - depths[0]) for a, b in zip(few, many, strict=True))
+    further = (depth - depths[0]) / (depths[1] - depths[0])
+    (few, many) = map(_figures, reports)
+    # What a shallow program puts into fewer temporaries with another layer says nothing of a deep one.
+    held, temporaries, flops, sent = (a + max(b - a, 0.0) * further for a, b in zip(few, many, strict=True))
+    memory = held + max(temporaries, many[1])
     computing = flops / machine.flops if machine.flops else 0.0
     sending = sent / machine.link if machine.link else 0.0
     return Candidate(plan, memory, machine.memory, flops, sent, computing, sending)
 
 
-def _figures(report: Report) -> tuple[float, float, float]:
+def _figures(report: Report) -> tuple[float, float, float, float]:
+    """What a program holds, its temporaries, its operations, and what it sends."""
     assert report.memory is not None  # it compiles
-    return report.memory.peak, report.flops, report.sent
+    temporaries = report.memory.temporaries
+    return report.memory.peak - temporaries, temporaries, report.flops, report.sent
