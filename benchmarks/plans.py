@@ -28,9 +28,9 @@ LENGTH, WORDS, HEAD = 2048, 50304, 128
 # By name: layers, width, chips, sequences of a step, and what is tried of parts of layers and of stages of sharding.
 SIZES = {
     "1.3B": (24, 2048, "v5p:2x2x2", 32, "1 2 4", "1 3"),
-    "13B": (40, 5120, "v5p:4x4x4", 128, "4 8", "1 3"),
+    "13B": (40, 5120, "v5p:4x4x4", 128, "1 4 8", "1 3"),
     "175B": (96, 12288, "v5p:8x8x8", 512, "4 8", "3"),
-    "1000B": (128, 25600, "v5p:8x16x16", 512, "4 8", "3"),
+    "1000B": (128, 25600, "v5p:8x16x16", 512, "8", "3"),
 }
 LAYERS = {
     "mp_config": {

@@ -42,9 +42,11 @@ def test_the_command_says_what_is_wrong(tmp_path, arguments, said):
 
 def test_what_cannot_be_ranked_is_refused():
     with pytest.raises(ValueError, match="XLA_FLAGS=--xla_force_host_platform_device_count=4"):
-        rank(None, "cpu", 4, among=[MeshPlan(2, 2)])
+        rank(None, "cpu", 8, among=[MeshPlan(2, 2)])
     with pytest.raises(ValueError, match="two numbers of layers that differ"):
         rank(None, "cpu", 4, depths=(2, 2))
+    with pytest.raises(ValueError, match="depth is 4, and it is compiled with \\(3, 6\\) layers"):
+        rank(None, "cpu", 4)
     with pytest.raises(TargetError, match="is no target"):
         rank(None, "v9", 4)
 

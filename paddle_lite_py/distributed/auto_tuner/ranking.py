@@ -86,7 +86,7 @@ def rank(
         told: called with each candidate as it is found.
 
     Raises:
-        ValueError: if there are too few devices here, or the depths do not differ.
+        ValueError: if there are too few devices here, or the depths do not differ or are above the model's.
         TargetError: if nobody knows the target, or its compiler is not installed.
 
     Examples:
@@ -102,6 +102,8 @@ def rank(
     machine = target_of(target)
     if depths[0] == depths[1]:
         raise ValueError(f"rank: depths is {depths}; expected two numbers of layers that differ")
+    if depth < max(depths):
+        raise ValueError(f"rank: depth is {depth}, and it is compiled with {depths} layers; give depths below it")
     found: list[Candidate] = []
     for plan in plans(machine.devices or 1) if among is None else among:
         if not every and any(c.fits and c.plan[:2] == plan[:2] for c in found):

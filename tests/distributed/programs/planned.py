@@ -40,7 +40,7 @@ def make(plan: MeshPlan, depth: int) -> tuple[Any, list[Any]]:
 
 if __name__ == "__main__":
     among = [MeshPlan(8, 1, 1), MeshPlan(8, 1, 3), MeshPlan(4, 2, 1)]
-    found = rank(make, "cpu", 4, among=among, every=True)
+    found = rank(make, "cpu", 4, (1, 2), among, every=True)
     assert len(found) == 3 and all(c.fits for c in found), found
     first, third, parts = (next(c for c in found if c.plan == plan) for plan in among)
     assert third.memory < first.memory, "parts of parameters take less than all of them"
