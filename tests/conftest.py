@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import gc
 import os
+import random
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 
@@ -41,6 +43,16 @@ def heap():
     yield
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True)
+def seeded():
+    """Random numbers are the same whatever ran before, in whichever process."""
+    import paddle_lite_py as paddle
+
+    paddle.seed(0)
+    np.random.seed(0)
+    random.seed(0)
 
 
 @pytest.fixture

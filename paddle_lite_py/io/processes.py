@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
 import pickle
@@ -69,7 +70,9 @@ class ProcessWorker:
         """Ask for a batch."""
         freed, self.freed = self.freed, []
         self.waiting.append(indices)
-        self.line.send("load", number, indices, freed)
+        # One that has ended says so when its batch is due: until then the batches before it are there to be had.
+        with contextlib.suppress(OSError):
+            self.line.send("load", number, indices, freed)
 
     def answer(self, number: int, timeout: float) -> Any:
         """What it says next, a batch as it lies in shared memory; memory that it tells of is noted.

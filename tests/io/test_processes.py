@@ -169,13 +169,16 @@ def test_an_exception_is_raised_with_its_own_traceback():
     assert 'raise Unusual(i, "no such picture")' in cause and "test_processes.py" in cause
 
 
-def test_a_killed_worker_is_reported_and_cleaned_up():
+@pytest.mark.parametrize("pause", [0.0, 0.2], ids=["at once", "found dead"])
+def test_a_killed_worker_is_reported_and_cleaned_up(pause):
     loader = io.DataLoader(Rows(ends=3), batch_size=1, num_workers=2)
     seen = []
     with pytest.raises(
         RuntimeError, match=r"worker 1 \(process \d+\) was killed by SIGKILL while loading samples \[3\]"
     ):
-        seen.extend(p.item() for _, p in loader)
+        for _, p in loader:
+            seen.append(p.item())
+            time.sleep(pause)
     time.sleep(0.1)
     assert len(seen) == 3 and all(gone(p) for p in set(seen))
     loader.dataset.ends = None
