@@ -29,6 +29,7 @@ def op(
     effect: bool = False,
     loops: bool = False,
     windows: bool | Callable[[dict[str, Any]], bool] = False,
+    plain: bool = False,
     keeps: bool = False,
     aliases: Mapping[str, str] | None = None,
     variadic: str | None = None,
@@ -52,6 +53,7 @@ def op(
         loops: True if its function holds a JAX loop (scan, while_loop).
         windows: True if it goes over windows of an image, for which XLA has better code than its library; or which
             attributes say so.
+        plain: True if XLA's plain emitters of kernels, which compile in half the time, serve it as well.
         keeps: True if its gradient had better begin with what the forward found than with its inputs.
         random: True if the function takes a JAX key first; the key is the framework's and not in the public signature.
         aliases: other keywords for its parameters: {"dim": "axis"}.
@@ -66,11 +68,11 @@ def op(
     if fn is None:
         names: dict[str, Any] = {"name": name, "methods": methods, "operators": operators, "inplace": inplace}
         kinds: dict[str, Any] = {"grad": grad, "amp": amp, "random": random, "effect": effect}
-        kinds |= {"loops": loops, "windows": windows, "keeps": keeps}
+        kinds |= {"loops": loops, "windows": windows, "plain": plain, "keeps": keeps}
         spellings: dict[str, Any] = {"aliases": aliases, "variadic": variadic, "wider": wider, "out_first": out_first}
         spellings["spread"] = spread
         return functools.partial(op, **names, **kinds, **spellings, reshapes=reshapes, views=views)
-    made = Op(fn, name or fn.__name__, grad, amp, random, effect, loops, windows, keeps)
+    made = Op(fn, name or fn.__name__, grad, amp, random, effect, loops, windows, keeps, plain)
     if made.name in REGISTRY:
         raise ValueError(f"op {made.name!r} is defined twice")
     REGISTRY[made.name] = made

@@ -91,7 +91,7 @@ class Forward:
     Arguments:
         name: of the function.
         flowing: from its inputs in order to the results that gradients flow out of, and all its results.
-        library, plain: see config.compiler_options.
+        windows, plain: see config.compiler_options.
         hosted: small arrays of it are computed by NumPy.
     """
 
@@ -99,11 +99,11 @@ class Forward:
         self,
         name: str,
         flowing: Callable[[list[Any]], tuple[list[Any], Any]],
-        library: bool = True,
+        windows: bool = False,
         hosted: bool = True,
         plain: bool = False,
     ) -> None:
-        self.name, self._flowing, self._library, self.hosted, self.plain = name, flowing, library, hosted, plain
+        self.name, self._flowing, self._windows, self.hosted, self.plain = name, flowing, windows, hosted, plain
         self._tiers: dict[Takes, Any] = {}
         self.pulls: list[ResidualPullback] = []  # as long as it may be called
         # The results as an op of the inputs, to differentiate twice.
@@ -114,7 +114,7 @@ class Forward:
         run = self._tiers.get(takes)
         if run is None:
             n = len(arrays) if self.hosted else None
-            run = self._tiers[takes] = tiered(self.function(takes), n, self._library, self.plain)
+            run = self._tiers[takes] = tiered(self.function(takes), n, self._windows, self.plain)
         outs, residuals = run(*arrays)
         pull, pool = residuals.pull(), (*arrays, *outs, *residuals.arrays)
         saved = SavedResiduals([pool[i] for i in pull.kept])
@@ -123,7 +123,7 @@ class Forward:
 
     def compiled(self, takes: Takes) -> Any:
         """The function for a choice of inputs, under jax.jit."""
-        return xla_jit(self.function(takes), self._library, self.plain)
+        return xla_jit(self.function(takes), self._windows, self.plain)
 
     def function(self, takes: Takes) -> Callable[..., Any]:
         """All results and residuals, as a function of the inputs that is not compiled yet."""

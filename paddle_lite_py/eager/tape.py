@@ -288,7 +288,7 @@ class Structure(NamedTuple):
 class Form:
     """What is known of a structure: how often it was met, and its compiled backward."""
 
-    __slots__ = ("backward", "compiled", "library", "met", "shapes", "structure", "traces")
+    __slots__ = ("backward", "compiled", "met", "shapes", "structure", "traces", "windows")
 
     def __init__(self, structure: Structure) -> None:
         self.structure = structure
@@ -308,7 +308,7 @@ class Form:
             return backward(list(data), ())
 
         backward_flat.__name__ = backward_of_ones.__name__ = "backward"
-        self.library = not any(b.windows for b in structure.bounds)
+        self.windows = any(b.windows for b in structure.bounds)
         self.backward = backward_flat if structure.heads else backward_of_ones
         self.compiled: Any = None
 
@@ -316,9 +316,9 @@ class Form:
         """The gradient of each slot (None where none arrives)."""
         if self.is_hot(data):
             if self.compiled is None:
-                n = len(data) + len(heads) if all(b.hosted for b in self.structure.bounds) else None
-                plain = any(b.plain for b in self.structure.bounds)
-                self.compiled = tiered(self.backward, n, self.library, plain)
+                bounds = self.structure.bounds
+                n = len(data) + len(heads) if all(b.hosted for b in bounds) else None
+                self.compiled = tiered(self.backward, n, self.windows, any(b.plain for b in bounds))
             return self.compiled(*data, *heads)
         return walk(self.structure, self.structure.split(data), heads, _gradients, added)
 

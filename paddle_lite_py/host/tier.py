@@ -37,17 +37,17 @@ _ndarray = np.ndarray
 _HOSTED = _NUMBERS | {_ndarray}
 
 
-def xla_jit(fn: Callable[..., Any], library: bool = True, plain: bool = False, **options: Any) -> Any:
+def xla_jit(fn: Callable[..., Any], windows: bool = False, plain: bool = False, **options: Any) -> Any:
     """jax.jit with the framework's compiler options; see config.compiler_options."""
     if room.due:
         make_room()
-    return jax.jit(fn, compiler_options=compiler_options(library, plain), **options)
+    return jax.jit(fn, compiler_options=compiler_options(windows, plain), **options)
 
 
 def tiered(
     fn: Callable[..., Any],
     n: int | None,
-    library: bool = True,
+    windows: bool = False,
     plain: bool = False,
     most: int = MAX_STEPS,
     **options: Any,
@@ -56,9 +56,9 @@ def tiered(
 
     Arguments:
         n: how many arguments it takes; None for a function that is XLA's whatever they are.
-        library, plain: see config.compiler_options. most: how many steps NumPy takes. options: of jax.jit.
+        windows, plain: see config.compiler_options. most: how many steps NumPy takes. options: of jax.jit.
     """
-    xla = xla_jit(fn, library, plain, **options)
+    xla = xla_jit(fn, windows, plain, **options)
     return xla if n is None else Tiers(fn, xla, options.get("donate_argnums", ()), most).entry(n)
 
 

@@ -131,7 +131,7 @@ def _check(x: Any, n: int, channels: int, first: bool, weight: Any, groups: int)
         raise ValueError(f"x has {found} channels, but weight {shape} with groups={groups} takes {channels}")
 
 
-@op(amp="white")
+@op(amp="white", plain=True)
 def conv1d(
     x: Array,
     weight: Array,
@@ -157,7 +157,7 @@ def conv1d(
     return _conv(x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
-@op(amp="white")
+@op(amp="white", plain=True)
 def conv2d(
     x: Array,
     weight: Array,
@@ -185,7 +185,7 @@ def conv2d(
     return _conv(x, weight, bias, stride, padding, dilation, groups, data_format)
 
 
-@op(amp="white")
+@op(amp="white", plain=True)
 def conv3d(
     x: Array,
     weight: Array,
@@ -268,7 +268,7 @@ def _flipped(weight: Any, groups: int) -> Any:
     return w.reshape(*sizes, n_in // groups, groups * n_out)
 
 
-@op(amp="white")
+@op(amp="white", plain=True)
 def conv1d_transpose(
     x: Array,
     weight: Array,
@@ -293,7 +293,7 @@ def conv1d_transpose(
     return _transposed(x, weight, bias, stride, padding, output_padding, groups, dilation, output_size, data_format)
 
 
-@op(amp="white")
+@op(amp="white", plain=True)
 def conv2d_transpose(
     x: Array,
     weight: Array,
@@ -324,7 +324,7 @@ def conv2d_transpose(
     return _transposed(x, weight, bias, stride, padding, output_padding, groups, dilation, output_size, data_format)
 
 
-@op(amp="white")
+@op(amp="white", plain=True)
 def conv3d_transpose(
     x: Array,
     weight: Array,

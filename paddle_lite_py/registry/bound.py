@@ -35,8 +35,6 @@ class BoundOp:
     compiled = True
     # Small arrays of it are computed by NumPy.
     hosted = True
-    # XLA compiles it with its plain emitters.
-    plain = False
     # How many arrays a node of it saves, where that is not one for each argument.
     n_saved: int | None = None
 
@@ -57,7 +55,7 @@ class BoundOp:
 
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
-        run = tiered(fitting(self.fn), len(args), library=not self.windows, most=OP_STEPS)
+        run = tiered(fitting(self.fn), len(args), self.windows, self.plain, OP_STEPS)
         check, look = self.derived(self.op.input_check), self.derived(self.op.output_check)
         run = run if look is None else look(run)
         self.jitted = run if check is None else _checked(run, check, len(args))
@@ -72,6 +70,11 @@ class BoundOp:
         """Whether it goes over windows of an image; see config.compiler_options."""
         rule = self.op.windows
         return bool(self.derived(rule)) if callable(rule) else rule
+
+    @property
+    def plain(self) -> bool:
+        """Whether XLA's plain emitters serve it; see config.compiler_options."""
+        return self.op.plain or self.windows
 
     def forget(self) -> None:
         """Derive all anew: something that the function reads has changed."""
@@ -110,7 +113,7 @@ class BoundOp:
 
             flat.__name__ = f"{self.op.name}_grad"
             count = n + given.count(True) if self.hosted else None
-            pull = self._pullbacks[mask, given] = tiered(flat, count, not self.windows)
+            pull = self._pullbacks[mask, given] = tiered(flat, count, self.windows, self.plain)
         return pull(*data, *[ct for ct, g in zip(cotangents, given, strict=True) if g])
 
     def infer(self, specs: tuple[Any, ...]) -> Any:

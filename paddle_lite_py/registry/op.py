@@ -74,6 +74,7 @@ class Op:
         loops: bool = False,
         windows: bool | Callable[[dict[str, Any]], bool] = False,
         keeps: bool = False,
+        plain: bool = False,
     ) -> None:
         self.name, self.grad, self.amp, self.random = name, grad, amp, random
         params = list(inspect.signature(fn).parameters.values())
@@ -84,7 +85,7 @@ class Op:
         self.is_list = [str(p.annotation).startswith(("list", "Sequence")) for p in self.tensor_params]
         self.simple = not any(self.is_list) and all(p.default is p.empty for p in self.tensor_params)
         self.loops = loops  # its function holds a JAX loop
-        self.windows = windows  # see config.compiler_options
+        self.windows, self.plain = windows, plain  # see config.compiler_options
         self.keeps = keeps  # see residuals.py
         self.is_operator = False  # it serves an operator of Python
         self.effect = effect  # it acts on the world (prints, checks), so it stays though nothing reads its result

@@ -60,6 +60,15 @@ def _worth_donating(program: Program, handles: list[Tensor]) -> bool:
     return not loops or sum(h._data.nbytes for h in handles) >= MIN_DONATED_BYTES
 
 
+# Parameters of a program that are updated there: of more, the updates take longer than what plain emitters gain.
+MAX_UPDATED = 1 << 25
+
+
+def _suits_plain(program: Program, updated: int) -> bool:
+    """Whether XLA's plain emitters serve a program as well: see config.compiler_options."""
+    return _has_small_loops(program) or (updated <= MAX_UPDATED and any(o.bound.plain for o in program.ops()))
+
+
 def _has_small_loops(program: Program) -> bool:
     """True for a program with loops whose arrays are all known to be small: more kernels than work."""
     if not any(o.bound.op.loops for o in program.ops()):
@@ -111,7 +120,9 @@ class Executable:
     def _compile(self) -> None:
         self.lowered = lower(self.traced.program)
         donated = tuple(range(len(self.mutable))) if self.donates else ()
-        operators, plain = self.traced.program.ops(), _has_small_loops(self.traced.program)
+        operators = self.traced.program.ops()
+        updated = sum(math.prod(h._data.shape) for h in self.mutable) if self.donates else 0
+        plain = _suits_plain(self.traced.program, updated)
         across = [a for o in operators if (a := o.bound.op.across) is not None]
         jit: Any = (
             functools.partial(across[0], operators=operators) if across else functools.partial(xla_jit, plain=plain)

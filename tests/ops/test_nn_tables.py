@@ -184,6 +184,22 @@ def test_a_mean_of_all_goes_over_no_windows(size, windows):
     assert F.adaptive_avg_pool2d(x, size)._source.bound.windows is windows
 
 
+@pytest.mark.parametrize(
+    ("call", "plain"),
+    [
+        (lambda x: F.conv2d(x, x), True),
+        (lambda x: F.conv2d_transpose(x, x), True),
+        (lambda x: F.max_pool2d(x, 2), True),
+        (lambda x: F.relu(x), False),
+        (lambda x: x.transpose([0, 1, 3, 2]), False),
+    ],
+)
+def test_what_goes_over_windows_takes_plain_emitters(call, plain):
+    x = paddle.ones([2, 2, 4, 4])
+    x.stop_gradient = False
+    assert call(x)._source.bound.plain is plain
+
+
 @pytest.mark.parametrize("data_format", ["NCHW", "NHWC"])
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
 def test_a_mean_of_all_is_summed_in_at_least_float32(data_format: str, dtype: str):
