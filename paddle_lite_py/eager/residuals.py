@@ -114,7 +114,7 @@ class Forward:
         run = self._tiers.get(takes)
         if run is None:
             n = len(arrays) if self.hosted else None
-            run = self._tiers[takes] = tiered(self.function(takes), n, self._windows, self.plain)
+            run = self._tiers[takes] = tiered(self.function(takes), n, self._windows, self.plain, like=arrays)
         outs, residuals = run(*arrays)
         pull, pool = residuals.pull(), (*arrays, *outs, *residuals.arrays)
         saved = SavedResiduals([pool[i] for i in pull.kept])

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -22,7 +22,7 @@ from ..core.config import compiler_options
 from ..core.mappings import make_room, room
 from . import loops  # noqa: F401  (their rules)
 from .generate import FunctionWriter, elements, returning
-from .rules import cost
+from .rules import ELEMENTWISE, cost
 from .steps import HostStep, Steps, UnknownStepError
 
 MAX_KINDS = 1024  # of one function: shapes may change for ever
@@ -32,6 +32,8 @@ MAX_STEPS, _MOST, _MORE = 1000, 100_000, 2000
 # An op that takes NumPy more steps, counting each turn of its loops, is compiled: it would take three times as long,
 # call after call. Not so gradients and updates: a session has many of them, each to be compiled once.
 OP_STEPS = 32
+# Of these XLA's plain emitters make kernels as fast as the others do.
+_POINTWISE = ELEMENTWISE | {"broadcast_in_dim", "reshape", "squeeze", "reduce_sum", "reduce_max", "reduce_min"}
 _NUMBERS = frozenset((float, int, bool))
 _ndarray = np.ndarray
 _HOSTED = _NUMBERS | {_ndarray}
@@ -50,16 +52,29 @@ def tiered(
     windows: bool = False,
     plain: bool = False,
     most: int = MAX_STEPS,
+    like: Sequence[Any] = (),
     **options: Any,
 ) -> Callable[..., Any]:
     """A function of arrays or Python numbers on its two tiers. What it gives may be nested.
 
     Arguments:
         n: how many arguments it takes; None for a function that is XLA's whatever they are.
+        like: what it is called with first, which tells whether plain emitters serve it.
         windows, plain: see config.compiler_options. most: how many steps NumPy takes. options: of jax.jit.
     """
-    xla = xla_jit(fn, windows, plain, **options)
+    xla = xla_jit(fn, windows, plain or (bool(like) and _is_pointwise(fn, like)), **options)
     return xla if n is None else Tiers(fn, xla, options.get("donate_argnums", ()), most).entry(n)
+
+
+def _is_pointwise(fn: Callable[..., Any], like: Sequence[Any]) -> bool:
+    """Whether each element of the results is made of those in its place, or is a sum of such ones."""
+    hosted = all(a.__class__ in _HOSTED for a in like)
+    if hosted or jax.default_backend() != "cpu" or any(isinstance(a, jax.core.Tracer) for a in like):
+        return False
+    try:  # jax.jit keeps what it has traced for the function, however that is compiled
+        return all(step.name in _POINTWISE for step in Steps(jax.jit(fn).trace(*like).jaxpr).list)
+    except UnknownStepError:
+        return False
 
 
 @functools.cache

@@ -55,7 +55,7 @@ class BoundOp:
 
     def _first_call(self, *args: Any) -> Any:
         # Not in __init__: hundreds of bound ops are made at import, and the compiler's options need a device.
-        run = tiered(fitting(self.fn), len(args), self.windows, self.plain, OP_STEPS)
+        run = tiered(fitting(self.fn), len(args), self.windows, self.plain, OP_STEPS, args)
         check, look = self.derived(self.op.input_check), self.derived(self.op.output_check)
         run = run if look is None else look(run)
         self.jitted = run if check is None else _checked(run, check, len(args))
