@@ -23,7 +23,8 @@ from paddle_lite_py.targets import Portable, Report, Target, compile_all, portab
 
 MODELS = ("ResNet50", "BERT-base", "GPT-1.3B")
 WAYS = {"float32": (False, False), "recompute": (False, True), "AMP": (True, False), "both": (True, True)}
-_USED = re.compile(r"Used ([\d.]+)([GM]) of")
+# What a compiler says of a step that is too large: all that it takes, or its temporaries alone.
+_USED = re.compile(r"(?:Used |HLO temporaries \()([\d.]+)([GM])")
 
 
 def ours(name: str, platform: str, low: bool, again: bool) -> Portable:
