@@ -41,7 +41,7 @@ class ResidualPullback(BoundOp):
         of: the forward.
     """
 
-    __slots__ = ("hosted", "kept", "leaves", "n_saved", "plain", "specs", "tree")
+    __slots__ = ("hosted", "kept", "leaves", "n_saved", "specs", "tree")
 
     def __init__(self, of: Forward, tree: Any, leaves: list[Any], kept: list[int], specs: list[Any]) -> None:
         super().__init__(Op(_no_forward, of.name), _no_forward)

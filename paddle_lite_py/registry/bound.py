@@ -29,7 +29,7 @@ class BoundOp:
 
     __slots__ = (
         "__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "keeping", "keeps",
-        "layout", "op", "views"
+        "layout", "op", "plain", "views"
     )  # fmt: skip
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
@@ -43,6 +43,7 @@ class BoundOp:
         self.attrs = attrs
         self.layout = layout
         self.fn = fn
+        self.plain: bool = op.plain or self.windows  # XLA's plain emitters serve it; see config.compiler_options
         self.views: ViewRule | None = op.views if isinstance(op.views, ViewRule | None) else self.derived(op.views)
         self.jitted: Callable[..., Any] = self._first_call
         # For each output whether a gradient may flow from it; found at the first recorded call.
@@ -70,11 +71,6 @@ class BoundOp:
         """Whether it goes over windows of an image; see config.compiler_options."""
         rule = self.op.windows
         return bool(self.derived(rule)) if callable(rule) else rule
-
-    @property
-    def plain(self) -> bool:
-        """Whether XLA's plain emitters serve it; see config.compiler_options."""
-        return self.op.plain or self.windows
 
     def forget(self) -> None:
         """Derive all anew: something that the function reads has changed."""
