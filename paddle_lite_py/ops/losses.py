@@ -8,6 +8,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
+from ..core.config import by_platform
 from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
@@ -86,14 +87,25 @@ def _of_class_forward(x: Any, at: Any, axis: int) -> Any:
     top = jnp.max(x, axis=axis, keepdims=True)
     raised = jnp.exp(x - top)
     total = jnp.sum(raised, axis=axis, keepdims=True)
-    return jnp.log(total) - (jnp.take_along_axis(x, at, axis=axis) - top), (raised, total, at)
+    usual = functools.partial(jnp.take_along_axis, axis=axis)
+    score = by_platform(usual, x, at, tpu=functools.partial(_score_by_sum, axis=axis))
+    return jnp.log(total) - (score - top), (raised, total, at)
+
+
+def _score_by_sum(x: Any, at: Any, axis: int) -> Any:
+    """x[at] as a sum, which is part of the pass over x; to choose elements a TPU copies x to another layout."""
+    score = jnp.sum(jnp.where(_is_class(at, x.shape, axis), x, 0), axis=axis, keepdims=True)
+    return jnp.where((at >= 0) & (at < x.shape[axis]), score, jnp.nan)
+
+
+def _is_class(at: Any, shape: tuple[int, ...], axis: int) -> Any:
+    # In 32 bits: what is compared is as large as x, and accelerators emulate 64-bit integers.
+    return at.astype(jnp.int32) == jax.lax.broadcasted_iota(jnp.int32, shape, axis)
 
 
 def _of_class_backward(axis: int, saved: Any, g: Any) -> Any:
     raised, total, at = saved
-    # In 32 bits: what is compared is as large as x, and accelerators emulate 64-bit integers.
-    is_class = at.astype(jnp.int32) == jax.lax.broadcasted_iota(jnp.int32, raised.shape, axis)
-    return raised * (g / total) - jnp.where(is_class, g, 0), None
+    return raised * (g / total) - jnp.where(_is_class(at, raised.shape, axis), g, 0), None
 
 
 _of_class.defvjp(_of_class_forward, _of_class_backward)
