@@ -63,9 +63,9 @@ def values(log: str, metric: str) -> list[float]:
         [3.5, 4.0, 5.0]
     """
     name = re.escape(metric)
-    pattern = re.compile(rf"{name}[:=]* *{_NUMBER}|{_NUMBER} *{name}")
-    found = [pattern.search(line) for line in log.splitlines()]
-    return [float(m[1] or m[2]) for m in found if m]
+    patterns = [re.compile(p) for p in (rf"{name} *[:=]+ *{_NUMBER}", rf"{name} *{_NUMBER}|{_NUMBER} *{name}")]
+    found = [next((m for p in patterns if (m := p.search(line))), None) for line in log.splitlines()]
+    return [float(next(filter(None, m.groups()))) for m in found if m]
 
 
 def averaged(found: list[float]) -> float | None:
