@@ -3,7 +3,7 @@
 `paddle_lite_py.distributed.auto_tuner` is another thing: it ranks meshes by compiled programs, and runs nothing.
 """
 
-from .plan import Plan, read
+from .plan import SearchPlan, read
 from .search import Search, Start
 
-__all__ = ["Plan", "Search", "Start", "read"]
+__all__ = ["SearchPlan", "Search", "Start", "read"]

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from .candidates import Setting
-from .plan import DIMENSIONS, Plan
+from .plan import DIMENSIONS, SearchPlan
 
 # Parts of run_cmd that are no dimensions.
 _STAGES = ("search_stage", "run_best_stage")
@@ -15,7 +15,7 @@ _OTHERS = (*_STAGES, "generate_launch_cfg")
 _FORMS = '["--flag", ""], ["-o", "Name"], or ["file.json", "name.of.key"]'
 
 
-def derived(setting: Setting, plan: Plan) -> Setting:
+def derived(setting: Setting, plan: SearchPlan) -> Setting:
     """A setting with what follows from it, as run_cmd may ask for it."""
     local = plan.batch // setting["sharding_degree"] // setting["dp_degree"]
     return setting | {
@@ -26,7 +26,7 @@ def derived(setting: Setting, plan: Plan) -> Setting:
     }
 
 
-def check(plan: Plan, setting: Setting) -> None:
+def check(plan: SearchPlan, setting: Setting) -> None:
     """Look at all of run_cmd before anything is run, by one of the settings.
 
     Raises:
@@ -44,13 +44,13 @@ def check(plan: Plan, setting: Setting) -> None:
         _told(plan, [], setting, last)
 
 
-def _check_form(plan: Plan, name: str, form: Any) -> None:
+def _check_form(plan: SearchPlan, name: str, form: Any) -> None:
     texts = isinstance(form, list) and len(form) in (2, 3) and all(isinstance(f, str) for f in form[:2])
     if not texts or not (form[0].startswith("-") or Path(form[0]).suffix in (".json", ".yaml")):
         raise ValueError(f"{plan.file}: {name} is {form!r}; expected {_FORMS}")
 
 
-def arguments(plan: Plan, given: list[str], setting: Setting, folder: str | None) -> list[str]:
+def arguments(plan: SearchPlan, given: list[str], setting: Setting, folder: str | None) -> list[str]:
     """The arguments of the program under a setting; what is said in files is written there.
 
     Arguments:
@@ -71,7 +71,7 @@ def arguments(plan: Plan, given: list[str], setting: Setting, folder: str | None
     return found
 
 
-def _told(plan: Plan, given: list[str], setting: Setting, last: bool) -> tuple[list[str], dict[Path, Any]]:
+def _told(plan: SearchPlan, given: list[str], setting: Setting, last: bool) -> tuple[list[str], dict[Path, Any]]:
     """The arguments, and what files are to hold."""
     found, changed = list(given), dict[Path, Any]()
     for key, value in derived(setting, plan).items():
@@ -89,7 +89,7 @@ def _told(plan: Plan, given: list[str], setting: Setting, last: bool) -> tuple[l
     return found, changed
 
 
-def _put(plan: Plan, changed: dict[Path, Any], path: Path, place: str, value: Any) -> None:
+def _put(plan: SearchPlan, changed: dict[Path, Any], path: Path, place: str, value: Any) -> None:
     """Set what stands at a place such as "model.degrees.mp" of a file."""
     if path not in changed:
         changed[path] = _data(plan, path)
@@ -102,7 +102,7 @@ def _put(plan: Plan, changed: dict[Path, Any], path: Path, place: str, value: An
     inner[last] = value
 
 
-def _data(plan: Plan, path: Path) -> Any:
+def _data(plan: SearchPlan, path: Path) -> Any:
     try:
         text = path.read_text()
         return json.loads(text) if path.suffix == ".json" else _from_yaml(text)

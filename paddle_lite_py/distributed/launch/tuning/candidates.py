@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 from typing import Any
 
-from .plan import DIMENSIONS, Plan
+from .plan import DIMENSIONS, SearchPlan
 
 Setting = dict[str, Any]
 GRANULARITIES = ("full", "full_attn", "core_attn")  # of recomputation, the least memory first
@@ -14,7 +14,7 @@ DEGREES = ("mp_degree", "sharding_degree", "pp_degree", "dp_degree")
 _SAVING = ("mp_degree", "sharding_stage")
 
 
-def candidates(plan: Plan, processes: int) -> dict[str, list[Any]]:
+def candidates(plan: SearchPlan, processes: int) -> dict[str, list[Any]]:
     """The values of each dimension, by themselves."""
     possible = {
         **dict.fromkeys(DEGREES, _divisors(processes)),
@@ -37,7 +37,7 @@ def _divisors(number: int) -> list[int]:
     return [d for d in range(1, number + 1) if number % d == 0]
 
 
-def _has(plan: Plan, key: str, value: int) -> bool:
+def _has(plan: SearchPlan, key: str, value: int) -> bool:
     """Whether a plan has a value of a dimension; without a word of it, 1 alone."""
     said = plan.given[key]
     if said == "auto":
@@ -50,7 +50,7 @@ def _has(plan: Plan, key: str, value: int) -> bool:
     return value in values
 
 
-def _switches(plan: Plan) -> list[bool | None]:
+def _switches(plan: SearchPlan) -> list[bool | None]:
     said = plan.given["use_recompute"]
     if said == "auto":
         return [False, True] if plan.performance else [True, False]
@@ -60,7 +60,7 @@ def _switches(plan: Plan) -> list[bool | None]:
     return values or [None]
 
 
-def _granularities(plan: Plan) -> list[str | None]:
+def _granularities(plan: SearchPlan) -> list[str | None]:
     said = plan.given["recompute_granularity"]
     if said == "auto":
         return list(GRANULARITIES[::-1] if plan.performance else GRANULARITIES)
@@ -70,11 +70,11 @@ def _granularities(plan: Plan) -> list[str | None]:
     return values or [None]
 
 
-def _wrong(plan: Plan, key: str, expected: str) -> ValueError:
+def _wrong(plan: SearchPlan, key: str, expected: str) -> ValueError:
     return ValueError(f"{plan.file}: {key} is {plan.given[key]!r}; expected {expected}")
 
 
-def listed(plan: Plan) -> list[Setting]:
+def listed(plan: SearchPlan) -> list[Setting]:
     """The settings of the table that configs_csv names, as they stand there.
 
     Raises:

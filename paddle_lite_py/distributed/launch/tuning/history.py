@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from .candidates import Setting
-from .plan import Plan
+from .plan import SearchPlan
 from .settings import Tried
 
 _OUT = re.compile(r"out of memory|RESOURCE_EXHAUSTED|\bMemoryError\b", re.IGNORECASE)
@@ -34,7 +34,7 @@ class Trial(NamedTuple):
         return Tried(self.setting, self.metric is not None, self.out)
 
 
-def judged(plan: Plan, setting: Setting, folder: Path, code: int, late: bool, seconds: float) -> Trial:
+def judged(plan: SearchPlan, setting: Setting, folder: Path, code: int, late: bool, seconds: float) -> Trial:
     """What the logs of a trial say.
 
     Arguments:
@@ -81,19 +81,19 @@ def _error(logs: list[str], code: int) -> str:
     return next((line for line in reversed(lines) if "error" in line.lower()), f"exit code {code}")
 
 
-def best(trials: list[Trial], plan: Plan) -> Trial | None:
+def best(trials: list[Trial], plan: SearchPlan) -> Trial | None:
     """The best of those that gave the metric."""
     ordered = in_order(trials, plan)
     return ordered[0] if ordered and ordered[0].metric is not None else None
 
 
-def in_order(trials: list[Trial], plan: Plan) -> list[Trial]:
+def in_order(trials: list[Trial], plan: SearchPlan) -> list[Trial]:
     """The best first, and those that failed last."""
     sign = -1 if plan.maximize else 1
     return sorted(trials, key=lambda t: math.inf if t.metric is None else sign * t.metric)
 
 
-def write(numbered: dict[int, Trial], plan: Plan) -> None:
+def write(numbered: dict[int, Trial], plan: SearchPlan) -> None:
     """Write the table: a trial a line, the best first, with the columns of the reference."""
     numbers = {id(trial): number for number, trial in numbered.items()}
     rows = [_row(numbers[id(trial)], trial, plan) for trial in in_order(list(numbered.values()), plan)]
@@ -103,7 +103,7 @@ def write(numbered: dict[int, Trial], plan: Plan) -> None:
         writer.writerows(rows)
 
 
-def _row(number: int, trial: Trial, plan: Plan) -> dict[str, Any]:
+def _row(number: int, trial: Trial, plan: SearchPlan) -> dict[str, Any]:
     return {
         "job_id": number,
         **trial.setting,
@@ -116,12 +116,12 @@ def _row(number: int, trial: Trial, plan: Plan) -> dict[str, Any]:
     }
 
 
-def steps(setting: Setting, plan: Plan) -> int:
+def steps(setting: Setting, plan: SearchPlan) -> int:
     """Parts of a batch, one after the other."""
     return int(plan.batch // setting["dp_degree"] // setting["sharding_degree"] // setting["micro_batch_size"])
 
 
-def known(plan: Plan) -> list[dict[str, str]]:
+def known(plan: SearchPlan) -> list[dict[str, str]]:
     """The lines of the table that is resumed from, of which a copy is kept; none if there is no such file.
 
     Raises:
@@ -140,7 +140,7 @@ def known(plan: Plan) -> list[dict[str, str]]:
     return rows
 
 
-def remembered(setting: Setting, plan: Plan, rows: list[dict[str, str]]) -> Trial | None:
+def remembered(setting: Setting, plan: SearchPlan, rows: list[dict[str, str]]) -> Trial | None:
     """What a setting gave when it was tried before."""
     wanted = {k: _text(v) for k, v in {**setting, "global_batch_size": plan.batch}.items()}
     for row in rows:

@@ -36,7 +36,7 @@ _ANY = (*DIMENSIONS, "max_time_per_task", "warmup_time", "max_search_time", "tas
         "configs_csv", "use_sequence_parallel")  # fmt: skip
 
 
-class Plan(NamedTuple):
+class SearchPlan(NamedTuple):
     """What is tried, and how.
 
     Arguments:
@@ -82,7 +82,7 @@ class Plan(NamedTuple):
         return self.file.with_name(self.file.name.split(".")[0] + end)
 
 
-def read(file: Path, warn: Callable[[str], None]) -> Plan:
+def read(file: Path, warn: Callable[[str], None]) -> SearchPlan:
     """The plan of a file.
 
     Arguments:
@@ -100,18 +100,18 @@ def read(file: Path, warn: Callable[[str], None]) -> Plan:
         raise ValueError(f"--auto_tuner_json: {file} cannot be read: {e}") from None
     if not isinstance(data, dict):
         raise ValueError(f"{file} holds a {type(data).__name__}; expected a table, as {{...}}")
-    reader = _Reader(file, data)
+    reader = _KeyReader(file, data)
     _check_keys(data, file, warn)
     return _plan(reader, file)
 
 
-def _plan(take: _Reader, file: Path) -> Plan:
+def _plan(take: _KeyReader, file: Path) -> SearchPlan:
     metric, algo = take.part("metric_cfg", required=True), take.part("search_algo")
     direction = metric.choice("OptimizationDirection", ("Maximize", "Minimize"), None)
     grid = algo.choice("name", ("grid", "customize"), "grid") == "grid"
     seconds = take.number("max_time_per_task", 1800)
     history = file.with_name(file.name.split(".")[0] + "_history.csv")
-    return Plan(
+    return SearchPlan(
         file=file,
         given={key: take.data.get(key) for key in DIMENSIONS},
         model=_model(take.part("model_cfg", required=True)),
@@ -146,14 +146,14 @@ def _check_keys(data: dict[str, Any], file: Path, warn: Callable[[str], None]) -
             warn(f"{file}: {key} is unknown, and has no effect" + (f"; did you mean {near[0]}?" if near else ""))
 
 
-def _model(take: _Reader) -> dict[str, int]:
+def _model(take: _KeyReader) -> dict[str, int]:
     if take.data.get("global_batch_size", "auto") == "auto":
         raise take.wrong("global_batch_size", "a number; the largest batch that fits is not looked for")
     named = [n for n in ("global_batch_size", *_MODEL) if take.data.get(n) is not None]
     return {n: take.count(n) for n in named}
 
 
-def _custom(take: _Reader) -> dict[str, tuple[list[Any], bool]]:
+def _custom(take: _KeyReader) -> dict[str, tuple[list[Any], bool]]:
     found = {}
     for key, said in take.data.items():
         if not isinstance(said, dict) or not isinstance(said.get("value"), list) or not said["value"]:
@@ -162,7 +162,7 @@ def _custom(take: _Reader) -> dict[str, tuple[list[Any], bool]]:
     return found
 
 
-class _Reader:
+class _KeyReader:
     """Takes values out of a table of the file. A default of None stands for none: the key must be there."""
 
     def __init__(self, file: Path, data: dict[str, Any], name: str = "") -> None:
@@ -173,12 +173,12 @@ class _Reader:
         found = f"is {self.data[key]!r}" if key in self.data else "is not there"
         return ValueError(f"{self.file}: {self.name}{key} {found}; expected {expected}")
 
-    def part(self, key: str, required: bool = False) -> _Reader:
+    def part(self, key: str, required: bool = False) -> _KeyReader:
         """A table in this one."""
         said = self.data.get(key)
         if not isinstance(said, dict) and (required or said is not None):
             raise self.wrong(key, "a table, as {...}")
-        return _Reader(self.file, said or {}, f"{self.name}{key}.")
+        return _KeyReader(self.file, said or {}, f"{self.name}{key}.")
 
     def choice(self, key: str, known: tuple[str, ...], default: str | None) -> str:
         """One of some words, in any case of letters."""

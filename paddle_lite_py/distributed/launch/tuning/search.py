@@ -12,7 +12,7 @@ from . import history
 from .arguments import arguments, check
 from .candidates import Setting
 from .history import Trial
-from .plan import Plan
+from .plan import SearchPlan
 from .settings import Tried, because_of, prior_first, settings
 
 # The code of a launcher that was asked to end.
@@ -35,7 +35,7 @@ class Search:
         ValueError: if nothing of the plan fits, or a file that it names says something else than expected.
     """
 
-    def __init__(self, plan: Plan, processes: int, given: list[str], start: Start) -> None:
+    def __init__(self, plan: SearchPlan, processes: int, given: list[str], start: Start) -> None:
         self.plan, self.given, self.start = plan, given, start
         self.every, self.rows = settings(plan, processes), history.known(plan)
         check(plan, self.every[0])
@@ -123,12 +123,12 @@ class Search:
             print(time.strftime("%Y-%m-%d %H:%M:%S"), text, file=log)
 
 
-def folder(number: int, setting: Setting, plan: Plan) -> str:
+def folder(number: int, setting: Setting, plan: SearchPlan) -> str:
     """The name of a trial's folder, as the reference names it."""
     return f"Job{number}_{described(setting, plan)}"
 
 
-def described(setting: Setting, plan: Plan) -> str:
+def described(setting: Setting, plan: SearchPlan) -> str:
     """A setting in one word."""
     s = setting
     name = (

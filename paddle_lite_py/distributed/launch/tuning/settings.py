@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from .candidates import DEGREES, GRANULARITIES, Setting, candidates, listed
-from .plan import Plan
+from .plan import SearchPlan
 
 _SHORT = {
     "dp": "dp_degree", "mp": "mp_degree", "pp": "pp_degree", "vpp": "vpp_degree", "mbs": "micro_batch_size",
@@ -18,7 +18,7 @@ _SHORT = {
 }  # fmt: skip
 
 
-def settings(plan: Plan, processes: int) -> list[Setting]:
+def settings(plan: SearchPlan, processes: int) -> list[Setting]:
     """All settings that a plan has for so many processes, in the order in which they are tried.
 
     Raises:
@@ -44,14 +44,14 @@ def settings(plan: Plan, processes: int) -> list[Setting]:
     return sorted(found, key=_memory) if plan.baseline else prior_first(found, plan)
 
 
-def prior_first(found: list[Setting], plan: Plan) -> list[Setting]:
+def prior_first(found: list[Setting], plan: SearchPlan) -> list[Setting]:
     """Those settings first that schedule_prior names, whose words count by the alphabet, as in the reference."""
     for word in sorted(plan.prior, reverse=True):
         found = sorted(found, key=lambda s, word=word: not matches(s, word))  # type: ignore[misc]
     return found
 
 
-def fits(setting: Setting, plan: Plan, processes: int) -> bool:
+def fits(setting: Setting, plan: SearchPlan, processes: int) -> bool:
     """Whether so many processes can train a model of these sizes so."""
     mp, sharding, pp, dp = (setting[k] for k in DEGREES)
     vpp, rows, sizes = setting["vpp_degree"], setting["micro_batch_size"], plan.model
@@ -111,7 +111,7 @@ class Tried(NamedTuple):
     out: bool
 
 
-def because_of(setting: Setting, tried: list[Tried], plan: Plan) -> Tried | None:
+def because_of(setting: Setting, tried: list[Tried], plan: SearchPlan) -> Tried | None:
     """One that was tried and differs in one dimension, by which this one is known to be slower, or too large."""
     for keys, saves, slower, larger in _axes(plan):
         for other in tried:
@@ -126,7 +126,7 @@ def because_of(setting: Setting, tried: list[Tried], plan: Plan) -> Tried | None
 _Axis = tuple[tuple[str, ...], Callable[[Setting], float], bool, bool]
 
 
-def _axes(plan: Plan) -> Iterator[_Axis]:
+def _axes(plan: SearchPlan) -> Iterator[_Axis]:
     """Each dimension that saves memory for time: how much, and whether one that runs, or does not fit, tells more."""
     yield ("micro_batch_size",), lambda s: -s["micro_batch_size"], True, True
     yield ("sharding_stage",), lambda s: s["sharding_stage"], True, True
