@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 import sys
 
 import pytest
 
-from launching import launched
+from launching import ROOT, launched
 from paddle_lite_py.distributed.launch import launch
 from paddle_lite_py.distributed.launch.environment import INSIDE, VARIABLES, defaults
 from paddle_lite_py.distributed.launch.tuning import Search, history, read
@@ -335,6 +336,9 @@ def test_a_launcher_in_a_process_of_a_job_does_as_it_is_told(tmp_path, monkeypat
     assert "one of 1" in said and {p.name for p in tmp_path.glob("[01]/*")} == {"workerlog.0"}
 
 
-def test_each_variable_stands_for_one_option():
+def test_the_page_has_each_variable():
+    """Each stands for one option alone."""
     names = [name for _, listed in VARIABLES.values() for name in listed.split()]
+    rows = re.findall(r"^\| `--(\w+)` \| (.*) \|$", (ROOT / "docs" / "launch.md").read_text(), re.MULTILINE)
     assert len(names) == len(set(names))
+    assert {o: re.findall("`(.*?)`", said) for o, said in rows} == {o: n.split() for o, (_, n) in VARIABLES.items()}
