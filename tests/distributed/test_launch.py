@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import re
+import signal
 import sys
+import threading
+import time
 
 import pytest
 
@@ -127,6 +131,9 @@ def test_settings_from_a_table(tmp_path):
     assert [(s["mp_degree"], s["use_recompute"], s["recompute_granularity"]) for s in found] == [
         (1, True, "full"), (2, False, None)
     ]  # fmt: skip
+    table.write_text(f"{dimensions}\n")
+    with pytest.raises(ValueError, match=r"own.csv has no settings"):
+        settings(plan, 2)
     table.write_text(f"{dimensions}\n2,1,1,x,1,1,1\n")
     with pytest.raises(ValueError, match=r"own.csv:2: .*'x'; expected whole numbers for mp_degree"):
         settings(plan, 2)
@@ -260,6 +267,22 @@ def test_trials_none_of_which_gives_the_metric(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     tuned(planned(tmp_path, dp_degree="auto", task_limit=1), shell(tmp_path, "echo done"), code=1)
     assert "no setting has given ips; see error_info in" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
+def test_a_search_that_is_asked_to_end(tmp_path, monkeypatch, number, code):
+    monkeypatch.chdir(tmp_path)
+
+    def ask():
+        while not (tmp_path / "begun").exists():
+            time.sleep(0.02)
+        os.kill(os.getpid(), number)
+
+    waiting = threading.Thread(target=ask, daemon=True)
+    waiting.start()
+    tuned(planned(tmp_path, dp_degree="auto"), shell(tmp_path, "touch begun; exec sleep 600"), code=code)
+    waiting.join(60)
+    assert not (tmp_path / "trials_history.csv").exists()
 
 
 @pytest.mark.parametrize("kind", ["json", "yaml"])

@@ -78,7 +78,7 @@ def listed(plan: SearchPlan) -> list[Setting]:
     """The settings of the table that configs_csv names, as they stand there.
 
     Raises:
-        ValueError: if one lacks a dimension, or has another value than a number where one is expected.
+        ValueError: if there is none, or one lacks a dimension or has another value than a number where one is expected.
     """
     assert plan.configs is not None
     try:
@@ -96,4 +96,6 @@ def listed(plan: SearchPlan) -> list[Setting]:
         setting["use_recompute"] = row.get("use_recompute", "").lower() == "true"
         setting["recompute_granularity"] = row.get("recompute_granularity") or None
         found.append(setting)
+    if not found:
+        raise ValueError(f"{plan.configs} has no settings; expected a line for each, below the names of dimensions")
     return found

@@ -15,8 +15,8 @@ from .history import Trial
 from .plan import SearchPlan
 from .settings import Tried, because_of, prior_first, settings
 
-# The code of a launcher that was asked to end.
-_ASKED = 128 + signal.SIGTERM
+# The codes of a launcher that was asked to end, and of one that was interrupted.
+_ASKED, _INTERRUPTED = 128 + signal.SIGTERM, 128 + signal.SIGINT
 
 # Starts the program: its arguments, the folder of its logs, a name for the job, and what it is asked; the exit code.
 Start = Callable[[list[str], Path, str, Callable[[], str]], int]
@@ -59,8 +59,8 @@ class Search:
                 self._leave_out(setting, other)
                 continue
             trial = self._trial(setting, asked)
-            if trial is None:
-                return _ASKED
+            if isinstance(trial, int):
+                return trial
             self._note(trial)
             if self.plan.baseline and trial.metric is not None and len(self._ran()) == 1:
                 left = prior_first(sorted(left, key=lambda s: -int(s["micro_batch_size"])), self.plan)
@@ -72,8 +72,8 @@ class Search:
         self._say(f"the best is {best}: {self.plan.metric} {found.metric}; all are in {self._table()}")
         return self._best(found, asked) if self.plan.run_best else 0
 
-    def _trial(self, setting: Setting, asked: Callable[[], str]) -> Trial | None:
-        """One trial, or what was found before; None if this launcher is asked to end."""
+    def _trial(self, setting: Setting, asked: Callable[[], str]) -> Trial | int:
+        """One trial, or what was found before; the exit code if this launcher is asked to end."""
         number = len(self.trials) + 1
         name = folder(number, setting, self.plan)
         if known := history.remembered(setting, self.plan, self.rows):
@@ -91,8 +91,8 @@ class Search:
 
         logs = self.plan.file.with_name(name)
         code = self.start(words, logs, f"auto_tuner_{number}", called)
-        if asked() or code == 130:
-            return None
+        if asked() or code == _INTERRUPTED:
+            return _INTERRUPTED if code == _INTERRUPTED else _ASKED
         return history.judged(self.plan, setting, logs, code, late, time.monotonic() - begun)
 
     def _note(self, trial: Trial) -> None:
