@@ -17,6 +17,7 @@ from typing import NamedTuple
 from ..elastic import RESTART_CODE, SERVER_FOLDER, WORKER_FOLDER
 from ..spawning import variables
 from .asked import alive, heeded
+from .environment import INSIDE
 from .meeting import NodePlace
 
 # Seconds in which the others may notice that a process has failed, and say so in their logs.
@@ -143,7 +144,7 @@ def _start(job: Job, task: Process, again: bool = False) -> Worker:
     folder = Path(job.log_dir)
     folder.mkdir(parents=True, exist_ok=True)
     log = folder / task.log
-    env = {**os.environ, **task.env, "PADDLE_JOB_ID": job.id}
+    env = {**os.environ, **task.env, "PADDLE_JOB_ID": job.id, INSIDE: "1"}
     command = [sys.executable, "-S", "-E", str(BOUND), str(os.getpid()), *job.command]
     with log.open("ab" if again else "wb") as out:
         process = subprocess.Popen(command, env=env, stdout=out, stderr=subprocess.STDOUT, start_new_session=True)

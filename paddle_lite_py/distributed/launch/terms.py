@@ -13,15 +13,14 @@ TTL = 15.0
 
 
 def add_elastic(parser: argparse.ArgumentParser) -> None:
-    """The options of elastic jobs, which the reference's environment may give as well."""
-    add, known = parser.add_argument, os.environ.get
-    level = known("PADDLE_ELASTIC_LEVEL") or known("PADDLE_ELASTIC_FAULT_TOLERANC_LEVEL") or -1  # spelled so there
-    add("--max_restart", type=int, default=known("PADDLE_MAX_RESTART"),
+    """The options of elastic jobs."""
+    add = parser.add_argument
+    add("--max_restart", type=int,
         help="how often a job that fails is begun again; 3 times if it is elastic, else not at all")  # fmt: skip
-    add("--elastic_level", type=int, default=level,
+    add("--elastic_level", type=int, default=-1,
         help="-1: nodes neither come nor go; 0: a node that fails ends, and the others wait for another; "
         "1, 2: it begins again itself")  # fmt: skip
-    add("--elastic_timeout", type=float, default=known("PADDLE_ELASTIC_TIMEOUT", "30"),
+    add("--elastic_timeout", type=float, default=30.0,
         help="seconds that an elastic job which begins waits for more nodes than it needs")  # fmt: skip
 
 
