@@ -8,6 +8,7 @@ import jax
 import jax.numpy as jnp
 
 from ..dispatch.define import op
+from ..ops.diagonals import lower_triangle
 from ..ops.reduction import mean, sum
 
 
@@ -33,7 +34,7 @@ def softmax_mask_fuse_upper_triangle(x: Any, /) -> Any:
         >>> paddle.incubate.softmax_mask_fuse_upper_triangle(paddle.zeros([1, 1, 2, 2])).tolist()
         [[[[1.0, 0.0], [0.5, 0.5]]]]
     """
-    return jax.nn.softmax(jnp.where(jnp.tril(jnp.ones(x.shape[-2:], bool)), x, -jnp.inf), axis=-1)
+    return jax.nn.softmax(jnp.where(lower_triangle(x.shape), x, -jnp.inf), axis=-1)
 
 
 def identity_loss(x: Any, reduction: Any = "none") -> Any:

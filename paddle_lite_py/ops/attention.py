@@ -13,6 +13,7 @@ from ..core.no_effect import KERNELS, ONE_STREAM, Immaterial, Refused, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
 from ..eager.tensor import Tensor
+from .diagonals import lower_triangle
 from .dropout import dropout
 
 __all__ = ["flash_attention", "flash_attn_qkvpacked", "flash_attn_unpadded", "scaled_dot_product_attention"]
@@ -37,8 +38,7 @@ def _weights(q: Any, k: Any, mask: Any = None, /, *, causal: bool, scale: float)
 
 def _masked(scores: Any, mask: Any, causal: bool) -> Any:
     if causal:
-        i, j = scores.shape[-2:]
-        scores = jnp.where(jnp.tril(jnp.ones((i, j), bool)), scores, -jnp.inf)
+        scores = jnp.where(lower_triangle(scores.shape), scores, -jnp.inf)
     if mask is not None:
         scores = jnp.where(mask, scores, -jnp.inf) if mask.dtype == bool else scores + mask
     return scores

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -21,6 +23,17 @@ __all__ = [
 ]
 
 
+def lower_triangle(shape: Sequence[int], diagonal: int = 0) -> Any:
+    """Which elements of matrices of this shape lie on a diagonal or below it.
+
+    In 32 bits: accelerators emulate 64-bit integers, which NumPy's spelling counts in.
+    """
+    if len(shape) < 2:
+        raise ValueError(f"a matrix, or several, is expected; the shape is {[*shape]}")
+    row, column = (jax.lax.broadcasted_iota(jnp.int32, shape[-2:], axis) for axis in (0, 1))
+    return column <= row + jnp.int32(diagonal)
+
+
 _DIAGONAL = strided(lambda array, step: array.diagonal(*step.bound.attrs))
 
 
@@ -36,7 +49,7 @@ def tril(x: Array, /, diagonal: int = 0) -> Any:
         >>> paddle.tril(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
         [[1, 0], [3, 4]]
     """
-    return jnp.tril(x, diagonal)
+    return jnp.where(lower_triangle(x.shape, diagonal), x, jnp.zeros_like(x))
 
 
 @op(methods=["triu"], inplace="triu_", aliases={"input": "x"})
@@ -51,7 +64,7 @@ def triu(x: Array, /, diagonal: int = 0) -> Any:
         >>> paddle.triu(paddle.to_tensor([[1, 2], [3, 4]])).tolist()
         [[1, 2], [0, 4]]
     """
-    return jnp.triu(x, diagonal)
+    return jnp.where(lower_triangle(x.shape, diagonal - 1), jnp.zeros_like(x), x)
 
 
 def _triangle(indices: Any, row: int, offset: int, col: int | None, dtype: Any) -> Any:
