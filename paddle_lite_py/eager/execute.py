@@ -170,7 +170,10 @@ def _keeping(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], sourc
     """Apply an op whose gradient would be slow to begin with the op itself, and keep what it needs."""
     if bound.keeping is None:
         found = functools.partial(_flowing, fitting(bound.fn))
-        bound.keeping = Forward(bound.op.name, found, bound.windows, plain=bound.plain), bound.derived(bound.op.input_check)
+        bound.keeping = (
+            Forward(bound.op.name, found, bound.windows, plain=bound.plain),
+            bound.derived(bound.op.input_check),
+        )
     forward, check = bound.keeping
     try:
         if check is not None:
