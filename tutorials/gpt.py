@@ -127,10 +127,11 @@ def on_one_device(steps: int) -> list[float]:
     """The losses of the model as a whole."""
     groups = alone()
     model, entropy = made(groups), parallel.ParallelCrossEntropy(groups["mp"])
-    return _stepped(model, adamw(model), entropy, paddle.to_tensor(INPUTS), paddle.to_tensor(LABELS), steps)
+    losses = _stepped(model, adamw(model), entropy, paddle.to_tensor(INPUTS), paddle.to_tensor(LABELS), steps)
+    return [loss.item() for loss in losses]
 
 
-def _stepped(model: Any, opt: Any, entropy: Any, x: Any, y: Any, steps: int, static: bool = False) -> list[float]:
+def _stepped(model: Any, opt: Any, entropy: Any, x: Any, y: Any, steps: int, static: bool = False) -> list[Any]:
     def step(x: Any, y: Any) -> Any:
         loss = entropy(model(x), y).mean()
         loss.backward()
@@ -139,7 +140,7 @@ def _stepped(model: Any, opt: Any, entropy: Any, x: Any, y: Any, steps: int, sta
         return loss.detach()
 
     run = paddle.jit.to_static(step) if static else step
-    return [_of_all(run(x, y)) for _ in range(steps)]
+    return [run(x, y) for _ in range(steps)]
 
 
 def _of_all(loss: Any) -> float:
@@ -164,7 +165,7 @@ def on_processes(mesh: dict[str, int], steps: int) -> list[float]:
     if mesh.get("pp", 1) == 1:
         model = made(groups)
         trained, opt = fleet.distributed_model(model), fleet.distributed_optimizer(adamw(model))
-        return _stepped(trained, opt, entropy, x, y, steps, "static" in mesh)
+        return [_of_all(loss) for loss in _stepped(trained, opt, entropy, x, y, steps, "static" in mesh)]
     parts = [parallel.LayerDesc(part, i, groups) for i, part in enumerate(PARTS)]
     model = parallel.PipelineLayer(
         parts, loss_fn=lambda out, y: entropy(out, y).mean(), num_virtual_pipeline_stages=mesh.get("vpp")
@@ -241,7 +242,7 @@ def main() -> None:
     given = parser.parse_args()
     dist.init_parallel_env()
     meshes = {m: {a: int(n) for a, n in (pair.split("=") for pair in m.split(","))} for m in given.mesh}
-    losses = {"one device": on_one_device(given.steps)}
+    losses = {} if dist.get_rank() > 0 else {"one device": on_one_device(given.steps)}
     for name, mesh in meshes.items():
         losses[name] = (on_processes if dist.get_world_size() > 1 else on_devices)(mesh, given.steps)
     if dist.get_rank() == 0:

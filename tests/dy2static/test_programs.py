@@ -10,7 +10,11 @@ import pytest
 from conversions import same, staged
 from programs import compiled, failure, programs
 
-SEEDS = range(int(os.environ.get("DY2STATIC_SEEDS", "20")))  # each stands for some programs
+# Each stands for some programs.
+SEEDS = [
+    pytest.param(seed, marks=[pytest.mark.repeat] * (seed >= 10 and "DY2STATIC_SEEDS" not in os.environ))
+    for seed in range(int(os.environ.get("DY2STATIC_SEEDS", "20")))
+]
 SETS = [(0, 0), (1, 2), (-3, 1), (7, 4), (5, -2)]
 
 

@@ -16,7 +16,7 @@ import pytest
 import paddle_lite_py as paddle
 from paddle_lite_py import io
 from paddle_lite_py.eager.random import default_generator
-from paddle_lite_py.io.processes import Processes
+from paddle_lite_py.io import processes
 
 Pair = collections.namedtuple("Pair", "image label")
 
@@ -267,7 +267,7 @@ def test_an_ended_program_leaves_no_process(how):
     assert all(gone(p) for p in workers) and len(workers) == 2 and running.returncode != 0
 
 
-def test_a_worker_starts_without_jax():
+def test_a_worker_starts_without_jax(monkeypatch):
     class Plain:
         def __getitem__(self, i):
             return [m in sys.modules for m in ("jax", "paddle_lite_py")]
@@ -275,14 +275,12 @@ def test_a_worker_starts_without_jax():
         def __len__(self):
             return 1
 
-    held = [
-        Processes(1, io.DataLoader(Plain(), num_workers=1)._loading()._replace(collate_fn=None), None, 0)
-        for _ in range(9)
-    ]
-    found = [next(p.run(iter([[0]]), 1, 0, np.array)) for p in held]
-    for p in held:
-        p.close()
-    assert [x.tolist() for x in found[-1]] == [[False], [False]]  # none that waited for work before
+    monkeypatch.setattr(processes, "_idle", [])  # none that waited for work before
+    loading = io.DataLoader(Plain(), num_workers=1)._loading()._replace(collate_fn=None)
+    worker = processes.Processes(1, loading, None, 0)
+    (found,) = worker.run(iter([[0]]), 1, 0, np.array)
+    worker.close()
+    assert [x.tolist() for x in found] == [[False], [False]]
 
 
 # -- where it is -------------------------------------------------------------------------------------------------------

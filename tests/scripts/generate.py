@@ -121,13 +121,13 @@ opt = paddle.optimizer.AdamW(
     grad_clip=nn.ClipGradByGlobalNorm(1.0),
 )
 ids = paddle.to_tensor(np.random.RandomState(0).randint(0, V, (B, L + 1)))
-for step in range(5):
+for step in range(3):
     logits, _, balance = model(ids[:, :-1])
     loss = F.cross_entropy(logits.reshape([-1, V]), ids[:, 1:].reshape([-1])) + 0.01 * balance
     loss.backward()
     opt.step()
     opt.clear_grad(set_to_zero=False)
-    if step % 4 == 0:
+    if step % 2 == 0:
         print(step, f"{loss.item():.4f}")
 model.eval()
 with paddle.no_grad():

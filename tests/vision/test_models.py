@@ -60,7 +60,8 @@ def test_settings_that_are_not_known(make, words):
 @pytest.mark.parametrize(
     "make",
     [
-        lambda: models.mobilenet_v1(scale=0.125, num_classes=3),
+        # Of the layers of mobilenet_v2.
+        pytest.param(lambda: models.mobilenet_v1(scale=0.125, num_classes=3), marks=pytest.mark.repeat),
         lambda: models.mobilenet_v2(scale=0.125, num_classes=3),
         lambda: models.mobilenet_v3_small(scale=0.25, num_classes=3),
         lambda: models.ResNet(models.resnet.BasicBlock, 18, num_classes=3),
