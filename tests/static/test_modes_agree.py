@@ -65,14 +65,14 @@ def trained(case: str, steps: int) -> tuple[list[float], dict[str, np.ndarray]]:
     return losses, {n: p.numpy() for n, p in model.named_parameters()}
 
 
-# The plain kernels that tests are compiled with round otherwise, which a deep net multiplies.
+# Kernels that LLVM does not optimize, as those of the tests, round otherwise, which a deep net multiplies.
 PLAIN = "xla_cpu_use_fusion_emitters=false" in os.environ.get("XLA_FLAGS", "")
 TRAINED = [case for case in program_cases.CASES if not (PLAIN and case == "resnet")]
 
 
 @pytest.mark.skipif(not PLAIN, reason="it is among the others")
 def test_a_deep_net_with_the_kernels_of_users():
-    env = {**os.environ, "XLA_FLAGS": "--xla_backend_optimization_level=0"}
+    env = {**os.environ, "XLA_FLAGS": ""}
     command = [sys.executable, "-m", "pytest", "-q", __file__, "-k", "resnet and test_programs"]
     done = subprocess.run(command, env=env, cwd=GOLDEN.parents[1], capture_output=True, text=True)
     assert done.returncode == 0 and "2 passed" in done.stdout, done.stdout
