@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from ..core import structure as nested
 from ..core import traced_number
-from ..eager.tensor import Tensor, wrap
+from ..eager.tensor import ZEROS, Tensor, wrap
 from ..eager.views import replaced
 from .frame import Write
 
@@ -30,6 +30,35 @@ class Effect(NamedTuple):
     write: Write
     structure: Any
     n_leaves: int
+
+
+class Sorted:
+    """Effects by how they are done: most give a tensor new data or take its gradient away, an assignment each.
+
+    Arguments:
+        effects: what is done after each run, in order.
+        first: the place of their first output.
+    """
+
+    def __init__(self, effects: Sequence[Effect], first: int) -> None:
+        self.renewed: list[tuple[Tensor, int]] = []  # with the place of the data
+        self.cleared: list[tuple[Tensor, Any]] = []  # with what stands for no gradient
+        self.others: list[tuple[int, Effect]] = []  # with the place of their first output
+        at = first
+        for effect in effects:
+            (owner, key, *_), structure = effect.write, effect.structure
+            known = isinstance(owner, Tensor)
+            if known and key == "_data" and structure is nested.LEAF:
+                self.renewed.append((owner, at))
+            elif known and key == "_grad" and _no_gradient(structure):
+                self.cleared.append((owner, structure.value))
+            else:
+                self.others.append((at, effect))
+            at += effect.n_leaves
+
+
+def _no_gradient(structure: Any) -> bool:
+    return type(structure) is nested.Static and (structure.value is None or structure.value is ZEROS)
 
 
 def found(effect: Effect) -> Effect:

@@ -30,7 +30,7 @@ from ..ir.simplify import only_needed
 from . import spans
 from .across import AcrossBackward, pullback
 from .checks import note_failure
-from .effects import Argument, AtPath, found, found_in, mentions, owner_of, put, resolve, show
+from .effects import Argument, AtPath, Sorted, found, found_in, mentions, owner_of, put, resolve, show
 from .speculation import compare
 from .trace import LOCK, Traced
 
@@ -109,6 +109,7 @@ class Executable:
             or traced.speculated
         )
         self.repeatable = not any(op.bound.op.effect for op in program.ops())
+        self.effects = Sorted(traced.effects, traced.n_results)
         self.by_path = any(type(e.write.owner) is AtPath or mentions(e.structure, AtPath) for e in traced.effects)
         self.gives_by_path = mentions(traced.structure, AtPath)
         self.acts = bool(traced.effects or traced.deferred or traced.checks)
@@ -287,15 +288,20 @@ class Executable:
             if self.repeatable:
                 note_failure(error)
             raise error
-        at, made = self.traced.n_results, dict[int, Tensor]()
-        effects = self.traced.effects if not self.by_path else [found(e) for e in self.traced.effects]
-        for effect in effects:
+        others = self.effects.others if not self.by_path else [(at, found(e)) for at, e in self.effects.others]
+        for tensor, at in self.effects.renewed:
+            tensor.__dict__["_data"] = outs[at]  # past Parameter.__setattr__, which looks after its other attributes
+        for tensor, gradient in self.effects.cleared:
+            tensor.__dict__["_grad"] = gradient
+        made = dict[int, Tensor]()
+        for at, effect in others:
             arrays = outs[at : at + effect.n_leaves]
             if self.traced.same and effect.write.key != "_data":
                 arrays = self._once(at, arrays, results, made)
-            at += effect.n_leaves
             put(effect, arrays, args, self.accumulated)
-        for effect in effects:
+        for tensor, _ in self.effects.renewed:
+            show(tensor)
+        for _, effect in others:
             if effect.write.key == "_data":
                 show(owner_of(effect, args))
         for function in self.traced.deferred:
