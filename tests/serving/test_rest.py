@@ -14,6 +14,7 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
+from served import eventually
 
 X = np.arange(6, dtype="float32").reshape(2, 3) / 6
 
@@ -155,6 +156,7 @@ def test_looking_in(served):
 def test_the_id_of_a_trace_is_in_the_log(served):
     trace = "4bf92f3577b34da6a3ce929d0e0e4736"
     served.ask("/v2", traceparent=f"00-{trace}-00f067aa0ba902b7-01")
+    assert eventually(lambda: any(trace in line for line in served.lines))  # it is written after the answer
     (line,) = [json.loads(line.partition("access ")[2]) for line in served.lines if trace in line]
     assert (line["path"], line["status"], line["method"]) == ("/v2", 200, "GET")
 
