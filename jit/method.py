@@ -13,6 +13,7 @@ import numpy as np
 from paddle_lite_py.core import small, symbolic
 from paddle_lite_py.core import structure as nested
 from paddle_lite_py.core.arrays import as_array, spec_of
+from paddle_lite_py.core.fusion import computed_once
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.custom.kernel import kernels, unknown_kernels
 from paddle_lite_py.eager.execute import EAGER
@@ -266,9 +267,11 @@ class Method:
             return None
         if all(small.is_small(h._data.shape, h._data.dtype) for h in self.handles):
             weights: list[Any] = [np.asarray(h._data) for h in self.handles]
-            compiled = Tiers(lower(self.program), _Saved(self)).entry(len(self.inputs) + len(weights))
+            fn = lower(self.program)  # the StableHLO runs, and the program says what it is made of
+            compiled = Tiers(fn, self._jitted, xla_jit(fn).trace).entry(len(self.inputs) + len(weights))
         else:  # lowered anew: with sizes that are known, ops have faster forms than in the StableHLO for any size
-            weights, compiled = [jax.device_put(h._data) for h in self.handles], xla_jit(lower(self.program))
+            weights = [jax.device_put(h._data) for h in self.handles]
+            compiled = xla_jit(computed_once(lower(self.program)))
 
         def run(*arrays: Any) -> tuple[Any, ...]:
             found = compiled(*arrays, *weights)
@@ -319,16 +322,6 @@ class Method:
                     "without that constraint"
                 )
         return tensors
-
-
-class _Saved:
-    """What Tiers asks of a compiled function: the StableHLO runs, and the program says what it is made of."""
-
-    def __init__(self, method: Method) -> None:
-        self._jitted, self.trace = method._jitted, xla_jit(lower(method.program)).trace
-
-    def __call__(self, *arrays: Any) -> Any:
-        return self._jitted(*arrays)
 
 
 def holds(constraint: str, dims: dict[str, Any]) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 
 import jax
 
+from ..core.fusion import computed_once
 from ..host.tier import tiered, xla_jit
 from ..registry.bound import BoundOp, cotangent, turned
 from ..registry.op import Op
@@ -93,6 +94,7 @@ class Forward:
         flowing: from its inputs in order to the results that gradients flow out of, and all its results.
         windows, plain: see config.compiler_options.
         hosted: small arrays of it are computed by NumPy.
+        deep: it is a whole program: see fusion.computed_once.
     """
 
     def __init__(
@@ -102,8 +104,10 @@ class Forward:
         windows: bool = False,
         hosted: bool = True,
         plain: bool = False,
+        deep: bool = False,
     ) -> None:
         self.name, self._flowing, self._windows, self.hosted, self.plain = name, flowing, windows, hosted, plain
+        self._deep = deep
         self._tiers: dict[Takes, Any] = {}
         self.pulls: list[ResidualPullback] = []  # as long as it may be called
         # The results as an op of the inputs, to differentiate twice.
@@ -114,7 +118,9 @@ class Forward:
         run = self._tiers.get(takes)
         if run is None:
             n = len(arrays) if self.hosted else None
-            run = self._tiers[takes] = tiered(self.function(takes), n, self._windows, self.plain, like=arrays)
+            run = self._tiers[takes] = tiered(
+                self.function(takes), n, self._windows, self.plain, like=arrays, deep=self._deep
+            )
         outs, residuals = run(*arrays)
         pull, pool = residuals.pull(), (*arrays, *outs, *residuals.arrays)
         saved = SavedResiduals([pool[i] for i in pull.kept])
@@ -123,7 +129,8 @@ class Forward:
 
     def compiled(self, takes: Takes) -> Any:
         """The function for a choice of inputs, under jax.jit."""
-        return xla_jit(self.function(takes), self._windows, self.plain)
+        fn = self.function(takes)
+        return xla_jit(computed_once(fn) if self._deep else fn, self._windows, self.plain)
 
     def function(self, takes: Takes) -> Callable[..., Any]:
         """All results and residuals, as a function of the inputs that is not compiled yet."""

@@ -19,6 +19,7 @@ import numpy as np
 from ..core import small
 from ..core.cache import BoundedCache, IdentityCache
 from ..core.config import compiler_options
+from ..core.fusion import computed_once
 from ..core.mappings import make_room, room
 from . import loops  # noqa: F401  (their rules)
 from .generate import FunctionWriter, elements, returning
@@ -53,6 +54,7 @@ def tiered(
     plain: bool = False,
     most: int = MAX_STEPS,
     like: Sequence[Any] = (),
+    deep: bool = False,
     **options: Any,
 ) -> Callable[..., Any]:
     """A function of arrays or Python numbers on its two tiers. What it gives may be nested.
@@ -60,10 +62,15 @@ def tiered(
     Arguments:
         n: how many arguments it takes; None for a function that is XLA's whatever they are.
         like: what it is called with first, which tells whether plain emitters serve it.
+        deep: it is made of many ops, so that its chains may be long: see fusion.computed_once.
         windows, plain: see config.compiler_options. most: how many steps NumPy takes. options: of jax.jit.
     """
-    xla = xla_jit(fn, windows, plain or (bool(like) and _is_pointwise(fn, like)), **options)
-    return xla if n is None else Tiers(fn, xla, options.get("donate_argnums", ()), most).entry(n)
+    plain = plain or (bool(like) and _is_pointwise(fn, like))
+    xla = xla_jit(computed_once(fn) if deep else fn, windows, plain, **options)
+    if n is None:
+        return xla
+    trace = jax.jit(fn).trace if deep else xla.trace
+    return Tiers(fn, xla, trace, options.get("donate_argnums", ()), most).entry(n)
 
 
 def _is_pointwise(fn: Callable[..., Any], like: Sequence[Any]) -> bool:
@@ -91,12 +98,19 @@ class Tiers:
     """A function, and by shapes and dtypes what runs it.
 
     Arguments:
-        fn: the function. xla: the same, compiled. donated: whose memory XLA may reuse, by position.
-        most: how many steps NumPy takes.
+        fn: the function. xla: the same, compiled. trace: tells what it is made of, as that of jax.jit does.
+        donated: whose memory XLA may reuse, by position. most: how many steps NumPy takes.
     """
 
-    def __init__(self, fn: Callable[..., Any], xla: Any, donated: tuple[int, ...] = (), most: int = MAX_STEPS) -> None:
-        self.xla, self.most = xla, most
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        xla: Callable[..., Any],
+        trace: Callable[..., Any],
+        donated: tuple[int, ...] = (),
+        most: int = MAX_STEPS,
+    ) -> None:
+        self.xla, self.trace, self.most = xla, trace, most
         self.donated = frozenset(donated)
         self.known: BoundedCache[Any, Callable[..., Any]] = BoundedCache(
             f"tiers of {getattr(fn, '__name__', 'a function')}", MAX_KINDS
@@ -145,7 +159,7 @@ class Tiers:
         most = small.most()
         if any(np.size(a) > most for a in args):
             return self.handed(len(args))
-        traced = self.xla.trace(*args)
+        traced = self.trace(*args)
         try:
             steps = Steps(traced.jaxpr)
             if elements(steps) <= most and is_cheap(steps.list):
