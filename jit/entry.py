@@ -67,7 +67,10 @@ class Entry:
         self.changes_arguments = any(type(e.write.owner) is Argument for e in self.traced.effects)
         self.plain = not (found or seen or self.traced.gradients or self.traced.paths)
         self.flags = [(h, h.stop_gradient, dict(h._hooks or {})) for h in self.traced.captures]
-        self.layer_guards, self.layer_version = settled, layer_version.number
+        self.layer_guards = [*settled, *self.traced.assumed]
+        # What the trace itself has ended holds for one run.
+        lasts = all(fact.holds() for fact in self.traced.assumed)
+        self.layer_version = layer_version.number if lasts else None
 
     def recorded(self, wanted: bool) -> None:
         """Told when a profiler begins to record, and when it ends."""

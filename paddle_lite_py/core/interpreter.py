@@ -27,6 +27,13 @@ class Observer:
     def entered(self, layer: Any) -> None:
         """Told that a layer is called."""
 
+    def assumes(self, fact: Any) -> bool:
+        """Whether code may rely on a fact that holds now.
+
+        A program does if it can ask fact.holds() before a run, which it does once `layer_version` has changed.
+        """
+        return True
+
     def stored(self, name: str, shape: tuple[int, ...], dtype: Any, draw: Callable[[], Any], own: bool = False) -> Any:
         """The payload of new state (a parameter, an accumulator): what draw() gives, now or when the program starts.
 

@@ -20,6 +20,7 @@ from . import checks, rows
 from .lr import LRScheduler
 from .operators import operator
 from .parameter_group import ParameterGroup
+from .shared_numbers import Alike
 from .update import Accumulator, Numbers, Recipe, Rule, Setting, compiled
 
 ONE_CALL = Immaterial("one compiled call updates all parameters")
@@ -173,7 +174,8 @@ class Optimizer:
         skip = self._auxiliary_vars.get("found_inf")
         key = clip.key() if clip is not None else None
         made = type(self)
-        recipe = Recipe(self.type, made._rule, group.slots, settings, key, skip is not None, made._numbers)
+        alike = bool(group.scalars) and self._alike(group, active, settings)
+        recipe = Recipe(self.type, made._rule, group.slots, settings, key, skip is not None, made._numbers, alike)
         handles = group.handles(active)
         if isinstance(state.interpreter, Eager):
             flags = () if skip is None else (skip._data,)
@@ -195,6 +197,12 @@ class Optimizer:
             new = rows.put(handles, grads, held)
         for handle, tensor in zip(handles, new, strict=True):
             handle._set_payload(tensor._data)
+
+    def _alike(self, group: ParameterGroup, active: list[int], settings: tuple[Setting, ...]) -> bool:
+        """Whether one number of each kind serves all these parameters."""
+        group.shared.updated(active)
+        fact = Alike(group.shared, tuple(active), type(self).__name__)
+        return len({s.rate for s in settings}) == 1 and fact.holds() and state.interpreter.assumes(fact)
 
     def _set_auxiliary_var(self, key: str, value: Any) -> None:
         """Hand a tensor to the next updates: a true "found_inf" leaves everything as it is. None withdraws it."""

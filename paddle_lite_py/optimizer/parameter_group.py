@@ -11,6 +11,7 @@ import numpy as np
 from ..core.arrays import from_host
 from ..core.interpreter import state
 from ..eager.tensor import Parameter, Tensor, wrap
+from .shared_numbers import SharedNumbers
 from .update import Accumulator
 
 LOW = 4  # bytes of the narrowest dtype that is trained as it is
@@ -30,6 +31,7 @@ class ParameterGroup:
         self.arrays: dict[str, list[Tensor | None]] = {s.name: [None] * len(params) for s in slots if not s.scalar}
         self.scalars: dict[str, Tensor] = {}
         self.started = [False] * len(params)
+        self.shared = SharedNumbers(len(params))
 
     def start(self, indices: list[int], masters: bool) -> None:
         """Make the accumulators of parameters that are updated for the first time, also while a program is traced."""
@@ -115,6 +117,7 @@ class ParameterGroup:
         numbers = self.scalars[slot.name].numpy()
         numbers[i] = value.reshape(-1)[0]
         self.scalars[slot.name].set_value(numbers)
+        self.shared.compare([scalar.numpy() for scalar in self.scalars.values()])
 
 
 def _handle(shape: tuple[int, ...], kind: Any, fill: Any, name: str, like: Parameter | None = None) -> Tensor:

@@ -54,6 +54,7 @@ class Recipe(NamedTuple):
     clip: tuple[Any, ...] | None
     skips: bool  # a flag among its inputs may keep everything as it was
     numbers: Numbers | None = None
+    alike: bool = False  # all parameters have the same numbers: kernels for them are then the same ones
 
     def split(self, mutable: list[Any]) -> tuple[list[Any], list[Any], dict[str, list[Any]], dict[str, Any]]:
         """The arrays that an update changes: parameters, masters, array accumulators and scalar ones by slot."""
@@ -75,25 +76,27 @@ def _update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> li
     wide = [_wide(p) if m is None else m for p, m in zip(params, masters, strict=True)]
     grads = [g.astype(w.dtype) for g, w in zip(_clipped(recipe, grads), wide, strict=True)]
     rows = [s.row for s in recipe.settings]
-    numbers = {k: _taken(v, rows) for k, v in scalars.items()}
-    derived, following = _derived(recipe, numbers, lr)
-    states = [{k: v[i] for k, v in (arrays | numbers | derived).items()} for i in range(len(rows))]
+    own = slice(1) if recipe.alike else slice(None)  # of whom the numbers are
+    numbers = {k: _taken(v, rows[own]) for k, v in scalars.items()}
+    derived, following = _derived(recipe, recipe.settings[own], numbers, lr)
+    single = {k: [v[0]] * len(rows) if recipe.alike else v for k, v in (numbers | derived).items()}
+    states = [{k: v[i] for k, v in (arrays | single).items()} for i in range(len(rows))]
     found = [_one(recipe, *each, lr) for each in zip(recipe.settings, wide, grads, states, strict=True)]
     out = [new.astype(p.dtype) for (new, _), p in zip(found, params, strict=True)]
     out += [new for (new, _), m in zip(found, masters, strict=True) if m is not None]
     out += [found[i][1][k].astype(a.dtype) for k, v in arrays.items() for i, a in enumerate(v)]
     for k, v in scalars.items():
-        new = following[k] if k in following else jnp.stack([state[k] for _, state in found])
+        new = following[k] if k in following else jnp.stack([state[k] for _, state in found[own]])
         out.append(_put(v, rows, new.astype(v.dtype)))
     return out
 
 
-def _derived(recipe: Recipe, numbers: State, lr: Any) -> tuple[State, State]:
+def _derived(recipe: Recipe, settings: tuple[Setting, ...], numbers: State, lr: Any) -> tuple[State, State]:
     if recipe.numbers is None:
         return {}, {}
-    rates = np.array([s.rate for s in recipe.settings])
+    rates = np.array([s.rate for s in settings])
     kind = next(iter(numbers.values())).dtype
-    return recipe.numbers(numbers, lr.astype(kind) * rates.astype(kind), **dict(recipe.settings[0].hyper))
+    return recipe.numbers(numbers, lr.astype(kind) * rates.astype(kind), **dict(settings[0].hyper))
 
 
 def _taken(vector: Any, rows: list[int]) -> Any:
@@ -101,7 +104,9 @@ def _taken(vector: Any, rows: list[int]) -> Any:
 
 
 def _put(vector: Any, rows: list[int], new: Any) -> Any:
-    return new if len(rows) == len(vector) else vector.at[np.array(rows)].set(new, unique_indices=True)
+    if len(rows) == len(vector):
+        return jnp.broadcast_to(new, vector.shape)
+    return vector.at[np.array(rows)].set(new, unique_indices=True)
 
 
 def _wide(x: Any) -> Any:

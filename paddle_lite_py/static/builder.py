@@ -264,6 +264,10 @@ class StaticBuilder(Builder):
     def entered(self, layer: Any) -> None:
         """Nothing to note: a change of a layer's settings does not change what has been built."""
 
+    def assumes(self, _fact: Any) -> bool:
+        """No: scopes may hold anything."""
+        return False
+
     def look_up(self, ids: Tensor, weight: Tensor, padding: int | None) -> Tensor | None:
         """The rows of a table that servers keep; None where they keep none."""
         self.tables.add(weight.name)

@@ -43,6 +43,7 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
     def __init__(self, convert: Callable[[Any], Any] = lambda f: f) -> None:
         self.convert = convert
         self.layers: list[Any] = []
+        self.assumed: list[Any] = []
         self.deferred: list[Callable[[], None]] = []
         self.gradients: list[tuple[Tensor, str]] = []
         self.root = Frame()
@@ -95,14 +96,18 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
         """Note a layer that is called: its settings shape the program."""
         self.layers.append(layer)
 
+    def assumes(self, fact: Any) -> bool:
+        """Note a fact that the program relies on."""
+        self.assumed.append(fact)
+        return True
+
     def defer(self, function: Callable[[], None]) -> None:
         """Call a Python function after each run instead of now."""
         self.deferred.append(function)
 
     def provide(self, get: Callable[[], Any]) -> Tensor:
         """An input that `get` gives before each run (a learning rate, say)."""
-        array = get()
-        value = self.root.new_input(jax.ShapeDtypeStruct(array.shape, array.dtype))
+        value = self.root.new_input(jax.ShapeDtypeStruct((array := get()).shape, array.dtype))
         self.providers.append((get, value))
         return wrap(value)
 
@@ -183,10 +188,9 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
         return found
 
     def _detach(self, value: TracedValue) -> TracedValue:
-        found = self.frame.detached.get(value)
-        if found is None:
-            found = self.frame.detached[value] = self.emit(identity(), (value,), requires_grad=False)[0]
-        return found
+        if value not in self.frame.detached:
+            self.frame.detached[value] = self.emit(identity(), (value,), requires_grad=False)[0]
+        return self.frame.detached[value]
 
     def _leaf(self, value: TracedValue, tensor: Tensor) -> TracedValue:
         """The user asked for gradients of a value that had none: from here on it is a leaf."""

@@ -55,6 +55,9 @@ class Traced(NamedTuple):
 
     looked: tuple[tuple[Tensor, Any], ...] = ()  # tensors whose data Python has read, and those data
     same: dict[int, int] = {}  # noqa: RUF012  outputs that are one tensor: the place of each, and of the first of them
+    assumed: tuple[
+        Any, ...
+    ] = ()  # facts that the program relies on, looked at when the configuration of layers changes
     constraints: tuple[str, ...] = ()  # between unknown dimensions, which the trace has taken for granted
 
     @property
@@ -326,5 +329,6 @@ def _assemble(
         builder.reached,
         tuple(builder.speculation.speculated if builder.speculation else ()),
         tuple(builder.looked.values()),
+        assumed=tuple(builder.assumed),
         same={i: at[0] for at in builder.given.values() for i in at[1:]},
     )
