@@ -16,7 +16,7 @@ from paddle_lite_py.tracing.dimensions import Dimensions
 from paddle_lite_py.tracing.effects import Argument
 from paddle_lite_py.tracing.executor import Executable
 
-from .errors import InnerGradientError
+from .errors import HeldGradientError, InnerGradientError
 from .guards import ABSENT, Guard
 
 
@@ -57,7 +57,9 @@ class Entry:
         self.grad_enabled, self.dtype = mode.grad_enabled, default_dtype()
         self.needs_grad = mode.grad_enabled and any(self.traced.requires_grad)
         self._run = executable.run_with_grad if self.needs_grad else executable.run
-        self.run: Any = self._from_leaves if self.traced.reached else self._run
+        # Whether the gradients of arguments matter.
+        self.from_leaves = bool(self.traced.reached or self.traced.asked)
+        self.run: Any = self._from_leaves if self.from_leaves else self._run
         self._direct = executable.plain and not executable.fixed and not self.needs_grad
         spans.follow_caller(self)
         # Most guards compare one value: looked at here without a call of their own.
@@ -78,11 +80,37 @@ class Entry:
         self.call = self.executable.jitted if self._direct and not wanted else None
 
     def _from_leaves(self, tensors: Sequence[Tensor]) -> Any:
-        """Run a program with a backward() that ends at arguments, which must therefore be where eager code begins."""
+        """Run a program with a backward() that ends at arguments, which must therefore be where eager code begins.
+
+        The trace knew of no gradient that an argument has. One that is there is set aside, and added to. A program
+        that has read it, or what it has come to, cannot serve.
+        """
         for position, where in self.traced.reached.items():
             if tensors[position]._source is not None:
                 raise InnerGradientError(self.traced.program.input_names[position], where)
-        return self._run(tensors)
+        held = {}
+        for position, use in self.traced.asked.items():
+            tensor = tensors[position]
+            grad = tensor._grad
+            if grad is None or use == "replaced":
+                continue
+            if use == "read" or (use == "summed" and isinstance(grad, Tensor)):
+                raise HeldGradientError
+            if isinstance(grad, Tensor):
+                held[id(tensor)] = tensor, grad
+        for tensor, _ in held.values():
+            tensor._grad = None
+        try:
+            out = self._run(tensors)
+        except BaseException:
+            for tensor, grad in held.values():
+                tensor._grad = grad
+            raise
+        for tensor, grad in held.values():
+            if isinstance(found := tensor._grad, Tensor):  # else it was cleared in the end
+                tensor._grad = grad
+                tensor._accumulate_plain(found)
+        return out
 
     def takes(self, shapes: Sequence[Any]) -> bool:
         """True if what is taken for granted of sizes holds for arguments of these shapes."""

@@ -22,6 +22,10 @@ class InnerGradientError(StagingError):
         )
 
 
+class HeldGradientError(Exception):
+    """An argument has a gradient, which the program would have to read: the function itself is to run."""
+
+
 class GraphBreak(Exception):
     """A static function that may run in parts could not be traced as a whole."""
 

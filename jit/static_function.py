@@ -39,7 +39,7 @@ from .check import checked
 from .containers import Changed, note, restore
 from .declared import DeclaredSpecs
 from .entry import Entry
-from .errors import GraphBreak, InnerGradientError, StagingError, raise_for_user
+from .errors import GraphBreak, HeldGradientError, InnerGradientError, StagingError, raise_for_user
 from .host_random import told
 from .implicit import Implicit
 from .inspection import Inspection, passed
@@ -143,7 +143,7 @@ class StaticFunction(DeclaredSpecs, Inspection):
             try:
                 return self._run(args, kwargs)
             except Exception as e:
-                if not raised_by_user(e):
+                if not (raised_by_user(e) or isinstance(e, HeldGradientError)):
                     raise
                 return self._function(*map(spec.as_tensor, args), **{k: spec.as_tensor(v) for k, v in kwargs.items()})
         except GraphBreak as e:
@@ -193,9 +193,8 @@ class StaticFunction(DeclaredSpecs, Inspection):
 
         if self._buckets is not None and (specs := self._specs(args, kwargs, tensors)):
             return self._buckets.run(entry, tensors, specs, self.__name__)
-        simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.traced.reached)
-        simple = simple and not (entry.traced.speculated or checks or entry.lone)
-        simple = simple and not self._ties.of(tensors)
+        simple = mode.interpreter is EAGER and not (numbers or kwargs or self._input_spec or entry.from_leaves)
+        simple = simple and not (entry.traced.speculated or checks or entry.lone or self._ties.of(tensors))
         simple = simple and not entry.changes_arguments  # where tensors that share elements are another kind of call
         self._last = entry if simple and all(a.__class__ is Tensor for a in args) else None
         out = self._right(run, entry, numbers, lambda other: self.entry(structure, tensors, args, kwargs, other))

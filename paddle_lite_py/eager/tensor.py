@@ -17,7 +17,7 @@ import numpy as np
 
 from ..core import dtypes
 from ..core import place as places
-from ..core.arrays import as_array, filled, from_host, is_array, is_outside
+from ..core.arrays import as_array, filled, from_host, is_array
 from ..core.errors import LeafChangeError
 from ..core.interpreter import layer_version, run_backward, state
 from ..core.no_effect import NOT_DRAWN, no_effect
@@ -222,6 +222,7 @@ class Tensor(TensorData):
     def grad(self, value: Tensor | None) -> None:
         if value is not None and list(value.shape) != self.shape:
             raise ValueError(f"gradient of '{self.name}': shape {[*self.shape]} expected, got {list(value.shape)}")
+        state.interpreter.gradient_state(self)
         if isinstance(self._grad, Tensor) and value is not None and value is not self._grad and self._in_place():
             self._grad._set_payload(value._data)
         else:
@@ -229,8 +230,7 @@ class Tensor(TensorData):
 
     def _in_place(self) -> bool:
         """Whether the gradient that is there is changed in place, which who holds it sees."""
-        held = self._grad
-        return is_outside(held._data) and held.is_leaf
+        return self._grad.is_leaf
 
     def _set_grad(self, value: Any) -> None:
         state.interpreter.rebound(self, "_grad")
@@ -290,7 +290,7 @@ class Tensor(TensorData):
         held = self._grad
         if not isinstance(held, Tensor):
             self._set_grad(grad)
-        elif self._in_place() and is_array(grad._data):
+        elif self._in_place() and (is_array(grad._data) or grad.stop_gradient):
             held._set_payload((held + grad)._data)
         else:
             self._set_grad(held + grad)

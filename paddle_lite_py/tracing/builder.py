@@ -46,6 +46,7 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
         self.assumed: list[Any] = []
         self.deferred: list[Callable[[], None]] = []
         self.gradients: list[tuple[Tensor, str]] = []
+        self.stand_ins: list[tuple[Tensor, Tensor, TracedValue]] = []  # for gradients that are there, and their data
         self.root = Frame()
         self.frame = self.root
         self.captures: dict[Any, Capture] = {}
@@ -61,6 +62,7 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
         self.told: set[Any] = set()  # places that the user has been warned of
         self.looked: dict[int, tuple[Tensor, Any]] = {}  # tensors that Python has read, and what they held
         self.reached: dict[int, Any] = {}  # arguments that a backward() gives gradients to, and where
+        self.asked: dict[int, str] = {}  # arguments by what is done with their gradient first: see Entry
         self.arguments: dict[int, int] = {}  # id of an argument's handle -> its position
         self.replaced: dict[int, Write] = {}  # by ids of tensors from outside, where a run puts others in their place
         self.given: dict[int, list[int]] = {}  # id of a tensor that is an output -> its places among the outputs
@@ -289,6 +291,8 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
     def rebound(self, obj: Any, name: str) -> None:
         """Note what an attribute held before this frame changed it, unless the frame itself made the object."""
         key = (id(obj), name, False)
+        if name == "_grad":
+            self._asks(obj, "replaced")
         if key not in self.frame.log and not self._is_local(obj):
             self.frame.log[key] = Write(obj, name, attribute(obj, name))
 
@@ -307,20 +311,16 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
             if not only_if_empty:
                 tensor._grad = self.settled(tensor)
             return
-        key = (id(tensor), "_grad", False)
-        if (
-            key in self.root.log
-            or self._is_local(tensor)
-            or isinstance(tensor._grad, Tensor)
-            and is_traced(tensor._grad)
-        ):
+        key, held = (id(tensor), "_grad", False), tensor._grad
+        self._asks(tensor, "added" if only_if_empty else "read")
+        if key in self.root.log or self._is_local(tensor) or (isinstance(held, Tensor) and is_traced(held)):
             return
-        held = tensor._grad
         kind = "some" if isinstance(held, Tensor) else "empty" if only_if_empty else "none" if held is None else "zeros"
         self.gradients.append((tensor, kind))
         if kind == "some":
             self.root.log[key] = Write(tensor, "_grad", held)
             tensor._grad = self.provide(lambda: tensor._grad._data)
+            self.stand_ins.append((tensor, tensor._grad, tensor._grad._data))
 
     def cleared(self, tensor: Tensor) -> Any:
         """Zeros where there was a gradient; which it was is only looked at when somebody asks, since a backward()

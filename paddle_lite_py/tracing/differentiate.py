@@ -28,6 +28,7 @@ class Differentiation:
     inner: Callable[..., Any]
     arguments: dict[int, int]
     reached: dict[int, Any]
+    asked: dict[int, str]
     convert: Callable[[Any], Any]
     rebind: Callable[[Tensor, Any], None]
     is_leaf: Callable[[Tensor], bool]
@@ -59,6 +60,12 @@ class Differentiation:
         """Gradients of the outputs with respect to the inputs; None where none depends on one."""
         roots, wrt = [self._root(t) for t in outputs], [self.value_of(t) for t in inputs]
         return self.gradient(roots, grads, wrt, retain_graph, create_graph)
+
+    def _asks(self, tensor: Any, use: str) -> None:
+        """Note what is done with the gradient of an argument, which the trace knows nothing of: see Entry."""
+        position = self.arguments.get(id(tensor))
+        if position is not None and self.asked.setdefault(position, use) == "added" and use == "read":
+            self.asked[position] = "summed"
 
     def overwrite(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload, through which gradients go on to where its own went."""

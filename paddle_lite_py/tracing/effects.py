@@ -89,8 +89,8 @@ def show(tensor: Tensor) -> None:
         replaced(tensor)
 
 
-def put(effect: Effect, arrays: list[Any], args: Sequence[Tensor], accumulated: set[int]) -> None:
-    """Set state; `accumulated` has the ids of tensors whose gradient is added to."""
+def put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
+    """Set state."""
     write, owner = effect.write, owner_of(effect, args)
     if write.key == "_data":
         # Past Parameter.__setattr__, which looks after its other attributes.
@@ -100,9 +100,6 @@ def put(effect: Effect, arrays: list[Any], args: Sequence[Tensor], accumulated: 
     if type(value) is traced_number.TracedNumber:
         value = value.get()
     if write.key == "_grad" and isinstance(value, Tensor):
-        if id(owner) in accumulated:
-            owner._grad._set_payload(value._data)  # in place, for who holds it
-            return
         value.stop_gradient = False
     write._replace(owner=owner).put(resolve(value, effect.structure, args))
 

@@ -115,8 +115,6 @@ class Executable:
         self.gives_by_path = mentions(traced.structure, AtPath)
         self.acts = bool(traced.effects or traced.deferred or traced.checks)
         self.records_loops = traced.loop_buffer is not None and any(op.name == "grad" for op in program.ops())
-        # Tensors whose gradient is added to.
-        self.accumulated = {id(t) for t, kind in traced.gradients if kind == "some"}
         self._compile()
 
     def _compile(self) -> None:
@@ -299,7 +297,7 @@ class Executable:
             arrays = outs[at : at + effect.n_leaves]
             if self.traced.same and effect.write.key != "_data":
                 arrays = self._once(at, arrays, results, made)
-            put(effect, arrays, args, self.accumulated)
+            put(effect, arrays, args)
         for tensor, _ in self.effects.renewed:
             show(tensor)
         for _, effect in others:

@@ -55,9 +55,8 @@ class Traced(NamedTuple):
 
     looked: tuple[tuple[Tensor, Any], ...] = ()  # tensors whose data Python has read, and those data
     same: dict[int, int] = {}  # noqa: RUF012  outputs that are one tensor: the place of each, and of the first of them
-    assumed: tuple[
-        Any, ...
-    ] = ()  # facts that the program relies on, looked at when the configuration of layers changes
+    asked: dict[int, str] = {}  # noqa: RUF012  arguments by what is done with their gradient first
+    assumed: tuple[Any, ...] = ()  # facts that it relies on: see Interpreter.assumes
     constraints: tuple[str, ...] = ()  # between unknown dimensions, which the trace has taken for granted
 
     @property
@@ -116,6 +115,7 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
             made = unescaped(list(builder.root.log.values()))
             outside = [w for w in builder.root.log.values() if id(w.owner) not in made and builder.is_outside(w)]
             builder.replaced = _replaced(builder, outside)
+            builder.replaced |= {id(handle): Write(t, "_grad", None) for t, handle, _ in builder.stand_ins}
             outside = [w for w in outside if not (w.is_tie or _follows(builder, w))]
             _look_for_kept_aliases(builder, outside)
             updated = {id(w.owner) for w in outside if w.key == "_data"}
@@ -131,6 +131,11 @@ def _trace(builder: Builder, fn: Any, tensors: list[Tensor], names: Sequence[str
                 held = write.get()
                 found = nested.Static(held) if type(held) is TracedNumber else _outputs(builder, held, leaves, updated)
                 effects.append(Effect(_owned(builder, write), found, len(leaves) - at))
+            for tensor, handle, before in builder.stand_ins:
+                if handle._data is not before:  # who holds the gradient sees the change
+                    _outputs(builder, handle._data, leaves, updated)
+                    place = Write(tensor, "_grad", None)
+                    effects.append(Effect(Write(AtPath(place), "_data", None), nested.LEAF, 1))
             for owner, method, args in builder.replays:
                 at = len(leaves)
                 found = _outputs(builder, args, leaves, updated)
@@ -192,9 +197,8 @@ def _own(builder: Builder) -> list[Tensor]:
 
 
 def _unchanged(builder: Builder, write: Write) -> bool:
-    """True for a gradient that was only read."""
-    now = write.get() if write.key == "_grad" else None
-    return isinstance(now, Tensor) and any(now._data is v for _, v in builder.providers)
+    """True for a gradient that is still the same tensor, whose elements may have changed."""
+    return write.key == "_grad" and any(write.get() is handle for _, handle, _ in builder.stand_ins)
 
 
 def _owned(builder: Builder, write: Write) -> Write:
@@ -329,6 +333,7 @@ def _assemble(
         builder.reached,
         tuple(builder.speculation.speculated if builder.speculation else ()),
         tuple(builder.looked.values()),
+        asked=builder.asked,
         assumed=tuple(builder.assumed),
         same={i: at[0] for at in builder.given.values() for i in at[1:]},
     )
