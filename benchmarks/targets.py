@@ -17,7 +17,7 @@ GROUPS: dict[str, list[str]] = {
     "static_layers160": ["static_layers160"],
     "loaded_mlp": ["loaded_mlp"],
     "lower_bert12": ["lower_bert12"],
-    "start": ["start_bert12_cold", "start_bert12_warm"],
+    "start": [f"start_{net}_{cache}" for net in ("bert12", "resnet50") for cache in ("cold", "warm")],
     "static_while100": ["static_while100"],
     "static_collatz": ["static_collatz"],
     "static_grad_while100": ["static_grad_while100"],

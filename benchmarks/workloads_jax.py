@@ -123,6 +123,39 @@ def resnet() -> Net:
     return p, forward, *images(16, 3, 32, 32)
 
 
+def bottleneck(i: int, width: int, stride: int) -> dict:
+    """Parameters of a bottleneck block, which gives four times its width."""
+    o, bn = 4 * width, batch_norm_parameters
+    p = {"c1": weights(width, i, 1, 1), "c2": weights(width, width, 3, 3), "c3": weights(o, width, 1, 1)}
+    p |= {"b1": bn(width), "b2": bn(width), "b3": bn(o)}
+    return p if stride == 1 and i == o else {**p, "s": weights(o, i, 1, 1), "sb": bn(o)}
+
+
+def resnet50() -> Net:
+    """ResNet-50 for ten classes."""
+    blocks, strides, i = [], [], 64
+    for width, depth in ((64, 3), (128, 4), (256, 6), (512, 3)):
+        for n in range(depth):
+            strides.append(2 if n == 0 and width > 64 else 1)
+            blocks.append(bottleneck(i, width, strides[-1]))
+            i = 4 * width
+    p = {"stem": weights(64, 3, 7, 7), "sbn": batch_norm_parameters(64), "blocks": blocks, "fc": dense(2048, 10)}
+
+    def forward(p, x):
+        x = jax.nn.relu(batch_norm(p["sbn"], conv(x, p["stem"], 2, 3)))
+        x = jax.lax.reduce_window(
+            x, -jnp.inf, jax.lax.max, (1, 1, 3, 3), (1, 1, 2, 2), [(0, 0), (0, 0), (1, 1), (1, 1)]
+        )
+        for q, s in zip(p["blocks"], strides, strict=True):
+            y = jax.nn.relu(batch_norm(q["b1"], conv(x, q["c1"])))
+            y = jax.nn.relu(batch_norm(q["b2"], conv(y, q["c2"], s, 1)))
+            y = batch_norm(q["b3"], conv(y, q["c3"]))
+            x = jax.nn.relu(y + (batch_norm(q["sb"], conv(x, q["s"], s)) if "s" in q else x))
+        return linear(p["fc"], x.mean((2, 3)))
+
+    return p, forward, *images(4, 3, 64, 64)
+
+
 def layer_norm(p: dict, x):
     """Layer normalisation."""
     m = x.mean(-1, keepdims=True)
@@ -185,6 +218,7 @@ def bert12() -> Net:
 
 NETS: dict[str, Callable[[], Net]] = {
     "bert12": bert12,
+    "resnet50": resnet50,
     "mlp": mlp,
     "lenet": lenet,
     "resnet": resnet,

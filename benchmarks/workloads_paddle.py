@@ -127,6 +127,7 @@ NETS: dict[str, tuple[Callable, Callable]] = {
     "resnet": (ResNet, lambda: images(16, 3, 32, 32)),
     "bert": (Bert, lambda: tokens(8000, 4, 128)),
     "bert12": (lambda: Bert(64, 12, 4, 1000), lambda: tokens(1000, 2, 16)),
+    "resnet50": (lambda: paddle.vision.models.resnet50(num_classes=10), lambda: images(4, 3, 64, 64)),
     "lm": (LM, lambda: tokens(2000, 20, 35)),
 }
 

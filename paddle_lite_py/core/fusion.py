@@ -18,7 +18,7 @@ import numpy as np
 from jax.extend import core
 
 # So many steps are worth a kernel of their own.
-LONG = 24
+LONG = 48
 # What XLA computes within the kernel of whoever reads it.
 _CHEAP = frozenset(
     "abs add add_any and bitcast_convert_type broadcast_in_dim ceil clamp concatenate convert_element_type copy "
