@@ -20,7 +20,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
-from paddle_lite_py.serving import Limits, ServedModel, Server, ServerSettings, ServingError, TensorSpec
+from paddle_lite_py.serving import Limits, ServedModel, Server, ServerSettings, ServingError, TensorSpec, executors
 from paddle_lite_py.serving.command import main
 from served import Served, eventually
 
@@ -340,12 +340,13 @@ def test_requests_while_no_worker_can_start(tmp_path):
         assert eventually(lambda: len(server.worker_pids()) == 2 and not set(first) & set(server.worker_pids()))
 
 
-def test_workers_that_end_while_nobody_asks_cost_a_request_no_try(tmp_path):
+def test_workers_that_end_while_nobody_asks_cost_a_request_no_try(tmp_path, monkeypatch):
     """More of them than the workers that one batch may lose."""
+    monkeypatch.setattr(executors.WorkerExecutor, "LOOK", 1000.0)  # a look under way would start new ones
     save(2.0, tmp_path / "net")
     with Server([str(tmp_path / "net")], settings=ServerSettings(port=0, grpc_port=None, workers=2)) as server:
         executor = server.service.executor
-        executor.RETRIES, executor.LOOK = 1, 1000.0
+        executor.RETRIES = 1
         for pid in server.worker_pids():
             os.kill(pid, signal.SIGKILL)
         assert eventually(lambda: all(w.ended for w in executor._workers))
