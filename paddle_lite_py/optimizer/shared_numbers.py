@@ -29,8 +29,9 @@ class SharedNumbers:
 
     def compare(self, numbers: Sequence[Any]) -> None:
         """Told what all numbers are, by accumulator, after some were set."""
-        rows = list(zip(*[v.tolist() for v in numbers], strict=True))
-        self._take([rows.index(row) for row in rows])
+        first = dict[tuple[float, ...], int]()
+        rows = zip(*[v.tolist() for v in numbers], strict=True)
+        self._take([first.setdefault(row, i) for i, row in enumerate(rows)])
 
     def _take(self, classes: list[int]) -> None:
         if classes != self.classes:
