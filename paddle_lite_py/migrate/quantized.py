@@ -1,13 +1,17 @@
-"""Helpers of `paddle.static.quantization.utils`: values in scopes."""
+"""Names of `paddle.static.quantization` that stand for themselves: values in scopes, operators to be quantized."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from tqdm import tqdm
 
-__all__ = ["load_variable_data", "set_variable_data", "stable_sigmoid", "tqdm"]
+__all__ = [
+    "SUPPORT_ACT_QUANTIZATION_OP_DICT", "SUPPORT_QUANTIZATION_OP_DICT", "SUPPORT_WEIGHT_QUANTIZATION_OP_DICT",
+    "load_variable_data", "set_variable_data", "stable_sigmoid", "tqdm",
+]  # fmt: skip
 
 
 def load_variable_data(scope: Any, var_name: str) -> np.ndarray:
@@ -37,3 +41,20 @@ def stable_sigmoid(x: np.ndarray) -> np.ndarray:
     """
     small = np.exp(-np.abs(x))
     return np.where(x < 0, small, 1.0) / (1.0 + small)
+
+
+def _operators(kind: str) -> dict[str, list[list[str]]]:
+    """The inputs and outputs of the operators of a kind ("weight", "activation"), by name."""
+    found = {}
+    for line in Path(__file__).with_name("quantized_ops.txt").read_text(encoding="utf-8").splitlines():
+        name, colon, rest = line.partition(": ")
+        if colon and not line.startswith("#"):
+            kinds, *slots = rest.split(";")
+            if kind in kinds.split():
+                found[name] = [slot.split() for slot in slots]
+    return found
+
+
+SUPPORT_WEIGHT_QUANTIZATION_OP_DICT = _operators("weight")
+SUPPORT_ACT_QUANTIZATION_OP_DICT = _operators("activation")
+SUPPORT_QUANTIZATION_OP_DICT = SUPPORT_WEIGHT_QUANTIZATION_OP_DICT | SUPPORT_ACT_QUANTIZATION_OP_DICT

@@ -23,3 +23,10 @@ def test_a_file_of_numbers(tmp_path: Path):
 def test_random_numbers_of_a_batch():
     found = paddle.tensor.random.uniform_random_batch_size_like(paddle.ones([1, 3]), [2, 4], "float32", 1, 1, 2.0, 3.0)
     assert found.shape == [2, 3] and (found >= 2).all() and (found <= 3).all()
+
+
+def test_operators_that_may_be_quantized():
+    found = paddle.static.quantization.quant_config
+    assert found.SUPPORT_WEIGHT_QUANTIZATION_OP_DICT["conv2d"] == [["Input", "Filter"], ["Output"]]
+    assert found.SUPPORT_ACT_QUANTIZATION_OP_DICT["fill_constant"] == [[], ["Out"]]
+    assert "conv2d" not in found.SUPPORT_ACT_QUANTIZATION_OP_DICT and len(found.SUPPORT_QUANTIZATION_OP_DICT) == 92
