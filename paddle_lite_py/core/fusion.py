@@ -9,16 +9,19 @@ gives is put into memory: behind a branch of which XLA does not know that it is 
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Iterator, Sequence
-from typing import Any, NamedTuple
+import itertools
+from collections.abc import Iterator
+from typing import Any
 
 import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.extend import core
 
+from .flattening import Renaming, variables
+
 # So many steps are worth a kernel of their own.
-LONG = 48
+LONG = 24
 # What XLA computes within the kernel of whoever reads it.
 _CHEAP = frozenset(
     "abs add add_any and bitcast_convert_type broadcast_in_dim ceil clamp concatenate convert_element_type copy "
@@ -31,78 +34,27 @@ _DEAR = frozenset(
     "acos acosh asin asinh atan atan2 atanh cbrt cos cosh div erf erf_inv erfc exp exp2 expm1 lgamma log log1p "
     "logistic pow rem rsqrt sin sinh sqrt tan tanh".split()
 )
-_CALLS = {"jit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "closed_call": "call_jaxpr"}
 
 
-def computed_once(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of arrays that XLA compiles as it is, which nobody differentiates, with its long chains cut."""
-
-    @functools.wraps(fn)
-    def call(*args: Any) -> Any:
-        if jax.default_backend() != "cpu" or jax.local_device_count() > 1:
-            return fn(*args)
-        closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args)
-        outs = core.jaxpr_as_fun(cut(closed))(*jax.tree.leaves(args))
-        return jax.tree.unflatten(jax.tree.structure(shapes), outs)
-
-    return call
-
-
-def cut(closed: Any) -> Any:
-    """A jaxpr with the ends of its long chains put into memory, where more than one kernel reads them."""
-    jaxpr = _flat(closed.jaxpr)
+def cut(jaxpr: Any) -> Any:
+    """A flat jaxpr with the ends of its long chains put into memory, where more than one kernel reads them."""
     kept, probe = forks(jaxpr), _probe(jaxpr)
     if not kept or probe is None:
-        return core.ClosedJaxpr(jaxpr, closed.consts)
+        return jaxpr
     never = core.Var(jax.core.ShapedArray((), np.dtype(bool)))
-    now = _Names({})
+    now = Renaming({})
     eqns = list(_spliced(_never(probe.aval), [probe], [never]))
     for eqn in jaxpr.eqns:
         eqns.append(eqn.replace(invars=now.all(eqn.invars)))
         for v in kept.intersection(eqn.outvars):
             now.of[v] = core.Var(v.aval)
             eqns += _spliced(_put_into_memory(v.aval), [never, v], [now.of[v]])
-    return core.ClosedJaxpr(jaxpr.replace(eqns=eqns, outvars=now.all(jaxpr.outvars)), closed.consts)
-
-
-class _Names(NamedTuple):
-    """Which variables or constants stand for others."""
-
-    of: dict[Any, Any]
-
-    def all(self, atoms: Sequence[Any]) -> list[Any]:
-        return [a if isinstance(a, core.Literal) else self.of.get(a, a) for a in atoms]
-
-
-def _flat(jaxpr: Any) -> Any:
-    """A jaxpr with calls of functions in their place."""
-    names = _Names({})
-    eqns = list(_inlined(jaxpr.eqns, names, None))
-    return jaxpr.replace(eqns=eqns, outvars=names.all(jaxpr.outvars))
-
-
-def _inlined(eqns: Sequence[Any], names: _Names, within: Any) -> Iterator[Any]:
-    """Equations with the variables that the names say; `within`: the scope of the call that they stand in."""
-    for eqn in eqns:
-        invars, source = names.all(eqn.invars), eqn.source_info
-        if within is not None:
-            source = source.replace(name_stack=within + source.name_stack)
-        called = eqn.params.get(_CALLS.get(eqn.primitive.name, ""))
-        if called is not None and not called.consts:
-            inner = _Names(dict(zip(called.jaxpr.invars, invars, strict=True)))
-            yield from _inlined(called.jaxpr.eqns, inner, source.name_stack)
-            names.of.update(zip(eqn.outvars, inner.all(called.jaxpr.outvars), strict=True))
-            continue
-        outvars = eqn.outvars
-        if within is not None:  # the same function may be called again
-            outvars = [v if isinstance(v, core.DropVar) else core.Var(v.aval) for v in outvars]
-            names.of.update(zip(eqn.outvars, outvars, strict=True))
-        yield eqn.replace(invars=invars, outvars=outvars, source_info=source)
+    return jaxpr.replace(eqns=eqns, outvars=now.all(jaxpr.outvars))
 
 
 def _spliced(small: Any, inputs: list[Any], outputs: list[Any]) -> Iterator[Any]:
     """The equations of a small jaxpr without constants, from and to other variables."""
-    names = _Names(dict(zip([*small.jaxpr.invars, *small.jaxpr.outvars], [*inputs, *outputs], strict=True)))
+    names = Renaming(dict(zip([*small.jaxpr.invars, *small.jaxpr.outvars], [*inputs, *outputs], strict=True)))
     for eqn in small.jaxpr.eqns:
         for v in eqn.outvars:
             names.of.setdefault(v, core.Var(v.aval))
@@ -142,7 +94,7 @@ def forks(jaxpr: Any) -> set[Any]:
     for i, eqn in enumerate(jaxpr.eqns):
         if _in_memory(eqn):
             continue
-        chain = functools.reduce(int.__or__, (chains.get(v, 0) for v in _variables(eqn.invars)), 1 << i)
+        chain = functools.reduce(int.__or__, (chains.get(v, 0) for v in variables(eqn.invars)), 1 << i)
         for v in eqn.outvars:
             if v not in shared:
                 chains[v] = chain
@@ -157,19 +109,23 @@ def _shared(jaxpr: Any) -> set[Any]:
     """Variables at which the ways to several kernels part."""
     readers: dict[Any, list[int]] = {}
     for i, eqn in enumerate(jaxpr.eqns):
-        for v in _variables(eqn.invars):
+        for v in variables(eqn.invars):
             readers.setdefault(v, []).append(i)
-    results = set(_variables(jaxpr.outvars))
+    results = set(variables(jaxpr.outvars))
+    kernels = itertools.count()
     holders: list[int] = [0] * len(jaxpr.eqns)  # the kernels that hold an equation, as bits
+    parting: set[int] = set()  # equations whose results go different ways
     shared = set()
     for i, eqn in reversed(list(enumerate(jaxpr.eqns))):
         for v in eqn.outvars:
             ways = [holders[r] for r in readers.get(v, ()) if not _in_memory(jaxpr.eqns[r])]
             own = v in results or len(ways) < len(readers.get(v, ()))
             own = own or (len(ways) > 1 and eqn.primitive.name in _DEAR)
-            found = functools.reduce(int.__or__, ways, own << i)
+            found = functools.reduce(int.__or__, ways, own << next(kernels))
+            if holders[i] and found != holders[i]:
+                parting.add(i)
             holders[i] |= found
-            if found.bit_count() > 1 and (own or found not in ways):
+            if found.bit_count() > 1 and (own or found not in ways or parting.intersection(readers[v])):
                 shared.add(v)
     return shared
 
@@ -177,7 +133,3 @@ def _shared(jaxpr: Any) -> set[Any]:
 def _in_memory(eqn: Any) -> bool:
     """Whether an equation is a kernel of its own, which reads and writes memory."""
     return eqn.primitive.name not in _CHEAP and eqn.primitive.name not in _DEAR
-
-
-def _variables(atoms: Sequence[Any]) -> Iterator[Any]:
-    return (a for a in atoms if not isinstance(a, core.Literal))

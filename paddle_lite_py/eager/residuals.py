@@ -13,7 +13,7 @@ from typing import Any
 
 import jax
 
-from ..core.fusion import computed_once
+from ..core.rewriting import rewritten
 from ..host.tier import tiered, xla_jit
 from ..registry.bound import BoundOp, cotangent, turned
 from ..registry.op import Op
@@ -94,7 +94,7 @@ class Forward:
         flowing: from its inputs in order to the results that gradients flow out of, and all its results.
         windows, plain: see config.compiler_options.
         hosted: small arrays of it are computed by NumPy.
-        deep: it is a whole program: see fusion.computed_once.
+        deep: it is a whole program: see rewriting.rewritten.
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Forward:
     def compiled(self, takes: Takes) -> Any:
         """The function for a choice of inputs, under jax.jit."""
         fn = self.function(takes)
-        return xla_jit(computed_once(fn) if self._deep else fn, self._windows, self.plain)
+        return xla_jit(rewritten(fn) if self._deep else fn, self._windows, self.plain)
 
     def function(self, takes: Takes) -> Callable[..., Any]:
         """All results and residuals, as a function of the inputs that is not compiled yet."""

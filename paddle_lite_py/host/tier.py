@@ -19,8 +19,8 @@ import numpy as np
 from ..core import small
 from ..core.cache import BoundedCache, IdentityCache
 from ..core.config import compiler_options
-from ..core.fusion import computed_once
 from ..core.mappings import make_room, room
+from ..core.rewriting import rewritten
 from . import loops  # noqa: F401  (their rules)
 from .generate import FunctionWriter, elements, returning
 from .rules import ELEMENTWISE, cost
@@ -62,11 +62,11 @@ def tiered(
     Arguments:
         n: how many arguments it takes; None for a function that is XLA's whatever they are.
         like: what it is called with first, which tells whether plain emitters serve it.
-        deep: it is made of many ops, so that its chains may be long: see fusion.computed_once.
+        deep: it is made of many ops, so that its chains may be long: see rewriting.rewritten.
         windows, plain: see config.compiler_options. most: how many steps NumPy takes. options: of jax.jit.
     """
     plain = plain or (bool(like) and _is_pointwise(fn, like))
-    xla = xla_jit(computed_once(fn) if deep else fn, windows, plain, **options)
+    xla = xla_jit(rewritten(fn) if deep else fn, windows, plain, **options)
     if n is None:
         return xla
     trace = jax.jit(fn).trace if deep else xla.trace

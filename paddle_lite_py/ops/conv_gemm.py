@@ -11,6 +11,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.layouts import transposes_are_free
+
 # Measured: the product is faster for many small windows, and for few of any size where there is much to multiply (up to
 # 60 times: 512 channels of 2x2), as long as all windows together are not too many bytes. Else XLA's is no slower.
 MIN_WINDOWS, MAX_WINDOW, MAX_BYTES = 512, 150, 4 << 20
@@ -38,11 +40,19 @@ def pays(x: Any, weight: Any, strides: Ints, pads: Pairs) -> bool:
 
 def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs) -> Any:
     """The convolution of x [n, c, *space] and weight [o, c, *sizes]."""
-    return _product(x, weight, strides, pads) if _is_pointwise(weight, pads) else _convolve(x, weight, strides, pads)
+    if not _is_pointwise(weight, pads):
+        return _convolve(x, weight, strides, pads)
+    return _pointwise(x, weight, strides) if transposes_are_free() else _product(x, weight, strides, pads)
 
 
 def _is_pointwise(weight: Any, pads: Pairs) -> bool:
     return math.prod(weight.shape[2:]) == 1 and not any(map(any, pads))
+
+
+def _pointwise(x: Any, weight: Any, strides: Ints) -> Any:
+    """The product with the channels last, as XLA's own convolutions have them."""
+    x = jnp.moveaxis(x, 1, -1)[(slice(None), *(slice(None, None, s) for s in strides))]
+    return jnp.moveaxis(jnp.tensordot(x, weight.reshape(weight.shape[:2]), (-1, 1)), -1, 1)
 
 
 def window_counts(space: Ints, sizes: Ints, strides: Ints, pads: Pairs) -> list[int]:

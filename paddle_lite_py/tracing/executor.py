@@ -16,7 +16,7 @@ from ..core import memory, small, traced_number
 from ..core import structure as nested
 from ..core.arrays import spec_of
 from ..core.dtypes import is_inexact
-from ..core.fusion import computed_once
+from ..core.rewriting import rewritten
 from ..core.undrawn import Undrawn
 from ..eager.gradients import custom_gradient
 from ..eager.residuals import Forward
@@ -129,7 +129,9 @@ class Executable:
         )
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
-        self.jitted = jit(self._named(self._call if across else computed_once(self._call)), donate_argnums=donated)
+        self.jitted = jit(
+            self._named(self._call if across else rewritten(self._call, layouts=True)), donate_argnums=donated
+        )
         self.forward: Any = Forward(self.name, self._flowing, hosted=False, plain=plain, deep=not across)
         self.fresh = True  # the first run compiles
         spans.follow(self)

@@ -1,0 +1,50 @@
+"""A jaxpr without calls of functions: one list of equations for passes to look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from jax.extend import core
+
+_CALLS = {"jit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "closed_call": "call_jaxpr"}
+
+
+class Renaming(NamedTuple):
+    """Which variables or constants stand for others."""
+
+    of: dict[Any, Any]
+
+    def all(self, atoms: Sequence[Any]) -> list[Any]:
+        return [a if isinstance(a, core.Literal) else self.of.get(a, a) for a in atoms]
+
+
+def flat(jaxpr: Any) -> Any:
+    """A jaxpr with calls of functions in their place."""
+    names = Renaming({})
+    eqns = list(_inlined(jaxpr.eqns, names, None))
+    return jaxpr.replace(eqns=eqns, outvars=names.all(jaxpr.outvars))
+
+
+def _inlined(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]:
+    """Equations with the variables that the names say; `within`: the scope of the call that they stand in."""
+    for eqn in eqns:
+        invars, source = names.all(eqn.invars), eqn.source_info
+        if within is not None:
+            source = source.replace(name_stack=within + source.name_stack)
+        called = eqn.params.get(_CALLS.get(eqn.primitive.name, ""))
+        if called is not None and not called.consts:
+            inner = Renaming(dict(zip(called.jaxpr.invars, invars, strict=True)))
+            yield from _inlined(called.jaxpr.eqns, inner, source.name_stack)
+            names.of.update(zip(eqn.outvars, inner.all(called.jaxpr.outvars), strict=True))
+            continue
+        outvars = eqn.outvars
+        if within is not None:  # the same function may be called again
+            outvars = [v if isinstance(v, core.DropVar) else core.Var(v.aval) for v in outvars]
+            names.of.update(zip(eqn.outvars, outvars, strict=True))
+        yield eqn.replace(invars=invars, outvars=outvars, source_info=source)
+
+
+def variables(atoms: Sequence[Any]) -> Iterator[Any]:
+    """Those that are no constants."""
+    return (a for a in atoms if not isinstance(a, core.Literal))

@@ -1,0 +1,52 @@
+"""What a program is made into before XLA compiles it for CPUs."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+import jax
+from jax.extend import core
+from jax.extend.core import primitives
+
+from .flattening import flat
+from .fusion import cut
+from .layouts import laid_out, put_off
+
+
+def rewritten(fn: Callable[..., Any], layouts: bool = False) -> Callable[..., Any]:
+    """A function of arrays in a form that XLA's compiler does better with; nobody may differentiate it.
+
+    Arguments:
+        layouts: the axes of arrays may stand in another order within; for what is no part of something larger, which
+            would turn them back.
+    """
+
+    @functools.wraps(fn)
+    def call(*args: Any) -> Any:
+        if jax.default_backend() != "cpu" or jax.local_device_count() > 1:
+            return fn(*args)
+        with put_off(layouts):
+            closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args)
+        jaxpr = flat(closed.jaxpr)
+        jaxpr = cut(laid_out(jaxpr) if layouts else jaxpr)
+        return jax.tree.unflatten(jax.tree.structure(shapes), _inlined(jaxpr, closed.consts, jax.tree.leaves(args)))
+
+    return call
+
+
+def _inlined(jaxpr: Any, consts: Any, args: list[Any]) -> list[Any]:
+    """The results of a jaxpr in the trace under way; its equations are taken over as they are."""
+    params: dict[str, Any] = {**_settings(), "jaxpr": core.ClosedJaxpr(jaxpr, consts), "inline": True}
+    for name in ("in_shardings", "in_layouts", "donated_invars"):
+        params[name] *= len(args)
+    for name in ("out_shardings", "out_layouts"):
+        params[name] *= len(jaxpr.outvars)
+    return primitives.jit_p.bind(*args, **params)
+
+
+@functools.cache
+def _settings() -> dict[str, Any]:
+    """What JAX says of a compiled function with one argument and one result."""
+    return jax.make_jaxpr(jax.jit(lambda x: x + 1))(0).jaxpr.eqns[0].params
