@@ -146,7 +146,7 @@ def _wanted(jaxpr: Any) -> dict[Any, Order]:
     """The order in which each variable is wanted by what reads it; the last of several readers says it."""
     found = {v: _meant(v) for v in variables(jaxpr.outvars)}
     for eqn in reversed(jaxpr.eqns):
-        name, wanted = eqn.primitive.name, found.get(eqn.outvars[0])
+        name, wanted = eqn.primitive.name, found.get(eqn.outvars[0]) if eqn.outvars else None
         for v in variables(eqn.invars):
             if name not in _RULES and name not in ("transpose", "broadcast_in_dim"):
                 found.setdefault(v, _meant(v))

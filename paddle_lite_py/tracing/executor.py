@@ -235,7 +235,7 @@ class Executable:
     def _run(self, args: Sequence[Tensor]) -> Any:
         if self.fresh:
             self.fresh = False
-            with memory.returned():
+            with memory.returned(), memory.uncollected():
                 result = self._run(args)
                 jax.block_until_ready([h._data for h in self.mutable])  # so that the step's own buffers are free
                 return result

@@ -8,6 +8,7 @@ import weakref
 from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+from ..core import memory
 from ..core import structure as nested
 from ..core.arrays import is_array
 from ..core.interpreter import use
@@ -90,7 +91,7 @@ def trace(
     says which of the tensors are views of which (views.shared); `sizes` has the unknown dimensions of the specs;
     `decided` says which statements data decide, if they may: then Undecided tells of more.
     """
-    with LOCK:
+    with LOCK, memory.uncollected():
         builder = Builder(convert)
         builder.outside, builder.sizes = outside or {}, sizes
         if all(is_array(s) for s in specs):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -12,13 +13,13 @@ from paddle_lite_py.core import memory
 
 glibc = pytest.mark.skipif(not hasattr(os, "confstr") or "CS_GNU_LIBC_VERSION" not in os.confstr_names, reason="glibc")
 
-# Fills 64 MB in a thread, frees them and does it again; prints the page faults of the second time.
+# Fills 32 MB in a thread, frees them and does it again; prints the page faults of the second time.
 _TWICE = """
 import paddle_lite_py, resource, threading
 import numpy as np
 def fill(faults):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    np.ones(8 << 20)
+    np.ones(4 << 20)
     faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 faults = []
 for _ in range(2):
@@ -29,10 +30,30 @@ print(faults[1])
 """
 
 
-def faults_of_the_second_time(**variables: str) -> int:
+# Page faults of a run of a program with 96 MB of temporary buffers.
+_TEMPORARY = """
+import paddle_lite_py as paddle, resource
+@paddle.jit.to_static
+def products(x):
+    return sum((x * i @ x).sum() * (x @ x * i).max() for i in range(1, 7))
+x = paddle.ones([2048, 1024]) @ paddle.ones([1024, 2048])
+faults = []
+for _ in range(6):
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    float(products(x))
+    faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
+print(min(faults))
+"""
+
+
+def _output(program: str, **variables: str) -> str:
     environment = {k: v for k, v in os.environ.items() if k not in memory.CHOICES} | variables
-    done = subprocess.run([sys.executable, "-c", _TWICE], env=environment, capture_output=True, text=True, check=True)
-    return int(done.stdout)
+    command = [sys.executable, "-c", program]
+    return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
+
+
+def faults_of_the_second_time(**variables: str) -> int:
+    return int(_output(_TWICE, **variables))
 
 
 @glibc
@@ -43,8 +64,23 @@ def test_what_a_thread_frees_serves_the_next_one():
 @glibc
 @pytest.mark.parametrize("choice", ["FLAGS_use_system_allocator", "MALLOC_ARENA_MAX"])
 def test_a_choice_of_the_user_is_left_alone(choice: str):
-    huge_pages = 8 << 20 >> 18  # of 2 MB each, where the system uses them
+    huge_pages = 4 << 20 >> 18  # of 2 MB each, where the system uses them
     assert faults_of_the_second_time(**{choice: "1"}) >= huge_pages
+
+
+def test_the_collector_waits_during_a_block():
+    with memory.uncollected():
+        assert not gc.isenabled()
+        with memory.uncollected():
+            pass
+        assert not gc.isenabled()
+    assert gc.isenabled()
+
+
+@glibc
+def test_a_program_with_much_temporary_memory_faults_no_pages():
+    """More than a heap of a thread holds, so that it has to come in pieces."""
+    assert int(_output(_TEMPORARY)) < 1000
 
 
 def test_memory_is_given_back_after_a_block_that_grew_the_process(monkeypatch):
