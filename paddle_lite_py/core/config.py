@@ -133,11 +133,7 @@ def compiler_options(windows: bool = False, plain: bool = False) -> dict[str, An
     if jax.default_backend() != "cpu":
         return None
     kept = ",".join(f"LIBRARY_FUSION_TYPE_{kind}" for kind in (_WINDOWS if windows else _LIBRARY))
-    options: dict[str, Any] = {
-        "xla_cpu_experimental_ynn_fusion_type": kept,
-        # Its temporary buffers, in pieces that the C library keeps for the next run.
-        "xla_multiheap_size_constraint_per_heap": memory.MAX_KEPT,
-    }
+    options: dict[str, Any] = {"xla_cpu_experimental_ynn_fusion_type": kept}
     if plain:
         options["xla_cpu_use_fusion_emitters"] = False
     try:

@@ -13,18 +13,14 @@ from typing import Any
 
 # Trimming takes up to 0.1 s, so it must be worth it.
 MIN_GROWTH = 128 << 20
-# The largest piece of memory that glibc's heaps of threads keep, and so the most that a program may ask for at once.
-MAX_KEPT = 32 << 20
-# What glibc's mallopt(3) sets: nothing taken beside the heaps, 2 GiB kept at the end of each, and no heap of a thread
-# (of 64 MiB) given back.
-_MMAP_MAX, _TRIM_THRESHOLD, _TOP_PAD = (-4, 0), (-1, 2**31 - 1), (-2, 64 << 20)
+# What glibc's mallopt(3) sets: one heap for all threads, nothing taken beside it, and 2 GiB kept at its end.
+_ARENA_MAX, _MMAP_MAX, _TRIM_THRESHOLD = (-8, 1), (-4, 0), (-1, 2**31 - 1)
 # Who has set one of these has chosen: PaddlePaddle's flag for it, and glibc's own.
 CHOICES = (
     "FLAGS_use_system_allocator",
     "GLIBC_TUNABLES",
     "MALLOC_ARENA_MAX",
     "MALLOC_MMAP_MAX_",
-    "MALLOC_TOP_PAD_",
     "MALLOC_TRIM_THRESHOLD_",
 )
 
@@ -33,12 +29,12 @@ def keep_freed() -> None:
     """Let freed memory serve the next buffer, unless the user has chosen otherwise or there is no glibc.
 
     XLA's CPU backend takes the temporary buffers of a program anew at each run. Large ones glibc would take from the
-    kernel and give back, and the kernel clears each page: 27,000 page faults in a training step of a small BERT, a
-    sixth of its time. Each thread keeps its heap: with one for all of them, the threads of XLA's compiler wait for each
-    other, and those that run small programs as well (a third of the time of either).
+    kernel and give back, and the kernel clears each page: 33,000 page faults in a training step of a small BERT, a
+    fifth of its time. The heaps that glibc makes for threads hold no buffer above 64 MB, so there is to be one. Its
+    price: the threads of XLA's compiler wait for each other (a third of the time of a large program).
     """
     if not any(name in os.environ for name in CHOICES):
-        for setting in (_MMAP_MAX, _TRIM_THRESHOLD, _TOP_PAD):
+        for setting in (_ARENA_MAX, _MMAP_MAX, _TRIM_THRESHOLD):
             _glibc("mallopt")(*setting)
 
 

@@ -13,13 +13,13 @@ from paddle_lite_py.core import memory
 
 glibc = pytest.mark.skipif(not hasattr(os, "confstr") or "CS_GNU_LIBC_VERSION" not in os.confstr_names, reason="glibc")
 
-# Fills 32 MB in a thread, frees them and does it again; prints the page faults of the second time.
+# Fills 64 MB in a thread, frees them and does it again; prints the page faults of the second time.
 _TWICE = """
 import paddle_lite_py, resource, threading
 import numpy as np
 def fill(faults):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
-    np.ones(4 << 20)
+    np.ones(8 << 20)
     faults.append(resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before)
 faults = []
 for _ in range(2):
@@ -64,7 +64,7 @@ def test_what_a_thread_frees_serves_the_next_one():
 @glibc
 @pytest.mark.parametrize("choice", ["FLAGS_use_system_allocator", "MALLOC_ARENA_MAX"])
 def test_a_choice_of_the_user_is_left_alone(choice: str):
-    huge_pages = 4 << 20 >> 18  # of 2 MB each, where the system uses them
+    huge_pages = 8 << 20 >> 18  # of 2 MB each, where the system uses them
     assert faults_of_the_second_time(**{choice: "1"}) >= huge_pages
 
 
@@ -79,7 +79,7 @@ def test_the_collector_waits_during_a_block():
 
 @glibc
 def test_a_program_with_much_temporary_memory_faults_no_pages():
-    """More than a heap of a thread holds, so that it has to come in pieces."""
+    """Nor does one whose temporary buffers are more than glibc's heap of a thread holds."""
     assert int(_output(_TEMPORARY)) < 1000
 
 
