@@ -22,18 +22,23 @@ from .flattening import Renaming, variables
 
 # So many steps are worth a kernel of their own.
 LONG = 24
-# What XLA computes within the kernel of whoever reads it.
-_CHEAP = frozenset(
-    "abs add add_any and bitcast_convert_type broadcast_in_dim ceil clamp concatenate convert_element_type copy "
-    "dynamic_slice eq expand_dims floor ge gt imag integer_pow iota is_finite le lt max min mul ne neg not or pad "
-    "real reduce_precision reshape rev round select_n shift_left shift_right_arithmetic shift_right_logical sign "
-    "slice split square squeeze stop_gradient sub transpose xor".split()
+# What XLA computes within the kernel of whoever reads it: steps that go element by element, and what moves elements.
+_STEPS = frozenset(
+    "abs add add_any and ceil clamp convert_element_type copy eq floor ge gt imag integer_pow is_finite le lt max min "
+    "mul ne neg not or real reduce_precision round select_n shift_left shift_right_arithmetic shift_right_logical sign "
+    "square stop_gradient sub xor".split()
 )
+_MOVES = frozenset(
+    "bitcast_convert_type broadcast_in_dim concatenate dynamic_slice expand_dims iota pad reshape rev slice split "
+    "squeeze transpose".split()
+)
+_CHEAP = _STEPS | _MOVES
 # The same where one kernel reads it; for several it is put into memory.
 _DEAR = frozenset(
     "acos acosh asin asinh atan atan2 atanh cbrt cos cosh div erf erf_inv erfc exp exp2 expm1 lgamma log log1p "
     "logistic pow rem rsqrt sin sinh sqrt tan tanh".split()
 )
+ELEMENTWISE = _STEPS | _DEAR
 
 
 def cut(jaxpr: Any) -> Any:

@@ -18,6 +18,7 @@ import jax
 from jax.extend import core
 
 from .flattening import variables
+from .fusion import ELEMENTWISE
 
 Order = tuple[int, ...]
 Rule = Callable[[Any, Any], None]
@@ -45,14 +46,6 @@ def laid_out(jaxpr: Any) -> Any:
         layouts.add(eqn)
     outvars = [layouts.given(v) for v in jaxpr.outvars]
     return jaxpr.replace(eqns=layouts.eqns, outvars=outvars)
-
-
-_ELEMENTWISE = frozenset(
-    "abs acos acosh add add_any and asin asinh atan atan2 atanh cbrt ceil clamp convert_element_type copy cos cosh div "
-    "eq erf erf_inv erfc exp exp2 expm1 floor ge gt imag integer_pow is_finite le lgamma log log1p logistic lt max min "
-    "mul ne neg not or pow real reduce_precision rem round rsqrt select_n shift_left shift_right_arithmetic "
-    "shift_right_logical sign sin sinh sqrt square stop_gradient sub tan tanh xor".split()
-)
 
 
 class Layouts:
@@ -242,7 +235,7 @@ def _dot(layouts: Layouts, eqn: Any) -> None:
 _WINDOW = ("window_dimensions", "window_strides", "padding")
 _OVER_WINDOWS = _along(*_WINDOW, "base_dilation", "window_dilation")
 _KEEPING: dict[str, Rule] = {  # what leaves the axes where they are
-    **dict.fromkeys(_ELEMENTWISE, _along()),
+    **dict.fromkeys(ELEMENTWISE, _along()),
     "pad": _along("padding_config"),
     "slice": _along("start_indices", "limit_indices", "strides"),
     "reduce_window_max": _OVER_WINDOWS,

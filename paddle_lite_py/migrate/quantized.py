@@ -43,18 +43,18 @@ def stable_sigmoid(x: np.ndarray) -> np.ndarray:
     return np.where(x < 0, small, 1.0) / (1.0 + small)
 
 
-def _operators(kind: str) -> dict[str, list[list[str]]]:
-    """The inputs and outputs of the operators of a kind ("weight", "activation"), by name."""
+def _operators() -> dict[str, tuple[list[str], list[list[str]]]]:
+    """Whether each operator is quantized by its "weight", its "activation" or both, and its inputs and outputs."""
     found = {}
     for line in Path(__file__).with_name("quantized_ops.txt").read_text(encoding="utf-8").splitlines():
         name, colon, rest = line.partition(": ")
         if colon and not line.startswith("#"):
             kinds, *slots = rest.split(";")
-            if kind in kinds.split():
-                found[name] = [slot.split() for slot in slots]
+            found[name] = (kinds.split(), [slot.split() for slot in slots])
     return found
 
 
-SUPPORT_WEIGHT_QUANTIZATION_OP_DICT = _operators("weight")
-SUPPORT_ACT_QUANTIZATION_OP_DICT = _operators("activation")
-SUPPORT_QUANTIZATION_OP_DICT = SUPPORT_WEIGHT_QUANTIZATION_OP_DICT | SUPPORT_ACT_QUANTIZATION_OP_DICT
+_OPERATORS = _operators()
+SUPPORT_WEIGHT_QUANTIZATION_OP_DICT = {n: slots for n, (kinds, slots) in _OPERATORS.items() if "weight" in kinds}
+SUPPORT_ACT_QUANTIZATION_OP_DICT = {n: slots for n, (kinds, slots) in _OPERATORS.items() if "activation" in kinds}
+SUPPORT_QUANTIZATION_OP_DICT = {n: slots for n, (_, slots) in _OPERATORS.items()}
