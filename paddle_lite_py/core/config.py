@@ -113,8 +113,9 @@ def prune(folder: Path, limit: int = MAX_CACHE_BYTES) -> None:
 # own kernels (a training step of a small ResNet: 123 ms without, 151 ms with); elementwise fusions gain nothing. Its
 # reductions take a third of the time (cross entropy, normalization), in whole programs as well (BERT by 2 %, ResNet and
 # a language model by 6 %); but reductions over windows, which it takes for the same kind, twice the time, so an op for
-# those and a gradient with one do without (LeNet op by op: 4 ms, else 6). Products go there alone: what it takes with them
-# it broadcasts, and steps through slowly (inference of a ResNet50 18 ms, 34 with it; a step with momentum 73 and 113).
+# those and a gradient with one do without (LeNet op by op: 4 ms, else 6). Products go there alone: what it takes with
+# them it broadcasts and steps through slowly (inference of a ResNet50 18 ms, 34 with it; a step with momentum 73 and
+# 113).
 _WINDOWS, _LIBRARY = ("INDIVIDUAL_DOT",), ("INDIVIDUAL_DOT", "REDUCE")
 
 
