@@ -169,6 +169,11 @@ def portable(runtime: str = "other") -> Iterator[None]:
         _lowered_for.reset(token)
 
 
+def for_others() -> bool:
+    """True while a program is lowered for other platforms or runtimes than this process computes on."""
+    return bool(_lowered_for.get())
+
+
 def by_platform(default: Callable[..., Any], *args: Any, **forms: Callable[..., Any]) -> Any:
     """What `default` makes of the arguments, or that form which a platform ("cpu", "tpu", "onnx") has of its own.
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
+from jax.core import Tracer
 
 from ..core import symbolic
+from ..core.config import for_others
 from ..registry.bound import BoundOp
 from .block import Block, Operator, Value
 from .program import Program
@@ -38,15 +41,27 @@ def run_block(block: Block, args: Sequence[Any]) -> list[Any]:
 
 def run_ops(ops: Sequence[Operator], env: Env, perturb: Env | None = None) -> None:
     """Run operators in order; `perturb` adds to values as they are made, so that gradients reach them."""
+    shared = _shared(ops)
     for i, op in enumerate(ops):
+        args = [read(env, v) for v in op.inputs]
+        fn = shared.get(op.bound) if all(isinstance(a, Tracer) for a in args) else None
         with jax.named_scope(scope_name(op, i)):
-            out = concrete(op.bound).fn(*[read(env, v) for v in op.inputs])
+            out = (fn or concrete(op.bound).fn)(*args)
         outs = out if isinstance(out, tuple | list) else (out,)
         cut = any(isinstance(v, Value) and v.requires_grad for v in op.inputs)
         for value, array in zip(op.outputs, outs, strict=True):
             env[value] = jax.lax.stop_gradient(array) if cut and not value.requires_grad else array
             if perturb and value in perturb:
                 env[value] = env[value] + perturb[value]
+
+
+def _shared(ops: Sequence[Operator]) -> dict[BoundOp, Callable[..., Any]]:
+    """For what stands in several places a function that JAX traces, and differentiates, once for all of one shape.
+
+    A file shall hold a program in one piece, for those who read it.
+    """
+    count = Counter(op.bound for op in ops if not op.bound.op.effect)
+    return {bound: jax.jit(concrete(bound).fn, inline=for_others()) for bound, n in count.items() if n > 1}
 
 
 def scope_name(op: Operator, position: int) -> str:

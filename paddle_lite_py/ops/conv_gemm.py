@@ -17,6 +17,8 @@ from ..core.layouts import transposes_are_free
 # 60 times: 512 channels of 2x2), as long as all windows together are not too many bytes. Else XLA's is no slower.
 MIN_WINDOWS, MAX_WINDOW, MAX_BYTES = 512, 150, 4 << 20
 FEW_WINDOWS, MIN_PRODUCTS, MAX_BYTES_FEW = 400, 8 << 20, 8 << 20
+# Elements of a window from which on the kernels that XLA would make of them take longer than they save.
+MANY_TAPS = 36
 
 Ints = tuple[int, ...]
 Pairs = tuple[tuple[int, int], ...]
@@ -86,10 +88,17 @@ def _product(x: Any, weight: Any, strides: Ints, pads: Pairs, windows: Any = Non
 
 
 def _windows(x: Any, sizes: Ints, counts: list[int], strides: Ints) -> Any:
-    """The elements of all windows of x [c, n, *space]: [c, *elements of a window, n, *counts]."""
-    offsets = itertools.product(*map(range, sizes))
-    taps = [x[(slice(None), slice(None), *map(strided, at, counts, strides))] for at in offsets]
-    return jnp.stack(taps, 1)
+    """The elements of all windows of x [c, n, *space]: [c, *elements of a window, n, *counts].
+
+    XLA makes a kernel of each slice. Slices of one axis after the other are fewer, but move more.
+    """
+    if x.shape[1] * math.prod(counts) > FEW_WINDOWS and math.prod(sizes) < MANY_TAPS:
+        offsets = itertools.product(*map(range, sizes))
+        return jnp.stack([x[(slice(None), slice(None), *map(strided, at, counts, strides))] for at in offsets], 1)
+    for axis, steps in enumerate(taps(sizes, counts, strides, (1,) * len(sizes))):
+        place = (slice(None),) * (2 + 2 * axis)
+        x = jnp.stack([x[(*place, step)] for step in steps], 1 + axis)
+    return x
 
 
 def _windows_by_row(x: Any, sizes: Ints, counts: list[int], strides: Ints) -> Any:

@@ -6,6 +6,7 @@ import functools
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -81,7 +82,9 @@ def _update(recipe: Recipe, lr: Any, grads: list[Any], mutable: list[Any]) -> li
     derived, following = _derived(recipe, recipe.settings[own], numbers, lr)
     single = {k: [v[0]] * len(rows) if recipe.alike else v for k, v in (numbers | derived).items()}
     states = [{k: v[i] for k, v in (arrays | single).items()} for i in range(len(rows))]
-    found = [_one(recipe, *each, lr) for each in zip(recipe.settings, wide, grads, states, strict=True)]
+    one = functools.cache(lambda setting: jax.jit(functools.partial(_one, recipe, setting)))  # traced once for a shape
+    settings = [s._replace(row=0) for s in recipe.settings]
+    found = [one(s)(*each, lr) for s, *each in zip(settings, wide, grads, states, strict=True)]
     out = [new.astype(p.dtype) for (new, _), p in zip(found, params, strict=True)]
     out += [new for (new, _), m in zip(found, masters, strict=True) if m is not None]
     out += [found[i][1][k].astype(a.dtype) for k, v in arrays.items() for i, a in enumerate(v)]
