@@ -18,7 +18,7 @@ from paddle_lite_py.core.rewriting import rewritten
 from paddle_lite_py.custom.kernel import kernels, unknown_kernels
 from paddle_lite_py.eager.execute import EAGER
 from paddle_lite_py.eager.tensor import Tensor, wrap
-from paddle_lite_py.host.tier import Tiers, for_xla, xla_jit
+from paddle_lite_py.host.tier import Tiers, for_xla, program_jit, xla_jit
 from paddle_lite_py.ir import serialize
 from paddle_lite_py.ir.block import Value
 from paddle_lite_py.ir.control import sized
@@ -271,7 +271,8 @@ class Method:
             compiled = Tiers(fn, self._jitted, xla_jit(fn).trace).entry(len(self.inputs) + len(weights))
         else:  # lowered anew: with sizes that are known, ops have faster forms than in the StableHLO for any size
             weights = [jax.device_put(h._data) for h in self.handles]
-            compiled = xla_jit(rewritten(lower(self.program), layouts=True))
+            fn = rewritten(lower(self.program), layouts=True)
+            compiled = program_jit(fn, len(self.program.ops()))
 
         def run(*arrays: Any) -> tuple[Any, ...]:
             found = compiled(*arrays, *weights)

@@ -119,9 +119,10 @@ def prune(folder: Path, limit: int = MAX_CACHE_BYTES) -> None:
 _WINDOWS, _LIBRARY = ("INDIVIDUAL_DOT",), ("INDIVIDUAL_DOT", "REDUCE")
 
 
-# Its newer emitters of kernels take twice the time of the plain ones to compile. Updates of parameters need half the
-# time with them, large transposes a third, other large arrays some percent less; loops over small arrays gain nothing,
-# and what goes over windows loses (training steps: MobileNet 103 ms, 74 with the plain ones; DenseNet 188 and 143).
+# Its newer emitters of kernels take twice the time of the plain ones to compile, and leave the heap in so many pieces
+# that what goes over windows loses (training steps of a MobileNet: 103 ms, 74 with the plain ones), but not if another
+# process compiles (apart.py). Updates of parameters need half the time with them, large transposes a third, other large
+# arrays some percent less; loops over small arrays gain nothing.
 
 
 @functools.cache

@@ -11,7 +11,7 @@ from typing import Any
 
 import jax
 
-from . import progress, small
+from . import apart, progress, small
 from .no_effect import tell
 
 __all__ = ["get_flags", "set_flags"]
@@ -48,13 +48,13 @@ def _check_nan_inf(value: Any) -> None:
 
 # XLA's CPU and GPU backends take their other settings before they start.
 _ACTING = {"FLAGS_check_nan_inf": _check_nan_inf, "FLAGS_host_tier": small.use_host_tier}
-_ACTING["FLAGS_compile_progress"] = progress.show_progress
+_ACTING |= {"FLAGS_compile_progress": progress.show_progress, "FLAGS_compiler_process": apart.use_compiler_process}
 
 
 def set_flags(flags: dict[str, Any]) -> None:
     """Set flags of the process. FLAGS_check_nan_inf makes every op fail at NaN; FLAGS_host_tier lets NumPy compute what
-    is small on the CPU, FLAGS_compile_progress says what XLA compiles when that takes seconds, and both are on by
-    default. Others are kept, and warn.
+    is small on the CPU, FLAGS_compile_progress says what XLA compiles when that takes seconds, FLAGS_compiler_process
+    has large programs compiled by a process of their own, and these three are on by default. Others are kept, and warn.
 
     Raises:
         TypeError: if `flags` is not a dict of names that begin with "FLAGS_".

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import jax
 import jax.numpy as jnp
 from jax import monitoring
 
-_COMPILED = "/jax/core/compile/backend_compile_duration"
+from .progress import COMPILED
+
 _LIMIT, _MAPPED = Path("/proc/sys/vm/max_map_count"), Path("/proc/self/maps")
 SHARE, EVERY = 0.6, 256  # of the limit; programs between two looks
 
@@ -22,6 +24,7 @@ class _Room:
 
 
 room = _Room()
+dropping: list[Callable[[], None]] = []  # what else holds programs
 
 
 def listen() -> None:
@@ -31,7 +34,7 @@ def listen() -> None:
 
 
 def _told(event: str, duration_secs: float, **details: Any) -> None:
-    if event == _COMPILED:
+    if event == COMPILED:
         room.programs += 1
         if room.programs % EVERY == 0:
             room.due = mapped() > SHARE * int(_LIMIT.read_text())
@@ -49,4 +52,6 @@ def make_room() -> None:
         room.due = False
         room.dropped += 1
         jax.clear_caches()
+        for drop in dropping:
+            drop()
         gc.collect()

@@ -25,6 +25,13 @@ CHOICES = (
 )
 
 
+class _Heap:
+    is_one = False  # for all threads, which keeps what is freed
+
+
+heap = _Heap()
+
+
 def keep_freed() -> None:
     """Let freed memory serve the next buffer, unless the user has chosen otherwise or there is no glibc.
 
@@ -34,8 +41,7 @@ def keep_freed() -> None:
     price: the threads of XLA's compiler wait for each other (30 % of what a ResNet50 takes to compile).
     """
     if not any(name in os.environ for name in CHOICES):
-        for setting in (_ARENA_MAX, _MMAP_MAX, _TRIM_THRESHOLD):
-            _glibc("mallopt")(*setting)
+        heap.is_one = all(_glibc("mallopt")(*setting) for setting in (_ARENA_MAX, _MMAP_MAX, _TRIM_THRESHOLD))
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from typing import Any
 from jax import monitoring
 
 SECONDS = 2.0
-_LOWERED, _COMPILED = "/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/compile/backend_compile_duration"
+_LOWERED, COMPILED = "/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/compile/backend_compile_duration"
 
 
 class _Shown:
@@ -38,7 +38,7 @@ def _told(event: str, duration_secs: float, **details: Any) -> None:
         timer.daemon = True
         _waiting[threading.get_ident()] = timer
         timer.start()
-    elif event == _COMPILED:
+    elif event == COMPILED:
         _cancel()
 
 

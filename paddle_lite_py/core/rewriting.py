@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -31,12 +31,12 @@ def rewritten(fn: Callable[..., Any], layouts: bool = False) -> Callable[..., An
             closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args)
         jaxpr = flat(closed.jaxpr)
         jaxpr = cut(laid_out(jaxpr) if layouts else jaxpr)
-        return jax.tree.unflatten(jax.tree.structure(shapes), _inlined(jaxpr, closed.consts, jax.tree.leaves(args)))
+        return jax.tree.unflatten(jax.tree.structure(shapes), inlined(jaxpr, closed.consts, jax.tree.leaves(args)))
 
     return call
 
 
-def _inlined(jaxpr: Any, consts: Any, args: list[Any]) -> list[Any]:
+def inlined(jaxpr: Any, consts: Any, args: Sequence[Any]) -> list[Any]:
     """The results of a jaxpr in the trace under way; its equations are taken over as they are."""
     params: dict[str, Any] = {**_settings(), "jaxpr": core.ClosedJaxpr(jaxpr, consts), "inline": True}
     for name in ("in_shardings", "in_layouts", "donated_invars"):

@@ -14,7 +14,7 @@ from typing import Any
 import jax
 
 from ..core.rewriting import rewritten
-from ..host.tier import tiered, xla_jit
+from ..host.tier import program_jit, tiered
 from ..registry.bound import BoundOp, cotangent, turned
 from ..registry.op import Op
 
@@ -42,11 +42,11 @@ class ResidualPullback(BoundOp):
         of: the forward.
     """
 
-    __slots__ = ("hosted", "kept", "leaves", "n_saved", "specs", "tree")
+    __slots__ = ("hosted", "kept", "leaves", "n_saved", "operators", "specs", "tree")
 
     def __init__(self, of: Forward, tree: Any, leaves: list[Any], kept: list[int], specs: list[Any]) -> None:
         super().__init__(Op(_no_forward, of.name), _no_forward)
-        self.hosted, self.plain = of.hosted, of.plain
+        self.hosted, self.plain, self.operators = of.hosted, of.plain, of.operators
         self.tree, self.leaves, self.kept, self.specs = tree, leaves, kept, specs
         self.n_saved = len(kept)
 
@@ -95,6 +95,7 @@ class Forward:
         windows, plain: see config.compiler_options.
         hosted: small arrays of it are computed by NumPy.
         deep: it is a whole program: see rewriting.rewritten.
+        operators: of how many it is made.
     """
 
     def __init__(
@@ -105,9 +106,10 @@ class Forward:
         hosted: bool = True,
         plain: bool = False,
         deep: bool = False,
+        operators: int = 0,
     ) -> None:
         self.name, self._flowing, self._windows, self.hosted, self.plain = name, flowing, windows, hosted, plain
-        self._deep = deep
+        self._deep, self.operators = deep, max(operators, 1)
         self._tiers: dict[Takes, Any] = {}
         self.pulls: list[ResidualPullback] = []  # as long as it may be called
         # The results as an op of the inputs, to differentiate twice.
@@ -119,7 +121,13 @@ class Forward:
         if run is None:
             n = len(arrays) if self.hosted else None
             run = self._tiers[takes] = tiered(
-                self.function(takes), n, self._windows, self.plain, like=arrays, deep=self._deep
+                self.function(takes),
+                n,
+                self._windows,
+                self.plain,
+                like=arrays,
+                deep=self._deep,
+                operators=self.operators,
             )
         outs, residuals = run(*arrays)
         pull, pool = residuals.pull(), (*arrays, *outs, *residuals.arrays)
@@ -130,7 +138,7 @@ class Forward:
     def compiled(self, takes: Takes) -> Any:
         """The function for a choice of inputs, under jax.jit."""
         fn = self.function(takes)
-        return xla_jit(rewritten(fn) if self._deep else fn, self._windows, self.plain)
+        return program_jit(rewritten(fn) if self._deep else fn, self.operators, self._windows, self.plain)
 
     def function(self, takes: Takes) -> Callable[..., Any]:
         """All results and residuals, as a function of the inputs that is not compiled yet."""

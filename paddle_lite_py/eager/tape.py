@@ -318,7 +318,8 @@ class Form:
             if self.compiled is None:
                 bounds = self.structure.bounds
                 n = len(data) + len(heads) if all(b.hosted for b in bounds) else None
-                self.compiled = tiered(self.backward, n, self.windows, any(b.plain for b in bounds), deep=True)
+                plain, operators = any(b.plain for b in bounds), sum(b.operators for b in bounds)
+                self.compiled = tiered(self.backward, n, self.windows, plain, deep=True, operators=operators)
             return self.compiled(*data, *heads)
         return walk(self.structure, self.structure.split(data), heads, _gradients, added)
 

@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from ..core import small
+from ..core import apart, small
 from ..core.cache import BoundedCache, IdentityCache
 from ..core.config import compiler_options
 from ..core.mappings import make_room, room
@@ -47,6 +47,17 @@ def xla_jit(fn: Callable[..., Any], windows: bool = False, plain: bool = False, 
     return jax.jit(fn, compiler_options=compiler_options(windows, plain), **options)
 
 
+def program_jit(
+    fn: Callable[..., Any], operators: int, windows: bool = False, plain: bool = False, **options: Any
+) -> Any:
+    """The same for what is made of so many operators: where that is a large program, another process compiles it."""
+    small = xla_jit(fn, windows, plain, **options)
+    if operators < apart.FEW:
+        return small
+    large = xla_jit(fn, windows, **options)  # plain emitters keep no kernel for what is equal
+    return apart.Apart(small, large, options.get("donate_argnums", ()), compiler_options(windows), operators)
+
+
 def tiered(
     fn: Callable[..., Any],
     n: int | None,
@@ -55,6 +66,7 @@ def tiered(
     most: int = MAX_STEPS,
     like: Sequence[Any] = (),
     deep: bool = False,
+    operators: int = 0,
     **options: Any,
 ) -> Callable[..., Any]:
     """A function of arrays or Python numbers on its two tiers. What it gives may be nested.
@@ -63,10 +75,11 @@ def tiered(
         n: how many arguments it takes; None for a function that is XLA's whatever they are.
         like: what it is called with first, which tells whether plain emitters serve it.
         deep: it is made of many ops, so that its chains may be long: see rewriting.rewritten.
+        operators: of how many it is made.
         windows, plain: see config.compiler_options. most: how many steps NumPy takes. options: of jax.jit.
     """
     plain = plain or (bool(like) and _is_pointwise(fn, like))
-    xla = xla_jit(rewritten(fn) if deep else fn, windows, plain, **options)
+    xla = program_jit(rewritten(fn) if deep else fn, operators, windows, plain, **options)
     if n is None:
         return xla
     trace = jax.jit(fn).trace if deep else xla.trace

@@ -144,4 +144,5 @@ def compiled(recipe: Recipe, n_mutable: int) -> Callable[..., list[Any]]:
         return update(recipe, lr, list(arrays[: first - 1]), list(arrays[first - 1 : last - 1]), skip)
 
     run.__name__ = run.__qualname__ = recipe.name
-    return tiered(run, last + recipe.skips, donate_argnums=tuple(range(first, last)))
+    operators = len(recipe.settings)
+    return tiered(run, last + recipe.skips, operators=operators, donate_argnums=tuple(range(first, last)))

@@ -23,7 +23,7 @@ from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
 from ..eager.views import family, shares_with
-from ..host.tier import for_xla, xla_jit
+from ..host.tier import for_xla, program_jit, xla_jit
 from ..ir.block import Block, Value
 from ..ir.lower import lower
 from ..ir.program import Program
@@ -125,14 +125,17 @@ class Executable:
         plain = _suits_plain(self.traced.program, updated)
         across = [a for o in operators if (a := o.bound.op.across) is not None]
         jit: Any = (
-            functools.partial(across[0], operators=operators) if across else functools.partial(xla_jit, plain=plain)
+            functools.partial(across[0], operators=operators)
+            if across
+            else functools.partial(program_jit, operators=len(operators), plain=plain)
         )
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
         self.jitted = jit(
             self._named(self._call if across else rewritten(self._call, layouts=True)), donate_argnums=donated
         )
-        self.forward: Any = Forward(self.name, self._flowing, hosted=False, plain=plain, deep=not across)
+        n = 0 if across else len(operators)
+        self.forward: Any = Forward(self.name, self._flowing, hosted=False, plain=plain, deep=not across, operators=n)
         self.fresh = True  # the first run compiles
         spans.follow(self)
         self.guard_program = (

@@ -1,0 +1,196 @@
+"""Large programs are compiled by a process of their own (`compiler.py`), and kept on disk.
+
+XLA's compiler takes memory in several threads at once. In the one heap of this process (`memory.py`) they wait for each
+other, for a quarter of the time; and they leave that heap in pieces, in which all that runs later has its arrays: a
+training step of a MobileNet takes 35 ms then, and 25 in a process that has not compiled it.
+"""
+
+from __future__ import annotations
+
+import atexit
+import functools
+import hashlib
+import os
+import re
+import tempfile
+import time
+import weakref
+import zlib
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import jax
+import numpy as np
+from jax import export, monitoring
+from jax.experimental import serialize_executable
+from jax.extend import core
+
+from . import memory
+from .cache import BoundedCache
+from .compiler_process import process
+from .config import cache_dir
+from .mappings import dropping
+from .processes import world
+from .progress import COMPILED
+from .rewriting import inlined
+
+# Equations from which on a program is worth it: some six seconds of compilation, where handing it over and loading it
+# takes one. Operators from which on it may have as many, and from which on the process is started before that is known.
+LARGE, FEW, MANY = 6500, 100, 200
+MAX_KINDS = 64
+DIGEST = hashlib.sha256
+_ARRAYS = (jax.Array, np.ndarray)
+# In the text of a program: the lines of the user's files that it comes from, which change while it does not.
+_PLACES = re.compile(r' loc\((?:[^()"]|"[^"]*")*\)|^#loc.*\n', re.MULTILINE)
+Structures = tuple[Any, Any]  # of arguments and results
+
+
+class _Wanted:
+    by_user = os.environ.get("FLAGS_compiler_process", "1").lower() not in ("0", "false", "off")
+
+
+def use_compiler_process(wanted: bool) -> None:
+    """Have large programs compiled by a process of their own, or by this one."""
+    _Wanted.by_user = bool(wanted)
+
+
+def serves() -> bool:
+    """Whether another process may compile programs of this one: those of one CPU, with the heap as it is set here."""
+    return (
+        _Wanted.by_user
+        and memory.heap.is_one
+        and not process.refused
+        and jax.default_backend() == "cpu"
+        and jax.local_device_count() == 1
+        and getattr(jax.config, "jax_default_device", None) is None
+        and world().size == 1
+    )
+
+
+class Apart:
+    """A function of arrays that is compiled in a process of its own, if it is large.
+
+    Arguments:
+        small: the same under jax.jit, if it is not; large: if it is, and no other process serves.
+        donated: of its arguments. options: of XLA's, for a large one.
+        operators: how many it is made of.
+    """
+
+    def __init__(
+        self, small: Any, large: Any, donated: Sequence[int], options: dict[str, Any] | None, operators: int
+    ) -> None:
+        self.small, self.large, self.donated, self.options = small, large, tuple(donated), options
+        self.lower, self.trace = small.lower, small.trace
+        self._last: Any = None
+        self._known: BoundedCache[Any, Any] = BoundedCache(f"kinds of {small.__name__}", MAX_KINDS)
+        _all.add(self)
+        if operators >= MANY and serves():
+            process.start()
+
+    def __call__(self, *args: Any) -> Any:
+        """The results; arrays of the kind that came last are asked for nothing."""
+        if self._last is not None:
+            try:
+                return self._last(*args)
+            except TypeError:  # of another kind, or no arrays at all
+                pass
+        if not all(isinstance(a, _ARRAYS) and not isinstance(a, jax.core.Tracer) for a in args):
+            return self.small(*args)
+        key = tuple([(a.shape, a.dtype) for a in args])
+        self._last = run = self._known.get(key) or self._known.put(key, self._new(args))
+        return run(*args)
+
+    def forget(self) -> None:
+        """Drop what is compiled."""
+        self._last = None
+        self._known.clear()
+
+    def _new(self, args: Sequence[Any]) -> Any:
+        traced = self.small.trace(*args)
+        jaxpr, consts = traced.jaxpr.jaxpr, traced.jaxpr.consts
+        if size(jaxpr) < LARGE:
+            return self.small
+        if traced.jaxpr.effects or not serves():
+            return self.large
+
+        def flat(*args: Any) -> Any:
+            return inlined(jaxpr, consts, args)
+
+        flat.__name__ = flat.__qualname__ = self.small.__name__
+        try:
+            program = export.export(jax.jit(flat, donate_argnums=self.donated))(*args)
+        except (ValueError, NotImplementedError):  # it calls Python, or what JAX may change and so not write
+            return self.large
+        since = time.perf_counter()
+        structures = jax.tree.structure((tuple(args), {})), jax.tree.structure(traced.out_info)
+        executable = self._executable(program, structures)
+        if executable is None:
+            return self.large
+        # As JAX tells of what it compiles itself, or finds on the disk.
+        seconds = time.perf_counter() - since
+        monitoring.record_event_duration_secs(COMPILED, seconds, fun_name=f"jit({self.small.__name__})")
+        return executable
+
+    def _executable(self, program: Any, structures: Structures) -> Any:
+        """An exported program as an executable, from the disk or compiled now; None if the process cannot do it."""
+        name = self.small.__name__
+        what = [_PLACES.sub("", program.mlir_module()), name, self.donated, self.options, os.environ.get("XLA_FLAGS")]
+        path = _folder() / f"{DIGEST(repr(what).encode()).hexdigest()}.executable"
+        executable = loaded(path, structures)
+        if executable is not None:
+            return executable
+        source = path.with_suffix(f".{os.getpid()}.program")
+        job = {"program": str(source), "path": str(path), "name": name}
+        try:
+            source.write_bytes(program.serialize())
+            failure = process.do(job | {"donated": self.donated, "options": self.options})
+        except OSError:  # no room on the disk
+            return None
+        finally:
+            source.unlink(missing_ok=True)
+        return None if failure else loaded(path, structures)
+
+
+_all: weakref.WeakSet[Apart] = weakref.WeakSet()
+
+
+def forget() -> None:
+    """Drop all executables that are loaded."""
+    for each in list(_all):
+        each.forget()
+
+
+dropping.append(forget)
+
+
+def size(jaxpr: Any) -> int:
+    """How many equations there are, with those of the functions that they call."""
+    called = [p for e in jaxpr.eqns for p in e.params.values() if isinstance(p, core.ClosedJaxpr)]
+    return len(jaxpr.eqns) + sum(size(p.jaxpr) for p in called)
+
+
+def loaded(path: Path, structures: Structures) -> Any:
+    """The executable in a file; None where there is none, or none that is whole."""
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        return None
+    digest, content = content[: DIGEST().digest_size], content[DIGEST().digest_size :]
+    if digest != DIGEST(content).digest():
+        return None
+    try:
+        return serialize_executable.deserialize_and_load(zlib.decompress(content), *structures)
+    except Exception:  # jaxlib names no class for what another version has written
+        return None
+
+
+@functools.cache
+def _folder() -> Path:
+    """Where executables are kept; for this process alone if the user wants none kept."""
+    folder = cache_dir()
+    if folder is not None and os.access(folder, os.W_OK):
+        return folder
+    temporary = tempfile.TemporaryDirectory(prefix="paddle_lite_py-")
+    atexit.register(temporary.cleanup)
+    return Path(temporary.name)

@@ -1,0 +1,60 @@
+"""The process that compiles large programs: a script that knows JAX only, so that it starts at once.
+
+Each line that it reads is a job; each that it writes says "" when the executable is there, or what went wrong.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import select
+import signal
+import sys
+import zlib
+from pathlib import Path
+from typing import Any
+
+import jax
+from jax import export
+from jax.experimental import serialize_executable
+
+IDLE_SECONDS = 20  # after which it ends: a compiler holds hundreds of megabytes
+
+
+def compiled(job: dict[str, Any]) -> Any:
+    """The program of a job as an executable: a jax.stages.Compiled."""
+    program = export.deserialize(bytearray(Path(job["program"]).read_bytes()))
+
+    def call(*args: Any) -> Any:
+        return program.call(*args)
+
+    call.__name__ = call.__qualname__ = job["name"]
+    specs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in program.in_avals]
+    return jax.jit(call, donate_argnums=tuple(job["donated"])).lower(*specs).compile(job["options"])
+
+
+def keep(executable: Any, path: Path) -> None:
+    """Write an executable into its file, at once or not at all; a digest stands before it."""
+    content = zlib.compress(serialize_executable.serialize(executable)[0], 1)
+    new = path.with_suffix(f".{os.getpid()}")
+    new.write_bytes(hashlib.sha256(content).digest() + content)
+    new.replace(path)
+
+
+def main() -> None:
+    """Do the jobs one after the other, until there are no more."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # who waits for the job is interrupted, and ends this process
+    jax.config.update("jax_enable_x64", True)
+    while select.select([sys.stdin], [], [], IDLE_SECONDS)[0] and (line := sys.stdin.readline()):
+        try:
+            job = json.loads(line)
+            keep(compiled(job), Path(job["path"]))
+            answer = ""
+        except Exception as e:  # who asked compiles by itself then
+            answer = f"{type(e).__name__}: {e}"
+        print(json.dumps(answer), flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,280 @@
+"""Large programs are compiled by a process of their own, with the results that they have without it."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+import zlib
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+
+import paddle_lite_py as paddle
+from paddle_lite_py.core import apart, compiler
+from paddle_lite_py.core.compiler_process import CompilerProcess
+from paddle_lite_py.core.mappings import make_room, room
+from paddle_lite_py.host.tier import program_jit
+
+X = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
+
+
+@pytest.fixture(autouse=True)
+def all_are_large(monkeypatch, tmp_path):
+    """Every program counts as a large one, and executables are kept in a folder of the test's own."""
+    monkeypatch.setattr(apart, "LARGE", 1)
+    monkeypatch.setattr(apart, "FEW", 1)
+    monkeypatch.setattr(apart, "_folder", lambda: tmp_path)
+    if not apart.serves():
+        pytest.skip("programs are compiled by another process on one CPU with glibc")
+
+
+@pytest.fixture
+def jobs(monkeypatch):
+    """What the process is asked to do."""
+    asked = []
+    do = apart.process.do
+    monkeypatch.setattr(apart.process, "do", lambda job: asked.append(job["name"]) or do(job))
+    return asked
+
+
+def affine(a, b):
+    return {"sum": jnp.sin(a) + b, "pair": (a * b, [a.sum()])}
+
+
+def flat(results):
+    return [np.asarray(a) for a in jax.tree.leaves(results)]
+
+
+def same(found, expected):
+    assert all(np.array_equal(a, b) for a, b in zip(flat(found), flat(expected), strict=True))
+
+
+def test_results_and_their_structure_are_those_of_jit(jobs):
+    f = program_jit(affine, 1)
+    found, expected = f(X, X), jax.jit(affine)(X, X)
+    assert jax.tree.structure(found) == jax.tree.structure(expected) and jobs == ["affine"]
+    np.testing.assert_allclose(found["sum"], expected["sum"], rtol=1e-6)
+    same(f(jnp.asarray(X), X), found)  # arrays of either library
+    assert jobs == ["affine"]
+
+
+def test_each_kind_of_arguments_has_an_executable(jobs):
+    f = program_jit(affine, 1)
+    for _ in range(2):
+        for a in (X, X[:1], X.astype(np.float64), X):
+            np.testing.assert_allclose(f(a, a)["sum"], np.sin(a) + a, rtol=1e-6)
+    assert jobs == ["affine"] * 3
+
+
+def test_numbers_are_left_to_jit(jobs):
+    f = program_jit(affine, 1)
+    for _ in range(2):
+        assert f(1.0, 2.0)["pair"][1][0] == 1.0
+        same(f(X, X)["pair"][0], X * X)
+    assert jobs == ["affine"]
+
+
+def test_memory_is_given_away():
+    f = program_jit(lambda a, b: (a + b, b * 2), 1, donate_argnums=(0,))
+    a = jnp.asarray(X)
+    same(f(a, X), (X + X, X * 2))
+    assert a.is_deleted()
+
+
+def test_another_process_compiles_nothing(jobs):
+    first = program_jit(affine, 1)(X, X)
+    f = program_jit(affine, 1)  # an equal program from another line, as a new process has it after an edit elsewhere
+    same(f(X, X), first)
+    assert jobs == ["affine"]
+
+
+@pytest.mark.parametrize(
+    "harm", [lambda c: c[:-9], lambda c: c[:40] + b"\0" + c[41:], lambda c: b"", lambda c: b"x" * 99]
+)
+def test_a_damaged_file_is_written_again(tmp_path, jobs, harm):
+    first = program_jit(affine, 1)(X, X)
+    (path,) = tmp_path.glob("*.executable")
+    whole = path.read_bytes()
+    path.write_bytes(harm(whole))
+    same(program_jit(affine, 1)(X, X), first)
+    assert jobs == ["affine"] * 2 and len(path.read_bytes()) > 99 and not list(tmp_path.glob("*.program"))
+
+
+def test_what_another_version_has_written_is_not_loaded(tmp_path):
+    program_jit(affine, 1)(X, X)
+    (path,) = tmp_path.glob("*.executable")
+    content = zlib.compress(b"an executable of tomorrow")
+    path.write_bytes(apart.DIGEST(content).digest() + content)
+    assert program_jit(affine, 1)(X, X)["sum"].shape == (2, 3)
+
+
+def test_the_process_is_started_again(jobs):
+    program_jit(affine, 1)(X, X)
+    apart.process.child.kill()
+    f = program_jit(lambda a: a * 3, 1)
+    same(f(X), X * 3)
+    assert len(jobs) == 2
+
+
+def test_without_the_process_the_results_are_the_same(monkeypatch, tmp_path):
+    expected = program_jit(affine, 1)(X, X)
+    for path in tmp_path.glob("*"):
+        path.unlink()
+    monkeypatch.setattr(apart.process, "do", lambda job: "no")
+    same(program_jit(affine, 1)(X, X), expected)
+    monkeypatch.setattr(apart, "_folder", lambda: tmp_path / "of nobody")  # as if there were no room on the disk
+    same(program_jit(affine, 1)(X, X), expected)
+    monkeypatch.setattr(apart.process, "do", pytest.fail)
+    paddle.set_flags({"FLAGS_compiler_process": False})
+    try:
+        same(program_jit(affine, 1)(X, X), expected)
+    finally:
+        paddle.set_flags({"FLAGS_compiler_process": True})
+
+
+def test_a_process_that_cannot_start_is_not_asked_for_again(monkeypatch):
+    process = CompilerProcess()
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    assert process.do({}) and process.refused
+
+
+def test_a_job_that_fails_says_why():
+    process = CompilerProcess()
+    try:
+        assert "FileNotFoundError" in process.do({"program": "/nowhere", "path": "/nowhere", "name": "f"})
+        assert process.child.poll() is None
+    finally:
+        process.end()
+
+
+def test_python_in_a_program_stays_in_this_process(jobs):
+    def f(a):
+        return jax.pure_callback(lambda a: np.asarray(a) + 1, jax.ShapeDtypeStruct(a.shape, a.dtype), a)
+
+    def g(a):
+        jax.debug.callback(lambda a: None, a)
+        return a + 1
+
+    same(program_jit(f, 1)(X), X + 1)
+    same(program_jit(g, 1)(X), X + 1)
+    assert jobs == []
+
+
+def test_room_is_made(jobs, monkeypatch):
+    f = program_jit(affine, 1)
+    expected = f(X, X)
+    monkeypatch.setattr(room, "due", True)
+    make_room()
+    assert f._last is None
+    same(f(X, X), expected)
+    assert jobs == ["affine"]
+
+
+def test_it_is_told_as_other_compilations_are(monkeypatch):
+    told = []
+    listener = lambda event, seconds, **details: told.append((event, details.get("fun_name")))  # noqa: E731
+    jax.monitoring.register_event_duration_secs_listener(listener)
+    try:
+        program_jit(affine, 1)(X, X)
+    finally:
+        jax.monitoring.unregister_event_duration_listener(listener)
+    assert (apart.COMPILED, "jit(affine)") in told
+
+
+def trained(steps=3):
+    paddle.seed(1)
+    net = paddle.nn.Sequential(
+        paddle.nn.Linear(64, 64), paddle.nn.GELU(), paddle.nn.Dropout(0.3), paddle.nn.Linear(64, 8)
+    )
+    adam = paddle.optimizer.AdamW(1e-2, parameters=net.parameters())
+
+    @paddle.jit.to_static
+    def step(x):
+        loss = (net(x) ** 2).mean()
+        loss.backward()
+        adam.step()
+        adam.clear_grad()
+        return loss
+
+    x = paddle.linspace(-1, 1, 64 * 64).reshape([64, 64])
+    losses = [float(step(x)) for _ in range(steps)]
+    layer = paddle.jit.to_static(net)  # forward and backward of its own
+    layer(x).sum().backward()
+    return losses, [p.numpy() for p in net.parameters()], net[0].weight.grad.numpy()
+
+
+def test_training_is_the_same(jobs, monkeypatch):
+    found = trained()
+    assert {"step", "backward"} < set(jobs)  # and the forward
+    monkeypatch.setattr(apart, "FEW", 10**9)
+    for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(trained()), strict=True):
+        np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)
+
+
+SCRIPT = """
+import os, signal, sys, threading, time
+import jax.numpy as jnp
+import paddle_lite_py as paddle
+from paddle_lite_py.core import apart
+from paddle_lite_py.host.tier import program_jit
+apart.LARGE = apart.FEW = 1
+signal.signal(signal.SIGINT, signal.default_int_handler)
+threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.SIGINT)).start()
+def slow(a):
+    for i in range(3000):
+        a = jnp.sin(a[::-1]) @ a if i % 3 else a.sum(1) * a + i
+    return a
+try:
+    program_jit(slow, 1)(jnp.ones((8, 8)))
+except KeyboardInterrupt:
+    print("heeded", apart.process.child)
+print(float(program_jit(lambda a: a * 3, 1)(jnp.ones(())) ))
+print(apart.process.child.pid)
+"""
+
+
+def test_an_interrupt_ends_the_wait_and_the_compilation(tmp_path):
+    environment = os.environ | {"PADDLE_LITE_CACHE_DIR": str(tmp_path)}
+    ran = subprocess.run([sys.executable, "-c", SCRIPT], capture_output=True, text=True, env=environment, timeout=120)
+    lines = ran.stdout.split()
+    assert lines[:2] == ["heeded", "None"] and lines[2] == "3.0", ran.stdout + ran.stderr
+    for _ in range(50):  # it does not outlive this process
+        try:
+            os.kill(int(lines[3]), 0)
+        except ProcessLookupError:
+            return
+        time.sleep(0.1)
+    pytest.fail("the compiler is still there")
+
+
+def test_a_compiler_that_nobody_needs_ends(tmp_path):
+    code = f"import sys; sys.path.insert(0, {os.path.dirname(compiler.__file__)!r}); import compiler; "
+    quick = subprocess.Popen(
+        [sys.executable, "-c", code + "compiler.IDLE_SECONDS = 0.1; compiler.main()"],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+    )
+    try:
+        assert quick.wait(60) == 0
+    finally:
+        quick.kill()
+        quick.communicate()
+
+
+def test_who_forks_starts_a_process_of_its_own():
+    process = CompilerProcess()
+    try:
+        process.start()
+        child = process.child
+        process.owner = -1  # as in a fork
+        process.start()
+        assert process.child is not child and child.poll() is None
+        child.send_signal(signal.SIGKILL)
+        child.communicate()
+    finally:
+        process.end()
