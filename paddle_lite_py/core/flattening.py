@@ -48,3 +48,13 @@ def _inlined(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]
 def variables(atoms: Sequence[Any]) -> Iterator[Any]:
     """Those that are no constants."""
     return (a for a in atoms if not isinstance(a, core.Literal))
+
+
+def spliced(small: Any, inputs: Sequence[Any], outputs: Sequence[Any], source: Any = None) -> Iterator[Any]:
+    """The equations of a small jaxpr without constants, from and to other variables; `source`: where they come from."""
+    names = Renaming(dict(zip([*small.jaxpr.invars, *small.jaxpr.outvars], [*inputs, *outputs], strict=True)))
+    for eqn in small.jaxpr.eqns:
+        for v in eqn.outvars:
+            names.of.setdefault(v, core.Var(v.aval))
+        made = eqn.replace(invars=names.all(eqn.invars), outvars=names.all(eqn.outvars))
+        yield made if source is None else made.replace(source_info=source)

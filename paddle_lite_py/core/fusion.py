@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import jax
@@ -18,7 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 from jax.extend import core
 
-from .flattening import Renaming, variables
+from .flattening import Renaming, spliced, variables
 
 # So many steps are worth a kernel of their own.
 LONG = 24
@@ -48,22 +47,13 @@ def cut(jaxpr: Any) -> Any:
         return jaxpr
     never = core.Var(jax.core.ShapedArray((), np.dtype(bool)))
     now = Renaming({})
-    eqns = list(_spliced(_never(probe.aval), [probe], [never]))
+    eqns = list(spliced(_never(probe.aval), [probe], [never]))
     for eqn in jaxpr.eqns:
         eqns.append(eqn.replace(invars=now.all(eqn.invars)))
         for v in kept.intersection(eqn.outvars):
             now.of[v] = core.Var(v.aval)
-            eqns += _spliced(_put_into_memory(v.aval), [never, v], [now.of[v]])
+            eqns += spliced(_put_into_memory(v.aval), [never, v], [now.of[v]])
     return jaxpr.replace(eqns=eqns, outvars=now.all(jaxpr.outvars))
-
-
-def _spliced(small: Any, inputs: list[Any], outputs: list[Any]) -> Iterator[Any]:
-    """The equations of a small jaxpr without constants, from and to other variables."""
-    names = Renaming(dict(zip([*small.jaxpr.invars, *small.jaxpr.outvars], [*inputs, *outputs], strict=True)))
-    for eqn in small.jaxpr.eqns:
-        for v in eqn.outvars:
-            names.of.setdefault(v, core.Var(v.aval))
-        yield eqn.replace(invars=names.all(eqn.invars), outvars=names.all(eqn.outvars))
 
 
 @functools.cache

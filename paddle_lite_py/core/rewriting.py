@@ -13,6 +13,7 @@ from jax.extend.core import primitives
 from .flattening import flat
 from .fusion import cut
 from .layouts import laid_out, put_off
+from .products import merged
 
 
 def rewritten(fn: Callable[..., Any], layouts: bool = False) -> Callable[..., Any]:
@@ -30,7 +31,7 @@ def rewritten(fn: Callable[..., Any], layouts: bool = False) -> Callable[..., An
         with put_off(layouts):
             closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args)
         jaxpr = flat(closed.jaxpr)
-        jaxpr = cut(laid_out(jaxpr) if layouts else jaxpr)
+        jaxpr = cut(merged(laid_out(jaxpr) if layouts else jaxpr))
         return jax.tree.unflatten(jax.tree.structure(shapes), inlined(jaxpr, closed.consts, jax.tree.leaves(args)))
 
     return call

@@ -1,0 +1,87 @@
+"""Products of arrays with more axes than matrices, as products of matrices.
+
+XLA's compiler for CPUs puts the operands of a product in order first: what is summed over last, and in one axis. Where
+that is several axes, as for the gradient of a weight that meets a batch of sequences, it copies both operands: a step
+of a small BERT takes 131 ms so, and 108 without. Axes that lie side by side are one axis to begin with.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import jax
+from jax.extend import core
+
+from .flattening import spliced
+
+Axes = tuple[int, ...]
+
+
+def merged(jaxpr: Any) -> Any:
+    """A jaxpr whose products sum over one axis, where they summed over several side by side."""
+    eqns: list[Any] = []
+    for eqn in jaxpr.eqns:
+        small = _of_matrices(*_described(eqn)) if eqn.primitive.name == "dot_general" else None
+        if small is None:
+            eqns.append(_inside(eqn))
+        else:
+            eqns += spliced(small, eqn.invars, eqn.outvars, eqn.source_info)
+    return jaxpr if _same(eqns, jaxpr.eqns) else jaxpr.replace(eqns=eqns)
+
+
+def _inside(eqn: Any) -> Any:
+    """An equation with the bodies that it has, of loops and branches, in this form."""
+    values = tuple(eqn.params.values())
+    new = _body(values)
+    return eqn if new is values else eqn.replace(params=dict(zip(eqn.params, new, strict=True)))
+
+
+def _body(value: Any) -> Any:
+    """What an equation says, itself where nothing changes: JAX lowers what is one and the same only once."""
+    if isinstance(value, core.ClosedJaxpr):
+        new = merged(value.jaxpr)
+        return value if new is value.jaxpr else value.replace(jaxpr=new)
+    if isinstance(value, core.Jaxpr):
+        return merged(value)
+    if type(value) is tuple:
+        found = tuple(map(_body, value))
+        return value if _same(found, value) else found
+    return value
+
+
+def _same(new: Sequence[Any], old: Sequence[Any]) -> bool:
+    return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
+
+
+def _described(eqn: Any) -> tuple[Any, ...]:
+    specs = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
+    return (*specs, eqn.params["dimension_numbers"], tuple(sorted(eqn.params.items(), key=lambda item: item[0])))
+
+
+@functools.lru_cache(512)
+def _of_matrices(x: Any, y: Any, numbers: Any, params: Any) -> Any:
+    """A product with one axis that is summed over, as a jaxpr; None where it has one, or they do not lie together."""
+    (summed_x, summed_y), (batch_x, batch_y) = numbers
+    if batch_x or len(summed_x) < 2 or not (_together(summed_x) and _together(summed_y)):
+        return None
+
+    def product(a: Any, b: Any) -> Any:
+        return jax.lax.dot_general(
+            _joined(a, summed_x), _joined(b, summed_y), (((summed_x[0],), (summed_y[0],)), ((), ())), **settings
+        )
+
+    settings = {name: value for name, value in params if name != "dimension_numbers"}
+    return jax.make_jaxpr(product)(x, y)
+
+
+def _together(axes: Axes) -> bool:
+    return all(b == a + 1 for a, b in itertools.pairwise(axes))
+
+
+def _joined(a: Any, axes: Axes) -> Any:
+    first, last = axes[0], axes[-1] + 1
+    return a.reshape(*a.shape[:first], math.prod(a.shape[first:last]), *a.shape[last:])
