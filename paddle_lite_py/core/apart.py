@@ -8,10 +8,10 @@ training step of a MobileNet takes 35 ms then, and 25 in a process that has not 
 from __future__ import annotations
 
 import atexit
+import contextlib
 import functools
 import hashlib
 import os
-import re
 import tempfile
 import time
 import weakref
@@ -30,6 +30,7 @@ from . import memory
 from .cache import BoundedCache
 from .compiler_process import process
 from .config import cache_dir
+from .fingerprints import fingerprint
 from .mappings import dropping
 from .processes import world
 from .progress import COMPILED
@@ -41,8 +42,6 @@ LARGE, FEW, MANY = 6500, 100, 200
 MAX_KINDS = 64
 DIGEST = hashlib.sha256
 _ARRAYS = (jax.Array, np.ndarray)
-# In the text of a program: the lines of the user's files that it comes from, which change while it does not.
-_PLACES = re.compile(r' loc\((?:[^()"]|"[^"]*")*\)|^#loc.*\n', re.MULTILINE)
 Structures = tuple[Any, Any]  # of arguments and results
 
 
@@ -108,48 +107,46 @@ class Apart:
 
     def _new(self, args: Sequence[Any]) -> Any:
         traced = self.small.trace(*args)
-        jaxpr, consts = traced.jaxpr.jaxpr, traced.jaxpr.consts
-        if size(jaxpr) < LARGE:
+        if size(traced.jaxpr.jaxpr) < LARGE:
             return self.small
-        if traced.jaxpr.effects or not serves():
-            return self.large
-
-        def flat(*args: Any) -> Any:
-            return inlined(jaxpr, consts, args)
-
-        flat.__name__ = flat.__qualname__ = self.small.__name__
-        try:
-            program = export.export(jax.jit(flat, donate_argnums=self.donated))(*args)
-        except (ValueError, NotImplementedError):  # it calls Python, or what JAX may change and so not write
+        path = self._path(traced.jaxpr)
+        if path is None or traced.jaxpr.effects or not serves():
             return self.large
         since = time.perf_counter()
         structures = jax.tree.structure((tuple(args), {})), jax.tree.structure(traced.out_info)
-        executable = self._executable(program, structures)
+        executable = loaded(path, structures)
         if executable is None:
-            return self.large
+            self._compile(traced.jaxpr, args, path)
+            executable = loaded(path, structures)
+            if executable is None:
+                return self.large
         # As JAX tells of what it compiles itself, or finds on the disk.
         seconds = time.perf_counter() - since
         monitoring.record_event_duration_secs(COMPILED, seconds, fun_name=f"jit({self.small.__name__})")
         return executable
 
-    def _executable(self, program: Any, structures: Structures) -> Any:
-        """An exported program as an executable, from the disk or compiled now; None if the process cannot do it."""
-        name = self.small.__name__
-        what = [_PLACES.sub("", program.mlir_module()), name, self.donated, self.options, os.environ.get("XLA_FLAGS")]
-        path = _folder() / f"{DIGEST(repr(what).encode()).hexdigest()}.executable"
-        executable = loaded(path, structures)
-        if executable is not None:
-            return executable
+    def _path(self, closed: Any) -> Path | None:
+        """The file of an executable; None for a program that cannot be told from others."""
+        program = fingerprint(closed)
+        said = [program, self.small.__name__, self.donated, self.options, os.environ.get("XLA_FLAGS"), jax.__version__]
+        return None if program is None else _folder() / f"{DIGEST(repr(said).encode()).hexdigest()}.executable"
+
+    def _compile(self, closed: Any, args: Sequence[Any], path: Path) -> None:
+        """Have a program compiled into a file, which is not there afterwards if the process cannot do it."""
+
+        def flat(*args: Any) -> Any:
+            return inlined(closed.jaxpr, closed.consts, args)
+
+        flat.__name__ = flat.__qualname__ = self.small.__name__
         source = path.with_suffix(f".{os.getpid()}.program")
-        job = {"program": str(source), "path": str(path), "name": name}
-        try:
-            source.write_bytes(program.serialize())
-            failure = process.do(job | {"donated": self.donated, "options": self.options})
-        except OSError:  # no room on the disk
-            return None
-        finally:
-            source.unlink(missing_ok=True)
-        return None if failure else loaded(path, structures)
+        job = {"program": str(source), "path": str(path), "name": flat.__name__, "donated": self.donated}
+        # An error: it calls Python, or what JAX may change and so does not write; or there is no room on the disk.
+        with contextlib.suppress(ValueError, NotImplementedError, OSError):
+            try:
+                source.write_bytes(export.export(jax.jit(flat, donate_argnums=self.donated))(*args).serialize())
+                process.do(job | {"options": self.options})
+            finally:
+                source.unlink(missing_ok=True)
 
 
 _all: weakref.WeakSet[Apart] = weakref.WeakSet()

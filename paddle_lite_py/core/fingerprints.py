@@ -1,0 +1,114 @@
+"""What a traced program computes, in a few bytes: the same in every process, wherever the source stands.
+
+A program that is lowered has such a name too, but lowering a large one takes as long as loading what it compiles to.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import types
+from collections.abc import Iterator
+from typing import Any
+
+import jax
+import numpy as np
+from jax.extend import core
+
+# What XLA is not told: how these are differentiated.
+_RULES = {"custom_jvp_call": {"jvp_jaxpr_fun"}, "custom_vjp_call": {"bwd", "fwd_jaxpr_thunk", "out_trees"}}
+_ARRAYS = (np.ndarray, np.generic, jax.Array)
+_PLAIN = (bool, int, float, complex, str, bytes, type(None), np.dtype, enum.Enum)
+
+
+def fingerprint(closed: Any) -> str | None:
+    """The name of a closed jaxpr; None if it holds what has no name of its own, such as Python to be called back."""
+    try:
+        return _Named()(closed)
+    except _Nameless:
+        return None
+
+
+class _Nameless(Exception):
+    pass
+
+
+class _Named:
+    """Names of jaxprs, each of which is looked at once."""
+
+    def __init__(self) -> None:
+        self.known: dict[int, str] = {}
+
+    def __call__(self, jaxpr: Any) -> str:
+        found = self.known.get(id(jaxpr))
+        if found is None:
+            text = "\n".join(self._lines(jaxpr) if isinstance(jaxpr, core.Jaxpr) else self._closed(jaxpr))
+            found = self.known[id(jaxpr)] = hashlib.sha256(text.encode()).hexdigest()
+        return found
+
+    def _closed(self, closed: Any) -> Iterator[str]:
+        yield self(closed.jaxpr)
+        yield from map(self._value, closed.consts)
+
+    def _lines(self, jaxpr: Any) -> Iterator[str]:
+        places: dict[Any, int] = {}
+
+        def new(variables: Any) -> str:
+            for v in variables:
+                places[v] = len(places)
+            return " ".join(_kind(v.aval) for v in variables)
+
+        def atom(a: Any) -> str:
+            return f"{_kind(a.aval)}={self._value(a.val)}" if isinstance(a, core.Literal) else str(places[a])
+
+        yield new(jaxpr.constvars)
+        yield new(jaxpr.invars)
+        for eqn in jaxpr.eqns:
+            name, inputs = eqn.primitive.name, [atom(a) for a in eqn.invars]
+            untold = _RULES.get(name, ())
+            said = [f"{k}={self._value(v)}" for k, v in sorted(eqn.params.items()) if k not in untold]
+            yield f"{new(eqn.outvars)} {name} {said} {inputs}"
+        yield str([atom(a) for a in jaxpr.outvars])
+
+    def _value(self, value: Any) -> str:
+        """What an equation says, as text that differs where that differs."""
+        match value:
+            case _ if isinstance(value, _PLAIN):
+                return f"{type(value).__name__}:{value!r}"
+            case core.Jaxpr() | core.ClosedJaxpr():
+                return self(value)
+            case tuple() | list():
+                return f"{type(value).__name__}({','.join(map(self._value, value))})"
+            case dict():
+                return self._value(tuple(value.items()))
+            case core.Primitive():
+                return value.name
+            case types.FunctionType() if _is_jaxs(value):
+                return f"{value.__module__}.{value.__qualname__}"
+            case jax.sharding.Mesh() if value.empty:
+                return "no mesh"
+            case _ if isinstance(value, _ARRAYS) or hasattr(value, "__array__"):
+                return f"{_kind(value)}:{hashlib.sha256(_bytes(value)).hexdigest()}"
+            case _ if type(value).__name__ == "UnspecifiedValue":  # of JAX's, for a sharding; it has no public name
+                return "unspecified"
+        raise _Nameless
+
+
+def _kind(a: Any) -> str:
+    """Shape and type of an array."""
+    if not all(type(n) is int for n in a.shape):
+        raise _Nameless
+    return f"{a.dtype}{list(a.shape)}{'w' * getattr(a, 'weak_type', False)}"
+
+
+def _is_jaxs(function: Any) -> bool:
+    """Whether a function stands in one of JAX's modules, as those that make up a generator of random numbers."""
+    name = function.__qualname__
+    return function.__module__.startswith("jax.") and name.isidentifier() and function.__closure__ is None
+
+
+def _bytes(array: Any) -> bytes:
+    try:
+        return np.asarray(array).tobytes()
+    except TypeError as e:  # keys of JAX's random numbers are no numbers
+        raise _Nameless from e
