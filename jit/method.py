@@ -271,7 +271,7 @@ class Method:
             compiled = Tiers(fn, self._jitted, xla_jit(fn).trace).entry(len(self.inputs) + len(weights))
         else:  # lowered anew: with sizes that are known, ops have faster forms than in the StableHLO for any size
             weights = [jax.device_put(h._data) for h in self.handles]
-            fn = rewritten(lower(self.program), layouts=True)
+            fn = rewritten(lower(self.program))
             compiled = program_jit(fn, len(self.program.ops()))
 
         def run(*arrays: Any) -> tuple[Any, ...]:

@@ -28,9 +28,9 @@ transposes_are_free = _free.get
 
 
 @contextmanager
-def put_off(whether: bool) -> Iterator[None]:
+def put_off() -> Iterator[None]:
     """While a function is traced whose transposes will be put off: an op may say as many as it likes."""
-    token = _free.set(whether)
+    token = _free.set(True)
     try:
         yield
     finally:

@@ -16,22 +16,17 @@ from .layouts import laid_out, put_off
 from .products import merged
 
 
-def rewritten(fn: Callable[..., Any], layouts: bool = False) -> Callable[..., Any]:
-    """A function of arrays in a form that XLA's compiler does better with; nobody may differentiate it.
-
-    Arguments:
-        layouts: the axes of arrays may stand in another order within; for what is no part of something larger, which
-            would turn them back.
-    """
+def rewritten(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of arrays in a form that XLA's compiler does better with; nobody may differentiate it."""
 
     @functools.wraps(fn)
     def call(*args: Any) -> Any:
         if jax.default_backend() != "cpu" or jax.local_device_count() > 1:
             return fn(*args)
-        with put_off(layouts):
+        with put_off():
             closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args)
         jaxpr = flat(closed.jaxpr)
-        jaxpr = cut(merged(laid_out(jaxpr) if layouts else jaxpr))
+        jaxpr = cut(merged(laid_out(jaxpr)))
         return jax.tree.unflatten(jax.tree.structure(shapes), inlined(jaxpr, closed.consts, jax.tree.leaves(args)))
 
     return call

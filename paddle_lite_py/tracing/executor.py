@@ -131,9 +131,7 @@ class Executable:
         )
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
-        self.jitted = jit(
-            self._named(self._call if across else rewritten(self._call, layouts=True)), donate_argnums=donated
-        )
+        self.jitted = jit(self._named(self._call if across else rewritten(self._call)), donate_argnums=donated)
         n = 0 if across else len(operators)
         self.forward: Any = Forward(self.name, self._flowing, hosted=False, plain=plain, deep=not across, operators=n)
         self.fresh = True  # the first run compiles
