@@ -70,7 +70,7 @@ class Cell:
             "PADDLE_LITE_CACHE_DIR": str(cache),
             "GLOG_minloglevel": "3",
             "TF_CPP_MIN_LOG_LEVEL": "3",
-            "KERAS_BACKEND": "jax",
+            **({"KERAS_BACKEND": "jax"} if self.framework == "keras" else {}),
         }
 
     def run(self, command: list[str], cache: Path = CACHE) -> dict[str, Any]:

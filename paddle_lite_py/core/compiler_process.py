@@ -5,12 +5,14 @@ from __future__ import annotations
 import atexit
 import json
 import os
-import subprocess
 import sys
 import threading
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from . import compiler
+
+if TYPE_CHECKING:
+    import subprocess
 
 # The threads of the process do not share one heap, and nothing that they free goes back before it ends.
 _SETTINGS = {
@@ -62,6 +64,8 @@ class CompilerProcess:
 
     def _running(self) -> subprocess.Popen[str] | None:
         if self.child is None or self.owner != os.getpid() or self.child.poll() is not None:
+            import subprocess  # a hundredth of the time that the framework takes to import, for what few need
+
             self.end()
             pipe = subprocess.PIPE
             command = [sys.executable, "-P", compiler.__file__]  # -P: modules beside that file are not JAX's
