@@ -59,14 +59,15 @@ def _same(new: Sequence[Any], old: Sequence[Any]) -> bool:
 
 def _described(eqn: Any) -> tuple[Any, ...]:
     specs = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
-    return (*specs, eqn.params["dimension_numbers"], tuple(sorted(eqn.params.items(), key=lambda item: item[0])))
+    return (*specs, tuple(eqn.params.items()))
 
 
 @functools.lru_cache(512)
-def _of_matrices(x: Any, y: Any, numbers: Any, params: Any) -> Any:
+def _of_matrices(x: Any, y: Any, params: Any) -> Any:
     """A product with one axis that is summed over, as a jaxpr; None where it has one, or they do not lie together."""
-    (summed_x, summed_y), (batch_x, batch_y) = numbers
-    if batch_x or len(summed_x) < 2 or not (_together(summed_x) and _together(summed_y)):
+    settings = dict(params)
+    (summed_x, summed_y), (batch, _) = settings.pop("dimension_numbers")
+    if batch or len(summed_x) < 2 or not (_together(summed_x) and _together(summed_y)):
         return None
 
     def product(a: Any, b: Any) -> Any:
@@ -74,7 +75,6 @@ def _of_matrices(x: Any, y: Any, numbers: Any, params: Any) -> Any:
             _joined(a, summed_x), _joined(b, summed_y), (((summed_x[0],), (summed_y[0],)), ((), ())), **settings
         )
 
-    settings = {name: value for name, value in params if name != "dimension_numbers"}
     return jax.make_jaxpr(product)(x, y)
 
 
