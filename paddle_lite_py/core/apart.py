@@ -35,6 +35,7 @@ from .mappings import dropping
 from .processes import world
 from .progress import COMPILED
 from .rewriting import inlined
+from .switches import is_on
 
 # Equations from which on a program is worth it: some six seconds of compilation, where handing it over and loading it
 # takes one. Operators from which on it may have as many, and from which on the process is started before that is known.
@@ -46,7 +47,7 @@ Structures = tuple[Any, Any]  # of arguments and results
 
 
 class _Wanted:
-    by_user = os.environ.get("FLAGS_compiler_process", "1").lower() not in ("0", "false", "off")
+    by_user = is_on("FLAGS_compiler_process")
 
 
 def use_compiler_process(wanted: bool) -> None:

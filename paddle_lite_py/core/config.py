@@ -18,6 +18,7 @@ from typing import Any
 import jax
 
 from . import mappings, memory, progress
+from .switches import is_on
 
 CACHE_VARIABLE = "PADDLE_LITE_CACHE_DIR"
 # "0": who calls a program on the CPU computes it as well. A thread that waits for it costs a server, which needs the
@@ -58,7 +59,7 @@ def configure() -> None:
     progress.listen()
     mappings.listen()
     jax.config.update("jax_enable_x64", True)
-    if os.environ.get(DISPATCH_VARIABLE, "1").lower() in ("0", "false", "off"):
+    if not is_on(DISPATCH_VARIABLE):
         jax.config.update("jax_cpu_enable_async_dispatch", False)
     folder = cache_dir()
     if folder is None or getattr(jax.config, "jax_compilation_cache_dir", None) or not _usable(folder):

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import sys
 import threading
 from typing import Any
 
 from jax import monitoring
 
+from .switches import is_on
+
 SECONDS = 2.0
 _LOWERED, COMPILED = "/jax/core/compile/jaxpr_to_mlir_module_duration", "/jax/core/compile/backend_compile_duration"
 
 
 class _Shown:
-    wanted = os.environ.get("FLAGS_compile_progress", "1").lower() not in ("0", "false", "off")
+    wanted = is_on("FLAGS_compile_progress")
 
 
 shown = _Shown()

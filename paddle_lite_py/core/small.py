@@ -7,12 +7,13 @@ each time.
 from __future__ import annotations
 
 import math
-import os
 from collections.abc import Callable
 from typing import Any
 
 import jax
 import numpy as np
+
+from .switches import is_on
 
 # Up to here NumPy is about as fast as XLA on most ops that have been called before, and on small ones faster.
 MOST = 32768
@@ -26,7 +27,7 @@ class _Limit:
 
     most = _OFF
     known = False  # not before there is a device
-    wanted = os.environ.get("FLAGS_host_tier", "1").lower() not in ("0", "false", "off")
+    wanted = is_on("FLAGS_host_tier")
 
 
 limit = _Limit()
