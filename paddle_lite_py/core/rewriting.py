@@ -13,6 +13,7 @@ from jax.extend.core import primitives
 from .chained import separated
 from .flattening import flat
 from .fusion import cut
+from .kernel_gradients import eased
 from .layouts import laid_out, put_off
 from .products import merged
 
@@ -27,7 +28,7 @@ def rewritten(fn: Callable[..., Any]) -> Callable[..., Any]:
         with put_off():
             closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args)
         jaxpr = flat(closed.jaxpr)
-        jaxpr = cut(separated(merged(laid_out(jaxpr))))
+        jaxpr = cut(separated(merged(eased(laid_out(jaxpr)))))
         return jax.tree.unflatten(jax.tree.structure(shapes), inlined(jaxpr, closed.consts, jax.tree.leaves(args)))
 
     return call

@@ -15,7 +15,9 @@ from ..core.layouts import transposes_are_free
 
 # Measured: the product is faster for many small windows, and for few of any size where there is much to multiply (up to
 # 60 times: 512 channels of 2x2), as long as all windows together are not too many bytes. Else XLA's is no slower.
+# XLA's goes over several channels at once, and where these are few the product is faster for longer.
 MIN_WINDOWS, MAX_WINDOW, MAX_BYTES = 512, 150, 4 << 20
+FEW_CHANNELS, MAX_BYTES_FEW_CHANNELS = 6, 32 << 20
 FEW_WINDOWS, MIN_PRODUCTS, MAX_BYTES_FEW = 400, 8 << 20, 8 << 20
 # Elements of a window from which on the kernels that XLA would make of them take longer than they save.
 MANY_TAPS = 36
@@ -37,7 +39,8 @@ def pays(x: Any, weight: Any, strides: Ints, pads: Pairs) -> bool:
     size = window * windows * x.dtype.itemsize
     if windows <= FEW_WINDOWS:
         return min(counts) > 0 and size <= MAX_BYTES_FEW and windows * weight.size >= MIN_PRODUCTS
-    return windows >= MIN_WINDOWS and window <= MAX_WINDOW and size <= MAX_BYTES
+    most = MAX_BYTES_FEW_CHANNELS if x.shape[1] <= FEW_CHANNELS else MAX_BYTES
+    return windows >= MIN_WINDOWS and window <= MAX_WINDOW and size <= most
 
 
 def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs) -> Any:
