@@ -13,6 +13,7 @@ from ..core.no_effect import Immaterial, no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
+from . import ordering
 from .dynamic import concrete, fresh, is_eager, known
 from .gather import take_along_axis
 from .joining import broadcast_tensors, stack
@@ -26,9 +27,9 @@ __all__ = [
 ]
 
 
-def _arg(f: Any, x: Any, axis: int | None, keepdim: bool, dtype: Any) -> Any:
+def _arg(x: Any, axis: int | None, keepdim: bool, dtype: Any, least: bool = False) -> Any:
     axis = None if axis in (0, -1) and not x.ndim else axis
-    out = f(x, axis=axis).astype(numpy_dtype(dtype))
+    out = ordering.argmax(x, axis, least).astype(numpy_dtype(dtype))
     if not keepdim:
         return out
     return out.reshape((1,) * x.ndim) if axis is None else jnp.expand_dims(out, axis)
@@ -43,7 +44,7 @@ def argmax(x: Array, /, axis: int | None = None, keepdim: bool = False, dtype: D
         >>> paddle.argmax(paddle.to_tensor([[1, 5], [4, 3]]), axis=1).tolist()
         [1, 0]
     """
-    return _arg(jnp.argmax, x, axis, keepdim, dtype)
+    return _arg(x, axis, keepdim, dtype)
 
 
 @op(methods=["argmin"], grad=False, aliases=AXIS)
@@ -55,7 +56,7 @@ def argmin(x: Array, /, axis: int | None = None, keepdim: bool = False, dtype: D
         >>> paddle.argmin(paddle.to_tensor([[1, 5], [4, 3]]), axis=1).tolist()
         [0, 1]
     """
-    return _arg(jnp.argmin, x, axis, keepdim, dtype)
+    return _arg(x, axis, keepdim, dtype, least=True)
 
 
 STABLE = Immaterial("every sort is stable")
@@ -72,7 +73,7 @@ def sort(x: Array, /, axis: int = -1, descending: bool = False, stable: bool = F
         >>> paddle.sort(paddle.to_tensor([2, 3, 1]), descending=True).tolist()
         [3, 2, 1]
     """
-    return jnp.sort(x, axis=axis, stable=True, descending=descending) if x.ndim else x
+    return ordering.sort(x, axis, descending) if x.ndim else x
 
 
 @op(methods=["msort"], aliases={"x": "input"})
@@ -84,7 +85,7 @@ def msort(input: Array, /) -> Any:
         >>> paddle.msort(paddle.to_tensor([2, 3, 1])).tolist()
         [1, 2, 3]
     """
-    return jnp.sort(input, axis=0) if input.ndim else input
+    return ordering.sort(input, 0) if input.ndim else input
 
 
 @op(methods=["argsort"], grad=False, aliases=AXIS)
@@ -97,8 +98,8 @@ def argsort(x: Array, /, axis: int = -1, descending: bool = False, stable: bool 
         >>> paddle.argsort(paddle.to_tensor([2, 3, 1])).tolist()
         [2, 0, 1]
     """
-    axis_ = axis if x.ndim else None
-    return jnp.argsort(x, axis=axis_, stable=True, descending=descending).astype(jnp.int64).reshape(x.shape)
+    rows = x if x.ndim else x.reshape(1)
+    return ordering.argsort(rows, axis, descending).astype(jnp.int64).reshape(x.shape)
 
 
 class TopKRetType(NamedTuple):

@@ -13,6 +13,7 @@ from ..core.interpreter import state
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
+from . import ordering
 from .dynamic import concrete, fresh, is_eager, known
 from .manipulation import as_tuple
 from .promote import axes, floating, from_start, is_inexact, single
@@ -94,7 +95,10 @@ def median(x: Tensor, axis: Axis = None, keepdim: bool = False, mode: str = "avg
 def _middle(x: Any, /, axis: Any, keepdim: bool) -> Any:
     if not x.size:
         return jnp.full(jnp.mean(x, axis=axes(axis), keepdims=keepdim).shape, jnp.nan, single(x).dtype)
-    return jnp.quantile(single(x), 0.5, axis=axes(axis), keepdims=keepdim, method="midpoint")
+    flat, shape = _flattened(single(x), axis, keepdim)
+    ordered, n = ordering.sort(flat, -1), flat.shape[-1]
+    middle = (ordered[..., (n - 1) // 2] + ordered[..., n // 2]) / 2
+    return jnp.where(jnp.isnan(ordered[..., -1]), jnp.nan, middle).reshape(shape)
 
 
 @op(name="_median_min")
@@ -115,14 +119,19 @@ def _lower_middle_of_numbers(x: Any, /, axis: Any, keepdim: bool) -> Any:
 
 def _pick(x: Any, axis: Any, keepdim: bool, rank: Any) -> tuple[Any, Any]:
     """The element of a rank in sorted order over axes, and its index; `rank` is asked for the flattened axes."""
+    flat, shape = _flattened(x, axis, keepdim)
+    k, order = rank(flat), ordering.argsort(flat, -1)
+    order = order[..., k : k + 1] if isinstance(k, int) else jnp.take_along_axis(order, k, -1)
+    out = jnp.take_along_axis(flat, order, -1)
+    return out.reshape(shape), order.astype(jnp.int64).reshape(shape)
+
+
+def _flattened(x: Any, axis: Any, keepdim: bool) -> tuple[Any, list[Any]]:
+    """x with these axes as one, the last; and the shape of what is left when that is reduced."""
     axis = tuple([from_start(a, x.ndim) for a in (range(x.ndim) if axis is None else as_tuple(axis))])
     rest = [i for i in range(x.ndim) if i not in axis]
     flat = jnp.transpose(x, (*rest, *axis)).reshape(*[x.shape[i] for i in rest], math.prod([x.shape[i] for i in axis]))
-    k, order = rank(flat), jnp.argsort(flat, axis=-1, stable=True)
-    order = order[..., k : k + 1] if isinstance(k, int) else jnp.take_along_axis(order, k, -1)
-    out = jnp.take_along_axis(flat, order, -1)
-    shape = [1 if i in axis else n for i, n in enumerate(x.shape)] if keepdim else [x.shape[i] for i in rest]
-    return out.reshape(shape), order.astype(jnp.int64).reshape(shape)
+    return flat, [1 if i in axis else n for i, n in enumerate(x.shape)] if keepdim else [x.shape[i] for i in rest]
 
 
 @op(methods=["kthvalue"], aliases=AXIS)
@@ -153,7 +162,7 @@ def mode(x: Array, /, axis: int = -1, keepdim: bool = False) -> Any:
         [3.0, 2]
     """
     row = jnp.moveaxis(x, axis, -1)
-    ordered = jnp.sort(row, axis=-1)
+    ordered = ordering.sort(row, -1)
     counts = jnp.sum(ordered[..., :, None] == ordered[..., None, :], -1)
     value = jnp.take_along_axis(ordered, jnp.argmax(counts, -1, keepdims=True), -1)
     n = row.shape[-1]

@@ -9,6 +9,7 @@ import jax.numpy as jnp
 from ..core.no_effect import Refused, no_effect
 from ..dispatch.define import composite, op
 from ..eager.tensor import Tensor
+from . import ordering
 from .random import uniform
 from .search import topk
 
@@ -18,7 +19,7 @@ __all__ = ["top_p_sampling"]
 @op(name="top_p", grad=False)
 def _drawn(x: Any, ps: Any, threshold: Any, draw: Any, /, truncated: bool) -> Any:
     """What uniform numbers choose of each row, the most probable first; and where it stands."""
-    order = jnp.argsort(-x, axis=-1, stable=True)
+    order = ordering.argsort(-x, -1)
     p = jnp.take_along_axis(x, order, -1).astype(jnp.float32)
     before = jnp.cumsum(p, -1) - p
     kept = (before < ps.reshape(-1, 1)) | (not truncated)
