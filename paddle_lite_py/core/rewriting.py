@@ -10,6 +10,7 @@ import jax
 from jax.extend import core
 from jax.extend.core import primitives
 
+from .convolutions import served
 from .flattening import flat
 from .fusion import cut
 from .layouts import laid_out, put_off
@@ -26,7 +27,7 @@ def rewritten(fn: Callable[..., Any]) -> Callable[..., Any]:
         with put_off():
             closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args)
         jaxpr = flat(closed.jaxpr)
-        jaxpr = cut(merged(laid_out(jaxpr)))
+        jaxpr = cut(merged(served(laid_out(jaxpr))))
         return jax.tree.unflatten(jax.tree.structure(shapes), inlined(jaxpr, closed.consts, jax.tree.leaves(args)))
 
     return call
