@@ -11,7 +11,6 @@ import platform
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -79,6 +78,8 @@ def loaded() -> Library | None:
         return None
     if (os.cpu_count() or 1) > MOST_CORES:
         return None
+    from importlib import metadata  # takes a hundredth of a second, for what few programs need
+
     try:
         path = next(p for p in metadata.files(PACKAGE) or () if p.name == LIBRARY)
         return Library(Path(str(path.locate())))
