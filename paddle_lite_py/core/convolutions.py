@@ -15,6 +15,7 @@ import numpy as np
 from jax.extend import core
 
 from . import onednn
+from .convolution_choice import chosen
 from .convolution_kinds import Operand, described
 from .flattening import spliced, variables, with_bodies, with_eqns
 
@@ -74,7 +75,7 @@ def _call(eqn: Any, made: dict[Any, Any], read: dict[Any, list[Any]]) -> _Call |
         result = result.from_transposed(output.aval, then.params["permutation"])
     weights = Operand.of(view.var.aval).permuted(view.axes)
     found = described(eqn.params, Operand.of(x.aval), weights, result, view.turned)
-    plan = None if found is None else onednn.plan(found.convolution)
+    plan = None if found is None else chosen(found.convolution)
     if found is None or plan is None:
         return None
     inputs = [x, view.var]

@@ -25,6 +25,8 @@ TARGET = "paddle_lite_py.onednn"
 MOST_CORES = 16
 ALIGNMENT = 64
 
+KINDS = ("forward", "data", "weights")  # a convolution, its gradient of what it is of, and that of its weights
+
 # oneDNN's numbers (dnnl_types.h).
 _CPU, _FLOAT32, _ANY_FORMAT, _TRAINING, _DIRECT, _USERS_SCRATCH = 1, 3, 1, 64, 1, 1
 _IMPLEMENTATION, _WEIGHTS_MD, _DIFF_WEIGHTS_MD, _SCRATCH_MD = 8, 131, 132, 136
@@ -44,7 +46,7 @@ class Strided(NamedTuple):
 class Convolution(NamedTuple):
     """A convolution, or one of its gradients, as oneDNN sees it: kind says which of the three arrays is computed."""
 
-    kind: str  # "forward", "data" or "weights"
+    kind: str  # of KINDS
     source: Strided
     weights: Strided
     result: Strided
@@ -55,10 +57,11 @@ class Convolution(NamedTuple):
 
 
 class Plan(NamedTuple):
-    """What a call says to be known by, and the bytes that it needs beside its result."""
+    """What a call says to be known by, the bytes that it needs beside its result, and whether threads add up results."""
 
     key: int
     scratch: int
+    sums: bool
 
 
 class OneDNNError(Exception):
@@ -179,14 +182,14 @@ class Library:
     def _plan(self, c: Convolution) -> Plan | None:
         try:
             key = int.from_bytes(hashlib.sha256(repr(c).encode()).digest()[:7], "little")
-            steps, scratch = self._steps(c)
+            found = self._steps(c)
         except OneDNNError:
             return None
-        self.table.add(key, steps)
-        return Plan(key, scratch)
+        self.table.add(key, found.steps)
+        return Plan(key, found.scratch, found.sums)
 
-    def _steps(self, c: Convolution) -> tuple[list[list[int]], int]:
-        """The words of the steps, and the bytes of scratch; weights go through an order of oneDNN's own."""
+    def _steps(self, c: Convolution) -> _Steps:
+        """The words of the steps; weights go through an order of oneDNN's own."""
         source, given, result = self.described(c.source), self.described(c.weights), self.described(c.result)
         found = self.convolution(c, (source, self.described(c.weights, any_format=True), result))
         if "ref" in self.name(found):
@@ -207,7 +210,8 @@ class Library:
             first, then = (held, plain) if c.kind == "weights" else (plain, held)
             reorder = self._step(self.reorder(first[0], then[0]), [(_FROM, *first), (_TO, *then)], scratch)
             steps.insert(1 if c.kind == "weights" else 0, reorder)
-        return steps, scratch.bytes
+        sums = c.kind == "weights" and self.size(self.asked(found, _SCRATCH_MD)) >= self.size(own)
+        return _Steps(steps, scratch.bytes, sums)
 
     def _step(self, found: ctypes.c_void_p, arguments: list[tuple[Any, ...]], scratch: _Scratch) -> list[int]:
         needed = self.asked(found, _SCRATCH_MD)
@@ -215,6 +219,12 @@ class Library:
             arguments = [*arguments, (_SCRATCH, needed, *scratch.place(needed))]
         words = [word.value if isinstance(word, ctypes.c_void_p) else word for a in arguments for word in a]
         return [self.primitive(found).value or 0, len(arguments), *words]
+
+
+class _Steps(NamedTuple):
+    steps: list[list[int]]
+    scratch: int
+    sums: bool  # each thread has weights of its own, which are added up
 
 
 class _Scratch:

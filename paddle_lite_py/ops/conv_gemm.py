@@ -11,12 +11,15 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.convolution_choice import takes
 from ..core.layouts import transposes_are_free
 
 # Measured: the product is faster for many small windows, and for few of any size where there is much to multiply (up to
 # 60 times: 512 channels of 2x2), as long as all windows together are not too many bytes. Else XLA's is no slower.
 MIN_WINDOWS, MAX_WINDOW, MAX_BYTES = 512, 150, 4 << 20
 FEW_WINDOWS, MIN_PRODUCTS, MAX_BYTES_FEW = 400, 8 << 20, 8 << 20
+# Where oneDNN has the others, the product is faster for no more windows than that, and never for the gradient of x.
+FEW_BESIDE_ONEDNN = 100
 # Elements of a window from which on the kernels that XLA would make of them take longer than they save.
 MANY_TAPS = 36
 
@@ -35,9 +38,14 @@ def pays(x: Any, weight: Any, strides: Ints, pads: Pairs) -> bool:
     counts = window_counts(x.shape[2:], weight.shape[2:], strides, pads)
     windows = x.shape[0] * math.prod(counts)
     size = window * windows * x.dtype.itemsize
-    if windows <= FEW_WINDOWS:
+    by_onednn = _is_onednns(x, weight, strides, pads, "forward")
+    if windows <= (FEW_BESIDE_ONEDNN if by_onednn else FEW_WINDOWS):
         return min(counts) > 0 and size <= MAX_BYTES_FEW and windows * weight.size >= MIN_PRODUCTS
-    return windows >= MIN_WINDOWS and window <= MAX_WINDOW and size <= MAX_BYTES
+    return not by_onednn and windows >= MIN_WINDOWS and window <= MAX_WINDOW and size <= MAX_BYTES
+
+
+def _is_onednns(x: Any, weight: Any, strides: Ints, pads: Pairs, kind: str) -> bool:
+    return takes(x, weight, strides, pads, (1,) * len(strides), 1, kind)
 
 
 def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs) -> Any:
@@ -75,7 +83,11 @@ def _jvp(strides: Ints, pads: Pairs, primals: Any, tangents: Any) -> Any:
     out = _convolve(x, weight, strides, pads)
     windows = x.shape[0] * math.prod(window_counts(x.shape[2:], weight.shape[2:], strides, pads))
     of_weight = _product if windows <= FEW_WINDOWS else direct
-    return out, _product(dx, weight, strides, pads, _windows_by_row) + of_weight(x, dw, strides, pads)
+    if _is_onednns(x, weight, strides, pads, "data"):
+        of_x = direct(dx, weight, strides, pads)
+    else:
+        of_x = _product(dx, weight, strides, pads, _windows_by_row)
+    return out, of_x + of_weight(x, dw, strides, pads)
 
 
 def _product(x: Any, weight: Any, strides: Ints, pads: Pairs, windows: Any = None) -> Any:

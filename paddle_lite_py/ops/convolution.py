@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from ..core.config import by_platform
+from ..core.convolution_choice import takes
+from ..core.onednn import KINDS
 from ..dispatch.define import op
 from . import conv_gemm, depthwise, grouped
 from .types import Array, Ints, Padding
@@ -118,7 +120,7 @@ def _form_for_cpus(
         return lambda x, w: conv_gemm.convolve(x, w, strides, padding)
     if depthwise.pays(x, weight, groups):
         return lambda x, w: depthwise.convolve(x, w, strides, padding, steps)
-    if grouped.pays(x, weight, groups):
+    if grouped.pays(x, weight, groups) and not takes(x, weight, strides, padding, steps, groups, *KINDS):
         return lambda x, w: grouped.convolve(x, w, groups, strides, padding, steps)
     return None
 
