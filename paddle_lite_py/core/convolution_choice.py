@@ -13,7 +13,7 @@ import numpy as np
 from . import onednn
 from .convolution_kinds import Operand, described
 from .layouts import transposes_are_free
-from .onednn import Convolution, Ints, Plan
+from .onednn import CallPlan, Convolution, Ints
 
 # Fewer products than that take no longer than the call itself.
 MIN_PRODUCTS = 1 << 20
@@ -25,7 +25,7 @@ MIN_WINDOWS = 32
 MIN_PRODUCTS_SUMMED = 64 << 20
 
 
-def chosen(convolution: Convolution) -> Plan | None:
+def chosen(convolution: Convolution) -> CallPlan | None:
     """How oneDNN does a convolution; None where it does not, or is no faster."""
     c = convolution
     windows = c.result.sizes[0] * math.prod(c.result.sizes[2:])

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 import jax
 
-from .onednn_call import Call, Table
+from .onednn_call import NativeCall, PlanTable
 from .switches import is_on
 
 PACKAGE, LIBRARY, MAJOR = "onednn-cpu-gomp", "libdnnl.so.3", 3
@@ -56,8 +56,8 @@ class Convolution(NamedTuple):
     after: Ints
 
 
-class Plan(NamedTuple):
-    """What a call says to be known by, the bytes that it needs beside its result, and whether threads add up results."""
+class CallPlan(NamedTuple):
+    """What a call says to be known by, the bytes it needs beside its result, and whether threads add up results."""
 
     key: int
     scratch: int
@@ -68,14 +68,14 @@ class OneDNNError(Exception):
     """What oneDNN does not do."""
 
 
-def plan(convolution: Convolution) -> Plan | None:
+def plan(convolution: Convolution) -> CallPlan | None:
     """How oneDNN does it; None where it does not, or has only a slow reference for it."""
     library = loaded()
     return None if library is None else library.plan(convolution)
 
 
 @functools.cache
-def loaded() -> Library | None:
+def loaded() -> OneDNN | None:
     """The library, once for a process; None where it does not serve."""
     if not is_on("FLAGS_use_onednn") or not (sys.platform == "linux" and platform.machine() == "x86_64"):
         return None
@@ -85,8 +85,13 @@ def loaded() -> Library | None:
 
     try:
         path = next(p for p in metadata.files(PACKAGE) or () if p.name == LIBRARY)
-        return Library(Path(str(path.locate())))
-    except (ImportError, StopIteration, OSError, OneDNNError):  # a package or OpenMP's library is missing, or another one
+        return OneDNN(Path(str(path.locate())))
+    except (
+        ImportError,
+        StopIteration,
+        OSError,
+        OneDNNError,
+    ):  # a package or OpenMP's library is missing, or another one
         return None
 
 
@@ -103,7 +108,7 @@ def _sleeping_threads() -> Iterator[None]:
         del os.environ[name]
 
 
-class Library:
+class OneDNN:
     """oneDNN in this process."""
 
     def __init__(self, path: Path) -> None:
@@ -118,8 +123,8 @@ class Library:
         self.stream = self.new("dnnl_stream_create", self.engine, 1)
         self.attributes = self.new("dnnl_primitive_attr_create")
         self.check(self.c.dnnl_primitive_attr_set_scratchpad_mode(self.attributes, _USERS_SCRATCH))
-        self.table = Table()
-        self.call = Call(self.c, self.engine.value or 0, self.stream.value or 0, self.table)
+        self.table = PlanTable()
+        self.call = NativeCall(self.c, self.engine.value or 0, self.stream.value or 0, self.table)
         capsule = jax.ffi.pycapsule(ctypes.cast(self.call.address, ctypes.c_void_p))
         jax.ffi.register_ffi_target(TARGET, capsule, platform="cpu")
         self.plan = functools.cache(self._plan)
@@ -156,9 +161,7 @@ class Library:
 
     def reorder(self, given: ctypes.c_void_p, wanted: ctypes.c_void_p) -> ctypes.c_void_p:
         """A copy into another order."""
-        return self.new(
-            "dnnl_reorder_primitive_desc_create", given, self.engine, wanted, self.engine, self.attributes
-        )
+        return self.new("dnnl_reorder_primitive_desc_create", given, self.engine, wanted, self.engine, self.attributes)
 
     def convolution(self, c: Convolution, memories: Sequence[ctypes.c_void_p]) -> ctypes.c_void_p:
         """The description of a primitive, of the source, the weights and the result."""
@@ -179,14 +182,14 @@ class Library:
         self.check(self.c.dnnl_primitive_desc_query(description, _IMPLEMENTATION, 0, ctypes.byref(text)))
         return (text.value or b"").decode()
 
-    def _plan(self, c: Convolution) -> Plan | None:
+    def _plan(self, c: Convolution) -> CallPlan | None:
         try:
             key = int.from_bytes(hashlib.sha256(repr(c).encode()).digest()[:7], "little")
             found = self._steps(c)
         except OneDNNError:
             return None
         self.table.add(key, found.steps)
-        return Plan(key, found.scratch, found.sums)
+        return CallPlan(key, found.scratch, found.sums)
 
     def _steps(self, c: Convolution) -> _Steps:
         """The words of the steps; weights go through an order of oneDNN's own."""
@@ -230,7 +233,7 @@ class _Steps(NamedTuple):
 class _Scratch:
     """The buffer beside the result, and what has a place in it."""
 
-    def __init__(self, library: Library) -> None:
+    def __init__(self, library: OneDNN) -> None:
         self.library, self.bytes = library, 0
 
     def place(self, memory: ctypes.c_void_p) -> tuple[int, int]:

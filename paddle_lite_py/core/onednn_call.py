@@ -23,7 +23,7 @@ MOST_ARGUMENTS = 4
 _NAMES = ("dnnl_memory_create", "dnnl_memory_destroy", "dnnl_primitive_execute", "dnnl_stream_wait")
 
 
-class Table:
+class PlanTable:
     """The plans of this process, by key; they stay."""
 
     def __init__(self) -> None:
@@ -39,10 +39,10 @@ class Table:
         self.heads[place] = ctypes.addressof(plan)
 
 
-class Call:
+class NativeCall:
     """The function for plans that stand in a table, compiled; it needs the package llvmlite."""
 
-    def __init__(self, library: Any, engine: int, stream: int, table: Table) -> None:
+    def __init__(self, library: Any, engine: int, stream: int, table: PlanTable) -> None:
         from llvmlite import binding
 
         binding.initialize_native_target()
@@ -55,7 +55,7 @@ class Call:
         self._compiler.finalize_object()
         self.address = self._compiler.get_function_address("call")
 
-    def _code(self, library: Any, engine: int, stream: int, table: Table) -> str:
+    def _code(self, library: Any, engine: int, stream: int, table: PlanTable) -> str:
         threads = ctypes.CDLL(None)
         functions = {name: getattr(library, name) for name in _NAMES}
         functions |= {name: getattr(threads, name) for name in ("pthread_mutex_lock", "pthread_mutex_unlock")}
