@@ -34,7 +34,8 @@ def stand_in(name: str) -> None:
         # answer goes, and there the two numbers of the version stand behind three words.
         extension = ctypes.c_int64.from_address(frame + 8).value
         metadata = ctypes.c_int64.from_address(extension + 24).value
-        (ctypes.c_int32 * 2).from_address(metadata + 24)[:] = 0, 3
+        version = (ctypes.c_int32 * 2).from_address(metadata + 24)
+        version[0], version[1] = 0, 3
 
     _stand_ins.append(answer)
     jax.ffi.register_ffi_target(name, jax.ffi.pycapsule(ctypes.cast(answer, ctypes.c_void_p)), platform="cpu")

@@ -64,5 +64,5 @@ def _forward(x: Ints, weight: Ints, strides: Ints, pads: Any, steps: Ints, group
     settings["feature_group_count"] = groups
     out = jax.eval_shape(functools.partial(jax.lax.conv_general_dilated, **settings), *specs)
     params = {**settings, "lhs_dilation": (1,) * n, "batch_group_count": 1, "preferred_element_type": None}
-    found = described(params, *map(Operand.of, (*specs, out)), turned=False)
+    found = described(params, Operand.of(specs[0]), Operand.of(specs[1]), Operand.of(out), turned=False)
     return None if found is None else found.convolution

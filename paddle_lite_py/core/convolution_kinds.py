@@ -58,15 +58,19 @@ def described(params: dict[str, Any], x: Operand, weight: Operand, out: Operand,
         return None
     x_spec, w_spec, out_spec = params["dimension_numbers"]
     of = x.placed(x_spec), weight.placed(w_spec), out.placed(out_spec)
-    if x_spec[0] != 0 or params["batch_group_count"] > 1:  # where the batch was are the channels
-        found = _of_weights(params, *of) if _spreads_nothing(params, "lhs_dilation", "feature_group_count") else None
-        turn = turned
-    elif turned or not _spreads_nothing(params, "lhs_dilation"):
-        found = _of_data(params, *of) if _spreads_nothing(params, "window_strides") else None
-        turn = not turned
+    plain = _spreads_nothing(params, "lhs_dilation")
+    if is_of_weights(params):
+        found = _of_weights(params, *of) if plain and params["feature_group_count"] == 1 else None
+    elif (turned or not plain) and _spreads_nothing(params, "window_strides"):
+        found, turned = _of_data(params, *of), not turned
     else:
-        found, turn = _forward(params, *of), False
-    return None if found is None or not _is_possible(found) else Described(found, turn)
+        found = _forward(params, *of) if plain else None
+    return None if found is None or not _is_possible(found) else Described(found, turned)
+
+
+def is_of_weights(params: dict[str, Any]) -> bool:
+    """Whether an equation that says params gives a gradient of weights: where the batch was are the channels."""
+    return params["dimension_numbers"].lhs_spec[0] != 0 or params["batch_group_count"] > 1
 
 
 def _is_plain(params: dict[str, Any], *operands: Operand) -> bool:
@@ -79,8 +83,8 @@ def _is_plain(params: dict[str, Any], *operands: Operand) -> bool:
     )
 
 
-def _spreads_nothing(params: dict[str, Any], *names: str) -> bool:
-    return all(set(np.ravel(params[name])) == {1} for name in names)
+def _spreads_nothing(params: dict[str, Any], name: str) -> bool:
+    return set(params[name]) == {1}
 
 
 def _grouped(strided: Strided, groups: int, out: int) -> Strided:

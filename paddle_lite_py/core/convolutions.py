@@ -1,8 +1,8 @@
 """Convolutions by oneDNN where that is faster than what XLA's compiler makes of them on CPUs.
 
-XLA's kernels for them take a tenth to two times longer than oneDNN's (`onednn.py`), and those in groups many times. JAX
-has one equation for a convolution and both of its gradients; here each is told apart, and becomes a call. A program that
-is saved or exported has its convolutions as they are.
+XLA's kernels for them take a tenth to twice longer than oneDNN's (`onednn.py`), and those in groups many times. JAX has
+one equation for a convolution and both of its gradients; here each is told apart, and becomes a call. A program that is
+saved or exported has its convolutions as they are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from jax.extend import core
 
 from . import onednn
 from .convolution_choice import chosen
-from .convolution_kinds import Operand, described
+from .convolution_kinds import Operand, described, is_of_weights
 from .flattening import spliced, variables, with_bodies, with_eqns
 
 Axes = tuple[int, ...]
@@ -68,7 +68,7 @@ def _call(eqn: Any, made: dict[Any, Any], read: dict[Any, list[Any]]) -> _Replac
     if isinstance(x, core.Literal) or isinstance(weight, core.Literal):
         return None
     view = _origin(weight, made, eqn.params["dimension_numbers"].rhs_spec[2:])
-    then = _transpose_behind(out, read)
+    then = _transpose_behind(out, read) if is_of_weights(eqn.params) else None
     result, output = Operand.of(out.aval), out
     if then is not None:
         (output,) = then.outvars
@@ -112,7 +112,7 @@ def _origin(var: Any, made: dict[Any, Any], space: Axes) -> _View:
 
 def _transpose_behind(out: Any, read: dict[Any, list[Any]]) -> Any:
     """The transpose that alone reads a result, if one does."""
-    readers = read.get(out, ())
+    readers = read.get(out, [])
     alone = len(readers) == 1 and readers[0] is not None and readers[0].primitive.name == "transpose"
     return readers[0] if alone else None
 

@@ -220,7 +220,7 @@ class OneDNN:
         needed = self.asked(found, _SCRATCH_MD)
         if self.size(needed):
             arguments = [*arguments, (_SCRATCH, needed, *scratch.place(needed))]
-        words = [word.value if isinstance(word, ctypes.c_void_p) else word for a in arguments for word in a]
+        words = [getattr(word, "value", word) for a in arguments for word in a]
         return [self.primitive(found).value or 0, len(arguments), *words]
 
 
