@@ -284,3 +284,19 @@ def test_a_new_process_runs_what_another_has_compiled(monkeypatch, tmp_path):
     command = [sys.executable, "-c", FRESH]
     first, second = (json.loads(subprocess.run(command, capture_output=True, check=True).stdout) for _ in range(2))
     assert first[0] == second[0] and first[1] == 0 < second[1] and first[2] and second[2]
+
+
+@needs_onednn
+@pytest.mark.parametrize(("known", "said"), [(False, "no plan of"), (True, "oneDNN fails")])
+def test_calls_that_cannot_be_done_say_so(known, said):
+    fn, *shapes = conv(3)
+    x, weight = arrays(*shapes)
+    key = 11 if known else 12
+    if known:
+        library = onednn.loaded()
+        array = library.described(onednn.Strided((4,), (1,)))
+        copy = library.primitive(library.reorder(array, array))
+        library.table.add(key, [[copy.value, 1, 1, array.value, 0, 0]])  # from somewhere, and to nowhere
+    call = jax.ffi.ffi_call(onednn.TARGET, jax.ShapeDtypeStruct(x.shape, x.dtype))
+    with pytest.raises(jax.errors.JaxRuntimeError, match=said):
+        jax.block_until_ready(jax.jit(lambda x, w: call(x, w, key=np.int64(key)))(x, weight))
