@@ -17,7 +17,7 @@ from .onednn import CallPlan, Convolution, Ints
 
 # Fewer products than that take no longer than the call itself.
 MIN_PRODUCTS = 1 << 20
-# A gradient of so few channels, such as the colours of a picture, leaves most of oneDNN's kernel idle.
+# What has fewer channels, such as the colours of a picture, leaves most of the kernel idle that computes it.
 MIN_CHANNELS = 8
 # The gradient of weights that few windows meet: the weights are most of it, and oneDNN moves them once more than XLA.
 MIN_WINDOWS = 32
@@ -32,7 +32,7 @@ def chosen(convolution: Convolution) -> CallPlan | None:
     products = math.prod(c.weights.sizes) * windows
     if products < MIN_PRODUCTS or c.kind == "weights" and windows < MIN_WINDOWS:
         return None
-    if c.kind == "data" and c.source.sizes[1] < MIN_CHANNELS:
+    if c.kind != "weights" and (c.source if c.kind == "data" else c.result).sizes[1] < MIN_CHANNELS:
         return None
     plan = onednn.plan(c)
     return None if plan is None or plan.sums and products < MIN_PRODUCTS_SUMMED else plan
