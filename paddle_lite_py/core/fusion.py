@@ -42,18 +42,27 @@ ELEMENTWISE = _STEPS | _DEAR
 
 def cut(jaxpr: Any) -> Any:
     """A flat jaxpr with the ends of its long chains put into memory, where more than one kernel reads them."""
-    kept, probe = forks(jaxpr), _probe(jaxpr)
-    if not kept or probe is None:
+    kept = forks(jaxpr)
+    found = never(jaxpr) if kept else None
+    if found is None:
         return jaxpr
-    never = core.Var(jax.core.ShapedArray((), np.dtype(bool)))
+    eqns, condition = found
     now = Renaming({})
-    eqns = list(spliced(_never(probe.aval), [probe], [never]))
     for eqn in jaxpr.eqns:
         eqns.append(eqn.replace(invars=now.all(eqn.invars)))
         for v in kept.intersection(eqn.outvars):
             now.of[v] = core.Var(v.aval)
-            eqns += spliced(_put_into_memory(v.aval), [never, v], [now.of[v]])
+            eqns += spliced(_put_into_memory(v.aval), [condition, v], [now.of[v]])
     return jaxpr.replace(eqns=eqns, outvars=now.all(jaxpr.outvars))
+
+
+def never(jaxpr: Any) -> tuple[list[Any], Any] | None:
+    """Equations that make what is false without XLA's knowing it, and that variable; None without an input for it."""
+    probe = _probe(jaxpr)
+    if probe is None:
+        return None
+    condition = core.Var(jax.core.ShapedArray((), np.dtype(bool)))
+    return list(spliced(_never(probe.aval), [probe], [condition])), condition
 
 
 @functools.cache

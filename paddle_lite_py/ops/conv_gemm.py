@@ -16,7 +16,9 @@ from ..core.layouts import transposes_are_free
 
 # Measured: the product is faster for many small windows, and for few of any size where there is much to multiply (up to
 # 60 times: 512 channels of 2x2), as long as all windows together are not too many bytes. Else XLA's is no slower.
+# XLA's goes over several channels at once, and where these are few the product is faster for longer.
 MIN_WINDOWS, MAX_WINDOW, MAX_BYTES = 512, 150, 4 << 20
+FEW_CHANNELS, MAX_BYTES_FEW_CHANNELS = 6, 32 << 20
 FEW_WINDOWS, MIN_PRODUCTS, MAX_BYTES_FEW = 400, 8 << 20, 8 << 20
 # Where oneDNN has the others, the product is faster for no more windows than that, and never for the gradient of x.
 FEW_BESIDE_ONEDNN = 100
@@ -41,7 +43,8 @@ def pays(x: Any, weight: Any, strides: Ints, pads: Pairs) -> bool:
     by_onednn = _is_onednns(x, weight, strides, pads, "forward")
     if windows <= (FEW_BESIDE_ONEDNN if by_onednn else FEW_WINDOWS):
         return min(counts) > 0 and size <= MAX_BYTES_FEW and windows * weight.size >= MIN_PRODUCTS
-    return not by_onednn and windows >= MIN_WINDOWS and window <= MAX_WINDOW and size <= MAX_BYTES
+    most = MAX_BYTES_FEW_CHANNELS if x.shape[1] <= FEW_CHANNELS else MAX_BYTES
+    return not by_onednn and windows >= MIN_WINDOWS and window <= MAX_WINDOW and size <= most
 
 
 def _is_onednns(x: Any, weight: Any, strides: Ints, pads: Pairs, kind: str) -> bool:
@@ -142,9 +145,9 @@ def axes_of(n: int, first: bool = False) -> tuple[str, str, str]:
     return (f"NC{axes}", f"OI{axes}", f"NC{axes}") if first else (f"N{axes}C", f"{axes}IO", f"N{axes}C")
 
 
-def direct(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints | None = None) -> Any:
+def direct(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints | None = None, groups: int = 1) -> Any:
     """XLA's convolution of the same."""
-    numbers = axes_of(len(strides))
+    settings: dict[str, Any] = {"rhs_dilation": steps, "feature_group_count": groups}
+    settings["dimension_numbers"] = axes_of(len(strides))
     x, kernel = jnp.moveaxis(x, 1, -1), jnp.moveaxis(weight, (0, 1), (-1, -2))
-    out = jax.lax.conv_general_dilated(x, kernel, strides, pads, rhs_dilation=steps, dimension_numbers=numbers)
-    return jnp.moveaxis(out, -1, 1)
+    return jnp.moveaxis(jax.lax.conv_general_dilated(x, kernel, strides, pads, **settings), -1, 1)

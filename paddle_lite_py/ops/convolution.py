@@ -12,7 +12,7 @@ from ..core.config import by_platform
 from ..core.convolution_choice import takes
 from ..core.onednn import KINDS
 from ..dispatch.define import op
-from . import conv_gemm, depthwise, grouped
+from . import by_depth, conv_gemm, depthwise, few_outputs, grouped
 from .types import Array, Ints, Padding
 
 __all__ = ["conv1d", "conv1d_transpose", "conv2d", "conv2d_transpose", "conv3d", "conv3d_transpose"]
@@ -101,14 +101,18 @@ def _conv(
 
     others = {"onnx": by_onnx} if first else {}
     form = None if isinstance(pad, str) else _form_for_cpus(x if first else jnp.moveaxis(x, -1, 1), weight, **options)
-    if form is None:
-        return by_platform(by_xla, x, weight, bias, **others)
+    return _on_platforms(by_xla, form, x, weight, bias, first, **others)
+
+
+def _on_platforms(by_xla: Any, form: Any, x: Any, weight: Any, bias: Any, first: bool, **others: Any) -> Any:
+    """XLA's form of a convolution, or that for CPUs: a function of x with the channels second, if there is one."""
 
     def on_cpu(x: Any, weight: Any, bias: Any) -> Any:
         out = form(x if first else jnp.moveaxis(x, -1, 1), weight)
         return _finish(jnp.moveaxis(out, 1, -1), bias, first)
 
-    return by_platform(by_xla, x, weight, bias, cpu=on_cpu, **others)
+    forms = others if form is None else {"cpu": on_cpu, **others}
+    return by_platform(by_xla, x, weight, bias, **forms)
 
 
 def _form_for_cpus(
@@ -120,9 +124,39 @@ def _form_for_cpus(
         return lambda x, w: conv_gemm.convolve(x, w, strides, padding)
     if depthwise.pays(x, weight, groups):
         return lambda x, w: depthwise.convolve(x, w, strides, padding, steps)
-    if grouped.pays(x, weight, groups) and not takes(x, weight, strides, padding, steps, groups, *KINDS):
+    if by_depth.pays(x, weight, groups) or grouped.pays(x, weight, groups):
+        if takes(x, weight, strides, padding, steps, groups, *KINDS):  # whose XLA's forms would be the slowest
+            return lambda x, w: conv_gemm.direct(x, w, strides, padding, steps, groups)
+    if grouped.pays(x, weight, groups):
         return lambda x, w: grouped.convolve(x, w, groups, strides, padding, steps)
+    if few_outputs.pays(x, weight, strides, groups):
+        return lambda x, w: few_outputs.convolve(x, w, padding, steps)
+    if by_depth.pays(x, weight, groups):
+        return lambda x, w: by_depth.convolve(x, w, strides, padding, steps)
     return None
+
+
+def _transposed_for_cpus(
+    x: Any, weight: Any, lhs_dilation: Ints, padding: Any, rhs_dilation: Any, feature_group_count: int
+) -> Callable[..., Any] | None:
+    """The same for a transposed convolution, with weight [in, out / groups, *sizes]."""
+    apart, steps, groups = lhs_dilation, rhs_dilation, feature_group_count
+    ones, none = (1,) * len(steps), ((0, 0),) * len(steps)
+
+    def kernel(weight: Any) -> Any:
+        return jnp.moveaxis(_flipped(weight, groups), (-1, -2), (0, 1))
+
+    if groups == 1:
+        pays = by_depth.pays(x, weight, groups)
+        return (lambda x, w: by_depth.convolve(x, kernel(w), ones, padding, steps, apart)) if pays else None
+
+    def spread(x: Any) -> Any:
+        """x with zeros around and between its elements: what works group by group knows no such thing."""
+        within = [(*p, d - 1) for p, d in zip(padding, apart, strict=True)]
+        return jax.lax.pad(x, jnp.zeros((), x.dtype), [(0, 0, 0), (0, 0, 0), *within])
+
+    form = _form_for_cpus(jax.eval_shape(spread, x), jax.eval_shape(kernel, weight), ones, none, steps, groups)
+    return None if form is None else lambda x, w: form(spread(x), kernel(w))
 
 
 def _check(x: Any, n: int, channels: int, first: bool, weight: Any, groups: int) -> None:
@@ -237,17 +271,18 @@ def _transposed(
     if size is not None:
         least = [(a - 1) * s - sum(p) + r + 1 for a, s, p, r in zip(space, steps, pad, reach, strict=True)]
         more = _output_padding(tuple_of(size, n, "output_size"), least, steps)
-    return _convolve(
-        x,
-        _flipped(weight, groups),
-        bias,
-        first,
-        window_strides=(1,) * n,
-        padding=[(r - p[0], r - p[1] + m) for r, p, m in zip(reach, pad, more, strict=True)],
-        lhs_dilation=steps,
-        rhs_dilation=spread,
-        feature_group_count=groups,
-    )
+    options = {
+        "padding": tuple([(r - p[0], r - p[1] + m) for r, p, m in zip(reach, pad, more, strict=True)]),
+        "lhs_dilation": steps,
+        "rhs_dilation": spread,
+        "feature_group_count": groups,
+    }
+
+    def by_xla(x: Any, weight: Any, bias: Any) -> Any:
+        return _convolve(x, _flipped(weight, groups), bias, first, window_strides=(1,) * n, **options)
+
+    form = _transposed_for_cpus(x if first else jnp.moveaxis(x, -1, 1), weight, **options)
+    return _on_platforms(by_xla, form, x, weight, bias, first)
 
 
 def _same(size: int, step: int, kernel: int) -> tuple[int, int]:
