@@ -32,6 +32,7 @@ from .compiler_process import process
 from .config import cache_dir
 from .fingerprints import fingerprint
 from .mappings import dropping
+from .onednn import TARGET
 from .processes import world
 from .progress import COMPILED
 from .rewriting import inlined
@@ -141,11 +142,13 @@ class Apart:
         flat.__name__ = flat.__qualname__ = self.small.__name__
         source = path.with_suffix(f".{os.getpid()}.program")
         job = {"program": str(source), "path": str(path), "name": flat.__name__, "donated": self.donated}
+        ours = export.DisabledSafetyCheck.custom_call(TARGET)  # the function that it calls is there when it is loaded
         # An error: it calls Python, or what JAX may change and so does not write; or there is no room on the disk.
         with contextlib.suppress(ValueError, NotImplementedError, OSError):
             try:
-                source.write_bytes(export.export(jax.jit(flat, donate_argnums=self.donated))(*args).serialize())
-                process.do(job | {"options": self.options})
+                exported = export.export(jax.jit(flat, donate_argnums=self.donated), disabled_checks=[ours])(*args)
+                source.write_bytes(exported.serialize())
+                process.do(job | {"options": self.options, "calls": [TARGET]})
             finally:
                 source.unlink(missing_ok=True)
 

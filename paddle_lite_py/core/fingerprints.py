@@ -81,6 +81,8 @@ class _Named:
                 return f"{type(value).__name__}({','.join(map(self._value, value))})"
             case dict():
                 return self._value(tuple(value.items()))
+            case jax.core.ShapedArray():
+                return _kind(value)
             case core.Primitive():
                 return value.name
             case types.FunctionType() if _is_jaxs(value):

@@ -1,8 +1,8 @@
-"""A jaxpr without calls of functions: one list of equations for passes to look at."""
+"""A jaxpr without calls of functions, one list of equations for passes to look at; and what passes do to a list."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from jax.extend import core
@@ -58,3 +58,31 @@ def spliced(small: Any, inputs: Sequence[Any], outputs: Sequence[Any], source: A
             names.of.setdefault(v, core.Var(v.aval))
         made = eqn.replace(invars=names.all(eqn.invars), outvars=names.all(eqn.outvars))
         yield made if source is None else made.replace(source_info=source)
+
+
+def with_eqns(jaxpr: Any, eqns: Sequence[Any]) -> Any:
+    """A jaxpr with other equations, itself where they are the same: JAX lowers what is one and the same only once."""
+    return jaxpr if _same(eqns, jaxpr.eqns) else jaxpr.replace(eqns=list(eqns))
+
+
+def with_bodies(eqn: Any, form: Callable[[Any], Any]) -> Any:
+    """An equation with the bodies that it has, of loops and branches, in another form."""
+    values = tuple(eqn.params.values())
+    new = _body(values, form)
+    return eqn if new is values else eqn.replace(params=dict(zip(eqn.params, new, strict=True)))
+
+
+def _body(value: Any, form: Callable[[Any], Any]) -> Any:
+    if isinstance(value, core.ClosedJaxpr):
+        new = form(value.jaxpr)
+        return value if new is value.jaxpr else value.replace(jaxpr=new)
+    if isinstance(value, core.Jaxpr):
+        return form(value)
+    if type(value) is tuple:
+        found = tuple([_body(v, form) for v in value])
+        return value if _same(found, value) else found
+    return value
+
+
+def _same(new: Sequence[Any], old: Sequence[Any]) -> bool:
+    return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))

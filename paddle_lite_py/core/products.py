@@ -10,13 +10,11 @@ from __future__ import annotations
 import functools
 import itertools
 import math
-from collections.abc import Sequence
 from typing import Any
 
 import jax
-from jax.extend import core
 
-from .flattening import spliced
+from .flattening import spliced, with_bodies, with_eqns
 
 Axes = tuple[int, ...]
 
@@ -27,34 +25,10 @@ def merged(jaxpr: Any) -> Any:
     for eqn in jaxpr.eqns:
         small = _of_matrices(*_described(eqn)) if eqn.primitive.name == "dot_general" else None
         if small is None:
-            eqns.append(_inside(eqn))
+            eqns.append(with_bodies(eqn, merged))
         else:
             eqns += spliced(small, eqn.invars, eqn.outvars, eqn.source_info)
-    return jaxpr if _same(eqns, jaxpr.eqns) else jaxpr.replace(eqns=eqns)
-
-
-def _inside(eqn: Any) -> Any:
-    """An equation with the bodies that it has, of loops and branches, in this form."""
-    values = tuple(eqn.params.values())
-    new = _body(values)
-    return eqn if new is values else eqn.replace(params=dict(zip(eqn.params, new, strict=True)))
-
-
-def _body(value: Any) -> Any:
-    """What an equation says, itself where nothing changes: JAX lowers what is one and the same only once."""
-    if isinstance(value, core.ClosedJaxpr):
-        new = merged(value.jaxpr)
-        return value if new is value.jaxpr else value.replace(jaxpr=new)
-    if isinstance(value, core.Jaxpr):
-        return merged(value)
-    if type(value) is tuple:
-        found = tuple(map(_body, value))
-        return value if _same(found, value) else found
-    return value
-
-
-def _same(new: Sequence[Any], old: Sequence[Any]) -> bool:
-    return len(new) == len(old) and all(a is b for a, b in zip(new, old, strict=True))
+    return with_eqns(jaxpr, eqns)
 
 
 def _described(eqn: Any) -> tuple[Any, ...]:

@@ -11,6 +11,7 @@ from jax.extend import core
 from jax.extend.core import primitives
 
 from .chained import separated
+from .convolutions import served
 from .flattening import flat
 from .fusion import cut
 from .kernel_gradients import eased
@@ -28,7 +29,7 @@ def rewritten(fn: Callable[..., Any]) -> Callable[..., Any]:
         with put_off():
             closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args)
         jaxpr = flat(closed.jaxpr)
-        jaxpr = cut(separated(merged(eased(laid_out(jaxpr)))))
+        jaxpr = cut(separated(merged(eased(served(laid_out(jaxpr))))))
         return jax.tree.unflatten(jax.tree.structure(shapes), inlined(jaxpr, closed.consts, jax.tree.leaves(args)))
 
     return call

@@ -11,6 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from ..core.convolution_choice import takes
 from ..core.layouts import transposes_are_free
 
 # Measured: the product is faster for many small windows, and for few of any size where there is much to multiply (up to
@@ -19,6 +20,8 @@ from ..core.layouts import transposes_are_free
 MIN_WINDOWS, MAX_WINDOW, MAX_BYTES = 512, 150, 4 << 20
 FEW_CHANNELS, MAX_BYTES_FEW_CHANNELS = 6, 32 << 20
 FEW_WINDOWS, MIN_PRODUCTS, MAX_BYTES_FEW = 400, 8 << 20, 8 << 20
+# Where oneDNN has the others, the product is faster for no more windows than that, and never for the gradient of x.
+FEW_BESIDE_ONEDNN = 100
 # Elements of a window from which on the kernels that XLA would make of them take longer than they save.
 MANY_TAPS = 36
 
@@ -37,10 +40,15 @@ def pays(x: Any, weight: Any, strides: Ints, pads: Pairs) -> bool:
     counts = window_counts(x.shape[2:], weight.shape[2:], strides, pads)
     windows = x.shape[0] * math.prod(counts)
     size = window * windows * x.dtype.itemsize
-    if windows <= FEW_WINDOWS:
+    by_onednn = _is_onednns(x, weight, strides, pads, "forward")
+    if windows <= (FEW_BESIDE_ONEDNN if by_onednn else FEW_WINDOWS):
         return min(counts) > 0 and size <= MAX_BYTES_FEW and windows * weight.size >= MIN_PRODUCTS
     most = MAX_BYTES_FEW_CHANNELS if x.shape[1] <= FEW_CHANNELS else MAX_BYTES
-    return windows >= MIN_WINDOWS and window <= MAX_WINDOW and size <= most
+    return not by_onednn and windows >= MIN_WINDOWS and window <= MAX_WINDOW and size <= most
+
+
+def _is_onednns(x: Any, weight: Any, strides: Ints, pads: Pairs, kind: str) -> bool:
+    return takes(x, weight, strides, pads, (1,) * len(strides), 1, kind)
 
 
 def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs) -> Any:
@@ -78,7 +86,11 @@ def _jvp(strides: Ints, pads: Pairs, primals: Any, tangents: Any) -> Any:
     out = _convolve(x, weight, strides, pads)
     windows = x.shape[0] * math.prod(window_counts(x.shape[2:], weight.shape[2:], strides, pads))
     of_weight = _product if windows <= FEW_WINDOWS else direct
-    return out, _product(dx, weight, strides, pads, _windows_by_row) + of_weight(x, dw, strides, pads)
+    if _is_onednns(x, weight, strides, pads, "data"):
+        of_x = direct(dx, weight, strides, pads)
+    else:
+        of_x = _product(dx, weight, strides, pads, _windows_by_row)
+    return out, of_x + of_weight(x, dw, strides, pads)
 
 
 def _product(x: Any, weight: Any, strides: Ints, pads: Pairs, windows: Any = None) -> Any:
@@ -133,9 +145,9 @@ def axes_of(n: int, first: bool = False) -> tuple[str, str, str]:
     return (f"NC{axes}", f"OI{axes}", f"NC{axes}") if first else (f"N{axes}C", f"{axes}IO", f"N{axes}C")
 
 
-def direct(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints | None = None) -> Any:
+def direct(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints | None = None, groups: int = 1) -> Any:
     """XLA's convolution of the same."""
-    numbers = axes_of(len(strides))
+    settings: dict[str, Any] = {"rhs_dilation": steps, "feature_group_count": groups}
+    settings["dimension_numbers"] = axes_of(len(strides))
     x, kernel = jnp.moveaxis(x, 1, -1), jnp.moveaxis(weight, (0, 1), (-1, -2))
-    out = jax.lax.conv_general_dilated(x, kernel, strides, pads, rhs_dilation=steps, dimension_numbers=numbers)
-    return jnp.moveaxis(out, -1, 1)
+    return jnp.moveaxis(jax.lax.conv_general_dilated(x, kernel, strides, pads, **settings), -1, 1)

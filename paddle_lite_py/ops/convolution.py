@@ -9,6 +9,8 @@ import jax
 import jax.numpy as jnp
 
 from ..core.config import by_platform
+from ..core.convolution_choice import takes
+from ..core.onednn import KINDS
 from ..dispatch.define import op
 from . import by_depth, conv_gemm, depthwise, few_outputs, grouped
 from .types import Array, Ints, Padding
@@ -122,6 +124,9 @@ def _form_for_cpus(
         return lambda x, w: conv_gemm.convolve(x, w, strides, padding)
     if depthwise.pays(x, weight, groups):
         return lambda x, w: depthwise.convolve(x, w, strides, padding, steps)
+    if by_depth.pays(x, weight, groups) or grouped.pays(x, weight, groups):
+        if takes(x, weight, strides, padding, steps, groups, *KINDS):  # whose XLA's forms would be the slowest
+            return lambda x, w: conv_gemm.direct(x, w, strides, padding, steps, groups)
     if grouped.pays(x, weight, groups):
         return lambda x, w: grouped.convolve(x, w, groups, strides, padding, steps)
     if few_outputs.pays(x, weight, strides, groups):

@@ -1,0 +1,178 @@
+%Range = type { i64, ptr, i64, ptr, ptr }
+%Attributes = type { i64, ptr, i64, ptr, ptr, ptr }
+%Frame = type { i64, ptr, ptr, ptr, i32, %Range, %Range, %Attributes }
+%Extension = type { i64, i32, ptr, ptr }
+%Version = type { i64, ptr, i32, i32 }
+%Metadata = type { i64, %Version }
+%Buffer = type { i64, ptr, i32, ptr }
+%Scalar = type { i32, ptr }
+%Api = type { i64, ptr, %Version, ptr, ptr }
+%Error = type { i64, ptr, ptr, i32 }
+%Argument = type { i32, ptr }
+
+@unknown = private constant [47 x i8] c"a convolution that this process has no plan of\00"
+@failed = private constant [30 x i8] c"a convolution of oneDNN fails\00"
+
+define private ptr @error(ptr %frame, ptr %message, i32 %code) {
+  %args = alloca %Error
+  store %Error { i64 28, ptr null, ptr null, i32 0 }, ptr %args
+  %text = getelementptr %Error, ptr %args, i32 0, i32 2
+  store ptr %message, ptr %text
+  %number = getelementptr %Error, ptr %args, i32 0, i32 3
+  store i32 %code, ptr %number
+  %at = getelementptr %Frame, ptr %frame, i32 0, i32 2
+  %api = load ptr, ptr %at
+  %create = getelementptr %Api, ptr %api, i32 0, i32 4
+  %fn = load ptr, ptr %create
+  %made = call ptr %fn(ptr %args)
+  ret ptr %made
+}
+
+define private ptr @plan(ptr %frame) {
+  %at = getelementptr %Frame, ptr %frame, i32 0, i32 7, i32 5
+  %attributes = load ptr, ptr %at
+  %scalar = load ptr, ptr %attributes
+  %value_at = getelementptr %Scalar, ptr %scalar, i32 0, i32 1
+  %value = load ptr, ptr %value_at
+  %key = load i64, ptr %value
+  %chain = and i64 %key, CHAIN_MASK
+  %head = getelementptr ptr, ptr inttoptr (i64 TABLE to ptr), i64 %chain
+  br label %next
+next:
+  %from = phi ptr [ %head, %0 ], [ %link, %other ]
+  %plan = load ptr, ptr %from
+  %none = icmp eq ptr %plan, null
+  br i1 %none, label %done, label %some
+some:
+  %its_key = load i64, ptr %plan
+  %same = icmp eq i64 %its_key, %key
+  br i1 %same, label %done, label %other
+other:
+  %link = getelementptr i64, ptr %plan, i64 1
+  br label %next
+done:
+  ret ptr %plan
+}
+
+define private ptr @data(ptr %frame, i64 %index, i64 %offset) {
+  %n_at = getelementptr %Frame, ptr %frame, i32 0, i32 5, i32 2
+  %n = load i64, ptr %n_at
+  %is_result = icmp sge i64 %index, %n
+  %less = sub i64 %index, %n
+  %place = select i1 %is_result, i64 %less, i64 %index
+  %arguments = getelementptr %Frame, ptr %frame, i32 0, i32 5, i32 4
+  %results = getelementptr %Frame, ptr %frame, i32 0, i32 6, i32 4
+  %side = select i1 %is_result, ptr %results, ptr %arguments
+  %buffers = load ptr, ptr %side
+  %buffer_at = getelementptr ptr, ptr %buffers, i64 %place
+  %buffer = load ptr, ptr %buffer_at
+  %data_at = getelementptr %Buffer, ptr %buffer, i32 0, i32 3
+  %data = load ptr, ptr %data_at
+  %start = getelementptr i8, ptr %data, i64 %offset
+  ret ptr %start
+}
+
+define private i32 @step(ptr %frame, ptr %step, i64 %n) {
+  %made = alloca %Argument, i32 MOST_ARGUMENTS
+  %primitive = load ptr, ptr %step
+  br label %create
+create:
+  %i = phi i64 [ 0, %0 ], [ %i2, %created ]
+  %kind_at = getelementptr { i64, i64, [0 x [4 x i64]] }, ptr %step, i32 0, i32 2, i64 %i, i32 0
+  %described_at = getelementptr i64, ptr %kind_at, i64 1
+  %index_at = getelementptr i64, ptr %kind_at, i64 2
+  %offset_at = getelementptr i64, ptr %kind_at, i64 3
+  %kind = load i64, ptr %kind_at
+  %described = load ptr, ptr %described_at
+  %index = load i64, ptr %index_at
+  %offset = load i64, ptr %offset_at
+  %data = call ptr @data(ptr %frame, i64 %index, i64 %offset)
+  %argument = getelementptr %Argument, ptr %made, i64 %i
+  %short = trunc i64 %kind to i32
+  store i32 %short, ptr %argument
+  %memory = getelementptr %Argument, ptr %argument, i32 0, i32 1
+  %bad = call i32 dnnl_memory_create(ptr %memory, ptr %described, ptr inttoptr (i64 ENGINE to ptr), ptr %data)
+  %wrong = icmp ne i32 %bad, 0
+  br i1 %wrong, label %ended, label %created
+created:
+  %i2 = add i64 %i, 1
+  %more = icmp ult i64 %i2, %n
+  br i1 %more, label %create, label %execute
+execute:
+  %count = trunc i64 %n to i32
+  %stream = inttoptr i64 STREAM to ptr
+  %executed = call i32 dnnl_primitive_execute(ptr %primitive, ptr %stream, i32 %count, ptr %made)
+  %waited = call i32 dnnl_stream_wait(ptr %stream)
+  %both = or i32 %executed, %waited
+  br label %ended
+ended:
+  %status = phi i32 [ %bad, %create ], [ %both, %execute ]
+  %there = phi i64 [ %i, %create ], [ %n, %execute ]
+  br label %destroy
+destroy:
+  %j = phi i64 [ 0, %ended ], [ %j2, %destroying ]
+  %left = icmp ult i64 %j, %there
+  br i1 %left, label %destroying, label %gone
+destroying:
+  %gone_at = getelementptr %Argument, ptr %made, i64 %j, i32 1
+  %object = load ptr, ptr %gone_at
+  %ignored = call i32 dnnl_memory_destroy(ptr %object)
+  %j2 = add i64 %j, 1
+  br label %destroy
+gone:
+  ret i32 %status
+}
+
+define ptr @call(ptr %frame) {
+  %extension_at = getelementptr %Frame, ptr %frame, i32 0, i32 1
+  %extension = load ptr, ptr %extension_at
+  %is_call = icmp eq ptr %extension, null
+  br i1 %is_call, label %find, label %extended
+extended:
+  %type_at = getelementptr %Extension, ptr %extension, i32 0, i32 1
+  %type = load i32, ptr %type_at
+  %is_question = icmp eq i32 %type, 1
+  br i1 %is_question, label %answer, label %find
+answer:
+  %metadata_at = getelementptr %Extension, ptr %extension, i32 0, i32 3
+  %metadata = load ptr, ptr %metadata_at
+  %major = getelementptr %Metadata, ptr %metadata, i32 0, i32 1, i32 2
+  store i32 0, ptr %major
+  %minor = getelementptr %Metadata, ptr %metadata, i32 0, i32 1, i32 3
+  store i32 3, ptr %minor
+  ret ptr null
+find:
+  %plan = call ptr @plan(ptr %frame)
+  %none = icmp eq ptr %plan, null
+  br i1 %none, label %unknown, label %known
+unknown:
+  %what = call ptr @error(ptr %frame, ptr @unknown, i32 5)
+  ret ptr %what
+known:
+  %n_at = getelementptr i64, ptr %plan, i64 2
+  %n = load i64, ptr %n_at
+  %first = getelementptr i64, ptr %plan, i64 3
+  %locked = call i32 pthread_mutex_lock(ptr inttoptr (i64 MUTEX to ptr))
+  br label %run
+run:
+  %i = phi i64 [ 0, %known ], [ %i2, %ran ]
+  %step = phi ptr [ %first, %known ], [ %following, %ran ]
+  %size_at = getelementptr i64, ptr %step, i64 1
+  %size = load i64, ptr %size_at
+  %status = call i32 @step(ptr %frame, ptr %step, i64 %size)
+  %bad = icmp ne i32 %status, 0
+  br i1 %bad, label %over, label %ran
+ran:
+  %following = getelementptr { i64, i64, [0 x [4 x i64]] }, ptr %step, i32 0, i32 2, i64 %size
+  %i2 = add i64 %i, 1
+  %more = icmp ult i64 %i2, %n
+  br i1 %more, label %run, label %over
+over:
+  %unlocked = call i32 pthread_mutex_unlock(ptr inttoptr (i64 MUTEX to ptr))
+  br i1 %bad, label %failed, label %good
+failed:
+  %why = call ptr @error(ptr %frame, ptr @failed, i32 13)
+  ret ptr %why
+good:
+  ret ptr null
+}
