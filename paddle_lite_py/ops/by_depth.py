@@ -32,7 +32,8 @@ def convolve(x: Any, weight: Any, strides: Ints, pads: Pairs, steps: Ints, apart
     around[1] = (*pads[0], apart[0] - 1)
     dtype, wide = x.dtype, jnp.promote_types(x.dtype, jnp.float32)  # in which XLA's convolution sums as well
     x = jax.lax.pad(jnp.moveaxis(x.astype(wide), 1, -1), jnp.zeros((), wide), around)
-    kernel, out = jnp.moveaxis(weight.astype(wide), (0, 1), (-1, -2)), 0
+    kernel = jnp.moveaxis(weight.astype(wide), (0, 1), (-1, -2))
+    out: Any = 0
     for i in range(weight.shape[2]):
         layers = x[:, strided(i * steps[0], counts[0], strides[0])]
         out = out + jax.lax.conv_general_dilated(

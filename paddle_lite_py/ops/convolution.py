@@ -137,7 +137,7 @@ def _form_for_cpus(
 
 
 def _transposed_for_cpus(
-    x: Any, weight: Any, lhs_dilation: Ints, padding: Any, rhs_dilation: Any, feature_group_count: int
+    x: Any, weight: Any, lhs_dilation: Any, padding: Any, rhs_dilation: Any, feature_group_count: int
 ) -> Callable[..., Any] | None:
     """The same for a transposed convolution, with weight [in, out / groups, *sizes]."""
     apart, steps, groups = lhs_dilation, rhs_dilation, feature_group_count
@@ -271,7 +271,7 @@ def _transposed(
     if size is not None:
         least = [(a - 1) * s - sum(p) + r + 1 for a, s, p, r in zip(space, steps, pad, reach, strict=True)]
         more = _output_padding(tuple_of(size, n, "output_size"), least, steps)
-    options = {
+    options: dict[str, Any] = {
         "padding": tuple([(r - p[0], r - p[1] + m) for r, p, m in zip(reach, pad, more, strict=True)]),
         "lhs_dilation": steps,
         "rhs_dilation": spread,
