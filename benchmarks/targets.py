@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 OURS = "ours"
-NETS = ("mlp", "lenet", "resnet", "bert", "lm")
+NETS = ("mlp", "lenet", "resnet", "bert", "lm", "unet", "wavenet", "video")
 
 # Rows of one group are measured in the same rounds, so that they can be held against each other.
 GROUPS: dict[str, list[str]] = {
@@ -67,6 +67,10 @@ TARGETS = [
     Target("train_bert_step", 1.03),
     Target("train_resnet_step", 0.85),
     Target("train_lm_step", 0.85),
+    Target("train_unet_step", 0.85),
+    Target("train_wavenet_step", 1.03),
+    Target("train_wavenet_step", 1.0, "torch"),
+    Target("train_video_step", 0.3),
     *(Target(f"train_{net}_eager", 1.0, peer) for net in ("mlp", "lenet") for peer in ("torch", "paddle")),
     *(Target(f"train_{net}_eager", 1.25, OURS, f"train_{net}_step") for net in ("resnet", "bert", "lm")),
     # An epoch of Model.fit beside a loop by hand, the loop that users of PyTorch write, and Keras.

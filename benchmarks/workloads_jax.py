@@ -55,6 +55,11 @@ def images(*shape: int) -> tuple[Any, Any]:
     return jnp.asarray(rs.randn(*shape), jnp.float32), jnp.asarray(rs.randint(0, 10, shape[:1]))
 
 
+def points(*shape: int) -> tuple[Any, Any]:
+    """Random arrays with one of ten labels at each place."""
+    return jnp.asarray(rs.randn(*shape), jnp.float32), jnp.asarray(rs.randint(0, 10, (shape[0], *shape[2:])))
+
+
 def tokens(vocab: int, *shape: int) -> tuple[Any, Any]:
     """Random token ids and what should follow them."""
     return jnp.asarray(rs.randint(0, vocab, shape)), jnp.asarray(rs.randint(0, vocab, shape))
@@ -156,6 +161,71 @@ def resnet50() -> Net:
     return p, forward, *images(4, 3, 64, 64)
 
 
+def twice(i: int, o: int) -> dict:
+    """Parameters of two 3x3 convolutions."""
+    bn = batch_norm_parameters
+    return {"c1": kernel(o, i, 3, 3), "b1": bn(o), "c2": kernel(o, o, 3, 3), "b2": bn(o)}
+
+
+def kernel(o: int, *shape: int) -> dict:
+    """Parameters of a convolution with a bias."""
+    return {"w": weights(o, *shape), "b": jnp.zeros((o, *[1] * (len(shape) - 1)))}
+
+
+def unet() -> Net:
+    """Labels for each point of a picture: down and up by two, with a way across."""
+    p = {"a": twice(3, 16), "b": twice(16, 32), "c": twice(32, 16)}
+    p |= {"up": weights(32, 16, 2, 2), "ub": jnp.zeros((16, 1, 1)), "out": kernel(10, 16, 1, 1)}
+
+    def block(q, x):
+        for c, b in (("c1", "b1"), ("c2", "b2")):
+            x = jax.nn.relu(batch_norm(q[b], conv(x, q[c]["w"], 1, 1) + q[c]["b"]))
+        return x
+
+    def forward(p, x):
+        a = block(p["a"], x)
+        b = block(p["b"], pool(a))
+        b = jax.lax.conv_transpose(b, p["up"], (2, 2), "VALID", dimension_numbers=("NCHW", "IOHW", "NCHW")) + p["ub"]
+        x = block(p["c"], jnp.concatenate([b, a], 1))
+        return (conv(x, p["out"]["w"]) + p["out"]["b"]).transpose(0, 2, 3, 1)
+
+    return p, forward, *points(4, 3, 64, 64)
+
+
+def wavenet(c: int = 32) -> Net:
+    """Gated convolutions of a signal, ever further apart."""
+    p = {"first": kernel(c, 1, 1), "last": kernel(10, c, 1)}
+    p["l"] = [{"v": kernel(c, c, 2), "g": kernel(c, c, 2)} for _ in range(8)]
+
+    def convolve(q, x, apart=1):
+        before = [(apart * (q["w"].shape[2] - 1), 0)]
+        names = ("NCH", "OIH", "NCH")
+        return jax.lax.conv_general_dilated(x, q["w"], (1,), before, None, (apart,), dimension_numbers=names) + q["b"]
+
+    def forward(p, x):
+        x = convolve(p["first"], x)
+        for i, q in enumerate(p["l"]):
+            x = x + jnp.tanh(convolve(q["v"], x, 2**i)) * jax.nn.sigmoid(convolve(q["g"], x, 2**i))
+        return convolve(p["last"], x).transpose(0, 2, 1)
+
+    return p, forward, *points(4, 1, 1000)
+
+
+def video() -> Net:
+    """Two convolutions of clips of eight 32x32 pictures."""
+    p = {"a": kernel(16, 3, 3, 3, 3), "b": kernel(32, 16, 3, 3, 3), "out": dense(32 * 2 * 8 * 8, 10)}
+
+    def layer(q, x):
+        names = ("NCDHW", "OIDHW", "NCDHW")
+        x = jax.lax.conv_general_dilated(x, q["w"], (1, 1, 1), [(1, 1)] * 3, dimension_numbers=names) + q["b"]
+        return jax.lax.reduce_window(jax.nn.relu(x), -jnp.inf, jax.lax.max, (1, 1, 2, 2, 2), (1, 1, 2, 2, 2), "VALID")
+
+    def forward(p, x):
+        return linear(p["out"], layer(p["b"], layer(p["a"], x)).reshape(x.shape[0], -1))
+
+    return p, forward, *images(4, 3, 8, 32, 32)
+
+
 def layer_norm(p: dict, x):
     """Layer normalisation."""
     m = x.mean(-1, keepdims=True)
@@ -224,6 +294,9 @@ NETS: dict[str, Callable[[], Net]] = {
     "resnet": resnet,
     "bert": bert,
     "lm": lm,
+    "unet": unet,
+    "wavenet": wavenet,
+    "video": video,
 }
 
 

@@ -111,9 +111,66 @@ class LM(nn.Layer):
         return self.head(y)
 
 
+class UNet(nn.Layer):
+    """Labels for each point of a picture: down and up by two, with a way across."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b, self.c = twice(3, 16), twice(16, 32), twice(32, 16)
+        self.up, self.out = nn.Conv2DTranspose(32, 16, 2, 2), nn.Conv2D(16, 10, 1)
+
+    def forward(self, x):
+        a = self.a(x)
+        b = self.up(self.b(F.max_pool2d(a, 2, 2)))
+        return self.out(self.c(paddle.concat([b, a], 1))).transpose([0, 2, 3, 1])
+
+
+def twice(i: int, o: int) -> Any:
+    """Two 3x3 convolutions with what follows each."""
+    first = nn.Conv2D(i, o, 3, 1, 1), nn.BatchNorm2D(o), nn.ReLU()
+    return nn.Sequential(*first, nn.Conv2D(o, o, 3, 1, 1), nn.BatchNorm2D(o), nn.ReLU())
+
+
+class WaveNet(nn.Layer):
+    """Gated convolutions of a signal, ever further apart."""
+
+    def __init__(self, c: int = 32) -> None:
+        super().__init__()
+        self.apart = [2**i for i in range(8)]
+        self.first, self.last = nn.Conv1D(1, c, 1), nn.Conv1D(c, 10, 1)
+        self.values = nn.LayerList([nn.Conv1D(c, c, 2, padding=d, dilation=d) for d in self.apart])
+        self.gates = nn.LayerList([nn.Conv1D(c, c, 2, padding=d, dilation=d) for d in self.apart])
+
+    def forward(self, x):
+        x = self.first(x)
+        for value, gate, d in zip(self.values, self.gates, self.apart, strict=True):
+            x = x + F.tanh(value(x)[:, :, :-d]) * F.sigmoid(gate(x)[:, :, :-d])
+        return self.last(x).transpose([0, 2, 1])
+
+
+class Video(nn.Layer):
+    """Two convolutions of clips of eight 32x32 pictures."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = nn.Conv3D(3, 16, 3, 1, 1), nn.Conv3D(16, 32, 3, 1, 1)
+        self.out = nn.Linear(32 * 2 * 8 * 8, 10)
+
+    def forward(self, x):
+        x = F.max_pool3d(F.relu(self.a(x)), 2, 2)
+        return self.out(F.max_pool3d(F.relu(self.b(x)), 2, 2).flatten(1))
+
+
 def images(*shape: int) -> tuple[Any, Any]:
     """Random images with labels of ten classes."""
     return paddle.to_tensor(rs.randn(*shape).astype("float32")), paddle.to_tensor(rs.randint(0, 10, shape[:1]))
+
+
+def points(*shape: int) -> tuple[Any, Any]:
+    """Random arrays with one of ten labels at each place."""
+    return paddle.to_tensor(rs.randn(*shape).astype("float32")), paddle.to_tensor(
+        rs.randint(0, 10, (shape[0], *shape[2:]))
+    )
 
 
 def tokens(vocab: int, *shape: int) -> tuple[Any, Any]:
@@ -129,6 +186,9 @@ NETS: dict[str, tuple[Callable, Callable]] = {
     "bert12": (lambda: Bert(64, 12, 4, 1000), lambda: tokens(1000, 2, 16)),
     "resnet50": (lambda: paddle.vision.models.resnet50(num_classes=10), lambda: images(4, 3, 64, 64)),
     "lm": (LM, lambda: tokens(2000, 20, 35)),
+    "unet": (UNet, lambda: points(4, 3, 64, 64)),
+    "wavenet": (WaveNet, lambda: points(4, 1, 1000)),
+    "video": (Video, lambda: images(4, 3, 8, 32, 32)),
 }
 
 

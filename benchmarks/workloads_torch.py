@@ -102,9 +102,66 @@ class LM(nn.Module):
         return self.head(self.rnn(self.emb(ids))[0])
 
 
+class UNet(nn.Module):
+    """Labels for each point of a picture: down and up by two, with a way across."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b, self.c = twice(3, 16), twice(16, 32), twice(32, 16)
+        self.up, self.out = nn.ConvTranspose2d(32, 16, 2, 2), nn.Conv2d(16, 10, 1)
+
+    def forward(self, x):
+        a = self.a(x)
+        b = self.up(self.b(F.max_pool2d(a, 2, 2)))
+        return self.out(self.c(torch.cat([b, a], 1))).permute(0, 2, 3, 1)
+
+
+def twice(i: int, o: int) -> Any:
+    """Two 3x3 convolutions with what follows each."""
+    first = nn.Conv2d(i, o, 3, 1, 1), nn.BatchNorm2d(o), nn.ReLU()
+    return nn.Sequential(*first, nn.Conv2d(o, o, 3, 1, 1), nn.BatchNorm2d(o), nn.ReLU())
+
+
+class WaveNet(nn.Module):
+    """Gated convolutions of a signal, ever further apart."""
+
+    def __init__(self, c: int = 32) -> None:
+        super().__init__()
+        self.apart = [2**i for i in range(8)]
+        self.first, self.last = nn.Conv1d(1, c, 1), nn.Conv1d(c, 10, 1)
+        self.values = nn.ModuleList([nn.Conv1d(c, c, 2, padding=d, dilation=d) for d in self.apart])
+        self.gates = nn.ModuleList([nn.Conv1d(c, c, 2, padding=d, dilation=d) for d in self.apart])
+
+    def forward(self, x):
+        x = self.first(x)
+        for value, gate, d in zip(self.values, self.gates, self.apart, strict=True):
+            x = x + F.tanh(value(x)[:, :, :-d]) * F.sigmoid(gate(x)[:, :, :-d])
+        return self.last(x).permute(0, 2, 1)
+
+
+class Video(nn.Module):
+    """Two convolutions of clips of eight 32x32 pictures."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.a, self.b = nn.Conv3d(3, 16, 3, 1, 1), nn.Conv3d(16, 32, 3, 1, 1)
+        self.out = nn.Linear(32 * 2 * 8 * 8, 10)
+
+    def forward(self, x):
+        x = F.max_pool3d(F.relu(self.a(x)), 2, 2)
+        return self.out(F.max_pool3d(F.relu(self.b(x)), 2, 2).flatten(1))
+
+
 def images(*shape: int) -> tuple[Any, Any]:
     """Random images with labels of ten classes."""
     return torch.from_numpy(rs.randn(*shape).astype("float32")), torch.from_numpy(rs.randint(0, 10, shape[:1]))
+
+
+def points(*shape: int) -> tuple[Any, Any]:
+    """Random arrays with one of ten labels at each place."""
+    return torch.from_numpy(rs.randn(*shape).astype("float32")), torch.from_numpy(
+        rs.randint(0, 10, (shape[0], *shape[2:]))
+    )
 
 
 def tokens(vocab: int, *shape: int) -> tuple[Any, Any]:
@@ -118,6 +175,9 @@ NETS: dict[str, tuple[Callable, Callable]] = {
     "resnet": (ResNet, lambda: images(16, 3, 32, 32)),
     "bert": (Bert, lambda: tokens(8000, 4, 128)),
     "lm": (LM, lambda: tokens(2000, 20, 35)),
+    "unet": (UNet, lambda: points(4, 3, 64, 64)),
+    "wavenet": (WaveNet, lambda: points(4, 1, 1000)),
+    "video": (Video, lambda: images(4, 3, 8, 32, 32)),
 }
 
 
