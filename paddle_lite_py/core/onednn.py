@@ -16,6 +16,7 @@ from typing import Any, NamedTuple
 
 import jax
 
+from .config import cpu_features
 from .onednn_call import NativeCall, PlanTable
 from .switches import is_on
 
@@ -79,7 +80,7 @@ def loaded() -> OneDNN | None:
     """The library, once for a process; None where it does not serve."""
     if not is_on("FLAGS_use_onednn") or not (sys.platform == "linux" and platform.machine() == "x86_64"):
         return None
-    if (os.cpu_count() or 1) > MOST_CORES:
+    if (os.cpu_count() or 1) > MOST_CORES or "avx2" not in cpu_features():
         return None
     from importlib import metadata  # takes a hundredth of a second, for what few programs need
 
