@@ -14,7 +14,7 @@ from typing import Any
 import jax
 import jax.numpy as jnp
 
-from .flattening import spliced, variables
+from .flattening import specs_of, spliced, variables
 from .fusion import ELEMENTWISE, never
 
 # Multiplications of a product from which on what is saved is worth a branch, which takes some microseconds.
@@ -32,7 +32,7 @@ def separated(jaxpr: Any) -> Any:
     eqns, condition = found
     for eqn in jaxpr.eqns:
         if id(eqn) in chosen:
-            small = _in_a_branch(*_described(eqn))
+            small = _in_a_branch(*specs_of(eqn.invars), tuple(eqn.params.items()))
             eqns += spliced(small, [condition, *eqn.invars], eqn.outvars, eqn.source_info)
         else:
             eqns.append(eqn)
@@ -43,16 +43,17 @@ def repeated(jaxpr: Any) -> list[Any]:
     """The products that stand in one kernel with a reduction and an earlier product."""
     kernels: dict[int, list[Any]] = {}
     for eqn, kernel in zip(jaxpr.eqns, _kernels(jaxpr), strict=True):
-        if eqn.primitive.name in _REDUCTIONS or _is_large(eqn):
+        if eqn.primitive.name in _REDUCTIONS or _is_large_product(eqn):
             kernels.setdefault(kernel, []).append(eqn)
-    return [e for found in kernels.values() if any(not _is_large(f) for f in found) for e in _later(found)]
+    later = []
+    for found in kernels.values():
+        products = [e for e in found if e.primitive.name == "dot_general"]
+        if len(products) < len(found):
+            later += products[1:]
+    return later
 
 
-def _later(found: list[Any]) -> list[Any]:
-    return [e for e in found if _is_large(e)][1:]
-
-
-def _is_large(eqn: Any) -> bool:
+def _is_large_product(eqn: Any) -> bool:
     if eqn.primitive.name != "dot_general":
         return False
     (summed, _), _ = eqn.params["dimension_numbers"]
@@ -72,11 +73,6 @@ def _kernels(jaxpr: Any) -> list[int]:
         for v in variables(eqn.invars):
             readers.setdefault(v, set()).add(kernel if taken else -1)
     return kernels[::-1]
-
-
-def _described(eqn: Any) -> tuple[Any, ...]:
-    specs = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
-    return (*specs, tuple(eqn.params.items()))
 
 
 @functools.lru_cache(512)

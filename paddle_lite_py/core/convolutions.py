@@ -17,7 +17,7 @@ from jax.extend import core
 from . import onednn
 from .convolution_choice import chosen
 from .convolution_kinds import Operand, described, is_of_weights
-from .flattening import spliced, variables, with_bodies, with_eqns
+from .flattening import specs_of, spliced, variables, with_bodies, with_eqns
 
 Axes = tuple[int, ...]
 
@@ -80,8 +80,7 @@ def _call(eqn: Any, made: dict[Any, Any], read: dict[Any, list[Any]]) -> _Replac
         return None
     inputs = [x, view.var]
     turned = tuple([view.axes[i] for i in eqn.params["dimension_numbers"].rhs_spec[2:]]) if found.turn else ()
-    specs = tuple([jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in (*inputs, output)])
-    return _Replacement(_small(plan, turned, *specs), inputs, output, then)
+    return _Replacement(_small(plan, turned, *specs_of((*inputs, output))), inputs, output, then)
 
 
 class _View(NamedTuple):

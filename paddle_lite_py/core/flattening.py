@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
+import jax
 from jax.extend import core
 
 _CALLS = {"jit": "jaxpr", "custom_jvp_call": "call_jaxpr", "custom_vjp_call": "call_jaxpr", "closed_call": "call_jaxpr"}
@@ -58,6 +59,23 @@ def spliced(small: Any, inputs: Sequence[Any], outputs: Sequence[Any], source: A
             names.of.setdefault(v, core.Var(v.aval))
         made = eqn.replace(invars=names.all(eqn.invars), outvars=names.all(eqn.outvars))
         yield made if source is None else made.replace(source_info=source)
+
+
+def specs_of(atoms: Sequence[Any]) -> tuple[jax.ShapeDtypeStruct, ...]:
+    """Shapes and types of variables, which is what a small jaxpr is made for."""
+    return tuple([jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in atoms])
+
+
+def reformed(jaxpr: Any, form: Callable[[Any], Any]) -> Any:
+    """A jaxpr, and its bodies, with small jaxprs in the place of equations; `form` gives None for those that stay."""
+    eqns: list[Any] = []
+    for eqn in jaxpr.eqns:
+        small = form(eqn)
+        if small is None:
+            eqns.append(with_bodies(eqn, lambda body: reformed(body, form)))
+        else:
+            eqns += spliced(small, eqn.invars, eqn.outvars, eqn.source_info)
+    return with_eqns(jaxpr, eqns)
 
 
 def with_eqns(jaxpr: Any, eqns: Sequence[Any]) -> Any:

@@ -16,27 +16,21 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from .flattening import spliced
+from .flattening import reformed, specs_of
 
 # Pictures from which on XLA's code looks at several of them at once, and copies for the padding cost more.
 MANY = 9
 
 
 def eased(jaxpr: Any) -> Any:
-    """A flat jaxpr with the gradients of kernels in those forms."""
-    eqns: list[Any] = []
-    for eqn in jaxpr.eqns:
-        form = _form(eqn) if eqn.primitive.name == "conv_general_dilated" else None
-        if form is None:
-            eqns.append(eqn)
-        else:
-            specs = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
-            eqns += spliced(form(*specs, tuple(eqn.params.items())), eqn.invars, eqn.outvars, eqn.source_info)
-    return jaxpr.replace(eqns=eqns) if len(eqns) > len(jaxpr.eqns) else jaxpr
+    """A jaxpr with the gradients of kernels in those forms."""
+    return reformed(jaxpr, _form)
 
 
 def _form(eqn: Any) -> Any:
-    """The form that serves a convolution; None for XLA's own."""
+    """What stands in the place of a convolution; None where XLA's own form serves."""
+    if eqn.primitive.name != "conv_general_dilated":
+        return None
     p = eqn.params
     (x, kernel), out = (v.aval for v in eqn.invars), eqn.outvars[0].aval
     x_axes, kernel_axes, out_axes = p["dimension_numbers"]
@@ -44,10 +38,11 @@ def _form(eqn: Any) -> Any:
     groups = p["feature_group_count"] * p["batch_group_count"]
     if not large or groups > 1 or not jnp.issubdtype(x.dtype, jnp.floating) or 0 in (*x.shape, *kernel.shape):
         return None
+    described = *specs_of(eqn.invars), tuple(p.items())
     if any(d > 1 for d in p["lhs_dilation"]):
-        return _turned if all(d == 1 for d in p["rhs_dilation"]) else None
+        return _turned(*described) if all(d == 1 for d in p["rhs_dilation"]) else None
     few = x.shape[x_axes[1]] < MANY and min(map(min, p["padding"])) >= 0 and any(map(any, p["padding"]))
-    return _padded_before if few else None
+    return _padded_before(*described) if few else None
 
 
 @functools.lru_cache(512)

@@ -87,12 +87,7 @@ def loaded() -> OneDNN | None:
     try:
         path = next(p for p in metadata.files(PACKAGE) or () if p.name == LIBRARY)
         return OneDNN(Path(str(path.locate())))
-    except (
-        ImportError,
-        StopIteration,
-        OSError,
-        OneDNNError,
-    ):  # a package or OpenMP's library is missing, or another one
+    except (ImportError, StopIteration, OSError, OneDNNError):  # a package or OpenMP is missing, or it is another one
         return None
 
 

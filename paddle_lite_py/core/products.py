@@ -14,26 +14,19 @@ from typing import Any
 
 import jax
 
-from .flattening import spliced, with_bodies, with_eqns
+from .flattening import reformed, specs_of
 
 Axes = tuple[int, ...]
 
 
 def merged(jaxpr: Any) -> Any:
     """A jaxpr whose products sum over one axis, where they summed over several side by side."""
-    eqns: list[Any] = []
-    for eqn in jaxpr.eqns:
-        small = _of_matrices(*_described(eqn)) if eqn.primitive.name == "dot_general" else None
-        if small is None:
-            eqns.append(with_bodies(eqn, merged))
-        else:
-            eqns += spliced(small, eqn.invars, eqn.outvars, eqn.source_info)
-    return with_eqns(jaxpr, eqns)
+    return reformed(jaxpr, _form)
 
 
-def _described(eqn: Any) -> tuple[Any, ...]:
-    specs = [jax.ShapeDtypeStruct(v.aval.shape, v.aval.dtype) for v in eqn.invars]
-    return (*specs, tuple(eqn.params.items()))
+def _form(eqn: Any) -> Any:
+    is_product = eqn.primitive.name == "dot_general"
+    return _of_matrices(*specs_of(eqn.invars), tuple(eqn.params.items())) if is_product else None
 
 
 @functools.lru_cache(512)

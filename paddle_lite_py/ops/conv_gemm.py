@@ -22,6 +22,7 @@ FEW_CHANNELS, MAX_BYTES_FEW_CHANNELS = 6, 32 << 20
 FEW_WINDOWS, MIN_PRODUCTS, MAX_BYTES_FEW = 400, 8 << 20, 8 << 20
 # Where oneDNN has the others, the product is faster for no more windows than that, and never for the gradient of x.
 FEW_BESIDE_ONEDNN = 100
+# Of some channels oneDNN has no gradient, and XLA's is slow; that of a picture in so many colours is seldom asked for.
 COLOURS = 4
 # Elements of a window from which on the kernels that XLA would make of them take longer than they save.
 MANY_TAPS = 36
@@ -41,13 +42,15 @@ def pays(x: Any, weight: Any, strides: Ints, pads: Pairs) -> bool:
     counts = window_counts(x.shape[2:], weight.shape[2:], strides, pads)
     windows = x.shape[0] * math.prod(counts)
     size = window * windows * x.dtype.itemsize
-    # Of few channels it has no gradient, and XLA's is slow; but that of a picture in colours is seldom asked for.
+    if windows <= FEW_WINDOWS:
+        faster = min(counts) > 0 and size <= MAX_BYTES_FEW and windows * weight.size >= MIN_PRODUCTS
+    else:
+        most = MAX_BYTES_FEW_CHANNELS if x.shape[1] <= FEW_CHANNELS and x.ndim < 5 else MAX_BYTES
+        faster = windows >= MIN_WINDOWS and window <= MAX_WINDOW and size <= most
+    if not faster or windows <= FEW_BESIDE_ONEDNN:
+        return faster
     kinds = ("forward",) if x.shape[1] <= COLOURS else ("forward", "data")
-    by_onednn = _is_onednns(x, weight, strides, pads, *kinds)
-    if windows <= (FEW_BESIDE_ONEDNN if by_onednn else FEW_WINDOWS):
-        return min(counts) > 0 and size <= MAX_BYTES_FEW and windows * weight.size >= MIN_PRODUCTS
-    most = MAX_BYTES_FEW_CHANNELS if x.shape[1] <= FEW_CHANNELS and x.ndim < 5 else MAX_BYTES
-    return not by_onednn and windows >= MIN_WINDOWS and window <= MAX_WINDOW and size <= most
+    return not _is_onednns(x, weight, strides, pads, *kinds)
 
 
 def _is_onednns(x: Any, weight: Any, strides: Ints, pads: Pairs, *kinds: str) -> bool:

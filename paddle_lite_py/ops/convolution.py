@@ -124,14 +124,15 @@ def _form_for_cpus(
         return lambda x, w: conv_gemm.convolve(x, w, strides, padding)
     if depthwise.pays(x, weight, groups):
         return lambda x, w: depthwise.convolve(x, w, strides, padding, steps)
-    if by_depth.pays(x, weight, groups) or grouped.pays(x, weight, groups):
-        if takes(x, weight, strides, padding, steps, groups, *KINDS):  # whose XLA's forms would be the slowest
-            return lambda x, w: conv_gemm.direct(x, w, strides, padding, steps, groups)
-    if grouped.pays(x, weight, groups):
+    in_groups, in_depth = grouped.pays(x, weight, groups), by_depth.pays(x, weight, groups)
+    # Where oneDNN had one kind of it only, XLA's forms of the others would be the slowest.
+    if (in_groups or in_depth) and takes(x, weight, strides, padding, steps, groups, *KINDS):
+        return lambda x, w: conv_gemm.direct(x, w, strides, padding, steps, groups)
+    if in_groups:
         return lambda x, w: grouped.convolve(x, w, groups, strides, padding, steps)
     if few_outputs.pays(x, weight, strides, groups):
         return lambda x, w: few_outputs.convolve(x, w, padding, steps)
-    if by_depth.pays(x, weight, groups):
+    if in_depth:
         return lambda x, w: by_depth.convolve(x, w, strides, padding, steps)
     return None
 

@@ -9,6 +9,7 @@ where it stands, are two loops over many elements at once.
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable
 from typing import Any
 
 import jax
@@ -31,7 +32,7 @@ def sort(x: Any, axis: int, descending: bool = False) -> Any:
         return jnp.sort(x, axis=axis, stable=True, descending=descending)
 
     pays = _is_large(x) and x.dtype == np.float32
-    return by_platform(by_xla, x, **({"cpu": lambda x: _sorted(x, axis, descending)} if pays else {}))
+    return _formed(x, by_xla, lambda x: _sorted(x, axis, descending), pays)
 
 
 def argsort(x: Any, axis: int, descending: bool = False) -> Any:
@@ -41,7 +42,7 @@ def argsort(x: Any, axis: int, descending: bool = False) -> Any:
         return jnp.argsort(x, axis=axis, stable=True, descending=descending)
 
     pays = _is_large(x) and (x.dtype == np.float32 or x.dtype.kind in "iu" and x.dtype.itemsize < 4)
-    return by_platform(by_xla, x, **({"cpu": lambda x: _order(x, axis, descending)} if pays else {}))
+    return _formed(x, by_xla, lambda x: _order(x, axis, descending), pays)
 
 
 def argmax(x: Any, axis: int | None, least: bool = False) -> Any:
@@ -57,7 +58,11 @@ def argmax(x: Any, axis: int | None, least: bool = False) -> Any:
         return jnp.where(found, places, np.int32(x.shape[along])).min(along)
 
     pays = _is_large(x) and x.dtype == np.float32 and (x.size if axis is None else x.shape[axis]) >= LONG
-    return by_platform(by_xla, x, **({"cpu": on_cpu} if pays else {}))
+    return _formed(x, by_xla, on_cpu, pays)
+
+
+def _formed(x: Any, by_xla: Callable[[Any], Any], on_cpu: Callable[[Any], Any], pays: bool) -> Any:
+    return by_platform(by_xla, x, cpu=on_cpu) if pays else by_xla(x)
 
 
 def _is_large(x: Any) -> bool:

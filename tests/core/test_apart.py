@@ -23,14 +23,7 @@ from paddle_lite_py.host.tier import program_jit
 X = np.linspace(-1, 1, 6, dtype=np.float32).reshape(2, 3)
 
 
-@pytest.fixture(autouse=True)
-def all_are_large(monkeypatch, tmp_path):
-    """Every program counts as a large one, and executables are kept in a folder of the test's own."""
-    monkeypatch.setattr(apart, "LARGE", 1)
-    monkeypatch.setattr(apart, "FEW", 1)
-    monkeypatch.setattr(apart, "_folder", lambda: tmp_path)
-    if not apart.serves():
-        pytest.skip("programs are compiled by another process on one CPU with glibc")
+pytestmark = pytest.mark.usefixtures("all_are_large")
 
 
 @pytest.fixture

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import paddle_lite_py as paddle
-from paddle_lite_py.core import apart, convolution_choice, convolutions, onednn
+from paddle_lite_py.core import convolution_choice, convolutions, onednn
 from paddle_lite_py.core.rewriting import rewritten
 from paddle_lite_py.host.tier import program_jit
 
@@ -252,12 +252,7 @@ def test_a_slow_implementation_is_not_taken(monkeypatch):
 
 
 @needs_onednn
-def test_a_large_program_is_compiled_apart(monkeypatch, tmp_path):
-    monkeypatch.setattr(apart, "LARGE", 1)
-    monkeypatch.setattr(apart, "FEW", 1)
-    monkeypatch.setattr(apart, "_folder", lambda: tmp_path)
-    if not apart.serves():
-        pytest.skip("programs are compiled by another process on one CPU with glibc")
+def test_a_large_program_is_compiled_apart(all_are_large, tmp_path):
     fn, *shapes = conv(3)
     x, weight = arrays(*shapes)
     same(program_jit(rewritten(gradients(fn)), 1)(x, weight), jax.jit(gradients(fn))(x, weight))

@@ -74,3 +74,21 @@ def test_programs_are_compiled_so():
 
     text = str(jax.make_jaxpr(rewritten(gradient))(*(np.ones(s) for s in ((2, 5, 3), (4, 3, 2), (2, 10, 2)))))
     assert "lhs_dilation=(2,)" not in text and "rev" in text
+
+
+def test_bodies_of_loops_are_looked_into():
+    x, g = np.ones((2, 5, 3)), np.ones((2, 5, 2))
+
+    def gradient(x, g):
+        def convolve(w):
+            return jax.lax.conv_general_dilated(x, w, (1,), ((1, 1),), dimension_numbers=LAST[1])
+
+        return jax.linear_transpose(convolve, np.ones((3, 3, 2)))(g)[0]
+
+    def looped(x, g):
+        return jax.lax.fori_loop(0, 2, lambda i, w: w + gradient(x, g), np.zeros((3, 3, 2)))
+
+    closed = jax.make_jaxpr(looped)(x, g)
+    new = eased(closed.jaxpr)
+    assert " pad[" in str(new) and " pad[" not in str(closed)
+    np.testing.assert_allclose(jax.core.eval_jaxpr(new, closed.consts, x, g)[0], 2 * gradient(x, g))

@@ -1,0 +1,17 @@
+"""What tests of the core share."""
+
+from __future__ import annotations
+
+import pytest
+
+from paddle_lite_py.core import apart
+
+
+@pytest.fixture
+def all_are_large(monkeypatch, tmp_path):
+    """Every program counts as a large one, and executables are kept in a folder of the test's own."""
+    monkeypatch.setattr(apart, "LARGE", 1)
+    monkeypatch.setattr(apart, "FEW", 1)
+    monkeypatch.setattr(apart, "_folder", lambda: tmp_path)
+    if not apart.serves():
+        pytest.skip("programs are compiled by another process on one CPU with glibc")
