@@ -13,6 +13,7 @@ import jax
 
 from . import apart, progress, small
 from .no_effect import tell
+from .switches import deferral
 
 __all__ = ["get_flags", "set_flags"]
 
@@ -49,6 +50,7 @@ def _check_nan_inf(value: Any) -> None:
 # XLA's CPU and GPU backends take their other settings before they start.
 _ACTING = {"FLAGS_check_nan_inf": _check_nan_inf, "FLAGS_host_tier": small.use_host_tier}
 _ACTING |= {"FLAGS_compile_progress": progress.show_progress, "FLAGS_compiler_process": apart.use_compiler_process}
+_ACTING["FLAGS_defer_ops"] = deferral.set
 
 
 def set_flags(flags: dict[str, Any]) -> None:

@@ -8,3 +8,18 @@ import os
 def is_on(name: str) -> bool:
     """Whether a setting that is on by default is left on: not 0, false or off in the environment."""
     return os.environ.get(name, "1").lower() not in ("0", "false", "off")
+
+
+class Switch:
+    """A setting that is on unless the environment or a flag says otherwise."""
+
+    def __init__(self, name: str) -> None:
+        self.on = is_on(name)
+
+    def set(self, wanted: bool) -> None:
+        """Switch it on or off."""
+        self.on = bool(wanted)
+
+
+# Whether eager ops that gradients are recorded of wait until somebody looks: see eager/deferred.py.
+deferral = Switch("FLAGS_defer_ops")

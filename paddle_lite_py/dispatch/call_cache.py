@@ -18,6 +18,7 @@ from ..core.cache import BoundedCache
 from ..core.dtypes import DType, on_default_change
 from ..core.interpreter import state, use
 from ..eager import template
+from ..eager.deferred import starts
 from ..eager.execute import EAGER, Eager
 from ..eager.tensor import Tensor
 from ..registry.bound import BoundOp
@@ -179,6 +180,8 @@ class _CallCache:
         """Call the function, and note what the call came down to."""
         among = [given[name] for name in self.tensors]
         tensors = [t for a in among for t in (a if a.__class__ in (list, tuple) else [a]) if isinstance(t, Tensor)]
+        if starts(tensors):  # what waits is no call of the op alone
+            return self.again(given)
         if key is None or not all(map(_is_plain, key)) or len(set(map(id, tensors))) < len(tensors):
             return self.again(given)
         recorder = _Recorder()

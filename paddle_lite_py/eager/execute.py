@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import itertools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import jax
@@ -17,6 +17,7 @@ from ..core.errors import DivisorError, original
 from ..core.interpreter import Interpreter, begin_with, state
 from ..registry.bound import BoundOp, fitting
 from . import gradients
+from .pending import held, hold
 from .random import default_generator
 from .residuals import Forward
 from .tape import Node, Output, next_number
@@ -25,6 +26,10 @@ from .tensor import ZEROS, Tensor, wrap
 from .views import link
 
 _new: Any = object.__new__
+# What puts off an op that a gradient is recorded of, on an array of XLA's (deferred.begin); it gives None for one that
+# is to run at once.
+begin: list[Callable[[BoundOp, tuple[Any, ...]], Any]] = [lambda bound, args: None]
+HOSTED = frozenset((np.ndarray, float, int, bool, complex))
 _DRAWN = np.array([0, 1], np.uint32)  # what a draw adds to the generator's state
 # References to a gradient that only its tensor holds: its attribute, the variable, and getrefcount's own.
 _ALONE = 3
@@ -42,8 +47,13 @@ class Eager(Interpreter):
         take = _TAKING.get(len(args))
         data, sources = (take and take(*args)) or _taken(bound, args)
         records = sources is not None and state.grad_enabled
-        if records and bound.keeps:
-            return _keeping(bound, args, data, sources)
+        if records:
+            if (data[0].__class__ not in HOSTED or data[-1].__class__ not in HOSTED) and state.interpreter is EAGER:
+                begun = begin[0](bound, args)
+                if begun is not None:
+                    return begun
+            if bound.keeps:
+                return _keeping(bound, args, data, sources)
         try:
             out = bound.jitted(*data)
         except Exception as e:
@@ -67,15 +77,15 @@ class Eager(Interpreter):
     def run_random(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a random op and keep the generator's next state."""
         word = default_generator.state
-        before = word._data
+        before = held(word)
         out, following = self.run(bound, (word, *args))
         # What is the host's stays there, and waits for no array.
-        word._data = before + _DRAWN if before.__class__ is np.ndarray else following._data
+        hold(word, before + _DRAWN if before.__class__ is np.ndarray else held(following))
         return out
 
     def rebind(self, tensor: Tensor, data: Any) -> None:
         """Give a tensor another payload."""
-        tensor._data = data
+        hold(tensor, data)
 
     overwrite = rebind  # its place in the graph is no part of the payload
 
@@ -139,7 +149,7 @@ class Eager(Interpreter):
 def _taken(bound: BoundOp, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tuple[Any, ...] | None]:
     """Arrays of the arguments, and where they came from; None if no gradient flows to any."""
     try:
-        data = tuple([a._data if isinstance(a, Tensor) else _payload(a) for a in args])
+        data = tuple([a._data if isinstance(a, Tensor) else payload(a) for a in args])
     except (TypeError, ValueError) as e:
         raise explain(bound, args, e) from None
     for a in args:
@@ -168,11 +178,8 @@ def _record_all(bound: BoundOp, data: tuple[Any, ...], sources: Any, outs: tuple
 
 def _keeping(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], sources: Any) -> Any:
     """Apply an op whose gradient would be slow to begin with the op itself, and keep what it needs."""
-    if bound.keeping is None:
-        found = functools.partial(_flowing, fitting(bound.fn))
-        forward = Forward(bound.op.name, found, bound.windows, plain=bound.plain)
-        bound.keeping = forward, bound.derived(bound.op.input_check)
-    forward, check = bound.keeping
+    forward = forward_of(bound)
+    check = bound.keeping[1]
     try:
         if check is not None:
             check(*data)
@@ -186,6 +193,20 @@ def _keeping(bound: BoundOp, args: tuple[Any, ...], data: tuple[Any, ...], sourc
         t.stop_gradient = False
         t._source = node if len(flowing) == 1 else Output(node, i)
     return made if isinstance(outs, tuple) else made[0]
+
+
+def forward_of(bound: BoundOp) -> Forward:
+    """The function of an op with what its gradient needs."""
+    if bound.keeping is None:
+        found = functools.partial(_flowing, fitting(bound.fn))
+        forward = Forward(bound.op.name, found, bound.windows, plain=bound.plain)
+        bound.keeping = forward, bound.derived(bound.op.input_check)
+    return bound.keeping[0]
+
+
+def flows_of(bound: BoundOp, specs: Sequence[Any]) -> Sequence[bool]:
+    """For each result of a recorded op, given its shape and dtype, whether a gradient may flow from it."""
+    return [is_inexact(s.dtype) for s in specs] if bound.keeps else _flows(bound, tuple(specs))
 
 
 def _flowing(fn: Callable[..., Any], arrays: list[Any]) -> tuple[list[Any], Any]:
@@ -212,7 +233,7 @@ def has_shared_gradient(tensor: Tensor) -> bool:
     return isinstance(held, Tensor) and (sys.getrefcount(held) > _ALONE or held._views is not None)
 
 
-def _payload(arg: Any) -> Any:
+def payload(arg: Any) -> Any:
     """A Python scalar as it is (a weak scalar to the op), anything else as an array."""
     kind = arg.__class__
     if kind is float or kind is int or kind is bool or kind is complex:

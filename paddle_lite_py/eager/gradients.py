@@ -24,25 +24,48 @@ _new: Any = object.__new__
 
 def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
     """Accumulate gradients in the leaves that the tensors depend on."""
-    root = tensors[0]._source if len(tensors) == 1 and grads[0] is None else None
-    if root.__class__ is Node and not tensors[0].stop_gradient:
+    root = plain_root(tensors, grads)
+    if root is not None:
+        if root.segment is not None:
+            root.segment.flush()
         found = tape.backward_plain(root, retain_graph)
         if found is not None:
-            for leaf, array in zip(*found, strict=True):
-                if array is not None:
-                    grad = _new(Tensor)
-                    grad._data, grad.stop_gradient = array, False
-                    if leaf._hooks is None and leaf._grad.__class__ is not Tensor:
-                        leaf._grad = grad  # the first gradient: nothing to add, nobody to tell
-                    else:
-                        leaf._accumulate(grad)
+            give(*found)
             return
+    _compute_waiting(tensors)
     sweep = tape.Sweep()
     for tensor, grad in zip(tensors, grads, strict=True):
         sweep.add(_source(tensor), _seed(tensor, grad))
     sweep.run(retain_graph)
     for leaf, array in sweep.leaves.values():
         leaf._accumulate(leaf_gradient(array))
+
+
+def plain_root(tensors: list[Tensor], grads: list[Tensor | None]) -> Node | None:
+    """The node that backward begins at with ones, if it is one node."""
+    root = tensors[0]._source if len(tensors) == 1 and grads[0] is None else None
+    return root if root.__class__ is Node and not tensors[0].stop_gradient else None
+
+
+def give(leaves: Iterable[Any], arrays: Iterable[Any]) -> None:
+    """Accumulate gradients in leaves."""
+    for leaf, array in zip(leaves, arrays, strict=True):
+        if array is not None:
+            grad = _new(Tensor)
+            grad._data, grad.stop_gradient = array, False
+            if leaf._hooks is None and leaf._grad.__class__ is not Tensor:
+                leaf._grad = grad  # the first gradient: nothing to add, nobody to tell
+            else:
+                leaf._accumulate(grad)
+
+
+def _compute_waiting(tensors: list[Tensor]) -> None:
+    """Compute what waits, so that the nodes of the graph have their arrays."""
+    for t in tensors:
+        source = t._source
+        node = source.node if source.__class__ is Output else source
+        if node.__class__ is Node and node.segment is not None:
+            node.segment.flush()
 
 
 def grad(
@@ -53,6 +76,7 @@ def grad(
     create_graph: bool,
 ) -> list[Tensor | None]:
     """Gradients of the outputs with respect to the inputs; None where none depends on one."""
+    _compute_waiting(outputs)
     watched = [k for t in inputs if (k := tape.producer(t._source)) is not None]
     sweep = RecordedSweep(watched) if create_graph else tape.Sweep(watched)
     for tensor, g in zip(outputs, grads, strict=True):

@@ -130,10 +130,17 @@ class Forward:
                 operators=self.operators,
             )
         outs, residuals = run(*arrays)
+        return outs, *self.kept(arrays, outs, residuals)
+
+    def kept(
+        self, arrays: Sequence[Any], outs: Sequence[Any], residuals: _Residuals
+    ) -> tuple[ResidualPullback, SavedResiduals]:
+        """The backward of a call, and what it needs of arguments, results and residuals."""
         pull, pool = residuals.pull(), (*arrays, *outs, *residuals.arrays)
+        assert pull is not None  # self.pulls has it
         saved = SavedResiduals([pool[i] for i in pull.kept])
         saved.again = self._again, arrays
-        return outs, pull, saved
+        return pull, saved
 
     def compiled(self, takes: Takes) -> Any:
         """The function for a choice of inputs, under jax.jit."""

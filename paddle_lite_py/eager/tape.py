@@ -38,6 +38,8 @@ class Node:
 
     # {output index: functions of a cotangent}; they make the node a Python boundary.
     hooks: dict[int, dict[Any, Callable[[Array], Array]]] | None = None
+    segment: Any = None  # while its op waits: the ops that wait (deferred.Deferred), and which of them it is
+    place = -1
 
     def __init__(self, bound: Any, data: Sequence[Array] | None, sources: tuple[Source, ...]) -> None:
         self.bound = bound
@@ -279,22 +281,50 @@ class Structure(NamedTuple):
     def split(self, flat: Iterable[Array]) -> list[tuple[Array, ...]]:
         """The arrays of each node."""
         it = iter(flat)
-        sizes = [
-            len(codes) if b.n_saved is None else b.n_saved for b, codes in zip(self.bounds, self.codes, strict=True)
-        ]
-        return [tuple(itertools.islice(it, n)) for n in sizes]
+        return [tuple(itertools.islice(it, n)) for n in self.sizes()]
+
+    def sizes(self) -> list[int]:
+        """How many arrays each node keeps."""
+        return [len(codes) if b.n_saved is None else b.n_saved for b, codes in zip(self.bounds, self.codes, strict=True)]
 
 
-class Form:
-    """What is known of a structure: how often it was met, and its compiled backward."""
+class Recurring:
+    """A structure that is compiled if it comes again: how often it was met, and in how many shapes."""
 
-    __slots__ = ("backward", "compiled", "met", "shapes", "structure", "traces", "windows")
+    __slots__ = ("__weakref__", "met", "shapes", "traces")
 
-    def __init__(self, structure: Structure) -> None:
-        self.structure = structure
+    def __init__(self) -> None:
         self.met = 0
         self.traces = 0
         self.shapes: BoundedCache[Any, int] | None = None
+
+    def is_hot(self, arrays: Sequence[Any]) -> bool:
+        """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
+        self.met += 1
+        if self.traces < MAX_TRACES:
+            if self.met == 1 and len(_lone) < MAX_LONE:
+                _lone.add(self)
+                return True
+            _lone.discard(self)
+            return self.met >= HOT
+        if self.shapes is None:
+            self.shapes = BoundedCache("shapes of a structure", MAX_FORMS)
+        key = tuple([getattr(x, "shape", None) for x in arrays])
+        return self.shapes.put(key, self.shapes.get(key, 0) + 1) >= HOT
+
+
+# Those that were compiled when they were met first, and have not come again.
+_lone: set[Recurring] = set()
+
+
+class Form(Recurring):
+    """What is known of a structure, and its compiled backward."""
+
+    __slots__ = ("backward", "compiled", "structure", "windows")
+
+    def __init__(self, structure: Structure) -> None:
+        super().__init__()
+        self.structure = structure
 
         def backward(data: list[Array], heads: Any) -> list[Array | None]:
             self.traces += 1
@@ -323,23 +353,6 @@ class Form:
             return self.compiled(*data, *heads)
         return walk(self.structure, self.structure.split(data), heads, _gradients, added)
 
-    def is_hot(self, arrays: list[Any]) -> bool:
-        """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
-        self.met += 1
-        if self.traces < MAX_TRACES:
-            if self.met == 1 and len(_lone) < MAX_LONE:
-                _lone.add(self)
-                return True
-            _lone.discard(self)
-            return self.met >= HOT
-        if self.shapes is None:
-            self.shapes = BoundedCache("shapes of a backward segment", MAX_FORMS)
-        key = tuple([getattr(x, "shape", None) for x in arrays])
-        return self.shapes.put(key, self.shapes.get(key, 0) + 1) >= HOT
-
-
-# Forms that were compiled when they were met first, and have not come again.
-_lone: set[Form] = set()
 _forms: BoundedCache[Key, Form] = BoundedCache("backward segments", MAX_FORMS)
 
 
@@ -348,11 +361,8 @@ def form_of(key: Key) -> Form:
     return _forms.get(key) or _forms.put(key, Form(Structure.of(key)))
 
 
-def backward_plain(root: Node, retain_graph: bool) -> tuple[list[Source], list[Array | None]] | None:
-    """The leaves under a node whose cotangent is ones, and their gradients; None if the graph has Python boundaries.
-
-    A Sweep over one segment, without what only several need, because it runs in every training step.
-    """
+def graph_under(root: Node) -> tuple[list[Node], Key, list[Array], list[Source]] | None:
+    """All nodes under a node, and their key, arrays and slots; None if the graph has Python boundaries."""
     nodes = [root]
     found = describe(nodes, grows=True)
     if found is None:  # a node was met before all that read it: once more, in the order in which they were made
@@ -360,8 +370,18 @@ def backward_plain(root: Node, retain_graph: bool) -> tuple[list[Source], list[A
         found = describe(nodes, grows=True)
     assert found is not None
     key, data, slots, plain = found
-    if not plain:
+    return (nodes, key, data, slots) if plain else None
+
+
+def backward_plain(root: Node, retain_graph: bool) -> tuple[list[Source], list[Array | None]] | None:
+    """The leaves under a node whose cotangent is ones, and their gradients; None if the graph has Python boundaries.
+
+    A Sweep over one segment, without what only several need, because it runs in every training step.
+    """
+    found = graph_under(root)
+    if found is None:
         return None
+    nodes, key, data, slots = found
     grads = form_of(key).run(data)
     if not retain_graph:
         free(nodes)

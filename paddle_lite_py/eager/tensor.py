@@ -24,6 +24,7 @@ from ..core.no_effect import NOT_DRAWN, no_effect
 from ..core.size import Size, TensorSize
 from ..core.unknown_size import Shape
 from . import views
+from .pending import Payload, held
 from .remove_handle import RemoveHandle
 from .tensor_data import TensorData
 
@@ -43,7 +44,8 @@ class Tensor(TensorData):
         (True, paddle.Size([1, 2]), paddle.float32)
     """
 
-    _data: Any
+    _data: Any = Payload()
+    _pending: Any = None  # what stands for the data while the op that makes them waits (pending.Pending)
     # Class attributes are the defaults, so that making a Tensor sets one attribute only.
     stop_gradient = True
     persistable = False
@@ -78,18 +80,18 @@ class Tensor(TensorData):
     @property
     def shape(self) -> Size:
         """Sizes of the dimensions."""
-        shape = self._data.shape
+        shape = held(self).shape
         return Size(shape.listed() if shape.__class__ is Shape else shape)
 
     @property
     def dtype(self) -> dtypes.DType:
         """Type of the elements."""
-        return dtypes.from_numpy(self._data.dtype)
+        return dtypes.from_numpy(held(self).dtype)
 
     @property
     def ndim(self) -> int:
         """Number of dimensions."""
-        return len(self._data.shape)
+        return len(held(self).shape)
 
     @property
     def size(self) -> Any:
@@ -101,13 +103,13 @@ class Tensor(TensorData):
     @property
     def place(self) -> places.Place:
         """Where the data are."""
-        return places.of_array(self._data) if is_array(self._data) else places.current()
+        return places.of_array(self._data) if self._pending is None and is_array(self._data) else places.current()
 
     @property
     def name(self) -> str:
         """A name, unique if it was not set."""
         if self._name is None:
-            if (given := getattr(self._data, "name", None)) is not None:
+            if (given := getattr(held(self), "name", None)) is not None:
                 return str(given)
             Tensor._counter += 1
             self._name = f"generated_tensor_{Tensor._counter - 1}"
@@ -149,7 +151,8 @@ class Tensor(TensorData):
 
     def _rebind(self, new: Tensor, reshapes: bool = False, assigned: bool = False) -> Tensor:
         """Become `new` in place, value and place in the graph; `reshapes`: of any shape; `assigned`: even a leaf."""
-        same = new._data.shape == self._data.shape and new._data.dtype == self._data.dtype
+        before, after = held(self), held(new)
+        same = after.shape == before.shape and after.dtype == before.dtype
         if not reshapes and not same:
             raise ValueError(
                 f"an in-place operation on {self.dtype.name}{[*self.shape]} gave {new.dtype.name}{[*new.shape]}; "
@@ -172,9 +175,9 @@ class Tensor(TensorData):
     def _become(self, new: Tensor) -> None:
         """Take the value of `new`, and its place in the graph; where no gradients are recorded, the value alone."""
         if not state.grad_enabled:
-            state.interpreter.overwrite(self, new._data)
+            state.interpreter.overwrite(self, held(new))
             return
-        state.interpreter.rebind(self, new._data)
+        state.interpreter.rebind(self, held(new))
         if not new.stop_gradient or self._source is not None:
             self._source = new._source
             self.stop_gradient = new.stop_gradient
@@ -322,14 +325,14 @@ class Tensor(TensorData):
     def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
         out = type(self).__new__(type(self))
         memo[id(self)] = out
-        skipped = ("_data", "_source", "_grad", "_hooks", "_name", *TIES)
+        skipped = ("_data", "_pending", "_source", "_grad", "_hooks", "_name", *TIES)
         out.__dict__.update(copy.deepcopy({k: v for k, v in self.__dict__.items() if k not in skipped}, memo))
         # Data are immutable, so shared; a traced value would pass the gradient on.
         out._data = self._data if is_array(self._data) else self.detach()._data
         return out
 
     def __reduce__(self) -> tuple[Any, ...]:
-        left = ("_data", "_source", "_grad", "_hooks", *TIES)
+        left = ("_data", "_pending", "_source", "_grad", "_hooks", *TIES)
         kept = {k: v for k, v in self.__dict__.items() if k not in left}
         return _restore, (type(self), self.numpy(), kept)
 

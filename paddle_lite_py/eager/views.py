@@ -19,6 +19,7 @@ from ..core.cache import BoundedCache
 from ..core.interpreter import no_grad, state
 from ..registry.op import REGISTRY
 from ..registry.view import ViewStep
+from .pending import held
 from .view_layout import can_lie, layout, row_major, start
 
 if TYPE_CHECKING:
@@ -96,12 +97,12 @@ def note(x: Tensor, made: Tensor) -> None:
     depth, at = 2, parent[3]
     while at is not None:
         depth, at = depth + 1, at[3]
-    if not (bound.views.anywhere or _stays(root._data, bound, others, parent)):
+    if not (bound.views.anywhere or _stays(held(root), bound, others, parent)):
         made._view = None  # a copy, as the reference makes one
         return
     one = None
     if depth > MAX_STEPS:
-        one = _in_one(root._data, [*steps(parent), ViewStep(bound, others)])
+        one = _in_one(held(root), [*steps(parent), ViewStep(bound, others)])
     made._view = (root, bound, others, parent) if one is None else (root, *one, None)
     viewers = root._views
     (_viewers(root) if viewers is None else viewers).add(made)
@@ -151,7 +152,7 @@ def link(x: Any, made: Any, bound: Any, others: tuple[Any, ...]) -> None:
         else:
             viewers.append(_ref(made))
         return
-    key = bound, len(made), len(x._data.shape)
+    key = bound, len(made), len(held(x).shape)
     each = _each.get(key)
     if each is None:
         each = _each.put(key, [bound.views.each(bound, key[2], i) for i in range(key[1])])

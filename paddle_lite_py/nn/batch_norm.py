@@ -196,7 +196,7 @@ class SyncBatchNorm(_BatchNorm):
     def _move(self, mean: Any, variance: Any) -> None:
         with no_grad():
             for running, new in ((self._mean, mean), (self._variance, variance)):
-                running._set_payload((running * self._momentum + new * (1.0 - self._momentum))._data)
+                running._set_payload(held(running * self._momentum + new * (1.0 - self._momentum)))
 
     @classmethod
     def convert_sync_batchnorm(cls, layer: Layer) -> Layer:

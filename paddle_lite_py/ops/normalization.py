@@ -14,6 +14,7 @@ from ..core.interpreter import no_grad
 from ..core.no_effect import no_effect
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import op
+from ..eager.pending import held
 from ..eager.tensor import Tensor
 from .types import Array, Ints
 
@@ -123,7 +124,7 @@ def _running(old: Any, new: Any, /, momentum: float) -> Any:
 
 def _update(running: Any, new: Any, momentum: float) -> None:
     with no_grad():
-        running._set_payload(_running(running, new, momentum)._data)
+        running._set_payload(held(_running(running, new, momentum)))
 
 
 @call_cached("x", "running_mean", "running_var", "weight", "bias")

@@ -29,7 +29,7 @@ class BoundOp:
 
     __slots__ = (
         "__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "keeping", "keeps",
-        "layout", "op", "plain", "views"
+        "layout", "op", "plain", "views", "waiting"
     )  # fmt: skip
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
@@ -53,6 +53,8 @@ class BoundOp:
         # Whether eager code keeps what its gradient needs: then the residuals.Forward and the check of its arguments.
         self.keeps = op.grad and (op.keeps or op.loops)
         self.keeping: Any = None
+        # How eager code puts it off, found when it might for the first time (deferred.Waiting).
+        self.waiting: Any = None
         self._inferred: BoundedCache[Any, Any] | None = None
         self._pullbacks: dict[Any, Callable[..., Any]] = {}  # by mask: as few as there are choices of arguments
 
@@ -76,7 +78,7 @@ class BoundOp:
 
     def forget(self) -> None:
         """Derive all anew: something that the function reads has changed."""
-        self.jitted, self.keeping = self._first_call, None
+        self.jitted, self.keeping, self.waiting = self._first_call, None, None
         self._inferred = None
         self._pullbacks.clear()
 
@@ -87,15 +89,24 @@ class BoundOp:
     def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
         """Gradients of the masked arguments; an absent cotangent (None) is zero. Called while JAX traces."""
 
+        return self.traced(data, mask)[1](cotangents)
+
+    def traced(self, data: Sequence[Any], mask: tuple[bool, ...]) -> tuple[Any, Callable[..., list[Any]]]:
+        """The results, and from cotangents to gradients of the masked arguments. Called while JAX traces."""
+
         def f(*diff: Any) -> Any:
             it = iter(diff)
             return self.fn(*[next(it) if m else d for d, m in zip(data, mask, strict=True)])
 
         out, pull = jax.vjp(f, *[d for d, m in zip(data, mask, strict=True) if m])
-        if isinstance(out, tuple):
-            padded = cotangents + (None,) * (len(out) - len(cotangents))
-            return [turned(g) for g in pull(tuple(map(cotangent, padded, out)))]
-        return [turned(g) for g in pull(cotangent(cotangents[0], out))]
+
+        def gradients(cotangents: tuple[Any, ...]) -> list[Any]:
+            if isinstance(out, tuple):
+                padded = cotangents + (None,) * (len(out) - len(cotangents))
+                return [turned(g) for g in pull(tuple(map(cotangent, padded, out)))]
+            return [turned(g) for g in pull(cotangent(cotangents[0], out))]
+
+        return out, gradients
 
     def gradients(self, data: Sequence[Any], cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
         """vjp() on arrays, by a function of its own for each choice of arguments and cotangents."""

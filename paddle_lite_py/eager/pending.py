@@ -1,0 +1,71 @@
+"""What stands for a payload while the op that makes it waits: see deferred.py.
+
+A tensor has it in `_pending` and has no `_data` then. Whoever reads `_data` has all that waits computed, so that no
+reader needs to know of this.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+
+class Pending:
+    """An array that is not computed yet.
+
+    Arguments:
+        segment: the ops that wait, which know how to compute it.
+        index: which of their results it is.
+    """
+
+    __slots__ = ("__weakref__", "array", "dtype", "index", "segment", "shape")
+
+    def __init__(self, segment: Any, index: int, shape: tuple[int, ...], dtype: Any) -> None:
+        self.segment, self.index, self.shape, self.dtype = segment, index, shape, dtype
+        self.array: Any = None
+
+    @property
+    def ndim(self) -> int:
+        """Number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """Number of elements."""
+        return math.prod(self.shape)
+
+    def value(self) -> Any:
+        """The array, computed if it is not yet."""
+        if self.array is None:
+            self.segment.flush()
+        return self.array
+
+
+class Payload:
+    """`Tensor._data` of a tensor that has none yet: it is computed, and stays."""
+
+    def __get__(self, tensor: Any, owner: Any = None) -> Any:
+        if tensor is None:
+            return self
+        pending = tensor._pending
+        if pending is None:
+            raise AttributeError("_data")
+        tensor._data = array = pending.value()
+        tensor.__dict__.pop("_pending", None)
+        return array
+
+
+def held(tensor: Any) -> Any:
+    """The payload of a tensor, or what stands for it: both have a shape and a dtype."""
+    return tensor._data if tensor._pending is None else tensor._pending
+
+
+def hold(tensor: Any, payload: Any) -> None:
+    """Give a tensor another payload, or what stands for one."""
+    if payload.__class__ is not Pending or payload.array is not None:
+        tensor._data = payload if payload.__class__ is not Pending else payload.array
+        if tensor._pending is not None:
+            del tensor._pending
+        return
+    tensor._pending = payload
+    tensor.__dict__.pop("_data", None)
