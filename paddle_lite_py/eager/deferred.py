@@ -11,24 +11,26 @@ While ops wait their segment is the interpreter of the thread; else eager mode i
 from __future__ import annotations
 
 import functools
+import sys
 import threading
 import weakref
 from collections.abc import Sequence
 from typing import Any
 
 import jax
+import jax.numpy as jnp
 import numpy as np
 
 from ..core import small
+from ..core.donation import worth_donating
 from ..core.dtypes import is_inexact
 from ..core.interpreter import state
 from ..core.switches import deferral
-from ..host.tier import for_xla
 from ..registry.bound import BoundOp, fitting
 from . import gradients, tape
-from .execute import EAGER, Eager, begin, failure, flows_of, forward_of, payload
-from .joined import Call, Computed, Wanted, program_of
-from .pending import Pending
+from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, flows_of, forward_of, payload
+from .joined import Backward, Call, OneByOne, Wanted, program_of
+from .pending import Pending, held, hold
 from .tape import Node, Output
 from .tensor import Tensor
 from .views import link
@@ -73,30 +75,36 @@ class Deferred(Eager):
 
     def __init__(self) -> None:
         self._open = True
-        self._lock = threading.RLock()
-        self._calls: list[Call] = []
+        self._lock = threading.RLock()  # another thread may look at a value
+        self._steps: list[Call | Backward] = []
         self._outside: list[Any] = []
         self._place: dict[int, int] = {}  # of arrays from outside, by identity
-        self._specs: list[Any] = []  # of the results
         self._results: list[weakref.ref[Pending]] = []
-        self._nodes: dict[int, weakref.ref[Node]] = {}  # by call
+        self._nodes: dict[int, weakref.ref[Node]] = {}  # by step
+        self._has_backward = False
+        self._updated: list[tuple[Tensor, Pending]] = []  # what an update has changed
+        self._donated: tuple[int, ...] = ()
 
     # -- waiting -----------------------------------------------------------------------------------------------------
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Put an op off, or run it at once; see interpreter.Interpreter."""
         with self._lock:
-            if self._open and (len(self._calls) >= MOST or self._begins_again(bound)):
+            if self._open and self._is_over(bound):
                 self.flush()
             made = self.put_off(bound, args) if self._open else None
         if made is not None:
             return made
-        if not self._calls and state.interpreter is self:
+        if not self._steps and state.interpreter is self:
             state.interpreter = EAGER
         return EAGER.run(bound, args)
 
-    def _begins_again(self, bound: BoundOp) -> bool:
-        """Whether this is a loop whose last turn nobody takes gradients of any more."""
-        return bool(self._calls) and bound is self._calls[0].bound and self._node(0) is None
+    def _is_over(self, bound: BoundOp) -> bool:
+        """Whether nothing more should wait: there is much, an update has ended the step, or it was the turn of a loop
+        of which nobody takes gradients any more."""
+        if self._updated or len(self._steps) >= MOST:
+            return True
+        first = self._steps[0] if self._steps else None
+        return isinstance(first, Call) and bound is first.bound and not self._has_backward and self._node(0) is None
 
     def _node(self, at: int) -> Node | None:
         node = self._nodes.get(at)
@@ -109,13 +117,19 @@ class Deferred(Eager):
             waiting = bound.waiting = Waiting(bound)
         if not waiting.can:
             return None
-        data = [self._held(a) if isinstance(a, Tensor) else payload(a) for a in args]
+        data, takes, waits, large = [], [], False, False
+        for a in args:
+            takes.append(isinstance(a, Tensor) and not a.stop_gradient)
+            d = self._held(a) if isinstance(a, Tensor) else payload(a)
+            data.append(d)
+            if d.__class__ is Pending:
+                waits = True
+            elif d.__class__ not in HOSTED:
+                large = True
         if not self._open:  # another segment's, which has just been computed, made this one look
             return None
-        takes = [isinstance(a, Tensor) and not a.stop_gradient for a in args]
-        records = state.grad_enabled and any(takes)
-        waits = any([d.__class__ is Pending for d in data])
-        if not (waits or (records and bound.op.grad and any([isinstance(d, jax.Array) for d in data]))):
+        records = state.grad_enabled and True in takes
+        if not (waits or (large and records and bound.op.grad)):
             return None
         try:
             if waiting.check is not None:
@@ -124,16 +138,16 @@ class Deferred(Eager):
         except Exception as e:
             raise failure(bound, args, e) from None
         flows = flows_of(bound, specs) if records else ()
+        if any(flows) and self._has_backward:  # the forward pass of another step
+            self.flush()
+            return None
         if not (waits or any(flows)):
             return None
-        places = tuple([d.index if d.__class__ is Pending else self._from_outside(d) for d in data])
-        taken = tuple(takes) if any(flows) else None
-        self._calls.append(Call(bound, places, taken, len(self._results), len(specs)))
-        made = self._made(specs)
+        made = self._called(bound, data, tuple(takes) if any(flows) else None, specs)
         if any(flows):
             sources = tuple([(a._source or a) if t else None for a, t in zip(args, takes, strict=True)])
             node = Node(bound, tuple(data), sources)
-            node.segment, node.place = self, len(self._calls) - 1
+            node.segment, node.place = self, len(self._steps) - 1
             self._nodes[node.place] = _ref(node)
             _connect(node, made, flows, several)
         out = tuple(made) if several else made[0]
@@ -145,23 +159,24 @@ class Deferred(Eager):
         pending = tensor._pending
         return pending if pending is not None and pending.segment is self else tensor._data
 
-    def _made(self, specs: list[Any]) -> list[Tensor]:
-        made = []
-        for spec in specs:
-            t = _new(Tensor)
-            t._pending = pending = Pending(self, len(self._results), spec.shape, spec.dtype)
-            self._results.append(_ref(pending))
-            made.append(t)
-        self._specs += specs
+    def _called(self, bound: BoundOp, data: Sequence[Any], takes: Any, specs: Sequence[Any]) -> list[Tensor]:
+        places = tuple([d.index if d.__class__ is Pending else self._from_outside(d) for d in data])
+        self._steps.append(Call(bound, places, takes, len(self._results), len(specs)))
+        return [self._result(s.shape, s.dtype) for s in specs]
+
+    def _result(self, shape: tuple[int, ...], dtype: Any) -> Tensor:
+        """A tensor on the next result."""
+        made = _new(Tensor)
+        made._pending = pending = Pending(self, len(self._results), shape, dtype)
+        self._results.append(_ref(pending))
         return made
 
     def _from_outside(self, value: Any) -> int:
-        is_array = isinstance(value, jax.Array | np.ndarray)  # two numbers may be one object, and differ next time
-        at = self._place.get(id(value)) if is_array else None
+        at = self._place.get(id(value))
         if at is None:
             at = len(self._outside)
             self._outside.append(value)
-            if is_array:
+            if value.__class__ not in NUMBERS:  # two numbers may be one object, and differ next time
                 self._place[id(value)] = at
         return ~at
 
@@ -176,128 +191,128 @@ class Deferred(Eager):
             out.stop_gradient, out._source = False, tensor._source
         return out
 
-    # -- computing ---------------------------------------------------------------------------------------------------
     def backward(self, tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bool) -> None:
-        """Accumulate gradients in the leaves that the tensors depend on."""
+        """Accumulate gradients in the leaves that the tensors depend on, which wait as well."""
         root = gradients.plain_root(tensors, grads)
         found = None
-        if root is not None and root.segment is self:
+        if root is not None and root.segment is self and not retain_graph:
             with self._lock:
-                found = self._with_backward(root, retain_graph) if self._open else None
+                found = self._put_off_backward(root) if self._open else None
         if found is None:
             gradients.backward(tensors, grads, retain_graph)
         else:
             gradients.give(*found)
+
+    def _put_off_backward(self, root: Node) -> tuple[list[Any], list[Tensor]] | None:
+        """The leaves under a node and their gradients; None where these cannot wait."""
+        graph = None if self._has_backward else tape.graph_under(root)
+        if graph is None:
+            return None
+        nodes, key, leaves = graph[0], graph[1], graph[3]
+        specs = [held(leaf) for leaf in leaves]
+        if not all([is_inexact(s.dtype) for s in specs]):
+            return None
+        calls = tuple([n.place if n.segment is self else -1 for n in nodes])
+        places = tuple([self._from_outside(a) for n in nodes if n.segment is not self for a in tape.saved(n)])
+        tape.free(nodes)
+        self._steps.append(Backward(calls, key, places, tuple([(s.shape, s.dtype) for s in specs])))
+        self._has_backward = True
+        made = [self._result(s.shape, s.dtype) for s in specs]
+        for t in made:
+            t.stop_gradient = False
+        return leaves, made
+
+    def update(
+        self, bound: BoundOp, rate: Any, grads: Sequence[Tensor], changed: Sequence[Tensor], flags: Sequence[Tensor]
+    ) -> bool:
+        """Put off what changes parameters and the state of their optimizer; False if it is to be done at once.
+
+        Arguments:
+            bound: an operator of (rate, gradients, what changes, flags) that gives what changes anew.
+        """
+        with self._lock:
+            first = [self._held(g) for g in grads]
+            if not any([g.__class__ is Pending for g in first]) or any([t._views is not None for t in changed]):
+                return False
+            mutable = [self._own(t) for t in changed]
+            if not self._open:  # one of them waited
+                return False
+            donated = tuple([~self._from_outside(a) for a in mutable])
+            if self._worth_donating(mutable):
+                self._donated = donated
+            made = self._called(bound, [rate, *first, *mutable, *map(self._held, flags)], None, mutable)
+            self._updated = [(t, new._pending) for t, new in zip(changed, made, strict=True)]
+            for tensor, pending in self._updated:
+                hold(tensor, pending)
+            return True
+
+    def _own(self, tensor: Tensor) -> Any:
+        """The array of a tensor, or a copy of it if somebody may read it later."""
+        array = tensor._data
+        # Known are the tensor, this variable, the argument of getrefcount, and what waits.
+        alone = sys.getrefcount(array) <= 3 + (id(array) in self._place)
+        return array if array.__class__ is np.ndarray or alone else jnp.copy(array)
+
+    def _worth_donating(self, arrays: list[Any]) -> bool:
+        loops = any([isinstance(s, Call) and s.bound.op.loops for s in self._steps])
+        return len({id(a) for a in arrays}) == len(arrays) and worth_donating(loops, arrays)
+
+    # -- computing ---------------------------------------------------------------------------------------------------
+    def finish_update(self) -> None:
+        """Compute what waits if an update is part of it: the end of a training step."""
+        if self._updated:
+            self.flush()
 
     def flush(self) -> None:
         """Compute all that waits, as far as anybody could ask for it."""
         with self._lock:
             if not self._open:
                 return
-            wanted = self._wanted()
-            if wanted.values:
-                computed = self._computed(wanted, [])
-                if computed is None:
-                    self._one_by_one()
-                else:
-                    self._finish(computed, wanted)
+            results = tuple([i for i, r in enumerate(self._results) if r() is not None])
+            if results:
+                kept = tuple([n.place for n in self._live() if n.bound.keeps])
+                self._compute(Wanted(results, kept, self._donated))
             self._close()
-
-    def _with_backward(self, root: Node, retain_graph: bool) -> tuple[list[Any], list[Any]] | None:
-        """The leaves under a node and their gradients, computed with all that waits; None where that cannot be."""
-        graph = tape.graph_under(root)
-        if graph is None:
-            return None
-        nodes, key, slots = graph[0], graph[1], graph[3]
-        del graph  # which holds what waits
-        places = tuple([n.place if n.segment is self else -1 for n in nodes])
-        before = {n: n.data for n in nodes if n.segment is not self}
-        if not retain_graph:
-            tape.free(nodes)
-        computed = None
-        try:
-            wanted = self._wanted(places, key)
-            computed = self._computed(wanted, [a for data in before.values() for a in data or ()])
-        finally:
-            if computed is None:
-                self._restore(nodes, before)
-        if computed is None:
-            return None
-        self._finish(computed, wanted)
-        self._close()
-        return slots, computed.gradients
-
-    def _restore(self, nodes: list[Node], before: dict[Node, Any]) -> None:
-        """Give nodes that were freed what they kept."""
-        for node in nodes:
-            if node in before:
-                node.data = before[node]
-            elif node.data is None:
-                places = self._calls[node.place].places
-                node.data = tuple([self._pending(at) if at >= 0 else self._outside[~at] for at in places])
-
-    def _pending(self, index: int) -> Pending:
-        found = self._results[index]()
-        if found is None:
-            found = Pending(self, index, self._specs[index].shape, self._specs[index].dtype)
-            self._results[index] = _ref(found)
-        return found
-
-    def _wanted(self, nodes: tuple[int, ...] = (), graph: tape.Key = ()) -> Wanted:
-        values = tuple([i for i, r in enumerate(self._results) if r() is not None])
-        return Wanted(values, tuple([n.place for n in self._live() if n.bound.keeps]), nodes, graph)
 
     def _live(self) -> list[Node]:
         """The nodes that a backward may still come to."""
         return [n for r in self._nodes.values() if (n := r()) is not None and n.data is not None]
 
-    def _computed(self, wanted: Wanted, saved: list[Any]) -> Computed | None:
-        """What is wanted; None, and nothing computed, where that is better done op by op."""
-        program = program_of(self._calls, len(self._outside), wanted)
-        if not program.is_hot([*self._outside, *saved]):
-            return None
-        return program.run([for_xla(a) for a in self._outside], saved)
-
-    def _finish(self, computed: Computed, wanted: Wanted) -> None:
-        """Give results and nodes their arrays."""
-        values = computed.values
-        for i, array in values.items():
+    def _compute(self, wanted: Wanted) -> None:
+        """Compute what is wanted, and give it to whom it belongs."""
+        program = program_of(self._steps, self._outside, wanted)
+        if program.is_hot(self._outside):
+            values, residuals = program.run(self._outside)
+        else:
+            one_by_one = OneByOne(self._outside)
+            for at, step in enumerate(self._steps):
+                one_by_one.do(at, step)
+            values, residuals = dict(enumerate(one_by_one.values)), one_by_one.residuals
+        for i in wanted.results:
             if (pending := self._results[i]()) is not None:
-                pending.array = array
-        residuals = dict(zip(wanted.kept, computed.residuals, strict=True))
+                pending.array = values[i]
         for node in self._live():
             arrays = tuple([values[d.index] if d.__class__ is Pending else d for d in node.data or ()])
-            if node.place in residuals:
-                call = self._calls[node.place]
-                outs = [values.get(i) for i in range(call.first, call.first + call.count)]
-                node.bound, node.data = forward_of(call.bound).kept(arrays, outs, residuals[node.place])
-            else:
+            left = residuals.get(node.place)
+            if left is None:
                 node.data = arrays
-
-    def _one_by_one(self) -> None:
-        """Compute it op by op, as eager code does."""
-        values: list[Any] = []
-        for at, call in enumerate(self._calls):
-            data = tuple([values[i] if i >= 0 else self._outside[~i] for i in call.places])
-            node = self._node(at)
-            if node is not None and node.data is not None and call.bound.keeps:
-                out, node.bound, node.data = forward_of(call.bound)(call.takes, data)
+            elif left.__class__ is tuple:
+                node.bound, node.data = left
             else:
-                out = call.bound.jitted(*data)
-                if node is not None and node.data is not None:
-                    node.data = data
-            values += out if isinstance(out, tuple | list) else (out,)
-        for i, r in enumerate(self._results):
-            if (pending := r()) is not None:
-                pending.array = values[i]
+                call = self._steps[node.place]
+                assert isinstance(call, Call)
+                outs = [values.get(i) for i in range(call.first, call.first + call.count)]
+                node.bound, node.data = forward_of(call.bound).kept(arrays, outs, left)
+        for tensor, pending in self._updated:
+            if tensor._pending is pending:
+                hold(tensor, pending.array)
 
     def _close(self) -> None:
         for r in self._nodes.values():
             if (node := r()) is not None:
                 node.segment = None
-        self._open = False
-        self._calls, self._outside, self._place = [], [], {}
-        self._specs, self._results, self._nodes = [], [], {}
+        self._open, self._updated = False, []
+        self._steps, self._outside, self._place, self._results, self._nodes = [], [], {}, [], {}
         if state.interpreter is self:
             state.interpreter = EAGER
 

@@ -29,7 +29,8 @@ _new: Any = object.__new__
 # What puts off an op that a gradient is recorded of, on an array of XLA's (deferred.begin); it gives None for one that
 # is to run at once.
 begin: list[Callable[[BoundOp, tuple[Any, ...]], Any]] = [lambda bound, args: None]
-HOSTED = frozenset((np.ndarray, float, int, bool, complex))
+NUMBERS = frozenset((float, int, bool, complex))
+HOSTED = NUMBERS | {np.ndarray}
 _DRAWN = np.array([0, 1], np.uint32)  # what a draw adds to the generator's state
 # References to a gradient that only its tensor holds: its attribute, the variable, and getrefcount's own.
 _ALONE = 3

@@ -30,7 +30,7 @@ def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bo
             root.segment.flush()
         found = tape.backward_plain(root, retain_graph)
         if found is not None:
-            give(*found)
+            give(found[0], [None if g is None else leaf_gradient(g) for g in found[1]])
             return
     _compute_waiting(tensors)
     sweep = tape.Sweep()
@@ -47,12 +47,10 @@ def plain_root(tensors: list[Tensor], grads: list[Tensor | None]) -> Node | None
     return root if root.__class__ is Node and not tensors[0].stop_gradient else None
 
 
-def give(leaves: Iterable[Any], arrays: Iterable[Any]) -> None:
+def give(leaves: Iterable[Any], grads: Iterable[Tensor | None]) -> None:
     """Accumulate gradients in leaves."""
-    for leaf, array in zip(leaves, arrays, strict=True):
-        if array is not None:
-            grad = _new(Tensor)
-            grad._data, grad.stop_gradient = array, False
+    for leaf, grad in zip(leaves, grads, strict=True):
+        if grad is not None:
             if leaf._hooks is None and leaf._grad.__class__ is not Tensor:
                 leaf._grad = grad  # the first gradient: nothing to add, nobody to tell
             else:

@@ -1,26 +1,34 @@
-"""Ops that waited, compiled as one program, with the backward of their graph where that is what they waited for."""
+"""Ops that waited, compiled as one program: a forward pass, its backward, and the update of what it trains."""
 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
+import jax
+import jax.numpy as jnp
+
+from ..core import memory
 from ..core.cache import BoundedCache
+from ..core.donation import suits_plain
 from ..core.dtypes import is_inexact
 from ..core.rewriting import rewritten
-from ..host.tier import program_jit
+from ..host.tier import added, for_xla, program_jit
 from ..registry.bound import BoundOp
 from . import tape
 from .execute import forward_of
 
 MAX_PROGRAMS = 512
+Arrays = Sequence[Any]
 
 
 class Call(NamedTuple):
-    """An op that waits. `places` says of its arguments which results so far they are, or ~n for the n-th of the arrays
-    from outside; `takes` which of them a gradient is recorded of, if it is. Its `count` results are numbered from
-    `first` on."""
+    """An op that waits.
+
+    Its arguments are results so far, by number, or ~n for the n-th array from outside; `takes` says of which of them a
+    gradient is recorded, if it is. Its own results are `count` ones from `first` on.
+    """
 
     bound: BoundOp
     places: tuple[int, ...]
@@ -29,99 +37,132 @@ class Call(NamedTuple):
     count: int
 
 
+class Backward(NamedTuple):
+    """The gradients of a graph, which are results as well: one for each leaf.
+
+    Of its nodes `calls` has the numbers of the calls that they stand for, -1 for others, whose arrays are at `places`.
+    """
+
+    calls: tuple[int, ...]
+    key: tape.Key
+    places: tuple[int, ...]
+    leaves: tuple[tuple[tuple[int, ...], Any], ...]  # shapes and dtypes
+
+
 class Wanted(NamedTuple):
-    """What is asked of some calls: which results, of which calls what their gradients need, and the gradients of a
-    graph: its nodes by call (-1: none of them, so that its arrays are given), and its key."""
+    """Which results are asked for, of which calls also what their gradients need, and which arrays from outside may be
+    overwritten."""
 
-    values: tuple[int, ...]
+    results: tuple[int, ...]
     kept: tuple[int, ...]
-    nodes: tuple[int, ...] = ()
-    graph: tape.Key = ()
-
-
-class Computed(NamedTuple):
-    """What there is then: results by index, for each kept call its residuals, and gradients by slot."""
-
-    values: dict[int, Any]
-    residuals: list[Any]
-    gradients: list[Any]
+    donated: tuple[int, ...] = ()
 
 
 class Program(tape.Recurring):
-    """Some calls, and what is wanted of them."""
+    """Some steps, and what is wanted of them."""
 
-    __slots__ = ("_calls", "_compiled", "_n", "_structure", "_wanted")
+    __slots__ = ("_compiled", "_donated", "_fresh", "_steps", "_wanted")
 
-    def __init__(self, calls: Sequence[Call], n: int, wanted: Wanted) -> None:
+    def __init__(self, steps: Sequence[Call | Backward], outside: Arrays, wanted: Wanted) -> None:
         super().__init__()
-        self._calls, self._n, self._wanted = tuple(calls), n, wanted
-        self._structure = tape.Structure.of(wanted.graph) if wanted.graph else None
-        bounds = [c.bound for c in calls] + list(self._structure.bounds if self._structure else ())
+        self._steps, self._wanted, self._fresh = tuple(steps), wanted, True
+        self._donated = frozenset(wanted.donated)
+        bounds = [s.bound for s in steps if isinstance(s, Call)]
+        bounds += [b for s in steps if isinstance(s, Backward) for b in tape.Structure.of(s.key).bounds]
+        updated = sum(outside[i].size for i in wanted.donated)
         self._compiled = program_jit(
-            rewritten(self._computed),
+            rewritten(self._named()),
             sum(b.operators for b in bounds),
-            any(b.windows for b in bounds),
-            any(b.plain for b in bounds),
+            plain=suits_plain(any(b.plain for b in bounds), updated),
+            donate_argnums=wanted.donated,
         )
 
-    def run(self, outside: list[Any], saved: list[Any]) -> Computed:
-        """Compute it, compiled.
+    def run(self, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]]:
+        """The results by number, and by call what its gradient needs."""
+        arrays = [a if i in self._donated else for_xla(a) for i, a in enumerate(outside)]
+        if not self._fresh:
+            return self._compiled(*arrays)
+        self._fresh = False
+        with memory.returned(), memory.uncollected():
+            out = self._compiled(*arrays)
+            jax.block_until_ready(out)
+            return out
 
-        Arguments:
-            outside: arrays that the calls take. saved: what the nodes keep that are none of them.
-        """
-        values, residuals, gradients = self._compiled(*outside, *saved)
-        return Computed(values, residuals, gradients)
+    def _named(self) -> Callable[..., Any]:
+        """The function, by what it does: lines about long compilations say its name."""
 
-    def _computed(self, *arrays: Any) -> tuple[dict[int, Any], list[Any], list[Any]]:
-        self.traces += 1
-        replay = _Replay(self._calls, arrays[: self._n], frozenset(self._wanted.kept))
-        gradients = self._gradients(replay, iter(arrays[self._n :])) if self._structure else []
-        wanted = {*self._wanted.values, *replay.needed}
-        return {i: replay.values[i] for i in sorted(wanted)}, [replay.residuals[i] for i in self._wanted.kept], gradients
+        def eager_ops(*outside: Any) -> Any:
+            self.traces += 1
+            replay = Replay(outside, frozenset(self._wanted.kept))
+            for at, step in enumerate(self._steps):
+                replay.do(at, step)
+            results = {i: replay.values[i] for i in sorted({*self._wanted.results, *replay.needed})}
+            return results, replay.residuals
 
-    def _gradients(self, replay: _Replay, saved: Iterator[Any]) -> list[Any]:
-        structure = self._structure
-        assert structure is not None
-        held = [
-            replay.gradients[at] if at >= 0 else tuple([next(saved) for _ in range(n)])
-            for at, n in zip(self._wanted.nodes, structure.sizes(), strict=True)
-        ]
-        return tape.walk(structure, held, (), _pulled, operator.add)
-
-
-def _pulled(bound: BoundOp, held: Any, cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
-    return held(cotangents) if callable(held) else bound.vjp(held, cotangents, mask)
+        if any(isinstance(s, Backward) for s in self._steps):
+            eager_ops.__name__ = eager_ops.__qualname__ = "eager_ops_and_backward"
+        return eager_ops
 
 
-class _Replay:
-    """Calls, one after the other, while JAX traces: their results, and what gives gradients of recorded ones."""
+class Replay:
+    """Steps, one after the other, while JAX traces: their results, and what gives the gradients of recorded calls.
 
-    def __init__(self, calls: Sequence[Call], outside: Sequence[Any], kept: frozenset[int]) -> None:
+    Arguments:
+        outside: arrays from outside. kept: calls of which is wanted what their gradients need.
+    """
+
+    def __init__(self, outside: Arrays, kept: frozenset[int] = frozenset()) -> None:
+        self._outside, self._kept = outside, kept
         self.values: list[Any] = []
         self.gradients: dict[int, Callable[[tuple[Any, ...]], list[Any]]] = {}
         self.residuals: dict[int, Any] = {}
-        self.needed: set[int] = set()  # results that are residuals
-        for i, call in enumerate(calls):
-            data = tuple([self.values[at] if at >= 0 else outside[~at] for at in call.places])
-            if call.takes is None:
-                out = call.bound.fn(*data)
-            elif i in kept:
-                out = self._kept(i, call, data)
-            else:
-                out, gradients = call.bound.traced(data, call.takes)
-                self.gradients[i] = _of_inexact(gradients, out) if call.bound.keeps else gradients
-            self.values += out if isinstance(out, tuple) else (out,)
+        self.needed: set[int] = set()  # results that gradients need
 
-    def _kept(self, i: int, call: Call, data: tuple[Any, ...]) -> Any:
-        """A call whose node keeps residuals: results and arguments among them are given once."""
-        assert call.takes is not None
+    def at(self, places: tuple[int, ...]) -> tuple[Any, ...]:
+        """Arrays by their places."""
+        return tuple([self.values[i] if i >= 0 else self._outside[~i] for i in places])
+
+    def do(self, at: int, step: Call | Backward) -> None:
+        """Do the step of this number."""
+        if isinstance(step, Call):
+            out = self.called(at, step, self.at(step.places))
+            self.values += out if isinstance(out, tuple | list) else (out,)
+        else:
+            found = zip(self.backward(step), step.leaves, strict=True)
+            self.values += [jnp.zeros(*leaf) if g is None else g for g, leaf in found]
+
+    def called(self, at: int, call: Call, data: tuple[Any, ...]) -> Any:
+        """The results of a call."""
+        if call.takes is None:
+            return call.bound.fn(*data)
+        if at in self._kept:
+            return self._with_residuals(at, call, data)
+        out, gradients = call.bound.traced(data, call.takes)
+        self.gradients[at] = _of_inexact(gradients, out) if call.bound.keeps else gradients
+        return out
+
+    def _with_residuals(self, at: int, call: Call, data: tuple[Any, ...]) -> Any:
+        """The same where a node keeps residuals: arguments and results among them are not given once more."""
         outs, residuals = forward_of(call.bound).function(call.takes)(*data)
         pull, pool, n = residuals.pull(), (*data, *outs, *residuals.arrays), len(data)
-        self.residuals[i] = residuals
-        self.gradients[i] = lambda cts: pull.vjp([pool[at] for at in pull.kept], cts, ())
-        self.needed |= {call.first + at - n for at in pull.kept if n <= at < n + len(outs)}
-        return tuple(outs)
+        self.residuals[at] = residuals
+        self.gradients[at] = lambda cts: pull.vjp([pool[i] for i in pull.kept], cts, ())
+        self.needed |= {call.first + i - n for i in pull.kept if n <= i < n + len(outs)}
+        return outs
+
+    def backward(self, step: Backward) -> list[Any]:
+        """The gradients of a graph."""
+        structure, others = tape.Structure.of(step.key), iter(self.at(step.places))
+        held = [
+            self.gradients[at] if at >= 0 else tuple([next(others) for _ in range(n)])
+            for at, n in zip(step.calls, structure.sizes(), strict=True)
+        ]
+        return tape.walk(structure, held, (), self._pull, self._add)
+
+    _add: Callable[[Any, Any], Any] = staticmethod(operator.add)
+
+    def _pull(self, bound: BoundOp, held: Any, cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
+        return held(cotangents) if callable(held) else bound.vjp(held, cotangents, mask)
 
 
 def _of_inexact(gradients: Callable[..., list[Any]], out: Any) -> Callable[..., list[Any]]:
@@ -135,10 +176,33 @@ def _of_inexact(gradients: Callable[..., list[Any]], out: Any) -> Callable[..., 
     return of_inexact
 
 
+class OneByOne(Replay):
+    """The same op by op, for what is not worth a program of its own."""
+
+    def called(self, at: int, call: Call, data: tuple[Any, ...]) -> Any:
+        """The results of a call."""
+        if call.takes is None or not call.bound.keeps:
+            out = call.bound.jitted(*data)
+            if call.takes is not None:
+                mask = call.takes
+                self.gradients[at] = lambda cts: call.bound.gradients(data, cts, mask)
+            return out
+        out, pull, saved = forward_of(call.bound)(call.takes, data)
+        self.residuals[at] = pull, saved
+        mask = tuple([t for t in call.takes if t])
+        self.gradients[at] = lambda cts: pull.gradients(saved, cts, mask)
+        return out
+
+    _add = staticmethod(added)
+
+    def _pull(self, bound: BoundOp, held: Any, cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
+        return held(cotangents) if callable(held) else bound.gradients(held, cotangents, mask)
+
+
 _programs: BoundedCache[Any, Program] = BoundedCache("programs of eager ops", MAX_PROGRAMS)
 
 
-def program_of(calls: list[Call], n: int, wanted: Wanted) -> Program:
-    """The program of some calls on n arrays, kept for the next time."""
-    key = tuple(calls), n, wanted
-    return _programs.get(key) or _programs.put(key, Program(calls, n, wanted))
+def program_of(steps: Sequence[Call | Backward], outside: Arrays, wanted: Wanted) -> Program:
+    """The program of some steps on arrays like these, kept for the next time."""
+    key = tuple(steps), len(outside), wanted
+    return _programs.get(key) or _programs.put(key, Program(steps, outside, wanted))

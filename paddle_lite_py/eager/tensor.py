@@ -290,13 +290,13 @@ class Tensor(TensorData):
 
     def _accumulate_plain(self, grad: Tensor) -> None:
         state.interpreter.gradient_state(self, True)
-        held = self._grad
-        if not isinstance(held, Tensor):
+        before = self._grad
+        if not isinstance(before, Tensor):
             self._set_grad(grad)
-        elif self._in_place() and (is_array(grad._data) or grad.stop_gradient):
-            held._set_payload((held + grad)._data)
+        elif self._in_place() and (grad.stop_gradient or grad._pending is not None or is_array(grad._data)):
+            before._set_payload(held(before + grad))
         else:
-            self._set_grad(held + grad)
+            self._set_grad(before + grad)
 
     def clear_gradient(self, set_to_zero: bool = True) -> None:
         """Set the gradient to zeros (the default) or None."""

@@ -9,6 +9,7 @@ from ..core.interpreter import no_grad
 from ..core.no_effect import MEMORY, Immaterial, no_effect
 from ..core.param_attr import ParamAttr
 from ..core.processes import gathered_rows, world
+from ..eager.pending import held
 from ..ops.joining import stack
 from . import functional as F
 from .base import Layer

@@ -12,6 +12,7 @@ from ..core.arrays import filled
 from ..core.interpreter import no_grad, state
 from ..core.no_effect import Immaterial, Refused, no_effect
 from ..eager import views
+from ..eager.deferred import Deferred
 from ..eager.execute import Eager
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
@@ -177,6 +178,10 @@ class Optimizer:
         alike = bool(group.scalars) and self._alike(group, active, settings)
         recipe = Recipe(self.type, made._rule, group.slots, settings, key, skip is not None, made._numbers, alike)
         handles = group.handles(active)
+        if isinstance(state.interpreter, Deferred) and state.interpreter.update(
+            operator(recipe), self._rate(), grads, handles, () if skip is None else (skip,)
+        ):
+            return
         if isinstance(state.interpreter, Eager):
             flags = () if skip is None else (skip._data,)
             held = donatable([h._data for h in handles])
@@ -292,6 +297,8 @@ class Optimizer:
             for p in group.params:
                 if not p.stop_gradient:
                     p.clear_gradient(set_to_zero)
+        if isinstance(state.interpreter, Deferred):  # now that no gradient is wanted any more
+            state.interpreter.finish_update()
 
     clear_gradients = clear_grad
 

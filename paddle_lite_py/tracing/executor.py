@@ -15,6 +15,7 @@ import numpy as np
 from ..core import memory, small, traced_number
 from ..core import structure as nested
 from ..core.arrays import spec_of
+from ..core.donation import suits_plain, worth_donating
 from ..core.dtypes import is_inexact
 from ..core.rewriting import rewritten
 from ..core.undrawn import Undrawn
@@ -37,7 +38,6 @@ from .trace import LOCK, Traced
 
 # References to an array that only its handle holds: the handle's, the list's, and getrefcount's own.
 _ALONE = 3
-MIN_DONATED_BYTES = 64 << 20
 # Seconds that a run waits for a trace in another thread to end.
 PATIENCE = 600
 
@@ -56,18 +56,12 @@ def donatable(arrays: list[Any]) -> list[Any]:
 
 
 def _worth_donating(program: Program, handles: list[Tensor]) -> bool:
-    """True but for programs with loops on the CPU: reused buffers make those slower, so only much state is reused."""
-    loops = jax.default_backend() == "cpu" and any(op.bound.op.loops for op in program.ops())
-    return not loops or sum(h._data.nbytes for h in handles) >= MIN_DONATED_BYTES
-
-
-# Parameters of a program that are updated there: of more, the updates take longer than what plain emitters gain.
-MAX_UPDATED = 1 << 25
+    return worth_donating(any(op.bound.op.loops for op in program.ops()), (h._data for h in handles))
 
 
 def _suits_plain(program: Program, updated: int) -> bool:
     """Whether XLA's plain emitters serve a program as well: see config.compiler_options."""
-    return _has_small_loops(program) or (updated <= MAX_UPDATED and any(o.bound.plain for o in program.ops()))
+    return _has_small_loops(program) or suits_plain(any(o.bound.plain for o in program.ops()), updated)
 
 
 def _has_small_loops(program: Program) -> bool:
