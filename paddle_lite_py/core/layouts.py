@@ -204,7 +204,9 @@ def _along_one(name: str) -> Rule:
     def rule(layouts: Layouts, eqn: Any) -> None:
         invars, order = _in_one_order(layouts, eqn)
         axes = eqn.params[name]
-        layouts.put(eqn, invars, order, **{name: order.index(axes) if isinstance(axes, int) else _places(order, axes)})
+        layouts.put(
+            eqn, invars, order, **{name: _places(order, axes) if isinstance(axes, tuple) else order.index(axes)}
+        )
 
     return rule
 

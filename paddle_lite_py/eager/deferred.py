@@ -29,7 +29,7 @@ from ..core.switches import deferral
 from ..registry.bound import BoundOp, fitting
 from . import gradients, tape
 from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, flows_of, forward_of, payload
-from .joined import Backward, Call, OneByOne, Wanted, program_of
+from .joined import BackwardStep, CallStep, OneByOne, Wanted, program_of
 from .pending import Pending, held, hold
 from .tape import Node, Output
 from .tensor import Tensor
@@ -41,7 +41,7 @@ _ref = weakref.ref
 MOST = 1000
 
 
-class Waiting:
+class PutOff:
     """How a bound op waits.
 
     Arguments:
@@ -76,7 +76,7 @@ class Deferred(Eager):
     def __init__(self) -> None:
         self._open = True
         self._lock = threading.RLock()  # another thread may look at a value
-        self._steps: list[Call | Backward] = []
+        self._steps: list[CallStep | BackwardStep] = []
         self._outside: list[Any] = []
         self._place: dict[int, int] = {}  # of arrays from outside, by identity
         self._results: list[weakref.ref[Pending]] = []
@@ -104,7 +104,7 @@ class Deferred(Eager):
         if self._updated or len(self._steps) >= MOST:
             return True
         first = self._steps[0] if self._steps else None
-        return isinstance(first, Call) and bound is first.bound and not self._has_backward and self._node(0) is None
+        return isinstance(first, CallStep) and bound is first.bound and not self._has_backward and self._node(0) is None
 
     def _node(self, at: int) -> Node | None:
         node = self._nodes.get(at)
@@ -114,7 +114,7 @@ class Deferred(Eager):
         """The results of an op, which waits; None if it is to run at once."""
         waiting = bound.waiting
         if waiting is None:
-            waiting = bound.waiting = Waiting(bound)
+            waiting = bound.waiting = PutOff(bound)
         if not waiting.can:
             return None
         data, takes, waits, large = [], [], False, False
@@ -125,6 +125,8 @@ class Deferred(Eager):
             if d.__class__ is Pending:
                 waits = True
             elif d.__class__ not in HOSTED:
+                if d.__class__ is not _array_class():  # what has no data, or a trace has left behind
+                    return None
                 large = True
         if not self._open:  # another segment's, which has just been computed, made this one look
             return None
@@ -136,6 +138,8 @@ class Deferred(Eager):
                 waiting.check(*data)
             specs, several = waiting.results(data)
         except Exception as e:
+            if state.interpreter is self:  # the next op begins anew: what waits is computed if somebody looks at it
+                state.interpreter = EAGER
             raise failure(bound, args, e) from None
         flows = flows_of(bound, specs) if records else ()
         if any(flows) and self._has_backward:  # the forward pass of another step
@@ -161,7 +165,7 @@ class Deferred(Eager):
 
     def _called(self, bound: BoundOp, data: Sequence[Any], takes: Any, specs: Sequence[Any]) -> list[Tensor]:
         places = tuple([d.index if d.__class__ is Pending else self._from_outside(d) for d in data])
-        self._steps.append(Call(bound, places, takes, len(self._results), len(specs)))
+        self._steps.append(CallStep(bound, places, takes, len(self._results), len(specs)))
         return [self._result(s.shape, s.dtype) for s in specs]
 
     def _result(self, shape: tuple[int, ...], dtype: Any) -> Tensor:
@@ -215,7 +219,7 @@ class Deferred(Eager):
         calls = tuple([n.place if n.segment is self else -1 for n in nodes])
         places = tuple([self._from_outside(a) for n in nodes if n.segment is not self for a in tape.saved(n)])
         tape.free(nodes)
-        self._steps.append(Backward(calls, key, places, tuple([(s.shape, s.dtype) for s in specs])))
+        self._steps.append(BackwardStep(calls, key, places, tuple([(s.shape, s.dtype) for s in specs])))
         self._has_backward = True
         made = [self._result(s.shape, s.dtype) for s in specs]
         for t in made:
@@ -254,7 +258,7 @@ class Deferred(Eager):
         return array if array.__class__ is np.ndarray or alone else jnp.copy(array)
 
     def _worth_donating(self, arrays: list[Any]) -> bool:
-        loops = any([isinstance(s, Call) and s.bound.op.loops for s in self._steps])
+        loops = any([isinstance(s, CallStep) and s.bound.op.loops for s in self._steps])
         return len({id(a) for a in arrays}) == len(arrays) and worth_donating(loops, arrays)
 
     # -- computing ---------------------------------------------------------------------------------------------------
@@ -300,7 +304,7 @@ class Deferred(Eager):
                 node.bound, node.data = left
             else:
                 call = self._steps[node.place]
-                assert isinstance(call, Call)
+                assert isinstance(call, CallStep)
                 outs = [values.get(i) for i in range(call.first, call.first + call.count)]
                 node.bound, node.data = forward_of(call.bound).kept(arrays, outs, left)
         for tensor, pending in self._updated:
@@ -325,6 +329,11 @@ def _connect(node: Node, made: list[Tensor], flows: Sequence[bool], several: boo
         made[i].stop_gradient = False
         alone = len(flowing) == 1 if keeps else not several
         made[i]._source = node if alone else Output(node, n if keeps else i)
+
+
+@functools.cache
+def _array_class() -> type:
+    return type(jax.device_put(0))
 
 
 @functools.cache

@@ -23,7 +23,7 @@ MAX_PROGRAMS = 512
 Arrays = Sequence[Any]
 
 
-class Call(NamedTuple):
+class CallStep(NamedTuple):
     """An op that waits.
 
     Its arguments are results so far, by number, or ~n for the n-th array from outside; `takes` says of which of them a
@@ -37,7 +37,7 @@ class Call(NamedTuple):
     count: int
 
 
-class Backward(NamedTuple):
+class BackwardStep(NamedTuple):
     """The gradients of a graph, which are results as well: one for each leaf.
 
     Of its nodes `calls` has the numbers of the calls that they stand for, -1 for others, whose arrays are at `places`.
@@ -58,17 +58,17 @@ class Wanted(NamedTuple):
     donated: tuple[int, ...] = ()
 
 
-class Program(tape.Recurring):
+class JoinedSteps(tape.Recurring):
     """Some steps, and what is wanted of them."""
 
     __slots__ = ("_compiled", "_donated", "_fresh", "_steps", "_wanted")
 
-    def __init__(self, steps: Sequence[Call | Backward], outside: Arrays, wanted: Wanted) -> None:
+    def __init__(self, steps: Sequence[CallStep | BackwardStep], outside: Arrays, wanted: Wanted) -> None:
         super().__init__()
         self._steps, self._wanted, self._fresh = tuple(steps), wanted, True
         self._donated = frozenset(wanted.donated)
-        bounds = [s.bound for s in steps if isinstance(s, Call)]
-        bounds += [b for s in steps if isinstance(s, Backward) for b in tape.Structure.of(s.key).bounds]
+        bounds = [s.bound for s in steps if isinstance(s, CallStep)]
+        bounds += [b for s in steps if isinstance(s, BackwardStep) for b in tape.Structure.of(s.key).bounds]
         updated = sum(outside[i].size for i in wanted.donated)
         self._compiled = program_jit(
             rewritten(self._named()),
@@ -93,18 +93,18 @@ class Program(tape.Recurring):
 
         def eager_ops(*outside: Any) -> Any:
             self.traces += 1
-            replay = Replay(outside, frozenset(self._wanted.kept))
+            traced = TracedSteps(outside, frozenset(self._wanted.kept))
             for at, step in enumerate(self._steps):
-                replay.do(at, step)
-            results = {i: replay.values[i] for i in sorted({*self._wanted.results, *replay.needed})}
-            return results, replay.residuals
+                traced.do(at, step)
+            results = {i: traced.values[i] for i in sorted({*self._wanted.results, *traced.needed})}
+            return results, traced.residuals
 
-        if any(isinstance(s, Backward) for s in self._steps):
+        if any(isinstance(s, BackwardStep) for s in self._steps):
             eager_ops.__name__ = eager_ops.__qualname__ = "eager_ops_and_backward"
         return eager_ops
 
 
-class Replay:
+class TracedSteps:
     """Steps, one after the other, while JAX traces: their results, and what gives the gradients of recorded calls.
 
     Arguments:
@@ -122,16 +122,16 @@ class Replay:
         """Arrays by their places."""
         return tuple([self.values[i] if i >= 0 else self._outside[~i] for i in places])
 
-    def do(self, at: int, step: Call | Backward) -> None:
+    def do(self, at: int, step: CallStep | BackwardStep) -> None:
         """Do the step of this number."""
-        if isinstance(step, Call):
+        if isinstance(step, CallStep):
             out = self.called(at, step, self.at(step.places))
             self.values += out if isinstance(out, tuple | list) else (out,)
         else:
             found = zip(self.backward(step), step.leaves, strict=True)
             self.values += [jnp.zeros(*leaf) if g is None else g for g, leaf in found]
 
-    def called(self, at: int, call: Call, data: tuple[Any, ...]) -> Any:
+    def called(self, at: int, call: CallStep, data: tuple[Any, ...]) -> Any:
         """The results of a call."""
         if call.takes is None:
             return call.bound.fn(*data)
@@ -141,7 +141,7 @@ class Replay:
         self.gradients[at] = _of_inexact(gradients, out) if call.bound.keeps else gradients
         return out
 
-    def _with_residuals(self, at: int, call: Call, data: tuple[Any, ...]) -> Any:
+    def _with_residuals(self, at: int, call: CallStep, data: tuple[Any, ...]) -> Any:
         """The same where a node keeps residuals: arguments and results among them are not given once more."""
         outs, residuals = forward_of(call.bound).function(call.takes)(*data)
         pull, pool, n = residuals.pull(), (*data, *outs, *residuals.arrays), len(data)
@@ -150,7 +150,7 @@ class Replay:
         self.needed |= {call.first + i - n for i in pull.kept if n <= i < n + len(outs)}
         return outs
 
-    def backward(self, step: Backward) -> list[Any]:
+    def backward(self, step: BackwardStep) -> list[Any]:
         """The gradients of a graph."""
         structure, others = tape.Structure.of(step.key), iter(self.at(step.places))
         held = [
@@ -176,10 +176,10 @@ def _of_inexact(gradients: Callable[..., list[Any]], out: Any) -> Callable[..., 
     return of_inexact
 
 
-class OneByOne(Replay):
+class OneByOne(TracedSteps):
     """The same op by op, for what is not worth a program of its own."""
 
-    def called(self, at: int, call: Call, data: tuple[Any, ...]) -> Any:
+    def called(self, at: int, call: CallStep, data: tuple[Any, ...]) -> Any:
         """The results of a call."""
         if call.takes is None or not call.bound.keeps:
             out = call.bound.jitted(*data)
@@ -199,10 +199,10 @@ class OneByOne(Replay):
         return held(cotangents) if callable(held) else bound.gradients(held, cotangents, mask)
 
 
-_programs: BoundedCache[Any, Program] = BoundedCache("programs of eager ops", MAX_PROGRAMS)
+_programs: BoundedCache[Any, JoinedSteps] = BoundedCache("programs of eager ops", MAX_PROGRAMS)
 
 
-def program_of(steps: Sequence[Call | Backward], outside: Arrays, wanted: Wanted) -> Program:
+def program_of(steps: Sequence[CallStep | BackwardStep], outside: Arrays, wanted: Wanted) -> JoinedSteps:
     """The program of some steps on arrays like these, kept for the next time."""
     key = tuple(steps), len(outside), wanted
-    return _programs.get(key) or _programs.put(key, Program(steps, outside, wanted))
+    return _programs.get(key) or _programs.put(key, JoinedSteps(steps, outside, wanted))

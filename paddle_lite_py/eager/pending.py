@@ -41,7 +41,7 @@ class Pending:
         return self.array
 
 
-class Payload:
+class DataOnDemand:
     """`Tensor._data` of a tensor that has none yet: it is computed, and stays."""
 
     def __get__(self, tensor: Any, owner: Any = None) -> Any:

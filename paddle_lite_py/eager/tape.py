@@ -19,14 +19,9 @@ from ..core.cache import BoundedCache
 from ..core.errors import GraphFreedError
 from ..host.tier import added, tiered
 from ..registry.bound import ONES, BoundOp
+from .recurring import MAX_FORMS, Recurring
 
 Array = Any
-MAX_FORMS = 512
-# A segment is compiled when it is met first, as long as most that were came again, else when it is met for this many-th
-# time; for that many shapes, which must come back too then.
-HOT = 2
-MAX_LONE = 4
-MAX_TRACES = 8
 
 
 next_number = itertools.count().__next__
@@ -285,36 +280,9 @@ class Structure(NamedTuple):
 
     def sizes(self) -> list[int]:
         """How many arrays each node keeps."""
-        return [len(codes) if b.n_saved is None else b.n_saved for b, codes in zip(self.bounds, self.codes, strict=True)]
-
-
-class Recurring:
-    """A structure that is compiled if it comes again: how often it was met, and in how many shapes."""
-
-    __slots__ = ("__weakref__", "met", "shapes", "traces")
-
-    def __init__(self) -> None:
-        self.met = 0
-        self.traces = 0
-        self.shapes: BoundedCache[Any, int] | None = None
-
-    def is_hot(self, arrays: Sequence[Any]) -> bool:
-        """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
-        self.met += 1
-        if self.traces < MAX_TRACES:
-            if self.met == 1 and len(_lone) < MAX_LONE:
-                _lone.add(self)
-                return True
-            _lone.discard(self)
-            return self.met >= HOT
-        if self.shapes is None:
-            self.shapes = BoundedCache("shapes of a structure", MAX_FORMS)
-        key = tuple([getattr(x, "shape", None) for x in arrays])
-        return self.shapes.put(key, self.shapes.get(key, 0) + 1) >= HOT
-
-
-# Those that were compiled when they were met first, and have not come again.
-_lone: set[Recurring] = set()
+        return [
+            len(codes) if b.n_saved is None else b.n_saved for b, codes in zip(self.bounds, self.codes, strict=True)
+        ]
 
 
 class Form(Recurring):
@@ -352,6 +320,7 @@ class Form(Recurring):
                 self.compiled = tiered(self.backward, n, self.windows, plain, deep=True, operators=operators)
             return self.compiled(*data, *heads)
         return walk(self.structure, self.structure.split(data), heads, _gradients, added)
+
 
 _forms: BoundedCache[Key, Form] = BoundedCache("backward segments", MAX_FORMS)
 

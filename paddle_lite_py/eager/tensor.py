@@ -24,7 +24,7 @@ from ..core.no_effect import NOT_DRAWN, no_effect
 from ..core.size import Size, TensorSize
 from ..core.unknown_size import Shape
 from . import views
-from .pending import Payload, held
+from .pending import DataOnDemand, held
 from .remove_handle import RemoveHandle
 from .tensor_data import TensorData
 
@@ -44,7 +44,7 @@ class Tensor(TensorData):
         (True, paddle.Size([1, 2]), paddle.float32)
     """
 
-    _data: Any = Payload()
+    _data: Any = DataOnDemand()
     _pending: Any = None  # what stands for the data while the op that makes them waits (pending.Pending)
     # Class attributes are the defaults, so that making a Tensor sets one attribute only.
     stop_gradient = True

@@ -10,6 +10,7 @@ import numpy as np
 
 from ..core.arrays import from_host
 from ..core.interpreter import state
+from ..eager.pending import held
 from ..eager.tensor import Parameter, Tensor, wrap
 from .shared_numbers import SharedNumbers
 from .update import Accumulator
@@ -42,7 +43,7 @@ class ParameterGroup:
                 self._start(i, masters)
 
     def _start_scalars(self) -> None:
-        wide = any(p._data.dtype == np.float64 for p in self.params)
+        wide = any(held(p).dtype == np.float64 for p in self.params)
         for slot in self.slots:
             if slot.scalar:
                 name, kind = f"{slot.name}_of_{self.params[0].name}", np.dtype(np.float64 if wide else np.float32)

@@ -53,7 +53,7 @@ class BoundOp:
         # Whether eager code keeps what its gradient needs: then the residuals.Forward and the check of its arguments.
         self.keeps = op.grad and (op.keeps or op.loops)
         self.keeping: Any = None
-        # How eager code puts it off, found when it might for the first time (deferred.Waiting).
+        # How eager code puts it off, found when it might for the first time (deferred.PutOff).
         self.waiting: Any = None
         self._inferred: BoundedCache[Any, Any] | None = None
         self._pullbacks: dict[Any, Callable[..., Any]] = {}  # by mask: as few as there are choices of arguments

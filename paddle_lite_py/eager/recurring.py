@@ -1,0 +1,44 @@
+"""What is compiled if it comes again, so that changing structures and shapes cause no storm of compilations."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..core.cache import BoundedCache
+
+MAX_FORMS = 512
+# A structure is compiled when it is met first, as long as most that were came again, else when it is met for this
+# many-th time; for that many shapes, which must come back too then.
+HOT = 2
+MAX_LONE = 4
+MAX_TRACES = 8
+
+
+class Recurring:
+    """A structure that is compiled if it comes again: how often it was met, and in how many shapes."""
+
+    __slots__ = ("__weakref__", "met", "shapes", "traces")
+
+    def __init__(self) -> None:
+        self.met = 0
+        self.traces = 0
+        self.shapes: BoundedCache[Any, int] | None = None
+
+    def is_hot(self, arrays: Sequence[Any]) -> bool:
+        """True if the compiled form should run: the structure came before, and its shapes are no stream of new ones."""
+        self.met += 1
+        if self.traces < MAX_TRACES:
+            if self.met == 1 and len(_lone) < MAX_LONE:
+                _lone.add(self)
+                return True
+            _lone.discard(self)
+            return self.met >= HOT
+        if self.shapes is None:
+            self.shapes = BoundedCache("shapes of a structure", MAX_FORMS)
+        key = tuple([getattr(x, "shape", None) for x in arrays])
+        return self.shapes.put(key, self.shapes.get(key, 0) + 1) >= HOT
+
+
+# Those that were compiled when they were met first, and have not come again.
+_lone: set[Recurring] = set()
