@@ -214,7 +214,7 @@ class Deferred(Eager):
             return None
         nodes, key, leaves = graph[0], graph[1], graph[3]
         specs = [held(leaf) for leaf in leaves]
-        if not all([is_inexact(s.dtype) for s in specs]):
+        if not all(is_inexact(s.dtype) for s in specs):
             return None
         calls = tuple([n.place if n.segment is self else -1 for n in nodes])
         places = tuple([self._from_outside(a) for n in nodes if n.segment is not self for a in tape.saved(n)])
@@ -236,7 +236,7 @@ class Deferred(Eager):
         """
         with self._lock:
             first = [self._held(g) for g in grads]
-            if not any([g.__class__ is Pending for g in first]) or any([t._views is not None for t in changed]):
+            if not any(g.__class__ is Pending for g in first) or any(t._views is not None for t in changed):
                 return False
             mutable = [self._own(t) for t in changed]
             if not self._open:  # one of them waited
@@ -258,7 +258,7 @@ class Deferred(Eager):
         return array if array.__class__ is np.ndarray or alone else jnp.copy(array)
 
     def _worth_donating(self, arrays: list[Any]) -> bool:
-        loops = any([isinstance(s, CallStep) and s.bound.op.loops for s in self._steps])
+        loops = any(isinstance(s, CallStep) and s.bound.op.loops for s in self._steps)
         return len({id(a) for a in arrays}) == len(arrays) and worth_donating(loops, arrays)
 
     # -- computing ---------------------------------------------------------------------------------------------------
@@ -305,7 +305,7 @@ class Deferred(Eager):
             else:
                 call = self._steps[node.place]
                 assert isinstance(call, CallStep)
-                outs = [values.get(i) for i in range(call.first, call.first + call.count)]
+                outs = [values.get(i) for i in range(call.first, call.first + call.n)]
                 node.bound, node.data = forward_of(call.bound).kept(arrays, outs, left)
         for tensor, pending in self._updated:
             if tensor._pending is pending:
@@ -350,7 +350,7 @@ def starts(tensors: Sequence[Tensor]) -> bool:
     """Let ops wait from here on, if the next ones are on tensors that have them wait."""
     if not (state.interpreter is EAGER and state.grad_enabled and deferral.on and _serves()):
         return False
-    if all([t.stop_gradient for t in tensors]) or not any([isinstance(t._data, jax.Array) for t in tensors]):
+    if all(t.stop_gradient for t in tensors) or not any(isinstance(t._data, jax.Array) for t in tensors):
         return False
     state.interpreter = Deferred()
     return True

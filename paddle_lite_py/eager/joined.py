@@ -34,7 +34,7 @@ class CallStep(NamedTuple):
     places: tuple[int, ...]
     takes: tuple[bool, ...] | None
     first: int
-    count: int
+    n: int
 
 
 class BackwardStep(NamedTuple):

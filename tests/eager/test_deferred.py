@@ -86,7 +86,7 @@ def trained(model, opt, steps: int = 3, look=lambda i, loss: None):
 
 
 def adam(model, **kwargs):
-    return paddle.optimizer.Adam(0.1, parameters=model.parameters(), **kwargs)
+    return paddle.optimizer.Adam(0.1, epsilon=1e-2, parameters=model.parameters(), **kwargs)
 
 
 # -- training --------------------------------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ def two_groups_and_a_schedule():
     groups = [{"params": model[0].parameters()}, {"params": model[3].parameters(), "learning_rate": 0.1}]
     opt = paddle.optimizer.Momentum(rate, parameters=groups)
     out = []
-    for i in range(3):
+    for _i in range(3):
         out += trained(model, opt, 1)
         rate.step()
     return out
@@ -231,7 +231,7 @@ def two_nets_against_each_other():
 def an_average_of_the_weights():
     model, kept = net(), None
     opt = adam(model)
-    for i in range(3):
+    for _i in range(3):
         trained(model, opt, 1)
         with paddle.no_grad():
             now = [p.clone() for p in model.parameters()]
