@@ -29,8 +29,8 @@ from ..core.switches import deferral
 from ..registry.bound import BoundOp, fitting
 from . import gradients, tape
 from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, flows_of, forward_of, payload
-from .joined import BackwardStep, CallStep, OneByOne, Wanted, program_of
-from .pending import Pending, held, hold
+from .joined import BackwardStep, CallStep, Wanted, one_by_one, program_of
+from .pending import Failed, Pending, held, hold
 from .tape import Node, Output
 from .tensor import Tensor
 from .views import link
@@ -82,7 +82,8 @@ class Deferred(Eager):
         self._results: list[weakref.ref[Pending]] = []
         self._nodes: dict[int, weakref.ref[Node]] = {}  # by step
         self._has_backward = False
-        self._updated: list[tuple[Tensor, Pending]] = []  # what an update has changed
+        # What an update has changed: the tensor, what it holds now, and where its array before is among those outside.
+        self._updated: list[tuple[Tensor, Pending, int]] = []
         self._donated: tuple[int, ...] = ()
 
     # -- waiting -----------------------------------------------------------------------------------------------------
@@ -241,12 +242,12 @@ class Deferred(Eager):
             mutable = [self._own(t) for t in changed]
             if not self._open:  # one of them waited
                 return False
-            donated = tuple([~self._from_outside(a) for a in mutable])
+            before = [~self._from_outside(a) for a in mutable]
             if self._worth_donating(mutable):
-                self._donated = donated
+                self._donated = tuple(before)
             made = self._called(bound, [rate, *first, *mutable, *map(self._held, flags)], None, mutable)
-            self._updated = [(t, new._pending) for t, new in zip(changed, made, strict=True)]
-            for tensor, pending in self._updated:
+            self._updated = [(t, new._pending, at) for t, new, at in zip(changed, made, before, strict=True)]
+            for tensor, pending, _ in self._updated:
                 hold(tensor, pending)
             return True
 
@@ -268,30 +269,30 @@ class Deferred(Eager):
             self.flush()
 
     def flush(self) -> None:
-        """Compute all that waits, as far as anybody could ask for it."""
+        """Compute all that waits, as far as anybody could ask for it.
+
+        Raises:
+            Exception: what an op raised that could not be computed; all others are.
+        """
         with self._lock:
             if not self._open:
                 return
+            failed = None
             results = tuple([i for i, r in enumerate(self._results) if r() is not None])
             if results:
                 kept = tuple([n.place for n in self._live() if n.bound.keeps])
-                self._compute(Wanted(results, kept, self._donated))
+                failed = self._compute(Wanted(results, kept, self._donated))
             self._close()
+        if failed is not None:
+            raise failed.error
 
     def _live(self) -> list[Node]:
         """The nodes that a backward may still come to."""
         return [n for r in self._nodes.values() if (n := r()) is not None and n.data is not None]
 
-    def _compute(self, wanted: Wanted) -> None:
-        """Compute what is wanted, and give it to whom it belongs."""
-        program = program_of(self._steps, self._outside, wanted)
-        if program.is_hot(self._outside):
-            values, residuals = program.run(self._outside)
-        else:
-            one_by_one = OneByOne(self._outside)
-            for at, step in enumerate(self._steps):
-                one_by_one.do(at, step)
-            values, residuals = dict(enumerate(one_by_one.values)), one_by_one.residuals
+    def _compute(self, wanted: Wanted) -> Failed | None:
+        """Compute what is wanted, and give it to whom it belongs; returns what could not be computed."""
+        values, residuals = self._run(wanted)
         for i in wanted.results:
             if (pending := self._results[i]()) is not None:
                 pending.array = values[i]
@@ -307,9 +308,20 @@ class Deferred(Eager):
                 assert isinstance(call, CallStep)
                 outs = [values.get(i) for i in range(call.first, call.first + call.n)]
                 node.bound, node.data = forward_of(call.bound).kept(arrays, outs, left)
-        for tensor, pending in self._updated:
+        for tensor, pending, before in self._updated:
             if tensor._pending is pending:
-                hold(tensor, pending.array)
+                failed = pending.array.__class__ is Failed
+                hold(tensor, self._outside[before] if failed else pending.array)
+        return next((v for i in wanted.results if (v := values[i]).__class__ is Failed), None)
+
+    def _run(self, wanted: Wanted) -> tuple[dict[int, Any], dict[int, Any]]:
+        program = program_of(self._steps, self._outside, wanted)
+        if not program.is_hot(self._outside):
+            return one_by_one(self._steps, self._outside)
+        try:
+            return program.run(self._outside)
+        except Exception:  # of one op, perhaps, with which the others have nothing to do
+            return one_by_one(self._steps, self._outside)
 
     def _close(self) -> None:
         for r in self._nodes.values():

@@ -18,6 +18,7 @@ from ..host.tier import added, for_xla, program_jit
 from ..registry.bound import BoundOp
 from . import tape
 from .execute import forward_of
+from .pending import Failed
 
 MAX_PROGRAMS = 512
 Arrays = Sequence[Any]
@@ -49,6 +50,9 @@ class BackwardStep(NamedTuple):
     leaves: tuple[tuple[tuple[int, ...], Any], ...]  # shapes and dtypes
 
 
+Steps = Sequence[CallStep | BackwardStep]
+
+
 class Wanted(NamedTuple):
     """Which results are asked for, of which calls also what their gradients need, and which arrays from outside may be
     overwritten."""
@@ -63,7 +67,7 @@ class JoinedSteps(tape.Recurring):
 
     __slots__ = ("_compiled", "_donated", "_fresh", "_steps", "_wanted")
 
-    def __init__(self, steps: Sequence[CallStep | BackwardStep], outside: Arrays, wanted: Wanted) -> None:
+    def __init__(self, steps: Steps, outside: Arrays, wanted: Wanted) -> None:
         super().__init__()
         self._steps, self._wanted, self._fresh = tuple(steps), wanted, True
         self._donated = frozenset(wanted.donated)
@@ -93,7 +97,7 @@ class JoinedSteps(tape.Recurring):
 
         def eager_ops(*outside: Any) -> Any:
             self.traces += 1
-            traced = TracedSteps(outside, frozenset(self._wanted.kept))
+            traced = TracedSteps(outside, self._steps, frozenset(self._wanted.kept))
             for at, step in enumerate(self._steps):
                 traced.do(at, step)
             results = {i: traced.values[i] for i in sorted({*self._wanted.results, *traced.needed})}
@@ -111,10 +115,11 @@ class TracedSteps:
         outside: arrays from outside. kept: calls of which is wanted what their gradients need.
     """
 
-    def __init__(self, outside: Arrays, kept: frozenset[int] = frozenset()) -> None:
+    def __init__(self, outside: Arrays, steps: Steps, kept: frozenset[int]) -> None:
         self._outside, self._kept = outside, kept
+        self._differentiated = {at for s in steps if isinstance(s, BackwardStep) for at in s.calls}
         self.values: list[Any] = []
-        self.gradients: dict[int, Callable[[tuple[Any, ...]], list[Any]]] = {}
+        self.gradients: dict[int, Any] = {}  # from cotangents to gradients, by call
         self.residuals: dict[int, Any] = {}
         self.needed: set[int] = set()  # results that gradients need
 
@@ -136,14 +141,16 @@ class TracedSteps:
         if call.takes is None:
             return call.bound.fn(*data)
         if at in self._kept:
-            return self._with_residuals(at, call, data)
+            return self._with_residuals(at, call, call.takes, data)
+        if at not in self._differentiated:
+            return call.bound.fn(*data)
         out, gradients = call.bound.traced(data, call.takes)
         self.gradients[at] = _of_inexact(gradients, out) if call.bound.keeps else gradients
         return out
 
-    def _with_residuals(self, at: int, call: CallStep, data: tuple[Any, ...]) -> Any:
+    def _with_residuals(self, at: int, call: CallStep, takes: tuple[bool, ...], data: tuple[Any, ...]) -> Any:
         """The same where a node keeps residuals: arguments and results among them are not given once more."""
-        outs, residuals = forward_of(call.bound).function(call.takes)(*data)
+        outs, residuals = forward_of(call.bound).function(takes)(*data)
         pull, pool, n = residuals.pull(), (*data, *outs, *residuals.arrays), len(data)
         self.residuals[at] = residuals
         self.gradients[at] = lambda cts: pull.vjp([pool[i] for i in pull.kept], cts, ())
@@ -177,7 +184,23 @@ def _of_inexact(gradients: Callable[..., list[Any]], out: Any) -> Callable[..., 
 
 
 class OneByOne(TracedSteps):
-    """The same op by op, for what is not worth a program of its own."""
+    """The same op by op, for what is not worth a program of its own, or has none."""
+
+    def do(self, at: int, step: CallStep | BackwardStep) -> None:
+        """Do the step of this number; where it fails, the others go on."""
+        before = len(self.values)
+        failed = next((d for d in self.at(step.places) if d.__class__ is Failed), None)
+        if failed is None and isinstance(step, BackwardStep):
+            failed = next((f for i in step.calls if (f := self.gradients.get(i)).__class__ is Failed), None)
+        if failed is None:
+            try:
+                super().do(at, step)
+            except Exception as e:
+                failed = Failed(e)
+        if failed is not None:
+            self.gradients[at] = failed
+            n = step.n if isinstance(step, CallStep) else len(step.leaves)
+            self.values[before:] = [failed] * n
 
     def called(self, at: int, call: CallStep, data: tuple[Any, ...]) -> Any:
         """The results of a call."""
@@ -199,10 +222,18 @@ class OneByOne(TracedSteps):
         return held(cotangents) if callable(held) else bound.gradients(held, cotangents, mask)
 
 
+def one_by_one(steps: Steps, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]]:
+    """What JoinedSteps.run() gives, op by op."""
+    done = OneByOne(outside, (), frozenset())
+    for at, step in enumerate(steps):
+        done.do(at, step)
+    return dict(enumerate(done.values)), done.residuals
+
+
 _programs: BoundedCache[Any, JoinedSteps] = BoundedCache("programs of eager ops", MAX_PROGRAMS)
 
 
-def program_of(steps: Sequence[CallStep | BackwardStep], outside: Arrays, wanted: Wanted) -> JoinedSteps:
+def program_of(steps: Steps, outside: Arrays, wanted: Wanted) -> JoinedSteps:
     """The program of some steps on arrays like these, kept for the next time."""
     key = tuple(steps), len(outside), wanted
     return _programs.get(key) or _programs.put(key, JoinedSteps(steps, outside, wanted))

@@ -7,7 +7,13 @@ reader needs to know of this.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Failed(NamedTuple):
+    """What there is in the place of an array that could not be computed."""
+
+    error: Exception
 
 
 class Pending:
@@ -38,6 +44,8 @@ class Pending:
         """The array, computed if it is not yet."""
         if self.array is None:
             self.segment.flush()
+        if self.array.__class__ is Failed:
+            raise self.array.error
         return self.array
 
 
