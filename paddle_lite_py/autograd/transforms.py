@@ -78,7 +78,10 @@ _KNOWN: BoundedCache[Any, BoundOp] = BoundedCache("transformed functions", 128)
 def _run(key: Any, fn: Callable[..., Any], args: list[Any], shape: Any) -> Any:
     """Run as an op, compiled once for each text of a program."""
     bound = _KNOWN.get(key) or _KNOWN.put(key, BoundOp(Op(fn, key[0]), fn))
-    return structure.unflatten(shape, iter(state.interpreter.run(bound, tuple(args))))
+    found = state.interpreter.run(bound, tuple(args))
+    for t in found:
+        t._data  # noqa: B018  (whether JAX can transform the function shows when it is compiled)
+    return structure.unflatten(shape, iter(found))
 
 
 def vmap(func: Callable[..., Any], in_axes: Axes = 0, out_axes: int = 0) -> Callable[..., Any]:

@@ -10,6 +10,7 @@ import jax
 import jax.numpy as jnp
 
 from ..core import memory
+from ..core.arrays import is_array
 from ..core.cache import BoundedCache
 from ..core.donation import suits_plain
 from ..core.dtypes import is_inexact
@@ -17,8 +18,9 @@ from ..core.rewriting import rewritten
 from ..host.tier import added, for_xla, program_jit
 from ..registry.bound import BoundOp
 from . import tape
-from .execute import forward_of
+from .execute import explain, forward_of
 from .pending import Failed
+from .tensor import wrap
 
 MAX_PROGRAMS = 512
 Arrays = Sequence[Any]
@@ -196,11 +198,17 @@ class OneByOne(TracedSteps):
             try:
                 super().do(at, step)
             except Exception as e:
-                failed = Failed(e)
+                failed = Failed(self._explained(step, e))
         if failed is not None:
             self.gradients[at] = failed
             n = step.n if isinstance(step, CallStep) else len(step.leaves)
             self.values[before:] = [failed] * n
+
+    def _explained(self, step: CallStep | BackwardStep, error: Exception) -> Exception:
+        if isinstance(step, BackwardStep):
+            return error
+        args = [wrap(d) if is_array(d) else d for d in self.at(step.places)]
+        return explain(step.bound, tuple(args), error)
 
     def called(self, at: int, call: CallStep, data: tuple[Any, ...]) -> Any:
         """The results of a call."""
