@@ -18,7 +18,7 @@ from ..core.cache import BoundedCache
 from ..core.dtypes import DType, on_default_change
 from ..core.interpreter import state, use
 from ..eager import template
-from ..eager.deferred import starts
+from ..eager.deferred import Deferred, begun
 from ..eager.execute import EAGER, Eager
 from ..eager.tensor import Tensor
 from ..registry.bound import BoundOp
@@ -180,13 +180,14 @@ class _CallCache:
         """Call the function, and note what the call came down to."""
         among = [given[name] for name in self.tensors]
         tensors = [t for a in among for t in (a if a.__class__ in (list, tuple) else [a]) if isinstance(t, Tensor)]
-        if starts(tensors):  # what waits is no call of the op alone
-            return self.again(given)
         if key is None or not all(map(_is_plain, key)) or len(set(map(id, tensors))) < len(tensors):
             return self.again(given)
         recorder = _Recorder()
         with use(recorder):
             out = self.again(given)
+        if recorder.segment is not None:  # the next call comes while ops wait, and so not here
+            recorder.segment.enter()
+            return out
         call = _call(recorder.seen, out, tensors)
         if call is None and not self.joins:
             call = CachedCall()
@@ -211,9 +212,16 @@ class _Recorder(Eager):
     def __init__(self) -> None:
         self.seen: list[Any] = []  # calls of ops, and None for what is none
         self.records = state.grad_enabled
+        self.segment: Deferred | None = None  # of the ops that wait, where the function is called on what makes them
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""
+        if self.segment is not None:
+            return self.segment.run(bound, args)
+        found = begun(bound, args)
+        if found is not None:
+            self.segment, out = found
+            return out
         out = EAGER.run(bound, args)
         self.seen.append((bound, args, out) if state.grad_enabled == self.records else None)
         return out

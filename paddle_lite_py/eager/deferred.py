@@ -15,7 +15,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import jax
 import jax.numpy as jnp
@@ -26,6 +26,7 @@ from ..core.donation import worth_donating
 from ..core.dtypes import is_inexact
 from ..core.interpreter import state
 from ..core.switches import deferral
+from ..host.tier import OP_STEPS, stays
 from ..registry.bound import BoundOp, fitting
 from . import gradients, tape
 from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, flows_of, forward_of, payload
@@ -39,6 +40,14 @@ _new: Any = object.__new__
 _ref = weakref.ref
 # Of more ops XLA makes no faster program, and takes longer for each.
 MOST = 1000
+
+
+class Results(NamedTuple):
+    """What an op gives: shapes and dtypes, whether they come as a tuple, and whether XLA makes them of anything."""
+
+    specs: list[Any]
+    several: bool
+    on_xla: bool
 
 
 class PutOff:
@@ -55,18 +64,19 @@ class PutOff:
         op = bound.op
         self.can = bound.compiled and not op.effect and op.across is None and bound.derived(op.output_check) is None
         self.check = bound.derived(op.input_check)
-        self._fn = fitting(bound.fn)
-        self._results: dict[Any, tuple[list[Any], bool]] = {}
+        self._fn, self._may_need_xla = fitting(bound.fn), bound.plain
+        self._known: dict[Any, Results] = {}
 
-    def results(self, data: Sequence[Any]) -> tuple[list[Any], bool]:
-        """Shapes and dtypes of the results for arguments like these, and whether they come as a tuple."""
+    def results(self, data: Sequence[Any]) -> Results:
+        """What the op gives for arguments like these."""
         key = tuple([(d.shape, d.dtype) if hasattr(d, "shape") else d.__class__ for d in data])
-        found = self._results.get(key)
+        found = self._known.get(key)
         if found is None:
             specs = [jax.ShapeDtypeStruct(d.shape, d.dtype) if hasattr(d, "shape") else d for d in data]
             out = jax.eval_shape(self._fn, *specs)
+            on_xla = self._may_need_xla and not stays(self._fn, specs, OP_STEPS)
             several = isinstance(out, tuple)
-            found = self._results[key] = (list(out) if several else [out]), several
+            found = self._known[key] = Results(list(out) if several else [out], several, on_xla)
         return found
 
 
@@ -85,6 +95,11 @@ class Deferred(Eager):
         # What an update has changed: the tensor, what it holds now, and where its array before is among those outside.
         self._updated: list[tuple[Tensor, Pending, int]] = []
         self._donated: tuple[int, ...] = ()
+
+    def enter(self) -> None:
+        """Let what follows wait as well."""
+        if self._open:
+            state.interpreter = self
 
     # -- waiting -----------------------------------------------------------------------------------------------------
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
@@ -132,12 +147,12 @@ class Deferred(Eager):
         if not self._open:  # another segment's, which has just been computed, made this one look
             return None
         records = state.grad_enabled and True in takes
-        if not (waits or (large and records and bound.op.grad)):
+        if not (waits or ((large or bound.plain) and records and bound.op.grad)):
             return None
         try:
             if waiting.check is not None:
                 waiting.check(*data)
-            specs, several = waiting.results(data)
+            specs, several, on_xla = waiting.results(data)
         except Exception as e:
             if state.interpreter is self:  # the next op begins anew: what waits is computed if somebody looks at it
                 state.interpreter = EAGER
@@ -146,7 +161,7 @@ class Deferred(Eager):
         if any(flows) and self._has_backward:  # the forward pass of another step
             self.flush()
             return None
-        if not (waits or any(flows)):
+        if not (waits or (any(flows) and (large or on_xla))):
             return None
         made = self._called(bound, data, tuple(takes) if any(flows) else None, specs)
         if any(flows):
@@ -358,24 +373,21 @@ def _serves() -> bool:
 small.on_change(_serves.cache_clear)
 
 
-def starts(tensors: Sequence[Tensor]) -> bool:
-    """Let ops wait from here on, if the next ones are on tensors that have them wait."""
-    if not (state.interpreter is EAGER and state.grad_enabled and deferral.on and _serves()):
-        return False
-    if all(t.stop_gradient for t in tensors) or not any(isinstance(t._data, jax.Array) for t in tensors):
-        return False
-    state.interpreter = Deferred()
-    return True
-
-
-def _begin(bound: BoundOp, args: tuple[Any, ...]) -> Any:
+def begun(bound: BoundOp, args: tuple[Any, ...]) -> tuple[Deferred, Any] | None:
+    """A segment that begins with an op, and the results of that; None if the op is to run at once."""
     if not (deferral.on and _serves()):
         return None
     segment = Deferred()
     made = segment.put_off(bound, args)
-    if made is not None:
-        state.interpreter = segment
-    return made
+    return None if made is None else (segment, made)
+
+
+def _begin(bound: BoundOp, args: tuple[Any, ...]) -> Any:
+    found = begun(bound, args)
+    if found is None:
+        return None
+    state.interpreter = found[0]
+    return found[1]
 
 
 begin[0] = _begin

@@ -169,22 +169,33 @@ class Tiers:
 
     def _new(self, args: tuple[Any, ...]) -> Callable[..., Any]:
         """What runs arrays and numbers like these."""
-        most = small.most()
-        if any(np.size(a) > most for a in args):
+        if any(np.size(a) > small.most() for a in args):
             return self.handed(len(args))
         traced = self.trace(*args)
-        try:
-            steps = Steps(traced.jaxpr)
-            if elements(steps) <= most and is_cheap(steps.list):
-                numbers = frozenset([i for i, a in enumerate(args) if a.__class__ in _NUMBERS])
-                writer = written(steps, traced.out_info, numbers)
-                if writer.turns <= self.most:
-                    return writer.function()
-        except UnknownStepError:
-            return self.handed(len(args))
-        outs = jax.tree.leaves(traced.out_info)
-        hosted = all(small.is_small(o.shape, o.dtype) for o in outs)
-        return self.to_host(len(args), traced.out_info) if hosted else self.handed(len(args))
+        writer, stays = chosen(traced, args, self.most)
+        if writer is not None:
+            return writer.function()
+        return self.to_host(len(args), traced.out_info) if stays else self.handed(len(args))
+
+
+def chosen(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter | None, bool]:
+    """What computes a traced function of small arrays and numbers in at most so many steps of NumPy's, if that is to,
+    and whether the results are the host's."""
+    try:
+        steps = Steps(traced.jaxpr)
+        if elements(steps) <= small.most() and is_cheap(steps.list):
+            numbers = frozenset([i for i, a in enumerate(args) if a.__class__ in _NUMBERS])
+            writer = written(steps, traced.out_info, numbers)
+            if writer.turns <= most:
+                return writer, True
+    except UnknownStepError:
+        return None, False
+    return None, all(small.is_small(o.shape, o.dtype) for o in jax.tree.leaves(traced.out_info))
+
+
+def stays(fn: Callable[..., Any], specs: Sequence[Any], most: int) -> bool:
+    """Whether what a function makes of small arrays, or numbers, is the host's."""
+    return chosen(jax.jit(fn).trace(*specs), specs, most)[1]
 
 
 # -- what XLA is given -----------------------------------------------------------------------------------------------
