@@ -49,7 +49,10 @@ class Eager(Interpreter):
         data, sources = (take and take(*args)) or _taken(bound, args)
         records = sources is not None and state.grad_enabled
         if records:
-            xla = data[0].__class__ not in HOSTED or data[-1].__class__ not in HOSTED or bound.plain
+            xla = bound.plain
+            for d in data:
+                if d.__class__ not in HOSTED:
+                    xla = True
             if xla and state.interpreter is EAGER:
                 begun = begin[0](bound, args)
                 if begun is not None:
