@@ -185,8 +185,8 @@ class _CallCache:
         recorder = _Recorder()
         with use(recorder):
             out = self.again(given)
-        if recorder.segment is not None:  # the next call comes while ops wait, and so not here
-            recorder.segment.enter()
+        if recorder.queue is not None:  # the next call comes while ops wait, and so not here
+            recorder.queue.enter()
             return out
         call = _call(recorder.seen, out, tensors)
         if call is None and not self.joins:
@@ -212,15 +212,15 @@ class _Recorder(Eager):
     def __init__(self) -> None:
         self.seen: list[Any] = []  # calls of ops, and None for what is none
         self.records = state.grad_enabled
-        self.segment: Deferred | None = None  # of the ops that wait, where the function is called on what makes them
+        self.queue: Deferred | None = None  # of the ops that wait, where the function is called on what makes them
 
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Apply a bound op; see interpreter.Interpreter."""
-        if self.segment is not None:
-            return self.segment.run(bound, args)
+        if self.queue is not None:
+            return self.queue.run(bound, args)
         found = begun(bound, args)
         if found is not None:
-            self.segment, out = found
+            self.queue, out = found
             return out
         out = EAGER.run(bound, args)
         self.seen.append((bound, args, out) if state.grad_enabled == self.records else None)

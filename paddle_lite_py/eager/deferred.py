@@ -5,7 +5,7 @@ op waits. Those that read them wait too. Whoever looks at a value, for which rea
 computed; backward() does, and is part of the same program then, which is what a static function makes of both. So
 eager code takes the time of static code, and holds no more in memory.
 
-While ops wait their segment is the interpreter of the thread; else eager mode is as it is without all this.
+While ops wait their queue is the interpreter of the thread; else eager mode is as it is without all this.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import sys
 import threading
 import weakref
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import jax
 import jax.numpy as jnp
@@ -26,12 +26,12 @@ from ..core.donation import worth_donating
 from ..core.dtypes import is_inexact
 from ..core.interpreter import state
 from ..core.switches import deferral
-from ..host.tier import OP_STEPS, stays
-from ..registry.bound import BoundOp, fitting
+from ..registry.bound import BoundOp
 from . import gradients, tape
 from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, flows_of, forward_of, payload
 from .joined import BackwardStep, CallStep, Wanted, one_by_one, program_of
 from .pending import Failed, Pending, held, hold
+from .put_off import PutOff
 from .tape import Node, Output
 from .tensor import Tensor
 from .views import link
@@ -40,44 +40,6 @@ _new: Any = object.__new__
 _ref = weakref.ref
 # Of more ops XLA makes no faster program, and takes longer for each.
 MOST = 1000
-
-
-class Results(NamedTuple):
-    """What an op gives: shapes and dtypes, whether they come as a tuple, and whether XLA makes them of anything."""
-
-    specs: list[Any]
-    several: bool
-    on_xla: bool
-
-
-class PutOff:
-    """How a bound op waits.
-
-    Arguments:
-        bound: the op.
-
-    Attributes:
-        can: whether it may: not what acts on the world, or looks at its results.
-    """
-
-    def __init__(self, bound: BoundOp) -> None:
-        op = bound.op
-        self.can = bound.compiled and not op.effect and op.across is None and bound.derived(op.output_check) is None
-        self.check = bound.derived(op.input_check)
-        self._fn, self._may_need_xla = fitting(bound.fn), bound.plain
-        self._known: dict[Any, Results] = {}
-
-    def results(self, data: Sequence[Any]) -> Results:
-        """What the op gives for arguments like these."""
-        key = tuple([(d.shape, d.dtype) if hasattr(d, "shape") else d.__class__ for d in data])
-        found = self._known.get(key)
-        if found is None:
-            specs = [jax.ShapeDtypeStruct(d.shape, d.dtype) if hasattr(d, "shape") else d for d in data]
-            out = jax.eval_shape(self._fn, *specs)
-            on_xla = self._may_need_xla and not stays(self._fn, specs, OP_STEPS)
-            several = isinstance(out, tuple)
-            found = self._known[key] = Results(list(out) if several else [out], several, on_xla)
-        return found
 
 
 class Deferred(Eager):
@@ -128,9 +90,9 @@ class Deferred(Eager):
 
     def put_off(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """The results of an op, which waits; None if it is to run at once."""
-        waiting = bound.waiting
+        waiting = bound.put_off
         if waiting is None:
-            waiting = bound.waiting = PutOff(bound)
+            waiting = bound.put_off = PutOff(bound)
         if not waiting.can:
             return None
         data, takes, waits, large = [], [], False, False
@@ -144,7 +106,7 @@ class Deferred(Eager):
                 if d.__class__ is not _array_class():  # what has no data, or a trace has left behind
                     return None
                 large = True
-        if not self._open:  # another segment's, which has just been computed, made this one look
+        if not self._open:  # another queue, which has just been computed, made this one look
             return None
         records = state.grad_enabled and True in takes
         if not (waits or ((large or bound.plain) and records and bound.op.grad)):
@@ -167,7 +129,7 @@ class Deferred(Eager):
         if any(flows):
             sources = tuple([(a._source or a) if t else None for a, t in zip(args, takes, strict=True)])
             node = Node(bound, tuple(data), sources)
-            node.segment, node.place = self, len(self._steps) - 1
+            node.queue, node.place = self, len(self._steps) - 1
             self._nodes[node.place] = _ref(node)
             _connect(node, made, flows, several)
         out = tuple(made) if several else made[0]
@@ -177,7 +139,7 @@ class Deferred(Eager):
 
     def _held(self, tensor: Tensor) -> Any:
         pending = tensor._pending
-        return pending if pending is not None and pending.segment is self else tensor._data
+        return pending if pending is not None and pending.queue is self else tensor._data
 
     def _called(self, bound: BoundOp, data: Sequence[Any], takes: Any, specs: Sequence[Any]) -> list[Tensor]:
         places = tuple([d.index if d.__class__ is Pending else self._from_outside(d) for d in data])
@@ -215,7 +177,7 @@ class Deferred(Eager):
         """Accumulate gradients in the leaves that the tensors depend on, which wait as well."""
         root = gradients.plain_root(tensors, grads)
         found = None
-        if root is not None and root.segment is self and not retain_graph:
+        if root is not None and root.queue is self and not retain_graph:
             with self._lock:
                 found = self._put_off_backward(root) if self._open else None
         if found is None:
@@ -229,11 +191,14 @@ class Deferred(Eager):
         if graph is None:
             return None
         nodes, key, leaves = graph[0], graph[1], graph[3]
+        for node in nodes:
+            if node.queue is not None and node.queue is not self:  # another thread's
+                node.queue.flush()
         specs = [held(leaf) for leaf in leaves]
         if not all(is_inexact(s.dtype) for s in specs):
             return None
-        calls = tuple([n.place if n.segment is self else -1 for n in nodes])
-        places = tuple([self._from_outside(a) for n in nodes if n.segment is not self for a in tape.saved(n)])
+        calls = tuple([n.place if n.queue is self else -1 for n in nodes])
+        places = tuple([self._from_outside(a) for n in nodes if n.queue is not self for a in tape.saved(n)])
         tape.free(nodes)
         self._steps.append(BackwardStep(calls, key, places, tuple([(s.shape, s.dtype) for s in specs])))
         self._has_backward = True
@@ -341,7 +306,7 @@ class Deferred(Eager):
     def _close(self) -> None:
         for r in self._nodes.values():
             if (node := r()) is not None:
-                node.segment = None
+                node.queue = None
         self._open, self._updated = False, []
         self._steps, self._outside, self._place, self._results, self._nodes = [], [], {}, [], {}
         if state.interpreter is self:
@@ -374,12 +339,12 @@ small.on_change(_serves.cache_clear)
 
 
 def begun(bound: BoundOp, args: tuple[Any, ...]) -> tuple[Deferred, Any] | None:
-    """A segment that begins with an op, and the results of that; None if the op is to run at once."""
+    """A queue that begins with an op, and the results of that; None if the op is to run at once."""
     if not (deferral.on and _serves()):
         return None
-    segment = Deferred()
-    made = segment.put_off(bound, args)
-    return None if made is None else (segment, made)
+    queue = Deferred()
+    made = queue.put_off(bound, args)
+    return None if made is None else (queue, made)
 
 
 def _begin(bound: BoundOp, args: tuple[Any, ...]) -> Any:

@@ -26,8 +26,8 @@ def backward(tensors: list[Tensor], grads: list[Tensor | None], retain_graph: bo
     """Accumulate gradients in the leaves that the tensors depend on."""
     root = plain_root(tensors, grads)
     if root is not None:
-        if root.segment is not None:
-            root.segment.flush()
+        if root.queue is not None:
+            root.queue.flush()
         found = tape.backward_plain(root, retain_graph)
         if found is not None:
             give(found[0], [None if g is None else leaf_gradient(g) for g in found[1]])
@@ -62,8 +62,8 @@ def _compute_waiting(tensors: list[Tensor]) -> None:
     for t in tensors:
         source = t._source
         node = source.node if source.__class__ is Output else source
-        if node.__class__ is Node and node.segment is not None:
-            node.segment.flush()
+        if node.__class__ is Node and node.queue is not None:
+            node.queue.flush()
 
 
 def grad(

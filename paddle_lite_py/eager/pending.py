@@ -20,14 +20,14 @@ class Pending:
     """An array that is not computed yet.
 
     Arguments:
-        segment: the ops that wait, which know how to compute it.
+        queue: the ops that wait, which know how to compute it.
         index: which of their results it is.
     """
 
-    __slots__ = ("__weakref__", "array", "dtype", "index", "segment", "shape")
+    __slots__ = ("__weakref__", "array", "dtype", "index", "queue", "shape")
 
-    def __init__(self, segment: Any, index: int, shape: tuple[int, ...], dtype: Any) -> None:
-        self.segment, self.index, self.shape, self.dtype = segment, index, shape, dtype
+    def __init__(self, queue: Any, index: int, shape: tuple[int, ...], dtype: Any) -> None:
+        self.queue, self.index, self.shape, self.dtype = queue, index, shape, dtype
         self.array: Any = None
 
     @property
@@ -43,7 +43,7 @@ class Pending:
     def value(self) -> Any:
         """The array, computed if it is not yet."""
         if self.array is None:
-            self.segment.flush()
+            self.queue.flush()
         if self.array.__class__ is Failed:
             raise self.array.error
         return self.array

@@ -33,7 +33,7 @@ class Node:
 
     # {output index: functions of a cotangent}; they make the node a Python boundary.
     hooks: dict[int, dict[Any, Callable[[Array], Array]]] | None = None
-    segment: Any = None  # while its op waits: the ops that wait (deferred.Deferred), and which of them it is
+    queue: Any = None  # while its op waits: the ops that wait (deferred.Deferred), and which of them it is
     place = -1
 
     def __init__(self, bound: Any, data: Sequence[Array] | None, sources: tuple[Source, ...]) -> None:

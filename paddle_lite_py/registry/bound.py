@@ -29,7 +29,7 @@ class BoundOp:
 
     __slots__ = (
         "__weakref__", "_inferred", "_pullbacks", "attrs", "differentiable", "fn", "jitted", "keeping", "keeps",
-        "layout", "op", "plain", "views", "waiting"
+        "layout", "op", "plain", "put_off", "views"
     )  # fmt: skip
     # Its gradient is a JAX function, so it may be part of a compiled backward segment.
     compiled = True
@@ -53,8 +53,8 @@ class BoundOp:
         # Whether eager code keeps what its gradient needs: then the residuals.Forward and the check of its arguments.
         self.keeps = op.grad and (op.keeps or op.loops)
         self.keeping: Any = None
-        # How eager code puts it off, found when it might for the first time (deferred.PutOff).
-        self.waiting: Any = None
+        # How eager code puts it off, found when it might for the first time (eager.put_off.PutOff).
+        self.put_off: Any = None
         self._inferred: BoundedCache[Any, Any] | None = None
         self._pullbacks: dict[Any, Callable[..., Any]] = {}  # by mask: as few as there are choices of arguments
 
@@ -78,7 +78,7 @@ class BoundOp:
 
     def forget(self) -> None:
         """Derive all anew: something that the function reads has changed."""
-        self.jitted, self.keeping, self.waiting = self._first_call, None, None
+        self.jitted, self.keeping, self.put_off = self._first_call, None, None
         self._inferred = None
         self._pullbacks.clear()
 

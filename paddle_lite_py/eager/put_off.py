@@ -1,0 +1,52 @@
+"""What has to be known of an op that does not run yet: whether it may wait, and what it will give."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import jax
+
+from ..core.cache import BoundedCache
+from ..host.tier import OP_STEPS, stays
+from ..registry.bound import BoundOp, fitting
+
+MAX_KNOWN = 1024  # of one op: shapes may change for ever
+
+
+class Promised(NamedTuple):
+    """What an op gives: shapes and dtypes, whether they come as a tuple, and whether XLA makes them of anything."""
+
+    specs: list[Any]
+    several: bool
+    on_xla: bool
+
+
+class PutOff:
+    """How a bound op is put off.
+
+    Arguments:
+        bound: the op.
+
+    Attributes:
+        can: whether it may: not what acts on the world, or looks at its results.
+    """
+
+    def __init__(self, bound: BoundOp) -> None:
+        op = bound.op
+        self.can = bound.compiled and not op.effect and op.across is None and bound.derived(op.output_check) is None
+        self.check = bound.derived(op.input_check)
+        self._fn, self._may_need_xla = fitting(bound.fn), bound.plain
+        self._known: BoundedCache[Any, Promised] = BoundedCache(f"results of {op.name}, put off", MAX_KNOWN)
+
+    def results(self, data: Sequence[Any]) -> Promised:
+        """What the op gives for arguments like these."""
+        key = tuple([(d.shape, d.dtype) if hasattr(d, "shape") else d.__class__ for d in data])
+        found = self._known.get(key)
+        if found is None:
+            specs = [jax.ShapeDtypeStruct(d.shape, d.dtype) if hasattr(d, "shape") else d for d in data]
+            out = jax.eval_shape(self._fn, *specs)
+            on_xla = self._may_need_xla and not stays(self._fn, specs, OP_STEPS)
+            several = isinstance(out, tuple)
+            found = self._known.put(key, Promised(list(out) if several else [out], several, on_xla))
+        return found
