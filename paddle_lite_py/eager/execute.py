@@ -108,7 +108,7 @@ class Eager(Interpreter):
     def cleared(self, tensor: Tensor) -> Any:
         """Zeros where there was a gradient, and in it, if somebody else holds it."""
         if has_shared_gradient(tensor):
-            tensor._grad._set_payload(filled(0, tensor._grad._data.shape, tensor._grad._data.dtype))
+            tensor._grad._set_payload(filled(0, held(tensor._grad).shape, held(tensor._grad).dtype))
         return None if tensor._grad is None else ZEROS
 
     def is_leaf(self, tensor: Tensor) -> bool:

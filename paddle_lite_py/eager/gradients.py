@@ -16,6 +16,7 @@ from ..core.interpreter import layer_version, no_grad, state
 from ..registry.bound import BoundOp
 from ..registry.op import Op
 from . import tape
+from .pending import held
 from .tape import Node, Output
 from .tensor import RemoveHandle, Tensor, wrap
 
@@ -157,7 +158,7 @@ class _PyBackward:
     def __init__(self, layer: Any, ctx: Any, outputs: list[Tensor], n_inputs: int) -> None:
         self.op = layer
         self.layer, self.ctx, self.n_inputs = layer, ctx, n_inputs
-        self.specs = [(t._data.shape, t._data.dtype) for t in outputs]
+        self.specs = [(held(t).shape, held(t).dtype) for t in outputs]
 
     def backward(self, _data: Any, cotangents: dict[int, Any]) -> list[Any]:
         """Gradients of the tensor arguments, from arrays to arrays."""

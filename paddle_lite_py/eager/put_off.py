@@ -6,20 +6,24 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import jax
+import numpy as np
 
 from ..core.cache import BoundedCache
 from ..host.tier import OP_STEPS, stays
 from ..registry.bound import BoundOp, fitting
 
 MAX_KNOWN = 1024  # of one op: shapes may change for ever
+MAX_TOLD = 64  # elements
 
 
 class Promised(NamedTuple):
-    """What an op gives: shapes and dtypes, whether they come as a tuple, and whether XLA makes them of anything."""
+    """What an op gives: shapes and dtypes, whether they come as a tuple, whether XLA makes them of anything, and the
+    array if shapes alone tell it."""
 
     specs: list[Any]
     several: bool
     on_xla: bool
+    known: np.ndarray | None
 
 
 class PutOff:
@@ -36,7 +40,7 @@ class PutOff:
         op = bound.op
         self.can = bound.compiled and not op.effect and op.across is None and bound.derived(op.output_check) is None
         self.check = bound.derived(op.input_check)
-        self._fn, self._may_need_xla = fitting(bound.fn), bound.plain
+        self._fn, self._may_need_xla, self._has_gradient = fitting(bound.fn), bound.plain, op.grad
         self._known: BoundedCache[Any, Promised] = BoundedCache(f"results of {op.name}, put off", MAX_KNOWN)
 
     def results(self, data: Sequence[Any]) -> Promised:
@@ -48,5 +52,15 @@ class PutOff:
             out = jax.eval_shape(self._fn, *specs)
             on_xla = self._may_need_xla and not stays(self._fn, specs, OP_STEPS)
             several = isinstance(out, tuple)
-            found = self._known.put(key, Promised(list(out) if several else [out], several, on_xla))
+            told = self._told_by_shapes(specs) if not several and out.size <= MAX_TOLD else None
+            found = self._known.put(key, Promised(list(out) if several else [out], several, on_xla, told))
         return found
+
+    def _told_by_shapes(self, specs: list[Any]) -> np.ndarray | None:
+        """The result of an op that looks at shapes alone, such as `shape`."""
+        if self._has_gradient:
+            return None
+        try:
+            return np.asarray(self._fn(*specs))
+        except Exception:  # it asks for more of its arguments than they have
+            return None

@@ -196,7 +196,7 @@ class Tensor(TensorData):
             data = (value if value._data.dtype == self._data.dtype else value.astype(self.dtype))._data
         else:
             data = as_array(value, self.dtype)
-        if tuple(data.shape) != tuple(self._data.shape):
+        if tuple(data.shape) != tuple(held(self).shape):
             raise ValueError(f"set_value on '{self.name}': shape {[*self.shape]} expected, got {list(data.shape)}")
         self._changes += 1
         self._set_payload(data)
@@ -218,7 +218,7 @@ class Tensor(TensorData):
         """The gradient that backward() accumulated, or None."""
         state.interpreter.gradient_state(self)
         if self._grad is ZEROS:
-            return state.interpreter.as_gradient(wrap(filled(0, self._data.shape, self._data.dtype)))
+            return state.interpreter.as_gradient(wrap(filled(0, held(self).shape, held(self).dtype)))
         return self._grad
 
     @grad.setter

@@ -12,6 +12,7 @@ import numpy as np
 from ..core.arrays import is_array
 from ..core.interpreter import state
 from ..core.printing import as_text
+from .pending import held
 
 # NumPy's functions behind operators: what a tensor on the left is asked for, and one on the right.
 _OPERATORS = {
@@ -122,12 +123,12 @@ class TensorData:
         return int(self._static_value("an index"))
 
     def __len__(self) -> int:
-        if not self._data.shape:
+        if not held(self).shape:
             raise TypeError("len() of a 0-D tensor; it has no first dimension")
-        return self._data.shape[0]
+        return held(self).shape[0]
 
     def __iter__(self) -> Iterator[Any]:
-        if not self._data.shape:
+        if not held(self).shape:
             raise TypeError("a 0-D tensor cannot be iterated over")
         return (self[i] for i in range(len(self)))
 
@@ -142,7 +143,7 @@ class TensorData:
     @property
     def itemsize(self) -> int:
         """Bytes of one element."""
-        return self._data.dtype.itemsize
+        return held(self).dtype.itemsize
 
     def element_size(self) -> int:
         """Bytes of one element."""

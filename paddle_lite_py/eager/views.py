@@ -371,8 +371,8 @@ def adopt(x: Tensor, source: Tensor, hidden: Tensor) -> None:
 def strides(x: Tensor) -> list[int]:
     """How many elements lie between neighbours along each axis, in memory as the reference has it."""
     if x._view is None:
-        return list(row_major(x._data.shape, 1))
-    seen = layout(x._view[0]._data, steps(x._view))
+        return list(row_major(held(x).shape, 1))
+    seen = layout(held(x._view[0]), steps(x._view))
     return [s // seen.dtype.itemsize for s in seen.strides]
 
 
@@ -384,11 +384,11 @@ def shares(x: Tensor, other: Tensor) -> bool:
 
 def offset(x: Tensor) -> int:
     """How many bytes of the storage lie before the first element, in memory as the reference has it."""
-    return 0 if x._view is None else start(layout(x._view[0]._data, steps(x._view))) * x._data.dtype.itemsize
+    return 0 if x._view is None else start(layout(held(x._view[0]), steps(x._view))) * held(x).dtype.itemsize
 
 
 def is_contiguous(x: Tensor) -> bool:
     """Whether the elements of a tensor lie one after the other."""
-    if x._view is None or not all(isinstance(n, int) for n in x._data.shape):
+    if x._view is None or not all(isinstance(n, int) for n in held(x).shape):
         return True
-    return bool(layout(x._view[0]._data, steps(x._view)).flags.c_contiguous)
+    return bool(layout(held(x._view[0]), steps(x._view)).flags.c_contiguous)

@@ -17,6 +17,7 @@ import numpy as np
 
 from ..core.interpreter import state
 from ..dispatch.define import add_methods, op
+from ..eager.pending import held
 from ..eager.tensor import Tensor
 from ..registry.op import SINGLE
 from ..registry.view import ViewRule, ViewStep
@@ -45,7 +46,7 @@ def parse(x: Tensor, index: Any, keep_masks: bool = False) -> Parsed:
         IndexError: if there are too many indices, or one is out of range, or a mask does not fit.
         TypeError: if a part is nothing to index with.
     """
-    shape = tuple(x._data.shape)
+    shape = tuple(held(x).shape)
     parts = _without_truths([_plain(p) for p in (index if isinstance(index, tuple) else (index,))])
     plan: list[tuple[Any, ...]] = []
     operands: list[Any] = []
@@ -146,7 +147,7 @@ def _bounds(part: slice) -> tuple[Any, Any, Any]:
 
 
 def _parse_mask(mask: Tensor, sizes: list[Any], keep_masks: bool) -> list[Any]:
-    if all(isinstance(n, int) for n in (*sizes, *mask._data.shape)) and list(mask.shape) != sizes:
+    if all(isinstance(n, int) for n in (*sizes, *held(mask).shape)) and list(mask.shape) != sizes:
         raise IndexError(f"the mask has shape {[*mask.shape]}, but the dimensions it stands for have sizes {sizes}")
     if keep_masks:
         return [((MASK, mask.ndim), mask)]
@@ -180,8 +181,8 @@ def _box(x: Any, operands: list[Any], plan: Plan) -> Box:
             elif kind == CUT:
                 n, step = part[1], part[2]
                 start = operand + (n - 1) * step if step < 0 and n else operand
-            for held, value in zip(box, (start, n, step), strict=True):
-                held.append(value)
+            for column, value in zip(box, (start, n, step), strict=True):
+                column.append(value)
             dim += 1
     return box
 
@@ -338,7 +339,7 @@ def _fills(value: Any, plan: Plan) -> bool:
     if sum(part[0] == MASK for part in plan) != 1 or _has(plan, PICK):
         return False
     _, behind = _mask_at(plan)
-    shape = value._data.shape if isinstance(value, Tensor) else np.shape(value)
+    shape = held(value).shape if isinstance(value, Tensor) else np.shape(value)
     return len(shape) <= behind or shape[len(shape) - behind - 1] == 1
 
 
@@ -357,11 +358,11 @@ def getitem(x: Tensor, index: Any) -> Any:
 
 def _bound_of_one(x: Tensor, index: Any) -> Any:
     """The op for one number or one tensor of integers, the most frequent indices, without a look at the rest."""
-    shape = x._data.shape
+    shape = held(x).shape
     if index.__class__ is int:
         at_hand = shape and isinstance(shape[0], int) and 0 <= index < shape[0]
         return _along_first(AT, len(shape)) if at_hand else None
-    if index.__class__ is Tensor and shape and index._data.shape and index._data.dtype.kind in "iu":
+    if index.__class__ is Tensor and shape and held(index).shape and held(index).dtype.kind in "iu":
         return _along_first(PICK, len(shape))
     return None
 

@@ -13,6 +13,7 @@ import numpy as np
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.pending import held
 from ..eager.tensor import Tensor
 from .promote import from_start, natural, numpy_dtype
 from .types import Array, Axis, DTypeLike
@@ -393,7 +394,7 @@ def view_as(x: Tensor, other: Tensor) -> Any:
         >>> paddle.view_as(paddle.zeros([2, 3]), paddle.zeros([6])).shape
         paddle.Size([6])
     """
-    return reshape(x, tuple(other._data.shape))
+    return reshape(x, tuple(held(other).shape))
 
 
 swapdims = swapaxes

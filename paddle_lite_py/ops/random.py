@@ -10,6 +10,7 @@ import jax.numpy as jnp
 from ..core import dtypes
 from ..core.interpreter import state
 from ..dispatch.define import composite, op
+from ..eager.pending import held
 from ..eager.random import Generator
 from ..eager.tensor import Tensor
 from .base import constant
@@ -186,7 +187,7 @@ def randint_like(x: Tensor, low: TensorLike = 0, high: TensorLike | None = None,
         [0.0, 0.0]
     """
     return _randint(
-        *bounds("randint", low, high), tuple(x._data.shape), x.dtype if dtype is None else dtypes.as_dtype(dtype)
+        *bounds("randint", low, high), tuple(held(x).shape), x.dtype if dtype is None else dtypes.as_dtype(dtype)
     )
 
 
@@ -199,7 +200,7 @@ def rand_like(input: Tensor, name: str | None = None, *, dtype: DTypeLike = None
         >>> paddle.rand_like(paddle.zeros([2, 3])).shape
         paddle.Size([2, 3])
     """
-    return _uniform(0.0, 1.0, tuple(input._data.shape), input.dtype if dtype is None else dtypes.as_dtype(dtype))
+    return _uniform(0.0, 1.0, tuple(held(input).shape), input.dtype if dtype is None else dtypes.as_dtype(dtype))
 
 
 @composite(aliases={"input": "x"}, creates=True)
@@ -211,7 +212,7 @@ def randn_like(x: Tensor, dtype: DTypeLike = None) -> Tensor:
         >>> paddle.randn_like(paddle.zeros([2, 3])).shape
         paddle.Size([2, 3])
     """
-    return _gaussian(0.0, 1.0, tuple(x._data.shape), x.dtype if dtype is None else dtypes.as_dtype(dtype))
+    return _gaussian(0.0, 1.0, tuple(held(x).shape), x.dtype if dtype is None else dtypes.as_dtype(dtype))
 
 
 @op(name="randperm", random=True, grad=False)
@@ -248,7 +249,7 @@ def bernoulli(x: Tensor, p: float | None = None) -> Tensor:
         >>> paddle.bernoulli(paddle.to_tensor([0.0, 1.0])).tolist()
         [0.0, 1.0]
     """
-    return _bernoulli(x) if p is None else _bernoulli(p, tuple(x._data.shape), x.dtype)
+    return _bernoulli(x) if p is None else _bernoulli(p, tuple(held(x).shape), x.dtype)
 
 
 @op(name="multinomial", random=True, grad=False)

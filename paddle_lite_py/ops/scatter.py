@@ -10,6 +10,7 @@ import jax.numpy as jnp
 
 from ..dispatch.call_cache import call_cached
 from ..dispatch.define import composite, op
+from ..eager.pending import held
 from ..eager.tensor import Tensor
 from .convert import to_tensor
 from .gather import crop_others
@@ -157,7 +158,7 @@ def index_put(x: Tensor, indices: Sequence[Any], value: Tensor, accumulate: bool
         [[0.0, 9.0], [0.0, 0.0]]
     """
     indices = [i if isinstance(i, Tensor) else to_tensor(i) for i in indices]
-    if "b" in [i._data.dtype.kind for i in indices]:
+    if "b" in [held(i).dtype.kind for i in indices]:
         if not accumulate:
             return replaced(x, tuple(indices), value)
         indices = parse(x, tuple(indices)).operands

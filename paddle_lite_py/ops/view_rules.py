@@ -12,6 +12,7 @@ import numpy as np
 from ..core.interpreter import state
 from ..dispatch.define import op
 from ..eager import view_layout
+from ..eager.pending import held
 from ..registry.op import REGISTRY
 from ..registry.view import ViewRule, ViewStep
 
@@ -31,7 +32,7 @@ def _shaped(array: np.ndarray, step: ViewStep) -> np.ndarray:
     return seen
 
 
-RESHAPED = ViewRule(lambda x, new, step: _run("reshape", (tuple(x._data.shape),), new), _shaped)
+RESHAPED = ViewRule(lambda x, new, step: _run("reshape", (tuple(held(x).shape),), new), _shaped)
 
 
 # -- axes in another order ---------------------------------------------------------------------------------------------
@@ -75,7 +76,7 @@ def attributes(step: ViewStep) -> dict[str, Any]:
 
 # -- the same bits as another dtype ------------------------------------------------------------------------------------
 def _bits_back(x: Any, new: Any, step: ViewStep) -> Any:
-    return _run("reshape", (tuple(x._data.shape),), _run("_bitcast", (x.dtype,), new))
+    return _run("reshape", (tuple(held(x).shape),), _run("_bitcast", (x.dtype,), new))
 
 
 def _bits(array: np.ndarray, step: ViewStep) -> np.ndarray:

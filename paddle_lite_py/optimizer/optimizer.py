@@ -14,6 +14,7 @@ from ..core.no_effect import Immaterial, Refused, no_effect
 from ..eager import views
 from ..eager.deferred import Deferred
 from ..eager.execute import Eager
+from ..eager.pending import held
 from ..eager.tensor import ZEROS, Parameter, Tensor, wrap
 from ..nn import unique_name
 from ..tracing.executor import donatable
@@ -357,7 +358,7 @@ def _gradient(param: Parameter, zeros: dict[Any, Any]) -> Tensor:
     """The gradient of a parameter for the current interpreter."""
     grad = param._grad
     if grad is ZEROS:
-        key = (tuple(param._data.shape), param._data.dtype)
+        key = (tuple(held(param).shape), held(param).dtype)
         if key not in zeros:
             zeros[key] = wrap(filled(0, *key))
         return zeros[key]

@@ -585,6 +585,14 @@ def test_nothing_is_computed_before_somebody_looks(runs):
     assert len(runs) == 1
 
 
+def test_shapes_are_known_before_anything_is_computed(runs):
+    x = parameter(4, 6) * 2
+    assert paddle.shape(x).tolist() == [4, 6]
+    assert (int(paddle.numel(x)), int(paddle.rank(x)), len(x), x.size) == (24, 2, 4, 24)
+    assert F.interpolate(x.reshape([1, 1, 4, 6]), paddle.shape(x) * 2).shape == [1, 1, 8, 12]
+    assert not runs
+
+
 def test_what_nobody_asks_for_is_not_computed(runs):
     w = parameter(4, 4)
     (w * 2).exp()
