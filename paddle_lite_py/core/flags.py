@@ -55,8 +55,9 @@ _ACTING["FLAGS_defer_ops"] = deferral.set
 
 def set_flags(flags: dict[str, Any]) -> None:
     """Set flags of the process. FLAGS_check_nan_inf makes every op fail at NaN; FLAGS_host_tier lets NumPy compute what
-    is small on the CPU, FLAGS_compile_progress says what XLA compiles when that takes seconds, FLAGS_compiler_process
-    has large programs compiled by a process of their own, and these three are on by default. Others are kept, and warn.
+    is small on the CPU, FLAGS_defer_ops lets the ops of an eager training step wait and be one program,
+    FLAGS_compile_progress says what XLA compiles when that takes seconds, FLAGS_compiler_process has large programs
+    compiled by a process of their own, and these four are on by default. Others are kept, and warn.
 
     Raises:
         TypeError: if `flags` is not a dict of names that begin with "FLAGS_".
