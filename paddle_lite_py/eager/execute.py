@@ -253,7 +253,7 @@ def payload(arg: Any) -> Any:
 def failure(bound: BoundOp, args: tuple[Any, ...], error: Exception) -> Exception:
     """The error of an op that failed to run."""
     for a in args:
-        if isinstance(a, Tensor) and not is_array(a._data):
+        if isinstance(a, Tensor) and a._pending is None and not is_array(a._data):
             try:
                 a._data.concrete(f"{bound.op.name}()")
             except Exception as escaped:

@@ -589,8 +589,17 @@ def test_shapes_are_known_before_anything_is_computed(runs):
     x = parameter(4, 6) * 2
     assert paddle.shape(x).tolist() == [4, 6]
     assert (int(paddle.numel(x)), int(paddle.rank(x)), len(x), x.size) == (24, 2, 4, 24)
-    assert F.interpolate(x.reshape([1, 1, 4, 6]), paddle.shape(x) * 2).shape == [1, 1, 8, 12]
+    assert F.interpolate(x.reshape([1, 1, 4, 6]), paddle.shape(x)).shape == [1, 1, 4, 6]
     assert not runs
+
+
+def test_waiting_for_the_device_is_a_look(runs):
+    y = parameter(4, 4) * 2
+    paddle.device.synchronize()
+    assert len(runs) == 1
+    assert "_data" not in vars(y)  # it is there, and nobody has asked for it
+    y.numpy()
+    assert len(runs) == 1
 
 
 def test_what_nobody_asks_for_is_not_computed(runs):
