@@ -28,7 +28,7 @@ from ..core.interpreter import state
 from ..core.switches import deferral
 from ..registry.bound import BoundOp
 from . import gradients, tape
-from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, flows_of, forward_of, payload
+from .execute import EAGER, HOSTED, NUMBERS, Eager, begin, failure, forward_of, payload
 from .joined import BackwardStep, CallStep, Wanted, one_by_one, program_of
 from .pending import Failed, Pending, held, hold
 from .put_off import PutOff
@@ -114,21 +114,22 @@ class Deferred(Eager):
         try:
             if waiting.check is not None:
                 waiting.check(*data)
-            specs, several, on_xla, known = waiting.results(data)
+            specs, several, flows, on_xla, known = waiting.results(data)
         except Exception as e:
             if state.interpreter is self:  # the next op begins anew: what waits is computed if somebody looks at it
                 state.interpreter = EAGER
             raise failure(bound, args, e) from None
         if known is not None:
             return wrap(known)
-        flows = flows_of(bound, specs) if records else ()
-        if any(flows) and self._has_backward:  # the forward pass of another step
+        if not records:
+            flows = ()
+        if flows and self._has_backward:  # the forward pass of another step
             self.flush()
             return None
-        if not (waits or (any(flows) and (large or on_xla))):
+        if not (waits or (flows and (large or on_xla))):
             return None
-        made = self._called(bound, data, tuple(takes) if any(flows) else None, specs)
-        if any(flows):
+        made = self._called(bound, data, tuple(takes) if flows else None, specs)
+        if flows:
             sources = tuple([(a._source or a) if t else None for a, t in zip(args, takes, strict=True)])
             node = Node(bound, tuple(data), sources)
             node.queue, node.place = self, len(self._steps) - 1

@@ -11,17 +11,19 @@ import numpy as np
 from ..core.cache import BoundedCache
 from ..host.tier import OP_STEPS, stays
 from ..registry.bound import BoundOp, fitting
+from .execute import NUMBERS, flows_of
 
 MAX_KNOWN = 1024  # of one op: shapes may change for ever
 MAX_TOLD = 64  # elements
 
 
 class Promised(NamedTuple):
-    """What an op gives: shapes and dtypes, whether they come as a tuple, whether XLA makes them of anything, and the
-    array if shapes alone tell it."""
+    """What an op gives: shapes and dtypes, whether they come as a tuple, out of which of them gradients flow (none: out
+    of no one), whether XLA makes them of anything, and the array if shapes alone tell it."""
 
     specs: list[Any]
     several: bool
+    flows: tuple[bool, ...]
     on_xla: bool
     known: np.ndarray | None
 
@@ -37,7 +39,7 @@ class PutOff:
     """
 
     def __init__(self, bound: BoundOp) -> None:
-        op = bound.op
+        op, self._bound = bound.op, bound
         self.can = bound.compiled and not op.effect and op.across is None and bound.derived(op.output_check) is None
         self.check = bound.derived(op.input_check)
         self._fn, self._may_need_xla, self._has_gradient = fitting(bound.fn), bound.plain, op.grad
@@ -45,15 +47,17 @@ class PutOff:
 
     def results(self, data: Sequence[Any]) -> Promised:
         """What the op gives for arguments like these."""
-        key = tuple([(d.shape, d.dtype) if hasattr(d, "shape") else d.__class__ for d in data])
+        key = tuple([d.__class__ if d.__class__ in NUMBERS else (d.shape, d.dtype) for d in data])
         found = self._known.get(key)
         if found is None:
-            specs = [jax.ShapeDtypeStruct(d.shape, d.dtype) if hasattr(d, "shape") else d for d in data]
+            specs = [d if d.__class__ in NUMBERS else jax.ShapeDtypeStruct(d.shape, d.dtype) for d in data]
             out = jax.eval_shape(self._fn, *specs)
             on_xla = self._may_need_xla and not stays(self._fn, specs, OP_STEPS)
             several = isinstance(out, tuple)
+            made = list(out) if several else [out]
+            flows = tuple(flows_of(self._bound, made))
             told = self._told_by_shapes(specs) if not several and out.size <= MAX_TOLD else None
-            found = self._known.put(key, Promised(list(out) if several else [out], several, on_xla, told))
+            found = self._known.put(key, Promised(made, several, flows if any(flows) else (), on_xla, told))
         return found
 
     def _told_by_shapes(self, specs: list[Any]) -> np.ndarray | None:
