@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import jax
@@ -17,6 +18,12 @@ from .cache import BoundedCache
 def is_array(x: Any) -> bool:
     """True for what the payload of an eager tensor may be: an array of NumPy's, if it is small, or of JAX's."""
     return isinstance(x, np.ndarray) or isinstance(x, jax.Array)
+
+
+@functools.cache
+def array_class() -> type:
+    """The class of JAX's arrays, which is known once there is a device."""
+    return type(jax.device_put(0))
 
 
 def is_outside(x: Any) -> bool:

@@ -61,6 +61,12 @@ class Observer:
         """What to call for a user's function that the framework itself calls, such as a layer's forward."""
         return function
 
+    def flush(self) -> None:
+        """Compute the ops that wait, if any do."""
+
+    def finish_update(self) -> None:
+        """The same where an update of parameters is one of them: its gradients are wanted no more."""
+
     def defer(self, function: Callable[[], Any]) -> None:
         """Call a Python function when the code runs: now, or after each run of the program under construction."""
         function()

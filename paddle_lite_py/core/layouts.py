@@ -204,9 +204,8 @@ def _along_one(name: str) -> Rule:
     def rule(layouts: Layouts, eqn: Any) -> None:
         invars, order = _in_one_order(layouts, eqn)
         axes = eqn.params[name]
-        layouts.put(
-            eqn, invars, order, **{name: _places(order, axes) if isinstance(axes, tuple) else order.index(axes)}
-        )
+        now = _places(order, axes) if isinstance(axes, tuple) else order.index(axes)
+        layouts.put(eqn, invars, order, **{name: now})
 
     return rule
 

@@ -11,7 +11,6 @@ import jax
 
 from ..core.interpreter import state
 from ..core.no_effect import Immaterial, no_effect
-from ..eager.deferred import Deferred
 from .properties import as_device
 
 IN_ORDER = Immaterial("a device does its work in order")
@@ -25,8 +24,7 @@ def synchronize(device: Any = None) -> None:
         >>> y = paddle.ones([2]) + 1
         >>> paddle.device.synchronize()
     """
-    if isinstance(state.interpreter, Deferred):
-        state.interpreter.flush()
+    state.interpreter.flush()
     jax.effects_barrier()
     jax.device_put(0, as_device(device)).block_until_ready()
 

@@ -22,6 +22,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import small
+from ..core.arrays import array_class
 from ..core.donation import worth_donating
 from ..core.dtypes import is_inexact
 from ..core.interpreter import state
@@ -103,7 +104,7 @@ class Deferred(Eager):
             if d.__class__ is Pending:
                 waits = True
             elif d.__class__ not in HOSTED:
-                if d.__class__ is not _array_class():  # what has no data, or a trace has left behind
+                if d.__class__ is not array_class():  # what has no data, or a trace has left behind
                     return None
                 large = True
         if not self._open:  # another queue, which has just been computed, made this one look
@@ -324,11 +325,6 @@ def _connect(node: Node, made: list[Tensor], flows: Sequence[bool], several: boo
         made[i].stop_gradient = False
         alone = len(flowing) == 1 if keeps else not several
         made[i]._source = node if alone else Output(node, n if keeps else i)
-
-
-@functools.cache
-def _array_class() -> type:
-    return type(jax.device_put(0))
 
 
 @functools.cache

@@ -30,7 +30,7 @@ class CallStep(NamedTuple):
     """An op that waits.
 
     Its arguments are results so far, by number, or ~n for the n-th array from outside; `takes` says of which of them a
-    gradient is recorded, if it is. Its own results are `count` ones from `first` on.
+    gradient is recorded, if it is. Its own results are `n` ones from `first` on.
     """
 
     bound: BoundOp
@@ -61,7 +61,7 @@ class Wanted(NamedTuple):
 
     results: tuple[int, ...]
     kept: tuple[int, ...]
-    donated: tuple[int, ...] = ()
+    donated: tuple[int, ...]
 
 
 class JoinedSteps(tape.Recurring):

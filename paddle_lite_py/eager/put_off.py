@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import jax
 import numpy as np
 
+from ..core import small
 from ..core.cache import BoundedCache
-from ..host.tier import OP_STEPS, stays
+from ..host.tier import OP_STEPS, chosen
 from ..registry.bound import BoundOp, fitting
 from .execute import NUMBERS, flows_of
 
@@ -19,7 +20,7 @@ MAX_TOLD = 64  # elements
 
 class Promised(NamedTuple):
     """What an op gives: shapes and dtypes, whether they come as a tuple, out of which of them gradients flow (none: out
-    of no one), whether XLA makes them of anything, and the array if shapes alone tell it."""
+    of no one), whether XLA makes them of small arrays too, and the array if shapes alone tell it."""
 
     specs: list[Any]
     several: bool
@@ -51,8 +52,9 @@ class PutOff:
         found = self._known.get(key)
         if found is None:
             specs = [d if d.__class__ in NUMBERS else jax.ShapeDtypeStruct(d.shape, d.dtype) for d in data]
-            out = jax.eval_shape(self._fn, *specs)
-            on_xla = self._may_need_xla and not stays(self._fn, specs, OP_STEPS)
+            traced = jax.jit(self._fn).trace(*specs)
+            out = traced.out_info
+            on_xla = self._may_need_xla and _all_small(data) and not chosen(traced, specs, OP_STEPS)[1]
             several = isinstance(out, tuple)
             made = list(out) if several else [out]
             flows = tuple(flows_of(self._bound, made))
@@ -68,3 +70,7 @@ class PutOff:
             return np.asarray(self._fn(*specs))
         except Exception:  # it asks for more of its arguments than they have
             return None
+
+
+def _all_small(data: Sequence[Any]) -> bool:
+    return all(d.__class__ in NUMBERS or small.is_small(d.shape, d.dtype) for d in data)

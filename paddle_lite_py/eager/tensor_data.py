@@ -123,9 +123,10 @@ class TensorData:
         return int(self._static_value("an index"))
 
     def __len__(self) -> int:
-        if not held(self).shape:
+        shape = held(self).shape
+        if not shape:
             raise TypeError("len() of a 0-D tensor; it has no first dimension")
-        return held(self).shape[0]
+        return shape[0]
 
     def __iter__(self) -> Iterator[Any]:
         if not held(self).shape:

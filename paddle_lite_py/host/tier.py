@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from ..core import apart, small
+from ..core.arrays import array_class
 from ..core.cache import BoundedCache, IdentityCache
 from ..core.config import compiler_options
 from ..core.mappings import make_room, room
@@ -172,10 +173,10 @@ class Tiers:
         if any(np.size(a) > small.most() for a in args):
             return self.handed(len(args))
         traced = self.trace(*args)
-        writer, stays = chosen(traced, args, self.most)
+        writer, hosted = chosen(traced, args, self.most)
         if writer is not None:
             return writer.function()
-        return self.to_host(len(args), traced.out_info) if stays else self.handed(len(args))
+        return self.to_host(len(args), traced.out_info) if hosted else self.handed(len(args))
 
 
 def chosen(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter | None, bool]:
@@ -191,11 +192,6 @@ def chosen(traced: Any, args: Sequence[Any], most: int) -> tuple[FunctionWriter 
     except UnknownStepError:
         return None, False
     return None, all(small.is_small(o.shape, o.dtype) for o in jax.tree.leaves(traced.out_info))
-
-
-def stays(fn: Callable[..., Any], specs: Sequence[Any], most: int) -> bool:
-    """Whether what a function makes of small arrays, or numbers, is the host's."""
-    return chosen(jax.jit(fn).trace(*specs), specs, most)[1]
 
 
 # -- what XLA is given -----------------------------------------------------------------------------------------------
@@ -276,7 +272,7 @@ def _entry(n: int, donated: frozenset[int]) -> Callable[..., Callable[..., Any]]
         return _run({given})
     return call
 """
-    env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": type(jax.device_put(0)), "_for_xla": for_xla}
+    env: dict[str, Any] = {"_ndarray": np.ndarray, "_jax_array": array_class(), "_for_xla": for_xla}
     exec(compile(text, "<entry of tiers>", "exec"), env)
     return env["make"]
 

@@ -298,8 +298,7 @@ class Optimizer:
             for p in group.params:
                 if not p.stop_gradient:
                     p.clear_gradient(set_to_zero)
-        if isinstance(state.interpreter, Deferred):  # now that no gradient is wanted any more
-            state.interpreter.finish_update()
+        state.interpreter.finish_update()
 
     clear_gradients = clear_grad
 

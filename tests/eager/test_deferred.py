@@ -124,26 +124,26 @@ def looks_between_backward_and_step():
     return [*seen, *model.state_dict().values()]
 
 
-@scenario
-def never_clears_gradients():
-    model = net()
-    opt = adam(model)
-    for i in range(3):
-        model(batch(4, 6, seed=i)).square().mean().backward()
-        opt.step()
-    return [*model.state_dict().values(), *[p.grad for p in model.parameters()]]
-
-
-@scenario
-def clears_before_backward():
+def with_gradients(clear):
+    """Weights and gradients after some steps; `clear` is called with the optimizer before each backward()."""
     model = net()
     opt = adam(model)
     for i in range(3):
         loss = model(batch(4, 6, seed=i)).square().mean()
-        opt.clear_grad()
+        clear(opt)
         loss.backward()
         opt.step()
     return [*model.state_dict().values(), *[p.grad for p in model.parameters()]]
+
+
+@scenario
+def never_clears_gradients():
+    return with_gradients(lambda opt: None)
+
+
+@scenario
+def clears_before_backward():
+    return with_gradients(lambda opt: opt.clear_grad())
 
 
 @scenario
