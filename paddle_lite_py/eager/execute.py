@@ -167,9 +167,7 @@ def _taken(bound: BoundOp, args: tuple[Any, ...]) -> tuple[tuple[Any, ...], tupl
 
 def _record_all(bound: BoundOp, data: tuple[Any, ...], sources: Any, outs: tuple[Any, ...]) -> tuple[Tensor, ...]:
     """Wrap several outputs and put the call on the tape."""
-    flows = bound.differentiable
-    if flows is None:
-        flows = _flows(bound, outs)
+    flows = _flows(bound, outs)
     node = Node(bound, data, sources)
     made = []
     for i, o in enumerate(outs):
@@ -225,11 +223,12 @@ ONE = (True,)
 
 
 def _flows(bound: BoundOp, outs: tuple[Any, ...]) -> tuple[bool, ...]:
-    """For each output of an op whether a gradient may flow from it, found at the first call."""
-    if bound.differentiable is None:
+    """For each output of an op whether a gradient may flow from it, found at the first call with so many."""
+    known = bound.differentiable
+    if known is None or (known and len(known) != len(outs)):
         found = tuple([bool(jax.numpy.issubdtype(o.dtype, jax.numpy.inexact)) for o in outs])
-        bound.differentiable = ONE if found == ONE else found
-    return bound.differentiable
+        known = bound.differentiable = ONE if found == ONE else found
+    return known
 
 
 def has_shared_gradient(tensor: Tensor) -> bool:

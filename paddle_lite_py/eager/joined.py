@@ -65,41 +65,57 @@ class Wanted(NamedTuple):
 
 
 class JoinedSteps(tape.Recurring):
-    """Some steps, and what is wanted of them."""
+    """Some steps, and what is wanted of them.
 
-    __slots__ = ("_compiled", "_donated", "_fresh", "_steps", "_wanted")
+    Integers that are always the same, such as bounds of slices, are part of the program: XLA makes no good kernels of
+    what begins anywhere. If they change there is a second program, which takes them all.
+    """
+
+    __slots__ = ("_donated", "_integers", "_met", "_of_any", "_of_these", "_steps", "_wanted", "_warm")
 
     def __init__(self, steps: Steps, outside: Arrays, wanted: Wanted) -> None:
         super().__init__()
-        self._steps, self._wanted, self._fresh = tuple(steps), wanted, True
+        self._steps, self._wanted = tuple(steps), wanted
         self._donated = frozenset(wanted.donated)
-        bounds = [s.bound for s in steps if isinstance(s, CallStep)]
-        bounds += [b for s in steps if isinstance(s, BackwardStep) for b in tape.Structure.of(s.key).bounds]
-        updated = sum(outside[i].size for i in wanted.donated)
-        self._compiled = program_jit(
-            rewritten(self._named()),
-            sum(b.operators for b in bounds),
-            plain=suits_plain(any(b.plain for b in bounds), updated),
-            donate_argnums=wanted.donated,
-        )
+        self._integers = [i for i, a in enumerate(outside) if a.__class__ is int]
+        self._met = [outside[i] for i in self._integers]
+        self._of_these: Any = self._compiled(outside, dict(zip(self._integers, self._met, strict=True)))
+        self._of_any: Any = None
+        self._warm: list[Any] = []  # those that ran
 
     def run(self, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]]:
         """The results by number, and by call what its gradient needs."""
         arrays = [a if i in self._donated else for_xla(a) for i, a in enumerate(outside)]
-        if not self._fresh:
-            return self._compiled(*arrays)
-        self._fresh = False
+        program = self._of_these
+        if [outside[i] for i in self._integers] != self._met:
+            program = self._of_any = self._of_any or self._compiled(outside, {})
+        if program in self._warm:
+            return program(*arrays)
+        self._warm.append(program)
         with memory.returned(), memory.uncollected():
-            out = self._compiled(*arrays)
+            out = program(*arrays)
             jax.block_until_ready(out)
             return out
 
-    def _named(self) -> Callable[..., Any]:
+    def _compiled(self, outside: Arrays, known: dict[int, int]) -> Callable[..., Any]:
+        """The program where some of what comes from outside is known."""
+        bounds = [s.bound for s in self._steps if isinstance(s, CallStep)]
+        bounds += [b for s in self._steps if isinstance(s, BackwardStep) for b in tape.Structure.of(s.key).bounds]
+        updated = sum(outside[i].size for i in self._donated)
+        return program_jit(
+            rewritten(self._named(known)),
+            sum(b.operators for b in bounds),
+            plain=suits_plain(any(b.plain for b in bounds), updated),
+            donate_argnums=self._wanted.donated,
+        )
+
+    def _named(self, known: dict[int, int]) -> Callable[..., Any]:
         """The function, by what it does: lines about long compilations say its name."""
 
         def eager_ops(*outside: Any) -> Any:
             self.traces += 1
-            traced = TracedSteps(outside, self._steps, frozenset(self._wanted.kept))
+            given = [known.get(i, a) for i, a in enumerate(outside)]
+            traced = TracedSteps(given, self._steps, frozenset(self._wanted.kept))
             for at, step in enumerate(self._steps):
                 traced.do(at, step)
             results = {i: traced.values[i] for i in sorted({*self._wanted.results, *traced.needed})}

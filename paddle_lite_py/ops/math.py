@@ -180,11 +180,12 @@ def power(x: Array, y: Array, /) -> Any:
 def power_scalar(x: Array, /, y: float) -> Any:
     """Power with a number known beforehand, so that x ** 2 is a product."""
     x, exponent = promote(x, y)
-    if isinstance(y, int) and abs(y) <= 64 and (is_inexact(x) or y >= 0):
-        return jax.lax.integer_pow(x, y)
+    if abs(y) <= 64 and (float(y).is_integer() if is_inexact(x) else isinstance(y, int) and y >= 0):
+        return jax.lax.integer_pow(x, int(y))
     if not is_inexact(x):
         return jnp.power(x.astype(jnp.float64), y).astype(x.dtype)
-    return jnp.sqrt(x) if y == 0.5 else jnp.power(x, exponent)
+    root = {0.5: jax.lax.sqrt, -0.5: jax.lax.rsqrt}.get(y)
+    return jnp.power(x, exponent) if root is None else root(x)
 
 
 @op(methods=["maximum"], inplace="maximum_", aliases=XY)

@@ -533,6 +533,26 @@ def numbers_change():
     return out
 
 
+@scenario
+def as_many_results_as_rows():
+    found = []
+    for n in (2, 3, 1, 4):
+        w = parameter(n, 3)
+        sum((i + 1.0) * row.sum() for i, row in enumerate(paddle.unbind(w * 2))).backward()
+        found.append(w.grad)
+    return found
+
+
+@scenario
+def slices_that_move():
+    w, found = parameter(8, 6), []
+    for i in (1, 1, 2, 3, 1):
+        (w[i:4, -i:] * w[:i].sum() * i).sum().backward()
+        found += [w.grad.numpy(), w[i - 1] * 2]
+        w.clear_grad()
+    return found
+
+
 def _arrays(found):
     return [np.asarray(f.numpy() if isinstance(f, paddle.Tensor) else f) for f in found if f is not None]
 
@@ -574,6 +594,18 @@ def test_a_training_step_is_one_program(runs):
     assert len(runs) == 4
     assert len(set(runs[1:])) == 1
     assert runs[-1].traces == 1
+
+
+def test_bounds_of_slices_are_part_of_the_program(runs):
+    w = parameter(8, 6)
+    for i in (1, 1, 2, 3, 4, 1):
+        (w[i : i + 3] * 2).sum().backward()
+        expected = np.zeros((8, 6))
+        expected[i : i + 3] = 2
+        np.testing.assert_array_equal(w.grad.numpy(), expected)
+        w.clear_grad()
+    (program,) = set(runs)
+    assert program.traces == 2  # with the first bounds, and for any
 
 
 def test_nothing_is_computed_before_somebody_looks(runs):

@@ -360,3 +360,13 @@ def test_what_a_hook_gives_is_a_leaf():
         x.square().sum().backward()
     assert x.grad.is_leaf and x.grad.tolist() == [16.0, 24.0]
     assert repr(handle) == "RemoveHandle(on)" and handle.remove() and repr(handle) == "RemoveHandle(removed)"
+
+
+def test_an_op_has_as_many_results_as_its_argument_has_rows():
+    for n in (2, 3, 1, 4):
+        x = paddle.ones([n, 3])
+        x.stop_gradient = False
+        rows = paddle.unbind(x)
+        sum((i + 1) * row.sum() for i, row in enumerate(rows)).backward()
+        assert [row.stop_gradient for row in rows] == [False] * n
+        assert x.grad[:, 0].tolist() == [i + 1 for i in range(n)]
