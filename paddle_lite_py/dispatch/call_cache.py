@@ -63,8 +63,11 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     names = [n.rstrip("?*!") for n in tensors]
     cache = _CallCache(function, params, names, joins=names == [n.rstrip("?") for n in tensors])
     env |= {**template.NAMES, "_state": state, "_eager": EAGER, "_run": EAGER.run, **codegen.LISTS}
-    env |= {"_again": cache.again, "_recorded": cache.recorded, "_calls": cache.calls, "_remade": codegen.remade}
+    env |= {"_function": function, "_again": cache.again}
+    env |= {"_recorded": cache.recorded, "_calls": cache.calls, "_remade": codegen.remade}
     given = "{" + ", ".join(f"{p.name!r}: {p.name}" for p in params) + "}"
+    lacks = "".join([f" or {p.name} is _absent" for p in params if p.default is p.empty])
+    passed = [f"{p.name}={p.name}" if p.kind is p.KEYWORD_ONLY else p.name for p in params]
     away = "".join([f" or {p.name} is not None" for p in params if p.name in _ASIDE])
     parts = {p.name: _part(p, tensors) for p in params if p.name not in _ASIDE}
     key = "".join([part.key for part in parts.values()])
@@ -75,8 +78,10 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
     calls = template.at_once(still, _jitted(among), run, "_kind is not _T", viewed=noted)
     others, lines = codegen.respelling(function.__dict__.get("__aliases__", {}), [p.name for p in params])
     return f"""({", ".join(_heads(params, others, env))}):
-{lines}    if _state.interpreter is not _eager or _rest or _more{away}:
+{lines}    if _rest or _more{away}{lacks}:
         return _again({given}, _rest, _more)
+    if _state.interpreter is not _eager:
+        return _function({", ".join(passed)})
     _key = _found = None
     try:
         _key = ({key})
@@ -87,7 +92,7 @@ def _text(function: Function, tensors: tuple[str, ...], views: bool, env: codege
         return _recorded(_key, {given})
     _bound, _kind = _found
     if _bound is None:
-        return _again({given})
+        return _function({", ".join(passed)})
 {codegen.indented(calls)}    return _made if _kind is _T or _kind is tuple else _remade(_kind, _made)
 """
 

@@ -54,7 +54,7 @@ class Deferred(Eager):
         self._place: dict[int, int] = {}  # of arrays from outside, by identity
         self._results: list[weakref.ref[Pending]] = []
         self._nodes: dict[int, weakref.ref[Node]] = {}  # by step
-        self._has_backward = False
+        self._has_backward = self._loops = False
         # What an update has changed: the tensor, what it holds now, and where its array before is among those outside.
         self._updated: list[tuple[Tensor, Pending, int]] = []
         self._donated: tuple[int, ...] = ()
@@ -98,13 +98,17 @@ class Deferred(Eager):
             return None
         data, takes, waits, large = [], [], False, False
         for a in args:
-            takes.append(isinstance(a, Tensor) and not a.stop_gradient)
-            d = self._held(a) if isinstance(a, Tensor) else payload(a)
+            is_tensor = isinstance(a, Tensor)
+            takes.append(is_tensor and not a.stop_gradient)
+            d = a._pending if is_tensor else payload(a)  # _held(), written out: each step shows in the time of an op
+            if is_tensor and (d is None or d.queue is not self):
+                d = a._data
             data.append(d)
-            if d.__class__ is Pending:
+            kind = d.__class__
+            if kind is Pending:
                 waits = True
-            elif d.__class__ not in HOSTED:
-                if d.__class__ is not array_class():  # what has no data, or a trace has left behind
+            elif kind not in HOSTED:
+                if kind is not array_class():  # what has no data, or a trace has left behind
                     return None
                 large = True
         if not self._open:  # another queue, which has just been computed, made this one look
@@ -146,16 +150,25 @@ class Deferred(Eager):
         return pending if pending is not None and pending.queue is self else tensor._data
 
     def _called(self, bound: BoundOp, data: Sequence[Any], takes: Any, specs: Sequence[Any]) -> list[Tensor]:
-        places = tuple([d.index if d.__class__ is Pending else self._from_outside(d) for d in data])
-        self._steps.append(CallStep(bound, places, takes, len(self._results), len(specs)))
+        self._step(bound, data, takes, len(specs))
         return [self._result(s.shape, s.dtype) for s in specs]
+
+    def _step(self, bound: BoundOp, data: Sequence[Any], takes: Any, n: int) -> None:
+        places = tuple([d.index if d.__class__ is Pending else self._from_outside(d) for d in data])
+        self._steps.append(CallStep(bound, places, takes, len(self._results), n))
+        if bound.op.loops:
+            self._loops = True
 
     def _result(self, shape: tuple[int, ...], dtype: Any) -> Tensor:
         """A tensor on the next result."""
         made = _new(Tensor)
-        made._pending = pending = Pending(self, len(self._results), shape, dtype)
-        self._results.append(_ref(pending))
+        made._pending = self._promise(shape, dtype)
         return made
+
+    def _promise(self, shape: tuple[int, ...], dtype: Any) -> Pending:
+        pending = Pending(self, len(self._results), shape, dtype)
+        self._results.append(_ref(pending))
+        return pending
 
     def _from_outside(self, value: Any) -> int:
         at = self._place.get(id(value))
@@ -229,9 +242,10 @@ class Deferred(Eager):
             before = [~self._from_outside(a) for a in mutable]
             if self._worth_donating(mutable):
                 self._donated = tuple(before)
-            made = self._called(bound, [rate, *first, *mutable, *map(self._held, flags)], None, mutable)
-            self._updated = [(t, new._pending, at) for t, new, at in zip(changed, made, before, strict=True)]
-            for tensor, pending, _ in self._updated:
+            self._step(bound, [rate, *first, *mutable, *map(self._held, flags)], None, len(mutable))
+            for tensor, array, at in zip(changed, mutable, before, strict=True):
+                pending = self._promise(array.shape, array.dtype)
+                self._updated.append((tensor, pending, at))
                 hold(tensor, pending)
             return True
 
@@ -243,8 +257,7 @@ class Deferred(Eager):
         return array if array.__class__ is np.ndarray or alone else jnp.copy(array)
 
     def _worth_donating(self, arrays: list[Any]) -> bool:
-        loops = any(isinstance(s, CallStep) and s.bound.op.loops for s in self._steps)
-        return len({id(a) for a in arrays}) == len(arrays) and worth_donating(loops, arrays)
+        return len({id(a) for a in arrays}) == len(arrays) and worth_donating(self._loops, arrays)
 
     # -- computing ---------------------------------------------------------------------------------------------------
     def finish_update(self) -> None:

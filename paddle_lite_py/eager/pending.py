@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+_set = object.__setattr__  # not a parameter's own, which takes note of other attributes: the hot path
+
 
 class Failed(NamedTuple):
     """What there is in the place of an array that could not be computed."""
@@ -71,9 +73,9 @@ def held(tensor: Any) -> Any:
 def hold(tensor: Any, payload: Any) -> None:
     """Give a tensor another payload, or what stands for one."""
     if payload.__class__ is not Pending or payload.array is not None:
-        tensor._data = payload if payload.__class__ is not Pending else payload.array
+        _set(tensor, "_data", payload if payload.__class__ is not Pending else payload.array)
         if tensor._pending is not None:
             del tensor._pending
         return
-    tensor._pending = payload
+    _set(tensor, "_pending", payload)
     tensor.__dict__.pop("_data", None)
