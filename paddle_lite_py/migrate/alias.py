@@ -6,6 +6,7 @@ import importlib
 import os
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from types import ModuleType
@@ -44,6 +45,9 @@ class _Finder:
 
     @staticmethod
     def find_spec(name: str, _path: Sequence[str] | None = None, _target: Any = None) -> ModuleSpec | None:
+        if name == "pip":  # the reference has imported setuptools by now; after pip it cannot be, before Python 3.12
+            with suppress(ImportError):
+                importlib.import_module("setuptools")
         if name != ALIAS and not name.startswith(f"{ALIAS}."):
             return None
         own = own_name(name)

@@ -106,3 +106,11 @@ def test_a_child_of_another_environment_has_its_own(tmp_path: Path):
     env = {**os.environ, "PYTHONPATH": os.pathsep.join([str(children), str(tmp_path)])}
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True)
     assert done.stdout.strip() == "its own", done.stderr
+
+
+def test_setuptools_can_be_imported_after_pip(tmp_path: Path):
+    for name in ("pip", "setuptools"):  # of the user's, each of which says that it was imported
+        (tmp_path / f"{name}.py").write_text(f"print({name!r})\n")
+    (tmp_path / "train.py").write_text("import paddle, pip\nprint('then')\nimport setuptools\n")
+    done = run("-m", "paddle_lite_py", "run", str(tmp_path / "train.py"))
+    assert done.stdout.split() == ["setuptools", "pip", "then"], done.stderr
