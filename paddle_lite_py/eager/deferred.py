@@ -67,15 +67,18 @@ class Deferred(Eager):
     # -- waiting -----------------------------------------------------------------------------------------------------
     def run(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
         """Put an op off, or run it at once; see interpreter.Interpreter."""
+        made = self.waiting(bound, args)
+        return EAGER.run(bound, args) if made is None else made
+
+    def waiting(self, bound: BoundOp, args: tuple[Any, ...]) -> Any:
+        """The results of an op, which waits with the others, or after them; None if it is to run at once."""
         with self._lock:
             if self._open and self._is_over(bound):
                 self.flush()
             made = self.put_off(bound, args) if self._open else None
-        if made is not None:
-            return made
-        if not self._steps and state.interpreter is self:
+        if made is None and not self._steps and state.interpreter is self:
             state.interpreter = EAGER
-        return EAGER.run(bound, args)
+        return made
 
     def _is_over(self, bound: BoundOp) -> bool:
         """Whether nothing more should wait: there is much, an update has ended the step, or it was the turn of a loop
@@ -114,7 +117,7 @@ class Deferred(Eager):
         if not self._open:  # another queue, which has just been computed, made this one look
             return None
         records = state.grad_enabled and True in takes
-        if not (waits or ((large or bound.plain) and records and bound.op.grad)):
+        if not (waits or ((large or waiting.may_need_xla) and records and bound.op.grad)):
             return None
         try:
             if waiting.check is not None:
@@ -357,6 +360,14 @@ def begun(bound: BoundOp, args: tuple[Any, ...]) -> tuple[Deferred, Any] | None:
     queue = Deferred()
     made = queue.put_off(bound, args)
     return None if made is None else (queue, made)
+
+
+def waiting(bound: BoundOp, args: tuple[Any, ...]) -> Any:
+    """The results of an op that waits from now on; None if it is to run at once."""
+    queue = state.interpreter
+    if isinstance(queue, Deferred):
+        return queue.waiting(bound, args)
+    return _begin(bound, args) if queue is EAGER else None
 
 
 def _begin(bound: BoundOp, args: tuple[Any, ...]) -> Any:

@@ -13,7 +13,6 @@ from ..core import memory
 from ..core.arrays import is_array
 from ..core.cache import BoundedCache
 from ..core.donation import suits_plain
-from ..core.dtypes import is_inexact
 from ..core.rewriting import rewritten
 from ..host.tier import added, for_xla, program_jit
 from ..registry.bound import BoundOp
@@ -162,8 +161,10 @@ class TracedSteps:
             return self._with_residuals(at, call, call.takes, data)
         if at not in self._differentiated:
             return call.bound.fn(*data)
-        out, gradients = call.bound.traced(data, call.takes)
-        self.gradients[at] = _of_inexact(gradients, out) if call.bound.keeps else gradients
+        if call.bound.keeps:
+            out, self.gradients[at] = forward_of(call.bound).traced(call.takes, data)
+        else:
+            out, self.gradients[at] = call.bound.traced(data, call.takes)
         return out
 
     def _with_residuals(self, at: int, call: CallStep, takes: tuple[bool, ...], data: tuple[Any, ...]) -> Any:
@@ -188,17 +189,6 @@ class TracedSteps:
 
     def _pull(self, bound: BoundOp, held: Any, cotangents: tuple[Any, ...], mask: tuple[bool, ...]) -> list[Any]:
         return held(cotangents) if callable(held) else bound.vjp(held, cotangents, mask)
-
-
-def _of_inexact(gradients: Callable[..., list[Any]], out: Any) -> Callable[..., list[Any]]:
-    """The same from cotangents of those results that gradients flow out of, which is how nodes with residuals count."""
-    outs = out if isinstance(out, tuple) else (out,)
-
-    def of_inexact(cotangents: tuple[Any, ...]) -> list[Any]:
-        given = iter(cotangents)
-        return gradients(tuple([next(given, None) if is_inexact(o.dtype) else None for o in outs]))
-
-    return of_inexact
 
 
 class OneByOne(TracedSteps):
@@ -255,6 +245,12 @@ def one_by_one(steps: Steps, outside: Arrays) -> tuple[dict[int, Any], dict[int,
 
 
 _programs: BoundedCache[Any, JoinedSteps] = BoundedCache("programs of eager ops", MAX_PROGRAMS)
+
+
+def forget_programs_with(bound: BoundOp) -> None:
+    """Drop the programs with an op that comes no more."""
+    for key in [k for k in _programs if any(isinstance(s, CallStep) and s.bound is bound for s in k[0])]:
+        _programs.pop(key, None)
 
 
 def program_of(steps: Steps, outside: Arrays, wanted: Wanted) -> JoinedSteps:

@@ -37,13 +37,15 @@ class PutOff:
 
     Attributes:
         can: whether it may: not what acts on the world, or looks at its results.
+        check: what looks at its arguments, if anything does.
+        may_need_xla: whether it may be XLA's even where all of its arguments are the host's.
     """
 
     def __init__(self, bound: BoundOp) -> None:
         op, self._bound = bound.op, bound
         self.can = bound.compiled and not op.effect and op.across is None and bound.derived(op.output_check) is None
         self.check = bound.derived(op.input_check)
-        self._fn, self._may_need_xla, self._has_gradient = fitting(bound.fn), bound.plain, op.grad
+        self._fn, self.may_need_xla, self._has_gradient = fitting(bound.fn), bound.plain, op.grad
         self._known: BoundedCache[Any, Promised] = BoundedCache(f"results of {op.name}, put off", MAX_KNOWN)
 
     def results(self, data: Sequence[Any]) -> Promised:
@@ -54,7 +56,7 @@ class PutOff:
             specs = [d if d.__class__ in NUMBERS else jax.ShapeDtypeStruct(d.shape, d.dtype) for d in data]
             traced = jax.jit(self._fn).trace(*specs)
             out = traced.out_info
-            on_xla = self._may_need_xla and _all_small(data) and not chosen(traced, specs, OP_STEPS)[1]
+            on_xla = self.may_need_xla and _all_small(data) and not chosen(traced, specs, OP_STEPS)[1]
             several = isinstance(out, tuple)
             made = list(out) if several else [out]
             flows = tuple(flows_of(self._bound, made))

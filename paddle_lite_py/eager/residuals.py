@@ -52,10 +52,8 @@ class ResidualPullback(BoundOp):
 
     def vjp(self, data: tuple[Any, ...], cotangents: tuple[Any, ...], _mask: tuple[bool, ...]) -> list[Any]:
         """Gradients of the forward's differentiable inputs."""
-        padded = [*cotangents, *[None] * (len(self.specs) - len(cotangents))]
-        full = [cotangent(ct, spec) for ct, spec in zip(padded, self.specs, strict=True)]
         leaves = [data[at] if at.__class__ is int else at[0] for at in self.leaves]
-        return [turned(g) for g in jax.tree.unflatten(self.tree, leaves)(full)[0]]
+        return _pulled(jax.tree.unflatten(self.tree, leaves), self.specs, cotangents)
 
 
 def _no_forward(*args: Any) -> Any:
@@ -153,11 +151,26 @@ class Forward:
         call.__name__ = call.__qualname__ = self.name
         return call
 
+    def traced(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, Callable[..., list[Any]]]:
+        """All results, and from cotangents of those that gradients flow out of to gradients; while JAX traces."""
+        primal, pull, outs = self._vjp(takes, arrays)
+        return outs, lambda cotangents: _pulled(pull, primal, cotangents)
+
     def _call(self, takes: Takes, *arrays: Any) -> tuple[Any, _Residuals]:
-        diff = [a for a, t in zip(arrays, takes, strict=True) if t]
-        primal, pull, outs = jax.vjp(lambda d: self._flowing(_merged(takes, d, arrays)), diff, has_aux=True)
+        primal, pull, outs = self._vjp(takes, arrays)
         specs = [jax.ShapeDtypeStruct(p.shape, p.dtype) for p in primal]
         return outs, _residuals(self, pull, specs, (*arrays, *outs))
+
+    def _vjp(self, takes: Takes, arrays: Sequence[Any]) -> tuple[Any, Any, Any]:
+        diff = [a for a, t in zip(arrays, takes, strict=True) if t]
+        return jax.vjp(lambda d: self._flowing(_merged(takes, d, arrays)), diff, has_aux=True)
+
+
+def _pulled(pull: Any, specs: Sequence[Any], cotangents: tuple[Any, ...]) -> list[Any]:
+    """Gradients by what jax.vjp() gave; cotangents that are absent, or None, are zeros."""
+    padded = [*cotangents, *[None] * (len(specs) - len(cotangents))]
+    full = [cotangent(ct, spec) for ct, spec in zip(padded, specs, strict=True)]
+    return [turned(g) for g in pull(full)[0]]
 
 
 def _merged(takes: Takes, diff: list[Any], arrays: Sequence[Any]) -> list[Any]:

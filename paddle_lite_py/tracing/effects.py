@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 
 from ..core import structure as nested
 from ..core import traced_number
+from ..eager.pending import hold
 from ..eager.tensor import ZEROS, Tensor, wrap
 from ..eager.views import replaced
 from .frame import Write
@@ -93,8 +94,7 @@ def put(effect: Effect, arrays: list[Any], args: Sequence[Tensor]) -> None:
     """Set state."""
     write, owner = effect.write, owner_of(effect, args)
     if write.key == "_data":
-        # Past Parameter.__setattr__, which looks after its other attributes.
-        owner.__dict__["_data"] = arrays[0] if effect.structure is nested.LEAF else effect.structure.value
+        hold(owner, arrays[0] if effect.structure is nested.LEAF else effect.structure.value)
         return
     value = nested.unflatten(effect.structure, iter([a if isinstance(a, Tensor) else wrap(a) for a in arrays]))
     if type(value) is traced_number.TracedNumber:

@@ -17,9 +17,12 @@ from ..core import structure as nested
 from ..core.arrays import spec_of
 from ..core.donation import suits_plain, worth_donating
 from ..core.dtypes import is_inexact
+from ..core.interpreter import state
 from ..core.rewriting import rewritten
 from ..core.undrawn import Undrawn
+from ..eager.deferred import waiting
 from ..eager.gradients import custom_gradient
+from ..eager.pending import held, hold
 from ..eager.residuals import Forward
 from ..eager.tape import Node, Output
 from ..eager.tensor import Tensor, wrap
@@ -31,6 +34,8 @@ from ..ir.program import Program
 from ..ir.simplify import only_needed
 from . import spans
 from .across import AcrossBackward, pullback
+from .body import Body
+from .call_that_waits import call_of
 from .checks import note_failure
 from .effects import Argument, AtPath, Sorted, found, found_in, mentions, owner_of, put, resolve, show
 from .speculation import compare
@@ -38,6 +43,7 @@ from .trace import LOCK, Traced
 
 # References to an array that only its handle holds: the handle's, the list's, and getrefcount's own.
 _ALONE = 3
+ABSENT: Any = object()
 # Seconds that a run waits for a trace in another thread to end.
 PATIENCE = 600
 
@@ -79,7 +85,6 @@ class Executable:
     def __init__(self, traced: Traced, name: str) -> None:
         self.traced = traced
         self.name = name
-        self.traces = 0  # how often it was compiled, but for gradients
         program, n = traced.program, traced.n_args
         written = {id(e.write.owner) for e in traced.effects if e.write.key == "_data"}
         captures = list(enumerate(traced.captures, n))
@@ -111,8 +116,8 @@ class Executable:
         self.records_loops = traced.loop_buffer is not None and any(op.name == "grad" for op in program.ops())
         self._compile()
 
-    def _compile(self) -> None:
-        self.lowered = lower(self.traced.program)
+    def _compile(self, traces: int = 0) -> None:
+        self.body = body = Body(self.traced.program, self.place, self.plain, self.traced.requires_grad, traces)
         donated = tuple(range(len(self.mutable))) if self.donates else ()
         operators = self.traced.program.ops()
         updated = sum(math.prod(h._data.shape) for h in self.mutable) if self.donates else 0
@@ -123,11 +128,12 @@ class Executable:
             if across
             else functools.partial(program_jit, operators=len(operators), plain=plain)
         )
+        self._that_waits: Any = ABSENT
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
-        self.jitted = jit(self._named(self._call if across else rewritten(self._call)), donate_argnums=donated)
+        self.jitted = jit(self._named(body.call if across else rewritten(body.call)), donate_argnums=donated)
         n = 0 if across else len(operators)
-        self.forward: Any = Forward(self.name, self._flowing, hosted=False, plain=plain, deep=not across, operators=n)
+        self.forward: Any = Forward(self.name, body.flowing, hosted=False, plain=plain, deep=not across, operators=n)
         self.fresh = True  # the first run compiles
         spans.follow(self)
         self.guard_program = (
@@ -142,12 +148,12 @@ class Executable:
         lowered = lower(
             only_needed(Program(Block(block.inputs, block.ops, block.outputs[self.traced.speculated_outputs]), names))
         )
-        return xla_jit(lambda *arrays: lowered(*self._in_order(arrays)))
+        return xla_jit(lambda *arrays: lowered(*self.body.in_order(arrays)))
 
-    def _in_order(self, arrays: Sequence[Any]) -> list[Any]:
-        """Arrays as the program takes them, given in the order: what it changes, other captures, arguments, others."""
-        given = dict(zip(self.place, arrays, strict=True))
-        return [given[i] for i in range(len(given))]
+    @property
+    def traces(self) -> int:
+        """How often it was compiled, but for gradients."""
+        return self.body.traces
 
     def _named(self, fn: Callable[..., Any]) -> Callable[..., Any]:
         def call(*args: Any) -> Any:
@@ -155,11 +161,6 @@ class Executable:
 
         call.__name__ = call.__qualname__ = self.name
         return call
-
-    def _call(self, *arrays: Any) -> Any:
-        self.traces += 1  # JAX calls it once for each kind of arrays
-        outs = self.lowered(*self._in_order(arrays))
-        return outs[0] if self.plain else outs
 
     def lower(self, args: Sequence[Any], with_grad: bool, numbers: Any = ()) -> Any:
         """What XLA is given for arguments of these specs: a jax.stages.Lowered."""
@@ -180,7 +181,7 @@ class Executable:
             self.jitted.lower()  # says that one process alone cannot
         if with_grad:
             return self.forward.function(self._takes(arrays))
-        return lambda *given: self.lowered(*self._in_order(given))
+        return self.body.function
 
     def _takes(self, arrays: Sequence[Any]) -> tuple[bool, ...]:
         """Which of what it takes, arguments left out, a gradient flows to."""
@@ -275,7 +276,7 @@ class Executable:
         if needed <= capacity.size:
             return False
         capacity.size = 1 << (needed - 1).bit_length()
-        self._compile()
+        self._compile(self.traces)
         return True
 
     def _apply(self, outs: list[Any], args: Sequence[Tensor], results: list[Tensor]) -> None:
@@ -286,7 +287,7 @@ class Executable:
             raise error
         others = self.effects.others if not self.by_path else [(at, found(e)) for at, e in self.effects.others]
         for tensor, at in self.effects.renewed:
-            tensor.__dict__["_data"] = outs[at]  # past Parameter.__setattr__, which looks after its other attributes
+            hold(tensor, outs[at])
         for tensor, gradient in self.effects.cleared:
             tensor.__dict__["_grad"] = gradient
         made = dict[int, Tensor]()
@@ -324,7 +325,7 @@ class Executable:
         outs = self.jitted(*(donatable(list(arrays)) if self.donates else arrays))
         outs = (outs,) if self.plain else outs
         if takes not in self._pullbacks:
-            self._pullbacks[takes] = self._across(pullback(self.name, self._flowing, takes))
+            self._pullbacks[takes] = self._across(pullback(self.name, self.body.flowing, takes))
         layer = AcrossBackward(self.name, self._pullbacks[takes], arrays)
         tensors = [wrap(a) for a in outs[: self.traced.n_results]]
         flows = [i for i, f in enumerate(self.traced.requires_grad) if f]
@@ -335,28 +336,36 @@ class Executable:
 
     def _run_with_grad(self, args: Sequence[Tensor]) -> Any:
         handles = [*self.mutable, *self.fixed, *args]
-        arrays = [for_xla(h._data) for h in handles] + [get() for get in self.traced.providers]
+        provided = [get() for get in self.traced.providers]
         if self.watched:
             self._look_for_shared(args)
+        takes = tuple([not h.stop_gradient and is_inexact(held(h).dtype) for h in handles])
+        made = self._put_off(handles, takes, provided)
+        if made is not None:
+            return self._finished(list(map(held, made)), list(made[: self.traced.n_results]), args)
+        arrays = [for_xla(h._data) for h in handles] + provided
         if self.guard_program is not None:
             compare(self.traced.speculated, self.guard_program(*arrays))
-        takes = tuple([not h.stop_gradient and is_inexact(h._data.dtype) for h in handles])
-        takes += (False,) * len(self.traced.providers)
+        takes += (False,) * len(provided)
         outs, pull, saved = self.forward(takes, arrays)
         if self.traced.speculated:
             compare(self.traced.speculated, outs[self.traced.speculated_outputs])
         if self.traced.loop_buffer is not None and self._short_of_room(outs):
             outs, pull, saved = self.forward(takes, arrays)
         sources = [(h._source or h) if t else None for h, t in zip(handles, takes, strict=False)]
-        sources += [None] * len(self.traced.providers)
+        sources += [None] * len(provided)
         tensors = self._on_tape(outs, Node(pull, saved, tuple(sources)))
         return self._finished(outs, tensors, args)
 
-    def _flowing(self, arrays: list[Any]) -> tuple[list[Any], list[Any]]:
-        """The results that gradients flow out of, and all outputs."""
-        outs = self._call(*arrays)
-        outs = [outs] if self.plain else outs
-        return [outs[i] for i, f in enumerate(self.traced.requires_grad) if f], outs
+    def _put_off(self, handles: list[Tensor], takes: tuple[bool, ...], provided: list[Any]) -> Any:
+        """All outputs of a call that waits, as a part of what an eager step computes at once; None if it runs now."""
+        if self._that_waits is ABSENT:
+            self._that_waits = call_of(self)
+        shown = any(t._views is not None or t._view is not None for t, _ in self.effects.renewed)
+        odd = any(not t and not h.stop_gradient for h, t in zip(handles, takes, strict=True))
+        if self._that_waits is None or shown or odd or state.timer is not None:
+            return None
+        return waiting(self._that_waits, (*handles, *provided))
 
     def _on_tape(self, outs: list[Any], node: Node) -> list[Tensor]:
         tensors = [wrap(a) for a in outs[: self.traced.n_results]]

@@ -12,6 +12,7 @@ from paddle_lite_py.jit import InputSpec, to_static
 
 import paddle_lite_py as paddle
 from paddle_lite_py import nn
+from paddle_lite_py.eager import joined
 
 
 def tensor(*data, **kwargs):
@@ -207,5 +208,24 @@ def test_the_backward_goes_with_its_function():
         return pull
 
     gone = one()
+    paddle.device.synchronize()  # else it waits for somebody to look
     gc.collect()
     assert gone() is None
+
+
+def test_programs_of_eager_steps_go_with_the_static_layer_in_them():
+    def trained():
+        net = to_static(nn.Linear(300, 300))
+        opt = paddle.optimizer.SGD(0.1, parameters=net.parameters())
+        for _ in range(3):
+            net(paddle.ones([4, 300])).mean().backward()
+            opt.step()
+            opt.clear_grad()
+        return weakref.ref(net.weight)
+
+    before = len(joined._programs)
+    gone = trained()
+    for _ in range(2):  # the program of the layer, and what ends with it
+        gc.collect()
+    assert gone() is None
+    assert len(joined._programs) == before

@@ -18,6 +18,7 @@ from ...core.processes import world
 from ...core.undrawn import Undrawn
 from ...dispatch.define import add_methods, op
 from ...eager.execute import EAGER
+from ...eager.pending import hold
 from ...eager.tensor import Parameter, Tensor, wrap
 from ...nn import Layer
 from ...ops.convert import to_tensor
@@ -80,7 +81,7 @@ def shard_tensor(
         return reshard(given, mesh, placements)
     where = sharding(mesh, placements, given.shape)
     made = copy.copy(data) if isinstance(data, Parameter) else wrap(None)
-    made.__dict__["_data"] = laid(given._data, where)
+    hold(made, laid(given._data, where))
     made.__dict__.pop("_view", None), made.__dict__.pop("_views", None)
     if not isinstance(made, Parameter) or stop_gradient is not None:
         was = getattr(data, "stop_gradient", True)

@@ -1,0 +1,51 @@
+"""What a traced program computes: a function of arrays, which holds nothing of the state that the program reads."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from ..ir.lower import lower
+from ..ir.program import Program
+
+
+class Body:
+    """A program as a function, while JAX traces.
+
+    Arguments:
+        place: which input of the program each array is.
+        plain: it gives one result alone.
+        requires_grad: for each result whether gradients flow out of it.
+        traces: how often JAX has traced what stood in its place.
+    """
+
+    def __init__(
+        self, program: Program, place: list[int], plain: bool, requires_grad: Sequence[bool], traces: int
+    ) -> None:
+        self._lowered, self._place, self._plain = lower(program), place, plain
+        self._requires_grad = requires_grad
+        self.traces = traces
+
+    def in_order(self, arrays: Sequence[Any]) -> list[Any]:
+        """Arrays as the program takes them, given in the order: what it changes, other captures, arguments, others."""
+        given = dict(zip(self._place, arrays, strict=True))
+        return [given[i] for i in range(len(given))]
+
+    def function(self, *arrays: Any) -> list[Any]:
+        """All outputs."""
+        return self._lowered(*self.in_order(arrays))
+
+    def counted(self, *arrays: Any) -> list[Any]:
+        """The same, where JAX traces it for a kind of arrays."""
+        self.traces += 1
+        return self.function(*arrays)
+
+    def call(self, *arrays: Any) -> Any:
+        """The only result, or all outputs."""
+        outs = self.counted(*arrays)
+        return outs[0] if self._plain else outs
+
+    def flowing(self, arrays: list[Any]) -> tuple[list[Any], list[Any]]:
+        """The results that gradients flow out of, and all outputs."""
+        outs = self.counted(*arrays)
+        return [outs[i] for i, f in enumerate(self._requires_grad) if f], outs

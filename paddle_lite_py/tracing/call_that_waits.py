@@ -1,0 +1,70 @@
+"""A program with a gradient as an op that waits (eager/deferred.py).
+
+So a static layer in an eager training step is compiled together with what is done to its results, with the backward and
+with the update.
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from ..eager.joined import forget_programs_with
+from ..eager.put_off import Promised
+from ..ir.block import Value
+from ..registry.bound import BoundOp
+from ..registry.op import Op
+
+if TYPE_CHECKING:
+    from .executor import Executable
+
+
+class CallThatWaits(BoundOp):
+    """A call of a program as one op: of what the program changes, reads and is given, to all of its outputs."""
+
+    __slots__ = ("operators",)
+
+    def __init__(self, executable: Executable) -> None:
+        operators, body = executable.traced.program.ops(), executable.body
+        loops = any(o.bound.op.loops for o in operators)
+
+        def run(*arrays: Any) -> tuple[Any, ...]:
+            return tuple(body.counted(*arrays))
+
+        super().__init__(Op(run, executable.name, loops=loops, keeps=True), run)
+        self.operators = len(operators)
+        self.plain = executable.forward.plain
+        self.keeping = executable.forward, None
+        self.put_off = _KnownOutputs(executable)
+
+
+class _KnownOutputs:
+    """What the program of fixed sizes gives, as put_off.PutOff says it of an op."""
+
+    can, check, may_need_xla = True, None, True
+
+    def __init__(self, executable: Executable) -> None:
+        outputs, flows = executable.traced.program.block.outputs, executable.traced.requires_grad
+        more = (False,) * (len(outputs) - len(flows))
+        self._promised = Promised([v.spec for v in outputs], True, (*flows, *more), True, None)
+
+    def results(self, data: Sequence[Any]) -> Promised:
+        """What it gives for arguments like these."""
+        return self._promised
+
+
+def call_of(executable: Executable) -> CallThatWaits | None:
+    """The program as an op that waits; None if it has to run at once.
+
+    It has to if something in it acts on the world or is looked at after the run, or if sizes are not known before.
+    """
+    traced = executable.traced
+    looks = traced.speculated or traced.checks or traced.loop_buffer or traced.deferred or executable.effects.others
+    outputs = traced.program.block.outputs
+    known = all(isinstance(v, Value) and all(isinstance(n, int) for n in v.shape) for v in outputs)
+    if looks or not (known and executable.repeatable):
+        return None
+    made = CallThatWaits(executable)
+    weakref.finalize(executable, forget_programs_with, made).atexit = False
+    return made
