@@ -60,13 +60,13 @@ class PutOff:
             several = isinstance(out, tuple)
             made = list(out) if several else [out]
             flows = tuple(flows_of(self._bound, made))
-            told = self._told_by_shapes(specs) if not several and out.size <= MAX_TOLD else None
+            told = None if several or out.size > MAX_TOLD else self._told_by_shapes(specs)
             found = self._known.put(key, Promised(made, several, flows if any(flows) else (), on_xla, told))
         return found
 
     def _told_by_shapes(self, specs: list[Any]) -> np.ndarray | None:
         """The result of an op that looks at shapes alone, such as `shape`."""
-        if self._has_gradient:
+        if self._has_gradient or any(s.__class__ in NUMBERS for s in specs):  # a number tells something itself
             return None
         try:
             return np.asarray(self._fn(*specs))

@@ -534,6 +534,13 @@ def numbers_change():
 
 
 @scenario
+def filled_with_other_numbers():
+    x = parameter(4, 4).mean(1)
+    with paddle.no_grad():
+        return [paddle.full_like(x, 1.0), paddle.full_like(x, 0.0), x.clone().fill_(9.0), x.clone().fill_(7.0)]
+
+
+@scenario
 def as_many_results_as_rows():
     found = []
     for n in (2, 3, 1, 4):
