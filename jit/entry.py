@@ -9,6 +9,7 @@ from paddle_lite_py.core.dtypes import default_dtype
 from paddle_lite_py.core.interpreter import layer_version
 from paddle_lite_py.core.interpreter import state as mode
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs, call
+from paddle_lite_py.eager.pending import held
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.ir.program import Program
 from paddle_lite_py.tracing import spans
@@ -146,12 +147,12 @@ class Entry:
 
     def _state_differs(self) -> str | None:
         for place, spec, _ in self.traced.paths:
-            held = place.get()
-            if not isinstance(held, Tensor) or held._data.shape != spec.shape or held._data.dtype != spec.dtype:
-                return f"{type(place.owner).__name__}.{place.key} changed from {spec!r:.60} to {held!r:.60}"
+            now = place.get()
+            if not isinstance(now, Tensor) or held(now).shape != spec.shape or held(now).dtype != spec.dtype:
+                return f"{type(place.owner).__name__}.{place.key} changed from {spec!r:.60} to {now!r:.60}"
         for handle, kind in self.traced.gradients:
-            held = handle._grad
-            found = "some" if held.__class__ is Tensor else "none" if held is None else "zeros"
+            grad = handle._grad
+            found = "some" if grad.__class__ is Tensor else "none" if grad is None else "zeros"
             if found != kind and not _serves(kind, found):
                 return f"the gradient of '{handle.name}' changed from {kind} to {found}"
         return None

@@ -21,6 +21,7 @@ from paddle_lite_py.core.no_effect import RefusedArgumentError
 from paddle_lite_py.core.traced_number import ScalarGuard, ScalarInputs
 from paddle_lite_py.eager import views
 from paddle_lite_py.eager.execute import EAGER, Eager
+from paddle_lite_py.eager.pending import held
 from paddle_lite_py.eager.tensor import Tensor
 from paddle_lite_py.host.tier import for_xla
 from paddle_lite_py.nn.base import Layer
@@ -222,9 +223,9 @@ class StaticFunction(DeclaredSpecs, Inspection):
             may_wait: None in the place of a program where the function itself is to run; see LoneKinds.
         """
         specs = self._specs(args, kwargs, tensors)
-        shapes = [t._data.shape for t in tensors]
+        shapes = [held(t).shape for t in tensors]
         serves = other.serves if other else _any
-        kinds: Any = tuple([(t._data.shape, t._data.dtype, t.stop_gradient) for t in tensors])
+        kinds: Any = tuple([(held(t).shape, held(t).dtype, t.stop_gradient) for t in tensors])
         if specs is not None:
             kinds = (*specs, tuple([t.stop_gradient for t in tensors]))
         ties = self._ties.of(tensors)
@@ -281,11 +282,11 @@ class StaticFunction(DeclaredSpecs, Inspection):
         shapes = [t._data for t in tensors]
         sizes = None if specs is None else Dimensions(specs, names, [a.shape for a in shapes])
         grads = [not t.stop_gradient for t in tensors]
-        held = len(self._locations.values())
+        of_places = len(self._locations.values())
 
         def attempt(shapes: list[Any]) -> Traced:
             seen.clear()
-            with self._locations.replaced(len(numbers) - held, seen):
+            with self._locations.replaced(len(numbers) - of_places, seen):
                 return self.trace(with_numbers(common, numbers, seen), shapes, grads, names, sizes)
 
         try:
@@ -352,9 +353,9 @@ class StaticFunction(DeclaredSpecs, Inspection):
         made = self._bound_by_id.get(id(obj))
         if made is None or made._owner() is not obj:
             made = self.like(self._function.__get__(obj, owner))
-            key, held = id(obj), self._bound_by_id
-            made._owner = weakref.ref(obj, lambda _: held.pop(key, None))
-            held[key] = made
+            key, bound = id(obj), self._bound_by_id
+            made._owner = weakref.ref(obj, lambda _: bound.pop(key, None))
+            bound[key] = made
         return made
 
     _owner: Any = None

@@ -9,6 +9,7 @@ import threading
 
 import numpy as np
 import pytest
+from paddle_lite_py.jit import to_static
 
 import paddle_lite_py as paddle
 import paddle_lite_py.nn.functional as F
@@ -534,6 +535,131 @@ def numbers_change():
 
 
 @scenario
+def a_static_layer():
+    model = to_static(net())
+    found = trained(model, adam(model), 4)
+    model.eval()
+    return [*found, model(batch(4, 6, seed=9)), model[1]._mean, model[1]._variance]
+
+
+@scenario
+def a_static_layer_that_is_looked_at():
+    model, found = to_static(net()), []
+    opt = adam(model)
+    for i in range(3):
+        out = model(batch(4, 6, seed=i))
+        found += [out.numpy(), model[1]._mean.numpy()]
+        F.cross_entropy(out, labels()).backward()
+        found.append(model[0].weight.grad.numpy())
+        opt.step()
+        opt.clear_grad()
+    return [*found, model[0].weight]
+
+
+@scenario
+def a_static_layer_called_twice():
+    model = to_static(net())
+    opt = adam(model)
+    for i in range(3):
+        (model(batch(4, 6, seed=i)) - model(batch(4, 6, seed=i + 7))).square().mean().backward()
+        opt.step()
+        opt.clear_grad()
+    return [*model.parameters(), model[1]._mean]
+
+
+@scenario
+def two_static_layers_with_optimizers_of_their_own():
+    making, telling = to_static(nn.Linear(3, 6)), to_static(net())
+    first, second, found = adam(making), adam(telling), []
+    for i in range(3):
+        made = making(batch(4, 3, seed=i))
+        loss = telling(batch(4, 6, seed=i)).mean() - telling(made.detach()).mean()
+        loss.backward()
+        second.step()
+        second.clear_grad()
+        cheating = telling(made).square().mean()
+        cheating.backward()
+        first.step()
+        first.clear_grad()
+        second.clear_grad()
+        found += [loss, cheating]
+    return [*found, *making.parameters(), *telling.parameters()]
+
+
+@scenario
+def a_static_layer_with_dropout():
+    model, found = to_static(nn.Sequential(nn.Linear(6, 8), nn.Dropout(0.5), nn.Linear(8, 4))), []
+    opt = adam(model)
+    for seed in (5, 6, 5):
+        paddle.seed(seed)
+        trained(model, opt, 2)
+        found += [paddle.rand([3]), model(batch(4, 6))]
+    return [*found, *model.parameters()]
+
+
+@scenario
+def a_static_function_of_what_waits():
+    w = parameter(4, 4)
+
+    @to_static
+    def both(x, y):
+        return {"sum": (x @ y).tanh(), "count": (x > 0).sum(), "same": x}
+
+    found = []
+    for i in range(3):
+        made = both(w * (i + 1.0), w.exp())
+        (made["sum"].sum() + made["same"].mean()).backward()
+        found += [w.grad.numpy(), made["count"]]
+        w.clear_grad()
+    return found
+
+
+@scenario
+def gradients_of_gradients_of_a_static_layer():
+    model = to_static(nn.Sequential(nn.Linear(6, 8), nn.Tanh(), nn.Linear(8, 1)))
+    x = parameter(4, 6)
+    (grad,) = paddle.grad(model(x).sum(), x, create_graph=True)
+    (grad.square().sum() + model(x).mean()).backward()
+    return [grad, x.grad, *[p.grad for p in model.parameters() if p.grad is not None]]
+
+
+@scenario
+def a_static_layer_with_hooks_and_clipping():
+    model, seen = to_static(net()), []
+    model[0].weight.register_hook(lambda g: g * 2)
+    opt = paddle.optimizer.Momentum(0.1, 0.9, model.parameters(), grad_clip=nn.ClipGradByGlobalNorm(0.5))
+    for i in range(3):
+        out = model(batch(4, 6, seed=i))
+        out.register_hook(lambda g: seen.append(g.sum()))
+        F.cross_entropy(out, labels()).backward()
+        opt.step()
+        opt.clear_grad()
+    return [*seen, *model.parameters()]
+
+
+@scenario
+def a_static_layer_that_is_frozen_later():
+    model = to_static(net())
+    opt = adam(model)
+    found = trained(model, opt, 2)
+    model[0].weight.stop_gradient = True
+    found += trained(model, opt, 2)
+    with paddle.no_grad():
+        found.append(model(batch(4, 6)))
+    return found
+
+
+@scenario
+def weights_that_are_loaded_between_steps():
+    model = to_static(net())
+    opt = adam(model)
+    saved = {k: v.numpy() for k, v in model.state_dict().items()}
+    found = trained(model, opt, 2)
+    model.set_state_dict(saved)
+    return [*found, *trained(model, opt, 2), *model.parameters(), model[1]._mean]
+
+
+@scenario
 def filled_with_other_numbers():
     x = parameter(4, 4).mean(1)
     with paddle.no_grad():
@@ -613,6 +739,14 @@ def test_bounds_of_slices_are_part_of_the_program(runs):
         w.clear_grad()
     (program,) = set(runs)
     assert program.traces == 2  # with the first bounds, and for any
+
+
+def test_a_step_with_a_static_layer_is_one_program(runs):
+    model = to_static(net())
+    trained(model, adam(model), 5)
+    assert len(runs) == 5
+    assert len(set(runs[2:])) == 1
+    assert runs[-1].traces == 1
 
 
 def test_nothing_is_computed_before_somebody_looks(runs):
