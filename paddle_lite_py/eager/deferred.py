@@ -39,8 +39,9 @@ from .views import link
 
 _new: Any = object.__new__
 _ref = weakref.ref
-# Of more ops XLA makes no faster program, and takes longer for each.
-MOST = 1000
+# Of more operators XLA makes no faster program, and takes longer for each. A program that is called again and again, as
+# in an evaluation whose results are kept, is not to be compiled as often: of so many operators it waits once more.
+MOST, MOST_REPEATED = 1000, 200
 
 
 class Deferred(Eager):
@@ -55,6 +56,7 @@ class Deferred(Eager):
         self._results: list[weakref.ref[Pending]] = []
         self._nodes: dict[int, weakref.ref[Node]] = {}  # by step
         self._has_backward = self._loops = False
+        self._operators = 0
         # What an update has changed: the tensor, what it holds now, and where its array before is among those outside.
         self._updated: list[tuple[Tensor, Pending, int]] = []
         self._donated: tuple[int, ...] = ()
@@ -83,8 +85,10 @@ class Deferred(Eager):
     def _is_over(self, bound: BoundOp) -> bool:
         """Whether nothing more should wait: there is much, an update has ended the step, or it was the turn of a loop
         of which nobody takes gradients any more."""
-        if self._updated or len(self._steps) >= MOST:
+        if self._updated or self._operators >= MOST:
             return True
+        if bound.operators > 1 and self._operators >= MOST_REPEATED:
+            return any(isinstance(s, CallStep) and s.bound is bound for s in self._steps)
         first = self._steps[0] if self._steps else None
         return isinstance(first, CallStep) and bound is first.bound and not self._has_backward and self._node(0) is None
 
@@ -159,6 +163,7 @@ class Deferred(Eager):
     def _step(self, bound: BoundOp, data: Sequence[Any], takes: Any, n: int) -> None:
         places = tuple([d.index if d.__class__ is Pending else self._from_outside(d) for d in data])
         self._steps.append(CallStep(bound, places, takes, len(self._results), n))
+        self._operators += bound.operators
         if bound.op.loops:
             self._loops = True
 
@@ -365,9 +370,8 @@ def begun(bound: BoundOp, args: tuple[Any, ...]) -> tuple[Deferred, Any] | None:
 def waiting(bound: BoundOp, args: tuple[Any, ...]) -> Any:
     """The results of an op that waits from now on; None if it is to run at once."""
     queue = state.interpreter
-    if isinstance(queue, Deferred):
-        return queue.waiting(bound, args)
-    return _begin(bound, args) if queue is EAGER else None
+    made = queue.waiting(bound, args) if isinstance(queue, Deferred) else None
+    return _begin(bound, args) if made is None and state.interpreter is EAGER else made
 
 
 def _begin(bound: BoundOp, args: tuple[Any, ...]) -> Any:

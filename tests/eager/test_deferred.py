@@ -749,6 +749,23 @@ def test_a_step_with_a_static_layer_is_one_program(runs):
     assert runs[-1].traces == 1
 
 
+@pytest.mark.parametrize(("turns", "programs"), [(130, [1, 1, 1, 1]), (1, [])])
+def test_a_large_program_that_is_called_again_and_again_is_not_compiled_as_often(turns, programs, runs):
+    @to_static
+    def deep(x):
+        for _ in range(turns):
+            x = (x * 2).tanh()
+        return x
+
+    w = parameter(4, 4)
+    for _ in range(3):  # the function itself, its program, and that again
+        deep(w).numpy()
+    runs.clear()
+    kept = [deep(w) for _ in range(5)]
+    assert [len(program._steps) for program in runs] == programs
+    np.testing.assert_array_equal(kept[0].numpy(), kept[4].numpy())
+
+
 def test_nothing_is_computed_before_somebody_looks(runs):
     w = parameter(4, 4)
     y = (w * 2).exp()
