@@ -1,4 +1,4 @@
-"""What a traced program computes: a function of arrays, which holds nothing of the state that the program reads."""
+"""What a traced program computes: a function of arrays, apart from what runs it on the state that it reads."""
 
 from __future__ import annotations
 

@@ -21,7 +21,6 @@ from ..core.interpreter import Interpreter, state, use
 from ..core.symbolic import is_symbolic
 from ..core.traced_number import TracedNumber
 from ..eager.execute import EAGER, explain, has_shared_gradient
-from ..eager.pending import hold
 from ..eager.random import default_generator
 from ..eager.tensor import ZEROS, Tensor, wrap
 from ..eager.views import link
@@ -202,7 +201,7 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
         with self.inner(value.frame):  # where it was made: a branch that reads it must not keep it
             leaf = self.emit(identity(), (value,), requires_grad=True)[0]
         value.frame.leaves[leaf] = tensor
-        hold(tensor, leaf)
+        tensor._data = leaf
         return leaf
 
     # -- ops -------------------------------------------------------------------------------------------------------
@@ -281,7 +280,7 @@ class Builder(Differentiation, ContainerNotes, Interpreter):
             self.rebound(tensor, "stop_gradient")
         self.rebound(tensor, "_data")
         self.aliases.written(tensor)
-        hold(tensor, data)
+        tensor._data = data
 
     def sees(self, tensor: Tensor) -> bool:
         """Whether the payload of a tensor is of this frame, one around it, or outside."""

@@ -49,7 +49,7 @@ class _KnownOutputs:
         more = (False,) * (len(outputs) - len(flows))
         self._promised = Promised([v.spec for v in outputs], True, (*flows, *more), True, None)
 
-    def results(self, data: Sequence[Any]) -> Promised:
+    def results(self, _data: Sequence[Any]) -> Promised:
         """What it gives for arguments like these."""
         return self._promised
 

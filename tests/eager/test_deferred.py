@@ -660,6 +660,51 @@ def weights_that_are_loaded_between_steps():
 
 
 @scenario
+def what_waits_is_written_in_a_static_function():
+    w = parameter(4, 4)
+    kept, failed = (w * 2).detach(), (w * 3).detach()
+
+    @to_static
+    def write(x, where, stop):
+        where.set_value(x)
+        if stop:
+            raise KeyError("stop")
+        return x + 1
+
+    out = write(batch(4, 4), kept, False)
+    with pytest.raises(KeyError):
+        write(batch(4, 4), failed, True)
+    return [out, kept, failed, w]
+
+
+@scenario
+def state_that_waits_is_written_in_a_static_function():
+    class Holder(nn.Layer):
+        def __init__(self):
+            super().__init__()
+            self.register_buffer("state", paddle.zeros([4, 4]))
+            self.fails = False
+
+        @to_static
+        def forward(self, x):
+            self.state.set_value(x * 2)
+            if self.fails:
+                raise KeyError("stop")
+            return x.sum()
+
+    w, layer, found = parameter(4, 4), Holder(), []
+    for i in range(3):
+        layer.state.set_value((w * (i + 1.0)).detach())
+        layer.fails = i == 1
+        try:
+            found.append(layer(batch(4, 4)))
+        except KeyError:
+            pass
+        found.append(layer.state.numpy())
+    return found
+
+
+@scenario
 def filled_with_other_numbers():
     x = parameter(4, 4).mean(1)
     with paddle.no_grad():
