@@ -70,33 +70,29 @@ class JoinedSteps(tape.Recurring):
     what begins anywhere. If they change there is a second program, which takes them all.
     """
 
-    __slots__ = ("_donated", "_integers", "_met", "_of_any", "_of_these", "_steps", "_wanted", "_warm")
+    __slots__ = ("_compiled", "_donated", "_integers", "_steps", "_wanted")
 
     def __init__(self, steps: Steps, outside: Arrays, wanted: Wanted) -> None:
         super().__init__()
         self._steps, self._wanted = tuple(steps), wanted
         self._donated = frozenset(wanted.donated)
-        self._integers = [i for i, a in enumerate(outside) if a.__class__ is int]
-        self._met = [outside[i] for i in self._integers]
-        self._of_these: Any = self._compiled(outside, dict(zip(self._integers, self._met, strict=True)))
-        self._of_any: Any = None
-        self._warm: list[Any] = []  # those that ran
+        self._integers = {i: a for i, a in enumerate(outside) if a.__class__ is int}
+        self._compiled: dict[bool, Any] = {}  # by whether it is of these integers
 
     def run(self, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]]:
         """The results by number, and by call what its gradient needs."""
         arrays = [a if i in self._donated else for_xla(a) for i, a in enumerate(outside)]
-        program = self._of_these
-        if [outside[i] for i in self._integers] != self._met:
-            program = self._of_any = self._of_any or self._compiled(outside, {})
-        if program in self._warm:
+        same = all(outside[i].__class__ is int and outside[i] == known for i, known in self._integers.items())
+        program = self._compiled.get(same)
+        if program is not None:
             return program(*arrays)
-        self._warm.append(program)
+        program = self._compiled[same] = self._program(outside, self._integers if same else {})
         with memory.returned(), memory.uncollected():
             out = program(*arrays)
             jax.block_until_ready(out)
             return out
 
-    def _compiled(self, outside: Arrays, known: dict[int, int]) -> Callable[..., Any]:
+    def _program(self, outside: Arrays, known: dict[int, int]) -> Callable[..., Any]:
         """The program where some of what comes from outside is known."""
         bounds = [s.bound for s in self._steps if isinstance(s, CallStep)]
         bounds += [b for s in self._steps if isinstance(s, BackwardStep) for b in tape.Structure.of(s.key).bounds]

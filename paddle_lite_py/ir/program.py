@@ -40,3 +40,7 @@ class Program:
     def ops(self) -> list[Operator]:
         """All operators, those in inner blocks included."""
         return list(self.block.all_ops())
+
+    def has_loops(self) -> bool:
+        """Whether an operator of it is made of a loop of JAX's."""
+        return any(o.bound.op.loops for o in self.block.all_ops())

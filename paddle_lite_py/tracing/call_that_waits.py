@@ -26,14 +26,13 @@ class CallThatWaits(BoundOp):
     __slots__ = ("operators",)
 
     def __init__(self, executable: Executable) -> None:
-        operators, body = executable.traced.program.ops(), executable.body
-        loops = any(o.bound.op.loops for o in operators)
+        program, body = executable.traced.program, executable.body
 
         def run(*arrays: Any) -> tuple[Any, ...]:
             return tuple(body.counted(*arrays))
 
-        super().__init__(Op(run, executable.name, loops=loops, keeps=True), run)
-        self.operators = len(operators)
+        super().__init__(Op(run, executable.name, loops=program.has_loops(), keeps=True), run)
+        self.operators = len(program.ops())
         self.plain = executable.forward.plain
         self.keeping = executable.forward, None
         self.put_off = _KnownOutputs(executable)

@@ -35,7 +35,7 @@ from ..ir.simplify import only_needed
 from . import spans
 from .across import AcrossBackward, pullback
 from .body import Body
-from .call_that_waits import call_of
+from .call_that_waits import CallThatWaits, call_of
 from .checks import note_failure
 from .effects import Argument, AtPath, Sorted, found, found_in, mentions, owner_of, put, resolve, show
 from .speculation import compare
@@ -43,7 +43,6 @@ from .trace import LOCK, Traced
 
 # References to an array that only its handle holds: the handle's, the list's, and getrefcount's own.
 _ALONE = 3
-ABSENT: Any = object()
 # Seconds that a run waits for a trace in another thread to end.
 PATIENCE = 600
 
@@ -62,7 +61,7 @@ def donatable(arrays: list[Any]) -> list[Any]:
 
 
 def _worth_donating(program: Program, handles: list[Tensor]) -> bool:
-    return worth_donating(any(op.bound.op.loops for op in program.ops()), (h._data for h in handles))
+    return worth_donating(program.has_loops(), (h._data for h in handles))
 
 
 def _suits_plain(program: Program, updated: int) -> bool:
@@ -72,7 +71,7 @@ def _suits_plain(program: Program, updated: int) -> bool:
 
 def _has_small_loops(program: Program) -> bool:
     """True for a program with loops whose arrays are all known to be small: more kernels than work."""
-    if not any(o.bound.op.loops for o in program.ops()):
+    if not program.has_loops():
         return False
     values = (v for o in program.ops() for v in (*o.inputs, *o.outputs) if isinstance(v, Value))
     shapes = (v.shape for v in (*program.block.inputs, *values))
@@ -128,7 +127,6 @@ class Executable:
             if across
             else functools.partial(program_jit, operators=len(operators), plain=plain)
         )
-        self._that_waits: Any = ABSENT
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
         self.jitted = jit(self._named(body.call if across else rewritten(body.call)), donate_argnums=donated)
@@ -359,13 +357,15 @@ class Executable:
 
     def _put_off(self, handles: list[Tensor], takes: tuple[bool, ...], provided: list[Any]) -> Any:
         """All outputs of a call that waits, as a part of what an eager step computes at once; None if it runs now."""
-        if self._that_waits is ABSENT:
-            self._that_waits = call_of(self)
+        if self._that_waits is None or state.timer is not None:
+            return None
         shown = any(t._views is not None or t._view is not None for t, _ in self.effects.renewed)
         odd = any(not t and not h.stop_gradient for h, t in zip(handles, takes, strict=True))
-        if self._that_waits is None or shown or odd or state.timer is not None:
-            return None
-        return waiting(self._that_waits, (*handles, *provided))
+        return None if shown or odd else waiting(self._that_waits, (*handles, *provided))
+
+    @functools.cached_property
+    def _that_waits(self) -> CallThatWaits | None:
+        return call_of(self)
 
     def _on_tape(self, outs: list[Any], node: Node) -> list[Tensor]:
         tensors = [wrap(a) for a in outs[: self.traced.n_results]]

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from ..core.errors import UNKNOWN, EscapedTensorError, TracedValueError, is_own, user_frame
 from ..core.symbolic import has_symbolic
 from ..core.unknown_size import Shape
-from ..eager.pending import DataOnDemand
 from ..eager.tensor import TIES, Tensor
 from ..ir.block import Block, Value
 
@@ -92,8 +91,7 @@ def attribute(obj: Any, name: str) -> Any:
         return held[name]
     for c in classes:
         if name in vars(c):
-            at_hand = isinstance(vars(c)[name], MemberDescriptorType | DataOnDemand)  # a slot, or data that wait
-            return getattr(obj, name, MISSING) if at_hand else MISSING
+            return getattr(obj, name, MISSING) if type(vars(c)[name]) is MemberDescriptorType else MISSING
     own = next((f for c in classes if (f := vars(c).get("__getattr__")) and is_own(f.__code__.co_filename)), None)
     try:
         return MISSING if own is None else own(obj, name)
