@@ -31,8 +31,8 @@ from .cache import BoundedCache
 from .compiler_process import process
 from .config import cache_dir
 from .fingerprints import fingerprint
+from .machine_code import TARGETS
 from .mappings import dropping
-from .onednn import TARGET
 from .processes import world
 from .progress import COMPILED
 from .rewriting import inlined
@@ -40,7 +40,7 @@ from .switches import is_on
 
 # Equations from which on a program is worth it: some six seconds of compilation, where handing it over and loading it
 # takes one. Operators from which on it may have as many, and from which on the process is started before that is known.
-LARGE, FEW, MANY = 6500, 100, 200
+LARGE, FEW, MANY = 4000, 100, 200
 MAX_KINDS = 64
 DIGEST = hashlib.sha256
 _ARRAYS = (jax.Array, np.ndarray)
@@ -142,13 +142,14 @@ class Apart:
         flat.__name__ = flat.__qualname__ = self.small.__name__
         source = path.with_suffix(f".{os.getpid()}.program")
         job = {"program": str(source), "path": str(path), "name": flat.__name__, "donated": self.donated}
-        ours = export.DisabledSafetyCheck.custom_call(TARGET)  # the function that it calls is there when it is loaded
+        # The functions that it calls are there when it is loaded.
+        ours = [export.DisabledSafetyCheck.custom_call(name) for name in TARGETS]
         # An error: it calls Python, or what JAX may change and so does not write; or there is no room on the disk.
         with contextlib.suppress(ValueError, NotImplementedError, OSError):
             try:
-                exported = export.export(jax.jit(flat, donate_argnums=self.donated), disabled_checks=[ours])(*args)
+                exported = export.export(jax.jit(flat, donate_argnums=self.donated), disabled_checks=ours)(*args)
                 source.write_bytes(exported.serialize())
-                process.do(job | {"options": self.options, "calls": [TARGET]})
+                process.do(job | {"options": self.options, "calls": TARGETS})
             finally:
                 source.unlink(missing_ok=True)
 

@@ -18,6 +18,7 @@ from . import onednn
 from .convolution_choice import chosen
 from .convolution_kinds import Operand, described, is_of_weights
 from .flattening import specs_of, spliced, variables, with_bodies, with_eqns
+from .machine_code import CONVOLUTION
 
 Axes = tuple[int, ...]
 
@@ -123,6 +124,6 @@ def _small(plan: onednn.CallPlan, turned: Axes, x: Any, weight: Any, out: Any) -
 
     def call(x: Any, weight: Any) -> Any:
         weight = jax.lax.rev(weight, turned) if turned else weight
-        return jax.ffi.ffi_call(onednn.TARGET, results)(x, weight, key=np.int64(plan.key))[0]
+        return jax.ffi.ffi_call(CONVOLUTION, results)(x, weight, key=np.int64(plan.key))[0]
 
     return jax.make_jaxpr(call)(x, weight)

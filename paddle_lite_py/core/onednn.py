@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import functools
-import hashlib
 import math
 import os
 import platform
@@ -14,17 +13,18 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import jax
-
 from .config import cpu_features
-from .onednn_call import NativeCall, PlanTable
+from .machine_code import CONVOLUTION, PlanTable, compiler, key_of
 from .switches import is_on
 
 PACKAGE, LIBRARY, MAJOR = "onednn-cpu-gomp", "libdnnl.so.3", 3
-TARGET = "paddle_lite_py.onednn"
 # Each thread of XLA's that calls has a team of OpenMP's threads: on more cores that would be many that sleep.
 MOST_CORES = 16
 ALIGNMENT = 64
+# A plan says how many steps, and the steps: a primitive of oneDNN, how many arguments, the arguments; of each oneDNN's
+# name, a description of its memory, which buffer of the call it is in, and at which byte.
+MOST_ARGUMENTS = 4
+_CALLED = ("dnnl_memory_create", "dnnl_memory_destroy", "dnnl_primitive_execute", "dnnl_stream_wait")
 
 KINDS = ("forward", "data", "weights")  # a convolution, its gradient of what it is of, and that of its weights
 
@@ -120,10 +120,21 @@ class OneDNN:
         self.attributes = self.new("dnnl_primitive_attr_create")
         self.check(self.c.dnnl_primitive_attr_set_scratchpad_mode(self.attributes, _USERS_SCRATCH))
         self.table = PlanTable()
-        self.call = NativeCall(self.c, self.engine.value or 0, self.stream.value or 0, self.table)
-        capsule = jax.ffi.pycapsule(ctypes.cast(self.call.address, ctypes.c_void_p))
-        jax.ffi.register_ffi_target(TARGET, capsule, platform="cpu")
+        self._let_xla_call()
         self.plan = functools.cache(self._plan)
+
+    def _let_xla_call(self) -> None:
+        """Calls in several threads share no memory object; each waits for those under way, since it takes all cores."""
+        llvm = compiler()
+        if llvm is None:
+            raise OneDNNError("llvmlite is not installed")
+        self._mutex = ctypes.create_string_buffer(64)  # of zeros: nobody holds it
+        threads = ctypes.CDLL(None)
+        called = {name: getattr(self.c, name) for name in _CALLED}
+        called |= {name: getattr(threads, name) for name in ("pthread_mutex_lock", "pthread_mutex_unlock")}
+        numbers = {"ENGINE": self.engine.value or 0, "STREAM": self.stream.value or 0}
+        numbers |= {"MUTEX": ctypes.addressof(self._mutex), "MOST_ARGUMENTS": MOST_ARGUMENTS}
+        llvm.target(CONVOLUTION, "onednn_call.ll", self.table, called, numbers)
 
     def check(self, status: int) -> None:
         """Raise what a status says."""
@@ -180,11 +191,11 @@ class OneDNN:
 
     def _plan(self, c: Convolution) -> CallPlan | None:
         try:
-            key = int.from_bytes(hashlib.sha256(repr(c).encode()).digest()[:7], "little")
+            key = key_of(repr(c))
             found = self._steps(c)
         except OneDNNError:
             return None
-        self.table.add(key, found.steps)
+        self.table.add(key, [len(found.steps), *(word for step in found.steps for word in step)])
         return CallPlan(key, found.scratch, found.sums)
 
     def _steps(self, c: Convolution) -> _Steps:

@@ -17,10 +17,15 @@ from .fusion import cut
 from .kernel_gradients import eased
 from .layouts import laid_out, put_off
 from .products import merged
+from .updates import updated
 
 
-def rewritten(fn: Callable[..., Any]) -> Callable[..., Any]:
-    """A function of arrays in a form that XLA's compiler does better with; nobody may differentiate it."""
+def rewritten(fn: Callable[..., Any], donated: Sequence[int] = ()) -> Callable[..., Any]:
+    """A function of arrays in a form that XLA's compiler does better with; nobody may differentiate it.
+
+    Arguments:
+        donated: which of its arguments' memory the results may take; then each argument is one array.
+    """
 
     @functools.wraps(fn)
     def call(*args: Any) -> Any:
@@ -29,7 +34,7 @@ def rewritten(fn: Callable[..., Any]) -> Callable[..., Any]:
         with put_off():
             closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args)
         jaxpr = flat(closed.jaxpr)
-        jaxpr = cut(separated(merged(eased(served(laid_out(jaxpr))))))
+        jaxpr = cut(separated(updated(merged(eased(served(laid_out(jaxpr)))), donated)))
         return jax.tree.unflatten(jax.tree.structure(shapes), inlined(jaxpr, closed.consts, jax.tree.leaves(args)))
 
     return call

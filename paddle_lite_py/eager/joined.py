@@ -98,7 +98,7 @@ class JoinedSteps(tape.Recurring):
         bounds += [b for s in self._steps if isinstance(s, BackwardStep) for b in tape.Structure.of(s.key).bounds]
         updated = sum(outside[i].size for i in self._donated)
         return program_jit(
-            rewritten(self._named(known)),
+            rewritten(self._named(known), self._wanted.donated),
             sum(b.operators for b in bounds),
             plain=suits_plain(any(b.plain for b in bounds), updated),
             donate_argnums=self._wanted.donated,

@@ -80,11 +80,12 @@ def tiered(
         windows, plain: see config.compiler_options. most: how many steps NumPy takes. options: of jax.jit.
     """
     plain = plain or (bool(like) and _is_pointwise(fn, like))
-    xla = program_jit(rewritten(fn) if deep else fn, operators, windows, plain, **options)
+    donated = options.get("donate_argnums", ())
+    xla = program_jit(rewritten(fn, donated) if deep else fn, operators, windows, plain, **options)
     if n is None:
         return xla
     trace = jax.jit(fn).trace if deep else xla.trace
-    return Tiers(fn, xla, trace, options.get("donate_argnums", ()), most).entry(n)
+    return Tiers(fn, xla, trace, donated, most).entry(n)
 
 
 def _is_pointwise(fn: Callable[..., Any], like: Sequence[Any]) -> bool:

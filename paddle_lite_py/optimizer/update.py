@@ -145,4 +145,4 @@ def compiled(recipe: Recipe, n_mutable: int) -> Callable[..., list[Any]]:
 
     run.__name__ = run.__qualname__ = recipe.name
     operators = len(recipe.settings)
-    return tiered(run, last + recipe.skips, operators=operators, donate_argnums=tuple(range(first, last)))
+    return tiered(run, last + recipe.skips, deep=True, operators=operators, donate_argnums=tuple(range(first, last)))

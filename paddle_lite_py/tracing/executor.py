@@ -129,7 +129,7 @@ class Executable:
         )
         self._across: Any = jit if across else None  # compiles for all processes that run the program at once
         self._pullbacks: dict[tuple[bool, ...], Any] = {}
-        self.jitted = jit(self._named(body.call if across else rewritten(body.call)), donate_argnums=donated)
+        self.jitted = jit(self._named(body.call if across else rewritten(body.call, donated)), donate_argnums=donated)
         n = 0 if across else len(operators)
         self.forward: Any = Forward(self.name, body.flowing, hosted=False, plain=plain, deep=not across, operators=n)
         self.fresh = True  # the first run compiles

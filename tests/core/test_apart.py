@@ -203,7 +203,7 @@ def trained(steps=3):
 
 def test_training_is_the_same(jobs, monkeypatch):
     found = trained()
-    assert {"step", "forward"} <= set(jobs)
+    assert "step" in jobs and not {"forward", "eager_ops_and_backward"}.isdisjoint(jobs)  # alone, or with what waits
     monkeypatch.setattr(apart, "FEW", 10**9)
     for a, b in zip(jax.tree.leaves(found), jax.tree.leaves(trained()), strict=True):
         np.testing.assert_allclose(a, b, rtol=1e-4, atol=1e-6)

@@ -14,6 +14,7 @@ import pytest
 
 import paddle_lite_py as paddle
 from paddle_lite_py.core import convolution_choice, convolutions, onednn
+from paddle_lite_py.core.machine_code import CONVOLUTION
 from paddle_lite_py.core.rewriting import rewritten
 from paddle_lite_py.host.tier import program_jit
 
@@ -51,7 +52,7 @@ def arrays(*shapes, dtype="float32"):
 def count(fn, *args):
     """How many calls of oneDNN, and how many convolutions of XLA's a function becomes."""
     text = str(jax.make_jaxpr(rewritten(fn))(*args))
-    return text.count(onednn.TARGET), text.count("conv_general_dilated[")
+    return text.count(CONVOLUTION), text.count("conv_general_dilated[")
 
 
 def same(found, expected):
@@ -221,7 +222,7 @@ def test_saved_programs_hold_none(tmp_path):
     net.eval()
     x = paddle.to_tensor(arrays((2, 16, 12, 12))[0])
     paddle.jit.save(net, str(tmp_path / "net"), input_spec=[paddle.static.InputSpec([2, 16, 12, 12], "float32")])
-    assert all(onednn.TARGET.encode() not in path.read_bytes() for path in tmp_path.iterdir())
+    assert all(CONVOLUTION.encode() not in path.read_bytes() for path in tmp_path.iterdir())
     same(paddle.jit.load(str(tmp_path / "net"))(x).numpy(), net(x).numpy())
 
 
@@ -235,7 +236,7 @@ def test_without_it_all_are_xlas(monkeypatch, lacks):
         case "its own library":
             monkeypatch.setattr(onednn, "LIBRARY", "libnothing.so")
         case "the compiler":
-            monkeypatch.setitem(sys.modules, "llvmlite", None)
+            monkeypatch.setattr(onednn, "compiler", lambda: None)
         case "few cores":
             monkeypatch.setattr(onednn, "MOST_CORES", 0)
     assert onednn.loaded.__wrapped__() is None
@@ -291,7 +292,7 @@ def test_calls_that_cannot_be_done_say_so(known, said):
         library = onednn.loaded()
         array = library.described(onednn.Strided((4,), (1,)))
         copy = library.primitive(library.reorder(array, array))
-        library.table.add(key, [[copy.value, 1, 1, array.value, 0, 0]])  # from somewhere, and to nowhere
-    call = jax.ffi.ffi_call(onednn.TARGET, jax.ShapeDtypeStruct(x.shape, x.dtype))
+        library.table.add(key, [1, copy.value, 1, 1, array.value, 0, 0])  # from somewhere, and to nowhere
+    call = jax.ffi.ffi_call(CONVOLUTION, jax.ShapeDtypeStruct(x.shape, x.dtype))
     with pytest.raises(jax.errors.JaxRuntimeError, match=said):
         jax.block_until_ready(jax.jit(lambda x, w: call(x, w, key=np.int64(key)))(x, weight))
