@@ -47,7 +47,7 @@ def updated(jaxpr: Any, donated: Sequence[int]) -> Any:
     eqns: list[Any] = []
     for i, eqn in enumerate(jaxpr.eqns):
         if i in calls:
-            eqns += calls[i][0].call(calls[i][1], eqn.source_info)
+            eqns += calls[i][0].call(calls[i][1])
         elif i not in gone:
             eqns.append(eqn)
     return with_eqns(jaxpr, eqns)
@@ -81,13 +81,15 @@ class ReplacedSteps(NamedTuple):
         state = not set(k.arrays).isdisjoint(arguments)
         return state and (bool(k.in_place) or len(k.results) > 1) and buffers <= kernels.MOST_BUFFERS - _MOST_LATER
 
-    def call(self, later: Sequence[Any], source: Any) -> Iterator[Any]:
+    def call(self, later: Sequence[Any]) -> Iterator[Any]:
         """The equation that calls it once the arrays `later` are there, which read what it overwrites."""
         k, (result, *_) = self.kernel, self.kernel.results
         inputs = [*k.arrays, *k.numbers, *later]
         key = k.key(math.prod(result.aval.shape), len(later))
         small = _small(key, tuple(k.in_place.items()), specs_of(k.results), *specs_of(inputs))
-        return spliced(small, inputs, k.results, source)
+        sources = [e.source_info for e in k.eqns]
+        named = [s for s in sources if s.name_stack.stack]  # of an operator: profiles tell of it
+        return spliced(small, inputs, k.results, (named or sources)[-1])
 
 
 _MOST_LATER = 8

@@ -7,7 +7,6 @@ from typing import Any
 
 import jax
 import jax.numpy as jnp
-import numpy as np
 
 from ..core import symbolic
 from ..core.dtypes import is_inexact
@@ -15,6 +14,7 @@ from ..registry.bound import BoundOp, turned
 from ..registry.op import Op
 from .block import Block, Operator, Value
 from .lower import read, run_block, run_ops
+from .recorded_loop import recorded
 
 Arrays = tuple[Any, ...]
 
@@ -41,9 +41,8 @@ class Capacity:
 def _while(test: Block, body: Block, n_carry: int, capacity: Capacity | None) -> Callable[..., Arrays]:
     """Run `body` on the carries while `test`; both blocks read (carries, then what the loop only reads).
 
-    With a capacity there is a gradient: the forward loop records the carries of each iteration in buffers, and the
-    backward loop runs over them from the end. The number of iterations is then the last result, so that the caller
-    can tell whether there was room.
+    With a capacity there is a gradient (`recorded_loop.py`). The number of iterations is then the last result, so that
+    the caller can tell whether there was room.
     """
 
     def going(carry: Arrays, fixed: Arrays) -> Any:
@@ -56,68 +55,16 @@ def _while(test: Block, body: Block, n_carry: int, capacity: Capacity | None) ->
         return tuple(run_block(silent, (*carry, *fixed)))
 
     silent = body if capacity is None else quiet(body)
+    keeps = capacity is not None and not _acts(body)
 
     def run(*args: Any) -> Arrays:
         carry, fixed = args[:n_carry], args[n_carry:]
         if capacity is None:
             return jax.lax.while_loop(lambda c: going(c, fixed), lambda c: step(c, fixed), carry)
-        out, count = _recorded(going, step, again, capacity.size)(carry, fixed)
+        out, count = recorded(going, step, again, capacity.size, keeps)(carry, fixed)
         return (*out, count)
 
     return run
-
-
-def _recorded(
-    going: Callable[..., Any], step: Callable[..., Arrays], again: Callable[..., Arrays], size: int
-) -> Callable[..., Any]:
-    zero = np.zeros((), np.int32)  # no traced value: the loop may stand in another one
-
-    @jax.custom_vjp
-    def loop(carry: Arrays, fixed: Arrays) -> Any:
-        return jax.lax.while_loop(lambda s: going(s[0], fixed), lambda s: (step(s[0], fixed), s[1] + 1), (carry, zero))
-
-    def forward(carry: Arrays, fixed: Arrays) -> Any:
-        buffers = tuple([jnp.zeros((size, *c.shape), c.dtype) for c in carry])
-
-        def record(s: Any) -> Any:
-            c, i, held = s
-            held = tuple([b.at[i].set(x, mode="drop") for b, x in zip(held, c, strict=True)])
-            return step(c, fixed), i + 1, held
-
-        out, count, held = jax.lax.while_loop(lambda s: going(s[0], fixed), record, (carry, zero, buffers))
-        return (out, count), (held, jnp.minimum(count, size), fixed)
-
-    def backward(saved: Any, cotangents: Any) -> Any:
-        held, count, fixed = saved
-        flows_c, flows_f = [is_inexact(b.dtype) for b in held], [is_inexact(f.dtype) for f in fixed]
-        ct = _pick(cotangents[0], flows_c)
-
-        def back(s: Any) -> Any:
-            i, ct, total = s
-            carry = tuple([jax.lax.dynamic_index_in_dim(b, i - 1, keepdims=False) for b in held])
-
-            def smooth(c: list[Any], f: list[Any]) -> list[Any]:
-                return _pick(again(_merge(c, carry, flows_c), _merge(f, fixed, flows_f)), flows_c)
-
-            _, pull = jax.vjp(smooth, _pick(carry, flows_c), _pick(fixed, flows_f))
-            ct, more = pull(ct)
-            return i - 1, ct, [t + m for t, m in zip(total, more, strict=True)]
-
-        start = (count, ct, [jnp.zeros_like(f) for f in _pick(fixed, flows_f)])
-        _, ct, total = jax.lax.while_loop(lambda s: s[0] > 0, back, start)
-        return _merge(ct, (None,) * len(held), flows_c), _merge(total, (None,) * len(fixed), flows_f)
-
-    loop.defvjp(forward, backward)
-    return loop
-
-
-def _pick(xs: Any, flags: list[bool]) -> list[Any]:
-    return [x for x, f in zip(xs, flags, strict=True) if f]
-
-
-def _merge(picked: list[Any], others: Any, flags: list[bool]) -> Arrays:
-    it = iter(picked)
-    return tuple([next(it) if f else o for o, f in zip(others, flags, strict=True)])
 
 
 def _custom(backward: Block, n_out: int, n_in: int) -> Callable[..., Arrays]:
@@ -336,3 +283,8 @@ def trimmed(op: Operator) -> Operator:
 def quiet(block: Block) -> Block:
     """The block without operators that only act on the world: what is run again for a gradient was heard before."""
     return block.with_ops([with_blocks(op, quiet) for op in block.ops if op.outputs])
+
+
+def _acts(block: Block) -> bool:
+    """Whether some operator only acts on the world."""
+    return any(not op.outputs or any(map(_acts, op.blocks)) for op in block.ops)

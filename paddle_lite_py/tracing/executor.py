@@ -64,9 +64,16 @@ def _worth_donating(program: Program, handles: list[Tensor]) -> bool:
     return worth_donating(program.has_loops(), (h._data for h in handles))
 
 
-def _suits_plain(program: Program, updated: int) -> bool:
-    """Whether XLA's plain emitters serve a program as well: see config.compiler_options."""
-    return _has_small_loops(program) or suits_plain(any(o.bound.plain for o in program.ops()), updated)
+def _suits_plain(program: Program, updated: int, records: bool) -> bool:
+    """Whether XLA's plain emitters serve a program as well: see config.compiler_options.
+
+    Arguments:
+        updated: how many elements of parameters are updated in it.
+        records: its loops record what their gradients need, which those emitters are slow at.
+    """
+    return (_has_small_loops(program) and not records) or suits_plain(
+        any(o.bound.plain for o in program.ops()), updated
+    )
 
 
 def _has_small_loops(program: Program) -> bool:
@@ -120,7 +127,7 @@ class Executable:
         donated = tuple(range(len(self.mutable))) if self.donates else ()
         operators = self.traced.program.ops()
         updated = sum(math.prod(h._data.shape) for h in self.mutable) if self.donates else 0
-        plain = _suits_plain(self.traced.program, updated)
+        plain = _suits_plain(self.traced.program, updated, self.traced.loop_buffer is not None)
         across = [a for o in operators if (a := o.bound.op.across) is not None]
         jit: Any = (
             functools.partial(across[0], operators=operators)

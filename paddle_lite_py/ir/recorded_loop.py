@@ -1,0 +1,171 @@
+"""A loop of unknown length with a gradient: the forward loop records what backward, which runs from the end, needs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.extend import core
+
+from ..core.dtypes import is_inexact
+
+Arrays = tuple[Any, ...]
+Step = Callable[[Arrays, Arrays], Arrays]  # from carries, and what the loop only reads, to the next carries
+
+# What an iteration may record beside its carries: so many times their bytes, or so many bytes.
+MOST_TIMES, MOST_BYTES = 4, 1 << 14
+
+
+def recorded(going: Callable[..., Any], step: Step, again: Step, size: int, keeps: bool) -> Callable[..., Any]:
+    """A function from carries and what is only read to the last carries and the number of iterations.
+
+    Arguments:
+        going: whether there is another iteration. again: an iteration that may be run twice.
+        size: of how many iterations there is room. keeps: what the gradient needs of an iteration may be recorded; else
+            its carries are, and backward computes it once more.
+    """
+    zero = np.zeros((), np.int32)  # no traced value: the loop may stand in another one
+    iterations: list[_Kept | _Again] = []  # that of the forward loop, for backward
+
+    @jax.custom_vjp
+    def loop(carry: Arrays, fixed: Arrays) -> Any:
+        return jax.lax.while_loop(lambda s: going(s[0], fixed), lambda s: (step(s[0], fixed), s[1] + 1), (carry, zero))
+
+    def forward(carry: Arrays, fixed: Arrays) -> Any:
+        known = all(isinstance(n, int) for a in (*carry, *fixed) for n in a.shape)
+        kept = _Kept(step, carry, fixed) if keeps and known else None
+        one = kept if kept is not None and kept.is_small() else _Again(step, again, carry, fixed)
+        iterations[:] = [one]
+        buffers = tuple([jnp.zeros((size, *a.shape), a.dtype) for a in one.specs])
+
+        def record(s: Any) -> Any:
+            c, i, held = s
+            c, found = one.forward(c, fixed)
+            return c, i + 1, tuple([b.at[i].set(x, mode="drop") for b, x in zip(held, found, strict=True)])
+
+        out, count, held = jax.lax.while_loop(lambda s: going(s[0], fixed), record, (carry, zero, buffers))
+        return (out, count), (held, jnp.minimum(count, size), fixed)
+
+    def backward(saved: Any, cotangents: Any) -> Any:
+        held, count, fixed = saved
+        (one,) = iterations
+
+        def back(s: Any) -> Any:
+            i, ct, total = s
+            found = [jax.lax.dynamic_index_in_dim(b, i - 1, keepdims=False) for b in held]
+            ct, more = one.backward(found, fixed, ct)
+            return i - 1, ct, [t + m for t, m in zip(total, more, strict=True)]
+
+        start = (count, _pick(cotangents[0], one.carries), [jnp.zeros_like(f) for f in _pick(fixed, one.fixed)])
+        _, ct, total = jax.lax.while_loop(lambda s: s[0] > 0, back, start)
+        nothing = (None,) * len(one.carries), (None,) * len(one.fixed)
+        return _merge(ct, nothing[0], one.carries), _merge(total, nothing[1], one.fixed)
+
+    loop.defvjp(forward, backward)
+    return loop
+
+
+class _Iteration:
+    """One turn of the loop, and its gradient.
+
+    Attributes:
+        specs: of the arrays that are recorded. carries, fixed: which of them gradients flow to.
+    """
+
+    specs: Sequence[Any]
+
+    def __init__(self, carry: Arrays, fixed: Arrays) -> None:
+        self.carries, self.fixed = [is_inexact(c.dtype) for c in carry], [is_inexact(f.dtype) for f in fixed]
+
+    def vjp(self, step: Step, carry: Arrays, fixed: Arrays) -> tuple[Any, Arrays]:
+        """From cotangents to gradients, and the next carries."""
+
+        def smooth(c: list[Any], f: list[Any]) -> tuple[list[Any], Arrays]:
+            out = step(_merge(c, carry, self.carries), _merge(f, fixed, self.fixed))
+            return _pick(out, self.carries), out
+
+        _, pull, out = jax.vjp(smooth, _pick(carry, self.carries), _pick(fixed, self.fixed), has_aux=True)
+        return pull, out
+
+
+class _Again(_Iteration):
+    """An iteration that records its carries, and is computed again."""
+
+    def __init__(self, step: Step, again: Step, carry: Arrays, fixed: Arrays) -> None:
+        super().__init__(carry, fixed)
+        self._step, self._again, self.specs = step, again, carry
+
+    def forward(self, carry: Arrays, fixed: Arrays) -> tuple[Arrays, Arrays]:
+        """The next carries, and what is recorded."""
+        return self._step(carry, fixed), carry
+
+    def backward(self, found: Sequence[Any], fixed: Arrays, cotangents: list[Any]) -> Any:
+        """Gradients of carries, and of what is only read."""
+        return self.vjp(self._again, tuple(found), fixed)[0](cotangents)
+
+
+class _Constant(NamedTuple):
+    value: Any
+
+
+class _Kept(_Iteration):
+    """An iteration that records what its gradient needs: of what it is given, only what changes."""
+
+    def __init__(self, step: Step, carry: Arrays, fixed: Arrays) -> None:
+        super().__init__(carry, fixed)
+        self._n_carry = n = len(carry)
+        constants: dict[int, Any] = {}
+
+        def both(carry: Arrays, fixed: Arrays) -> tuple[Arrays, list[Any]]:
+            pull, out = self.vjp(step, carry, fixed)
+            found, self._tree = jax.tree.flatten(pull)
+            constants.update({i: a for i, a in enumerate(found) if not isinstance(a, jax.core.Tracer)})
+            return out, [a for a in found if isinstance(a, jax.core.Tracer)]
+
+        closed = jax.make_jaxpr(both)(carry, fixed)
+        given, needed = closed.jaxpr.invars, closed.jaxpr.outvars[n:]
+        only_read = {v: i for i, v in enumerate(given[n:])}
+        variables = [v for v in needed if not isinstance(v, core.Literal)]
+        changing = list(dict.fromkeys(v for v in variables if v not in only_read))
+        self.specs = [v.aval for v in changing]
+        # Where each array comes from that the gradient needs: a constant, what is only read, or ~ what is recorded.
+        self._from: list[Any] = [
+            _Constant(v.val)
+            if isinstance(v, core.Literal)
+            else (only_read[v] if v in only_read else ~changing.index(v))
+            for v in needed
+        ]
+        for i, value in sorted(constants.items()):
+            self._from.insert(i, _Constant(value))
+        self._more = [v for v in changing if v not in given[:n]]
+        outs = [*closed.jaxpr.outvars[:n], *changing]
+        self._run = core.jaxpr_as_fun(core.ClosedJaxpr(closed.jaxpr.replace(outvars=outs), closed.consts))
+        self._given = given[:n]
+
+    def is_small(self) -> bool:
+        """Whether what is recorded beside carries takes little memory."""
+        more = sum(v.aval.size * v.aval.dtype.itemsize for v in self._more)
+        carried = sum(v.aval.size * v.aval.dtype.itemsize for v in self._given)
+        return more <= max(MOST_TIMES * carried, MOST_BYTES)
+
+    def forward(self, carry: Arrays, fixed: Arrays) -> tuple[Arrays, Arrays]:
+        """The next carries, and what is recorded."""
+        out = tuple(self._run(*carry, *fixed))
+        return out[: self._n_carry], out[self._n_carry :]
+
+    def backward(self, found: Sequence[Any], fixed: Arrays, cotangents: list[Any]) -> Any:
+        """Gradients of carries, and of what is only read."""
+        leaves = [at.value if isinstance(at, _Constant) else fixed[at] if at >= 0 else found[~at] for at in self._from]
+        return jax.tree.unflatten(self._tree, leaves)(cotangents)
+
+
+def _pick(xs: Any, flags: list[bool]) -> list[Any]:
+    return [x for x, f in zip(xs, flags, strict=True) if f]
+
+
+def _merge(picked: list[Any], others: Any, flags: list[bool]) -> Arrays:
+    it = iter(picked)
+    return tuple([next(it) if f else o for o, f in zip(others, flags, strict=True)])
