@@ -40,7 +40,7 @@ from .switches import is_on
 
 # Equations from which on a program is worth it: some six seconds of compilation, where handing it over and loading it
 # takes one. Operators from which on it may have as many, and from which on the process is started before that is known.
-LARGE, FEW, MANY = 4000, 100, 200
+LARGE, FEW, MANY = 3800, 100, 200
 MAX_KINDS = 64
 DIGEST = hashlib.sha256
 _ARRAYS = (jax.Array, np.ndarray)

@@ -30,7 +30,12 @@ def flat(jaxpr: Any) -> Any:
 def _inlined(eqns: Sequence[Any], names: Renaming, within: Any) -> Iterator[Any]:
     """Equations with the variables that the names say; `within`: the scope of the call that they stand in."""
     for eqn in eqns:
+        if all(isinstance(v, core.DropVar) for v in eqn.outvars) and not eqn.effects:
+            continue
         invars, source = names.all(eqn.invars), eqn.source_info
+        if eqn.primitive.name == "stop_gradient":  # there are none any more
+            names.of.update(zip(eqn.outvars, invars, strict=True))
+            continue
         if within is not None:
             source = source.replace(name_stack=within + source.name_stack)
         called = eqn.params.get(_CALLS.get(eqn.primitive.name, ""))

@@ -70,18 +70,21 @@ class JoinedSteps(tape.Recurring):
     what begins anywhere. If they change there is a second program, which takes them all.
     """
 
-    __slots__ = ("_compiled", "_donated", "_integers", "_steps", "_wanted")
+    __slots__ = ("_compiled", "_integers", "_order", "_steps", "_wanted")
 
     def __init__(self, steps: Steps, outside: Arrays, wanted: Wanted) -> None:
         super().__init__()
         self._steps, self._wanted = tuple(steps), wanted
-        self._donated = frozenset(wanted.donated)
+        # What the program takes: first what may be overwritten, in the order of the results that take its place.
+        self._order = [*wanted.donated, *[i for i in range(len(outside)) if i not in frozenset(wanted.donated)]]
         self._integers = {i: a for i, a in enumerate(outside) if a.__class__ is int}
         self._compiled: dict[bool, Any] = {}  # by whether it is of these integers
 
     def run(self, outside: Arrays) -> tuple[dict[int, Any], dict[int, Any]]:
         """The results by number, and by call what its gradient needs."""
-        arrays = [a if i in self._donated else for_xla(a) for i, a in enumerate(outside)]
+        n = len(self._wanted.donated)
+        arrays = [outside[i] for i in self._order[:n]]
+        arrays += [for_xla(outside[i]) for i in self._order[n:]]
         same = all(outside[i].__class__ is int and outside[i] == known for i, known in self._integers.items())
         program = self._compiled.get(same)
         if program is not None:
@@ -96,20 +99,22 @@ class JoinedSteps(tape.Recurring):
         """The program where some of what comes from outside is known."""
         bounds = [s.bound for s in self._steps if isinstance(s, CallStep)]
         bounds += [b for s in self._steps if isinstance(s, BackwardStep) for b in tape.Structure.of(s.key).bounds]
-        updated = sum(outside[i].size for i in self._donated)
+        updated = sum(outside[i].size for i in self._wanted.donated)
+        donated = tuple(range(len(self._wanted.donated)))
         return program_jit(
-            rewritten(self._named(known), self._wanted.donated),
+            rewritten(self._named(known), donated),
             sum(b.operators for b in bounds),
             plain=suits_plain(any(b.plain for b in bounds), updated),
-            donate_argnums=self._wanted.donated,
+            donate_argnums=donated,
         )
 
     def _named(self, known: dict[int, int]) -> Callable[..., Any]:
         """The function, by what it does: lines about long compilations say its name."""
 
-        def eager_ops(*outside: Any) -> Any:
+        def eager_ops(*arrays: Any) -> Any:
             self.traces += 1
-            given = [known.get(i, a) for i, a in enumerate(outside)]
+            outside = dict(zip(self._order, arrays, strict=True)) | known
+            given = [outside[i] for i in range(len(arrays))]
             traced = TracedSteps(given, self._steps, frozenset(self._wanted.kept))
             for at, step in enumerate(self._steps):
                 traced.do(at, step)

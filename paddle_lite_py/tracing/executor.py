@@ -92,14 +92,16 @@ class Executable:
         self.traced = traced
         self.name = name
         program, n = traced.program, traced.n_args
-        written = {id(e.write.owner) for e in traced.effects if e.write.key == "_data"}
+        written = {id(e.write.owner): k for k, e in enumerate(traced.effects) if e.write.key == "_data"}
         captures = list(enumerate(traced.captures, n))
-        self.mutable = [h for _, h in captures if id(h) in written]
+        # In the order of the results that take their memory, by which JAX pairs those of one shape.
+        changing = sorted([(i, h) for i, h in captures if id(h) in written], key=lambda c: written[id(c[1])])
+        self.mutable = [h for _, h in changing]
         self.fixed = [h for _, h in captures if id(h) not in written]
         # Arguments that share elements with these tensors are views of them, which the program must have been made for.
         changes_arguments = any(type(e.write.owner) is Argument for e in traced.effects)
         self.watched = {id(r) for h in (traced.captures if changes_arguments else self.mutable) for r in family(h)}
-        order = [i for i, h in captures if id(h) in written] + [i for i, h in captures if id(h) not in written]
+        order = [i for i, _ in changing] + [i for i, h in captures if id(h) not in written]
         self.place = [*order, *range(n), *range(n + len(captures), len(program.block.inputs))]
         # A failed check leaves all state as it was, and a run that had too little room for the gradient of a loop is
         # repeated from the same state: neither may have given that state away.
