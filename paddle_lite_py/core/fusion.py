@@ -52,7 +52,7 @@ def cut(jaxpr: Any) -> Any:
         eqns.append(eqn.replace(invars=now.all(eqn.invars)))
         for v in kept.intersection(eqn.outvars):
             now.of[v] = core.Var(v.aval)
-            eqns += spliced(_put_into_memory(v.aval), [condition, v], [now.of[v]])
+            eqns += spliced(put_into_memory(v.aval), [condition, v], [now.of[v]])
     return jaxpr.replace(eqns=eqns, outvars=now.all(jaxpr.outvars))
 
 
@@ -77,7 +77,9 @@ def _never(aval: Any) -> Any:
 
 
 @functools.cache
-def _put_into_memory(aval: Any) -> Any:
+def put_into_memory(aval: Any) -> Any:
+    """A copy that XLA makes, of an array beside the variable that never() gives."""
+
     def copied(never: Any, x: Any) -> Any:
         return jax.lax.cond(never, jnp.zeros_like, lambda x: x, x)
 
@@ -96,7 +98,7 @@ def forks(jaxpr: Any) -> set[Any]:
     chains: dict[Any, int] = {}  # the equations that a kernel with this variable would hold, as bits
     kept = set()
     for i, eqn in enumerate(jaxpr.eqns):
-        if _in_memory(eqn):
+        if in_memory(eqn):
             continue
         chain = functools.reduce(int.__or__, (chains.get(v, 0) for v in variables(eqn.invars)), 1 << i)
         for v in eqn.outvars:
@@ -122,7 +124,7 @@ def _shared(jaxpr: Any) -> set[Any]:
     shared = set()
     for i, eqn in reversed(list(enumerate(jaxpr.eqns))):
         for v in eqn.outvars:
-            ways = [holders[r] for r in readers.get(v, ()) if not _in_memory(jaxpr.eqns[r])]
+            ways = [holders[r] for r in readers.get(v, ()) if not in_memory(jaxpr.eqns[r])]
             own = v in results or len(ways) < len(readers.get(v, ()))
             own = own or (len(ways) > 1 and eqn.primitive.name in _DEAR)
             found = functools.reduce(int.__or__, ways, own << next(kernels))
@@ -134,6 +136,6 @@ def _shared(jaxpr: Any) -> set[Any]:
     return shared
 
 
-def _in_memory(eqn: Any) -> bool:
+def in_memory(eqn: Any) -> bool:
     """Whether an equation is a kernel of its own, which reads and writes memory."""
     return eqn.primitive.name not in _CHEAP and eqn.primitive.name not in _DEAR

@@ -11,6 +11,7 @@ from jax.extend import core
 from jax.extend.core import primitives
 
 from .chained import separated
+from .compared import steady
 from .convolutions import served
 from .flattening import flat
 from .fusion import cut
@@ -34,7 +35,7 @@ def rewritten(fn: Callable[..., Any], donated: Sequence[int] = ()) -> Callable[.
         with put_off():
             closed, shapes = jax.make_jaxpr(fn, return_shape=True)(*args)
         jaxpr = flat(closed.jaxpr)
-        jaxpr = cut(separated(updated(merged(eased(served(laid_out(jaxpr)))), donated)))
+        jaxpr = cut(steady(separated(updated(merged(eased(served(laid_out(jaxpr)))), donated))))
         return jax.tree.unflatten(jax.tree.structure(shapes), inlined(jaxpr, closed.consts, jax.tree.leaves(args)))
 
     return call

@@ -28,7 +28,7 @@ def recorded(going: Callable[..., Any], step: Step, again: Step, size: int, keep
             its carries are, and backward computes it once more.
     """
     zero = np.zeros((), np.int32)  # no traced value: the loop may stand in another one
-    iterations: list[_Kept | _Again] = []  # that of the forward loop, for backward
+    iterations: list[_KeptResiduals | _ComputedAgain] = []  # that of the forward loop, for backward
 
     @jax.custom_vjp
     def loop(carry: Arrays, fixed: Arrays) -> Any:
@@ -36,8 +36,8 @@ def recorded(going: Callable[..., Any], step: Step, again: Step, size: int, keep
 
     def forward(carry: Arrays, fixed: Arrays) -> Any:
         known = all(isinstance(n, int) for a in (*carry, *fixed) for n in a.shape)
-        kept = _Kept(step, carry, fixed) if keeps and known else None
-        one = kept if kept is not None and kept.is_small() else _Again(step, again, carry, fixed)
+        kept = _KeptResiduals(step, carry, fixed) if keeps and known else None
+        one = kept if kept is not None and kept.is_small() else _ComputedAgain(step, again, carry, fixed)
         iterations[:] = [one]
         buffers = tuple([jnp.zeros((size, *a.shape), a.dtype) for a in one.specs])
 
@@ -91,7 +91,7 @@ class _Iteration:
         return pull, out
 
 
-class _Again(_Iteration):
+class _ComputedAgain(_Iteration):
     """An iteration that records its carries, and is computed again."""
 
     def __init__(self, step: Step, again: Step, carry: Arrays, fixed: Arrays) -> None:
@@ -111,7 +111,7 @@ class _Constant(NamedTuple):
     value: Any
 
 
-class _Kept(_Iteration):
+class _KeptResiduals(_Iteration):
     """An iteration that records what its gradient needs: of what it is given, only what changes."""
 
     def __init__(self, step: Step, carry: Arrays, fixed: Arrays) -> None:

@@ -1,0 +1,62 @@
+"""What is compared with its own maximum or minimum is read from memory by both.
+
+The gradient of a maximum goes to the elements that are equal to it. XLA may compute these once for the maximum and once
+more for the comparison, in kernels that round differently; then none is equal, and the gradient is 0 / 0.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jax.extend import core
+
+from .flattening import Renaming, spliced, variables, with_bodies, with_eqns
+from .fusion import in_memory, never, put_into_memory
+
+_EXTREMA = {"reduce_max", "reduce_min"}
+_VIEWS = {"reshape", "transpose", "squeeze", "expand_dims", "stop_gradient"}
+_SPREADS = _VIEWS | {"broadcast_in_dim"}
+
+
+def steady(jaxpr: Any) -> Any:
+    """A jaxpr, and its bodies, in which no such array is computed twice."""
+    kept = compared(jaxpr)
+    found = never(jaxpr) if kept else None
+    if found is None:
+        return with_eqns(jaxpr, [with_bodies(eqn, steady) for eqn in jaxpr.eqns])
+    eqns, condition = found
+    now = Renaming({})
+    for eqn in jaxpr.eqns:
+        eqns.append(with_bodies(eqn.replace(invars=now.all(eqn.invars)), steady))
+        for v in kept.intersection(eqn.outvars):
+            now.of[v] = core.Var(v.aval)
+            eqns += spliced(put_into_memory(v.aval), [condition, v], [now.of[v]])
+    return jaxpr.replace(eqns=eqns, outvars=now.all(jaxpr.outvars))
+
+
+def compared(jaxpr: Any) -> set[Any]:
+    """The arrays that are compared with their own extremum, and are no arrays in memory by themselves."""
+    if not any(e.primitive.name in _EXTREMA for e in jaxpr.eqns):
+        return set()
+    made = {v: e for e in jaxpr.eqns for v in e.outvars}
+    kept = set()
+    for eqn in jaxpr.eqns:
+        if eqn.primitive.name != "eq":
+            continue
+        roots = [_origin(v, made, _VIEWS) for v in variables(eqn.invars)]
+        for v in variables(eqn.invars):
+            extremum = made.get(_origin(v, made, _SPREADS))
+            if extremum is not None and extremum.primitive.name in _EXTREMA:
+                root = _origin(extremum.invars[0], made, _VIEWS)
+                if root in roots and root in made and not in_memory(made[root]):
+                    kept.add(root)
+    return kept
+
+
+def _origin(v: Any, made: Mapping[Any, Any], through: set[str]) -> Any:
+    while (eqn := made.get(v)) is not None and eqn.primitive.name in through:
+        if isinstance(eqn.invars[0], core.Literal):
+            break
+        v = eqn.invars[0]
+    return v
